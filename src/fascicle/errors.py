@@ -1,0 +1,64 @@
+"""Every error that Fascicle raises on purpose.
+
+The tree::
+
+    FascicleError            what a caller may catch; ``exit_code`` is what the command line returns
+    ├── InputError           a file, text or document that cannot be used as given
+    │   └── FormatError      ... because its content breaks the rules of its format
+    ├── RecipeError          a recipe with an unknown key, a wrong type, a value out of range
+    ├── ModelError           a model folder that is damaged, foreign or of another version
+    ├── OutputError          a place that cannot be written, or that exists already
+    ├── UsageError           options that do not go together
+    └── MissingExtraError    a part of Fascicle that is not installed
+
+Every message is one sentence: what was given, what is allowed, what to do.
+"""
+
+from __future__ import annotations
+
+
+class FascicleError(Exception):
+    """Base of all errors for users; printed as one sentence, never with a traceback unless asked for."""
+
+    exit_code = 2
+
+
+class InputError(FascicleError):
+    """A file, text or document that cannot be used as given."""
+
+
+class FormatError(InputError):
+    """Content that breaks the rules of its format; names the file and, where there is one, the line."""
+
+
+class RecipeError(FascicleError):
+    """A recipe with an unknown key, a wrong type, or a value that is not allowed."""
+
+
+class ModelError(FascicleError):
+    """A model folder that is damaged, not ours, or of a version this release does not read."""
+
+
+class OutputError(FascicleError):
+    """A place that cannot be written, or that exists already."""
+
+
+class UsageError(FascicleError):
+    """Options or arguments that do not go together."""
+
+
+class MissingExtraError(FascicleError):
+    """A part of Fascicle whose packages are not installed."""
+
+    def __init__(self, extra: str, package: str) -> None:
+        """Names the extra to install.
+
+        Args:
+            extra: the extra of ``fascicle`` that holds the package.
+            package: the package that could not be imported.
+        """
+        super().__init__(
+            f"This needs the package {package!r}, which is not installed: run pip install 'fascicle[{extra}]'."
+        )
+        self.extra = extra
+        self.package = package
