@@ -1,0 +1,1 @@
+"""Spans, mentions, documents, tag schemes and their JSON codec."""

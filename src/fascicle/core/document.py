@@ -1,0 +1,250 @@
+"""The data model that every room shares: documents, mentions, links, events, patches.
+
+All of it is frozen. Offsets are half-open Unicode code points into ``Document.text``, which is never changed.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from itertools import pairwise
+
+import msgspec
+
+from fascicle.core.spans import Fragments, Span, check_fragments, check_ranges, hull
+
+GOLD = "gold"
+
+MentionKey = tuple[str, str, Fragments]
+Identity = tuple[str, str, Fragments]
+
+
+class Link(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """An entry of a dictionary or ontology that a mention refers to.
+
+    Attributes:
+        id: identifier in the ontology, e.g. ``"D003920"``.
+        ontology: which one, e.g. ``"MESH"``; empty if the source did not say.
+        name: preferred name, if known.
+        score: probability in [0, 1], or ``None``.
+    """
+
+    id: str
+    ontology: str = ""
+    name: str = ""
+    score: float | None = None
+
+
+class Mention(msgspec.Struct, frozen=True, omit_defaults=True):
+    """One mention of an entity: where, of which type, and who said so.
+
+    Attributes:
+        spans: sorted, disjoint ``(start, end)``; several make a discontinuous mention.
+        type: entity type, e.g. ``"Disease"``.
+        score: probability in [0, 1], or ``None``; each head's docstring defines its own.
+        source: who said it: ``"gold"``, the name of a model, ``"dictionary"``.
+        links: entries of ontologies.
+        attributes: further facts as ``(name, value)`` pairs.
+    """
+
+    spans: Fragments
+    type: str
+    score: float | None = None
+    source: str = GOLD
+    links: tuple[Link, ...] = ()
+    attributes: tuple[tuple[str, str], ...] = ()
+
+    def __post_init__(self) -> None:
+        """Refuses what no mention can be.
+
+        Raises:
+            ValueError: unsorted, overlapping or empty spans, an empty type, a score outside [0, 1].
+        """
+        check_fragments(self.spans)
+        if not self.type:
+            raise ValueError(f"the mention at {self.spans} has an empty type; give it a name")
+        if self.score is not None and not (math.isfinite(self.score) and 0.0 <= self.score <= 1.0):
+            raise ValueError(f"the score {self.score} of the mention at {self.spans} must be a probability from 0 to 1")
+
+    @property
+    def start(self) -> int:
+        """First character, in code points."""
+        return self.spans[0][0]
+
+    @property
+    def end(self) -> int:
+        """One past the last character, in code points."""
+        return self.spans[-1][1]
+
+    @property
+    def key(self) -> MentionKey:
+        """``(source, type, spans)``: no document holds the same key twice."""
+        return self.source, self.type, self.spans
+
+    def text(self, document_text: str) -> str:
+        """The words of the mention; fragments are joined by one space."""
+        return " ".join(document_text[start:end] for start, end in self.spans)
+
+
+class Section(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A named part of a document, such as its title."""
+
+    start: int
+    end: int
+    name: str = ""
+
+
+class Event(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """Something that was *not* done, or not done as asked: nothing is silent.
+
+    Attributes:
+        step: who reports, e.g. ``"pubtator"``.
+        kind: ``"loss"`` (something of the input is not in the result), ``"repair"`` (input changed by a stated rule)
+            or ``"note"``.
+        code: short stable name to count by, e.g. ``"duplicate-id"``.
+        message: one sentence.
+        span: where in the text, if anywhere.
+    """
+
+    step: str
+    kind: str
+    code: str
+    message: str
+    span: Span | None = None
+
+
+class Patch(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """How anything changes a document: mentions to add, links to attach to ``(source, type, spans)``, events."""
+
+    add: tuple[Mention, ...] = ()
+    links: tuple[tuple[MentionKey, tuple[Link, ...]], ...] = ()
+    events: tuple[Event, ...] = ()
+
+
+class Document(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A text and everything that is known about it.
+
+    Attributes:
+        id: unique within a run.
+        text: the source text, never changed.
+        sections: named ranges; ``None`` if the source did not say (so too below).
+        sentences: ranges of sentences.
+        words: ranges of words.
+        mentions: in canonical order, no ``(source, type, spans)`` twice.
+        abbreviations: pairs of ranges, short form and long form.
+        meta: further facts of the source.
+        events: what was not done.
+
+    Raises:
+        ValueError: ranges or mentions outside the text, a duplicate mention, a lone surrogate in the text.
+    """
+
+    id: str
+    text: str
+    sections: tuple[Section, ...] | None = None
+    sentences: tuple[Span, ...] | None = None
+    words: tuple[Span, ...] | None = None
+    mentions: tuple[Mention, ...] = ()
+    abbreviations: tuple[tuple[Span, Span], ...] | None = None
+    meta: dict[str, str] = msgspec.field(default_factory=dict)
+    events: tuple[Event, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Checks every offset, and puts the mentions into canonical order."""
+        if not self.text.isascii():
+            _refuse_surrogates(self.id, self.text)
+        length = len(self.text)
+        if self.sentences is not None:
+            check_ranges(self.sentences, length=length, name="sentence")
+        if self.words is not None:
+            check_ranges(self.words, length=length, name="word")
+        for mention in self.mentions:
+            if mention.end > length:
+                raise ValueError(
+                    f"document {self.id!r} has {length} characters, but a mention of type {mention.type!r} "
+                    f"ends at {mention.end}; offsets are code points into the text"
+                )
+        ordered = canonical(self.mentions)
+        if ordered != self.mentions:
+            msgspec.structs.force_setattr(self, "mentions", ordered)
+
+    def layer(self, source: str) -> tuple[Mention, ...]:
+        """The mentions of one source, in canonical order."""
+        return tuple(m for m in self.mentions if m.source == source)
+
+    def with_events(self, *events: Event) -> Document:
+        """The same document with more events."""
+        return msgspec.structs.replace(self, events=self.events + events)
+
+
+def canonical(mentions: Iterable[Mention]) -> tuple[Mention, ...]:
+    """Sorts mentions: by start, longer before shorter, then type, spans and source.
+
+    Raises:
+        ValueError: the same ``(source, type, spans)`` twice.
+    """
+    ordered = tuple(sorted(mentions, key=_position))
+    for before, after in pairwise(ordered):
+        if before.key == after.key:
+            raise ValueError(
+                f"the mention {after.type!r} at {after.spans} from source {after.source!r} is there twice; keep one"
+            )
+    return ordered
+
+
+def unique(mentions: Iterable[Mention]) -> tuple[tuple[Mention, ...], int]:
+    """Keeps the first mention of each ``(source, type, spans)``; also returns how many were left out."""
+    kept: dict[MentionKey, Mention] = {}
+    count = 0
+    for mention in mentions:
+        count += 1
+        kept.setdefault(mention.key, mention)
+    return tuple(sorted(kept.values(), key=_position)), count - len(kept)
+
+
+def identities(document_id: str, mentions: Iterable[Mention]) -> set[Identity]:
+    """The identity of mentions for scoring and voting: ``(document id, type, spans)``."""
+    return {(document_id, m.type, m.spans) for m in mentions}
+
+
+def apply(document: Document, patch: Patch) -> Document:
+    """Applies a patch.
+
+    A mention whose key is there already is not added again.
+
+    Args:
+        document: stays as it is.
+        patch: what to add.
+
+    Returns:
+        A new document.
+
+    Raises:
+        ValueError: a mention outside the text, or a link to a mention that is not there.
+    """
+    mentions, _ = unique((*document.mentions, *patch.add))
+    if patch.links:
+        mentions = _with_links(mentions, dict(patch.links))
+    return msgspec.structs.replace(document, mentions=mentions, events=document.events + patch.events)
+
+
+def _with_links(mentions: tuple[Mention, ...], links: dict[MentionKey, tuple[Link, ...]]) -> tuple[Mention, ...]:
+    missing = links.keys() - {m.key for m in mentions}
+    if missing:
+        raise ValueError(f"links were given for {sorted(missing)[0]}, but the document has no such mention")
+    return tuple(msgspec.structs.replace(m, links=m.links + links[m.key]) if m.key in links else m for m in mentions)
+
+
+def _position(mention: Mention) -> tuple[int, int, str, Fragments, str]:
+    start, end = hull(mention.spans)
+    return start, -end, mention.type, mention.spans, mention.source
+
+
+def _refuse_surrogates(identifier: str, text: str) -> None:
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError as error:
+        raise ValueError(
+            f"the text of document {identifier!r} has a lone surrogate (U+{ord(text[error.start]):04X}) at character "
+            f"{error.start}, which Unicode text cannot carry; repair the source"
+        ) from None

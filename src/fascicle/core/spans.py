@@ -1,0 +1,81 @@
+"""Span algebra: half-open ranges of Unicode code points, and fragments of them.
+
+A *span* is ``(start, end)`` with ``0 <= start < end``; adjacent spans (``(0, 5)`` and ``(5, 8)``) do not overlap. The
+spans of one mention are a sorted tuple of disjoint spans, its *fragments*; most mentions have one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+Span = tuple[int, int]
+Fragments = tuple[Span, ...]
+
+
+def overlaps(a: Span, b: Span) -> bool:
+    """Whether two spans share at least one character (symmetric; adjacent spans do not)."""
+    return a[0] < b[1] and b[0] < a[1]
+
+
+def contains(outer: Span, inner: Span) -> bool:
+    """Whether ``inner`` lies wholly inside ``outer`` (a span contains itself)."""
+    return outer[0] <= inner[0] and inner[1] <= outer[1]
+
+
+def crosses(a: Span, b: Span) -> bool:
+    """Whether two spans overlap and neither contains the other."""
+    return overlaps(a, b) and not contains(a, b) and not contains(b, a)
+
+
+def hull(fragments: Fragments) -> Span:
+    """The smallest span that covers all fragments."""
+    return fragments[0][0], fragments[-1][1]
+
+
+def fragments_overlap(a: Fragments, b: Fragments) -> bool:
+    """Whether any fragment of one overlaps any fragment of the other."""
+    return any(overlaps(x, y) for x in a for y in b)
+
+
+def fragments_contain(outer: Fragments, inner: Fragments) -> bool:
+    """Whether every fragment of ``inner`` lies inside some fragment of ``outer``."""
+    return all(any(contains(o, i) for o in outer) for i in inner)
+
+
+def as_fragments(spans: Iterable[Span]) -> Fragments:
+    """Sorts spans and checks that they are a legal set of fragments.
+
+    Args:
+        spans: pairs of code-point offsets, in any order.
+
+    Raises:
+        ValueError: no span, a negative start, an empty span, or two that overlap.
+    """
+    fragments = tuple(sorted((int(start), int(end)) for start, end in spans))
+    check_fragments(fragments)
+    return fragments
+
+
+def check_fragments(fragments: Fragments) -> None:
+    """Raises ``ValueError`` unless the fragments are sorted, disjoint, and none is empty or negative."""
+    if not fragments:
+        raise ValueError("a mention needs at least one span")
+    previous = 0
+    for start, end in fragments:
+        if start < previous or end <= start:
+            raise ValueError(
+                f"spans {fragments} are not allowed: each must be 0 <= start < end, sorted and disjoint"
+            )
+        previous = end
+
+
+def check_ranges(ranges: Iterable[Span], *, length: int, name: str) -> None:
+    """Raises ``ValueError`` unless ranges are sorted, disjoint, not empty and inside ``length`` characters."""
+    previous = 0
+    for start, end in ranges:
+        if start < previous or end <= start or end > length:
+            raise ValueError(
+                f"{name} ({start}, {end}) is not allowed in a text of {length} characters: "
+                "ranges must be sorted, disjoint, not empty and inside the text"
+            )
+        previous = end

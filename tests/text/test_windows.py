@@ -1,0 +1,158 @@
+"""Windows: whatever their size, stitched scores are those of the whole text."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fascicle.text.pieces import Ints, Pieces
+from fascicle.text.windows import Window, cut_short, stitch, windows_of
+
+UNITS: tuple[Literal["sentence", "packed"], ...] = ("sentence", "packed")
+
+
+def pieces_of(sentences: list[list[int]], *, strays: int = 0) -> Pieces:
+    """Sentences as the numbers of pieces of their words; 0 is a piece of no word."""
+    unit_of, first, bounds = [], [], []
+    for words in sentences:
+        begin = len(unit_of)
+        for count in words:
+            if count:
+                first.append(len(unit_of))
+            unit_of += [len(first) - 1] * count or [-1]
+        bounds.append((begin, len(unit_of)))
+    n = len(unit_of)
+    return Pieces(
+        ids=np.arange(n, dtype=np.int64) * 7 % 101,
+        spans=np.stack([np.arange(n), np.arange(n) + 1], axis=1),
+        units=np.stack([np.array(first, dtype=np.int64)] * 2, axis=1),
+        first=np.array(first, dtype=np.int64),
+        unit_of=np.array(unit_of, dtype=np.int64),
+        sentences=np.array(bounds, dtype=np.int64).reshape(-1, 2),
+    )
+
+
+WORD_LEVEL = st.lists(st.lists(st.integers(0, 6) | st.just(1), max_size=25), max_size=6)
+PIECE_LEVEL = st.lists(st.lists(st.sampled_from([1, 1, 1, 0]), max_size=40), max_size=6)
+DOCUMENTS = (WORD_LEVEL | PIECE_LEVEL).map(pieces_of)
+CAPACITY = st.integers(1, 30)
+OVERLAP = st.integers(0, 15)
+
+
+def position_wise(pieces: Pieces, positions: Ints) -> np.ndarray:
+    """A network without context: the scores of a unit hang on its first piece and where that stands."""
+    return np.stack([pieces.ids[positions], positions], axis=1).astype(np.float32)
+
+
+@given(pieces=DOCUMENTS, unit=st.sampled_from(UNITS), capacity=CAPACITY, overlap=OVERLAP)
+def test_stitched_scores_are_those_of_the_whole_text(
+    pieces: Pieces, unit: Literal["sentence", "packed"], capacity: int, overlap: int
+) -> None:
+    windows = windows_of(pieces, document=3, unit=unit, capacity=capacity, overlap=overlap)
+    scores = [position_wise(pieces, pieces.first[slice(*w.units)]) for w in windows]
+    whole = position_wise(pieces, pieces.first)
+    assert np.array_equal(stitch(scores, windows, units=len(pieces.first)).reshape(whole.shape), whole)
+    check_windows(pieces, windows, capacity=capacity)
+
+
+def check_windows(pieces: Pieces, windows: list[Window], *, capacity: int) -> None:
+    kept = [i for w in windows for i in range(*w.keep)]
+    assert kept == list(range(len(pieces.first)))
+    too_long = set(cut_short(pieces, capacity=capacity).tolist())
+    for window in windows:
+        (a, b), (u, v) = window.pieces, window.units
+        assert window.document == 3
+        assert 0 < b - a <= capacity
+        assert np.searchsorted(pieces.first, [a, b]).tolist() == [u, v]
+        assert window.segment[0] <= u <= window.keep[0] <= window.keep[1] <= v <= window.segment[1]
+        for word in range(u, v):
+            members = np.flatnonzero(pieces.unit_of == word)
+            assert members[-1] < b or (word in too_long and v - u == 1)
+
+
+@given(pieces=DOCUMENTS, unit=st.sampled_from(UNITS), capacity=CAPACITY, overlap=OVERLAP)
+def test_every_window_goes_further(
+    pieces: Pieces, unit: Literal["sentence", "packed"], capacity: int, overlap: int
+) -> None:
+    windows = windows_of(pieces, document=0, unit=unit, capacity=capacity, overlap=overlap)
+    ends = [w.units[1] for w in windows]
+    assert ends == sorted(set(ends))
+
+
+@given(pieces=PIECE_LEVEL.map(pieces_of), unit=st.sampled_from(UNITS), overlap=OVERLAP, data=st.data())
+def test_short_spans_lie_in_some_window(
+    pieces: Pieces, unit: Literal["sentence", "packed"], overlap: int, data: st.DataObject
+) -> None:
+    capacity = data.draw(st.integers(max(1, 2 * overlap), 30))
+    windows = windows_of(pieces, document=0, unit=unit, capacity=capacity, overlap=overlap)
+    for low, high in sorted({w.segment for w in windows}):
+        for start in range(low, high):
+            # The longest range of units from here that covers at most overlap + 1 pieces.
+            end = int(np.searchsorted(pieces.first[:high], pieces.first[start] + overlap, side="right"))
+            assert any(w.units[0] <= start and end <= w.units[1] for w in windows)
+
+
+@given(pieces=DOCUMENTS, capacity=CAPACITY, overlap=OVERLAP)
+def test_sentences_are_packed_as_long_as_they_fit(pieces: Pieces, capacity: int, overlap: int) -> None:
+    single = windows_of(pieces, document=0, unit="sentence", capacity=capacity, overlap=overlap)
+    packed = windows_of(pieces, document=0, unit="packed", capacity=capacity, overlap=overlap)
+    borders = {w.segment[0] for w in single}
+    assert {w.segment[0] for w in packed} <= borders
+    assert len(packed) <= len(single)
+
+
+def test_packing_by_hand() -> None:
+    pieces = pieces_of([[1, 1], [2], [], [1, 1, 1], [1], [5, 5], [1]])
+    windows = windows_of(pieces, document=0, unit="packed", capacity=7, overlap=2)
+    assert [w.segment for w in windows] == [(0, 6), (6, 7), (7, 9), (7, 9), (9, 10)]
+    assert [w.pieces for w in windows] == [(0, 7), (7, 8), (8, 13), (13, 18), (18, 19)]
+
+
+def test_a_long_sentence_by_hand() -> None:
+    windows = windows_of(pieces_of([[1] * 10]), document=0, unit="sentence", capacity=6, overlap=2)
+    assert [(w.units, w.keep) for w in windows] == [((0, 6), (0, 5)), ((4, 10), (5, 10))]
+
+
+@pytest.mark.parametrize("size", [7, 8, 1000])
+def test_a_word_longer_than_a_window_is_reported(size: int) -> None:
+    pieces = pieces_of([[1, 1, 1, size, 1]])
+    windows = windows_of(pieces, document=0, unit="sentence", capacity=6, overlap=3)
+    assert [w.pieces[1] - w.pieces[0] for w in windows] == [3, 6, 1]
+    assert cut_short(pieces, capacity=6).tolist() == [3]
+    assert not len(cut_short(pieces, capacity=size))
+
+
+def test_a_blank_inside_a_word_that_is_cut_is_reported() -> None:
+    unit_of = np.array([0, 0, -1, 0, 0], dtype=np.int64)
+    whole = pieces_of([[1, 1, 1, 1, 1]])
+    pieces = Pieces(
+        ids=whole.ids,
+        spans=whole.spans,
+        units=whole.units[:1],
+        first=whole.first[:1],
+        unit_of=unit_of,
+        sentences=whole.sentences,
+    )
+    (window,) = windows_of(pieces, document=0, unit="sentence", capacity=4, overlap=0)
+    assert window.pieces == (0, 4)
+    assert cut_short(pieces, capacity=4).tolist() == [0]
+
+
+def test_nothing_gives_no_window() -> None:
+    for sentences in ([], [[]], [[0, 0]]):
+        pieces = pieces_of(sentences)
+        assert windows_of(pieces, document=0, unit="packed", capacity=1, overlap=0) == []
+        assert stitch([], [], units=0).shape == (0, 0)
+        assert not len(cut_short(pieces, capacity=1))
+
+
+@pytest.mark.parametrize("unit", UNITS)
+def test_a_long_document_is_covered_to_its_end(unit: Literal["sentence", "packed"]) -> None:
+    pieces = pieces_of([[1, 2, 1] * 12_500])  # some 200,000 characters of text in one sentence
+    windows = windows_of(pieces, document=0, unit=unit, capacity=254, overlap=32)
+    assert windows[-1].keep[1] == len(pieces.first) == 37_500
+    assert len(windows) < 50_000 / (254 - 32 - 2) + 2
