@@ -1,0 +1,88 @@
+"""From documents to what is scored: one layer of mentions per document, over texts that are known to be the same."""
+
+from __future__ import annotations
+
+import hashlib
+from bisect import bisect_right
+from collections.abc import Iterable, Mapping
+
+from fascicle.core.document import GOLD, Document, Mention
+from fascicle.errors import InputError
+
+
+def layers(documents: Iterable[Document], *, source: str = GOLD) -> dict[str, tuple[Mention, ...]]:
+    """The mentions of one source, document by document.
+
+    Args:
+        documents: read once; ids must be unique.
+        source: who said it, e.g. ``"gold"``.
+
+    Raises:
+        InputError: two documents with one id.
+    """
+    found: dict[str, tuple[Mention, ...]] = {}
+    for document in documents:
+        if document.id in found:
+            raise InputError(f"the document id {document.id!r} is there twice; give each document an id of its own")
+        found[document.id] = document.layer(source)
+    return found
+
+
+def only_source(documents: Iterable[Document]) -> str:
+    """The one source besides the gold that documents have mentions of.
+
+    Raises:
+        InputError: there is none, or there are several and the caller must choose.
+    """
+    sources = sorted({mention.source for document in documents for mention in document.mentions} - {GOLD})
+    if len(sources) == 1:
+        return sources[0]
+    if not sources:
+        raise InputError("the documents hold no mention besides the gold; give documents that a system has annotated")
+    raise InputError(f"the documents hold mentions of {', '.join(sources)}; choose one of these with source")
+
+
+def check_texts(documents: Iterable[Document], hashes: Mapping[str, str | None]) -> None:
+    """Refuses predictions that were made on other texts than the gold: their offsets would mean nothing.
+
+    Args:
+        documents: the gold.
+        hashes: document id -> sha256 of the UTF-8 text that was predicted on, in hexadecimal; ``None`` if unknown.
+
+    Raises:
+        InputError: at least one hash belongs to another text.
+    """
+    different = []
+    for document in documents:
+        expected = hashes.get(document.id)
+        if expected is not None and expected.lower() != hashlib.sha256(document.text.encode("utf-8")).hexdigest():
+            different.append(document.id)
+    if different:
+        shown = ", ".join(repr(identifier) for identifier in different[:5])
+        raise InputError(
+            f"the predictions were made on another text than the gold in {len(different):,} documents "
+            f"({shown}{', ...' if len(different) > 5 else ''}), so their offsets cannot be compared; "
+            "predict on the texts of this gold file"
+        )
+
+
+def by_sentence(documents: Iterable[Document], *, source: str = GOLD) -> dict[str, tuple[Mention, ...]]:
+    """The mentions of one source, sentence by sentence: the unit to resample where documents are unknown.
+
+    A mention belongs to the sentence in which it starts. Documents without sentences stay whole.
+
+    Args:
+        documents: with distinct ids.
+        source: whose mentions.
+
+    Returns:
+        ``id/1``, ``id/2`` ... -> the mentions of that sentence.
+    """
+    found: dict[str, tuple[Mention, ...]] = {}
+    for document in documents:
+        starts = [start for start, _ in document.sentences or ((0, 0),)]
+        parts: list[list[Mention]] = [[] for _ in starts]
+        for mention in document.layer(source):
+            parts[max(0, bisect_right(starts, mention.start) - 1)].append(mention)
+        found.update((f"{document.id}/{number}", tuple(part)) for number, part in enumerate(parts, start=1))
+    return found

@@ -1,0 +1,140 @@
+"""Building documents from what readers find: mentions are checked here, and what is not kept is said."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from fascicle.core.document import Document, Event, Link, Mention, MentionKey
+from fascicle.core.spans import Fragments, Span, check_fragments
+
+TokenMention = tuple[Sequence[Span], str]
+
+
+class MentionCollector:
+    """Collects the mentions of one text; ``events`` says what was dropped, repaired or odd."""
+
+    def __init__(self, text: str, *, step: str) -> None:
+        """Starts with none.
+
+        Args:
+            text: the text of the document.
+            step: name of the reader, for the events.
+        """
+        self._text = text
+        self._step = step
+        self._kept: dict[MentionKey, Mention] = {}
+        self.events: list[Event] = []
+
+    @property
+    def mentions(self) -> tuple[Mention, ...]:
+        """What was kept, in the order of arrival."""
+        return tuple(self._kept.values())
+
+    def add(
+        self,
+        spans: Iterable[Span],
+        kind: str,
+        *,
+        expected: str | None = None,
+        links: tuple[Link, ...] = (),
+        attributes: tuple[tuple[str, str], ...] = (),
+    ) -> None:
+        """Takes one mention, if it lies in the text and is not there already.
+
+        Args:
+            spans: its offsets, as the source gives them, in any order.
+            kind: its type.
+            expected: the text of the mention, as the source gives it; another text at the offsets is reported.
+            links: entries of ontologies.
+            attributes: further facts.
+        """
+        fragments = tuple(sorted(spans))
+        if not self._inside(fragments):
+            self.drop(f"a mention of type {kind!r} at {fragments} is not in a text of {len(self._text)} characters")
+            return
+        mention = Mention(fragments, kind, links=links, attributes=attributes)
+        if expected is not None and len(fragments) == 1 and mention.text(self._text) != expected:
+            message = f"a mention of type {kind!r} has other text at its offsets than its source says; offsets kept"
+            self._say("repair", "text-mismatch", message, span=fragments[0])
+        if mention.key in self._kept:
+            message = f"a mention of type {kind!r} is there twice; the first was kept"
+            self._say("repair", "duplicate-mention", message, span=(mention.start, mention.end))
+            return
+        self._kept[mention.key] = mention
+
+    def drop(self, message: str) -> None:
+        """Reports a mention that cannot be kept because its offsets are wrong."""
+        self._say("loss", "offset-outside", message)
+
+    def _say(self, kind: str, code: str, message: str, *, span: Span | None = None) -> None:
+        self.events.append(Event(step=self._step, kind=kind, code=code, message=message, span=span))
+
+    def _inside(self, fragments: Fragments) -> bool:
+        try:
+            check_fragments(fragments)
+        except ValueError:
+            return False
+        return fragments[-1][1] <= len(self._text)
+
+
+def joined_document(
+    identifier: str,
+    sentences: Sequence[Sequence[str]],
+    mentions: Iterable[TokenMention],
+    *,
+    step: str,
+    meta: dict[str, str] | None = None,
+    keep_sentences: bool = True,
+) -> Document:
+    """Makes a document of tokens: its text is the tokens joined by one space, across sentences too.
+
+    Args:
+        identifier: id of the document.
+        sentences: tokens of each sentence, none empty.
+        mentions: half-open ranges of token numbers, counted through the whole document, with a type.
+        step: name of the reader, for the events.
+        meta: further facts; ``text`` = ``joined`` is added.
+        keep_sentences: whether the source said where sentences end.
+
+    Raises:
+        ValueError: an empty token.
+    """
+    tokens = [token for sentence in sentences for token in sentence]
+    text = " ".join(tokens)
+    words = _word_ranges(tokens)
+    collector = MentionCollector(text, step=step)
+    for ranges, kind in mentions:
+        if all(0 <= start < end <= len(words) for start, end in ranges):
+            collector.add([(words[start][0], words[end - 1][1]) for start, end in ranges], kind)
+        else:
+            collector.drop(f"a mention of type {kind!r} at tokens {tuple(ranges)} is not in {len(words)} tokens")
+    return Document(
+        id=identifier,
+        text=text,
+        sentences=_sentence_ranges(sentences, words) if keep_sentences else None,
+        words=words,
+        mentions=collector.mentions,
+        meta={**(meta or {}), "text": "joined"},
+        events=tuple(collector.events),
+    )
+
+
+def _word_ranges(tokens: Sequence[str]) -> tuple[Span, ...]:
+    words: list[Span] = []
+    position = 0
+    for token in tokens:
+        if not token:
+            raise ValueError(f"token {len(words)} is empty; every token needs at least one character")
+        words.append((position, position + len(token)))
+        position += len(token) + 1
+    return tuple(words)
+
+
+def _sentence_ranges(sentences: Sequence[Sequence[str]], words: Sequence[Span]) -> tuple[Span, ...]:
+    ranges = []
+    first = 0
+    for sentence in sentences:
+        if sentence:
+            ranges.append((words[first][0], words[first + len(sentence) - 1][1]))
+            first += len(sentence)
+    return tuple(ranges)

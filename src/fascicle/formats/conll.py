@@ -1,0 +1,289 @@
+"""CoNLL files: one token per line with its tags, sentences separated by blank lines.
+
+Every tag scheme in use (IO, IOB1, IOB2, BIOES, BILOU) is read by the one rule of `decode_tags`; the report says which
+one it was. The text of a document is its tokens joined by one space, also across sentences.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import BinaryIO, Final
+
+from fascicle.core.document import Document, Event
+from fascicle.core.tags import TagCensus, decode_tags, split_tag
+from fascicle.errors import FormatError, UsageError
+from fascicle.formats.collect import TokenMention, joined_document
+from fascicle.formats.conll_write import ConllWriteOptions, write_documents
+from fascicle.formats.report import ReadReport, WriteReport
+from fascicle.formats.source import MAX_LINE, STDIN, Source, lines, open_bytes
+
+STEP: Final = "conll"
+DOCUMENTS: Final = ("auto", "sentence", "file", "docstart")
+_MARK: Final = "-DOCSTART-"
+_LOST: Final = "\ufffd"
+# A "sentence" beyond this, in a file without one blank line, is a stream whose source did not mark sentences.
+_ONE_STREAM: Final = 1000
+
+
+@dataclass(frozen=True, kw_only=True)
+class ConllOptions:
+    """How to read a CoNLL file.
+
+    Attributes:
+        token_column: column of the token, from 0; negative numbers count from the last.
+        tag_columns: columns of the tags. Several are layers of nested mentions; ``None`` means every column but that
+            of the token.
+        documents: what is one document: ``"sentence"``, ``"file"``, ``"docstart"`` (what stands between
+            ``-DOCSTART-`` lines), or ``"auto"``: docstart if the file has two such lines or more (a single one at the
+            top marks nothing), else sentence.
+        comment: lines that begin with this are skipped; nothing is a comment by default.
+    """
+
+    token_column: int = 0
+    tag_columns: tuple[int, ...] | None = (-1,)
+    documents: str = "auto"
+    comment: str = ""
+
+    def __post_init__(self) -> None:
+        """Checks the values that have rules."""
+        if self.documents not in DOCUMENTS:
+            raise UsageError(f"documents={self.documents!r} is not known; choose one of {', '.join(DOCUMENTS)}")
+        if self.tag_columns is not None and not self.tag_columns:
+            raise UsageError("tag_columns is empty; give at least one column, or None for all but that of the token")
+
+
+def parse_columns(text: str) -> tuple[int, tuple[int, ...] | None]:
+    """Reads columns as a user writes them: the token column first, then those of the tags.
+
+    ``"0,3"`` is token column 0 and tag column 3; ``"0,1,2"`` has two layers of tags; ``"0,all"`` takes every column but
+    that of the token.
+
+    Returns:
+        ``token_column`` and ``tag_columns`` of `ConllOptions`.
+
+    Raises:
+        UsageError: anything else.
+    """
+    first, *rest = [part.strip() for part in text.split(",")]
+    try:
+        if rest == ["all"]:
+            return int(first), None
+        if rest:
+            return int(first), tuple(int(part) for part in rest)
+    except ValueError:
+        pass
+    raise UsageError(f"columns {text!r} cannot be read; give numbers from 0, the token first: 0,1 or 0,1,2 or 0,all")
+
+
+def read(source: Source, options: ConllOptions, report: ReadReport) -> Iterator[Document]:
+    """Streams the documents of a CoNLL file.
+
+    Columns are separated by TAB if the first line of the file with a token has one, else by blanks. Ids are
+    ``<name>`` for a file that is one document, else ``<name>:1`` and so on. A row whose token is missing but whose tag
+    is there gets the token U+FFFD (the replacement character), so that the rows keep their count; an event says so.
+
+    Args:
+        source: the file.
+        options: columns, and what is a document.
+        report: receives the census of the tags.
+
+    Raises:
+        FormatError: a line without a tag column, or with a tag of no scheme.
+    """
+    mode = _mode(source, options)
+    census = report.tags.setdefault(source.path, TagCensus())
+    parser = _Parser(source, options)
+    for number, block in enumerate(_documents(parser.sentences(), mode), 1):
+        identifier = source.name if mode == "file" else f"{source.name}:{number}"
+        document = _document(identifier, block, census, unbroken=not parser.breaks)
+        events = (*parser.repairs(), *(parser.notes() if number == 1 else ()))
+        yield document.with_events(*events) if events else document
+
+
+def write(documents: Iterable[Document], stream: BinaryIO, options: ConllWriteOptions, report: WriteReport) -> None:
+    """Writes documents as TAB-separated IOB2, see `fascicle.formats.conll_write`.
+
+    Raises:
+        InputError: a document without words, or a word or type that a line cannot hold.
+    """
+    write_documents(documents, stream, options, report)
+
+
+_Sentence = tuple[list[str], list[list[str]]]  # tokens; for each layer its tags
+
+
+class _Parser:
+    """Turns lines into sentences; a ``None`` stands for a ``-DOCSTART-`` line."""
+
+    def __init__(self, source: Source, options: ConllOptions) -> None:
+        self._source = source
+        self._options = options
+        self._tab: bool | None = None
+        self._spare: set[int] | None = None
+        self._tagged: set[int] = set()
+        self._known: set[str] = set()
+        self._missing = 0
+        self.breaks = 0
+
+    def sentences(self) -> Iterator[_Sentence | None]:
+        rows: list[tuple[str, list[str]]] = []
+        for number, line in lines(self._source):
+            bare = line.strip(" \t")
+            if bare and not bare.startswith(_MARK):
+                if not (self._options.comment and line.startswith(self._options.comment)):
+                    rows.append(self._row(line, number))
+                continue
+            if rows:
+                self.breaks += 1
+                yield _transposed(rows)
+                rows = []
+            if bare:
+                self.breaks += 1
+                yield None
+        if rows:
+            yield _transposed(rows)
+
+    def _row(self, line: str, number: int) -> tuple[str, list[str]]:
+        if self._tab is None:
+            self._tab = "\t" in line
+        # str.split() would also split at the other spaces of Unicode, which may stand in tokens.
+        columns = line.split("\t") if self._tab else [part for part in line.split(" ") if part]
+        try:
+            token, tags = self._chosen(columns)
+        except IndexError:
+            if not line.startswith(" ") or len(columns) != 1:
+                raise self._error(number, self._columns_message(columns)) from None
+            token, tags = self._chosen(["", *columns])
+        try:
+            for tag in tags:
+                if tag not in self._known:
+                    split_tag(tag)
+                    self._known.add(tag)
+        except ValueError as error:
+            raise self._error(number, f"{error}; say which column holds the tags, if it is not this one") from None
+        self._watch(columns)
+        self._missing += not token
+        return token or _LOST, tags
+
+    def _chosen(self, columns: list[str]) -> tuple[str, list[str]]:
+        count = len(columns)
+        token_at = self._options.token_column
+        token_at += count if token_at < 0 else 0
+        wanted = self._options.tag_columns
+        if wanted is None:
+            tags_at = [at for at in range(count) if at != token_at]
+        else:
+            tags_at = [at + count if at < 0 else at for at in wanted]
+        if not tags_at or token_at in tags_at or min(tags_at) < 0:
+            raise IndexError
+        return columns[token_at], [columns[at] for at in tags_at]
+
+    def _columns_message(self, columns: list[str]) -> str:
+        wanted = self._options.tag_columns
+        places = "any other column" if wanted is None else ", ".join(map(str, wanted))
+        separator = "TAB" if self._tab else "blank"
+        return (
+            f"found {len(columns)} {separator}-separated column(s), but the token is expected in column "
+            f"{self._options.token_column} and a tag in {places} (from 0; -1 is the last)"
+        )
+
+    def _watch(self, columns: list[str]) -> None:
+        """Remembers which unread columns have held nothing but tags so far."""
+        if self._options.tag_columns != (-1,) or self._spare == set():
+            return
+        among = range(1, len(columns) - 1) if self._spare is None else self._spare
+        self._spare = {at for at in among if at < len(columns) and _is_tag(columns[at])}
+        self._tagged |= {at for at in self._spare if columns[at] != "O"}
+
+    def repairs(self) -> tuple[Event, ...]:
+        """What was mended since the last call."""
+        missing, self._missing = self._missing, 0
+        if not missing:
+            return ()
+        message = f"{missing} row(s) had a tag but no token; the token U+FFFD stands for each"
+        return (Event(step=STEP, kind="repair", code="missing-token", message=message),)
+
+    def notes(self) -> tuple[Event, ...]:
+        """What a reader of the first document should know about the columns."""
+        spare = sorted((self._spare or set()) & self._tagged)  # a column of nothing but O holds no mention
+        if not spare:
+            return ()
+        message = (
+            f"column(s) {', '.join(map(str, spare))} look like tags too, and were not read; "
+            "several tag columns are layers of nested mentions (columns 0,all reads every one)"
+        )
+        return (Event(step=STEP, kind="note", code="other-tag-columns", message=message),)
+
+    def _error(self, number: int, message: str) -> FormatError:
+        return FormatError(f"{self._source.path}:{number}: {message}")
+
+
+def _is_tag(text: str) -> bool:
+    try:
+        split_tag(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _transposed(rows: list[tuple[str, list[str]]]) -> _Sentence:
+    layers = max(len(tags) for _, tags in rows)
+    columns = [[tags[at] if at < len(tags) else "O" for _, tags in rows] for at in range(layers)]
+    return [token for token, _ in rows], columns
+
+
+def _mode(source: Source, options: ConllOptions) -> str:
+    if options.documents != "auto":
+        return options.documents
+    if source.path == STDIN:
+        raise UsageError("standard input is read once; say what is a document: documents = sentence, file or docstart")
+    marks = 0
+    for is_mark in _marks(source):
+        marks += is_mark
+        if marks > 1:
+            return "docstart"
+    return "sentence"
+
+
+def _marks(source: Source) -> Iterator[bool]:
+    if not source.is_utf8:
+        yield from (line.startswith(_MARK) for _, line in lines(source))
+        return
+    mark = _MARK.encode()
+    with open_bytes(source.path) as stream:  # bytes are faster; the reading proper decodes and checks them
+        while line := stream.readline(MAX_LINE):
+            yield mark in line[: len(mark) + 3]  # a byte order mark may come before it
+
+
+def _documents(sentences: Iterator[_Sentence | None], mode: str) -> Iterator[list[_Sentence]]:
+    if mode == "sentence":
+        yield from ([sentence] for sentence in sentences if sentence is not None)
+        return
+    block: list[_Sentence] = []
+    for sentence in sentences:
+        if sentence is not None:
+            block.append(sentence)
+        elif mode == "docstart" and block:
+            yield block
+            block = []
+    if block:
+        yield block
+
+
+def _document(identifier: str, block: Sequence[_Sentence], census: TagCensus, *, unbroken: bool) -> Document:
+    mentions: list[TokenMention] = []
+    first = 0
+    for tokens, layers in block:
+        for tags in layers:
+            census.add(tags)
+            mentions += [(((first + start, first + end),), kind) for start, end, kind in decode_tags(tags)]
+        first += len(tokens)
+    stream = unbroken and len(block) == 1 and first > _ONE_STREAM
+    document = joined_document(
+        identifier, [tokens for tokens, _ in block], mentions, step=STEP, keep_sentences=not stream
+    )
+    if not stream:
+        return document
+    message = f"{first} tokens without one blank line: the source did not mark sentences"
+    return document.with_events(Event(step=STEP, kind="note", code="no-sentence-breaks", message=message))

@@ -1,0 +1,117 @@
+"""Writing CoNLL: TAB-separated IOB2, one tag column for each layer of nesting."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import BinaryIO
+
+from fascicle.core.document import Document, Mention
+from fascicle.core.spans import Span
+from fascicle.errors import InputError, UsageError
+from fascicle.formats.report import WriteReport
+
+
+@dataclass(frozen=True, kw_only=True)
+class ConllWriteOptions:
+    """How to write a CoNLL file.
+
+    Attributes:
+        layers: number of tag columns; a mention that overlaps others goes to the first column where it fits.
+        docstart: a ``-DOCSTART-`` line before each document, without which the borders of documents are lost.
+    """
+
+    layers: int = 1
+    docstart: bool = True
+
+    def __post_init__(self) -> None:
+        """Checks the values that have rules."""
+        if self.layers < 1:
+            raise UsageError(f"layers = {self.layers} is not allowed; give 1 or more")
+
+
+def write_documents(
+    documents: Iterable[Document], stream: BinaryIO, options: ConllWriteOptions, report: WriteReport
+) -> None:
+    """Writes documents, and counts in the report what the format cannot hold.
+
+    Lost are ids, text between words, and mentions that are discontinuous, that do not begin and end with a word, that
+    reach across sentences, or that find no layer.
+
+    Raises:
+        InputError: a document without words, or a word or type that a line cannot hold.
+    """
+    for document in documents:
+        if options.docstart:
+            stream.write("\t".join(["-DOCSTART-", *["O"] * options.layers]).encode() + b"\n\n")
+        rows = _tags(document, options, report)
+        for sentence in _sentences(document):
+            for at in sentence:
+                stream.write("\t".join([_token(document, at), *(layer[at] for layer in rows)]).encode() + b"\n")
+            stream.write(b"\n")
+        report.documents += 1
+
+
+def _tags(document: Document, options: ConllWriteOptions, report: WriteReport) -> list[list[str]]:
+    words = document.words
+    if words is None:
+        raise InputError(f"document {document.id!r} has no words, which CoNLL needs; split it into words first")
+    starts = {start: at for at, (start, _) in enumerate(words)}
+    ends = {end: at + 1 for at, (_, end) in enumerate(words)}
+    sentence_of = {at: number for number, sentence in enumerate(_sentences(document)) for at in sentence}
+    layers = [["O"] * len(words) for _ in range(options.layers)]
+    for mention in document.mentions:
+        loss = _place(mention, starts, ends, sentence_of, layers)
+        if loss:
+            report.lose(loss, document, mention)
+        else:
+            report.mentions += 1
+    return layers
+
+
+def _place(
+    mention: Mention,
+    starts: dict[int, int],
+    ends: dict[int, int],
+    sentence_of: dict[int, int],
+    layers: list[list[str]],
+) -> str:
+    """Writes the tags of one mention; returns why it cannot be written, or nothing."""
+    if any(sign in mention.type for sign in "\t\r\n"):
+        raise InputError(f"the type {mention.type!r} holds a TAB or a line break, which CoNLL cannot hold; rename it")
+    if len(mention.spans) > 1:
+        return "discontinuous"
+    start, end = starts.get(mention.start), ends.get(mention.end)
+    if start is None or end is None:
+        return "not-on-words"
+    if sentence_of[start] != sentence_of[end - 1]:
+        return "across-sentences"
+    for layer in layers:
+        if all(tag == "O" for tag in layer[start:end]):
+            layer[start:end] = [f"B-{mention.type}", *[f"I-{mention.type}"] * (end - start - 1)]
+            return ""
+    return "nested"
+
+
+def _token(document: Document, at: int) -> str:
+    start, end = (document.words or ())[at]
+    token = document.text[start:end]
+    if any(sign in token for sign in "\t\n\r\0") or not token.strip(" ") or token.startswith("-DOCSTART-"):
+        raise InputError(
+            f"the word {token!r} at {start} of document {document.id!r} cannot stand in a CoNLL file; "
+            "words may not hold TAB, line breaks or nothing but blanks, nor be -DOCSTART-"
+        )
+    return token
+
+
+def _sentences(document: Document) -> Iterator[range]:
+    """The words of each sentence, as ranges of word numbers; words between sentences stand for themselves."""
+    words: tuple[Span, ...] = document.words or ()
+    starts = [start for start, _ in words]
+    borders = {0, len(words)}
+    for start, end in document.sentences or ():
+        borders |= {bisect_right(starts, start - 1), bisect_right(starts, end - 1)}
+    ordered = sorted(borders)
+    yield from (range(a, b) for a, b in pairwise(ordered))

@@ -1,0 +1,109 @@
+"""Telling the format of a file: by what it begins with, and then by its name."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Final
+
+import msgspec
+
+from fascicle.core.tags import split_tag
+from fascicle.errors import FormatError, InputError
+from fascicle.formats.predictions import HEADER
+from fascicle.formats.source import STDIN, open_bytes
+
+_PEEK: Final = 64 * 1024
+_ROWS: Final = 200
+_ENOUGH_ROWS: Final = 10  # of a file that calls itself text: one line of text may well end in "blood group O"
+_PUBTATOR: Final = re.compile(r"[^|\t\n]+\|t\|")
+_SUFFIXES: Final = {
+    ".txt": "plain",
+    ".text": "plain",
+    ".jsonl": "jsonl",
+    ".jsonlines": "jsonl",
+    ".json": "jsonl",
+    ".pubtator": "pubtator",
+    ".conll": "conll",
+    ".iob": "conll",
+    ".iob2": "conll",
+    ".bio": "conll",
+}
+_NAMES: Final = "plain, conll, jsonl, native, pubtator"
+
+
+def detect(path: str) -> str:
+    """The name of the format of a file.
+
+    The first 64 kB decide if they can: JSON with a ``fascicle`` version is native, other JSON jsonl, a first line
+    ``id|t|title`` pubtator, and rows that all end with a tag (``O``, ``B-Disease``) conll; if the file is called
+    ``.txt``, at least ten of them with the same number of columns. Else the suffix decides.
+
+    Args:
+        path: a file, gzip or not, or a folder, which holds plain text.
+
+    Raises:
+        InputError: the file cannot be opened.
+        FormatError: a prediction file, which holds no documents, or nothing that is known.
+    """
+    if path == STDIN or Path(path).is_dir():
+        return "plain"
+    with open_bytes(path) as stream:
+        head = stream.read(_PEEK)
+    found = _by_content(head, path) or _SUFFIXES.get(suffix(path), "")
+    if not found and not head:
+        raise InputError(f"{path} is empty")
+    if not found:
+        raise FormatError(f"the format of {path} cannot be told; name it with --format, one of {_NAMES}")
+    return found
+
+
+def suffix(path: str) -> str:
+    """The suffix of a file in lower case, without ``.gz``."""
+    name = path.lower().removesuffix(".gz")
+    return Path(name).suffix
+
+
+def by_suffix(path: str) -> str:
+    """The format that a suffix stands for, or the empty string."""
+    return _SUFFIXES.get(suffix(path), "")
+
+
+def _by_content(head: bytes, path: str) -> str:
+    text = head.removeprefix(b"\xef\xbb\xbf").decode("utf-8", errors="replace")
+    lines = [line.rstrip("\r") for line in text.split("\n")]
+    if len(head) == _PEEK and len(lines) > 1:
+        lines = lines[:-1]  # cut off
+    first = next((line for line in lines if line.strip(" \t")), "")
+    if tuple(first.split("\t")) == HEADER or re.match(r'\{"fascicle_predictions":|\{.*"fascicle_predictions":', first):
+        raise FormatError(f"{path} is a prediction file, which holds no text; give a file of documents")
+    is_text = by_suffix(path) == "plain"
+    if first.lstrip()[:1] == "{" or (first.lstrip()[:1] == "[" and suffix(path) in (".json", ".jsonl")):
+        return _json(first, fallback="" if is_text else "jsonl")
+    if _PUBTATOR.match(first):
+        return "pubtator"
+    return "conll" if _all_tagged(lines[:_ROWS], strict=is_text) else ""
+
+
+def _json(first: str, *, fallback: str) -> str:
+    try:
+        record = msgspec.json.decode(first)
+    except msgspec.MsgspecError:
+        return fallback  # cut off, or one array over many lines; a broken line is the reader's to explain
+    return "native" if isinstance(record, dict) and "fascicle" in record else "jsonl"
+
+
+def _all_tagged(lines: list[str], *, strict: bool) -> bool:
+    rows = [line for line in lines if line.strip(" \t") and not line.startswith(("-DOCSTART-", "#"))]
+    columns = [row.replace("\t", " ").rstrip(" ").split(" ") for row in rows]
+    if strict and (len(rows) < _ENOUGH_ROWS or len({len(row) for row in columns}) > 1):
+        return False
+    return bool(rows) and all(len(row) > 1 and _is_tag(row[-1]) for row in columns)
+
+
+def _is_tag(text: str) -> bool:
+    try:
+        split_tag(text)
+    except ValueError:
+        return False
+    return True

@@ -1,0 +1,235 @@
+"""Reading and writing files of documents in any format: `FORMATS` is the table of them."""
+
+from __future__ import annotations
+
+import difflib
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, BinaryIO, Final
+
+import msgspec
+
+from fascicle.core.document import Document, Event
+from fascicle.errors import InputError, UsageError
+from fascicle.formats import conll, jsonl, native, plain, pubtator
+from fascicle.formats.atomic import output
+from fascicle.formats.conll_write import ConllWriteOptions
+from fascicle.formats.detection import by_suffix, detect
+from fascicle.formats.report import ReadReport, WriteReport
+from fascicle.formats.source import STDIN, Source, stem
+
+STEP: Final = "reading"
+ORIGINAL_ID: Final = "original-id"
+
+Reader = Callable[[Source, Any, ReadReport], Iterator[Document]]
+Writer = Callable[[Iterable[Document], BinaryIO, Any, WriteReport], None]
+PathLike = str | Path
+
+
+@dataclass(frozen=True, kw_only=True)
+class Format:
+    """One file format.
+
+    Attributes:
+        reader: streams the documents of a source.
+        writer: writes documents to a binary stream.
+        suffixes: of its files, the first one the usual one.
+        read_options: class of the reader's options, if it has any.
+        write_options: class of the writer's options, if it has any.
+        may_be_empty: whether a file without documents is no error.
+    """
+
+    reader: Reader
+    writer: Writer
+    suffixes: tuple[str, ...]
+    read_options: type[Any] | None = None
+    write_options: type[Any] | None = None
+    may_be_empty: bool = False
+
+
+FORMATS: Final[Mapping[str, Format]] = MappingProxyType(
+    {
+        "conll": Format(
+            reader=conll.read,
+            writer=conll.write,
+            suffixes=(".conll", ".iob2", ".iob", ".bio", ".tsv"),
+            read_options=conll.ConllOptions,
+            write_options=ConllWriteOptions,
+        ),
+        "jsonl": Format(
+            reader=jsonl.read,
+            writer=jsonl.write,
+            suffixes=(".jsonl", ".json", ".jsonlines"),
+            read_options=jsonl.JsonlOptions,
+        ),
+        "native": Format(reader=native.read, writer=native.write, suffixes=(".fascicle.jsonl", ".jsonl")),
+        "plain": Format(reader=plain.read, writer=plain.write, suffixes=(".txt",), may_be_empty=True),
+        "pubtator": Format(reader=pubtator.read, writer=pubtator.write, suffixes=(".pubtator", ".txt")),
+    }
+)
+
+
+def read(
+    paths: PathLike | Sequence[PathLike],
+    *,
+    format: str = "auto",  # noqa: A002 - the name of the option everywhere
+    options: Any = None,
+    encoding: str = "utf-8",
+    report: ReadReport | None = None,
+) -> Iterator[Document]:
+    """Streams the documents of one or several files; their ids are unique.
+
+    A second document with an id becomes ``id#2`` and so on: the id of the source is kept in
+    ``meta["original-id"]``, and an event with the code ``duplicate-id`` says so.
+
+    Args:
+        paths: files, gzip or not; ``"-"`` is standard input; a folder stands for its ``*.txt`` files.
+        format: a name of `FORMATS`, or ``"auto"``: told by content and suffix.
+        options: of the format's ``read_options`` class; defaults by default.
+        encoding: of the files.
+        report: collects what is known about whole files.
+
+    Returns:
+        An iterator; wrong arguments are reported at once, wrong content while it runs.
+
+    Raises:
+        UsageError: an unknown format or encoding, or options of another format.
+        InputError: a file that is not there, or a corpus file without documents.
+        FormatError: content that breaks the rules of its format.
+    """
+    if format != "auto":
+        _named(format)
+    files = _files([paths] if isinstance(paths, str | Path) else list(paths))
+    names = _names(files)
+    sources = [Source(path=path, encoding=encoding, name=name) for path, name in zip(files, names, strict=True)]
+    plan = [(source, format if format != "auto" else detect(source.path)) for source in sources]
+    for _, name in plan:
+        _check_options(options, FORMATS[name].read_options, name)
+    return _observed(unique_ids(_all(plan, options, report or ReadReport())), report)
+
+
+def write(
+    path: PathLike,
+    documents: Iterable[Document],
+    *,
+    format: str = "auto",  # noqa: A002
+    options: Any = None,
+    overwrite: bool = False,
+) -> WriteReport:
+    """Writes documents to a file, which takes its name only when it is complete.
+
+    Args:
+        path: where; ``"-"`` is standard output; ``.gz`` at its end packs the file.
+        documents: may be a stream.
+        format: a name of `FORMATS`, or ``"auto"``: told by the suffix.
+        options: of the format's ``write_options`` class; defaults by default.
+        overwrite: replace an existing file.
+
+    Returns:
+        What was written, and what the format could not hold.
+
+    Raises:
+        UsageError: an unknown format, or options of another format.
+        OutputError: the file exists, or the place cannot be written.
+        InputError: a document that the format cannot hold at all.
+    """
+    name = format if format != "auto" else _format_for(str(path))
+    chosen = _named(name)
+    _check_options(options, chosen.write_options, name)
+    options = options if options is not None or chosen.write_options is None else chosen.write_options()
+    report = WriteReport()
+    with output(path, overwrite=overwrite) as stream:
+        chosen.writer(documents, stream, options, report)
+    return report
+
+
+def unique_ids(documents: Iterable[Document]) -> Iterator[Document]:
+    """Renames documents whose id was there before to ``id#2``, ``id#3`` ...; nothing is left out."""
+    seen: set[str] = set()
+    copies: Counter[str] = Counter()
+    for document in documents:
+        original = identifier = document.id
+        while identifier in seen:
+            copies[original] = max(copies[original], 1) + 1
+            identifier = f"{original}#{copies[original]}"
+        seen.add(identifier)
+        yield document if identifier == original else _renamed(document, identifier)
+
+
+def _renamed(document: Document, identifier: str) -> Document:
+    message = f"the id {document.id!r} was there before; this document is {identifier!r}"
+    event = Event(step=STEP, kind="repair", code="duplicate-id", message=message)
+    meta = {**document.meta, ORIGINAL_ID: document.meta.get(ORIGINAL_ID, document.id)}
+    return msgspec.structs.replace(document, id=identifier, meta=meta, events=(*document.events, event))
+
+
+def _all(plan: Sequence[tuple[Source, str]], options: Any, report: ReadReport) -> Iterator[Document]:
+    for source, name in plan:
+        chosen = FORMATS[name]
+        report.formats[source.path] = name
+        given = options if options is not None or chosen.read_options is None else chosen.read_options()
+        found = False
+        for document in chosen.reader(source, given, report):
+            found = True
+            yield document
+        if not found and not chosen.may_be_empty:
+            where = " that the options ask for" if options is not None else ""
+            raise InputError(f"{source.path} is empty: it holds no document{where}; give a file in the format {name}")
+
+
+def _observed(documents: Iterator[Document], report: ReadReport | None) -> Iterator[Document]:
+    for document in documents:
+        if report is not None:
+            report.observe(document)
+        yield document
+
+
+def _files(paths: Sequence[PathLike]) -> list[str]:
+    if not paths:
+        raise UsageError("no file was given; name at least one, or - for standard input")
+    files: list[str] = []
+    for path in paths:
+        if str(path) != STDIN and not Path(path).exists():
+            raise InputError(f"there is no file {path}; check the path")
+        files += map(str, plain.files_of(Path(path))) if Path(path).is_dir() else [str(path)]
+    return files
+
+
+def _names(files: Sequence[str]) -> list[str]:
+    """Names that document ids are made from: with the folder, where several files have the same name."""
+    stems = [stem(file) for file in files]
+    count = Counter(stems)
+    return [
+        name if count[name] == 1 else f"{Path(file).resolve().parent.name}/{name}"
+        for name, file in zip(stems, files, strict=True)
+    ]
+
+
+def _named(name: str) -> Format:
+    if name in FORMATS:
+        return FORMATS[name]
+    near = difflib.get_close_matches(name, list(FORMATS), n=1)
+    hint = f" (did you mean {near[0]!r}?)" if near else ""
+    raise UsageError(f"the format {name!r} is not known{hint}; choose auto or one of {', '.join(FORMATS)}")
+
+
+def _check_options(options: Any, allowed: type[Any] | None, name: str) -> None:
+    if options is None or (allowed is not None and isinstance(options, allowed)):
+        return
+    rule = f"they must be {allowed.__name__}" if allowed is not None else "it has none"
+    raise UsageError(f"{type(options).__name__} are not options of the format {name!r}: {rule}")
+
+
+def _format_for(path: str) -> str:
+    if path == STDIN:
+        return "native"
+    name = path.lower().removesuffix(".gz")
+    if name.endswith(".fascicle.jsonl"):
+        return "native"
+    found = by_suffix(path)
+    if not found:
+        raise UsageError(f"the format of {path} cannot be told from its name; choose one of {', '.join(FORMATS)}")
+    return found

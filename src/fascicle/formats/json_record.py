@@ -1,0 +1,188 @@
+"""One JSON record, seen through its shape, and the document that one or several of them make."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import chain
+from typing import Any, Final
+
+from fascicle.core.document import Document
+from fascicle.core.spans import Span
+from fascicle.core.tags import TagCensus, decode_tags
+from fascicle.errors import FormatError
+from fascicle.formats.collect import MentionCollector, TokenMention, joined_document
+from fascicle.formats.report import ReadReport
+from fascicle.formats.shapes import JsonShape
+from fascicle.formats.source import Source
+
+STEP: Final = "jsonl"
+_META_LENGTH: Final = 200  # a longer string is text, not a fact about the document
+
+_RawMention = tuple[tuple[Span, ...], str, str | None]
+
+
+class Record:
+    """One JSON object with its shape; every method names the place in its errors."""
+
+    def __init__(self, value: dict[str, Any], shape: JsonShape, place: str) -> None:
+        """Holds the object as it was read."""
+        self.value = value
+        self.shape = shape
+        self.place = place
+
+    @property
+    def group(self) -> Any:
+        """The value that records of one document share."""
+        return self.value.get(self.shape.group)
+
+    @property
+    def identifier(self) -> str:
+        """The id as the source gives it, or the empty string."""
+        found = self.value.get(self.shape.id) if self.shape.id else None
+        return str(found) if isinstance(found, str | int) else ""
+
+    def field(self, name: str, kind: type) -> Any:
+        """A field that must be there, of this type."""
+        if name not in self.value:
+            raise self.error(f"the record has no field {name!r}; it has {', '.join(sorted(self.value)) or 'none'}")
+        if not isinstance(self.value[name], kind):
+            found = type(self.value[name]).__name__
+            raise self.error(f"the field {name!r} must be a {kind.__name__}, found {found}")
+        return self.value[name]
+
+    def token_sentences(self) -> list[list[str]]:
+        """The tokens, sentence by sentence; a flat list is one sentence."""
+        found = self.field(self.shape.tokens, list)
+        nested = found if found and all(isinstance(part, list) for part in found) else [found]
+        for sentence in nested:
+            if not all(isinstance(token, str) and token for token in sentence):
+                raise self.error(f"the tokens in {self.shape.tokens!r} must be strings, none of them empty")
+        return nested
+
+    def tags(self, length: int) -> list[str]:
+        """One tag for each token."""
+        found: list[str] = self.field(self.shape.tags, list)
+        if len(found) != length or not all(isinstance(tag, str) for tag in found):
+            raise self.error(f"{len(found)} tags for {length} tokens; allowed is one tag (a string) for each token")
+        return found
+
+    def mentions(self) -> list[_RawMention]:
+        """Mentions as ``(spans with exclusive ends, type, text or None)``; offsets are not checked yet."""
+        if not self.shape.entities:
+            return []
+        found = self.field(self.shape.entities, list)
+        nested = found and all(isinstance(e, list) and (not e or isinstance(e[0], list)) for e in found)
+        return [self._mention(entity) for entity in (chain.from_iterable(found) if nested else found)]
+
+    def _mention(self, entity: Any) -> _RawMention:
+        shape, more = self.shape, int(self.shape.inclusive)
+        if isinstance(entity, list) and len(entity) >= 3:
+            start, end, kind = entity[:3]
+            expected, spans = entity[3] if len(entity) > 3 else None, None
+        elif isinstance(entity, dict):
+            start, end, kind = entity.get(shape.start), entity.get(shape.end), entity.get(shape.type)
+            expected, spans = entity.get(shape.mention_text), entity.get(shape.spans)
+        else:
+            raise self._mention_error(entity)
+        pairs = spans if isinstance(spans, list) and spans else [[start, end]]
+        if not isinstance(kind, str) or not kind or not all(_is_pair(pair) for pair in pairs):
+            raise self._mention_error(entity)
+        text = expected if isinstance(expected, str) else None
+        return tuple((first, last + more) for first, last in pairs), kind, text
+
+    def _mention_error(self, entity: Any) -> FormatError:
+        shape = self.shape
+        return self.error(
+            f"the mention {str(entity)[:80]} cannot be read; allowed is an object with {shape.start!r}, {shape.end!r} "
+            f"(integers) and {shape.type!r} (a string), or a list [start, end, type]"
+        )
+
+    def meta(self) -> dict[str, str]:
+        """The other fields that are a short string or a number."""
+        shape = self.shape
+        used = {shape.tokens, shape.text, shape.id, shape.group, shape.entities, shape.tags, shape.sentences, "text"}
+        return {
+            name: str(value)
+            for name, value in self.value.items()
+            if name not in used and isinstance(value, str | int | float) and len(str(value)) <= _META_LENGTH
+        }
+
+    def error(self, message: str) -> FormatError:
+        """An error that names the file and the line."""
+        return FormatError(f"{self.place}: {message}")
+
+
+def document_of(records: Sequence[Record], source: Source, number: int, report: ReadReport) -> Document:
+    """Makes one document of one record, or of the records of one group.
+
+    Args:
+        records: at least one.
+        source: the file, which names documents without an id.
+        number: of the document in the file, from 1.
+        report: receives the census of tags.
+
+    Raises:
+        FormatError: a record that breaks the rules of its shape.
+    """
+    first = records[0]
+    identifier = first.identifier or f"{source.name}:{number}"
+    meta = first.meta() if len(records) == 1 else {}
+    try:
+        if first.shape.tokens:
+            return _of_tokens(records, identifier, meta, source, report)
+        return _of_text(first, identifier, meta)
+    except ValueError as error:
+        raise first.error(str(error)) from None
+
+
+def _of_tokens(
+    records: Sequence[Record], identifier: str, meta: dict[str, str], source: Source, report: ReadReport
+) -> Document:
+    sentences: list[list[str]] = []
+    mentions: list[TokenMention] = []
+    before = 0
+    for record in records:
+        added = record.token_sentences()
+        length = sum(map(len, added))
+        for spans, kind, _ in record.mentions():
+            mentions.append(([(before + start, before + end) for start, end in spans], kind))
+        if record.shape.tags:
+            mentions += _tagged(record.tags(length), before, report.tags.setdefault(source.path, TagCensus()))
+        sentences += added
+        before += length
+    return joined_document(identifier, sentences, mentions, step=STEP, meta=meta)
+
+
+def _tagged(tags: list[str], before: int, census: TagCensus) -> list[TokenMention]:
+    census.add(tags)
+    return [([(before + start, before + end)], kind) for start, end, kind in decode_tags(tags)]
+
+
+def _of_text(record: Record, identifier: str, meta: dict[str, str]) -> Document:
+    text = record.field(record.shape.text, str)
+    collector = MentionCollector(text, step=STEP)
+    for spans, kind, expected in record.mentions():
+        collector.add(spans, kind, expected=expected)
+    return Document(
+        id=identifier,
+        text=text,
+        sentences=_sentences(record),
+        mentions=collector.mentions,
+        meta=meta,
+        events=tuple(collector.events),
+    )
+
+
+def _sentences(record: Record) -> tuple[Span, ...] | None:
+    name = record.shape.sentences
+    if not name or name not in record.value:
+        return None
+    found = record.field(name, list)
+    if not all(_is_pair(pair) for pair in found):
+        raise record.error(f"the field {name!r} must hold ranges [start, end] of characters")
+    return tuple((start, end) for start, end in found)
+
+
+def _is_pair(value: Any) -> bool:
+    # bool is an int to Python, but not to JSON
+    return isinstance(value, list) and len(value) == 2 and all(type(part) is int for part in value)

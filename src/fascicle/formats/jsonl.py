@@ -1,0 +1,143 @@
+"""JSON Lines (or one JSON array) of tokens or text with entities, in the shapes that corpora come in."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any, BinaryIO, Final
+
+import msgspec
+
+from fascicle.core.document import Document, Mention
+from fascicle.errors import FormatError, UsageError
+from fascicle.formats.json_record import Record, document_of
+from fascicle.formats.report import ReadReport, WriteReport
+from fascicle.formats.shapes import SHAPES, JsonShape, adjusted, detect_shape
+from fascicle.formats.source import STDIN, Source, lines, open_bytes, whole_text
+
+_DECODER: Final = msgspec.json.Decoder()
+_ENCODER: Final = msgspec.json.Encoder()
+
+
+@dataclass(frozen=True, kw_only=True)
+class JsonlOptions:
+    """How to read JSON records.
+
+    Attributes:
+        shape: a name of `SHAPES`, or ``"auto"``: told by the fields of the first record.
+        fields: changes to the shape, as ``(attribute of JsonShape, value)``.
+        where: ``(field, value)``; only records that have all these values are read.
+    """
+
+    shape: str = "auto"
+    fields: tuple[tuple[str, str], ...] = ()
+    where: tuple[tuple[str, str], ...] = ()
+
+    def __post_init__(self) -> None:
+        """Checks the values that have rules."""
+        if self.shape != "auto" and self.shape not in SHAPES:
+            near = difflib.get_close_matches(self.shape, list(SHAPES), n=1)
+            hint = f" (did you mean {near[0]!r}?)" if near else ""
+            raise UsageError(f"the shape {self.shape!r} is not known{hint}; choose auto or one of {', '.join(SHAPES)}")
+        adjusted(JsonShape(), self.fields)
+
+
+def read(source: Source, options: JsonlOptions, report: ReadReport) -> Iterator[Document]:
+    """Streams the documents of a JSON file.
+
+    Text made of tokens is the tokens joined by one space. Ids come from the id field of the shape, or are numbered
+    ``<name>:1`` and so on. Other fields that are a short string or a number go to ``meta``.
+
+    Args:
+        source: the file.
+        options: shape, and which records.
+        report: receives the name of the shape, and the census of the tags if the records have tags.
+
+    Raises:
+        FormatError: not JSON, an unknown shape, or a record that lacks a field of the shape.
+    """
+    for number, group in enumerate(_grouped(_chosen(source, options, report)), 1):
+        yield document_of(group, source, number, report)
+
+
+def write(documents: Iterable[Document], stream: BinaryIO, options: None, report: WriteReport) -> None:
+    """Writes ``{id, text, sentences, entities: [{start, end, type}]}``, one object per line.
+
+    Offsets are code points, ends exclusive; a discontinuous mention has ``spans`` too. Words, links, scores, sources
+    and events are not written (the native format holds them).
+    """
+    for document in documents:
+        record: dict[str, Any] = {"id": document.id, "text": document.text}
+        if document.sentences is not None:
+            record["sentences"] = document.sentences
+        record["entities"] = [_entity(mention) for mention in document.mentions]
+        stream.write(_ENCODER.encode(record) + b"\n")
+        report.documents += 1
+        report.mentions += len(document.mentions)
+
+
+def _entity(mention: Mention) -> dict[str, Any]:
+    entity: dict[str, Any] = {"start": mention.start, "end": mention.end, "type": mention.type}
+    if len(mention.spans) > 1:
+        entity["spans"] = mention.spans
+    return entity
+
+
+def _chosen(source: Source, options: JsonlOptions, report: ReadReport) -> Iterator[Record]:
+    shape: JsonShape | None = None
+    for place, value in _records(source):
+        if not isinstance(value, dict):
+            raise FormatError(f"{place}: a JSON object is expected for each record, found {type(value).__name__}")
+        shape = shape or _shape(value, place, options, source, report)
+        if all(field in value and str(value[field]) == wanted for field, wanted in options.where):
+            yield Record(value, shape, place)
+
+
+def _grouped(records: Iterable[Record]) -> Iterator[list[Record]]:
+    """Records of one document; where nothing is grouped, each is given out before the next one is read."""
+    group: list[Record] = []
+    for record in records:
+        if not record.shape.group:
+            yield [record]
+            continue
+        if group and group[0].group != record.group:
+            yield group
+            group = []
+        group.append(record)
+    if group:
+        yield group
+
+
+def _shape(record: dict[str, Any], place: str, options: JsonlOptions, source: Source, report: ReadReport) -> JsonShape:
+    name = options.shape if options.shape != "auto" else detect_shape(record)
+    if not name and not options.fields:
+        raise FormatError(
+            f"{place}: no known shape has the fields {', '.join(sorted(record)) or '(none)'}; "
+            f"known are {', '.join(SHAPES)}; name the fields yourself for another one"
+        )
+    report.shapes[source.path] = name or "as given"
+    return adjusted(SHAPES.get(name, JsonShape()), options.fields)
+
+
+def _records(source: Source) -> Iterator[tuple[str, Any]]:
+    if source.path != STDIN and _is_array(source):
+        for number, value in enumerate(_parse(whole_text(source), source.path), 1):
+            yield f"{source.path}, record {number}", value
+        return
+    for number, line in lines(source):
+        if line.strip():
+            place = f"{source.path}:{number}"
+            yield place, _parse(line, place)
+
+
+def _parse(text: str, place: str) -> Any:
+    try:
+        return _DECODER.decode(text)
+    except (msgspec.MsgspecError, ValueError, RecursionError) as error:
+        raise FormatError(f"{place}: not JSON ({error}); JSON Lines has one object per line") from None
+
+
+def _is_array(source: Source) -> bool:
+    with open_bytes(source.path) as stream:
+        return stream.read(64).removeprefix(b"\xef\xbb\xbf").lstrip()[:1] == b"["

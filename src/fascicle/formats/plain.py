@@ -1,0 +1,54 @@
+"""Plain text: a file is one document, and its text is never changed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import BinaryIO
+
+from fascicle.core.document import Document
+from fascicle.errors import InputError, UsageError
+from fascicle.formats.report import ReadReport, WriteReport
+from fascicle.formats.source import Source, whole_text
+
+
+def read(source: Source, options: None, report: ReadReport) -> Iterator[Document]:
+    """Gives the one document of a text file; an empty file is a document with an empty text.
+
+    Line ends stay as they are. A byte order mark is not part of the text.
+
+    Raises:
+        FormatError: a binary file, or text in another encoding.
+    """
+    text = whole_text(source)
+    try:
+        yield Document(id=source.name, text=text)
+    except ValueError as error:  # utf-16 with surrogatepass-like codecs can produce lone surrogates
+        raise InputError(f"{source.path}: {error}") from None
+
+
+def write(documents: Iterable[Document], stream: BinaryIO, options: None, report: WriteReport) -> None:
+    """Writes the text of one document; its annotation is counted as lost.
+
+    Raises:
+        UsageError: there are several documents.
+    """
+    for document in documents:
+        if report.documents:
+            raise UsageError("a plain text file holds one document, but there are several; write jsonl or native")
+        stream.write(document.text.encode())
+        report.documents += 1
+        for mention in document.mentions:
+            report.lose("annotation", document, mention)
+
+
+def files_of(folder: Path) -> list[Path]:
+    """The text files of a folder (``*.txt``), sorted by name.
+
+    Raises:
+        InputError: there is none.
+    """
+    files = sorted(file for file in folder.iterdir() if file.suffix == ".txt" and file.is_file())
+    if not files:
+        raise InputError(f"the folder {folder} holds no *.txt file; give a folder of plain texts, or name the files")
+    return files

@@ -1,0 +1,211 @@
+"""PubTator: ``id|t|title``, ``id|a|abstract``, then one line for each mention, with offsets and concept ids.
+
+Offsets count code points from the title, with one character between title and abstract: the text of the document is
+title, one blank, abstract (only the title, if the abstract is empty).
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import BinaryIO, Final
+
+from fascicle.core.document import Document, Event, Link, Mention, Section
+from fascicle.errors import FormatError, InputError
+from fascicle.formats.collect import MentionCollector
+from fascicle.formats.report import ReadReport, WriteReport
+from fascicle.formats.source import Source, lines
+
+STEP: Final = "pubtator"
+RAW_ID: Final = "pubtator-id"
+NAMES: Final = "pubtator-names"
+_TEXT_LINE: Final = re.compile(r"([^|\t]+)\|([ta])\|(.*)", re.DOTALL)
+_SEPARATORS: Final = re.compile(r"[|,;+]")
+_ONE_ID: Final = re.compile(r"(?:[A-Za-z]+:)?[A-Za-z]{0,8}_?[0-9][\w.\-]*(?:\(Tax:[0-9]+\))?")
+_NO_ID: Final = frozenset({"", "-", "-1"})
+
+
+def read(source: Source, options: None, report: ReadReport) -> Iterator[Document]:
+    """Streams the documents of a PubTator file.
+
+    Links hold the ids as they stand. A composite id (parts joined by ``|``, ``,``, ``;`` or ``+``) becomes several
+    links if each part looks like an id, so the variants of tmVar (``c|SUB|A|123|T``) stay whole; the attribute
+    ``pubtator-id`` keeps the column where the links do not. Relation lines are counted in an event and left out.
+
+    Raises:
+        FormatError: a line that is none of the four kinds, or that belongs to another document.
+    """
+    block = _Block()
+    for number, line in lines(source):
+        if not line.strip():
+            if block.identifier:
+                yield _document(block, source)
+            block = _Block()
+            continue
+        match = _TEXT_LINE.fullmatch(line)
+        if match and block.identifier and (match[2] == "t" or match[1].strip() != block.identifier):
+            yield _document(block, source)
+            block = _Block()
+        if match:
+            block.take_text(match, _place(source, number))
+        else:
+            block.take_row(line.split("\t"), _place(source, number))
+    if block.identifier:
+        yield _document(block, source)
+
+
+def write(documents: Iterable[Document], stream: BinaryIO, options: None, report: WriteReport) -> None:
+    """Writes documents as PubTator.
+
+    The section ``title`` is the title; a document without one is all title. Line breaks in the text become blanks
+    (offsets stay), which is counted; so are discontinuous mentions, which the format cannot hold.
+
+    Raises:
+        InputError: an id, a type or a concept id that would break the lines.
+    """
+    for document in documents:
+        text = re.sub(r"[\r\n\0]", " ", document.text)
+        if text != document.text:
+            report.lose("line-breaks", document)
+        title = _title_end(document)
+        identifier = _clean(document.id, "id", document, forbidden="|\t\r\n")
+        rows = [f"{identifier}|t|{text[:title]}", f"{identifier}|a|{text[title + 1 :]}"]
+        for mention in document.mentions:
+            if len(mention.spans) > 1:
+                report.lose("discontinuous", document, mention)
+                continue
+            rows.append("\t".join(_columns(mention, document, text)))
+            report.mentions += 1
+        stream.write(("\n".join(rows) + "\n\n").encode())
+        report.documents += 1
+
+
+@dataclass(kw_only=True)
+class _Block:
+    """The lines of one document."""
+
+    identifier: str = ""
+    texts: dict[str, str] = field(default_factory=dict)
+    rows: list[tuple[int, int, list[str]]] = field(default_factory=list)
+    relations: Counter[str] = field(default_factory=Counter)
+
+    def take_text(self, match: re.Match[str], place: str) -> None:
+        identifier, kind, text = match[1].strip(), match[2], match[3]
+        if not identifier:
+            raise FormatError(f"{place}: a title or abstract without a document id; the line must be id|{kind}|text")
+        if kind in self.texts:
+            raise FormatError(
+                f"{place}: document {identifier} has two |{kind}| lines; put a blank line between documents"
+            )
+        self.identifier = identifier
+        self.texts[kind] = text
+
+    def take_row(self, columns: list[str], place: str) -> None:
+        if len(columns) < 4 or columns[0].strip() != self.identifier:
+            owner = f"of document {self.identifier}" if self.identifier else "before any title line"
+            raise FormatError(
+                f"{place}: {len(columns)} TAB-separated column(s) {owner}; allowed are id|t|title, id|a|abstract, "
+                "mentions (id, start, end, text, type, concept id) and relations (id, type, id1, id2)"
+            )
+        if not _is_number(columns[1]):
+            self.relations[columns[1]] += 1
+            return
+        if len(columns) < 5 or not _is_number(columns[2]) or not columns[4].strip():
+            raise FormatError(
+                f"{place}: a mention needs the columns id, start, end, text, type and perhaps a concept id; "
+                f"found {len(columns)} columns, end {columns[2]!r}"
+            )
+        self.rows.append((int(columns[1]), int(columns[2]), columns))
+
+
+def _document(block: _Block, source: Source) -> Document:
+    title, abstract = block.texts.get("t", ""), block.texts.get("a", "")
+    text = f"{title} {abstract}" if abstract else title
+    collector = MentionCollector(text, step=STEP)
+    for start, end, columns in block.rows:
+        links, attributes = _links(columns)
+        collector.add([(start, end)], columns[4].strip(), expected=columns[3], links=links, attributes=attributes)
+    sections = [Section(0, len(title), "title")] if title else []
+    if abstract:
+        sections.append(Section(len(title) + 1, len(text), "abstract"))
+    try:
+        return Document(
+            id=block.identifier,
+            text=text,
+            sections=tuple(sections),
+            mentions=collector.mentions,
+            events=(*collector.events, *_relation_events(block)),
+        )
+    except ValueError as error:
+        raise FormatError(f"{source.path}: {error}") from None
+
+
+def _relation_events(block: _Block) -> tuple[Event, ...]:
+    if not block.relations:
+        return ()
+    kinds = ", ".join(f"{kind} {count}" for kind, count in sorted(block.relations.items()))
+    message = f"relations are not read ({kinds})"
+    return (Event(step=STEP, kind="loss", code="relations-left-out", message=message),)
+
+
+def _links(columns: list[str]) -> tuple[tuple[Link, ...], tuple[tuple[str, str], ...]]:
+    raw = columns[5] if len(columns) > 5 else ""
+    column = raw.strip()
+    ids: list[str] = []
+    if column not in _NO_ID:
+        parts = [part for part in map(str.strip, _SEPARATORS.split(column)) if part not in _NO_ID]
+        ids = list(dict.fromkeys(parts)) if all(_ONE_ID.fullmatch(part) for part in parts) and parts else [column]
+    attributes = [] if raw == "|".join(ids) else [(RAW_ID, raw)]
+    if len(columns) > 6 and columns[6]:
+        attributes.append((NAMES, columns[6]))
+    return tuple(Link(id=identifier) for identifier in ids), tuple(attributes)
+
+
+def _title_end(document: Document) -> int:
+    """Where the title ends; the character there is not written, since reading puts a blank there."""
+    sections = document.sections or ()
+    titles = [section.end for section in sections if section.name == "title" and section.start == 0]
+    if not titles:
+        return len(document.text)
+    end, length = titles[0], len(document.text)
+    return end if end < length - 1 and document.text[end] in " \r\n" else length
+
+
+def _columns(mention: Mention, document: Document, text: str) -> list[str]:
+    attributes = dict(mention.attributes)
+    concept = attributes.get(RAW_ID, "|".join(link.id for link in mention.links))
+    columns = [
+        document.id,
+        str(mention.start),
+        str(mention.end),
+        text[mention.start : mention.end].replace("\t", " "),
+        _clean(mention.type, "type", document, forbidden="\t\r\n"),
+        _clean(concept, "concept id", document, forbidden="\t\r\n"),
+    ]
+    if NAMES in attributes:
+        columns.append(_clean(attributes[NAMES], "name list", document, forbidden="\t\r\n"))
+    return columns
+
+
+def _clean(value: str, what: str, document: Document, *, forbidden: str) -> str:
+    if (
+        any(sign in value for sign in forbidden)
+        or (what in ("id", "type") and value != value.strip())
+        or (what == "id" and not value)
+    ):
+        raise InputError(
+            f"the {what} {value!r} of document {document.id!r} cannot stand in a PubTator file; it may not hold "
+            "TAB or line breaks, an id no '|' either, and ids and types no blanks at their ends"
+        )
+    return value
+
+
+def _place(source: Source, number: int) -> str:
+    return f"{source.path}:{number}"
+
+
+def _is_number(text: str) -> bool:
+    # int() would also take digits of other scripts, blanks and underscores.
+    return re.fullmatch(r"-?[0-9]{1,18}", text) is not None

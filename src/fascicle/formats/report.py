@@ -1,0 +1,90 @@
+"""What reading and writing have to say beyond the documents themselves.
+
+What concerns one document is an `Event` on that document. What is known only when a file has been read to its end
+(which tag scheme it follows, how many documents it held) goes into a report that the caller may pass in.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+
+from fascicle.core.document import Document, Mention
+from fascicle.core.tags import TagCensus
+
+
+@dataclass(kw_only=True)
+class ReadReport:
+    """Collects the facts of one reading; it is complete when the documents are used up.
+
+    Attributes:
+        formats: file -> name of its format, as given or as detected.
+        shapes: file -> shape of its JSON records (`fascicle.formats.jsonl.SHAPES`).
+        tags: file -> census of its tags; ``scheme`` and ``repairs`` are read from it.
+        documents: number of documents given out.
+        mentions: number of their mentions.
+        events: how often each ``(kind, code)`` occurred on them.
+    """
+
+    formats: dict[str, str] = field(default_factory=dict)
+    shapes: dict[str, str] = field(default_factory=dict)
+    tags: dict[str, TagCensus] = field(default_factory=dict)
+    documents: int = 0
+    mentions: int = 0
+    events: Counter[tuple[str, str]] = field(default_factory=Counter)
+
+    def observe(self, document: Document) -> None:
+        """Counts one document that is about to be given out."""
+        self.documents += 1
+        self.mentions += len(document.mentions)
+        self.events.update((event.kind, event.code) for event in document.events)
+
+    @property
+    def repairs(self) -> int:
+        """Invalid tag sequences that were mended, over all files."""
+        return sum(census.repairs for census in self.tags.values())
+
+    def lines(self) -> list[str]:
+        """The report as sentences, for a person: schemes and repairs per file, then the events."""
+        said = [f"{file}: records of the shape {shape}" for file, shape in self.shapes.items()]
+        for file, census in self.tags.items():
+            mended = f", {census.repairs:,} invalid tag sequences mended" if census.repairs else ""
+            said.append(f"{file}: tag scheme {census.scheme}{mended}")
+        said += [f"{kind} {code}: {count:,}" for (kind, code), count in sorted(self.events.items())]
+        return said
+
+
+@dataclass(kw_only=True)
+class WriteReport:
+    """What a writer wrote, and what its format could not hold.
+
+    Attributes:
+        documents: number of documents written.
+        mentions: number of mentions written.
+        losses: code -> number of mentions (or other things) that the file does not hold.
+        examples: code -> the first document it happened in.
+    """
+
+    documents: int = 0
+    mentions: int = 0
+    losses: Counter[str] = field(default_factory=Counter)
+    examples: dict[str, str] = field(default_factory=dict)
+
+    def lose(self, code: str, document: Document, mention: Mention | None = None) -> None:
+        """Counts one thing that the format cannot hold.
+
+        Args:
+            code: short stable name, e.g. ``"discontinuous"``.
+            document: where it stands.
+            mention: the mention, if it is one.
+        """
+        self.losses[code] += 1
+        where = f" at {mention.spans}" if mention is not None else ""
+        self.examples.setdefault(code, f"{document.id}{where}")
+
+    def lines(self) -> list[str]:
+        """The losses as sentences, for a person."""
+        return [
+            f"not written, {code}: {count:,} (first in {self.examples[code]})"
+            for code, count in sorted(self.losses.items())
+        ]

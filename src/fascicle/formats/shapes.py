@@ -1,0 +1,95 @@
+"""The shapes of JSON records that `fascicle.formats.jsonl` reads: a table, one row for each."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, fields, replace
+from types import MappingProxyType
+from typing import Any, Final
+
+from fascicle.errors import UsageError
+
+
+@dataclass(frozen=True, kw_only=True)
+class JsonShape:
+    """Which field of a record holds what; an empty name: the records have no such field.
+
+    Attributes:
+        tokens: list of tokens, or list of sentences that are lists of tokens.
+        text: the text, for records with character offsets (code points).
+        id: id of the document; records without it are numbered.
+        group: consecutive records with the same value here are the sentences of one document.
+        entities: list of mentions, or (as in DyGIE) one list for each sentence. A mention is an object, or a list
+            ``[start, end, type]`` or ``[start, end, type, text]``.
+        tags: one tag for each token, of any scheme.
+        sentences: ranges of sentences, for records with a text.
+        start: first token or character, in a mention that is an object.
+        end: one past the last, there.
+        type: entity type, there.
+        spans: list of ``[start, end]``, for a discontinuous mention, there.
+        mention_text: text of the mention, there; checked against the offsets in records with a text.
+        inclusive: ends are the last token or character itself.
+    """
+
+    tokens: str = ""
+    text: str = ""
+    id: str = ""
+    group: str = ""
+    entities: str = ""
+    tags: str = ""
+    sentences: str = ""
+    start: str = "start"
+    end: str = "end"
+    type: str = "type"
+    spans: str = "spans"
+    mention_text: str = "text"
+    inclusive: bool = False
+
+
+# In the order in which they are tried: the first one all of whose own fields are in the first record.
+SHAPES: Final[Mapping[str, JsonShape]] = MappingProxyType(
+    {
+        "dygie": JsonShape(tokens="sentences", entities="ner", id="doc_key", inclusive=True),
+        "tokens-entities": JsonShape(tokens="tokens", entities="entities", id="id"),
+        "tokens-mentions": JsonShape(
+            tokens="tokens", entities="entity_mentions", type="entity_type", id="doc_id", group="doc_id"
+        ),
+        "tokens-tags": JsonShape(tokens="tokens", tags="tags", id="orig_id"),
+        "text-entities": JsonShape(text="text", entities="entities", sentences="sentences", id="id"),
+        "text-labels": JsonShape(text="text", entities="label", id="id"),
+        "text": JsonShape(text="text", id="id"),
+    }
+)
+_DECIDING: Final = ("tokens", "text", "entities", "tags")
+
+
+def detect_shape(record: Mapping[str, Any]) -> str:
+    """The name of the first shape whose fields a record has; the empty string if there is none."""
+    for name, shape in SHAPES.items():
+        if all(getattr(shape, part) in record for part in _DECIDING if getattr(shape, part)):
+            return name
+    return ""
+
+
+def adjusted(shape: JsonShape, changes: Iterable[tuple[str, str]]) -> JsonShape:
+    """A shape with some fields named otherwise.
+
+    Args:
+        shape: what to start from.
+        changes: ``(attribute of JsonShape, value)``; ``inclusive`` takes ``true`` or ``false``.
+
+    Raises:
+        UsageError: no such attribute, or another value for ``inclusive``.
+    """
+    names = [field.name for field in fields(JsonShape)]
+    values: dict[str, Any] = {}
+    for name, value in changes:
+        if name not in names:
+            near = difflib.get_close_matches(name, names, n=1)
+            hint = f" (did you mean {near[0]!r}?)" if near else ""
+            raise UsageError(f"a JSON record has no part {name!r}{hint}; choose one of {', '.join(names)}")
+        if name == "inclusive" and value not in ("true", "false"):
+            raise UsageError(f"inclusive = {value!r} is not allowed; give true or false")
+        values[name] = value == "true" if name == "inclusive" else value
+    return replace(shape, **values)

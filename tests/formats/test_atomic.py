@@ -1,0 +1,182 @@
+"""Nothing half written under a final name."""
+
+from __future__ import annotations
+
+import errno
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from fascicle.errors import OutputError
+from fascicle.formats import atomic_folder, atomic_text_writer, atomic_writer
+
+
+def test_the_file_appears_when_complete(tmp_path: Path) -> None:
+    path = tmp_path / "a.bin"
+    with atomic_writer(path) as stream:
+        stream.write(b"abc")
+        assert not path.exists()
+    assert path.read_bytes() == b"abc"
+    assert list(tmp_path.iterdir()) == [path]
+    umask = os.umask(0)
+    os.umask(umask)
+    assert path.stat().st_mode & 0o777 == 0o666 & ~umask
+
+
+def test_text_is_utf8_and_line_ends_stay(tmp_path: Path) -> None:
+    with atomic_text_writer(tmp_path / "a.txt") as stream:
+        stream.write("β\r\n\n")
+    assert (tmp_path / "a.txt").read_bytes() == "β\r\n\n".encode()
+
+
+def _write_half(path: Path, error: BaseException) -> None:
+    with atomic_writer(path, overwrite=True) as stream:
+        stream.write(b"half")
+        raise error
+
+
+def _write_half_text(path: Path, error: BaseException) -> None:
+    with atomic_text_writer(path, overwrite=True) as stream:
+        stream.write("half")
+        raise error
+
+
+def _write_half_folder(path: Path) -> None:
+    with atomic_folder(path) as folder:
+        (folder / "half").write_text("x")
+        raise KeyboardInterrupt
+
+
+@pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt, SystemExit, MemoryError])
+@pytest.mark.parametrize("before", [None, b"old"])
+def test_any_error_leaves_things_as_they_were(tmp_path: Path, error: type[BaseException], before: bytes | None) -> None:
+    path = tmp_path / "a.bin"
+    if before is not None:
+        path.write_bytes(before)
+    with pytest.raises(error):
+        _write_half(path, error())
+    with pytest.raises(error):
+        _write_half_text(path, error())
+    assert [p.name for p in tmp_path.iterdir()] == (["a.bin"] if before is not None else [])
+    assert before is None or path.read_bytes() == before
+
+
+def test_what_exists_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "a.bin"
+    path.write_bytes(b"old")
+    with pytest.raises(OutputError, match="exists already; give another name, or --overwrite"), atomic_writer(path):
+        pass
+    with atomic_writer(path, overwrite=True) as stream:
+        stream.write(b"new")
+    assert path.read_bytes() == b"new"
+
+
+def test_a_file_that_comes_up_meanwhile_is_not_lost(tmp_path: Path) -> None:
+    path = tmp_path / "a.bin"
+
+    def write() -> None:
+        with atomic_writer(path) as stream:
+            stream.write(b"mine")
+            path.write_bytes(b"theirs")
+
+    with pytest.raises(OutputError, match="exists already"):
+        write()
+    assert path.read_bytes() == b"theirs"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_places_that_cannot_be(tmp_path: Path) -> None:
+    with pytest.raises(OutputError, match="does not exist; make it first"), atomic_writer(tmp_path / "no" / "a"):
+        pass
+    with pytest.raises(OutputError, match="is a folder"), atomic_writer(tmp_path):
+        pass
+    (tmp_path / "file").write_text("x")
+    with pytest.raises(OutputError, match="is a file"), atomic_folder(tmp_path / "file"):
+        pass
+
+
+def test_a_full_disk(tmp_path: Path) -> None:
+    with pytest.raises(OutputError, match="cannot be written: No space left"):
+        _write_half(tmp_path / "a", OSError(errno.ENOSPC, os.strerror(errno.ENOSPC)))
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+def test_devices_are_written_directly() -> None:
+    with atomic_writer("/dev/null") as stream:
+        stream.write(b"gone")
+    with pytest.raises(OutputError, match="No space left"), atomic_writer("/dev/full") as stream:
+        stream.write(b"x" * 100_000)
+    assert Path("/dev/null").is_char_device()
+
+
+def test_errors_of_reading_are_not_ours(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError), atomic_writer(tmp_path / "a"):
+        (tmp_path / "missing").read_bytes()
+
+
+def test_a_link_stays_a_link(tmp_path: Path) -> None:
+    target = tmp_path / "real"
+    target.write_bytes(b"old")
+    link = tmp_path / "link"
+    link.symlink_to(target)
+    with atomic_writer(link, overwrite=True) as stream:
+        stream.write(b"new")
+    assert link.is_symlink()
+    assert target.read_bytes() == b"new"
+
+
+def test_folders(tmp_path: Path) -> None:
+    path = tmp_path / "model"
+    with pytest.raises(OutputError, match="exists already"), atomic_folder(path) as folder:
+        _ = (folder / "half").write_text("x"), path.mkdir(), (path / "theirs").write_text("y")
+    assert [p.name for p in path.iterdir()] == ["theirs"]
+    (path / "theirs").unlink()
+    path.rmdir()
+    with pytest.raises(KeyboardInterrupt):
+        _write_half_folder(path)
+    assert not list(tmp_path.iterdir())
+    path.mkdir()  # an empty folder counts as free
+    with atomic_folder(path) as folder:
+        (folder / "sub").mkdir()
+        (folder / "sub" / "a").write_text("1")
+    assert (path / "sub" / "a").read_text() == "1"
+    with pytest.raises(OutputError, match="exists already"), atomic_folder(path):
+        pass
+    with atomic_folder(path, overwrite=True) as folder:
+        (folder / "b").write_text("2")
+    assert [p.name for p in path.iterdir()] == ["b"]
+    assert list(tmp_path.iterdir()) == [path]
+
+
+KILLED = """
+import sys, time
+from fascicle.formats import atomic_writer
+with atomic_writer(sys.argv[1]) as stream:
+    stream.write(b"x" * 100_000)
+    stream.flush()
+    print("writing", flush=True)
+    time.sleep(60)
+"""
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT])
+def test_a_kill_leaves_no_half_file(tmp_path: Path, number: signal.Signals) -> None:
+    path = tmp_path / "a.bin"
+    source = Path(__file__).parents[2] / "src"
+    environment = {**os.environ, "PYTHONPATH": str(source)}
+    command = [sys.executable, "-c", KILLED, str(path)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=environment) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == b"writing\n"
+        time.sleep(0.05)
+        process.send_signal(number)
+        assert process.wait(timeout=20) != 0
+    assert not path.exists()
+    if number == signal.SIGINT:
+        assert not list(tmp_path.iterdir())

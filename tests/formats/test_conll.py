@@ -1,0 +1,301 @@
+"""CoNLL: columns, schemes, documents, and every way a file can be wrong."""
+
+from __future__ import annotations
+
+import gzip
+import io
+from pathlib import Path
+
+import pytest
+
+from fascicle.core.document import Document, Mention
+from fascicle.errors import FormatError, InputError, UsageError
+from fascicle.formats import ConllOptions, ConllWriteOptions, ReadReport, parse_columns, read, write
+
+FLAT = "Mild\tO\nGaucher\tB-Disease\ndisease\tI-Disease\n.\tO\n\nNo\tO\nfever\tB-Disease\n"
+
+
+def _read(folder: Path, text: str, *, options: ConllOptions | None = None, name: str = "a.tsv") -> list[Document]:
+    path = folder / name
+    path.write_bytes(text.encode())
+    return list(read(path, format="conll", options=options))
+
+
+def _found(documents: list[Document]) -> list[tuple[str, str, str]]:
+    return [(d.id, m.type, m.text(d.text)) for d in documents for m in d.mentions]
+
+
+def test_a_sentence_is_a_document(tmp_path: Path) -> None:
+    documents = _read(tmp_path, FLAT)
+    assert [d.id for d in documents] == ["a:1", "a:2"]
+    first = documents[0]
+    assert first.text == "Mild Gaucher disease ."
+    assert first.words == ((0, 4), (5, 12), (13, 20), (21, 22))
+    assert first.sentences == ((0, 22),)
+    assert first.meta == {"text": "joined"}
+    assert _found(documents) == [("a:1", "Disease", "Gaucher disease"), ("a:2", "Disease", "fever")]
+
+
+def test_the_file_as_one_document(tmp_path: Path) -> None:
+    (document,) = _read(tmp_path, FLAT, options=ConllOptions(documents="file"))
+    assert document.id == "a"
+    assert document.text == "Mild Gaucher disease . No fever"
+    assert document.sentences == ((0, 22), (23, 31))
+    assert [m.spans for m in document.mentions] == [((5, 20),), ((26, 31),)]
+
+
+MARKED = "-DOCSTART- -X- O\n\nBonn NNP B-LOC\n\nKoeln NNP B-LOC\n\n-DOCSTART- -X- O\n\nBern NNP B-LOC\n"
+
+
+def test_docstart_marks(tmp_path: Path) -> None:
+    documents = _read(tmp_path, MARKED)
+    assert [(d.id, d.text, len(d.sentences or ())) for d in documents] == [("a:1", "Bonn Koeln", 2), ("a:2", "Bern", 1)]
+    assert len(_read(tmp_path, MARKED, options=ConllOptions(documents="sentence"))) == 3
+
+
+def test_one_mark_at_the_top_marks_nothing(tmp_path: Path) -> None:
+    assert len(_read(tmp_path, "-DOCSTART-\tO\n\n" + FLAT)) == 2
+    assert len(_read(tmp_path, "-DOCSTART-\tO\n\n" + FLAT, options=ConllOptions(documents="docstart"))) == 1
+
+
+@pytest.mark.parametrize(
+    ("tags", "scheme", "mentions"),
+    [
+        ("B-X I-X O B-X B-X", "IOB2", 3),
+        ("I-X I-X B-X O O", "IOB1", 2),
+        ("B-X E-X O S-X S-X", "BIOES", 3),
+        ("B-X L-X O U-X U-X", "BILOU", 3),
+        ("I-X I-X O I-X I-Y", "IO", 3),
+    ],
+)
+def test_every_scheme_by_one_rule(tmp_path: Path, tags: str, scheme: str, mentions: int) -> None:
+    path = tmp_path / "a.iob"
+    path.write_text("".join(f"w {tag}\n" for tag in tags.split()))
+    report = ReadReport()
+    (document,) = read(path, report=report)
+    assert len(document.mentions) == mentions
+    assert report.tags[str(path)].scheme == scheme
+    assert report.mentions == mentions
+
+
+def test_repairs_are_counted(tmp_path: Path) -> None:
+    path = tmp_path / "a.iob"
+    path.write_text("a B-X\nb I-X\n\nc I-X\nd O\n\ne B-X\n")
+    report = ReadReport()
+    assert sum(len(d.mentions) for d in read(path, report=report)) == 3
+    assert report.repairs == 1
+    assert "1 invalid tag sequences mended" in "".join(report.lines())
+
+
+LAYERS = "the\tO\tO\nIL-2\tB-protein\tB-DNA\ngene\tO\tI-DNA\n"
+
+
+def test_layers_of_tags(tmp_path: Path) -> None:
+    for options in (ConllOptions(tag_columns=None), ConllOptions(tag_columns=(1, 2))):
+        (document,) = _read(tmp_path, LAYERS, options=options)
+        assert _found([document]) == [("a:1", "DNA", "IL-2 gene"), ("a:1", "protein", "IL-2")]
+        assert not document.events
+
+
+def test_layers_that_are_not_read_are_mentioned(tmp_path: Path) -> None:
+    (document,) = _read(tmp_path, LAYERS)
+    assert [event.code for event in document.events] == ["other-tag-columns"]
+    assert "column(s) 1 look" in document.events[0].message
+
+
+def test_the_same_mention_in_two_layers_counts_once(tmp_path: Path) -> None:
+    (document,) = _read(tmp_path, "IL-2\tB-DNA\tB-DNA\n", options=ConllOptions(tag_columns=None))
+    assert len(document.mentions) == 1
+    assert [(e.kind, e.code) for e in document.events] == [("repair", "duplicate-mention")]
+
+
+def test_other_columns(tmp_path: Path) -> None:
+    text = "# sentence 1\n1\tBonn\tB-LOC\t_\n2\tist\tO\t_\n"
+    options = ConllOptions(token_column=1, tag_columns=(2,), comment="# ")
+    (document,) = _read(tmp_path, text, options=options)
+    assert _found([document]) == [("a:1", "LOC", "Bonn")]
+
+
+def test_parse_columns() -> None:
+    assert parse_columns("0,3") == (0, (3,))
+    assert parse_columns("1, 2, -1") == (1, (2, -1))
+    assert parse_columns("0,all") == (0, None)
+    for wrong in ("", "0", "a,b", "0,"):
+        with pytest.raises(UsageError, match="give numbers"):
+            parse_columns(wrong)
+
+
+def test_only_line_feeds_end_lines_and_only_blanks_separate(tmp_path: Path) -> None:
+    text = "a\u2028b O\r\nc\u00a0d B-X\r\n\u3000 O\r\n"
+    (document,) = _read(tmp_path, text)
+    assert document.text == "a\u2028b c\u00a0d \u3000"
+    assert len(document.words or ()) == 3
+
+
+def test_tokens_may_hold_blanks_in_a_tab_file(tmp_path: Path) -> None:
+    (document,) = _read(tmp_path, "New York\tB-LOC\nis\tO\n")
+    assert document.words == ((0, 8), (9, 11))
+
+
+def test_chinese_characters_with_their_position(tmp_path: Path) -> None:
+    (document,) = _read(tmp_path, "北0\tB-GPE.NAM\n京1\tI-GPE.NAM\n好0\tO\n")
+    assert document.text == "北0 京1 好0"
+    assert document.mentions == (Mention(((0, 5),), "GPE.NAM"),)
+
+
+def test_one_stream_has_no_sentences(tmp_path: Path) -> None:
+    (document,) = _read(tmp_path, "w O\n" * 1001)
+    assert document.sentences is None
+    assert [event.code for event in document.events] == ["no-sentence-breaks"]
+    assert len(document.words or ()) == 1001
+
+
+def test_a_row_without_its_token(tmp_path: Path) -> None:
+    for text in ("a B-X\n O\nb B-X\n", "a\tB-X\n\tO\nb\tB-X\n"):
+        (document,) = _read(tmp_path, text)
+        assert document.text == "a \ufffd b"
+        assert len(document.mentions) == 2
+        assert [(e.kind, e.code) for e in document.events] == [("repair", "missing-token")]
+
+
+def test_blank_lines_may_hold_blanks_and_tabs(tmp_path: Path) -> None:
+    assert len(_read(tmp_path, "a\tO\n\t\nb\tO\n \n\n\nc\tO")) == 3
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "message"),
+    [
+        ("a\tO\nb\n", None, r"a\.tsv:2: found 1 TAB-separated column\(s\).*-1 is the last"),
+        ("a O\nb\n", None, r"a\.tsv:2: found 1 blank-separated"),
+        ("a O\nb O\n", ConllOptions(tag_columns=(3,)), r"a\.tsv:1: found 2 blank-separated.*a tag in 3"),
+        ("a\tx\tB-X\nb\tO\n", ConllOptions(tag_columns=(2,)), r"a\.tsv:2: found 2 TAB-separated"),
+        ("a\tLOC\n", None, r"a\.tsv:1: tag 'LOC' is not"),
+        ("a\tB-\n", None, r"a\.tsv:1: tag 'B-' is not"),
+    ],
+)
+def test_wrong_lines(tmp_path: Path, text: str, options: ConllOptions | None, message: str) -> None:
+    with pytest.raises(FormatError, match=message):
+        _read(tmp_path, text, options=options)
+
+
+@pytest.mark.parametrize("text", ["", "\n\n", "-DOCSTART-\tO\n\n"])
+def test_an_empty_file(tmp_path: Path, text: str) -> None:
+    with pytest.raises(InputError, match="is empty"):
+        _read(tmp_path, text)
+
+
+def test_a_binary_file(tmp_path: Path) -> None:
+    path = tmp_path / "a.conll"
+    path.write_bytes(b"a O\n\x00\x01 O\n")
+    with pytest.raises(FormatError, match=r"binary file .* NUL at byte 4"):
+        list(read(path))
+
+
+def test_another_encoding(tmp_path: Path) -> None:
+    path = tmp_path / "a.conll"
+    path.write_bytes("Ja O\nKöln B-LOC\n".encode("latin-1"))
+    with pytest.raises(FormatError, match=r"byte 6 \(line 2\) is 0xf6.*--encoding"):
+        list(read(path))
+    (document,) = read(path, encoding="latin-1")
+    assert document.text == "Ja Köln"
+
+
+def test_gzip_and_utf16(tmp_path: Path) -> None:
+    packed = tmp_path / "b.tsv.gz"
+    packed.write_bytes(gzip.compress(FLAT.encode()))
+    assert [d.id for d in read(packed)] == ["b:1", "b:2"]
+    wide = tmp_path / "c.tsv"
+    wide.write_bytes(FLAT.encode("utf-16"))
+    documents = list(read(wide, format="conll", encoding="utf-16"))
+    assert [d.text for d in documents] == ["Mild Gaucher disease .", "No fever"]
+
+
+def test_a_damaged_gzip(tmp_path: Path) -> None:
+    path = tmp_path / "b.tsv.gz"
+    path.write_bytes(gzip.compress(FLAT.encode() * 1000)[:-20])
+    with pytest.raises(FormatError, match="damaged or cut off"):
+        list(read(path, format="conll"))
+
+
+def test_a_line_of_a_megabyte(tmp_path: Path) -> None:
+    (document,) = _read(tmp_path, "x" * 2**20 + "\tB-X\n")
+    assert document.mentions[0].end == 2**20
+
+
+def test_a_line_beyond_the_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("fascicle.formats.source.MAX_LINE", 100)
+    with pytest.raises(FormatError, match=r"a\.tsv: line 2 is longer"):
+        _read(tmp_path, "a\tO\n" + "x" * 200 + "\tO\n")
+
+
+def test_standard_input(monkeypatch: pytest.MonkeyPatch) -> None:
+    stdin = io.TextIOWrapper(io.BytesIO(FLAT.encode()))
+    monkeypatch.setattr("sys.stdin", stdin)
+    with pytest.raises(UsageError, match="standard input is read once"):
+        list(read("-", format="conll"))
+    documents = list(read("-", format="conll", options=ConllOptions(documents="sentence")))
+    assert [d.id for d in documents] == ["stdin:1", "stdin:2"]
+
+
+def test_documents_come_before_the_file_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "a.tsv"
+    path.write_text("a\tO\n\nb\n")
+    documents = read(path, format="conll")
+    assert next(documents).text == "a"
+    with pytest.raises(FormatError, match=r":3: found 1"):
+        next(documents)
+
+
+def test_wrong_options() -> None:
+    with pytest.raises(UsageError, match="choose one of auto, sentence"):
+        ConllOptions(documents="page")
+    with pytest.raises(UsageError, match="at least one column"):
+        ConllOptions(tag_columns=())
+    with pytest.raises(UsageError, match="1 or more"):
+        ConllWriteOptions(layers=0)
+
+
+NESTED = Document(
+    id="d",
+    text="the IL-2 gene promoter. It",
+    words=((0, 3), (4, 8), (9, 13), (14, 22), (22, 23), (24, 26)),
+    sentences=((0, 23), (24, 26)),
+    mentions=(
+        Mention(((4, 13),), "DNA"),
+        Mention(((4, 8),), "protein"),
+        Mention(((4, 8), (14, 22)), "DNA"),
+        Mention(((14, 26),), "DNA"),
+        Mention(((5, 8),), "DNA"),
+    ),
+)
+
+
+def test_writing_counts_what_does_not_fit(tmp_path: Path) -> None:
+    path = tmp_path / "out.conll"
+    report = write(path, [NESTED])
+    assert report.losses == {"nested": 1, "discontinuous": 1, "across-sentences": 1, "not-on-words": 1}
+    assert report.mentions == 1
+    assert path.read_text() == ("-DOCSTART-\tO\n\nthe\tO\nIL-2\tB-DNA\ngene\tI-DNA\npromoter\tO\n.\tO\n\nIt\tO\n\n")
+    assert "first in d at ((4, 8),)" in "".join(report.lines())
+
+
+def test_writing_layers(tmp_path: Path) -> None:
+    path = tmp_path / "out.conll"
+    report = write(path, [NESTED], options=ConllWriteOptions(layers=2))
+    assert report.losses["nested"] == 0
+    (document,) = read(path, options=ConllOptions(tag_columns=None, documents="docstart"))
+    assert [(m.type, m.text(document.text)) for m in document.mentions] == [("DNA", "IL-2 gene"), ("protein", "IL-2")]
+
+
+@pytest.mark.parametrize(
+    ("document", "message"),
+    [
+        (Document(id="d", text="a"), "has no words"),
+        (Document(id="d", text="a\tb", words=((0, 3),)), "cannot stand in a CoNLL file"),
+        (Document(id="d", text="a", words=((0, 1),), mentions=(Mention(((0, 1),), "a\tb"),)), "TAB or a line break"),
+    ],
+)
+def test_what_cannot_be_written(tmp_path: Path, document: Document, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        write(tmp_path / "out.conll", [document])
+    assert not list(tmp_path.iterdir())

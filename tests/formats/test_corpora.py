@@ -1,0 +1,226 @@
+"""The counts of real corpora, read as a user would; needs the folder of them in ``FASCICLE_DATA``.
+
+Numbers are documents, sentences, mentions and, for PubTator, mentions whose text is not that at their offsets. They are
+the measured counts of the corpus list, with two differences, both by rule: ``gnormplus-bc2gn`` train has one mention
+line twice (5,793 lines, 5,792 mentions), and ``anercorp`` does not mark sentences.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from fascicle.formats import ConllOptions, JsonlOptions, ReadReport, read
+from fascicle.formats.pubtator import RAW_ID
+from fascicle.formats.stats import CorpusStats, corpus_stats
+
+DATA = Path(os.environ.get("FASCICLE_DATA") or "/nonexistent")
+pytestmark = pytest.mark.skipif(not DATA.is_dir(), reason="FASCICLE_DATA is not set to a folder of corpora")
+
+LAYERS = ConllOptions(tag_columns=None)
+
+# folder, (train, dev, test) files, options, (sentences of each), (mentions of each)
+FLAT = [
+    ("ncbi-disease/iob", "train.tsv devel.tsv test.tsv", (5424, 923, 940), (5134, 787, 960)),
+    ("bc5cdr/iob", "train.tsv devel.tsv test.tsv", (4560, 4581, 4797), (9385, 9593, 9809)),
+    ("bc5cdr/iob-chem", "train.tsv devel.tsv test.tsv", (4560, 4581, 4797), (5203, 5347, 5385)),
+    ("bc5cdr/iob-disease", "train.tsv devel.tsv test.tsv", (4560, 4581, 4797), (4182, 4246, 4424)),
+    ("bc2gm/iob", "train.tsv.gz devel.tsv test.tsv", (12574, 2519, 5038), (15197, 3061, 6325)),
+    ("linnaeus/iob", "train.tsv.gz devel.tsv test.tsv", (11935, 4078, 7142), (2119, 711, 1433)),
+    ("bionlp13cg/iob", "train.tsv devel.tsv test.tsv", (3033, 1003, 1906), (10826, 3616, 6881)),
+    ("bionlp13pc/iob", "train.tsv devel.tsv test.tsv", (2499, 857, 1695), (7853, 2734, 5306)),
+    ("bionlp13ge/iob", "train.tsv devel.tsv test.tsv", (2449, 2737, 3391), (3566, 4132, 4359)),
+    ("bionlp11id/iob", "train.tsv devel.tsv test.tsv", (2496, 721, 1961), (5674, 1598, 3810)),
+    ("craft/iob", "train.tsv.gz devel.tsv test.tsv.gz", (10875, 3730, 7425), (29026, 9727, 18881)),
+    ("jnlpba/iob2", "train.iob2.gz devel.iob2 test.iob2", (16807, 1739, 3856), (46738, 4551, 8662)),
+    ("wnut17", "wnut17train.conll emerging.dev.conll emerging.test.annotated", (3394, 1009, 1287), (1975, 836, 1079)),
+    ("wnut16", "train.conll dev.conll test.conll dev_2015.conll", (2394, 1000, 3850, 420), (1496, 661, 3473, 272)),
+    ("lener-br", "train.conll.gz dev.conll test.conll", (7827, 1176, 1389), (8894, 1818, 1536)),
+    (
+        "weibo-ner-zh",
+        "weiboNER_2nd_conll.train weiboNER_2nd_conll.dev weiboNER_2nd_conll.test",
+        (1350, 270, 270),
+        (1895, 389, 418),
+    ),
+    ("msra-zh", "msra_test_bio.txt", (3442,), (6190,)),
+    ("livingner-es", "species_valid.iob2 species_test.iob2.gz", (7953, 7953), (4292, 4524)),
+]
+NESTED = [
+    ("genia/layered", "genia.dev.iob2 genia.test.iob2", (1669, 1854), (4337, 5474)),
+    ("germeval14-de", "germ.train.iob2.gz germ.dev.iob2 germ.test.iob2", (24000, 2200, 5100), (31545, 2886, 6693)),
+    ("chilean-waiting-list-es", "wl.train.iob2.gz wl.dev.iob2 wl.test.iob2", (8014, 890, 990), (35480, 3971, 4289)),
+]
+# folder, files, documents, mentions, text mismatches
+PUBTATOR = [
+    ("ncbi-disease/pubtator/train.PubTator.txt", 593, 5145, 1),
+    ("ncbi-disease/pubtator/dev.PubTator.txt", 100, 787, 0),
+    ("ncbi-disease/pubtator/test.PubTator.txt", 100, 960, 0),
+    ("bc5cdr/pubtator/CDR_TrainingSet.PubTator.txt", 500, 9385, 0),
+    ("bc5cdr/pubtator/CDR_DevelopmentSet.PubTator.txt", 500, 9591, 0),
+    ("bc5cdr/pubtator/CDR_TestSet.PubTator.txt", 500, 9809, 0),
+    ("biored/Train.PubTator.gz", 400, 13351, 0),
+    ("biored/Dev.PubTator", 100, 3533, 0),
+    ("biored/Test.PubTator", 100, 3535, 0),
+    ("nlm-gene/Train.PubTator", 450, 13797, 11),
+    ("nlm-gene/Test.PubTator", 100, 3053, 0),
+    ("nlm-chem/Test.PubTator.gz", 3428, 12411, 0),
+    ("gnormplus-bc2gn/Train.PubTator", 432, 5792, 35),
+    ("gnormplus-bc2gn/Test.PubTator", 262, 4849, 4),
+    ("linnaeus/pubtator/Train.PubTator.gz", 80, 2321, 0),
+    ("linnaeus/pubtator/Test.PubTator", 20, 576, 0),
+    ("bioid/Train_revision.PubTator.gz", 9704, 4137, 1),
+    ("bioid/Test_revision.PubTator.gz", 3993, 1453, 0),
+    ("drugprot/DrugProt_Test.PubTator.gz", 750, 18339, 0),
+]
+# file, shape, documents, sentences, mentions, nested, nested in one of the same type
+JSON = [
+    ("genia/nested.train.jsonl.gz", "tokens-entities", 15023, 15023, 43769, 1907, 0),
+    ("genia/nested.dev.jsonl", "tokens-entities", 1669, 1669, 4337, 373, 183),
+    ("genia/nested.test.jsonl", "tokens-entities", 1854, 1854, 5474, 591, 291),
+    ("genia/docsplit/dev.jsonlines", "tokens-mentions", 199, 1765, 4714, None, None),
+    ("genia/docsplit/test.jsonlines", "tokens-mentions", 199, 1732, 5119, None, None),
+    ("conll04/conll04_train.json", "tokens-tags", 922, 922, 3377, 0, 0),
+    ("conll04/conll04_dev.json", "tokens-tags", 231, 231, 893, 0, 0),
+    ("conll04/conll04_test.json", "tokens-tags", 288, 288, 1079, 0, 0),
+    ("scierc/json/train.json", "dygie", 350, 1861, 5598, None, None),
+    ("scierc/json/dev.json", "dygie", 50, 275, 811, None, None),
+    ("scierc/json/test.json", "dygie", 100, 551, 1685, None, None),
+]
+
+
+def _stats(path: str, options: ConllOptions | JsonlOptions | None = None) -> tuple[CorpusStats, ReadReport]:
+    report = ReadReport()
+    return corpus_stats(read(DATA / path, options=options, report=report), report), report
+
+
+def _iob_cases() -> list[object]:
+    cases = []
+    for table, options in ((FLAT, None), (NESTED, LAYERS)):
+        for folder, files, sentences, mentions in table:
+            for name, n_sentences, n_mentions in zip(files.split(), sentences, mentions, strict=True):
+                marks = [pytest.mark.slow] if n_sentences > 5000 or "craft" in folder else []
+                case = (f"{folder}/{name}", options, n_sentences, n_mentions)
+                cases.append(pytest.param(*case, marks=marks, id=case[0]))
+    return cases
+
+
+@pytest.mark.parametrize(("path", "options", "sentences", "mentions"), _iob_cases())
+def test_sentence_files(path: str, options: ConllOptions | None, sentences: int, mentions: int) -> None:
+    stats, report = _stats(path, options)
+    assert set(report.formats.values()) == {"conll"}
+    assert (stats.documents, stats.sentences, stats.mentions) == (sentences, sentences, mentions)
+    assert stats.events == {}
+    if options is None and stats.schemes[str(DATA / path)] != "IOB2":
+        pytest.fail(f"read as {stats.schemes}")
+
+
+@pytest.mark.parametrize(
+    ("path", "documents", "sentences", "mentions", "scheme"),
+    [
+        pytest.param("conllpp/conllpp_train.txt.gz", 946, 14041, 23499, "IOB2", marks=pytest.mark.slow),
+        ("conllpp/conllpp_dev.txt", 216, 3250, 5942, "IOB2"),
+        ("conllpp/conllpp_test.txt", 231, 3453, 5702, "IOB2"),
+        ("scierc/iob/train.txt", 350, 1861, 5572, "IOB1"),
+        ("scierc/iob/dev.txt", 50, 275, 808, "IO"),  # no two mentions touch, so IOB1 and IO look the same
+        ("scierc/iob/test.txt", 100, 551, 1683, "IOB1"),
+    ],
+)
+def test_files_with_document_marks(path: str, documents: int, sentences: int, mentions: int, scheme: str) -> None:
+    stats, _ = _stats(path)
+    assert (stats.documents, stats.sentences, stats.mentions) == (documents, sentences, mentions)
+    assert set(stats.schemes.values()) == {scheme}
+
+
+@pytest.mark.parametrize(
+    ("path", "repairs"),
+    [
+        ("weibo-ner-zh/weiboNER_2nd_conll.train", 10),
+        ("weibo-ner-zh/weiboNER_2nd_conll.test", 4),
+        ("livingner-es/species_valid.iob2", 4),
+        ("livingner-es/species_test.iob2.gz", 3),
+        ("ncbi-disease/iob/test.tsv", 0),
+    ],
+)
+def test_invalid_sequences_are_counted(path: str, repairs: int) -> None:
+    stats, _ = _stats(path)
+    assert stats.repairs == repairs
+
+
+def test_one_stream_of_tokens() -> None:
+    stats, _ = _stats("anercorp/ANERCorp.gz")
+    assert (stats.documents, stats.sentences, stats.words, stats.mentions) == (1, 0, 150313, 11233)
+    assert stats.repairs == 57
+    assert stats.events == {"note no-sentence-breaks": 1, "repair missing-token": 1}
+
+
+@pytest.mark.parametrize(("path", "shape", "documents", "sentences", "mentions", "nested", "same"), JSON)
+def test_json_files(
+    path: str, shape: str, documents: int, sentences: int, mentions: int, nested: int | None, same: int | None
+) -> None:
+    stats, report = _stats(path)
+    assert set(report.shapes.values()) == {shape}
+    assert (stats.documents, stats.sentences, stats.mentions) == (documents, sentences, mentions)
+    assert nested is None or (stats.nested, stats.inner_same_type) == (nested, same)
+    assert stats.events == {}
+
+
+@pytest.mark.parametrize(
+    ("part", "expected"),
+    [
+        ("train", (803, 7542, 29288, 4260, 2590, 0)),
+        ("dev", (88, 785, 2902, 458, 302, 0)),
+        ("test", (109, 1045, 4005, 658, 418, 0)),
+    ],
+)
+def test_whole_abstracts_with_nesting(part: str, expected: tuple[int, ...]) -> None:
+    stats, _ = _stats("genia/event-docs.jsonl.gz", JsonlOptions(where=(("part", part),)))
+    found = (stats.documents, stats.sentences, stats.mentions, stats.nested, stats.inner_same_type, stats.crossing)
+    assert found == expected
+
+
+def test_labels_with_inclusive_ends() -> None:
+    stats, _ = _stats("msra-zh/test.json", JsonlOptions(fields=(("inclusive", "true"),)))
+    assert (stats.mentions, dict(stats.events)) == (6181, {})
+    wrong, _ = _stats("msra-zh/test.json")  # without that, the texts given beside the offsets betray it
+    assert wrong.events["repair text-mismatch"] > 5000
+
+
+@pytest.mark.parametrize(
+    ("path", "without", "composite"),
+    [
+        ("ncbi-disease/pubtator/train.PubTator.txt", 0, 115),
+        ("ncbi-disease/pubtator/dev.PubTator.txt", 0, 30),
+        ("ncbi-disease/pubtator/test.PubTator.txt", 0, 15),
+        ("bc5cdr/pubtator/CDR_TrainingSet.PubTator.txt", 76, 98),
+        ("bc5cdr/pubtator/CDR_DevelopmentSet.PubTator.txt", 59, 100),
+        ("bc5cdr/pubtator/CDR_TestSet.PubTator.txt", 91, 75),
+        ("biored/Train.PubTator.gz", 31, 730),
+        ("biored/Dev.PubTator", 20, 200),
+        ("biored/Test.PubTator", 12, 197),
+        ("nlm-gene/Train.PubTator", 1226, 1486),
+        ("nlm-gene/Test.PubTator", 337, 335),
+        ("nlm-chem/Test.PubTator.gz", 682, 512),
+        ("gnormplus-bc2gn/Train.PubTator", 1559, 100),
+        ("gnormplus-bc2gn/Test.PubTator", 1607, 60),
+    ],
+)
+def test_concept_ids(path: str, without: int, composite: int) -> None:
+    mentions = [mention for document in read(DATA / path) for mention in document.mentions]
+    assert sum(not mention.links for mention in mentions) == without
+    joined = "|".join
+    raw = [dict(m.attributes).get(RAW_ID, joined(link.id for link in m.links)) for m in mentions]
+    assert sum(any(sign in column for sign in "|,;+") for column in raw) == composite
+
+
+@pytest.mark.parametrize(("path", "documents", "mentions", "mismatches"), PUBTATOR)
+def test_pubtator_files(path: str, documents: int, mentions: int, mismatches: int) -> None:
+    stats, report = _stats(path)
+    assert set(report.formats.values()) == {"pubtator"}
+    assert (stats.documents, stats.mentions) == (documents, mentions)
+    assert stats.events["repair text-mismatch"] == mismatches
+    duplicates = {"nlm-chem/Test.PubTator.gz": 3378, "ncbi-disease/pubtator/train.PubTator.txt": 1}
+    assert stats.events["repair duplicate-id"] == duplicates.get(path, 0)
+    assert stats.events["repair duplicate-mention"] == (path == "gnormplus-bc2gn/Train.PubTator")
+    assert stats.events["loss offset-outside"] == 0

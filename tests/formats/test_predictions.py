@@ -1,0 +1,127 @@
+"""Prediction files: JSON Lines and TSV, never the text."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+
+import pytest
+
+from fascicle.core.document import Document, Event, Mention
+from fascicle.errors import FormatError, InputError, OutputError
+from fascicle.formats.predictions import Prediction, prediction_of, read, text_hash, write, write_jsonl, write_tsv
+from fascicle.formats.source import Source
+
+EVENT = Event(step="seq", kind="loss", code="too-long", message="cut")
+DOCUMENT = Document(
+    id="1",
+    text="Asthma, secret words",
+    mentions=(
+        Mention(((0, 6),), "Disease", attributes=(("names", "Asthma"),)),
+        Mention(((0, 6),), "Disease", score=0.1 + 0.2, source="seq"),
+        Mention(((0, 2), (4, 6)), "Disease", score=1.0, source="seq"),
+    ),
+    events=(EVENT,),
+)
+
+
+def _read(folder: Path, content: str, **options: str) -> list[Prediction]:
+    path = folder / "p.tsv"
+    path.write_bytes(content.encode())
+    return list(read(Source(path=str(path)), **options))
+
+
+def test_json_lines_hold_everything_but_the_text(tmp_path: Path) -> None:
+    prediction = prediction_of(DOCUMENT)
+    assert prediction.sha256 == text_hash(DOCUMENT.text)
+    stream = io.BytesIO()
+    write_jsonl([prediction], stream)
+    content = stream.getvalue().decode()
+    assert "secret" not in content
+    assert "Asthma" not in content
+    assert _read(tmp_path, content) == [prediction]
+    assert prediction.events == (EVENT,)
+
+
+def test_one_source(tmp_path: Path) -> None:
+    prediction = prediction_of(DOCUMENT, source="seq")
+    stream = io.BytesIO()
+    write_tsv([prediction], stream)
+    content = stream.getvalue().decode()
+    assert content == (
+        "document\ttype\tstart\tend\tscore\n1\tDisease\t0;4\t2;6\t1.0\n1\tDisease\t0\t6\t0.30000000000000004\n"
+    )
+    (found,) = _read(tmp_path, content, mention_source="seq")
+    assert found == Prediction(id="1", mentions=prediction.mentions)
+    (default,) = _read(tmp_path, content)
+    assert {m.source for m in default.mentions} == {"predictions"}
+
+
+def test_another_name_for_the_source(tmp_path: Path) -> None:
+    stream = io.BytesIO()
+    write_jsonl([prediction_of(DOCUMENT)], stream)
+    (found,) = _read(tmp_path, stream.getvalue().decode(), mention_source="mine")
+    assert [(m.spans, m.source) for m in found.mentions] == [(((0, 2), (4, 6)), "mine"), (((0, 6),), "mine")]
+
+
+def test_what_tsv_cannot_hold() -> None:
+    stream = io.BytesIO()
+    with pytest.raises(InputError, match="from two sources"):
+        write_tsv([prediction_of(DOCUMENT)], stream)
+    mention = Mention(((0, 1),), "X")
+    for wrong in ("a\tb", "a\nb", "a\rb", "a\0"):
+        with pytest.raises(InputError, match=r"the document id .* write JSON Lines"):
+            write_tsv([Prediction(id=wrong, mentions=(mention,))], stream)
+        with pytest.raises(InputError, match=r"the type .* write JSON Lines"):
+            write_tsv([Prediction(id="a", mentions=(Mention(((0, 1),), wrong),))], stream)
+
+
+def test_files(tmp_path: Path) -> None:
+    prediction = prediction_of(DOCUMENT, source="seq")
+    for name in ("a.jsonl", "b.tsv", "c.tsv.gz"):
+        write(tmp_path / name, [prediction])
+        (found,) = read(Source(path=str(tmp_path / name)), mention_source="seq")
+        assert (found.id, found.mentions) == (prediction.id, prediction.mentions)
+    with pytest.raises(OutputError, match="exists already"):
+        write(tmp_path / "a.jsonl", [prediction])
+    bad = Prediction(id="a\tb", mentions=prediction.mentions)
+    with pytest.raises(InputError, match="write JSON Lines"):
+        write(tmp_path / "d.tsv", [prediction, bad])
+    assert not (tmp_path / "d.tsv").exists()
+
+
+HEADER = "document\ttype\tstart\tend\tscore\n"
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("a\tb\n", r"p\.tsv:1: not a prediction file; .*header document type"),
+        (HEADER + "1\tX\t0\n", r"p\.tsv:2: 3 columns"),
+        (HEADER + "1\tX\t0\tb\t\n", r"p\.tsv:2: start '0', end 'b'"),
+        (HEADER + "1\tX\t0;4\t2\t\n", "make no mention"),
+        (HEADER + "1\tX\t4\t2\t\n", "make no mention"),
+        (HEADER + "1\tX\t0\t2\t1.5\n", "probability"),
+        (HEADER + "1\tX\t0\t2\tnan\n", "probability"),
+        (HEADER + "1\tX\t0\t2\thigh\n", "make no mention"),
+        (HEADER + "1\t\t0\t2\t\n", "empty type"),
+        (HEADER + "1\tX\t0\t2\t\n1\tX\t0\t2\t\n", "in document '1', .*is there twice"),
+        (HEADER + "1\tX\t0\t2\t\n2\tX\t0\t2\t\n1\tX\t3\t4\t\n", "document '1' is there twice"),
+        ('{"id": "1"}\n', r"p\.tsv:1: not a prediction"),
+        ('{"fascicle_predictions": 9, "id": "1"}\n', "schema 9; this release reads schema 1"),
+        ('{"fascicle_predictions": 1, "id": "1", "text": "a"}\n', "unknown field"),
+        ('{"fascicle_predictions": 1, "id": "1"}\n{"fascicle_predictions": 1, "id": "1"}\n', "is there twice"),
+    ],
+)
+def test_wrong_files(tmp_path: Path, content: str, message: str) -> None:
+    with pytest.raises(FormatError, match=message):
+        _read(tmp_path, content)
+
+
+def test_empty_files(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="is empty"):
+        _read(tmp_path, "")
+    assert _read(tmp_path, HEADER) == []
+    assert _read(tmp_path, HEADER.replace("\n", "\r\n") + "1\tX\t0\t2\r\n")[0].mentions == (
+        Mention(((0, 2),), "X", source="predictions"),
+    )

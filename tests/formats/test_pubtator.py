@@ -1,0 +1,155 @@
+"""PubTator: text, offsets, concept ids, and what is odd in real files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from fascicle.core.document import Document, Link, Mention, Section
+from fascicle.errors import FormatError, InputError
+from fascicle.formats import detect, read, write
+
+TWO = """1|t|Aspirin and fever.
+1|a|Asthma was seen.
+1\t0\t7\tAspirin\tChemical\tD001241
+1\t12\t17\tfever\tDisease\t D005334
+1\t19\t25\tAsthma\tDisease\tD001249|D005334\tasthma|fever
+1\tCID\tD001241\tD005334
+
+2|t|Only a title here
+2|a|
+2\t0\t4\tOnly\tX
+"""
+
+
+def _read(folder: Path, text: str) -> list[Document]:
+    path = folder / "a.txt"
+    path.write_bytes(text.encode())
+    return list(read(path, format="pubtator"))
+
+
+def test_text_sections_and_links(tmp_path: Path) -> None:
+    first, second = _read(tmp_path, TWO)
+    assert first.text == "Aspirin and fever. Asthma was seen."
+    assert first.sections == (Section(0, 18, "title"), Section(19, 35, "abstract"))
+    assert [m.text(first.text) for m in first.mentions] == ["Aspirin", "fever", "Asthma"]
+    assert [[link.id for link in m.links] for m in first.mentions] == [["D001241"], ["D005334"], ["D001249", "D005334"]]
+    assert dict(first.mentions[1].attributes) == {"pubtator-id": " D005334"}
+    assert dict(first.mentions[2].attributes) == {"pubtator-names": "asthma|fever"}
+    assert [(e.kind, e.code) for e in first.events] == [("loss", "relations-left-out")]
+    assert "CID 1" in first.events[0].message
+    assert second.text == "Only a title here"
+    assert second.sections == (Section(0, 17, "title"),)
+    assert second.mentions[0].links == ()
+
+
+@pytest.mark.parametrize(
+    ("raw", "ids", "kept"),
+    [
+        ("D1+D2", ["D1", "D2"], True),
+        ("9606,10090", ["9606", "10090"], True),
+        ("1;2,3", ["1", "2", "3"], True),
+        (",15978", ["15978"], True),
+        ("MESH:C042511,-", ["MESH:C042511"], True),
+        ("7;7", ["7"], True),
+        ("C535342|OMIM:116800", ["C535342", "OMIM:116800"], False),
+        ("12556(Tax:10090)", ["12556(Tax:10090)"], False),
+        ("CVCL_0224", ["CVCL_0224"], False),
+        ("c|SUB|G|2633+1|C", ["c|SUB|G|2633+1|C"], False),
+        ("p|Allele|A|12", ["p|Allele|A|12"], False),
+        ("-", [], True),
+        ("-1", [], True),
+        ("", [], False),
+    ],
+)
+def test_composite_ids(tmp_path: Path, raw: str, ids: list[str], kept: bool) -> None:
+    (document,) = _read(tmp_path, f"1|t|abc\n1\t0\t3\tabc\tX\t{raw}\n")
+    (mention,) = document.mentions
+    assert [link.id for link in mention.links] == ids
+    assert dict(mention.attributes).get("pubtator-id") == (raw if kept else None)
+
+
+def test_windows_line_ends_and_no_blank_line(tmp_path: Path) -> None:
+    documents = _read(tmp_path, "1|t|abc\r\n1|a|de\r\n1\t4\t6\tde\tX\t7\r\n2|t|f\r\n2|a|g\r\n")
+    assert [d.text for d in documents] == ["abc de", "f g"]
+    assert documents[0].mentions[0].links == (Link(id="7"),)
+
+
+def test_offsets_are_code_points(tmp_path: Path) -> None:
+    (document,) = _read(tmp_path, "1|t|𝛽-cell\u2028line\n1|a|x\n1\t2\t6\tcell\tX\n1\t12\t13\tx\tX\n")
+    assert [m.text(document.text) for m in document.mentions] == ["cell", "x"]
+    assert not document.events
+
+
+def test_other_text_and_offsets_outside(tmp_path: Path) -> None:
+    (document,) = _read(
+        tmp_path, "1|t|abc def\n1|a|\n1\t0\t3\tabd\tX\n1\t4\t99\tdef\tX\n1\t-1\t3\tx\tX\n1\t0\t3\tabc\tX\t5\n"
+    )
+    assert [m.spans for m in document.mentions] == [((0, 3),)]
+    codes = [(e.kind, e.code) for e in document.events]
+    assert codes == [("repair", "text-mismatch"), *[("loss", "offset-outside")] * 2, ("repair", "duplicate-mention")]
+    assert document.events[0].span == (0, 3)
+
+
+def test_one_id_twice(tmp_path: Path) -> None:
+    text = "1|t|a\n1|a|b\n\n1|t|c\n1|a|d\n1\t0\t1\tc\tX\n\n1|t|e\n1|a|f\n"
+    documents = _read(tmp_path, text)
+    assert [d.id for d in documents] == ["1", "1#2", "1#3"]
+    assert documents[0].meta == {}
+    assert documents[1].meta == {"original-id": "1"}
+    assert [(e.kind, e.code) for e in documents[1].events] == [("repair", "duplicate-id")]
+    assert len(documents[1].mentions) == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("1|t|a\n2\t0\t1\ta\tX\n", r"a\.txt:2: 5 TAB-separated column\(s\) of document 1"),
+        ("0\t1\ta\tX\n", "before any title line"),
+        ("1|t|a\n1\t0\t1\ta\n", "a mention needs the columns"),
+        ("1|t|a\n1\t0\tx\ta\tX\n", "a mention needs the columns"),
+        ("1|t|a\nsome words\n", "allowed are id|t|title"),
+        ("1|t|a\n1|a|b\n1|a|c\n", "two .a. lines"),
+        (" |t|a\n", "without a document id"),
+    ],
+)
+def test_wrong_lines(tmp_path: Path, text: str, message: str) -> None:
+    with pytest.raises(FormatError, match=message):
+        _read(tmp_path, text)
+
+
+def test_an_empty_file(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="is empty"):
+        _read(tmp_path, "\n")
+
+
+def test_told_by_its_first_line(tmp_path: Path) -> None:
+    path = tmp_path / "x.txt"
+    path.write_text("\n" + TWO)
+    assert detect(str(path)) == "pubtator"
+
+
+def test_written_as_it_was_read(tmp_path: Path) -> None:
+    documents = _read(tmp_path, TWO)
+    path = tmp_path / "out.pubtator"
+    report = write(path, documents)
+    assert (report.documents, report.mentions) == (2, 4)
+    written = path.read_text()
+    assert "1\t19\t25\tAsthma\tDisease\tD001249|D005334\tasthma|fever\n" in written
+    assert [(d.id, d.text, d.sections, d.mentions) for d in read(path)] == [
+        (d.id, d.text, d.sections, d.mentions) for d in documents
+    ]
+
+
+def test_writing_what_does_not_fit(tmp_path: Path) -> None:
+    document = Document(
+        id="1", text="a\nb c", sections=(Section(0, 1, "title"),), mentions=(Mention(((0, 1), (4, 5)), "X"),)
+    )
+    path = tmp_path / "out.pubtator"
+    assert write(path, [document]).losses == {"line-breaks": 1, "discontinuous": 1}
+    assert path.read_text() == "1|t|a\n1|a|b c\n\n"
+    for wrong in ("a|b", "a\tb", "", " a"):
+        with pytest.raises(InputError, match="cannot stand in a PubTator file"):
+            write(tmp_path / "no.pubtator", [Document(id=wrong, text="a")])
+    assert not (tmp_path / "no.pubtator").exists()
