@@ -1,0 +1,1 @@
+"""From score tables to mentions, in numpy."""

@@ -1,0 +1,55 @@
+"""Tag ids into spans: maximal runs, found without a loop over the units."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fascicle.core.tags import TagScheme
+
+__all__ = ["Repair", "tag_runs"]
+
+Repair = Literal["strict", "lenient"]
+
+
+def tag_runs(
+    tags: NDArray[np.int64],
+    scheme: TagScheme,
+    *,
+    repair: Repair = "strict",
+    borders: NDArray[np.int64] | None = None,
+) -> NDArray[np.int64]:
+    """Read the spans of a tag sequence, or of many laid end to end.
+
+    B opens a span, I of the open type extends it, anything else closes it. The two rules differ in an I that has
+    nothing to extend: *strict* drops it and the run of I that hangs on it (Verma et al., the SEQ decoder), *lenient*
+    lets it open a span (the rule of `fascicle.core.tags.decode_tags`). In IO every run of one type is a span, under
+    both rules.
+
+    Args:
+        tags: Tag ids as numbered by the scheme, `[n]`.
+        scheme: The scheme of the ids.
+        repair: `"strict"` or `"lenient"`.
+        borders: Positions at which a new text begins; no span reaches over one. 0 and `n` may be among them.
+
+    Returns:
+        `(start, end, type index)` per span, `[m, 3]`, half-open, in order, never overlapping.
+
+    Raises:
+        ValueError: If the rule is unknown.
+    """
+    if repair not in ("strict", "lenient"):
+        raise ValueError(f"unknown repair rule {repair!r}; choose 'strict' or 'lenient'")
+    named = tags > 0
+    kind, place = (tags - 1) // scheme.width, (tags - 1) % scheme.width
+    linked = np.zeros(len(tags), dtype=np.bool_)  # does the unit continue the one before it?
+    linked[1:] = named[1:] & named[:-1] & (kind[1:] == kind[:-1]) & (place[1:] == scheme.width - 1)
+    if borders is not None:
+        linked[borders[borders < len(tags)]] = False
+    heads = np.flatnonzero(~linked)
+    ends = np.append(heads[1:], len(tags))
+    keep = named[heads] if repair == "lenient" else named[heads] & (place[heads] == 0)
+    starts = heads[keep]
+    return np.stack([starts, ends[: len(heads)][keep], kind[starts]], axis=1)

@@ -1,0 +1,178 @@
+"""Emissions of a tagger into scored spans, for one text or for thousands at once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any, Final, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fascicle.core.tags import TagScheme
+from fascicle.decode.marginals import forward_backward, geometric_mean, log_softmax, span_marginals
+from fascicle.decode.runs import Repair, tag_runs
+from fascicle.decode.viterbi import constrain, viterbi
+
+__all__ = ["ChainScores", "Decoding", "TagDecision", "decode_batch", "decode_emissions"]
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Decoding = Literal["strict", "lenient", "viterbi"]
+
+_GROUP_ROWS: Final = 512
+_GROUP_UNITS: Final = 1 << 15  # of a padded group; keeps the tables of one group in the cache
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class ChainScores:
+    """The learned scores of a CRF: `transitions` `[C, C]` (from, to), `start` `[C]` and `end` `[C]`."""
+
+    transitions: NDArray[Any]
+    start: NDArray[Any]
+    end: NDArray[Any]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class TagDecision:
+    """How emissions become spans.
+
+    Attributes:
+        scheme: The scheme of the tag ids.
+        decoding: What happens to tag sequences that the scheme forbids. `"viterbi"` rules them out: the best legal
+            path. `"strict"` and `"lenient"` take the best path of all (for a softmax head, the best tag of each unit)
+            and repair it, see `fascicle.decode.runs.tag_runs`.
+        chain: The scores of a CRF; without them the head is a softmax over each unit.
+    """
+
+    scheme: TagScheme
+    decoding: Decoding
+    chain: ChainScores | None = None
+
+    def __post_init__(self) -> None:
+        if self.decoding not in ("strict", "lenient", "viterbi"):
+            raise ValueError(f"unknown decoding {self.decoding!r}; choose 'strict', 'lenient' or 'viterbi'")
+
+
+def decode_emissions(emissions: NDArray[Any], decision: TagDecision) -> tuple[Ints, Floats]:
+    """Decode one text.
+
+    Args:
+        emissions: Scores `[n, C]` of the whole text, windows already stitched.
+        decision: How.
+
+    Returns:
+        Spans `(start, end, type index)` in units, `[m, 3]`, in order, and their scores `[m]` in [0, 1]: the geometric
+        mean of the chosen tags' probabilities for a softmax head, the marginal of the span for a CRF (under the
+        constrained distribution when the decoding is constrained).
+
+    Raises:
+        ValueError: If the emissions are not `[n, C]` with a `C` that fits scheme and chain.
+    """
+    return decode_batch([emissions], decision)[0]
+
+
+def decode_batch(texts: Sequence[NDArray[Any]], decision: TagDecision) -> list[tuple[Ints, Floats]]:
+    """Decode many texts; each result equals that of `decode_emissions`, to the last bits of a CRF's scores.
+
+    Args:
+        texts: Scores `[n_i, C]` of each text; `n_i` may be 0.
+        decision: How.
+
+    Returns:
+        Spans `[m_i, 3]` and scores `[m_i]` of each text, in the given order, as in `decode_emissions`.
+
+    Raises:
+        ValueError: If a text is not `[n, C]` with a `C` that fits scheme and chain.
+    """
+    if not texts:
+        return []
+    _check_shapes(texts, decision)
+    lengths = np.fromiter(map(len, texts), dtype=np.int64, count=len(texts))
+    starts = np.cumsum(lengths) - lengths
+    flat = np.concatenate(texts)
+    chain = _effective_chain(decision, flat.shape[1])
+    tags = flat.argmax(axis=1) if chain is None else _best_tags(flat, lengths, chain=chain, decision=decision)
+    repair: Repair = "lenient" if decision.decoding == "lenient" else "strict"
+    spans = tag_runs(tags, decision.scheme, repair=repair, borders=starts)
+    owners = np.searchsorted(starts, spans[:, 0], side="right") - 1
+    if chain is None or decision.chain is None:
+        scores = geometric_mean(flat, tags, spans=spans)
+    else:
+        local = np.column_stack([owners, spans[:, :2] - starts[owners, None], spans[:, 2]])
+        scores = _chain_span_scores(flat, lengths, spans=local, chain=chain, scheme=decision.scheme)
+    spans[:, :2] -= starts[owners, None]
+    cuts = np.searchsorted(owners, np.arange(len(texts) + 1)).tolist()
+    return [(spans[left:right], scores[left:right]) for left, right in pairwise(cuts)]
+
+
+def _check_shapes(texts: Sequence[NDArray[Any]], decision: TagDecision) -> None:
+    """Refuse emissions whose tags cannot be the scheme's or the chain's."""
+    shapes = {text.shape[1:] for text in texts}
+    shape = shapes.pop()
+    if shapes or len(shape) != 1 or (shape[0] - 1) % decision.scheme.width or not shape[0]:
+        raise ValueError(f"emissions must be [n, C] with one C that fits {decision.scheme.name}, got {shape} {shapes}")
+    if decision.chain is not None and decision.chain.transitions.shape != (shape[0], shape[0]):
+        raise ValueError(f"a chain of {decision.chain.transitions.shape} tags cannot decode emissions of {shape[0]}")
+
+
+def _effective_chain(decision: TagDecision, n_tags: int) -> ChainScores | None:
+    """The chain to search, with forbidden pairs if the decoding asks; None where each unit decides alone."""
+    chain = decision.chain
+    if decision.decoding != "viterbi":
+        return chain
+    if chain is None:
+        chain = ChainScores(transitions=np.zeros((n_tags, n_tags)), start=np.zeros(n_tags), end=np.zeros(n_tags))
+    n_types, scheme = (n_tags - 1) // decision.scheme.width, decision.scheme
+    transitions, start = constrain(
+        chain.transitions, chain.start, legal=scheme.legal(n_types), legal_start=scheme.legal_start(n_types)
+    )
+    return ChainScores(transitions=transitions, start=start, end=chain.end)
+
+
+def _groups(lengths: Ints) -> Iterator[tuple[Ints, NDArray[np.bool_], Ints]]:
+    """Texts of similar length together: their numbers `[B]`, the mask `[B, T]` and the flat positions `[B, T]`."""
+    starts = np.cumsum(lengths) - lengths
+    order = np.argsort(-lengths, kind="stable")
+    order = order[lengths[order] > 0]
+    while len(order):
+        longest = int(lengths[order[0]])
+        rows, order = np.split(order, [max(1, min(_GROUP_ROWS, _GROUP_UNITS // longest))])
+        inside = np.arange(longest) < lengths[rows, None]
+        yield rows, inside, np.where(inside, starts[rows, None] + np.arange(longest), 0)
+
+
+def _best_tags(flat: NDArray[Any], lengths: Ints, *, chain: ChainScores, decision: TagDecision) -> Ints:
+    """The best path of every text, laid end to end, `[n]`."""
+    tags = np.zeros(len(flat), dtype=np.int64)
+    emissions = log_softmax(flat) if decision.chain is None else flat
+    for rows, inside, positions in _groups(lengths):
+        best, _ = viterbi(
+            emissions[positions], lengths[rows], transitions=chain.transitions, start=chain.start, end=chain.end
+        )
+        tags[positions[inside]] = best[inside]
+    return tags
+
+
+def _chain_span_scores(
+    flat: NDArray[Any], lengths: Ints, *, spans: Ints, chain: ChainScores, scheme: TagScheme
+) -> Floats:
+    """The marginal of every span `(text, start, end, type)`, `[m]`; texts without spans cost nothing."""
+    scores = np.zeros(len(spans))
+    has_spans = np.zeros(len(lengths), dtype=np.bool_)
+    has_spans[spans[:, 0]] = True
+    bounds = np.searchsorted(spans[:, 0], np.arange(len(lengths) + 1))
+    for rows, _, positions in _groups(lengths):
+        wanted = has_spans[rows]
+        rows, positions = rows[wanted], positions[wanted]
+        lattice = forward_backward(
+            flat[positions], lengths[rows], transitions=chain.transitions, start=chain.start, end=chain.end
+        )
+        counts = bounds[rows + 1] - bounds[rows]
+        shift = bounds[rows] - (np.cumsum(counts) - counts)
+        members = np.arange(counts.sum()) + np.repeat(shift, counts)
+        local = spans[members]
+        local[:, 0] = np.repeat(np.arange(len(rows)), counts)
+        scores[members] = span_marginals(lattice, local, scheme=scheme)
+    return scores

@@ -1,0 +1,1 @@
+"""Torch modules that know tensors, not documents."""

@@ -1,0 +1,77 @@
+"""From piece states to unit states: the first piece, the elementwise maximum, or the mean.
+
+Shapes: B windows, T pieces with special tokens, U units, d width.
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+
+
+class FirstPooling(nn.Module):
+    """The state of each unit's first piece (units that are pieces need no other pooling)."""
+
+    needs = ("first_piece",)
+
+    def forward(self, states: Tensor, *, first_piece: Tensor, **_: Tensor) -> Tensor:
+        """Gathers.
+
+        Args:
+            states: ``[B, T, d]``.
+            first_piece: positions, ``[B, U]``.
+
+        Returns:
+            ``[B, U, d]``; rows beyond the units of a window repeat some state and mean nothing.
+        """
+        return states.gather(1, first_piece.unsqueeze(-1).expand(-1, -1, states.shape[-1]))
+
+
+class MaxPooling(nn.Module):
+    """Elementwise maximum over the pieces of each word (*bundling-learning* §3.1.2)."""
+
+    needs = ("unit_of_piece",)
+
+    def forward(self, states: Tensor, *, unit_of_piece: Tensor, **_: Tensor) -> Tensor:
+        """Scatters.
+
+        Args:
+            states: ``[B, T, d]``.
+            unit_of_piece: ``[B, T]``, -1 for pieces of no unit.
+
+        Returns:
+            ``[B, T, d]``: as many rows as pieces, since there are at most so many units; rows of no unit are 0.
+        """
+        # The lowest number, included in the maximum, stands for "nothing yet": ONNX has no maximum without it.
+        lowest = torch.finfo(states.dtype).min
+        slots, index = _slots(states, unit_of_piece)
+        pooled = (slots + lowest).scatter_reduce(1, index, states, reduce="amax", include_self=True)[:, :-1]
+        return torch.where(pooled == lowest, torch.zeros_like(pooled), pooled)
+
+
+class MeanPooling(nn.Module):
+    """Mean over the pieces of each word."""
+
+    needs = ("unit_of_piece",)
+
+    def forward(self, states: Tensor, *, unit_of_piece: Tensor, **_: Tensor) -> Tensor:
+        """Scatters; arguments and shapes as in ``MaxPooling``."""
+        slots, index = _slots(states, unit_of_piece)
+        total = slots.scatter_add(1, index, states)
+        counts = slots[..., :1].scatter_add(1, index[..., :1], torch.ones_like(states[..., :1]))
+        return (total / counts.clamp(min=1))[:, :-1]
+
+
+POOLINGS: dict[str, type[FirstPooling] | type[MaxPooling] | type[MeanPooling]] = {
+    "first": FirstPooling,
+    "max": MaxPooling,
+    "mean": MeanPooling,
+}
+
+
+def _slots(states: Tensor, unit_of_piece: Tensor) -> tuple[Tensor, Tensor]:
+    """Zeros with one row more than there are pieces, where pieces of no unit go; and the row of each piece."""
+    batch, length, width = states.shape
+    slots = states.new_zeros(batch, length + 1, width)
+    index = torch.where(unit_of_piece < 0, length, unit_of_piece)
+    return slots, index.unsqueeze(-1).expand(-1, -1, width)
