@@ -1,0 +1,91 @@
+"""``load``: a name or a folder -> a predictor. The one place that knows the runtime and, lazily, torch models."""
+
+from __future__ import annotations
+
+import difflib
+import os
+from importlib import resources
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from fascicle.errors import MissingExtraError, ModelError
+from fascicle.recipe.manifest import Manifest, check_files, read_manifest
+
+if TYPE_CHECKING:
+    from fascicle.runtime.predictor import ModelPredictor, Scorer
+
+DEFAULT_MODEL = "bc5cdr"
+
+
+def shipped_models() -> tuple[str, ...]:
+    """Names of the models inside the package, each with its version, e.g. ``"bc5cdr@1"``."""
+    return tuple(sorted(p.name for p in _assets().iterdir() if (p / "model.json").is_file()))
+
+
+def load(model: str | os.PathLike[str] = DEFAULT_MODEL, *, threads: int | None = None) -> ModelPredictor:
+    """Loads a model.
+
+    Args:
+        model: the name of a shipped model, with or without version (the newest is taken), a folder of
+            ``fascicle export``, or the ``best`` folder of a training run (that one needs the extra ``train``).
+        threads: CPU threads; all usable cores by default.
+
+    Returns:
+        A predictor with ``annotate(texts)`` and ``predict(documents)``.
+
+    Raises:
+        ModelError: there is no such model, or its folder is damaged, foreign, or of another version.
+        MissingExtraError: a torch model, but torch is not installed.
+    """
+    from fascicle.runtime.predictor import ModelPredictor
+    from fascicle.text.pieces import PieceTokenizer
+
+    folder = find_model(model)
+    manifest = read_manifest(folder)
+    check_files(folder, manifest)
+    tokenizer = PieceTokenizer.from_file(folder / "tokenizer.json", pad=manifest.tokenizer.pad)
+    facts = manifest.tokenizer
+    if (tokenizer.sha256, tokenizer.prefix, tokenizer.suffix) != (facts.sha256, facts.prefix, facts.suffix):
+        raise ModelError(f"the tokenizer in {folder} is not the one its model.json describes; copy the folder again")
+    scorer = _onnx(folder, threads) if manifest.runtime == "onnx" else _torch(folder, manifest, threads)
+    return ModelPredictor(manifest, tokenizer, scorer)
+
+
+def find_model(model: str | os.PathLike[str]) -> Path:
+    """The folder of a model: an existing path, else a shipped model of that name.
+
+    Raises:
+        ModelError: neither; the message lists the shipped models and the nearest name.
+    """
+    path = Path(model).expanduser()
+    if path.is_dir():
+        return path
+    names = shipped_models()
+    versions = [n for n in names if n == str(model) or n.partition("@")[0] == str(model)]
+    if versions:
+        return _assets() / max(versions, key=lambda n: int(n.partition("@")[2]))
+    near = difflib.get_close_matches(str(model), [*names, *(n.partition("@")[0] for n in names)], n=1)
+    advice = f"did you mean {near[0]!r}?" if near else f"shipped are {', '.join(names)}; or give a model folder"
+    raise ModelError(f"there is no model {str(model)!r}; {advice}")
+
+
+def _onnx(folder: Path, threads: int | None) -> Scorer:
+    from fascicle.runtime.session import OnnxSession
+
+    return OnnxSession.open(folder / "model.onnx", threads=threads)
+
+
+def _torch(folder: Path, manifest: Manifest, threads: int | None) -> Scorer:
+    try:
+        import torch
+
+        from fascicle.models.checkpoint import TorchScorer, load_model
+    except ModuleNotFoundError as error:
+        raise MissingExtraError("train", error.name or "torch") from None
+    if threads is not None:
+        torch.set_num_threads(threads)
+    return TorchScorer(model=load_model(folder, manifest))
+
+
+def _assets() -> Path:
+    return Path(str(resources.files("fascicle"))) / "assets"

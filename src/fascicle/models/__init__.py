@@ -1,0 +1,1 @@
+"""NerModel, its heads and families, checkpoints and export."""

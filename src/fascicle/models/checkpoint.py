@@ -1,0 +1,105 @@
+"""Model folders: ``model.json``, ``model.safetensors``, ``encoder.json``, ``tokenizer.json``. Strict, and no pickle."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import msgspec
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from safetensors import SafetensorError
+from safetensors.torch import load_file, save_file
+from torch import Tensor
+
+from fascicle.errors import ModelError
+from fascicle.models.encoder import Encoder
+from fascicle.models.families import FAMILIES
+from fascicle.models.model import NerModel
+from fascicle.recipe.manifest import MANIFEST, Manifest, write_manifest
+from fascicle.text.batch import Batch
+from fascicle.text.pieces import PieceTokenizer
+
+WEIGHTS = "model.safetensors"
+ENCODER = "encoder.json"
+TOKENIZER = "tokenizer.json"
+
+
+@dataclass(frozen=True, kw_only=True)
+class TorchScorer:
+    """A torch model as a scorer (see ``runtime.predictor``).
+
+    Attributes:
+        model: in evaluation mode.
+        bf16: compute under bf16 autocast: half the time where the processor has it, scores to three digits.
+    """
+
+    model: NerModel
+    bf16: bool = False
+
+    def run(self, inputs: Batch) -> dict[str, NDArray[np.float32]]:
+        """Scores one batch, without dropout and without gradients."""
+        device = next(self.model.parameters()).device
+        with torch.inference_mode(), torch.autocast(device.type, dtype=torch.bfloat16, enabled=self.bf16):
+            tables = self.model.answers({n: torch.from_numpy(a).to(device) for n, a in inputs.items()})
+        return {name: t.detach().float().cpu().numpy() for name, t in tables.items()}
+
+
+def build_model(encoder: Encoder, manifest: Manifest) -> NerModel:
+    """A model with fresh heads."""
+    heads = {
+        name: FAMILIES[head.family](head, types=manifest.types, width=encoder.width)
+        for name, head in manifest.heads.items()
+    }
+    return NerModel(encoder, heads, answer=manifest.decision.answer)
+
+
+def save_model(
+    folder: Path, model: NerModel, *, manifest: Manifest, tokenizer: PieceTokenizer, weights: Mapping[str, Tensor]
+) -> Manifest:
+    """Writes a model into an existing, empty folder.
+
+    Args:
+        folder: where to.
+        model: for the encoder's configuration.
+        manifest: written with the hashes of the other files filled in.
+        tokenizer: of the encoder.
+        weights: tensors by parameter name, e.g. averaged ones.
+
+    Returns:
+        The manifest as written.
+    """
+    tensors = {name: t.detach().to("cpu", torch.float32).contiguous() for name, t in weights.items()}
+    save_file(tensors, folder / WEIGHTS)
+    (folder / ENCODER).write_text(model.encoder.config.to_json_string(), encoding="utf-8")
+    (folder / TOKENIZER).write_text(tokenizer.content, encoding="utf-8")
+    return write_manifest(folder, msgspec.structs.replace(manifest, runtime="torch"))
+
+
+def load_model(folder: Path, manifest: Manifest) -> NerModel:
+    """Reads a model; every tensor must be there, and no other.
+
+    Raises:
+        ModelError: a missing, extra or misshapen tensor, or a damaged file.
+    """
+    from transformers import AutoConfig, AutoModel
+
+    try:
+        values = json.loads((folder / ENCODER).read_text(encoding="utf-8"))
+        config = AutoConfig.for_model(values.pop("model_type"), **values)
+        tensors = load_file(folder / WEIGHTS)
+    except (OSError, ValueError, KeyError, SafetensorError) as error:
+        raise ModelError(f"the model folder {folder} is damaged ({error}); copy or export it again") from None
+    pooled = any("pooler" in name for name in tensors)
+    network = AutoModel.from_config(
+        config, **({} if pooled or config.model_type != "bert" else {"add_pooling_layer": False})
+    )
+    model = build_model(Encoder(network, origin=manifest.encoder), manifest)
+    missing, extra = model.load_state_dict(tensors, strict=False)
+    names = [*missing, *extra]
+    if names:
+        raise ModelError(f"{folder / WEIGHTS} does not fit its {MANIFEST}: {names[0]!r} is missing or not expected")
+    return model.eval()

@@ -1,0 +1,158 @@
+"""A trained model becomes a folder that runs without torch: ONNX graph, tokenizer, manifest, card."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import msgspec
+import torch
+from torch import Tensor, nn
+
+from fascicle.errors import ModelError, UsageError
+from fascicle.formats.atomic import atomic_folder
+from fascicle.models.checkpoint import TOKENIZER, load_model
+from fascicle.models.export import export_onnx, largest_difference
+from fascicle.models.model import NerModel
+from fascicle.recipe.manifest import CARD, Manifest, check_files, read_manifest, write_manifest
+from fascicle.runtime.optimise import quantise
+
+GRAPH = "model.onnx"
+_TOLERANCE = 1e-3  # of an emission, fp32 graph against torch; 1e-5 is usual
+
+_EXAMPLE_SIZES = {"batch": 3, "pieces": 11, "units": 7}
+_OTHER_SIZES = {"batch": 2, "pieces": 29, "units": 19}
+
+
+def export_model(
+    folder: Path, target: Path, *, int8: bool = True, name: str | None = None, overwrite: bool = False
+) -> Manifest:
+    """Exports a model folder of torch.
+
+    The fp32 graph is compared with the torch model before anything takes its final name.
+
+    Args:
+        folder: with ``model.json`` and ``model.safetensors``, e.g. ``RUN/best``; a run folder stands for its ``best``.
+        target: folder to write.
+        int8: store weights and embeddings in 8 bits.
+        name: of the exported model; the old one by default.
+        overwrite: replace an existing folder.
+
+    Returns:
+        The manifest as written.
+
+    Raises:
+        ModelError: the folder is no torch model, or cannot be written as ONNX.
+        OutputError: the target exists.
+    """
+    if not (folder / "model.json").is_file() and (folder / "best" / "model.json").is_file():
+        folder = folder / "best"
+    manifest = read_manifest(folder)
+    if manifest.runtime != "torch":
+        raise UsageError(f"{folder} is an exported model already; give the folder of a training run")
+    check_files(folder, manifest)
+    model = load_model(folder, manifest)
+    with atomic_folder(target, overwrite=overwrite) as place:
+        graph = _AnsweringGraph(model)
+        plain = place / "plain.onnx"
+        _export(graph, plain)
+        gap = largest_difference(graph, plain, inputs=graph.example(_OTHER_SIZES))
+        if gap > _TOLERANCE:
+            raise ModelError(f"the ONNX graph differs from the torch model by {gap:.2g}; it was not written")
+        facts = [f"largest difference of a score between torch and the fp32 graph: {gap:.1e}"]
+        if int8:
+            done = quantise(plain, place / GRAPH)
+            plain.unlink()
+            facts.append(
+                f"int8: {done.products} matrix products and {done.tables} embedding tables, "
+                f"{done.bytes_before / 1e6:.1f} MB became {done.bytes_after / 1e6:.1f} MB"
+            )
+        else:
+            plain.rename(place / GRAPH)
+        (place / TOKENIZER).write_bytes((folder / TOKENIZER).read_bytes())
+        shipped = msgspec.structs.replace(manifest, runtime="onnx", name=name or manifest.name)
+        (place / CARD).write_text(card(shipped, facts), encoding="utf-8")
+        return write_manifest(place, shipped)
+
+
+def card(manifest: Manifest, facts: Sequence[str]) -> str:
+    """The plain card of an exported model: what it is, not how good it is."""
+    head, reading = manifest.answering, manifest.reading
+    lines = [
+        f"# {manifest.name}",
+        "",
+        f"A named entity recogniser for {', '.join(manifest.types)}, written by Fascicle {manifest.fascicle}.",
+        "",
+        f"- encoder: `{manifest.encoder}`",
+        f"- head: {head.family}, {head.level} level, {head.pooling} pooling, {head.scheme} tags, "
+        f"{head.decoding} decoding",
+        f"- reads: {reading.unit}, at most {reading.max_length} pieces, overlap {reading.overlap}, segmenter "
+        f"`{reading.segmenter}`",
+        *(f"- {fact}" for fact in facts),
+        "",
+        'Use: `fascicle annotate --model FOLDER`, or `fascicle.load("FOLDER").annotate(text)`.',
+    ]
+    return "\n".join(lines) + "\n"
+
+
+class _AnsweringGraph(nn.Module):
+    """The answering head of a model as a function of tensors by name, which is what is traced."""
+
+    def __init__(self, model: NerModel) -> None:
+        super().__init__()
+        self.model = model
+        head = model.head(model.answer)
+        self.outputs = head.outputs
+        self.inputs = ("input_ids", "attention_mask", *head.inputs)
+
+    def forward(
+        self,
+        input_ids: Tensor,
+        attention_mask: Tensor,
+        first_piece: Tensor | None = None,
+        unit_of_piece: Tensor | None = None,
+    ) -> tuple[Tensor, ...]:
+        given = {
+            "input_ids": input_ids,
+            "attention_mask": attention_mask,
+            "first_piece": first_piece,
+            "unit_of_piece": unit_of_piece,
+        }
+        tables = self.model.answers({name: t for name, t in given.items() if t is not None})
+        return tuple(tables[name].detach() for name in self.outputs)
+
+    def example(self, sizes: dict[str, int]) -> dict[str, Tensor]:
+        """Inputs of given sizes with padding in the last row."""
+        batch, pieces, units = sizes["batch"], sizes["pieces"], sizes["units"]
+        generator = torch.Generator().manual_seed(0)
+        vocabulary = int(self.model.encoder.config.vocab_size)
+        mask = torch.ones(batch, pieces, dtype=torch.long)
+        mask[-1, pieces // 2 :] = 0
+        unit_of = (torch.arange(pieces) * units // pieces).repeat(batch, 1)
+        unit_of[:, 0] = unit_of[:, -1] = -1
+        tensors = {
+            "input_ids": torch.randint(0, vocabulary, (batch, pieces), generator=generator),
+            "attention_mask": mask,
+            "first_piece": torch.randint(0, pieces, (batch, units), generator=generator),
+            "unit_of_piece": unit_of,
+        }
+        return {name: tensors[name] for name in self.inputs}
+
+    def axes(self) -> dict[str, tuple[str, ...]]:
+        """Names of the axes of every input and output."""
+        rows = "units" if "first_piece" in self.inputs else "pieces"
+        known = {
+            "input_ids": ("batch", "pieces"),
+            "attention_mask": ("batch", "pieces"),
+            "first_piece": ("batch", "units"),
+            "unit_of_piece": ("batch", "pieces"),
+            "emissions": ("batch", rows, ""),
+            "transitions": ("", ""),
+            "start": ("",),
+            "end": ("",),
+        }
+        return {name: known[name] for name in (*self.inputs, *self.outputs)}
+
+
+def _export(graph: _AnsweringGraph, path: Path) -> None:
+    export_onnx(graph, path, example=graph.example(_EXAMPLE_SIZES), dynamic=graph.axes(), outputs=list(graph.outputs))

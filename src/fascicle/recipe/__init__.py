@@ -1,0 +1,1 @@
+"""Every setting, in frozen dataclasses, and the strict TOML reader."""

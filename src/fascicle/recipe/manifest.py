@@ -1,0 +1,138 @@
+"""What a model folder says of itself, ``model.json``: everything that inference needs beside the weights."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+from typing import Annotated, Literal
+
+import msgspec
+from msgspec import Meta
+
+from fascicle.errors import ModelError
+from fascicle.recipe.settings import HeadSettings, ReadingSettings, Settings
+
+FORMAT = 1
+MANIFEST = "model.json"
+CARD = "README.md"
+
+
+class TokenizerFacts(Settings, frozen=True, kw_only=True):
+    """What the reader of text relies on; checked against ``tokenizer.json`` on loading.
+
+    Attributes:
+        sha256: of the tokenizer file.
+        prefix: ids of special tokens before the pieces of a window.
+        suffix: ids of special tokens after them.
+        pad: id that fills a batch.
+    """
+
+    sha256: str
+    prefix: tuple[int, ...]
+    suffix: tuple[int, ...]
+    pad: int
+
+
+class Decision(Settings, frozen=True, kw_only=True):
+    """How scores become mentions, chosen on development data and never changed at inference.
+
+    Attributes:
+        answer: the head that answers.
+        decoding: see ``HeadSettings.decoding``.
+        chosen_on: sha256 of the data that the choice was made on; empty if none was.
+    """
+
+    answer: str
+    decoding: Literal["strict", "lenient", "viterbi"]
+    chosen_on: str = ""
+
+
+class Manifest(Settings, frozen=True, kw_only=True):
+    """The content of ``model.json``.
+
+    Attributes:
+        format: version of this structure.
+        name: of the model, e.g. ``"bc5cdr@1"``; becomes the source of its mentions.
+        fascicle: version that wrote it.
+        runtime: ``"torch"`` (``model.safetensors``) or ``"onnx"`` (``model.onnx``).
+        types: entity types, in the order of the labels.
+        heads: settings of each named head.
+        reading: what the network reads at a time.
+        tokenizer: facts to check.
+        decision: how scores become mentions.
+        encoder: where the encoder came from, for the reader of the file.
+        files: sha256 of every other file of the folder.
+    """
+
+    format: Annotated[int, Meta(ge=1)] = FORMAT
+    name: str
+    fascicle: str
+    runtime: Literal["torch", "onnx"]
+    types: tuple[str, ...]
+    heads: dict[str, HeadSettings]
+    reading: ReadingSettings
+    tokenizer: TokenizerFacts
+    decision: Decision
+    encoder: str = ""
+    files: dict[str, str] = msgspec.field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """Refuses an answer that no head gives."""
+        if self.decision.answer not in self.heads:
+            raise ValueError(f"the answering head {self.decision.answer!r} is not one of {sorted(self.heads)}")
+
+    @property
+    def answering(self) -> HeadSettings:
+        """Settings of the head that answers, with the decoding that was decided."""
+        return msgspec.structs.replace(self.heads[self.decision.answer], decoding=self.decision.decoding)
+
+
+def read_manifest(folder: Path) -> Manifest:
+    """Reads ``model.json``.
+
+    Raises:
+        ModelError: missing, damaged, or of another format version.
+    """
+    path = folder / MANIFEST
+    if not path.is_file():
+        run = folder / "best" / "model.json"
+        advice = f"; the trained model of this run is {run.parent}" if run.is_file() else "; give a model folder"
+        raise ModelError(f"{folder} holds no model.json{advice}")
+    try:
+        content = path.read_bytes()
+        version = msgspec.json.decode(content, type=_Versioned).format
+        if version != FORMAT:
+            raise ModelError(f"{path} has model format {version}; this release reads format {FORMAT}: export it again")
+        return msgspec.json.decode(content, type=Manifest)
+    except (msgspec.MsgspecError, ValueError, OSError) as error:
+        raise ModelError(f"{path} is not a Fascicle model ({error}); copy or export the folder again") from None
+
+
+class _Versioned(msgspec.Struct):
+    format: int
+
+
+def check_files(folder: Path, manifest: Manifest) -> None:
+    """Compares hashes: a truncated or exchanged file is found before it gives wrong mentions."""
+    for name, expected in manifest.files.items():
+        if Path(name).name != name:
+            raise ModelError(f"{folder / 'model.json'} names the file {name!r}, which is not inside its folder")
+        path = folder / name
+        if not path.is_file():
+            raise ModelError(f"the model folder {folder} lacks {name}; copy or export it again")
+        if file_sha256(path) != expected:
+            raise ModelError(f"{path} is damaged: its hash is not the one in model.json; copy or export it again")
+
+
+def write_manifest(folder: Path, manifest: Manifest) -> Manifest:
+    """Writes ``model.json`` with the hashes of all other files of the folder, cards left out; returns it as written."""
+    names = sorted(p.name for p in folder.iterdir() if p.name not in (MANIFEST, CARD))
+    manifest = msgspec.structs.replace(manifest, files={name: file_sha256(folder / name) for name in names})
+    (folder / MANIFEST).write_bytes(msgspec.json.format(msgspec.json.encode(manifest)) + b"\n")
+    return manifest
+
+
+def file_sha256(path: Path) -> str:
+    """Hash of a file's content."""
+    with path.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()

@@ -1,0 +1,127 @@
+"""Makes an exported graph four times smaller and faster: 8-bit weights. Needs ``onnx``, not torch.
+
+The graph stays as exported otherwise. ONNX Runtime fuses operators itself when it opens a graph, and merging more
+ahead of time (its ``transformers.optimizer``) was measured to lose: on one core 1,024 pieces in rows of 64 take 42 ms
+as they are and 45 ms with merged attention (rows of 512: 83 and 78 ms); with merged layer norms as well, a sentence
+of BC5CDR takes 2.9 ms instead of 2.0.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from fascicle.errors import MissingExtraError, ModelError
+from fascicle.runtime.session import load_onnxruntime
+
+__all__ = ["Quantisation", "quantise"]
+
+_PRODUCTS = ("MatMul", "Gemm")
+_INTEGER = "MatMulInteger"
+# The last layer of a head has one column per label; as integers it would save nothing and cost accuracy.
+_NARROW = 32
+
+
+@dataclass(frozen=True, kw_only=True)
+class Quantisation:
+    """What :func:`quantise` did, for the model card.
+
+    Attributes:
+        products: Matrix products with 8-bit weights.
+        tables: Embedding tables with 8-bit entries.
+        bytes_before: Size of the file that was read.
+        bytes_after: Size of the file that was written.
+    """
+
+    products: int
+    tables: int
+    bytes_before: int
+    bytes_after: int
+
+
+def quantise(
+    path_in: str | Path, path_out: str | Path, *, per_channel: bool = True, reduce_range: bool = True
+) -> Quantisation:
+    """Stores weights and embedding tables as 8-bit integers; activations are scaled at run time.
+
+    Args:
+        path_in: An exported graph in float32.
+        path_out: The file to write.
+        per_channel: One scale per column of a weight instead of one per weight.
+        reduce_range: Use 7 of the 8 bits of a weight, so that the 16-bit sums of processors without VNNI cannot
+            saturate. Costs no time.
+
+    Returns:
+        What became integer; it belongs on the model card.
+
+    Raises:
+        ModelError: ``path_in`` is not an ONNX graph, or has nothing that can become integer.
+        MissingExtraError: ``onnx`` is not installed.
+    """
+    load_onnxruntime()
+    graph = _read(path_in)
+    from onnxruntime.quantization import QuantType, quantize_dynamic
+
+    _name_nodes(graph)
+    _mark_as_prepared(graph)
+    quantize_dynamic(
+        graph,
+        path_out,
+        per_channel=per_channel,
+        reduce_range=reduce_range,
+        weight_type=QuantType.QInt8,  # signed has the fast kernel: unsigned weights run at two thirds of the speed
+        nodes_to_exclude=_narrow_products(graph),
+    )
+    written = _read(path_out)
+    products = sum(node.op_type == _INTEGER for node in written.graph.node)
+    if not products:
+        raise ModelError(f"{path_in} has no matrix product with a constant weight, so there is nothing to quantise.")
+    return Quantisation(
+        products=products,
+        tables=_integer_tables(written),
+        bytes_before=Path(path_in).stat().st_size,
+        bytes_after=Path(path_out).stat().st_size,
+    )
+
+
+def _read(path: str | Path) -> Any:
+    try:
+        import onnx
+        from google.protobuf.message import DecodeError  # type: ignore[import-untyped]
+    except ImportError as error:
+        raise MissingExtraError("train", "onnx") from error
+    try:
+        return onnx.load(str(path))
+    except (OSError, DecodeError) as error:
+        raise ModelError(f"{path} cannot be read as an ONNX graph: {error}") from error
+
+
+def _name_nodes(graph: Any) -> None:
+    """Exclusion goes by name, and a foreign graph may leave nodes nameless."""
+    for number, node in enumerate(graph.graph.node):
+        node.name = node.name or f"{node.op_type}_{number}"
+
+
+def _mark_as_prepared(graph: Any) -> None:
+    """Without this mark the quantiser writes a warning through the root logger, and configures it."""
+    entry = graph.metadata_props.add()
+    entry.key, entry.value = "onnx.quant.pre_process", "onnxruntime.quant"
+
+
+def _narrow_products(graph: Any) -> list[str]:
+    columns = {weight.name: weight.dims[-1] for weight in graph.graph.initializer if len(weight.dims) == 2}
+    return [
+        node.name
+        for node in graph.graph.node
+        if node.op_type in _PRODUCTS and columns.get(node.input[1], _NARROW) < _NARROW
+    ]
+
+
+def _integer_tables(graph: Any) -> int:
+    """Tables that are looked up by row, with 8-bit entries."""
+    import onnx
+
+    integer = {onnx.TensorProto.INT8, onnx.TensorProto.UINT8}
+    tables = {weight.name for weight in graph.graph.initializer if weight.data_type in integer}
+    return len({node.input[0] for node in graph.graph.node if node.op_type == "Gather" and node.input[0] in tables})

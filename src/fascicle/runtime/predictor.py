@@ -1,0 +1,188 @@
+"""The one way from documents to mentions, for a torch model and for an ONNX session alike.
+
+read (pieces, windows) -> score (batches) -> stitch -> decode -> mentions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fascicle.core.document import Document, Event, Mention, Patch, apply
+from fascicle.core.tags import SCHEMES
+from fascicle.decode.tagger import ChainScores, TagDecision, decode_batch
+from fascicle.recipe.manifest import Manifest
+from fascicle.runtime.batching import length_sorted_batches
+from fascicle.text.batch import Batch, collate
+from fascicle.text.pieces import Pieces, PieceTokenizer, encode_documents
+from fascicle.text.windows import Window, cut_short, stitch, windows_of
+
+Tables = Mapping[str, NDArray[Any]]
+
+_CHUNK_CHARACTERS = 1 << 17  # text read together: enough to sort windows by length, little enough to stay flat
+_CHUNK_DOCUMENTS = 512
+
+
+class Scorer(Protocol):
+    """The network: one padded batch in, named score tables out."""
+
+    def run(self, inputs: Batch) -> Tables:
+        """Scores one batch of ``text.batch.collate``."""
+        ...
+
+
+class ModelPredictor:
+    """A model as a predictor: ``predict`` is pure, ``annotate`` applies it to texts.
+
+    The score of a mention is defined by its head, see ``models/tagger.py``.
+    """
+
+    def __init__(
+        self, manifest: Manifest, tokenizer: PieceTokenizer, scorer: Scorer, *, max_tokens: int = 1024
+    ) -> None:
+        """Puts the parts together.
+
+        Args:
+            manifest: of the model.
+            tokenizer: of the model.
+            scorer: the network.
+            max_tokens: pieces in a batch, padding included.
+        """
+        self.manifest = manifest
+        self._tokenizer = tokenizer
+        self._scorer = scorer
+        self._max_tokens = max_tokens
+
+    @property
+    def name(self) -> str:
+        """Of the model; the source of its mentions."""
+        return self.manifest.name
+
+    def predict(self, documents: Sequence[Document]) -> list[Patch]:
+        """Mentions and events for each document.
+
+        Args:
+            documents: sentences and words are taken from them where given.
+
+        Returns:
+            One patch per document, in order; the documents stay as they are.
+        """
+        patches: list[Patch] = []
+        for chunk in _chunks(documents):
+            patches.extend(self._predict_chunk(chunk))
+        return patches
+
+    def stream(self, documents: Iterable[Document]) -> Iterator[Document]:
+        """Annotates any number of documents in bounded memory, in order."""
+        for chunk in _chunks(documents):
+            for document, patch in zip(chunk, self._predict_chunk(chunk), strict=True):
+                yield apply(document, patch)
+
+    def annotate(self, texts: str | Iterable[str]) -> list[Document]:
+        """Annotates texts.
+
+        Args:
+            texts: one text, or several.
+
+        Returns:
+            One document per text, named ``text-1`` and so on.
+        """
+        given = [texts] if isinstance(texts, str) else texts
+        return list(self.stream(Document(id=f"text-{i}", text=text) for i, text in enumerate(given, start=1)))
+
+    def _predict_chunk(self, documents: Sequence[Document]) -> list[Patch]:
+        reading, head = self.manifest.reading, self.manifest.answering
+        capacity = reading.max_length - len(self._tokenizer.prefix) - len(self._tokenizer.suffix)
+        pieces = encode_documents(documents, self._tokenizer, segmenter=reading.segmenter, level=head.level)
+        windows = [
+            windows_of(p, document=i, unit=reading.unit, capacity=capacity, overlap=reading.overlap)
+            for i, p in enumerate(pieces)
+        ]
+        rows, chain = self._score([w for cut in windows for w in cut], pieces)
+        decision = TagDecision(scheme=SCHEMES[head.scheme], decoding=head.decoding, chain=chain)
+        found = _decode(pieces, windows, rows, decision)
+        return [
+            Patch(add=self._mentions(p, spans, scores), events=_events(p, capacity))
+            for p, (spans, scores) in zip(pieces, found, strict=True)
+        ]
+
+    def _score(
+        self, windows: Sequence[Window], pieces: Sequence[Pieces]
+    ) -> tuple[list[NDArray[np.float32]], ChainScores | None]:
+        """Emissions of each window, and the chain if the head has one."""
+        rows: list[NDArray[np.float32]] = [np.zeros((0, 0), np.float32)] * len(windows)
+        chain = None
+        extra = len(self._tokenizer.prefix) + len(self._tokenizer.suffix)
+        lengths = [w.pieces[1] - w.pieces[0] + extra for w in windows]
+        for chosen in length_sorted_batches(lengths, max_tokens=self._max_tokens):
+            batch = collate([windows[i] for i in chosen], pieces, self._tokenizer)
+            tables = self._scorer.run(batch)
+            for row, i in enumerate(chosen):
+                rows[i] = tables["emissions"][row, : batch["unit_count"][row]]
+            if chain is None and "transitions" in tables:
+                chain = ChainScores(**{name: tables[name] for name in ("transitions", "start", "end")})
+        return rows, chain
+
+    def _mentions(self, pieces: Pieces, spans: NDArray[np.int64], scores: NDArray[np.float64]) -> tuple[Mention, ...]:
+        starts = pieces.units[spans[:, 0], 0].tolist()
+        ends = pieces.units[spans[:, 1] - 1, 1].tolist()
+        kinds, rounded = spans[:, 2].tolist(), np.clip(scores, 0.0, 1.0).round(6).tolist()
+        return tuple(
+            Mention(((a, b),), self.manifest.types[k], score=s, source=self.name)
+            for a, b, k, s in zip(starts, ends, kinds, rounded, strict=True)
+            if a < b
+        )
+
+
+def _decode(
+    pieces: Sequence[Pieces],
+    windows: Sequence[Sequence[Window]],
+    rows: Sequence[NDArray[np.float32]],
+    decision: TagDecision,
+) -> list[tuple[NDArray[np.int64], NDArray[np.float64]]]:
+    """Spans in units of each document, and their scores."""
+    chains: list[NDArray[np.float32]] = []
+    origins: list[tuple[int, int]] = []
+    ahead = 0
+    for number, (read, cut) in enumerate(zip(pieces, windows, strict=True)):
+        joined = stitch(rows[ahead : ahead + len(cut)], cut, units=len(read.units))
+        ahead += len(cut)
+        for start, end in dict.fromkeys(w.segment for w in cut):
+            chains.append(joined[start:end])
+            origins.append((number, start))
+    spans: list[list[NDArray[np.int64]]] = [[np.zeros((0, 3), np.int64)] for _ in pieces]
+    scores: list[list[NDArray[np.float64]]] = [[np.zeros(0)] for _ in pieces]
+    for (number, start), (found, score) in zip(origins, decode_batch(chains, decision), strict=True):
+        spans[number].append(found + np.array([start, start, 0]))
+        scores[number].append(score)
+    return [(np.concatenate(a), np.concatenate(b)) for a, b in zip(spans, scores, strict=True)]
+
+
+def _events(pieces: Pieces, capacity: int) -> tuple[Event, ...]:
+    return tuple(
+        Event(
+            step="read",
+            kind="loss",
+            code="long-word",
+            message=f"a word has more pieces than a window holds; its first {capacity} were read",
+            span=(int(pieces.units[i, 0]), int(pieces.units[i, 1])),
+        )
+        for i in cut_short(pieces, capacity=capacity)
+    )
+
+
+def _chunks(documents: Iterable[Document]) -> Iterator[list[Document]]:
+    """Consecutive documents, bounded in number and characters (one long document is a chunk of its own)."""
+    chunk: list[Document] = []
+    size = 0
+    for document in documents:
+        if chunk and (size + len(document.text) > _CHUNK_CHARACTERS or len(chunk) == _CHUNK_DOCUMENTS):
+            yield chunk
+            chunk, size = [], 0
+        chunk.append(document)
+        size += len(document.text)
+    if chunk:
+        yield chunk

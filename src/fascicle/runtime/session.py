@@ -1,0 +1,123 @@
+"""One ONNX graph, ready to run: fast on few cores, bounded in memory, silent on the network."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fascicle.errors import ModelError
+
+__all__ = ["OnnxSession", "load_onnxruntime", "usable_cores"]
+
+# The merged "add, then layer norm" runs on plain loops; the two operators apart are vectorised. Measured on sentences
+# of BC5CDR with MiniLM in int8: about a seventh more throughput.
+_SLOWER = ["SkipLayerNormFusion"]
+
+
+def load_onnxruntime() -> Any:
+    """Imports ONNX Runtime without its telemetry.
+
+    Official builds from 1.29 on send usage events from every platform unless this variable is set before the import,
+    which writes the decision down for the life of the process. Every import of the package goes through here.
+    """
+    os.environ["ORT_DISABLE_TELEMETRY"] = "1"
+    import onnxruntime
+
+    onnxruntime.disable_telemetry_events()  # somebody else may have imported it first
+    return onnxruntime
+
+
+class OnnxSession:
+    """Runs one graph. Safe to share between threads; pickled by its path."""
+
+    def __init__(self, session: Any, *, path: Path, threads: int) -> None:
+        """Wraps an open session; use :meth:`open`.
+
+        Args:
+            session: An ``onnxruntime.InferenceSession``.
+            path: Where its graph was read.
+            threads: How many threads it was given.
+        """
+        self._session = session
+        self.path = path
+        self.threads = threads
+        self.inputs: tuple[str, ...] = tuple(item.name for item in session.get_inputs())
+        self.outputs: tuple[str, ...] = tuple(item.name for item in session.get_outputs())
+
+    @classmethod
+    def open(cls, path: str | Path, *, threads: int | None = None) -> OnnxSession:
+        """Reads a graph.
+
+        Args:
+            path: An ONNX file.
+            threads: Threads that one run may use; without it, as many as this process may use cores.
+
+        Raises:
+            ModelError: The file is missing, damaged, or needs something that this ONNX Runtime lacks.
+            ValueError: ``threads`` is below 1.
+        """
+        count = usable_cores() if threads is None else threads
+        if count < 1:
+            raise ValueError(f"threads must be at least 1, got {count}")
+        path = Path(path)
+        if not path.is_file():
+            raise ModelError(f"There is no model file at {path}: check the path, or export the model again.")
+        runtime = load_onnxruntime()
+        try:
+            session = runtime.InferenceSession(
+                str(path), _options(runtime, count), providers=["CPUExecutionProvider"], disabled_optimizers=_SLOWER
+            )
+        except Exception as error:  # its errors share no base class below Exception
+            reason = str(error).strip().split("\n", 1)[0]
+            raise ModelError(f"{path} is not a usable ONNX model ({reason}): export it again.") from error
+        return cls(session, path=path, threads=count)
+
+    def run(self, inputs: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
+        """Computes every output.
+
+        Args:
+            inputs: Arrays by name. Names that the graph does not have are left out.
+
+        Returns:
+            The outputs by name, in the order of the graph.
+
+        Raises:
+            ValueError: An input of the graph is missing.
+        """
+        missing = [name for name in self.inputs if name not in inputs]
+        if missing:
+            raise ValueError(f"{self.path.name} needs {', '.join(missing)}, got {', '.join(inputs) or 'nothing'}")
+        feed = {name: np.ascontiguousarray(inputs[name]) for name in self.inputs}
+        return dict(zip(self.outputs, self._session.run(None, feed), strict=True))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _reopen, (self.path, self.threads)
+
+    def __repr__(self) -> str:
+        return f"OnnxSession({str(self.path)!r}, threads={self.threads})"
+
+
+def usable_cores() -> int:
+    """How many cores this process may use, which in a container can be fewer than the machine has."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def _reopen(path: Path, threads: int) -> OnnxSession:
+    return OnnxSession.open(path, threads=threads)
+
+
+def _options(runtime: Any, threads: int) -> Any:
+    options = runtime.SessionOptions()
+    options.intra_op_num_threads = threads
+    options.inter_op_num_threads = 1
+    options.log_severity_level = 3  # errors only: warnings would go to stderr past every logger
+    # One pattern per pair of batch and length would be kept: with sorted batches that is thousands, never reused.
+    options.enable_mem_pattern = False
+    return options

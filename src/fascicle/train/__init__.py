@@ -1,0 +1,1 @@
+"""Batches, the training loop, run folders."""

@@ -1,0 +1,38 @@
+"""The documents that a recipe names."""
+
+from __future__ import annotations
+
+from fascicle.core.document import Document
+from fascicle.errors import RecipeError
+from fascicle.formats.conll import ConllOptions
+from fascicle.formats.detection import detect
+from fascicle.formats.files import read
+from fascicle.formats.jsonl import JsonlOptions
+from fascicle.recipe.settings import CorpusSettings
+
+
+def read_part(path: str, corpus: CorpusSettings) -> list[Document]:
+    """Reads one part of a corpus.
+
+    Args:
+        path: of the part.
+        corpus: how to read it.
+
+    Raises:
+        RecipeError: a setting that the format of the file does not have.
+        InputError: see ``formats.files.read``.
+    """
+    name = corpus.format if corpus.format != "auto" else detect(path)
+    if corpus.documents != "auto" and name != "conll":
+        raise RecipeError(
+            f'corpus.documents = "{corpus.documents}" is for column files, but {path} has the format {name}'
+        )
+    if corpus.where and name != "jsonl":
+        raise RecipeError(f"corpus.where = {corpus.where!r} is for JSON records, but {path} has the format {name}")
+    options: ConllOptions | JsonlOptions | None = None
+    if name == "conll":
+        options = ConllOptions(documents=corpus.documents)
+    elif corpus.where:
+        field, _, value = corpus.where.partition("=")
+        options = JsonlOptions(where=((field, value),))
+    return list(read(path, format=name, options=options))

@@ -1,0 +1,112 @@
+"""The training loop: a generator of events. Saving, scoring, stopping and printing belong to whoever consumes it."""
+
+from __future__ import annotations
+
+import itertools
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import torch
+from accelerate import Accelerator
+from torch import Tensor
+from torch.optim import Optimizer
+from torch.optim.lr_scheduler import LambdaLR
+
+from fascicle.models.model import NerModel
+from fascicle.recipe.settings import TrainingSettings
+from fascicle.train.data import TrainingSet
+from fascicle.train.optim import WeightAverage, make_optimizer, make_schedule
+
+
+@dataclass(frozen=True, kw_only=True)
+class StepDone:
+    """One change of the weights: its number from 1, and the loss of its batches."""
+
+    step: int
+    loss: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class EpochDone:
+    """One pass over the data: its number from 1, the mean loss of its batches, and its time in seconds."""
+
+    epoch: int
+    loss: float
+    seconds: float
+
+
+class Trainer:
+    """A model with its optimizer, schedule and average: what changes during training."""
+
+    def __init__(self, model: NerModel, data: TrainingSet, settings: TrainingSettings, *, seed: int) -> None:
+        """Prepares training.
+
+        Args:
+            model: trained in place.
+            data: the training windows.
+            settings: of the recipe.
+            seed: decides the order of batches; dropout follows torch's own generator.
+        """
+        self.model = model
+        self.data = data
+        self.settings = settings
+        self.seed = seed
+        self.epoch = 0
+        self.step = 0
+        self.average = WeightAverage(model, settings)
+        self.bf16 = settings.precision == "bf16"
+        self._accelerator = Accelerator(mixed_precision="bf16" if self.bf16 else "no")
+        self.device = self._accelerator.device
+        model.to(self.device)
+        self.optimizer: Optimizer = make_optimizer(model, settings)
+        self.schedule: LambdaLR = make_schedule(self.optimizer, settings, steps=self.steps_per_epoch * settings.epochs)
+
+    def move_schedule(self) -> None:
+        """Puts the schedule to ``step``, after that was set from outside."""
+        self.schedule.last_epoch = self.step - 1
+        self.schedule.step()
+
+    @property
+    def steps_per_epoch(self) -> int:
+        """Changes of the weights in an epoch."""
+        return -(-self.data.count(self.settings.batch_size) // self.settings.accumulation)
+
+    def run(self) -> Iterator[StepDone | EpochDone]:
+        """Trains from where it stands to the last epoch."""
+        while self.epoch < self.settings.epochs:
+            yield from self._one_epoch()
+
+    def _one_epoch(self) -> Iterator[StepDone | EpochDone]:
+        started, total = time.perf_counter(), 0.0
+        self.model.train()
+        batches = self.data.batches(size=self.settings.batch_size, seed=self.seed, epoch=self.epoch)
+        while group := list(itertools.islice(batches, self.settings.accumulation)):
+            loss = sum(self._accumulate(batch, targets, share=1.0 / len(group)) for batch, targets in group)
+            self._change()
+            total += loss
+            yield StepDone(step=self.step, loss=loss)
+        self.epoch += 1
+        self.average.after_epoch()
+        mean = total / max(1, self.steps_per_epoch)
+        yield EpochDone(epoch=self.epoch, loss=mean, seconds=time.perf_counter() - started)
+
+    def _accumulate(self, batch: dict[str, Tensor], targets: Tensor, *, share: float) -> float:
+        """Adds the gradient of one batch; returns its share of the loss."""
+        batch = {name: t.to(self.device) for name, t in batch.items()}
+        with self._accelerator.autocast():
+            scores = self.model(batch)
+        head = self.model.head(self.model.answer)
+        loss = head.loss(scores[self.model.answer], targets.to(self.device)) * share
+        self._accelerator.backward(loss)
+        return float(loss.detach())
+
+    def _change(self) -> None:
+        """Clips, steps, forgets the gradient."""
+        if self.settings.clip:
+            torch.nn.utils.clip_grad_norm_(self.model.parameters(), self.settings.clip)
+        self.optimizer.step()
+        self.schedule.step()
+        self.optimizer.zero_grad(set_to_none=True)
+        self.step += 1
+        self.average.after_step()

@@ -1,0 +1,332 @@
+"""A training run: from a recipe to a folder that holds everything it gave.
+
+::
+
+    RUN/recipe.json         the resolved recipe
+    RUN/run.json            versions, machine, hashes of the data, entity types, what the model cannot represent
+    RUN/metrics.jsonl       one line per epoch
+    RUN/predictions/        dev-epoch-01.tsv ..., dev.tsv, test.tsv: text-free
+    RUN/best/               the chosen model
+    RUN/state/              what ``resume`` needs; removed at the end
+    RUN/scores.json         the chosen model on dev and test
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import torch
+from torch import Tensor
+
+from fascicle.core.document import GOLD, Document, apply
+from fascicle.errors import InputError, OutputError, RecipeError
+from fascicle.evaluate.inputs import layers
+from fascicle.evaluate.scores import Scores, score
+from fascicle.formats.atomic import atomic_folder, atomic_text_writer, atomic_writer
+from fascicle.formats.predictions import prediction_of, write_tsv
+from fascicle.models.checkpoint import TorchScorer, build_model, load_model, save_model
+from fascicle.models.encoder import Pretrained, load_pretrained
+from fascicle.models.model import NerModel
+from fascicle.models.targets import REASONS
+from fascicle.recipe.manifest import Decision, Manifest, TokenizerFacts, file_sha256
+from fascicle.recipe.settings import CorpusSettings, Recipe
+from fascicle.runtime.predictor import ModelPredictor
+from fascicle.train.corpus import read_part
+from fascicle.train.data import TrainingSet, training_set
+from fascicle.train.environment import describe_environment
+from fascicle.train.loop import EpochDone, StepDone, Trainer
+from fascicle.train.state import restore_state, save_state
+
+
+@dataclass(frozen=True, kw_only=True)
+class Note:
+    """Something to tell the user, as one sentence."""
+
+    text: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class EpochScored:
+    """An epoch with its development scores."""
+
+    epoch: int
+    epochs: int
+    loss: float
+    seconds: float
+    dev: Scores
+    best: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class Finished:
+    """The end of a run: the chosen epoch, its dev scores, and test scores if the recipe names a test part."""
+
+    folder: Path
+    epoch: int
+    dev: Scores
+    test: Scores | None
+
+
+RunEvent = Note | StepDone | EpochScored | Finished
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Parts:
+    train: list[Document]
+    dev: list[Document]
+    test: list[Document]
+    types: tuple[str, ...]
+
+
+def run_recipe(recipe: Recipe, folder: Path, *, resume: bool = False) -> Iterator[RunEvent]:
+    """Trains, scores every epoch on dev, keeps the chosen model, scores it on test.
+
+    Args:
+        recipe: what to do.
+        folder: of the run; must not exist, unless ``resume``.
+        resume: go on after the last complete epoch of an interrupted run of the same recipe.
+
+    Yields:
+        Events, in order; the last one is ``Finished``.
+
+    Raises:
+        OutputError: the folder exists, or holds another recipe.
+        InputError: the corpus cannot be read or holds no mentions.
+        RecipeError: the recipe does not fit encoder or corpus.
+    """
+    _prepare(folder, recipe, resume=resume)
+    started = time.perf_counter()
+    parts = _read_parts(recipe.corpus)
+    pretrained = load_pretrained(recipe.model.encoder, revision=recipe.model.revision)
+    _check_length(recipe, pretrained)
+    torch.manual_seed(recipe.seed)
+    manifest = _manifest(recipe, parts.types, pretrained)
+    model = build_model(pretrained.encoder, manifest)
+    head = recipe.model.head()
+    data = training_set(parts.train, pretrained.tokenizer, types=parts.types, reading=recipe.reading, head=head)
+    yield from _representable(data, part="train")
+    _write_json(folder / "run.json", _facts(recipe, parts, data))
+    session = _Session(folder=folder, recipe=recipe, manifest=manifest, pretrained=pretrained, model=model, parts=parts)
+    trainer = Trainer(model, data, recipe.training, seed=recipe.seed)
+    if resume and (folder / "state").exists():
+        restore_state(folder / "state", trainer)
+        session.rewind(trainer.epoch)
+        yield Note(text=f"resumed after epoch {trainer.epoch}")
+    yield from session.train(trainer)
+    yield session.finish(time.perf_counter() - started)
+
+
+class _Session:
+    """The consumer of the training loop: scores, writes, chooses, stops."""
+
+    def __init__(
+        self,
+        *,
+        folder: Path,
+        recipe: Recipe,
+        manifest: Manifest,
+        pretrained: Pretrained,
+        model: NerModel,
+        parts: _Parts,
+    ) -> None:
+        self._folder = folder
+        self._recipe = recipe
+        self._manifest = manifest
+        self._tokenizer = pretrained.tokenizer
+        self._model = model
+        self._parts = parts
+        self._lines: list[dict[str, Any]] = []
+
+    def rewind(self, epoch: int) -> None:
+        """Forgets what was written after the state that training goes on from."""
+        text = (self._folder / "metrics.jsonl").read_text(encoding="utf-8")
+        self._lines = [line for line in map(json.loads, text.splitlines()) if line["epoch"] <= epoch]
+
+    def train(self, trainer: Trainer) -> Iterator[RunEvent]:
+        """Runs the loop to its end or until patience is over."""
+        if self._stop():
+            return
+        for event in trainer.run():
+            if isinstance(event, StepDone):
+                yield event
+                continue
+            yield self._after_epoch(event, trainer)
+            if self._stop():
+                yield Note(text=f"stopped early: no better dev F1 for {self._recipe.training.patience_epochs} epochs")
+                return
+
+    def finish(self, seconds: float) -> Finished:
+        """Scores the chosen model in fp32 on dev and test, and clears what only ``resume`` needed."""
+        chosen = self._best()
+        model = load_model(self._folder / "best", self._manifest)
+        dev = self._predict_and_score(model, self._parts.dev, "dev.tsv")
+        test = self._predict_and_score(model, self._parts.test, "test.tsv") if self._parts.test else None
+        _write_json(
+            self._folder / "scores.json",
+            {
+                "epoch": chosen["epoch"],
+                "dev": dev.as_dict(),
+                "test": test.as_dict() if test else None,
+                "seconds": round(seconds, 1),
+            },
+        )
+        shutil.rmtree(self._folder / "state", ignore_errors=True)
+        return Finished(folder=self._folder, epoch=chosen["epoch"], dev=dev, test=test)
+
+    def _after_epoch(self, event: EpochDone, trainer: Trainer) -> EpochScored:
+        weights = trainer.average.weights()
+        with _weights(self._model, weights):
+            dev = self._predict_and_score(
+                self._model, self._parts.dev, f"dev-epoch-{event.epoch:02d}.tsv", bf16=trainer.bf16
+            )
+        line = {"epoch": event.epoch, "loss": event.loss, "seconds": round(event.seconds, 2), "dev": dev.as_dict()}
+        self._lines.append(line)
+        best = self._best() is line
+        if best:
+            with atomic_folder(self._folder / "best", overwrite=True) as place:
+                save_model(place, self._model, manifest=self._manifest, tokenizer=self._tokenizer, weights=weights)
+        with atomic_text_writer(self._folder / "metrics.jsonl", overwrite=True) as stream:
+            stream.writelines(json.dumps(x) + "\n" for x in self._lines)
+        with atomic_folder(self._folder / "state", overwrite=True) as place:
+            save_state(place, trainer)
+        return EpochScored(
+            epoch=event.epoch,
+            epochs=self._recipe.training.epochs,
+            loss=event.loss,
+            seconds=event.seconds,
+            dev=dev,
+            best=best,
+        )
+
+    def _predict_and_score(
+        self, model: NerModel, documents: Sequence[Document], name: str, *, bf16: bool = False
+    ) -> Scores:
+        scorer = TorchScorer(model=model.eval(), bf16=bf16)
+        predictor = ModelPredictor(self._manifest, self._tokenizer, scorer)
+        patches = predictor.predict(documents)
+        annotated = [apply(d, p) for d, p in zip(documents, patches, strict=True)]
+        with atomic_writer(self._folder / "predictions" / name, overwrite=True) as stream:
+            write_tsv((prediction_of(d, source=self._manifest.name) for d in annotated), stream)
+        return score(layers(documents), layers(annotated, source=self._manifest.name))
+
+    def _best(self) -> dict[str, Any]:
+        if self._recipe.training.select == "last":
+            return self._lines[-1]
+        return max(self._lines, key=lambda line: (line["dev"]["micro"]["f1"], -line["epoch"]))
+
+    def _stop(self) -> bool:
+        patience = self._recipe.training.patience_epochs
+        return bool(self._lines and patience and self._lines[-1]["epoch"] - self._best()["epoch"] >= patience)
+
+
+@contextmanager
+def _weights(model: NerModel, weights: Mapping[str, Tensor]) -> Iterator[None]:
+    """Puts other weights into a model for a while."""
+    parameters = dict(model.named_parameters())
+    live = {n: p.detach().clone() for n, p in parameters.items() if weights[n].data_ptr() != p.data_ptr()}
+    with torch.no_grad():
+        for name in live:
+            parameters[name].copy_(weights[name])
+    try:
+        yield
+    finally:
+        with torch.no_grad():
+            for name, tensor in live.items():
+                parameters[name].copy_(tensor)
+
+
+def _prepare(folder: Path, recipe: Recipe, *, resume: bool) -> None:
+    resolved = folder / "recipe.json"
+    content = msgspec.json.format(msgspec.json.encode(recipe)).decode("utf-8")
+    if folder.exists() and not resume:
+        raise OutputError(f"the run folder {folder} exists already; choose another, or continue it with --resume")
+    if folder.exists() and resolved.exists() and resolved.read_text(encoding="utf-8") != content:
+        raise OutputError(f"the run in {folder} was started from another recipe; resume it with its own")
+    if (folder / "scores.json").exists():
+        raise OutputError(f"the run in {folder} is complete; choose another folder for a new one")
+    (folder / "predictions").mkdir(parents=True, exist_ok=True)
+    with atomic_text_writer(resolved, overwrite=True) as stream:
+        stream.write(content)
+
+
+def _read_parts(corpus: CorpusSettings) -> _Parts:
+    train, dev, test = (read_part(path, corpus) if path else [] for path in (corpus.train, corpus.dev, corpus.test))
+    types = tuple(sorted({m.type for d in train for m in d.layer(GOLD)}))
+    if not types:
+        raise InputError(f"{corpus.train} holds no mentions; give a corpus with gold annotation to train on")
+    return _Parts(train=train, dev=dev, test=test, types=types)
+
+
+def _check_length(recipe: Recipe, pretrained: Pretrained) -> None:
+    if recipe.reading.max_length > pretrained.encoder.longest:
+        raise RecipeError(
+            f"reading.max_length = {recipe.reading.max_length} is more than the {pretrained.encoder.longest} pieces "
+            f"that {recipe.model.encoder} reads; lower it (longer texts are read through windows)"
+        )
+
+
+def _manifest(recipe: Recipe, types: tuple[str, ...], pretrained: Pretrained) -> Manifest:
+    from fascicle import __version__
+
+    tokenizer = pretrained.tokenizer
+    return Manifest(
+        name=recipe.name,
+        fascicle=__version__,
+        runtime="torch",
+        types=types,
+        heads={recipe.model.family: recipe.model.head()},
+        reading=recipe.reading,
+        tokenizer=TokenizerFacts(
+            sha256=tokenizer.sha256, prefix=tokenizer.prefix, suffix=tokenizer.suffix, pad=tokenizer.pad
+        ),
+        decision=Decision(
+            answer=recipe.model.family, decoding=recipe.model.decoding, chosen_on=file_sha256(Path(recipe.corpus.dev))
+        ),
+        encoder=recipe.model.encoder,
+    )
+
+
+def _representable(data: TrainingSet, *, part: str) -> Iterator[Note]:
+    lost = sum(n for reason, n in data.lost.items() if reason in REASONS)
+    share = lost / max(1, data.mentions)
+    yield Note(text=f"{part}: {data.mentions} gold mentions, {lost} ({share:.2%}) cannot be represented exactly")
+    for reason, count in data.lost.most_common():
+        yield Note(
+            text=f"{part}:   {count} {reason}: {REASONS.get(reason, 'words longer than a window, read in part')}"
+        )
+
+
+def _facts(recipe: Recipe, parts: _Parts, data: TrainingSet) -> dict[str, Any]:
+    corpus = recipe.corpus
+    paths = {"train": corpus.train, "dev": corpus.dev, "test": corpus.test}
+    documents = {"train": parts.train, "dev": parts.dev, "test": parts.test}
+    return {
+        "recipe": recipe.name,
+        "seed": recipe.seed,
+        "types": parts.types,
+        "data": {
+            name: {
+                "sha256": file_sha256(Path(path)),
+                "documents": len(documents[name]),
+                "mentions": sum(len(d.layer(GOLD)) for d in documents[name]),
+            }
+            for name, path in paths.items()
+            if path
+        },
+        "not_representable": dict(data.lost),
+        "windows": len(data.windows),
+        "environment": describe_environment(),
+    }
+
+
+def _write_json(path: Path, value: object) -> None:
+    with atomic_text_writer(path, overwrite=True) as stream:
+        stream.write(json.dumps(value, indent=1, ensure_ascii=False) + "\n")

@@ -1,0 +1,86 @@
+from __future__ import annotations
+
+import os
+import pickle
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from fascicle.errors import ModelError
+from fascicle.runtime.session import OnnxSession
+
+onnx = pytest.importorskip("onnx")
+
+
+@pytest.fixture
+def graph(tmp_path: Path) -> Path:
+    """``total = a + b`` over ``[N]``."""
+    from onnx import TensorProto, helper
+
+    a, b, total = (helper.make_tensor_value_info(name, TensorProto.FLOAT, ["N"]) for name in ("a", "b", "total"))
+    node = helper.make_node("Add", ["a", "b"], ["total"])
+    model = helper.make_model(
+        helper.make_graph([node], "sum", [a, b], [total]), opset_imports=[helper.make_opsetid("", 18)], ir_version=10
+    )
+    path = tmp_path / "sum.onnx"
+    onnx.save(model, str(path))
+    return path
+
+
+def test_run_feeds_only_what_the_graph_has(graph: Path) -> None:
+    session = OnnxSession.open(graph, threads=1)
+    assert (session.inputs, session.outputs) == (("a", "b"), ("total",))
+    ones = np.ones(3, np.float32)
+    got = session.run({"a": ones, "unknown": ones, "b": ones[::-1]})
+    np.testing.assert_array_equal(got["total"], [2, 2, 2])
+
+
+def test_a_missing_input_is_named(graph: Path) -> None:
+    with pytest.raises(ValueError, match="needs b, got a"):
+        OnnxSession.open(graph, threads=1).run({"a": np.ones(2, np.float32)})
+
+
+def test_a_session_can_be_sent_to_another_process(graph: Path) -> None:
+    session = pickle.loads(pickle.dumps(OnnxSession.open(graph, threads=1)))
+    assert session.threads == 1
+    assert session.run({"a": np.ones(1, np.float32), "b": np.ones(1, np.float32)})["total"].tolist() == [2.0]
+
+
+@pytest.mark.parametrize("content", [b"", b"not a graph", None])
+def test_a_damaged_file_is_a_model_error(graph: Path, tmp_path: Path, content: bytes | None) -> None:
+    damaged = tmp_path / "damaged.onnx"
+    damaged.write_bytes(graph.read_bytes()[:-20] if content is None else content)
+    with pytest.raises(ModelError, match=r"damaged\.onnx"):
+        OnnxSession.open(damaged)
+
+
+def test_a_missing_file_is_a_model_error(tmp_path: Path) -> None:
+    with pytest.raises(ModelError, match="no model file"):
+        OnnxSession.open(tmp_path / "none.onnx")
+
+
+def test_threads_are_checked(graph: Path) -> None:
+    with pytest.raises(ValueError, match="at least 1"):
+        OnnxSession.open(graph, threads=0)
+
+
+def test_opening_loads_no_torch_and_turns_telemetry_off(graph: Path, tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    home.mkdir()
+    code = (
+        "import os, sys\n"
+        "from fascicle.runtime.session import OnnxSession\n"
+        "assert 'onnxruntime' not in sys.modules and 'ORT_DISABLE_TELEMETRY' not in os.environ\n"
+        f"OnnxSession.open({str(graph)!r})\n"
+        "assert os.environ['ORT_DISABLE_TELEMETRY'] == '1'\n"
+        "assert not {'torch', 'transformers', 'onnx'} & set(sys.modules)\n"
+    )
+    silencers = {"ORT_DISABLE_TELEMETRY", "ORT_TELEMETRY_DISABLED", "CI", "GITHUB_ACTIONS", "XDG_CACHE_HOME"}
+    environment = {name: value for name, value in os.environ.items() if name not in silencers}
+    environment |= {"HOME": str(home), "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
+    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert list(home.iterdir()) == []  # with telemetry on, a device id and a queue of events appear here
