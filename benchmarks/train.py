@@ -16,19 +16,15 @@ from pathlib import Path
 
 import msgspec
 
+from common import HERE, RESULTS, sentence_scores
 from fascicle.core.document import Document, Patch, apply
-from fascicle.evaluate.inputs import by_sentence
 from fascicle.evaluate.intervals import bootstrap_f1
-from fascicle.evaluate.scores import score
 from fascicle.formats.atomic import atomic_text_writer
 from fascicle.formats.predictions import read as read_predictions
 from fascicle.formats.source import Source
 from fascicle.recipe.reader import read_recipe
 from fascicle.train.corpus import read_part
 from fascicle.train.run import EpochScored, Finished, Note, run_recipe
-
-HERE = Path(__file__).parent
-RESULTS = HERE / "results"
 
 
 def main() -> None:
@@ -44,10 +40,8 @@ def main() -> None:
     name = f"{args.recipe}-s{args.seed}"
     for event in run_recipe(recipe, args.runs / name, resume=args.resume):
         if isinstance(event, EpochScored):
-            print(
-                f"{name} epoch {event.epoch} loss {event.loss:.4f} dev F1 {event.dev.micro.f1:.4f} {event.seconds:.0f} s",
-                flush=True,
-            )
+            dev = f"dev F1 {event.dev.micro.f1:.4f}"
+            print(f"{name} epoch {event.epoch} loss {event.loss:.4f} {dev} {event.seconds:.0f} s", flush=True)
         elif isinstance(event, Note):
             print(event.text, flush=True)
         elif isinstance(event, Finished):
@@ -59,7 +53,7 @@ def keep(run: Path, name: str, test: list[Document]) -> None:
     predictions = run / "predictions" / "test.tsv"
     said = {p.id: p.mentions for p in read_predictions(Source(path=str(predictions)), mention_source="model")}
     annotated = [apply(d, Patch(add=said.get(d.id, ()))) for d in test]
-    interval = bootstrap_f1(score(by_sentence(test), by_sentence(annotated, source="model")))
+    interval = bootstrap_f1(sentence_scores(annotated, source="model"))
     value = {
         "run": name,
         "date": datetime.datetime.now(tz=datetime.UTC).date().isoformat(),

@@ -19,7 +19,7 @@ DEFAULT_MODEL = "bc5cdr"
 
 def shipped_models() -> tuple[str, ...]:
     """Names of the models inside the package, each with its version, e.g. ``"bc5cdr@1"``."""
-    return tuple(sorted(p.name for p in _assets().iterdir() if (p / "model.json").is_file()))
+    return tuple(sorted(p.parent.name for p in _assets().glob("*/model.json")))
 
 
 def load(model: str | os.PathLike[str] = DEFAULT_MODEL, *, threads: int | None = None) -> ModelPredictor:
@@ -60,12 +60,15 @@ def find_model(model: str | os.PathLike[str]) -> Path:
     path = Path(model).expanduser()
     if path.is_dir():
         return path
+    if path.is_file():
+        raise ModelError(f"{path} is a file; give the model folder that it belongs to")
     names = shipped_models()
     versions = [n for n in names if n == str(model) or n.partition("@")[0] == str(model)]
     if versions:
         return _assets() / max(versions, key=lambda n: int(n.partition("@")[2]))
     near = difflib.get_close_matches(str(model), [*names, *(n.partition("@")[0] for n in names)], n=1)
-    advice = f"did you mean {near[0]!r}?" if near else f"shipped are {', '.join(names)}; or give a model folder"
+    shipped = f"shipped are {', '.join(names)}; or " if names else ""
+    advice = f"did you mean {near[0]!r}?" if near else f"{shipped}give a model folder"
     raise ModelError(f"there is no model {str(model)!r}; {advice}")
 
 

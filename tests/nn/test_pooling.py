@@ -80,7 +80,8 @@ def test_gradients_are_finite_and_stay_inside_words(name: str, dtype: torch.dtyp
 @given(rows=WORDS)
 def test_max_pooling_is_bitwise_the_exclusive_maximum(rows: list[list[int]]) -> None:
     batch = batch_of(rows)
-    ours = states_for(batch).round(decimals=1).requires_grad_()  # with ties
+    # With ties, but not at 0, where torch's exclusive maximum gives away half of the gradient.
+    ours = (states_for(batch).round(decimals=1) + 0.05).requires_grad_()
     theirs = ours.detach().clone().requires_grad_()
     index = batch["unit_of_piece"]
     length = index.shape[1]

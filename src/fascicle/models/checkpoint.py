@@ -16,7 +16,7 @@ from safetensors.torch import load_file, save_file
 from torch import Tensor
 
 from fascicle.errors import ModelError
-from fascicle.models.encoder import Encoder
+from fascicle.models.encoder import Encoder, without_pooler
 from fascicle.models.families import FAMILIES
 from fascicle.models.model import NerModel
 from fascicle.recipe.manifest import MANIFEST, Manifest, write_manifest
@@ -49,7 +49,14 @@ class TorchScorer:
 
 
 def build_model(encoder: Encoder, manifest: Manifest) -> NerModel:
-    """A model with fresh heads."""
+    """A model with fresh heads.
+
+    Raises:
+        ModelError: a head of a family that this release does not have.
+    """
+    unknown = [head.family for head in manifest.heads.values() if head.family not in FAMILIES]
+    if unknown:
+        raise ModelError(f"the model {manifest.name} has the family {unknown[0]!r}; known are {', '.join(FAMILIES)}")
     heads = {
         name: FAMILIES[head.family](head, types=manifest.types, width=encoder.width)
         for name, head in manifest.heads.items()
@@ -91,15 +98,22 @@ def load_model(folder: Path, manifest: Manifest) -> NerModel:
         values = json.loads((folder / ENCODER).read_text(encoding="utf-8"))
         config = AutoConfig.for_model(values.pop("model_type"), **values)
         tensors = load_file(folder / WEIGHTS)
-    except (OSError, ValueError, KeyError, SafetensorError) as error:
+        network = AutoModel.from_config(config, **without_pooler(config.model_type))
+    except (OSError, ValueError, KeyError, AttributeError, TypeError, SafetensorError) as error:
         raise ModelError(f"the model folder {folder} is damaged ({error}); copy or export it again") from None
-    pooled = any("pooler" in name for name in tensors)
-    network = AutoModel.from_config(
-        config, **({} if pooled or config.model_type != "bert" else {"add_pooling_layer": False})
-    )
     model = build_model(Encoder(network, origin=manifest.encoder), manifest)
-    missing, extra = model.load_state_dict(tensors, strict=False)
-    names = [*missing, *extra]
-    if names:
-        raise ModelError(f"{folder / WEIGHTS} does not fit its {MANIFEST}: {names[0]!r} is missing or not expected")
+    _check_tensors(folder, model, tensors)
+    model.load_state_dict(tensors)
     return model.eval()
+
+
+def _check_tensors(folder: Path, model: NerModel, tensors: Mapping[str, Tensor]) -> None:
+    """Refuses a missing, extra or misshapen tensor."""
+    expected, found = ({n: tuple(t.shape) for n, t in x.items()} for x in (model.state_dict(), tensors))
+    for name in sorted(expected.keys() | found.keys()):
+        if found.get(name) != expected.get(name):
+            shapes = [x.get(name, "nothing") for x in (found, expected)]
+            raise ModelError(
+                f"{folder / WEIGHTS} does not fit its {MANIFEST}: {name} has the shape {shapes[0]}, expected is "
+                f"{shapes[1]}; copy or export the folder again"
+            )

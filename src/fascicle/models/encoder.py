@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import importlib.util
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from safetensors import SafetensorError
 from torch import Tensor, nn
 
 from fascicle.errors import MissingExtraError, ModelError
@@ -77,12 +80,13 @@ def load_pretrained(name: str, *, revision: str = "") -> Pretrained:
     place = _place(name)
     options = {"revision": revision} if revision else {}
     try:
-        network = AutoModel.from_pretrained(
-            place, trust_remote_code=False, **_without_pooler(place, options), **options
-        )
-        fast = AutoTokenizer.from_pretrained(place, trust_remote_code=False, use_fast=True, **options)
-    except (OSError, ValueError, KeyError) as error:
-        first = str(error).strip().splitlines()[0]
+        with _quiet_loading():
+            network = AutoModel.from_pretrained(
+                place, trust_remote_code=False, **without_pooler(_kind(place, options)), **options
+            )
+            fast = AutoTokenizer.from_pretrained(place, trust_remote_code=False, use_fast=True, **options)
+    except (OSError, ValueError, KeyError, ImportError, RuntimeError, SafetensorError) as error:
+        first = str(error).strip().partition("\n")[0]
         raise ModelError(
             f"the encoder {name!r} could not be loaded ({first}); give a Hugging Face name or a folder"
         ) from None
@@ -93,15 +97,34 @@ def load_pretrained(name: str, *, revision: str = "") -> Pretrained:
     return Pretrained(encoder=Encoder(network.float(), origin=name), tokenizer=tokenizer)
 
 
-def _without_pooler(place: str, options: dict[str, str]) -> dict[str, bool]:
-    """BERT-like models build an unused pooling layer unless told not to."""
-    from transformers import AutoConfig
-
-    kind = AutoConfig.from_pretrained(place, trust_remote_code=False, **options).model_type
+def without_pooler(kind: str) -> dict[str, bool]:
+    """The option by which a model of this ``model_type`` leaves out its pooling layer, which nothing here uses."""
     return {"add_pooling_layer": False} if kind in _WITH_POOLER else {}
 
 
 _WITH_POOLER = frozenset({"bert", "roberta", "xlm-roberta", "camembert", "mpnet", "ernie", "longformer"})
+
+
+def _kind(place: str, options: dict[str, str]) -> str:
+    from transformers import AutoConfig
+
+    return str(AutoConfig.from_pretrained(place, trust_remote_code=False, **options).model_type)
+
+
+@contextmanager
+def _quiet_loading() -> Iterator[None]:
+    """Keeps transformers from reporting the checkpoint's own heads, which are left out on purpose."""
+    from transformers.utils import logging
+
+    level, bars = logging.get_verbosity(), logging.is_progress_bar_enabled()
+    logging.set_verbosity_error()
+    logging.disable_progress_bar()
+    try:
+        yield
+    finally:
+        logging.set_verbosity(level)
+        if bars:
+            logging.enable_progress_bar()
 
 
 def _place(name: str) -> str:

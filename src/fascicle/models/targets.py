@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fascicle.core.document import Mention
 from fascicle.core.tags import TagScheme
@@ -55,8 +56,10 @@ def align(
     lost: Counter[str] = Counter()
     segment_of = _segment_of(windows, len(pieces.units))
     taken = np.zeros(len(pieces.units), dtype=bool)
-    chosen: list[tuple[int, int, int]] = []
+    chosen: list[tuple[int, int, int, bool]] = []
     for mention in sorted(mentions, key=lambda m: (m.start - m.end, m.start, m.type)):
+        if mention.type not in index:
+            raise ValueError(f"a mention has the type {mention.type!r}, not among the types {', '.join(types)}")
         span, reason = _in_units(mention, pieces, segment_of)
         if span is not None and taken[span[0] : span[1]].any():
             span, reason = None, "overlapped"
@@ -64,10 +67,11 @@ def align(
             lost[reason] += 1
         if span is not None:
             taken[span[0] : span[1]] = True
-            chosen.append((*span, index[mention.type]))
-    spans = np.array(sorted(chosen), dtype=np.int64).reshape(-1, 3)
+            chosen.append((*span, index[mention.type], not reason))
+    table = np.array(sorted(chosen), dtype=np.int64).reshape(-1, 4)
+    spans, exact = table[:, :3], table[:, 3] > 0
     if scheme.width == 1:
-        lost["touching"] += _touching(spans, segment_of)
+        lost["touching"] += int((_touching(spans, segment_of) & exact).sum())
     return Aligned(spans=spans, lost=+lost)
 
 
@@ -92,14 +96,12 @@ def _segment_of(windows: Sequence[Window], units: int) -> Ints:
     return segment_of
 
 
-def _touching(spans: Ints, segment_of: Ints) -> int:
-    """Mentions that merge with the one before them: two become one, so both are lost, but each counted once."""
-    if len(spans) < 2:
-        return 0
+def _touching(spans: Ints, segment_of: Ints) -> NDArray[np.bool_]:
+    """Which spans touch a neighbour of their type in their segment: read back, they are one."""
     before, after = spans[:-1], spans[1:]
     joint = (before[:, 1] == after[:, 0]) & (before[:, 2] == after[:, 2])
     joint &= segment_of[before[:, 1] - 1] == segment_of[after[:, 0]]
     merged = np.zeros(len(spans), dtype=bool)
     merged[:-1] |= joint
     merged[1:] |= joint
-    return int(merged.sum())
+    return merged

@@ -15,13 +15,15 @@ import msgspec
 from fascicle.errors import RecipeError
 from fascicle.recipe.settings import CorpusSettings, Recipe, Settings
 
+_VARIABLE = re.compile(r"\$\{?(\w+)")
 _AT = re.compile(r"^(?P<what>.*?)(?: - at `\$\.?(?P<key>[^`]*)`)?$", re.DOTALL)
 
 
 def read_recipe(path: str | os.PathLike[str]) -> Recipe:
     """Reads one recipe.
 
-    Paths of corpora are resolved: ``$NAME`` through the environment, relative ones from the folder of the recipe.
+    Paths of corpora are resolved: ``$NAME`` through the environment, ``~`` as the home folder, relative ones from the
+    folder of the recipe.
 
     Raises:
         RecipeError: no such file, not TOML, an unknown key (the nearest valid one is named), a wrong type, a value that
@@ -59,11 +61,23 @@ def _refuse_unknown(values: Mapping[str, Any], schema: type[Settings], *, origin
     hints = get_type_hints(schema)
     for key, value in values.items():
         if key not in hints:
-            near = difflib.get_close_matches(key, hints, n=1, cutoff=0.5)
-            advice = f"did you mean {prefix}{near[0]}?" if near else f"allowed are {', '.join(sorted(hints))}"
+            near = _nearest(key, prefix=prefix)
+            advice = f"did you mean {near}?" if near else f"allowed are {', '.join(sorted(hints))}"
             raise RecipeError(f"{origin}: unknown key {prefix}{key}; {advice}")
-        if isinstance(hints[key], type) and issubclass(hints[key], Settings) and isinstance(value, Mapping):
+        if _is_table(hints[key]) and isinstance(value, Mapping):
             _refuse_unknown(value, hints[key], origin=origin, prefix=f"{prefix}{key}.")
+
+
+def _nearest(key: str, *, prefix: str) -> str:
+    """The valid key that is most like an unknown one: of any table if the name is the same, else of its own."""
+    tables = {"": Recipe, **{f"{n}.": t for n, t in get_type_hints(Recipe).items() if _is_table(t)}}
+    places = [f"{table}{key}" for table, schema in tables.items() if key in get_type_hints(schema)]
+    near = difflib.get_close_matches(key, get_type_hints(tables[prefix]), n=1, cutoff=0.5)
+    return places[0] if places else f"{prefix}{near[0]}" if near else ""
+
+
+def _is_table(schema: object) -> bool:
+    return isinstance(schema, type) and issubclass(schema, Settings)
 
 
 def _explain(error: msgspec.ValidationError, values: Mapping[str, Any]) -> str:
@@ -86,11 +100,11 @@ def _resolved(corpus: CorpusSettings, recipe_path: Path) -> CorpusSettings:
     paths = {}
     for part in ("train", "dev", "test"):
         given = getattr(corpus, part)
-        expanded = os.path.expandvars(given)
-        unset = re.search(r"\$\{?(\w+)", expanded)
+        unset = [name for name in _VARIABLE.findall(given) if name not in os.environ]
         if unset:
             raise RecipeError(
-                f"{recipe_path}: corpus.{part} = {given!r} names the environment variable {unset[1]}, which is not set"
+                f"{recipe_path}: corpus.{part} = {given!r} names the environment variable {unset[0]}, which is not set"
             )
-        paths[part] = str((recipe_path.parent / expanded).resolve()) if expanded else ""
+        expanded = Path(os.path.expandvars(given)).expanduser()
+        paths[part] = str((recipe_path.parent / expanded).resolve()) if given else ""
     return msgspec.structs.replace(corpus, **paths)

@@ -18,6 +18,7 @@ from fascicle.recipe.manifest import Manifest
 from fascicle.runtime.batching import length_sorted_batches
 from fascicle.text.batch import Batch, collate
 from fascicle.text.pieces import Pieces, PieceTokenizer, encode_documents
+from fascicle.text.segment import segmenter
 from fascicle.text.windows import Window, cut_short, stitch, windows_of
 
 Tables = Mapping[str, NDArray[Any]]
@@ -50,7 +51,11 @@ class ModelPredictor:
             tokenizer: of the model.
             scorer: the network.
             max_tokens: pieces in a batch, padding included.
+
+        Raises:
+            InputError: the model was made with a segmenter that this release does not have.
         """
+        segmenter(manifest.reading.segmenter)
         self.manifest = manifest
         self._tokenizer = tokenizer
         self._scorer = scorer

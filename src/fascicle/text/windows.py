@@ -59,11 +59,11 @@ def windows_of(
 
 
 def cut_short(pieces: Pieces, *, capacity: int) -> Ints:
-    """Units with more pieces than a window holds: only their first ``capacity`` pieces are read."""
-    if not len(pieces.first):
-        return np.zeros(0, dtype=np.int64)
-    counts = np.bincount(pieces.unit_of[pieces.unit_of >= 0], minlength=len(pieces.first))
-    return np.flatnonzero(counts > capacity).astype(np.int64)
+    """Units whose pieces reach over more than a window holds: only those among the first ``capacity`` are read."""
+    members = np.flatnonzero(pieces.unit_of >= 0)
+    last = pieces.first.copy()
+    last[pieces.unit_of[members]] = members  # the last one of each unit remains
+    return np.flatnonzero(last - pieces.first >= capacity).astype(np.int64)
 
 
 def stitch(scores: Sequence[NDArray[np.float32]], windows: Sequence[Window], *, units: int) -> NDArray[np.float32]:
@@ -126,7 +126,7 @@ def _cut(pieces: Pieces, segment: tuple[int, int], *, document: int, capacity: i
 
 
 def _unit_windows(borders: Ints, *, capacity: int, overlap: int) -> Iterator[tuple[int, int]]:
-    """Ranges of units that fit, each beginning after the one before and overlapping it by at most ``overlap``."""
+    """Ranges of units that fit, each reaching further than the one before and overlapping it by at most ``overlap``."""
     count = len(borders) - 1
     start = 0
     while True:
@@ -135,5 +135,6 @@ def _unit_windows(borders: Ints, *, capacity: int, overlap: int) -> Iterator[tup
         yield start, end
         if end == count:
             return
-        back = int(np.searchsorted(borders, borders[end] - overlap, side="left"))
-        start = min(max(back, start + 1), end)
+        back = np.searchsorted(borders, borders[end] - overlap, side="left")
+        fits = np.searchsorted(borders, borders[end + 1] - capacity, side="left")  # always beyond start
+        start = min(int(max(back, fits)), end)

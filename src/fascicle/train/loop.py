@@ -56,7 +56,7 @@ class Trainer:
         self.step = 0
         self.average = WeightAverage(model, settings)
         self.bf16 = settings.precision == "bf16"
-        self._accelerator = Accelerator(mixed_precision="bf16" if self.bf16 else "no")
+        self._accelerator = Accelerator()  # without its mixed precision, which is one for the life of the process
         self.device = self._accelerator.device
         model.to(self.device)
         self.optimizer: Optimizer = make_optimizer(model, settings)
@@ -94,7 +94,7 @@ class Trainer:
     def _accumulate(self, batch: dict[str, Tensor], targets: Tensor, *, share: float) -> float:
         """Adds the gradient of one batch; returns its share of the loss."""
         batch = {name: t.to(self.device) for name, t in batch.items()}
-        with self._accelerator.autocast():
+        with torch.autocast(self.device.type, dtype=torch.bfloat16, enabled=self.bf16):
             scores = self.model(batch)
         head = self.model.head(self.model.answer)
         loss = head.loss(scores[self.model.answer], targets.to(self.device)) * share

@@ -34,11 +34,13 @@ from fascicle.formats.atomic import atomic_folder, atomic_text_writer, atomic_wr
 from fascicle.formats.predictions import prediction_of, write_tsv
 from fascicle.models.checkpoint import TorchScorer, build_model, load_model, save_model
 from fascicle.models.encoder import Pretrained, load_pretrained
+from fascicle.models.families import FAMILIES
 from fascicle.models.model import NerModel
 from fascicle.models.targets import REASONS
 from fascicle.recipe.manifest import Decision, Manifest, TokenizerFacts, file_sha256
 from fascicle.recipe.settings import CorpusSettings, Recipe
 from fascicle.runtime.predictor import ModelPredictor
+from fascicle.text.segment import SEGMENTERS
 from fascicle.train.corpus import read_part
 from fascicle.train.data import TrainingSet, training_set
 from fascicle.train.environment import describe_environment
@@ -98,15 +100,17 @@ def run_recipe(recipe: Recipe, folder: Path, *, resume: bool = False) -> Iterato
         Events, in order; the last one is ``Finished``.
 
     Raises:
-        OutputError: the folder exists, or holds another recipe.
+        OutputError: the folder exists, or holds no run of this recipe that could be resumed.
         InputError: the corpus cannot be read or holds no mentions.
         RecipeError: the recipe does not fit encoder or corpus.
     """
-    _prepare(folder, recipe, resume=resume)
+    _check_folder(folder, recipe, resume=resume)
+    _check_names(recipe)
     started = time.perf_counter()
     parts = _read_parts(recipe.corpus)
     pretrained = load_pretrained(recipe.model.encoder, revision=recipe.model.revision)
-    _check_length(recipe, pretrained)
+    _check_encoder(recipe, pretrained)
+    _start_folder(folder, recipe)
     torch.manual_seed(recipe.seed)
     manifest = _manifest(recipe, parts.types, pretrained)
     model = build_model(pretrained.encoder, manifest)
@@ -220,11 +224,14 @@ class _Session:
     def _best(self) -> dict[str, Any]:
         if self._recipe.training.select == "last":
             return self._lines[-1]
+        return self._best_on_dev()
+
+    def _best_on_dev(self) -> dict[str, Any]:
         return max(self._lines, key=lambda line: (line["dev"]["micro"]["f1"], -line["epoch"]))
 
     def _stop(self) -> bool:
         patience = self._recipe.training.patience_epochs
-        return bool(self._lines and patience and self._lines[-1]["epoch"] - self._best()["epoch"] >= patience)
+        return bool(self._lines and patience and self._lines[-1]["epoch"] - self._best_on_dev()["epoch"] >= patience)
 
 
 @contextmanager
@@ -243,18 +250,42 @@ def _weights(model: NerModel, weights: Mapping[str, Tensor]) -> Iterator[None]:
                 parameters[name].copy_(tensor)
 
 
-def _prepare(folder: Path, recipe: Recipe, *, resume: bool) -> None:
-    resolved = folder / "recipe.json"
-    content = msgspec.json.format(msgspec.json.encode(recipe)).decode("utf-8")
-    if folder.exists() and not resume:
+def _check_folder(folder: Path, recipe: Recipe, *, resume: bool) -> None:
+    """Refuses a folder that holds anything but the run to resume."""
+    if not folder.exists():
+        return
+    if not resume:
         raise OutputError(f"the run folder {folder} exists already; choose another, or continue it with --resume")
-    if folder.exists() and resolved.exists() and resolved.read_text(encoding="utf-8") != content:
+    resolved = folder / "recipe.json"
+    if not resolved.is_file():
+        raise OutputError(f"{folder} holds no run to resume; choose another folder")
+    if resolved.read_text(encoding="utf-8") != _content(recipe):
         raise OutputError(f"the run in {folder} was started from another recipe; resume it with its own")
     if (folder / "scores.json").exists():
         raise OutputError(f"the run in {folder} is complete; choose another folder for a new one")
-    (folder / "predictions").mkdir(parents=True, exist_ok=True)
-    with atomic_text_writer(resolved, overwrite=True) as stream:
-        stream.write(content)
+
+
+def _start_folder(folder: Path, recipe: Recipe) -> None:
+    try:
+        (folder / "predictions").mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise OutputError(f"the run folder {folder} cannot be made: {error.strerror}; give another place") from None
+    with atomic_text_writer(folder / "recipe.json", overwrite=True) as stream:
+        stream.write(_content(recipe))
+
+
+def _content(recipe: Recipe) -> str:
+    return msgspec.json.format(msgspec.json.encode(recipe)).decode("utf-8")
+
+
+def _check_names(recipe: Recipe) -> None:
+    """Refuses names of parts that this release does not have."""
+    for key, given, known in (
+        ("model.family", recipe.model.family, FAMILIES),
+        ("reading.segmenter", recipe.reading.segmenter, SEGMENTERS),
+    ):
+        if given not in known:
+            raise RecipeError(f"{key} = {given!r} is not allowed: allowed are {', '.join(map(repr, known))}")
 
 
 def _read_parts(corpus: CorpusSettings) -> _Parts:
@@ -265,7 +296,13 @@ def _read_parts(corpus: CorpusSettings) -> _Parts:
     return _Parts(train=train, dev=dev, test=test, types=types)
 
 
-def _check_length(recipe: Recipe, pretrained: Pretrained) -> None:
+def _check_encoder(recipe: Recipe, pretrained: Pretrained) -> None:
+    """Refuses what the encoder cannot do."""
+    if recipe.model.specials == "include" and not (pretrained.tokenizer.prefix and pretrained.tokenizer.suffix):
+        raise RecipeError(
+            f'model.specials = "include" needs special tokens before and after a text, which {recipe.model.encoder} '
+            'does not have; use "exclude"'
+        )
     if recipe.reading.max_length > pretrained.encoder.longest:
         raise RecipeError(
             f"reading.max_length = {recipe.reading.max_length} is more than the {pretrained.encoder.longest} pieces "

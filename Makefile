@@ -1,0 +1,46 @@
+# make demo | test | check | bench | install | clean
+PYTHON ?= python3
+VENV ?= .venv
+PYTEST_ARGS ?=
+
+BIN := $(VENV)/bin
+SOURCES := $(shell find src -name '*.py')
+DEMO_TEXTS := examples/abstracts
+
+.PHONY: demo test check bench install clean
+
+demo: $(VENV)/.base
+	$(BIN)/fascicle annotate $(DEMO_TEXTS) --format text
+	$(BIN)/fascicle annotate $(DEMO_TEXTS) --output demo-output/ --overwrite
+	@echo "The same annotations as files are in demo-output/."
+
+test: $(VENV)/.dev
+	$(BIN)/python -m pytest $(PYTEST_ARGS)
+
+check: $(VENV)/.dev
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/python -m pytest -q -m "not slow" $(PYTEST_ARGS)
+
+bench: $(VENV)/.dev
+	$(BIN)/python benchmarks/tables.py
+
+install: $(VENV)/.base
+
+clean:
+	rm -rf $(VENV) build dist demo-output .mypy_cache .ruff_cache .pytest_cache .hypothesis
+
+# The stamps make re-runs quick. An editable development install serves the demo too, so it is never replaced.
+$(VENV)/.python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Fascicle needs Python 3.11 or newer; name one with make PYTHON=...")'
+	$(PYTHON) -m venv $(VENV)
+	@touch $@
+
+$(VENV)/.base: $(VENV)/.python pyproject.toml $(SOURCES)
+	test -e $(VENV)/.dev || $(BIN)/python -m pip install --quiet .
+	@touch $@
+
+$(VENV)/.dev: $(VENV)/.python pyproject.toml constraints-dev.txt
+	$(BIN)/python -m pip install --quiet -c constraints-dev.txt -e '.[dev]'
+	@touch $@

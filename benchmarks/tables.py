@@ -1,0 +1,242 @@
+"""Writes every table of the documentation from ``benchmarks/results/``: README.md and docs/results.md.
+
+usage: python benchmarks/tables.py [--check]
+
+A table stands between ``<!-- table NAME -->`` and ``<!-- end -->``; ``--check`` changes nothing and fails where a table
+is not what the results say.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import statistics
+import sys
+import tomllib
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+HERE = Path(__file__).parent
+RESULTS = HERE / "results"
+PAGES = (HERE.parent / "README.md", HERE.parent / "docs" / "results.md")
+_TABLE = re.compile(r"(<!-- table ([\w-]+) -->\n).*?(<!-- end -->)", re.DOTALL)
+MISSING = "not measured"
+
+
+def main() -> int:
+    """Rewrites or checks the pages; returns the exit code."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--check", action="store_true")
+    args = parser.parse_args()
+    stale = []
+    for page in PAGES:
+        old = page.read_text(encoding="utf-8")
+        new = _TABLE.sub(lambda found: f"{found[1]}{TABLES[found[2]]()}\n{found[3]}", old)
+        if new != old:
+            stale.append(page.name)
+            if not args.check:
+                page.write_text(new, encoding="utf-8")
+    if args.check and stale:
+        sys.stderr.write(f"not what benchmarks/results say: {', '.join(stale)}; run make bench\n")
+        return 1
+    for name, table in TABLES.items():
+        sys.stdout.write(f"\n{name}\n\n{table()}\n")
+    return 0
+
+
+def training() -> str:
+    """Test scores of the planned runs."""
+    plan = tomllib.loads((HERE / "plan.toml").read_text(encoding="utf-8"))
+    rows = []
+    for run in plan["run"]:
+        found = [value for seed in run["seeds"] if (value := result(f"{run['recipe']}-s{seed}"))]
+        rows.append([f"`{run['recipe']}`", *_training_cells(found, len(run["seeds"]))])
+    head = ["recipe", "seeds", "test F1", "95 % interval", "precision", "recall", "dev F1", "best epoch", "minutes a run"]
+    return markdown(head, rows)
+
+
+def _training_cells(found: list[dict[str, Any]], planned: int) -> list[str]:
+    if not found:
+        return [f"0 of {planned}", *[MISSING] * 7]
+    tests = [100 * v["test"]["micro"]["f1"] for v in found]
+    spread = f" ± {statistics.stdev(tests):.2f}" if len(tests) > 1 else ""
+    first = found[0]["test_f1_interval"]
+    return [
+        f"{len(found)} of {planned}",
+        f"{statistics.mean(tests):.2f}{spread}",
+        f"{100 * first['low']:.1f} to {100 * first['high']:.1f}",
+        _mean(found, lambda v: 100 * v["test"]["micro"]["precision"]),
+        _mean(found, lambda v: 100 * v["test"]["micro"]["recall"]),
+        _mean(found, lambda v: 100 * v["dev"]["micro"]["f1"]),
+        ", ".join(str(v["epoch"]) for v in found),
+        _mean(found, lambda v: v["seconds"] / 60, digits=0),
+    ]
+
+
+def tried() -> str:
+    """What the choice of the best recipes rests on."""
+    plan = tomllib.loads((HERE / "plan.toml").read_text(encoding="utf-8"))
+    rows = [[row["corpus"], row["what"], f"{row['dev_f1']:.2f}"] for row in plan["tried"]]
+    return markdown(["corpus", "variant (seed 1)", "dev F1"], rows)
+
+
+def shipped() -> str:
+    """The shipped model."""
+    value = result("shipped-bc5cdr@1")
+    if not value:
+        return MISSING
+    rows = []
+    for key, what in SHIPPED.items():
+        micro, interval = value[key]["micro"], value[key]["f1_interval"]
+        cells = [f"{100 * micro[k]:.1f}" for k in ("precision", "recall", "f1")]
+        rows.append([what, *cells, f"{100 * interval['low']:.1f} to {100 * interval['high']:.1f}"])
+    return markdown(["`bc5cdr@1` on", "precision", "recall", "F1", "95 % interval"], rows)
+
+
+SHIPPED: Mapping[str, str] = {
+    "dev_given_sentences": "BC5CDR dev, words and sentences given",
+    "test_given_sentences": "BC5CDR test, words and sentences given",
+    "test_given_sentences_fp32": "the same with fp32 weights",
+    "test_one_sentence_at_a_time": "the same, each sentence without its neighbours",
+    "test_raw_text": "BC5CDR test, raw text of the abstracts",
+    "ncbi_disease_test_raw_text": "NCBI-disease test, raw text, diseases only (another corpus)",
+}
+
+
+def goals() -> str:
+    """The figures that the first release set itself, beside what was measured."""
+    rows = [[what, goal, measure()] for what, goal, measure in GOALS]
+    return markdown(["what", "goal", "measured"], rows)
+
+
+def _f1(recipe: str, seeds: int) -> Callable[[], str]:
+    def measure() -> str:
+        found = [v for s in range(1, seeds + 1) if (v := result(f"{recipe}-s{s}"))]
+        return _mean(found, lambda v: 100 * v["test"]["micro"]["f1"], digits=2) if found else MISSING
+
+    return measure
+
+
+def _from(name: str, *path: str, form: str = "{:.2f}", scale: float = 1.0) -> Callable[[], str]:
+    def measure() -> str:
+        value: Any = result(name)
+        if not value:
+            return MISSING
+        for key in path:
+            value = value[key]
+        return form.format(value * scale)
+
+    return measure
+
+
+def _raw_gap() -> str:
+    value = result("shipped-bc5cdr@1")
+    if not value:
+        return MISSING
+    gap = value["test_raw_text"]["micro"]["f1"] - value["test_given_sentences"]["micro"]["f1"]
+    return f"{100 * gap:+.2f}"
+
+
+def _crf(kind: str) -> Callable[[], str]:
+    def measure() -> str:
+        value = result("crf_speed")
+        rows = [value[rows][kind]["ratio"] for rows in ("full_rows", "ragged_rows")] if value else []
+        return " and ".join(f"{ratio:.1f}x" for ratio in rows) or MISSING
+
+    return measure
+
+
+GOALS: tuple[tuple[str, str, Callable[[], str]], ...] = (
+    ("NCBI-disease test F1, word-level softmax, mean of 3 seeds", "82.0", _f1("ncbi-disease-softmax", 3)),
+    ("NCBI-disease test F1, best shipped recipe", "84.0", _f1("ncbi-disease-best", 1)),
+    ("NCBI-disease test F1, CRF", "report", _f1("ncbi-disease-crf", 1)),
+    ("BC5CDR test F1, word-level softmax, mean of 2 seeds", "82.0", _f1("bc5cdr-softmax", 2)),
+    ("BC5CDR test F1, CRF", "report", _f1("bc5cdr-crf", 1)),
+    (
+        "BC5CDR test F1, the shipped model (int8, sentences given)",
+        "84.0",
+        _from("shipped-bc5cdr@1", "test_given_sentences", "micro", "f1", scale=100),
+    ),
+    (
+        "int8 less fp32, BC5CDR test F1, paired",
+        "-0.5",
+        _from("shipped-bc5cdr@1", "test_int8_less_fp32", "estimate", form="{:+.2f}", scale=100),
+    ),
+    ("raw text less given sentences, BC5CDR test F1", "within 1.5", _raw_gap),
+    ("CRF loss and backward against pytorch-crf, CPU time (full and ragged rows)", "3x", _crf("loss_and_backward")),
+    ("Viterbi against pytorch-crf, CPU time (full and ragged rows)", "4x", _crf("decode")),
+    ("throughput against the Hugging Face pipeline", "7x", _from("throughput", "ratio", "pipeline", form="{:.1f}x")),
+    (
+        "throughput against a length-sorted fp32 torch loop",
+        "2.3x",
+        _from("throughput", "ratio", "torch_loop", form="{:.1f}x"),
+    ),
+    (
+        "sentences a second, 2 cores",
+        "report",
+        _from("throughput", "sentences_per_second", "fascicle", form="{:.0f}"),
+    ),
+    (
+        "`fascicle annotate --text`, whole process, against `import torch, transformers`",
+        "at most 1/3",
+        _from("resources", "start_ratio"),
+    ),
+    ("peak memory, 10,000 sentences", "350 MB", _from("resources", "peak_mb", "10000_sentences", form="{:.0f} MB")),
+    ("peak memory, 20,000 sentences", "flat", _from("resources", "peak_mb", "20000_sentences", form="{:.0f} MB")),
+    (
+        "peak memory, a document of 200,000 characters",
+        "350 MB",
+        _from("resources", "peak_mb", "document_of_200000_characters", form="{:.0f} MB"),
+    ),
+    (
+        "peak memory, a document of 400,000 characters",
+        "flat",
+        _from("resources", "peak_mb", "document_of_400000_characters", form="{:.0f} MB"),
+    ),
+)
+
+
+def environment() -> str:
+    """The machines that the results come from."""
+    seen: dict[str, list[str]] = {}
+    for path in sorted(RESULTS.glob("*.json")):
+        value = json.loads(path.read_text(encoding="utf-8"))
+        facts = value.get("environment") or value.get("facts", {}).get("environment") or value.get("machine")
+        if not facts or "processor" not in facts:
+            continue
+        cores = facts.get("cores", facts.get("cpu_count"))
+        torch = facts.get("packages", facts)["torch"]
+        name = f"{facts['processor']}, {cores} cores, torch {torch}"
+        seen.setdefault(name, []).append(value["date"])
+    return "\n".join(f"- {name}: results of {min(dates)} to {max(dates)}" for name, dates in sorted(seen.items()))
+
+
+def result(name: str) -> dict[str, Any]:
+    """One results file, empty if it is not there."""
+    path = RESULTS / f"{name}.json"
+    return json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+
+
+def _mean(found: list[dict[str, Any]], of: Callable[[dict[str, Any]], float], *, digits: int = 1) -> str:
+    return f"{statistics.mean(of(v) for v in found):.{digits}f}"
+
+
+def markdown(head: list[str], rows: list[list[str]]) -> str:
+    """A table."""
+    lines = ["| " + " | ".join(cells) + " |" for cells in (head, ["---"] * len(head), *rows)]
+    return "\n".join(lines)
+
+
+TABLES: Mapping[str, Callable[[], str]] = {
+    "training": training,
+    "tried": tried,
+    "shipped": shipped,
+    "goals": goals,
+    "environment": environment,
+}
+
+
+if __name__ == "__main__":
+    sys.exit(main())

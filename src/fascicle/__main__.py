@@ -1,0 +1,10 @@
+"""``python -m fascicle`` is the command ``fascicle``."""
+
+from __future__ import annotations
+
+import sys
+
+from fascicle.cli import main
+
+if __name__ == "__main__":
+    sys.exit(main())

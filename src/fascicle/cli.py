@@ -1,0 +1,121 @@
+"""The command line: a table of commands, and what becomes of errors.
+
+Each command parses, calls one function of the package, and prints; it lives in a file of ``commands/`` with ``HELP``,
+``configure(parser)`` and ``run(args) -> exit code``. Exit codes::
+
+    0    done
+    1    an error inside Fascicle
+    2    bad input or usage; one sentence on standard error says what to do
+    3    finished, but some inputs failed, or (with --strict) something was lost
+    130  interrupted
+    141  the reader of standard output went away, as after ``| head``
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import os
+import sys
+import traceback
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType, ModuleType
+from typing import Final
+
+from fascicle import __version__
+from fascicle.commands import annotate, corpus, evaluate, export, models, train
+from fascicle.commands.console import say
+from fascicle.commands.parsing import Parser, add_command, commands_of, parse
+from fascicle.errors import FascicleError
+
+COMMANDS: Final[Mapping[str, ModuleType]] = MappingProxyType(
+    {
+        "annotate": annotate,
+        "train": train,
+        "evaluate": evaluate,
+        "export": export,
+        "corpus": corpus,
+        "models": models,
+    }
+)
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Runs one command.
+
+    Args:
+        argv: the arguments after the program's name; those of the process by default.
+
+    Returns:
+        The exit code.
+    """
+    given = list(sys.argv[1:] if argv is None else argv)
+    try:
+        code = _run(given)
+        sys.stdout.flush()  # a full disk or a closed pipe shows here, and not after the exit code is decided
+        return code
+    except BaseException as error:
+        if "--debug" in given and not isinstance(error, SystemExit | BrokenPipeError):
+            traceback.print_exc()
+        return _code_of(error)
+
+
+def build_parser() -> Parser:
+    """The parser of all commands."""
+    parser = Parser(
+        prog="fascicle",
+        description="Find the names of things in text: annotate, train, evaluate, convert.",
+        epilog="fascicle COMMAND --help tells the options of a command.",
+    )
+    parser.add_argument("--version", action="version", version=f"fascicle {__version__}")
+    commands = commands_of(parser, dest="command")
+    for name, module in COMMANDS.items():
+        module.configure(add_command(commands, name, help_text=module.HELP))
+    return parser
+
+
+def _run(argv: list[str]) -> int:
+    parser = build_parser()
+    args: argparse.Namespace = parse(parser, argv)
+    if "run" not in args:
+        parser.print_help(sys.stderr)
+        return 2
+    return int(args.run(args))
+
+
+def _code_of(error: BaseException) -> int:
+    """Says what went wrong in one sentence; returns the exit code."""
+    match error:
+        case SystemExit():  # --help and --version
+            return error.code if isinstance(error.code, int) else 0
+        case KeyboardInterrupt():
+            say("interrupted")
+            return 130
+        case BrokenPipeError():
+            _drop_stdout()
+            return 141
+        case FascicleError():
+            say(f"error: {error}")
+            return error.exit_code
+        case OSError():
+            _drop_stdout()
+            place = f"{error.filename}: " if error.filename is not None else ""
+            say(f"error: {place}{error.strerror or error}")
+            return 2
+        case _:
+            say(
+                f"internal error: {type(error).__name__}: {error}; this is a fault of Fascicle, "
+                "run the same command with --debug to see where"
+            )
+            return 1
+
+
+def _drop_stdout() -> None:
+    """Sends what is still buffered nowhere: the interpreter would try to write it once more when it ends."""
+    with contextlib.suppress(OSError, ValueError):
+        sys.stdout.flush()
+        return
+    with contextlib.suppress(OSError, ValueError):
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, sys.stdout.fileno())
+        os.close(nowhere)

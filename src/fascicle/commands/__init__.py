@@ -1,0 +1,1 @@
+"""The commands of ``fascicle``, one file each; ``fascicle/cli.py`` is their table."""

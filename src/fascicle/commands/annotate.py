@@ -1,0 +1,217 @@
+"""``fascicle annotate``: a model over texts and corpora, in bounded memory."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from fascicle.commands.console import EMPTY_TEXT, Tally, say, with_progress
+from fascicle.commands.inputs import Input, add_reading, paths_of, read_inputs
+from fascicle.commands.outputs import (
+    OUTPUTS,
+    STDOUT,
+    Look,
+    add_colour,
+    add_format,
+    format_of,
+    wants_colour,
+    write_documents,
+)
+from fascicle.commands.parsing import add_json, add_overwrite, add_strict, add_threads
+from fascicle.core.document import Document, Event
+from fascicle.errors import OutputError, UsageError
+from fascicle.formats.atomic import check_target
+from fascicle.formats.files import unique_ids
+from fascicle.formats.source import stem
+from fascicle.loading import DEFAULT_MODEL, load
+
+if TYPE_CHECKING:
+    from fascicle.runtime.predictor import ModelPredictor
+
+HELP = "find mentions in texts, folders of texts, standard input or corpora"
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Adds the options."""
+    parser.set_defaults(run=run)
+    parser.add_argument(
+        "files", nargs="*", metavar="FILE", help="texts, folders of *.txt, corpora; - for standard input"
+    )
+    parser.add_argument("--text", action="append", default=[], help="a text to annotate; may be repeated")
+    parser.add_argument(
+        "--model", default=DEFAULT_MODEL, help=f"name of a shipped model, or a model folder; default: {DEFAULT_MODEL}"
+    )
+    parser.add_argument(
+        "-o", "--output", help="a file, or a folder (ends with /, exists, or several inputs and no suffix)"
+    )
+    add_format(parser, default="text on a terminal, by the suffix of the output, else jsonl")
+    add_json(parser, what="the documents")
+    add_colour(parser)
+    add_threads(parser)
+    add_overwrite(parser)
+    add_strict(parser)
+    add_reading(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Annotates; returns the exit code."""
+    inputs = _inputs(args)
+    target = _target(args, inputs)
+    predictor = load(args.model, threads=args.threads)
+    tally = Tally()
+    look = Look(
+        format=target.format,
+        source=predictor.name,
+        colour=wants_colour(args.color, target.path),
+        types=predictor.manifest.types,
+        title=not (args.text and len(inputs) == 1),
+    )
+    work = _Work(inputs=inputs, args=args, predictor=predictor, tally=tally)
+    if target.files:
+        work.write_each(target, look)
+    else:
+        tally.add_report(write_documents(target.path, work.documents(target.path), look=look, overwrite=args.overwrite))
+    tally.say(verbose=args.verbose)
+    return tally.exit_code(strict=args.strict)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Target:
+    """Where the result goes: one file, or one file for each input (name of the input -> file)."""
+
+    path: str
+    format: str
+    files: dict[str, Path]
+
+
+class _AbandonedError(Exception):
+    """The input of the file that is being written turned out to be damaged."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Work:
+    """One run over all inputs; batches cross the borders between them."""
+
+    inputs: Sequence[Input]
+    args: argparse.Namespace
+    predictor: ModelPredictor
+    tally: Tally
+
+    def documents(self, path: str) -> Iterator[Document]:
+        """All annotated documents."""
+        quiet = path == STDOUT and sys.stdout.isatty()
+        return with_progress((document for _, document in self._annotated(set())), quiet=quiet)
+
+    def write_each(self, target: _Target, look: Look) -> None:
+        """One file for each input; a damaged input gets none."""
+        Path(target.path).mkdir(parents=True, exist_ok=True)
+        failed: set[str] = set()
+        for name, pairs in groupby(self._annotated(failed), key=lambda pair: pair[0]):
+            try:
+                report = write_documents(
+                    str(target.files[name]),
+                    _unless_failed(name, pairs, failed),
+                    look=look,
+                    overwrite=self.args.overwrite,
+                )
+            except _AbandonedError:
+                continue
+            self.tally.add_report(report)
+            if self.args.verbose:
+                say(f"wrote {target.files[name]}: {report.documents:,} documents, {report.mentions:,} mentions")
+
+    def _annotated(self, failed: set[str]) -> Iterator[tuple[str, Document]]:
+        names: deque[str] = deque()  # of the inputs of documents that the predictor has read but not yet given out
+        given = unique_ids(self._read(names, failed))
+        for document in self.tally.observe(self.predictor.stream(map(self._prepared, given))):
+            yield names.popleft(), document
+
+    def _read(self, names: deque[str], failed: set[str]) -> Iterator[Document]:
+        for given, document in read_inputs(self.inputs, self.args, tally=self.tally, failed=failed):
+            names.append(given.name)
+            yield document
+
+    def _prepared(self, document: Document) -> Document:
+        """Earlier mentions of the same source give way, for they may come from an older model of that name."""
+        events: list[Event] = []
+        earlier = document.layer(self.predictor.name)
+        if earlier:
+            message = f"{len(earlier):,} earlier mentions of {self.predictor.name!r} were replaced"
+            events.append(Event(step="annotate", kind="note", code="replaced", message=message))
+            kept = tuple(m for m in document.mentions if m.source != self.predictor.name)
+            document = msgspec.structs.replace(document, mentions=kept)
+        if not document.text.strip():
+            kind, code = EMPTY_TEXT
+            message = "the text is empty, so it has no mentions"
+            events.append(Event(step="annotate", kind=kind, code=code, message=message))
+        return document.with_events(*events) if events else document
+
+
+def _unless_failed(name: str, pairs: Iterable[tuple[str, Document]], failed: set[str]) -> Iterator[Document]:
+    for _, document in pairs:
+        yield document
+    # The group ends when the next input was begun: by then it is known whether this one was read to its end.
+    if name in failed:
+        raise _AbandonedError
+
+
+def _inputs(args: argparse.Namespace) -> list[Input]:
+    if args.text and args.files:
+        raise UsageError("files and --text were given; annotate one or the other")
+    if args.text:
+        return [Input(name=f"text-{number}", text=text) for number, text in enumerate(args.text, start=1)]
+    if not args.files:
+        raise UsageError('nothing to annotate was given; name files or folders, - for standard input, or --text "..."')
+    return [Input(name=path) for path in dict.fromkeys(paths_of(args.files))]
+
+
+def _target(args: argparse.Namespace, inputs: Sequence[Input]) -> _Target:
+    """Decides where and in which format to write, and refuses now what would be refused after hours of work."""
+    if args.json and args.format not in (None, "jsonl"):
+        raise UsageError(f"--json and --format {args.format} were given; --json is --format jsonl, give one of them")
+    path = args.output or STDOUT
+    asked = args.format or ("jsonl" if args.json else "")
+    if path == STDOUT:
+        return _Target(path=path, format=asked or ("text" if sys.stdout.isatty() else "jsonl"), files={})
+    if not _is_folder(path, several=len(args.files) > 1 or len(inputs) > 1):
+        check_target(path, overwrite=args.overwrite)
+        return _Target(path=path, format=asked or format_of(path) or "jsonl", files={})
+    name = asked or "jsonl"
+    files = _file_names(inputs, Path(path), OUTPUTS[name].suffix)
+    _check_folder(Path(path), files.values(), overwrite=args.overwrite)
+    return _Target(path=path, format=name, files=files)
+
+
+def _is_folder(path: str, *, several: bool) -> bool:
+    return path.endswith("/") or Path(path).is_dir() or (several and not Path(path).suffix)
+
+
+def _check_folder(folder: Path, files: Iterable[Path], *, overwrite: bool) -> None:
+    if folder.exists() and not folder.is_dir():
+        raise OutputError(f"{folder} is a file; give the name of a folder to write, or remove the / at its end")
+    if folder.is_dir():
+        for file in files:
+            check_target(file, overwrite=overwrite)
+
+
+def _file_names(inputs: Sequence[Input], folder: Path, suffix: str) -> dict[str, Path]:
+    """Names of the output files; two inputs of one name are told apart by a number."""
+    found: dict[str, Path] = {}
+    taken: set[str] = set()
+    for given in inputs:
+        base = stem(given.name) if given.text is None else given.name
+        name, number = base, 1
+        while name.lower() in taken:
+            number += 1
+            name = f"{base}-{number}"
+        taken.add(name.lower())
+        found[given.name] = folder / f"{name}{suffix}"
+    return found

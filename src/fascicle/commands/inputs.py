@@ -1,0 +1,175 @@
+"""What commands read: paths, formats and their options, one input after the other."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from fascicle.core.document import Document
+from fascicle.errors import FormatError, InputError, UsageError
+from fascicle.formats.conll import DOCUMENTS, ConllOptions, parse_columns
+from fascicle.formats.detection import by_suffix, detect
+from fascicle.formats.files import FORMATS, read
+from fascicle.formats.jsonl import JsonlOptions
+from fascicle.formats.plain import files_of
+from fascicle.formats.report import ReadReport
+from fascicle.formats.shapes import SHAPES
+from fascicle.formats.source import STDIN
+
+if TYPE_CHECKING:
+    from fascicle.commands.console import Tally
+
+INPUT_FORMATS = ("auto", *FORMATS)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Input:
+    """One input: a file (``"-"`` for standard input), or a text from the command line."""
+
+    name: str
+    text: str | None = None
+
+
+def add_reading(parser: argparse.ArgumentParser, *, aliases: Sequence[str] = ()) -> None:
+    """Adds ``--input-format`` and what tells readers how to read.
+
+    Args:
+        parser: of a command.
+        aliases: other names of ``--input-format``.
+    """
+    group = parser.add_argument_group("reading")
+    group.add_argument(
+        "--input-format", *aliases, dest="input_format", choices=INPUT_FORMATS, default="auto", help="default: auto"
+    )
+    add_reading_details(group)
+
+
+def add_reading_details(group: argparse._ArgumentGroup) -> None:
+    """Adds the options of column files and JSON records."""
+    group.add_argument("--encoding", default="utf-8", help="of the input files; default: utf-8")
+    group.add_argument("--documents", choices=DOCUMENTS, help="what a document of a column file is; default: auto")
+    group.add_argument("--columns", metavar="T,L", help="columns of a column file, from 0: token, then tags (0,3)")
+    group.add_argument("--shape", choices=("auto", *SHAPES), help="shape of JSON records; default: auto")
+    group.add_argument(
+        "--where", action="append", default=[], metavar="FIELD=VALUE", help="only these JSON records; may be repeated"
+    )
+
+
+def paths_of(files: Sequence[str]) -> list[str]:
+    """Files, with those of folders (``*.txt``) in place of the folders.
+
+    Raises:
+        UsageError: nothing was given, or standard input twice.
+        InputError: a path that is not there, or a folder without texts.
+    """
+    if not files:
+        raise UsageError("no file was given; name files or folders, or - for standard input")
+    if files.count(STDIN) > 1:
+        raise UsageError("standard input (-) was given twice; it can be read once")
+    paths: list[str] = []
+    for file in files:
+        if file != STDIN and not Path(file).exists():
+            raise InputError(f"there is no file {file}; check the path")
+        paths += map(str, files_of(Path(file))) if Path(file).is_dir() else [file]
+    return paths
+
+
+def read_file(
+    path: str, args: argparse.Namespace, *, format_name: str, report: ReadReport | None = None
+) -> Iterator[Document]:
+    """Streams the documents of one file, as the options of the command line say.
+
+    Raises:
+        UsageError: options that the format of the file does not have.
+        InputError: see ``formats.files.read``.
+    """
+    name = _format_of(path, format_name)
+    return read(path, format=name, options=_options(path, name, args), encoding=args.encoding, report=report)
+
+
+def read_inputs(
+    inputs: Sequence[Input], args: argparse.Namespace, *, tally: Tally, failed: set[str]
+) -> Iterator[tuple[Input, Document]]:
+    """Streams all documents of several inputs; one that cannot be read is reported and does not stop the others.
+
+    Args:
+        inputs: in order.
+        args: with the options of `add_reading`.
+        tally: counts the failures.
+        failed: receives the names of inputs that failed.
+
+    Raises:
+        InputError: the only input, or every one, failed.
+    """
+    for given in inputs:
+        try:
+            for document in _read_input(given, args):
+                yield given, document
+        except (InputError, OSError) as error:
+            if len(inputs) == 1:
+                raise
+            failed.add(given.name)
+            tally.fail(str(error))
+    if failed and len(failed) == len(inputs):
+        raise InputError(f"none of the {len(inputs):,} inputs could be read; see the messages above")
+
+
+def _read_input(given: Input, args: argparse.Namespace) -> Iterator[Document]:
+    if given.text is None:
+        return read_file(given.name, args, format_name=args.input_format)
+    try:
+        return iter((Document(id=given.name, text=given.text),))
+    except ValueError as error:
+        raise InputError(f"the text that was given is not Unicode: {error}") from None
+
+
+def _format_of(path: str, name: str) -> str:
+    """The format to read a file in."""
+    if not _is_unicode(path):
+        raise InputError(
+            f"the name of the file {path!r} is not Unicode, so no document can be named after it; rename it"
+        )
+    if name not in ("auto", "jsonl"):
+        return name
+    if name == "jsonl" and path == STDIN:
+        return name
+    if path != STDIN and Path(path).is_file() and not Path(path).stat().st_size and not by_suffix(path):
+        return "plain"  # nothing tells its format, and nothing is all that it holds
+    try:
+        found = detect(path)
+    except FormatError as error:
+        raise FormatError(str(error).replace("--format", "--input-format")) from None
+    # Native files are JSON Lines too: read as other records they would lose their mentions.
+    return found if name == "auto" or found == "native" else name
+
+
+def _options(path: str, name: str, args: argparse.Namespace) -> ConllOptions | JsonlOptions | None:
+    of_columns = [option for option in ("documents", "columns") if getattr(args, option)]
+    of_records = [option for option in ("shape", "where") if getattr(args, option)]
+    for given, owner in ((of_columns, "conll"), (of_records, "jsonl")):
+        if given and name != owner:
+            raise UsageError(f"--{given[0]} is for files of the format {owner}, but {path} has the format {name}")
+    if of_columns:
+        token, tags = parse_columns(args.columns) if args.columns else (0, (-1,))
+        return ConllOptions(token_column=token, tag_columns=tags, documents=args.documents or "auto")
+    if of_records:
+        return JsonlOptions(shape=args.shape or "auto", where=tuple(map(_condition, args.where)))
+    return None
+
+
+def _condition(text: str) -> tuple[str, str]:
+    field, sign, value = text.partition("=")
+    if not sign or not field:
+        raise UsageError(f"--where {text!r} is not allowed; give FIELD=VALUE, for example split=test")
+    return field, value
+
+
+def _is_unicode(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True

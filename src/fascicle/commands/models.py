@@ -1,0 +1,47 @@
+"""``fascicle models``: what can be named without a folder."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from typing import Any
+
+from fascicle.commands.console import say
+from fascicle.commands.parsing import add_json
+from fascicle.loading import find_model, shipped_models
+from fascicle.recipe.manifest import read_manifest
+
+HELP = "list the models that come with Fascicle"
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Adds the options."""
+    parser.set_defaults(run=run)
+    add_json(parser, what="the list")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Lists; returns the exit code."""
+    rows = [_row(name) for name in shipped_models()]
+    if args.json:
+        sys.stdout.write(json.dumps(rows) + "\n")
+        return 0
+    if not rows:
+        say("no model comes with this installation; train one, or give a model folder")
+    for row in rows:
+        sys.stdout.write(f"{row['name']}  {', '.join(row['types'])}  ({row['runtime']}, {row['megabytes']} MB)\n")
+    return 0
+
+
+def _row(name: str) -> dict[str, Any]:
+    folder = find_model(name)
+    manifest = read_manifest(folder)
+    size = sum(file.stat().st_size for file in folder.iterdir() if file.is_file())
+    return {
+        "name": name,
+        "types": list(manifest.types),
+        "runtime": manifest.runtime,
+        "megabytes": round(size / 1e6, 1),
+        "encoder": manifest.encoder,
+    }

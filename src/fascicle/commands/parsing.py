@@ -1,0 +1,119 @@
+"""What all parsers share: errors as one sentence with the nearest name, and options that mean the same everywhere."""
+
+from __future__ import annotations
+
+import argparse
+import difflib
+import re
+from collections.abc import Iterable, Sequence
+from typing import Any, NoReturn
+
+from fascicle.errors import UsageError
+
+_CHOICE = re.compile(
+    r"(?:argument (?P<what>\S+): )?invalid choice: '(?P<given>.*?)' \((?:choose from|maybe) (?P<list>.*)\)"
+)
+
+
+class Parser(argparse.ArgumentParser):
+    """An argument parser that raises `UsageError` in place of leaving the process."""
+
+    def __init__(self, **settings: Any) -> None:
+        """Takes what ``ArgumentParser`` takes; abbreviated options are refused, for they change meaning over time."""
+        super().__init__(allow_abbrev=False, **settings)
+
+    def error(self, message: str) -> NoReturn:
+        """Raises the message as one sentence.
+
+        Raises:
+            UsageError: always.
+        """
+        raise UsageError(f"{_explained(message)}; see {self.prog} --help")
+
+
+def commands_of(parser: Parser, *, dest: str) -> argparse._SubParsersAction[Parser]:
+    """Gives a parser commands."""
+    return parser.add_subparsers(dest=dest, metavar="COMMAND", title="commands", parser_class=Parser)
+
+
+def add_command(commands: argparse._SubParsersAction[Parser], name: str, *, help_text: str) -> Parser:
+    """Adds one command, with the options that every command has."""
+    parser = commands.add_parser(name, help=help_text, description=help_text)
+    parser.set_defaults(parser=parser)
+    everywhere = parser.add_argument_group("everywhere")
+    everywhere.add_argument("--verbose", action="store_true", help="say more on standard error")
+    everywhere.add_argument("--debug", action="store_true", help="show the traceback of an error")
+    return parser
+
+
+def parse(parser: Parser, argv: Sequence[str]) -> argparse.Namespace:
+    """Parses; files may stand before, between and behind the options.
+
+    Raises:
+        UsageError: an unknown option (with the nearest one), or an argument too many.
+    """
+    args, others = parser.parse_known_args(argv)
+    chosen: Parser = getattr(args, "parser", parser)
+    for other in others:
+        if other.startswith("-") and other != "-":
+            name = other.partition("=")[0]
+            allowed = sorted(set(re.findall(r"(?<![\w-])--[a-z][a-z-]*", chosen.format_help())))
+            raise UsageError(f"there is no option {name}{_nearest(name, allowed)}; see {chosen.prog} --help")
+    if others and "files" not in args:
+        raise UsageError(f"{others[0]!r} is one argument too many; see {chosen.prog} --help")
+    if others:
+        args.files = [*args.files, *others]
+    return args
+
+
+def positive(text: str) -> int:
+    """An integer from 1, for ``type=``."""
+    return _integer(text, least=1)
+
+
+def natural(text: str) -> int:
+    """An integer from 0, for ``type=``."""
+    return _integer(text, least=0)
+
+
+def add_threads(parser: argparse.ArgumentParser) -> None:
+    """Adds ``--threads``."""
+    parser.add_argument("--threads", type=positive, metavar="N", help="CPU threads; all usable cores by default")
+
+
+def add_json(parser: argparse.ArgumentParser, *, what: str) -> None:
+    """Adds ``--json``."""
+    parser.add_argument("--json", action="store_true", help=f"print {what} as JSON")
+
+
+def add_strict(parser: argparse.ArgumentParser) -> None:
+    """Adds ``--strict``."""
+    parser.add_argument("--strict", action="store_true", help="exit with 3 if anything was lost")
+
+
+def add_overwrite(parser: argparse.ArgumentParser) -> None:
+    """Adds ``--overwrite``."""
+    parser.add_argument("--overwrite", action="store_true", help="replace what is there already")
+
+
+def _integer(text: str, *, least: int) -> int:
+    if not text.isascii() or not text.isdigit() or int(text) < least:
+        raise argparse.ArgumentTypeError(f"{text!r} is not allowed, give an integer from {least}")
+    return int(text)
+
+
+def _explained(message: str) -> str:
+    """Argparse's message in our words, where it is about a choice."""
+    found = _CHOICE.match(message)
+    if found is None:
+        return message
+    allowed = re.findall(r"[\w.@-]+", found["list"])
+    what = "command" if (found["what"] or "COMMAND") == "COMMAND" else found["what"]
+    return (
+        f"{what} {found['given']!r} is not known{_nearest(found['given'], allowed)}; choose from {', '.join(allowed)}"
+    )
+
+
+def _nearest(given: str, allowed: Iterable[str]) -> str:
+    near = difflib.get_close_matches(given, list(allowed), n=1, cutoff=0.5)
+    return f" (did you mean {near[0]}?)" if near else ""

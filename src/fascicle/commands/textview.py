@@ -1,0 +1,164 @@
+"""Annotated text for reading: mentions coloured on a terminal, ``[lung cancer]Disease`` elsewhere."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from fascicle.core.document import Document, Mention
+
+_COLOURS = ("36", "33", "35", "32", "34", "31")
+_RESET = "\x1b[0m"
+_BLANKS = re.compile(r"([ \t\n\r\f\v\x85\u2028\u2029]+)")
+_BREAKS = re.compile(r"\r\n|[\n\r\v\f\x85\u2028\u2029]")
+# A text may hold control characters, which a terminal would obey: they are shown as pictures (U+2400 ff.), one for one.
+_HARMLESS = {
+    **{code: 0x2400 + code for code in range(32) if chr(code) not in "\t\n\r\f\v"},
+    0x7F: 0x2421,
+    **{code: 0xFFFD for code in range(0x80, 0xA0) if code != 0x85},
+}
+
+Style = str  # the parameters of an SGR sequence; empty for plain text
+
+
+@dataclass(frozen=True)
+class _Fragment:
+    start: int
+    end: int
+    type: str
+    last: bool
+
+
+class TextView:
+    """Renders documents one by one, and counts for the legend."""
+
+    def __init__(self, *, width: int, colour: bool, types: Sequence[str] = ()) -> None:
+        """Starts the counts.
+
+        Args:
+            width: columns of the terminal.
+            colour: whether mentions are shown by ANSI sequences; else by brackets.
+            types: entity types in the order of their colours; others get theirs when they come.
+        """
+        self._width = max(20, width)
+        self._colour = colour
+        self._types = list(types)
+        self._counts: Counter[str] = Counter()
+        self._documents = 0
+
+    def render(self, document: Document, mentions: Sequence[Mention], *, title: bool = True) -> str:
+        """One document, wrapped at blanks; ends with an empty line."""
+        self._documents += 1
+        self._counts.update(mention.type for mention in mentions)
+        lines = _Lines(self._width)
+        for part, style in self._marked(document.text, mentions):
+            lines.add(part, style)
+        head = _paint(document.id.translate(_HARMLESS), "1" if self._colour else "") + "\n"
+        return (head if title else "") + lines.text() + "\n\n"
+
+    def legend(self) -> str:
+        """How often each type occurred, in its colour."""
+        ordered = sorted(self._counts.items(), key=lambda item: (-item[1], item[0]))
+        parts = [f"{_paint(name, self._style(name))} {count:,}" for name, count in ordered] or ["no mentions"]
+        return f"{'  '.join(parts)}  in {self._documents:,} document{'' if self._documents == 1 else 's'}\n"
+
+    def _style(self, kind: str, *, nested: bool = False) -> Style:
+        if not self._colour:
+            return ""
+        if kind not in self._types:
+            self._types.append(kind)
+        return f"{'1;' if nested else ''}4;{_COLOURS[self._types.index(kind) % len(_COLOURS)]}"
+
+    def _marked(self, text: str, mentions: Iterable[Mention]) -> Iterator[tuple[str, Style]]:
+        """The text in pieces of one style; without colour, brackets stand between the pieces."""
+        fragments = _fragments(mentions)
+        opening: list[_Fragment] = []
+        ahead, position = 0, 0
+        for point in sorted({place for f in fragments for place in (f.start, f.end)} | {len(text)}):
+            yield text[position:point].translate(_HARMLESS), self._innermost(opening)
+            position = point
+            for fragment in reversed([f for f in opening if f.end == point]):
+                opening.remove(fragment)
+                if not self._colour:
+                    yield f"]{fragment.type}{'' if fragment.last else '+'}", ""
+            while ahead < len(fragments) and fragments[ahead].start == point:
+                opening.append(fragments[ahead])
+                ahead += 1
+                if not self._colour:
+                    yield "[", ""
+
+    def _innermost(self, covering: Sequence[_Fragment]) -> Style:
+        if not covering:
+            return ""
+        inner = min(covering, key=lambda f: f.end - f.start)
+        return self._style(inner.type, nested=len(covering) > 1)
+
+
+class _Lines:
+    """Wraps styled text: a word is what stands between blanks, whatever its styles."""
+
+    def __init__(self, width: int) -> None:
+        self._width = width
+        self._done: list[str] = []
+        self._column = 0
+        self._word: list[tuple[str, Style]] = []
+        self._blank: Style | None = None
+
+    def add(self, text: str, style: Style) -> None:
+        for part in _BLANKS.split(text):
+            if not part:
+                continue
+            if not _BLANKS.match(part):
+                self._word.append((part, style))
+                continue
+            self._end_word()
+            breaks = len(_BREAKS.findall(part))
+            if breaks:
+                self._break(min(breaks, 2))
+            elif self._column:
+                self._blank = style
+
+    def text(self) -> str:
+        self._end_word()
+        return "".join(self._done).rstrip("\n")
+
+    def _end_word(self) -> None:
+        if not self._word:
+            return
+        width = sum(_columns(part) for part, _ in self._word)
+        if self._column and self._column + 1 + width > self._width:
+            self._break(1)
+        elif self._blank is not None:
+            self._done.append(_paint(" ", self._blank))
+            self._column += 1
+        self._done += [_paint(part, style) for part, style in self._word]
+        self._column += width
+        self._word, self._blank = [], None
+
+    def _break(self, count: int) -> None:
+        self._done.append("\n" * count)
+        self._column, self._blank = 0, None
+
+
+def _fragments(mentions: Iterable[Mention]) -> list[_Fragment]:
+    found = [
+        _Fragment(start, end, mention.type, number == len(mention.spans))
+        for mention in mentions
+        for number, (start, end) in enumerate(mention.spans, start=1)
+    ]
+    return sorted(found, key=lambda f: (f.start, -f.end, f.type))
+
+
+def _paint(text: str, style: Style) -> str:
+    return f"\x1b[{style}m{text}{_RESET}" if style else text
+
+
+def _columns(text: str) -> int:
+    """Columns of a terminal: wide East Asian characters take two, combining ones none."""
+    if text.isascii():
+        return len(text)
+    wide = sum(unicodedata.east_asian_width(c) in "WF" for c in text)
+    return len(text) + wide - sum(unicodedata.combining(c) > 0 for c in text)

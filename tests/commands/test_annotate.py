@@ -1,0 +1,275 @@
+"""``fascicle annotate``: every kind of input and output, and every way to be wrong."""
+
+from __future__ import annotations
+
+import io
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import fascicle
+from fascicle.core import codec
+from fascicle.core.document import Document, Mention
+
+SENTENCE = "aspirin caused pain in the patient"
+FOUND = [("Chemical", "aspirin"), ("Disease", "pain")]
+
+Cli = Callable[..., Any]
+Refused = Callable[..., str]
+
+
+def found(document: Document) -> list[tuple[str, str]]:
+    return [(m.type, m.text(document.text)) for m in document.layer("tiny")]
+
+
+def documents(text: str) -> list[Document]:
+    return [codec.decode(line) for line in text.splitlines()]
+
+
+@pytest.fixture
+def texts(tmp_path: Path) -> Path:
+    folder = tmp_path / "texts"
+    folder.mkdir()
+    (folder / "one.txt").write_text(SENTENCE, encoding="utf-8")
+    (folder / "two.txt").write_text("no fever, no pain.\n", encoding="utf-8")
+    (folder / "notes.md").write_text("not read", encoding="utf-8")
+    return folder
+
+
+def test_a_text_gives_json_lines(cli: Cli, model: Path) -> None:
+    result = cli("annotate", "--model", model, "--text", SENTENCE)
+    assert (result.code, result.err) == (0, "")
+    (document,) = documents(result.out)
+    assert (document.id, document.text, found(document)) == ("text-1", SENTENCE, FOUND)
+
+
+def test_json_is_json_lines(cli: Cli, model: Path, refused: Refused) -> None:
+    arguments = ("annotate", "--model", model, "--text", SENTENCE, "--json")
+    assert found(documents(cli(*arguments).out)[0]) == FOUND
+    assert "--json" in refused(*arguments, "--format", "tsv")
+
+
+def test_standard_input(cli: Cli, model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BufferedReader(io.BytesIO(SENTENCE.encode()))))
+    (document,) = documents(cli("annotate", "-", "--model", model).out)
+    assert (document.id, found(document)) == ("stdin", FOUND)
+
+
+def test_options_may_stand_between_files(cli: Cli, model: Path, texts: Path) -> None:
+    result = cli("annotate", texts / "one.txt", "--model", model, texts / "two.txt")
+    assert [d.id for d in documents(result.out)] == ["one", "two"]
+
+
+def test_a_folder_gives_a_file_for_each_text(cli: Cli, model: Path, texts: Path, tmp_path: Path) -> None:
+    out = tmp_path / "new" / "out"
+    assert cli("annotate", texts, "--model", model, "-o", f"{out}/").code == 0
+    assert sorted(file.name for file in out.iterdir()) == ["one.jsonl", "two.jsonl"]
+    assert found(documents((out / "one.jsonl").read_text(encoding="utf-8"))[0]) == FOUND
+
+
+def test_several_inputs_to_one_file(cli: Cli, model: Path, texts: Path, tmp_path: Path) -> None:
+    out = tmp_path / "all.tsv"
+    assert cli("annotate", texts, "--model", model, "-o", out).code == 0
+    lines = out.read_text(encoding="utf-8").splitlines()
+    assert lines[0].split("\t") == ["document", "type", "start", "end", "score"]
+    assert [line.split("\t")[:4] for line in lines[1:3]] == [
+        ["one", "Chemical", "0", "7"],
+        ["one", "Disease", "15", "19"],
+    ]
+
+
+def test_inputs_of_one_name_are_kept_apart(cli: Cli, model: Path, tmp_path: Path) -> None:
+    for folder in ("a", "b"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "x.txt").write_text(SENTENCE, encoding="utf-8")
+    out = tmp_path / "out"
+    arguments = ("annotate", tmp_path / "a", tmp_path / "b", "--model", model)
+    assert [d.id for d in documents(cli(*arguments).out)] == ["x", "x#2"]
+    assert cli(*arguments, "-o", out).code == 0  # no suffix and several inputs: a folder
+    assert sorted(file.name for file in out.iterdir()) == ["x-2.jsonl", "x.jsonl"]
+
+
+@pytest.mark.parametrize("name", ["jsonl", "records", "pubtator", "conll", "tsv", "predictions", "text"])
+def test_every_format_can_be_written(cli: Cli, model: Path, texts: Path, tmp_path: Path, name: str) -> None:
+    result = cli("annotate", texts, "--model", model, "--format", name)
+    assert (result.code, result.err) == (0, "" if name != "pubtator" else result.err)
+    assert "Disease" in result.out
+    assert cli("annotate", texts, "--model", model, "--format", name, "-o", tmp_path / "out.file").code == 0
+    assert (tmp_path / "out.file").read_text(encoding="utf-8") == result.out
+
+
+def test_the_text_view(cli: Cli, model: Path, texts: Path) -> None:
+    result = cli("annotate", texts / "one.txt", "--model", model, "--format", "text")
+    assert result.out == (
+        "one\n[aspirin]Chemical caused [pain]Disease in the patient\n\nChemical 1  Disease 1  in 1 document\n"
+    )
+    shown = cli("annotate", texts / "one.txt", "--model", model, "--format", "text", "--color", "always").out
+    assert "\x1b[4;36maspirin\x1b[0m" in shown
+
+
+def test_gold_is_kept_in_json_lines_and_left_out_elsewhere(cli: Cli, model: Path, toy_corpus: Path) -> None:
+    result = cli("annotate", toy_corpus, "--model", model)
+    read = documents(result.out)
+    assert len(read) == 10
+    assert {m.source for d in read for m in d.mentions} == {"gold", "tiny"}
+    rows = cli("annotate", toy_corpus, "--model", model, "--format", "tsv").out.splitlines()[1:]
+    assert len(rows) == sum(len(d.layer("tiny")) for d in read)
+
+
+def test_earlier_mentions_of_the_model_are_replaced(cli: Cli, model: Path, tmp_path: Path) -> None:
+    old = Document(id="d", text=SENTENCE, mentions=(Mention(((0, 19),), "Disease", source="tiny"),))
+    path = tmp_path / "old.jsonl"
+    path.write_bytes(codec.encode(old) + b"\n")
+    result = cli("annotate", path, "--model", model, "--verbose")
+    (document,) = documents(result.out)
+    assert found(document) == FOUND
+    assert "replaced: 1" in result.err
+
+
+@pytest.mark.parametrize("content", [b"", b" \n\n", b"\xef\xbb\xbf"])
+def test_empty_files(cli: Cli, model: Path, tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "empty.txt"
+    path.write_bytes(content)
+    result = cli("annotate", path, "--model", model)
+    assert result.code == 0
+    assert "the text is empty" in result.err
+    assert [d.mentions for d in documents(result.out)] == [()]
+    assert cli("annotate", path, "--model", model, "--strict").code == 3
+
+
+def test_empty_text_and_empty_file_without_suffix(cli: Cli, model: Path, tmp_path: Path) -> None:
+    (tmp_path / "empty").touch()
+    assert cli("annotate", "--text", "", "--model", model).code == 0
+    assert cli("annotate", tmp_path / "empty", "--model", model, "--format", "text").code == 0
+
+
+def test_a_damaged_file_does_not_stop_the_others(cli: Cli, model: Path, texts: Path, tmp_path: Path) -> None:
+    (texts / "more.txt").write_bytes(b"caf\xe9 \xff")
+    result = cli("annotate", texts, "--model", model)
+    assert result.code == 3
+    assert [d.id for d in documents(result.out)] == ["one", "two"]
+    assert "more.txt is not utf-8 text" in result.err
+    assert "1 input failed" in result.err
+    assert cli("annotate", texts, "--model", model, "-o", f"{tmp_path}/out/").code == 3
+    assert sorted(file.name for file in (tmp_path / "out").iterdir()) == ["one.jsonl", "two.jsonl"]
+
+
+def test_a_file_damaged_in_the_middle_gets_no_output(cli: Cli, model: Path, tmp_path: Path) -> None:
+    good = codec.encode(Document(id="d", text=SENTENCE))
+    (tmp_path / "bad.jsonl").write_bytes(good + b"\n{broken\n")
+    (tmp_path / "good.jsonl").write_bytes(good + b"\n")
+    out = tmp_path / "out"
+    result = cli("annotate", tmp_path / "bad.jsonl", tmp_path / "good.jsonl", "--model", model, "-o", f"{out}/")
+    assert result.code == 3
+    assert "bad.jsonl:2" in result.err
+    assert [file.name for file in out.iterdir()] == ["good.jsonl"]
+
+
+def test_nothing_but_damaged_files(cli: Cli, model: Path, tmp_path: Path) -> None:
+    for name in "ab":
+        (tmp_path / f"{name}.txt").write_bytes(b"\x00")
+    result = cli("annotate", tmp_path, "--model", model, "-o", tmp_path / "out.jsonl")
+    assert result.code == 2
+    assert not (tmp_path / "out.jsonl").exists()
+
+
+def test_what_exists_is_kept_unless_told_otherwise(cli: Cli, refused: Refused, model: Path, texts: Path) -> None:
+    out = texts.parent / "out.jsonl"
+    folder = texts.parent / "out"
+    arguments = ("annotate", texts, "--model", model, "-o")
+    for target in (out, f"{folder}/"):
+        assert cli(*arguments, target).code == 0
+        assert "--overwrite" in refused(*arguments, target)
+        assert cli(*arguments, target, "--overwrite").code == 0
+
+
+def test_long_words_are_counted_as_losses(cli: Cli, model: Path) -> None:
+    text = f"{SENTENCE} and {'a' * 300} ."
+    result = cli("annotate", "--model", model, "--text", text)
+    (document,) = documents(result.out)
+    assert (result.code, document.text, found(document)[:2]) == (0, text, FOUND)
+    losses = [event for event in document.events if event.kind == "loss"]
+    assert bool(losses) == ("loss" in result.err)
+    assert cli("annotate", "--model", model, "--text", text, "--strict").code == (3 if losses else 0)
+
+
+def test_many_pieces_in_one_word_are_a_loss_under_strict(cli: Cli, model: Path) -> None:
+    word = "aspirin" + "s" * 60  # a piece for each s, more than a window holds
+    result = cli("annotate", "--model", model, "--text", f"the {word} .", "--strict")
+    assert (result.code, "loss long-word: 1" in result.err) == (3, True)
+
+
+def test_a_line_of_a_megabyte(cli: Cli, model: Path, tmp_path: Path) -> None:
+    path = tmp_path / "long.txt"
+    path.write_text((SENTENCE + " ") * 30_000, encoding="utf-8")
+    result = cli("annotate", path, "--model", model, "--format", "text")
+    assert result.code == 0
+    assert result.out.count("[aspirin]Chemical") > 29_000
+
+
+@pytest.mark.parametrize(
+    ("content", "expected"),
+    [(b"\x00\x01\x02", "binary"), (b"caf\xe9", "--encoding"), ("text".encode("utf-16"), "binary")],
+)
+def test_files_that_are_no_text(refused: Refused, model: Path, tmp_path: Path, content: bytes, expected: str) -> None:
+    path = tmp_path / "x.txt"
+    path.write_bytes(content)
+    assert expected in refused("annotate", path, "--model", model)
+
+
+def test_the_encoding_can_be_given(cli: Cli, refused: Refused, model: Path, tmp_path: Path) -> None:
+    path = tmp_path / "x.txt"
+    path.write_bytes("café aspirin".encode("latin-1"))
+    assert documents(cli("annotate", path, "--model", model, "--encoding", "latin-1").out)[0].text == "café aspirin"
+    assert "latin-1" in refused("annotate", path, "--model", model, "--encoding", "latin-99")
+
+
+def test_wrong_calls(refused: Refused, model: Path, tmp_path: Path) -> None:
+    assert "nothing to annotate" in refused("annotate", "--model", model)
+    assert "--text" in refused("annotate", "x.txt", "--text", "y")
+    assert "there is no file" in refused("annotate", tmp_path / "none.txt", "--model", model)
+    assert "no *.txt" in refused("annotate", tmp_path, "--model", model)
+    assert "integer from 1" in refused("annotate", "--text", "x", "--threads", "0")
+    assert "(did you mean --format?)" in refused("annotate", "--text", "x", "--fromat", "tsv")
+    assert "(did you mean pubtator?)" in refused("annotate", "--text", "x", "--format", "pubtater")
+    (tmp_path / "x.dat").write_text("some words", encoding="utf-8")
+    assert "--input-format" in refused("annotate", tmp_path / "x.dat", "--model", model)
+    assert "format conll" in refused(
+        "annotate", "--documents", "file", "--input-format", "plain", tmp_path / "x.dat", "--model", model
+    )
+    assert "does not exist" in refused("annotate", "--text", "x", "-o", tmp_path / "no" / "out.jsonl", "--model", model)
+
+
+def test_text_that_is_no_unicode(refused: Refused, model: Path) -> None:
+    assert "surrogate" in refused("annotate", "--text", "a \udc80", "--model", model)
+
+
+def test_models_that_cannot_be_used(
+    refused: Refused, model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("fascicle.loading.shipped_models", lambda: ("bc5cdr@1",))
+    assert "did you mean 'bc5cdr'" in refused("annotate", "--text", "x", "--model", "bc5dcr")
+    (tmp_path / "foreign").mkdir()
+    assert "holds no model.json" in refused("annotate", "--text", "x", "--model", tmp_path / "foreign")
+    (tmp_path / "foreign" / "model.json").write_text('{"model_type": "bert"}', encoding="utf-8")
+    assert "model.json" in refused("annotate", "--text", "x", "--model", tmp_path / "foreign")
+    damaged = tmp_path / "damaged"
+    shutil.copytree(model, damaged)
+    weights = damaged / "model.safetensors"
+    weights.write_bytes(weights.read_bytes()[:-10])
+    assert "damaged" in refused("annotate", "--text", "x", "--model", damaged)
+    assert f"{model}" in refused("annotate", "--text", "x", "--model", model.parent)
+
+
+def test_the_command_and_the_library_agree(cli: Cli, model: Path, texts: Path) -> None:
+    read = documents(cli("annotate", texts, "--model", model).out)
+    assert read == list(fascicle.load(model).stream(fascicle.read(texts)))
+
+
+def test_records_are_valid_json(cli: Cli, model: Path) -> None:
+    record = json.loads(cli("annotate", "--model", model, "--text", SENTENCE, "--format", "records").out)
+    assert [e["type"] for e in record["entities"]] == ["Chemical", "Disease"]

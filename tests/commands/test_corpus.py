@@ -1,0 +1,66 @@
+"""``fascicle corpus``: counts and conversions."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fascicle.formats.files import read
+
+Cli = Callable[..., Any]
+Refused = Callable[..., str]
+
+
+def test_stats(cli: Cli, toy_corpus: Path) -> None:
+    counts = json.loads(cli("corpus", "stats", toy_corpus, "--json").out)
+    assert (counts["documents"], counts["mentions"]) == (10, 18)
+    table = cli("corpus", "stats", toy_corpus, "--documents", "file").out
+    assert table.splitlines()[0].split() == ["documents", "1"]
+    assert cli("corpus", "stats", toy_corpus, "--format", "conll", "--columns", "0,1").code == 0
+
+
+def test_conditions_on_records(cli: Cli, refused: Refused, tmp_path: Path) -> None:
+    path = tmp_path / "r.jsonl"
+    path.write_text('{"text": "a", "split": "x"}\n{"text": "b", "split": "y"}\n', encoding="utf-8")
+    assert json.loads(cli("corpus", "stats", path, "--where", "split=x", "--json").out)["documents"] == 1
+    assert "FIELD=VALUE" in refused("corpus", "stats", path, "--where", "split")
+    assert "format conll" in refused("corpus", "stats", path, "--columns", "0,1")
+    assert "did you mean text?" in refused("corpus", "stats", path, "--shape", "texd")
+
+
+@pytest.mark.parametrize("name", ["jsonl", "records", "pubtator", "conll", "predictions"])
+def test_conversions_keep_the_mentions(cli: Cli, toy_corpus: Path, tmp_path: Path, name: str) -> None:
+    out = tmp_path / "out.data"
+    assert cli("corpus", "convert", toy_corpus, "--format", name, "-o", out).code == 0
+    result = cli("evaluate", toy_corpus, out, "--json", *(["--source", "gold"] if name == "predictions" else []))
+    if name != "conll":  # whose documents have other names
+        assert json.loads(result.out)["micro"]["f1"] == 1.0
+    if name != "predictions":
+        assert sum(len(d.mentions) for d in read(out)) == 18
+
+
+def test_the_suffix_tells_the_format(cli: Cli, refused: Refused, toy_corpus: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out.tsv"
+    assert cli("corpus", "convert", toy_corpus, "-o", out).code == 0
+    assert out.read_text(encoding="utf-8").startswith("document\ttype")
+    assert "--overwrite" in refused("corpus", "convert", toy_corpus, "-o", out)
+
+
+def test_losses_count_under_strict(cli: Cli, tmp_path: Path) -> None:
+    path = tmp_path / "a.txt"
+    path.write_text("two\nlines", encoding="utf-8")
+    arguments = ("corpus", "convert", path, "--format", "pubtator")
+    result = cli(*arguments)
+    assert (result.code, "loss line-breaks: 1" in result.err) == (0, True)
+    assert cli(*arguments, "--strict").code == 3
+
+
+def test_wrong_calls(refused: Refused, toy_corpus: Path) -> None:
+    assert "stats or convert" in refused("corpus")
+    assert "did you mean stats?" in refused("corpus", "stat", toy_corpus)
+    assert "no file was given" in refused("corpus", "stats")
+    assert "twice" in refused("corpus", "stats", "-", "-")

@@ -1,0 +1,111 @@
+"""``fascicle evaluate``: prediction files, corpora and native files against gold."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from fascicle.core.document import Document, Mention
+from fascicle.formats.files import write
+from fascicle.formats.predictions import prediction_of
+from fascicle.formats.predictions import write as write_predictions
+
+Cli = Callable[..., Any]
+Refused = Callable[..., str]
+
+TEXTS = {"a": "lung cancer and pain", "b": "aspirin", "c": "nothing here"}
+GOLD = {"a": [(0, 11, "Disease"), (16, 20, "Disease")], "b": [(0, 7, "Chemical")], "c": []}
+SAID = {"a": [(0, 11, "Disease")], "b": [(0, 7, "Disease")], "c": []}
+
+
+def corpus(said: dict[str, list[tuple[int, int, str]]], source: str) -> list[Document]:
+    return [
+        Document(id=i, text=TEXTS[i], mentions=tuple(Mention(((a, b),), t, source=source) for a, b, t in listed))
+        for i, listed in said.items()
+    ]
+
+
+@pytest.fixture
+def gold(tmp_path: Path) -> Path:
+    write(tmp_path / "gold.pubtator", corpus(GOLD, "gold"))
+    return tmp_path / "gold.pubtator"
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> dict[str, Path]:
+    """The same predictions in every kind of file."""
+    said = corpus(SAID, "seq")
+    paths = {n: tmp_path / n for n in ("p.jsonl", "p.tsv", "native.fascicle.jsonl", "p.pubtator")}
+    write_predictions(paths["p.jsonl"], map(prediction_of, said))
+    write_predictions(paths["p.tsv"], map(prediction_of, said))
+    write(paths["native.fascicle.jsonl"], said)
+    write(paths["p.pubtator"], said)
+    return paths
+
+
+@pytest.mark.parametrize("name", ["p.jsonl", "p.tsv", "native.fascicle.jsonl", "p.pubtator"])
+def test_every_kind_of_prediction_scores_the_same(cli: Cli, gold: Path, files: dict[str, Path], name: str) -> None:
+    result = cli("evaluate", gold, files[name], "--json")
+    scores = json.loads(result.out)
+    assert (result.code, scores["documents"]) == (0, 3)
+    assert {k: scores["micro"][k] for k in ("tp", "fp", "fn")} == {"tp": 1, "fp": 1, "fn": 2}
+
+
+def test_the_table(cli: Cli, gold: Path, files: dict[str, Path]) -> None:
+    full = cli("evaluate", gold, files["p.jsonl"], "--interval").out
+    assert "Disease" in full
+    assert "95% interval" in full
+    short = cli("evaluate", gold, files["p.jsonl"], "--interval", "--no-by-type").out
+    assert "Disease" not in short
+    assert [line.split()[0] for line in short.splitlines()[2:4]] == ["micro", "macro"]
+    assert "micro_f1_interval" in json.loads(cli("evaluate", gold, files["p.jsonl"], "--interval", "--json").out)
+
+
+def test_what_a_tsv_leaves_open_is_said(cli: Cli, gold: Path, files: dict[str, Path]) -> None:
+    result = cli("evaluate", gold, files["p.tsv"])
+    assert "names 2 of 3 documents" in result.err
+    assert "was not checked" in result.err
+
+
+def test_documents_that_are_missing(cli: Cli, refused: Refused, gold: Path, tmp_path: Path) -> None:
+    write_predictions(tmp_path / "part.jsonl", map(prediction_of, corpus(SAID, "seq")[:2]))
+    assert "1 document: 'c'" in refused("evaluate", gold, tmp_path / "part.jsonl")
+    result = cli("evaluate", gold, tmp_path / "part.jsonl", "--allow-missing")
+    assert (result.code, "lacks 1 documents" in result.err) == (0, True)
+
+
+def test_other_documents_and_other_texts(refused: Refused, gold: Path, tmp_path: Path) -> None:
+    said = corpus(SAID, "seq")
+    renamed = [msgspec.structs.replace(d, id=f"x{d.id}") for d in said]
+    write_predictions(tmp_path / "other.jsonl", map(prediction_of, renamed))
+    assert "no document in common" in refused("evaluate", gold, tmp_path / "other.jsonl")
+    changed = [msgspec.structs.replace(d, text=f"{d.text}!") for d in said]
+    write_predictions(tmp_path / "changed.jsonl", map(prediction_of, changed))
+    assert "another text" in refused("evaluate", gold, tmp_path / "changed.jsonl")
+
+
+def test_several_sources(cli: Cli, refused: Refused, gold: Path, tmp_path: Path) -> None:
+    both = [
+        msgspec.structs.replace(a, mentions=a.mentions + b.mentions)
+        for a, b in zip(corpus(SAID, "seq"), corpus(GOLD, "span"), strict=True)
+    ]
+    write(tmp_path / "both.fascicle.jsonl", both)
+    write_predictions(tmp_path / "both.jsonl", map(prediction_of, both))
+    for name in ("both.fascicle.jsonl", "both.jsonl"):
+        assert "seq, span" in refused("evaluate", gold, tmp_path / name)
+        scores = json.loads(cli("evaluate", gold, tmp_path / name, "--source", "span", "--json").out)
+        assert scores["micro"]["f1"] == 1.0
+
+
+def test_column_files(cli: Cli, refused: Refused, toy_corpus: Path, tmp_path: Path) -> None:
+    result = cli("evaluate", toy_corpus, toy_corpus, "--documents", "file", "--json")
+    assert (json.loads(result.out)["documents"], json.loads(result.out)["micro"]["f1"]) == (1, 1.0)
+    bare = tmp_path / "bare.conll"
+    bare.write_text("the\npatient\n", encoding="utf-8")
+    assert str(bare) in refused("evaluate", bare, toy_corpus)
+    assert "check the path" in refused("evaluate", tmp_path / "none", toy_corpus)

@@ -1,0 +1,135 @@
+"""``fascicle train``, ``export`` and ``models``."""
+
+from __future__ import annotations
+
+import builtins
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+Cli = Callable[..., Any]
+Refused = Callable[..., str]
+
+
+@pytest.fixture
+def recipe(tiny_encoder: Path, toy_corpus: Path, tmp_path: Path) -> Path:
+    path = tmp_path / "toy.toml"
+    path.write_text(
+        f"""name = "toy"
+[corpus]
+train = "{toy_corpus}"
+dev = "{toy_corpus}"
+test = "{toy_corpus}"
+[reading]
+max_length = 32
+overlap = 4
+[model]
+encoder = "{tiny_encoder}"
+[training]
+epochs = 2
+precision = "fp32"
+""",
+        encoding="utf-8",
+    )
+    return path
+
+
+def test_a_recipe_becomes_a_run(
+    cli: Cli, refused: Refused, recipe: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    result = cli("train", recipe, "--seed", "7")
+    assert result.code == 0, result.err
+    assert (tmp_path / "runs" / "toy-s7" / "best" / "model.json").is_file()
+    assert [line for line in result.err.splitlines() if " epoch 2/2: loss " in line]
+    assert "cannot be represented" in result.err
+    assert result.out.startswith("dev (epoch ")
+    assert "\ntest\n" in result.out
+    assert "--resume" in refused("train", recipe, "--seed", "7")
+
+
+def test_scores_as_json(cli: Cli, recipe: Path, tmp_path: Path) -> None:
+    result = cli("train", recipe, "-o", tmp_path / "run", "--json")
+    assert set(json.loads(result.out)) == {"folder", "epoch", "dev", "test"}
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "expected"),
+    [
+        ("epochs = 2", "epoch = 2", "did you mean training.epochs?"),
+        ("epochs = 2", 'epochs = "two"', "training.epochs = 'two' is not allowed"),
+        ("epochs = 2", "epochs = 0", "training.epochs"),
+        ('test = "', 'test = "/no/such', "which does not exist"),
+        ('test = "', 'test = "$FASCICLE_NOT_SET', "FASCICLE_NOT_SET"),
+        ("[model]", "[model", "TOML"),
+    ],
+)
+def test_wrong_recipes(refused: Refused, recipe: Path, tmp_path: Path, old: str, new: str, expected: str) -> None:
+    recipe.write_text(recipe.read_text(encoding="utf-8").replace(old, new), encoding="utf-8")
+    assert expected in refused("train", recipe, "-o", tmp_path / "run")
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_run_that_never_trained_leaves_no_folder(refused: Refused, recipe: Path, tmp_path: Path) -> None:
+    bare = tmp_path / "bare.conll"
+    bare.write_text("the O\npatient O\n", encoding="utf-8")
+    lines = recipe.read_text(encoding="utf-8").splitlines()
+    recipe.write_text("\n".join(f'train = "{bare}"' if x.startswith("train") else x for x in lines), encoding="utf-8")
+    assert "holds no mentions" in refused("train", recipe, "-o", tmp_path / "run")
+    assert not (tmp_path / "run").exists()
+
+
+def test_no_recipe(refused: Refused, tmp_path: Path) -> None:
+    assert "no recipe" in refused("train", tmp_path / "none.toml")
+    assert "RECIPE.toml" in refused("train")
+
+
+def test_without_torch_the_extra_is_named(
+    refused: Refused, recipe: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    original = builtins.__import__
+
+    def without(name: str, *rest: Any) -> Any:
+        if name.startswith("fascicle.train") or name.startswith("fascicle.models"):
+            raise ModuleNotFoundError("No module named 'torch'", name="torch")
+        return original(name, *rest)
+
+    monkeypatch.setattr(builtins, "__import__", without)
+    assert "fascicle[train]" in refused("train", recipe, "-o", tmp_path / "run")
+    assert "fascicle[train]" in refused("export", tmp_path, "-o", tmp_path / "x")
+
+
+def test_export_needs_a_model_and_a_place(refused: Refused, model: Path, tmp_path: Path) -> None:
+    assert "-o" in refused("export", model)
+    assert "there is no model" in refused("export", tmp_path / "none", "-o", tmp_path / "x")
+
+
+@pytest.mark.slow
+def test_an_exported_model_annotates_without_torch(cli: Cli, model: Path, tmp_path: Path) -> None:
+    out = tmp_path / "exported"
+    result = cli("export", model.parent, "-o", out, "--name", "toy@1")
+    assert result.code == 0, result.err
+    assert "toy@1, types Chemical, Disease" in result.out
+    code = (
+        "import sys; from fascicle.cli import main\n"
+        f"code = main(['annotate', '--model', {str(out)!r}, '--text', 'aspirin caused pain'])\n"
+        "loaded = [n for n in ('torch', 'transformers', 'accelerate') if n in sys.modules]\n"
+        "sys.exit(code or len(loaded))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=600)
+    assert done.returncode == 0, done.stderr
+    assert [m["type"] for m in json.loads(done.stdout)["mentions"]] == ["Chemical", "Disease"]
+
+
+def test_models_are_listed(cli: Cli, model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("fascicle.commands.models.shipped_models", lambda: (str(model),))
+    assert cli("models").out.startswith(f"{model}  Chemical, Disease  (torch, ")
+    assert json.loads(cli("models", "--json").out)[0]["types"] == ["Chemical", "Disease"]
+    monkeypatch.setattr("fascicle.commands.models.shipped_models", lambda: ())
+    result = cli("models")
+    assert (result.code, result.out, "no model comes" in result.err) == (0, "", True)

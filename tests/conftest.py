@@ -1,0 +1,150 @@
+"""What every test shares: no network, reproducible properties, where the corpora are, and a tiny trained model."""
+
+from __future__ import annotations
+
+import os
+import socket
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from hypothesis import settings
+
+if TYPE_CHECKING:
+    from fascicle.recipe.settings import Recipe
+
+settings.register_profile("fascicle", derandomize=True, deadline=None, print_blob=True)
+settings.register_profile(
+    "search", deadline=None, max_examples=2000
+)  # HYPOTHESIS_PROFILE=search looks for new failures
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "fascicle"))
+
+
+class NetworkUsedError(AssertionError):
+    """A test, or the code under it, reached for the network."""
+
+
+@pytest.fixture(autouse=True)
+def no_network(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Lets no test reach the network; sockets between processes of this machine stay allowed."""
+    connect, connect_ex = socket.socket.connect, socket.socket.connect_ex
+
+    def guarded(self: socket.socket, address: Any) -> None:
+        _refuse(self, address)
+        connect(self, address)
+
+    def guarded_ex(self: socket.socket, address: Any) -> int:
+        _refuse(self, address)
+        return connect_ex(self, address)
+
+    def resolve(host: object, *_: object, **__: object) -> None:
+        raise NetworkUsedError(f"a test looked up the host {host!r}; tests use no network")
+
+    monkeypatch.setattr(socket.socket, "connect", guarded)
+    monkeypatch.setattr(socket.socket, "connect_ex", guarded_ex)
+    monkeypatch.setattr(socket, "getaddrinfo", resolve)
+
+
+def _refuse(sock: socket.socket, address: object) -> None:
+    if sock.family != socket.AF_UNIX:
+        raise NetworkUsedError(f"a test connected to {address!r}; tests use no network")
+
+
+@pytest.fixture(scope="session")
+def fascicle_data() -> Path:
+    """The folder of corpora that ``FASCICLE_DATA`` names; tests that need it are skipped where there is none."""
+    folder = os.environ.get("FASCICLE_DATA", "")
+    if not folder or not Path(folder).is_dir():
+        pytest.skip("FASCICLE_DATA names no folder of corpora")
+    return Path(folder)
+
+
+_PIECES = (
+    "[PAD] [UNK] [CLS] [SEP] . , - the a of in and with has had was is no patient doctor lung liver heart cancer pain "
+    "fever failure aspirin ibuprofen caused chronic took gave 5 mg for ##s ##er ##itis ##ine hepat caffe ( ) é a b c"
+)
+_TOY = """\
+the O|patient O|has O|lung B-Disease|cancer I-Disease|. O
+aspirin B-Chemical|caused O|pain B-Disease|in O|the O|patient O
+no O|fever B-Disease|, O|no O|pain B-Disease|. O
+the O|doctor O|gave O|ibuprofen B-Chemical|for O|chronic B-Disease|liver I-Disease|failure I-Disease
+caffeine B-Chemical|and O|aspirin B-Chemical|. O
+hepatitis B-Disease|in O|patients O|with O|heart B-Disease|failure I-Disease
+a O|patient O|took O|5 O|mg O|of O|caffeine B-Chemical
+the O|doctor O|was O|in O|the O|liver O
+lung B-Disease|cancer I-Disease|pain B-Disease|and O|fever B-Disease
+aspirin B-Chemical|ibuprofen B-Chemical|caused O|hepatitis B-Disease|. O
+"""
+
+
+@pytest.fixture(scope="session")
+def tiny_encoder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a random BERT of two small layers and a fast WordPiece tokenizer; it reads at most 64 pieces."""
+    transformers = pytest.importorskip("transformers")
+    import torch
+    from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
+
+    transformers.utils.logging.disable_progress_bar()
+    folder = tmp_path_factory.mktemp("tiny-encoder")
+    vocabulary = {piece: i for i, piece in enumerate(dict.fromkeys(_PIECES.split()))}
+    tokenizer = Tokenizer(models.WordPiece(vocabulary, unk_token="[UNK]"))
+    tokenizer.normalizer = normalizers.BertNormalizer()
+    tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+    tokenizer.post_processor = processors.TemplateProcessing(
+        single="[CLS] $A [SEP]", special_tokens=[("[CLS]", 2), ("[SEP]", 3)]
+    )
+    transformers.PreTrainedTokenizerFast(
+        tokenizer_object=tokenizer, pad_token="[PAD]", unk_token="[UNK]", cls_token="[CLS]", sep_token="[SEP]"
+    ).save_pretrained(folder)
+    config = transformers.BertConfig(
+        vocab_size=len(vocabulary),
+        hidden_size=32,
+        num_hidden_layers=2,
+        num_attention_heads=2,
+        intermediate_size=64,
+        max_position_embeddings=64,
+    )
+    with torch.random.fork_rng():
+        torch.manual_seed(1)
+        transformers.BertModel(config, add_pooling_layer=False).save_pretrained(folder)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def toy_corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A column file of ten sentences with the types Chemical and Disease, 18 mentions."""
+    path = tmp_path_factory.mktemp("toy-corpus") / "toy.tsv"
+    path.write_text(_TOY.replace(" ", "\t").replace("\n", "\n\n").replace("|", "\n"), encoding="utf-8")
+    return path
+
+
+@pytest.fixture(scope="session")
+def tiny_recipe(tiny_encoder: Path, toy_corpus: Path) -> Callable[..., Recipe]:
+    """Makes recipes for the toy corpus: ``tiny_recipe(model={"family": "crf"}, training={"epochs": 2})``."""
+    from fascicle.recipe.reader import parse_recipe
+
+    defaults: dict[str, Any] = {
+        "name": "tiny",
+        "corpus": {"train": str(toy_corpus), "dev": str(toy_corpus), "documents": "sentence"},
+        "reading": {"max_length": 32, "overlap": 4},
+        "model": {"encoder": str(tiny_encoder)},
+        "training": {"epochs": 12, "learning_rate": 1e-2, "batch_size": 4, "precision": "fp32"},
+    }
+
+    def make(**changes: Any) -> Recipe:
+        tables = {k: {**v, **changes.pop(k, {})} if isinstance(v, dict) else v for k, v in defaults.items()}
+        return parse_recipe({**tables, **changes}, origin="tiny.toml")
+
+    return make
+
+
+@pytest.fixture(scope="session")
+def tiny_run(tiny_recipe: Callable[..., Recipe], toy_corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A finished run folder, its model (``best``) faultless on the toy corpus."""
+    from fascicle.train.run import run_recipe
+
+    folder = tmp_path_factory.mktemp("tiny-run") / "run"
+    for _ in run_recipe(tiny_recipe(corpus={"test": str(toy_corpus)}), folder):
+        pass
+    return folder

@@ -1,0 +1,179 @@
+"""Recipes: every wrong line is one sentence that names file, key, value and rule."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from fascicle.errors import RecipeError
+from fascicle.recipe.reader import parse_recipe, read_recipe
+from fascicle.recipe.settings import HeadSettings, Recipe
+
+RECIPES = sorted((Path(__file__).resolve().parents[2] / "recipes").glob("*.toml"))
+GOOD = """\
+name = "good"
+[corpus]
+train = "train.tsv"
+dev = "dev.tsv"
+[reading]
+max_length = 64
+overlap = 8
+[model]
+encoder = "some/encoder"
+[training]
+epochs = 3
+"""
+
+
+def written(folder: Path, text: str) -> Path:
+    path = folder / "r.toml"
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def message(folder: Path, text: str) -> str:
+    path = written(folder, text)
+    with pytest.raises(RecipeError) as caught:
+        read_recipe(path)
+    found = str(caught.value)
+    assert "\n" not in found
+    assert found.startswith(str(path))
+    return found.removeprefix(str(path))
+
+
+def test_a_good_recipe_and_its_defaults(tmp_path: Path) -> None:
+    recipe = read_recipe(written(tmp_path, GOOD))
+    assert (recipe.seed, recipe.training.epochs, recipe.training.batch_size) == (1, 3, 16)
+    assert recipe.model.head() == HeadSettings()
+    assert msgspec.json.decode(msgspec.json.encode(recipe), type=Recipe) == recipe
+
+
+def test_paths_are_resolved(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FASCICLE_TEST_DATA", str(tmp_path / "da$ta"))
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    text = GOOD.replace("train.tsv", "$FASCICLE_TEST_DATA/train.tsv").replace('"dev.tsv"', '"../dev.tsv"\ntest = "~/t"')
+    (tmp_path / "sub").mkdir()
+    corpus = read_recipe(written(tmp_path / "sub", text)).corpus
+    assert (corpus.train, corpus.dev, corpus.test) == (
+        str(tmp_path / "da$ta" / "train.tsv"),
+        str(tmp_path / "dev.tsv"),
+        str(tmp_path / "home" / "t"),
+    )
+    assert read_recipe(written(tmp_path, GOOD)).corpus.test == ""
+
+
+@pytest.mark.parametrize("name", ["$FASCICLE_NOT_SET", "${FASCICLE_NOT_SET}"])
+def test_an_unset_variable(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    monkeypatch.delenv("FASCICLE_NOT_SET", raising=False)
+    found = message(tmp_path, GOOD.replace("train.tsv", f"{name}/train.tsv"))
+    assert found == (
+        f": corpus.train = '{name}/train.tsv' names the environment variable FASCICLE_NOT_SET, which is not set"
+    )
+
+
+WRONG = {
+    "unknown at the top": ('name = "good"', 'nmae = "good"', ": unknown key nmae; did you mean name?"),
+    "unknown, nothing near": (
+        'name = "good"',
+        'zzz = 1\nname = "good"',
+        ": unknown key zzz; allowed are corpus, model, ",
+    ),
+    "unknown in a table": ("epochs = 3", "epoch = 3", ": unknown key training.epoch; did you mean training.epochs?"),
+    "a key in the wrong table": (
+        "epochs = 3",
+        "encoder = 3",
+        ": unknown key training.encoder; did you mean model.encoder?",
+    ),
+    "a key outside its table": (
+        'name = "good"',
+        'max_length = 64\nname = "good"',
+        ": unknown key max_length; did you mean reading.max_length?",
+    ),
+    "wrong type": ("epochs = 3", 'epochs = "3"', ": training.epochs = '3' is not allowed: expected `int`, got `str`"),
+    "a boolean for a number": (
+        "epochs = 3",
+        "epochs = true",
+        ": training.epochs = True is not allowed: expected `int`, got `bool`",
+    ),
+    "out of range": ("epochs = 3", "epochs = 0", ": training.epochs = 0 is not allowed: expected `int` >= 1"),
+    "not a number": (
+        "epochs = 3",
+        "learning_rate = nan",
+        ": training.learning_rate = nan is not allowed: expected `float` > 0.0",
+    ),
+    "wrong name": (
+        "epochs = 3",
+        'precision = "bf61"',
+        ": training.precision = 'bf61' is not allowed: allowed are 'fp32', 'bf16'",
+    ),
+    "missing": ('dev = "dev.tsv"', "", ": corpus: object missing required field `dev`"),
+    "missing table": ('[model]\nencoder = "some/encoder"', "", ": object missing required field `model`"),
+    "empty": ('dev = "dev.tsv"', 'dev = ""', ": corpus.dev = '' is not allowed: expected `str` of length >= 1"),
+    "name with a slash": (
+        'name = "good"',
+        'name = "a/b"',
+        ": name = 'a/b' is not allowed: expected `str` matching regex",
+    ),
+    "too much overlap": (
+        "overlap = 8",
+        "overlap = 33",
+        ": reading: overlap = 33 is too large for max_length = 64: at most half is allowed",
+    ),
+    "pooling of pieces": (
+        "[training]",
+        'level = "piece"\npooling = "max"\n[training]',
+        ': model: pooling = "max" needs level = "word": a piece has nothing to pool',
+    ),
+    "special words": (
+        "[training]",
+        'specials = "include"\n[training]',
+        ': model: specials = "include" needs level = "piece": special tokens are not words',
+    ),
+    "strict CRF": (
+        "[training]",
+        'family = "crf"\ndecoding = "strict"\n[training]',
+        ': model: decoding = "strict" is not allowed with family = "crf": use "viterbi"',
+    ),
+    "not TOML": ("epochs = 3", "epochs =", " is not a readable TOML file: "),
+}
+
+
+@pytest.mark.parametrize("case", WRONG)
+def test_what_is_wrong_is_one_sentence(tmp_path: Path, case: str) -> None:
+    old, new, expected = WRONG[case]
+    assert old in GOOD
+    assert message(tmp_path, GOOD.replace(old, new)).startswith(expected)
+
+
+def test_a_value_in_place_of_a_table(tmp_path: Path) -> None:
+    found = message(tmp_path, "training = 3\n" + GOOD.partition("[training]")[0])
+    assert found == ": training = 3 is not allowed: expected `object`, got `int`"
+
+
+def test_what_cannot_be_read(tmp_path: Path) -> None:
+    with pytest.raises(RecipeError, match=r"there is no recipe at .*absent\.toml; give the path of a TOML file"):
+        read_recipe(tmp_path / "absent.toml")
+    with pytest.raises(RecipeError, match="is not a readable TOML file"):
+        read_recipe(tmp_path)
+    (tmp_path / "latin.toml").write_bytes(b'name = "\xe9"')
+    with pytest.raises(RecipeError, match="is not a readable TOML file"):
+        read_recipe(tmp_path / "latin.toml")
+
+
+@pytest.mark.parametrize("path", RECIPES, ids=lambda path: path.name)
+def test_every_recipe_of_the_repository_parses(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FASCICLE_DATA", "/data")
+    recipe = read_recipe(path)
+    assert recipe.name == path.stem
+    assert recipe.corpus.train.startswith("/data/")
+
+
+def test_there_are_recipes() -> None:
+    assert RECIPES
+
+
+def test_plain_values_name_their_origin() -> None:
+    with pytest.raises(RecipeError, match=r"^here: object missing required field `name`$"):
+        parse_recipe({}, origin="here")

@@ -1,0 +1,202 @@
+"""Which part of the package may import which, and what no part may do; read from the sources, nothing is run."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+from graphlib import TopologicalSorter
+from pathlib import Path
+
+import pytest
+
+PACKAGE = Path(__file__).resolve().parents[1] / "src" / "fascicle"
+SOURCES = sorted(PACKAGE.rglob("*.py"))
+EVERYWHERE = {"errors", "recipe"}
+# A room may import itself, what is listed here, and what every room may import. A name with a dot allows one module.
+ROOMS: dict[str, set[str]] = {
+    "errors": set(),
+    "recipe": set(),
+    "core": set(),
+    "text": {"core"},
+    "decode": {"core"},
+    "formats": {"core", "text"},
+    "evaluate": {"core", "text", "decode"},
+    "nn": set(),
+    "runtime": {"core", "text", "decode"},
+    "models": {"core", "text", "decode", "nn", "formats.atomic", "runtime.session", "runtime.optimise"},  # for export
+    "train": {"models", "formats", "evaluate", "runtime", "core", "text", "decode", "nn"},
+    "loading": {"runtime", "models", "core", "text", "formats", "assets"},
+    "cli": {"*"},
+    "commands": {"*"},
+    "__init__": {"*"},
+    "__main__": {"cli"},
+    "assets": set(),
+}
+TORCH_ROOMS = {"nn", "models", "train"}  # every other room works in the base install
+LAZY_ONLY = {
+    ("loading", "models"),
+    *((room, heavy) for room in ("cli", "commands") for heavy in ("models", "train", "nn", "runtime")),
+}
+TORCH = {"torch", "transformers", "accelerate", "safetensors", "sentence_transformers"}
+XML = {"xml", "lxml"}  # a reader of XML must refuse entities first, and is then named here
+PICKLES = {"pickle", "cPickle", "_pickle", "cloudpickle", "dill", "joblib", "shelve", "marshal"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Import:
+    """One import statement: of which module, and whether importing the file runs it."""
+
+    module: str
+    lazy: bool
+    line: int
+
+
+def name_of(path: Path) -> str:
+    parts = path.relative_to(PACKAGE.parent).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+MODULES = {name_of(path) for path in SOURCES}
+
+
+def room_of(module: str) -> str:
+    parts = module.split(".")
+    return parts[1] if len(parts) > 1 else "__init__"
+
+
+def imports(tree: ast.AST, *, lazy: bool = False) -> Iterator[Import]:
+    for node in ast.iter_child_nodes(tree):
+        if isinstance(node, ast.Import):
+            yield from (Import(module=alias.name, lazy=lazy, line=node.lineno) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"line {node.lineno}: imports are absolute"
+            for alias in node.names:
+                module = f"{node.module}.{alias.name}"
+                yield Import(module=module if module in MODULES else node.module or "", lazy=lazy, line=node.lineno)
+        else:
+            typing_only = isinstance(node, ast.If) and ast.unparse(node.test) in (
+                "TYPE_CHECKING",
+                "typing.TYPE_CHECKING",
+            )
+            function = isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda)
+            yield from imports(node, lazy=lazy or function or typing_only)
+
+
+def parse(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
+def allowed(room: str, module: str) -> bool:
+    target = room_of(module)
+    listed = ROOMS[room]
+    if target == "__init__":  # the version and nothing else, and never from below
+        return room in ("cli", "train", "models", "__init__")
+    return target in {room} | EVERYWHERE | listed or "*" in listed or module.removeprefix("fascicle.") in listed
+
+
+each_source = pytest.mark.parametrize("path", SOURCES, ids=[str(p.relative_to(PACKAGE)) for p in SOURCES])
+
+
+@each_source
+def test_a_room_imports_only_what_it_may(path: Path) -> None:
+    room = room_of(name_of(path))
+    assert room in ROOMS, f"{room} is a new room: say in ROOMS what it may import"
+    wrong = [
+        f"line {found.line}: {found.module}"
+        for found in imports(parse(path))
+        if found.module.split(".")[0] == "fascicle" and not allowed(room, found.module)
+    ]
+    assert not wrong
+
+
+@each_source
+def test_heavy_rooms_are_imported_late(path: Path) -> None:
+    room = room_of(name_of(path))
+    wrong = [
+        f"line {found.line}: {found.module}"
+        for found in imports(parse(path))
+        if not found.lazy and (room, room_of(found.module)) in LAZY_ONLY and found.module.startswith("fascicle.")
+    ]
+    assert not wrong
+
+
+@each_source
+def test_only_the_torch_rooms_import_torch(path: Path) -> None:
+    room = room_of(name_of(path))
+    if room in TORCH_ROOMS:
+        return
+    found = [i for i in imports(parse(path)) if i.module.split(".")[0] in TORCH]
+    # Loading brings torch in when a model needs it, and `fascicle train` to set its threads.
+    late = room == "loading" or path == PACKAGE / "commands" / "train.py"
+    assert not [f"line {i.line}: {i.module}" for i in found if not late or not i.lazy]
+
+
+def test_no_import_cycles() -> None:
+    graph: dict[str, set[str]] = {}
+    for path in SOURCES:
+        name = name_of(path)
+        if name != "fascicle":  # the root loads its names late, so that everything below may be imported first
+            found = {i.module for i in imports(parse(path))}
+            graph[name] = {module for module in found if module.startswith("fascicle.") and module != name}
+    TopologicalSorter(graph).prepare()  # raises CycleError, which names the cycle
+
+
+def unsafe(tree: ast.Module) -> Iterator[str]:
+    """What a file does that could run code hidden in data."""
+    for found in imports(tree):
+        if found.module.split(".")[0] in PICKLES | XML:
+            yield f"line {found.line}: import of {found.module}"
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.Call):
+            continue
+        called = ast.unparse(node.func)
+        keywords = {keyword.arg: ast.unparse(keyword.value) for keyword in node.keywords}
+        if called in ("eval", "exec", "compile", "__import__", "os.system"):
+            yield f"line {node.lineno}: {called}("
+        if keywords.get("trust_remote_code", "False") != "False":
+            yield f"line {node.lineno}: trust_remote_code"
+        if called == "torch.load" and keywords.get("weights_only") != "True":
+            yield f"line {node.lineno}: torch.load without weights_only=True"
+        if called in ("np.load", "numpy.load") and keywords.get("allow_pickle", "False") != "False":
+            yield f"line {node.lineno}: numpy.load of pickles"
+        if keywords.get("shell", "False") != "False":
+            yield f"line {node.lineno}: a shell"
+
+
+@each_source
+def test_no_data_can_run_code(path: Path) -> None:
+    assert not list(unsafe(parse(path)))
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "import pickle",
+        "import xml.etree.ElementTree",
+        "def f():\n    from pickle import load",
+        "eval('1')",
+        "exec(code)",
+        "AutoModel.from_pretrained(name, trust_remote_code=True)",
+        "AutoModel.from_pretrained(name, trust_remote_code=flag)",
+        "torch.load(path)",
+        "torch.load(path, weights_only=False)",
+        "np.load(path, allow_pickle=True)",
+        "subprocess.run(command, shell=True)",
+    ],
+)
+def test_the_check_for_unsafe_code_finds_it(code: str) -> None:
+    assert len(list(unsafe(ast.parse(code)))) == 1
+
+
+@pytest.mark.parametrize("code", ["model.eval()", "torch.load(path, weights_only=True)", "re.compile('a')"])
+def test_the_check_for_unsafe_code_leaves_the_rest(code: str) -> None:
+    assert not list(unsafe(ast.parse(code)))
+
+
+@each_source
+def test_files_and_functions_stay_small(path: Path) -> None:
+    assert len(path.read_text(encoding="utf-8").splitlines()) <= 400
+    for node in ast.walk(parse(path)):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            assert (node.end_lineno or node.lineno) - node.lineno < 60, f"line {node.lineno}: {node.name}"

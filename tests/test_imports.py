@@ -1,0 +1,91 @@
+"""What ``import fascicle`` does not do; each check runs in an interpreter of its own."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+SOURCES = Path(__file__).resolve().parents[1] / "src"
+BASE = ["core", "text", "decode", "formats", "evaluate", "recipe", "errors", "loading", "cli"]
+
+
+def run(code: str) -> str:
+    """Runs code in a fresh interpreter without site customisation of warnings, and returns what it printed."""
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", f"import sys; sys.path.insert(0, {str(SOURCES)!r})\n{code}"],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip()
+
+
+def modules(*rooms: str) -> list[str]:
+    """The modules of some rooms, as far as they exist."""
+    found = []
+    for room in rooms:
+        paths = [SOURCES / "fascicle" / f"{room}.py", *sorted((SOURCES / "fascicle" / room).rglob("*.py"))]
+        parts = (path.relative_to(SOURCES).with_suffix("").parts for path in paths if path.exists())
+        found += [".".join(p[:-1] if p[-1] == "__init__" else p) for p in parts]
+    return found
+
+
+@pytest.mark.parametrize("heavy", ["torch", "transformers", "onnxruntime", "accelerate", "onnx"])
+def test_importing_loads_nothing_heavy(heavy: str) -> None:
+    assert run(f"import fascicle; print({heavy!r} in sys.modules)") == "False"
+
+
+def test_the_base_rooms_work_without_torch() -> None:
+    names = modules(*BASE, "runtime")
+    code = (
+        "import importlib\n"
+        "for name in ('torch', 'transformers', 'accelerate', 'safetensors', 'onnx'): sys.modules[name] = None\n"
+        f"for name in {names!r}: importlib.import_module(name)\n"
+        "print('done')"
+    )
+    assert run(code) == "done"
+
+
+def test_importing_opens_no_socket() -> None:
+    code = (
+        "opened = []\n"
+        "sys.addaudithook(lambda event, args: opened.append(event) if event.startswith('socket.') else None)\n"
+        "import fascicle\n"
+        "print(opened)"
+    )
+    assert run(code) == "[]"
+
+
+def test_importing_changes_nothing_global() -> None:
+    code = (
+        "import logging, os, random, signal, warnings\n"
+        "def state():\n"
+        "    loggers = sorted(n for n, l in logging.root.manager.loggerDict.items() if getattr(l, 'handlers', None))\n"
+        "    return (dict(os.environ), os.getcwd(), list(logging.root.handlers), logging.root.level, loggers,\n"
+        "            list(warnings.filters), random.getstate(), signal.getsignal(signal.SIGINT), sys.excepthook)\n"
+        "import msgspec, numpy  # these add filters of their own\n"
+        "before = state()\n"
+        "import fascicle\n"
+        "print(before == state())"
+    )
+    assert run(code) == "True"
+
+
+def test_the_public_names_are_sorted_and_exist() -> None:
+    code = (
+        "import fascicle\n"
+        "names = list(getattr(fascicle, '__all__', []))\n"
+        "assert names == sorted(names), names\n"
+        "assert set(names) <= set(dir(fascicle)), set(names) - set(dir(fascicle))\n"
+        "print('done')"
+    )
+    assert run(code) == "done"
+
+
+def test_the_package_is_typed() -> None:
+    assert (SOURCES / "fascicle" / "py.typed").exists()
