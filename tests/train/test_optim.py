@@ -45,7 +45,7 @@ def test_every_step_has_a_rate(warmup: float, steps: int) -> None:
     assert all(0 < factor(s) <= 1 for s in range(steps))
 
 
-@pytest.mark.parametrize("family", ["BertModel", "ElectraModel", "ModernBertModel"])
+@pytest.mark.parametrize("family", ["BertModel", "ElectraModel", "RobertaModel"])
 def test_every_parameter_is_in_one_group_with_its_rate(family: str) -> None:
     ner = model(family, family.replace("Model", "Config"))
     chosen = settings(learning_rate=1e-3, head_learning_rate=1e-2, layer_decay=0.5, weight_decay=0.1)

@@ -63,9 +63,7 @@ def check_fragments(fragments: Fragments) -> None:
     previous = 0
     for start, end in fragments:
         if start < previous or end <= start:
-            raise ValueError(
-                f"spans {fragments} are not allowed: each must be 0 <= start < end, sorted and disjoint"
-            )
+            raise ValueError(f"spans {fragments} are not allowed: each must be 0 <= start < end, sorted and disjoint")
         previous = end
 
 

@@ -129,6 +129,8 @@ class TrainingSettings(Settings, frozen=True, kw_only=True):
         schedule: ``"linear"`` to zero, or ``"constant"``, after the warm-up.
         warmup: share of all steps over which the rate rises from zero.
         clip: largest norm of the gradient; 0 for no limit.
+        hidden_pieces: share of pieces replaced by the mask token, drawn anew in every epoch, so that context is learnt
+            and not only the words themselves.
         precision: ``"fp32"``, or ``"bf16"`` (autocast).
         average: evaluate and keep the raw weights (``"none"``), their exponential moving average (``"ema"``), or the
             mean of the weights after the last ``average_epochs`` epochs (``"last"``).
@@ -149,6 +151,7 @@ class TrainingSettings(Settings, frozen=True, kw_only=True):
     schedule: Literal["linear", "constant"] = "linear"
     warmup: Share = 0.1
     clip: NotNegative = 1.0
+    hidden_pieces: Annotated[float, Meta(ge=0.0, lt=1.0)] = 0.0
     precision: Literal["fp32", "bf16"] = "bf16"
     average: Literal["none", "ema", "last"] = "none"
     average_decay: Annotated[float, Meta(gt=0.0, lt=1.0)] = 0.995

@@ -66,6 +66,8 @@ class PieceTokenizer:
         self._tokenizer = tokenizer
         self.pad = pad if pad is not None else _pad_id(tokenizer, padding)
         self.prefix, self.suffix = _specials(tokenizer)
+        masks = (tokenizer.token_to_id(token) for token in ("[MASK]", "<mask>"))
+        self.mask: int | None = next((m for m in masks if m is not None), None)
         self._blanks = [i for i in map(tokenizer.token_to_id, _BLANKS) if i is not None]
 
     @classmethod

@@ -15,7 +15,7 @@ from fascicle.core.tags import SCHEMES
 from fascicle.models.tagger import IGNORED
 from fascicle.models.targets import align
 from fascicle.recipe.settings import HeadSettings, ReadingSettings
-from fascicle.text.batch import collate
+from fascicle.text.batch import Batch, collate
 from fascicle.text.pieces import Ints, Pieces, PieceTokenizer, encode_documents
 from fascicle.text.windows import Window, cut_short, windows_of
 
@@ -44,16 +44,32 @@ class TrainingSet:
     mentions: int
     lost: Counter[str]
 
-    def batches(self, *, size: int, seed: int, epoch: int) -> Iterator[tuple[dict[str, Tensor], Tensor]]:
-        """One epoch of batches and targets ``[B, U]``, the same for the same seed and epoch."""
+    def batches(
+        self, *, size: int, seed: int, epoch: int, hidden: float = 0.0
+    ) -> Iterator[tuple[dict[str, Tensor], Tensor]]:
+        """One epoch of batches, the same for the same arguments.
+
+        Args:
+            size: windows in a batch.
+            seed: decides, with ``epoch``, the order and what is hidden.
+            epoch: from 0.
+            hidden: share of pieces replaced by the mask token.
+
+        Yields:
+            Arrays of ``text.batch.collate`` and targets ``[B, U]``.
+        """
+        chance = np.random.default_rng((seed, epoch, 1))
         for chosen in _shuffled([w.pieces[1] - w.pieces[0] for w in self.windows], size=size, seed=(seed, epoch)):
-            yield self._batch([self.windows[i] for i in chosen])
+            arrays, targets = self._batch([self.windows[i] for i in chosen])
+            if hidden:
+                arrays = {**arrays, "input_ids": self._hide(arrays, hidden, chance)}
+            yield {name: torch.from_numpy(a) for name, a in arrays.items()}, torch.from_numpy(targets)
 
     def count(self, size: int) -> int:
         """Batches in an epoch."""
         return -(-len(self.windows) // size)
 
-    def _batch(self, windows: Sequence[Window]) -> tuple[dict[str, Tensor], Tensor]:
+    def _batch(self, windows: Sequence[Window]) -> tuple[Batch, Ints]:
         arrays = collate(windows, self.pieces, self.tokenizer)
         targets = np.full(arrays["first_piece"].shape, IGNORED, dtype=np.int64)
         for row, window in enumerate(windows):
@@ -61,7 +77,14 @@ class TrainingSet:
             targets[row, : len(tags)] = tags
         if self.specials:
             arrays, targets = _with_specials(arrays, targets)
-        return {name: torch.from_numpy(a) for name, a in arrays.items()}, torch.from_numpy(targets)
+        return arrays, targets
+
+    def _hide(self, arrays: Batch, share: float, chance: np.random.Generator) -> Ints:
+        """Piece ids with a share of them replaced; special tokens and padding stay."""
+        ids, length = arrays["input_ids"], arrays["attention_mask"].sum(axis=1, keepdims=True)
+        place = np.arange(ids.shape[1])
+        inside = (place >= len(self.tokenizer.prefix)) & (place < length - len(self.tokenizer.suffix))
+        return np.where(inside & (chance.random(ids.shape) < share), self.tokenizer.mask or 0, ids)
 
 
 def training_set(

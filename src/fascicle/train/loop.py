@@ -80,7 +80,9 @@ class Trainer:
     def _one_epoch(self) -> Iterator[StepDone | EpochDone]:
         started, total = time.perf_counter(), 0.0
         self.model.train()
-        batches = self.data.batches(size=self.settings.batch_size, seed=self.seed, epoch=self.epoch)
+        batches = self.data.batches(
+            size=self.settings.batch_size, seed=self.seed, epoch=self.epoch, hidden=self.settings.hidden_pieces
+        )
         while group := list(itertools.islice(batches, self.settings.accumulation)):
             loss = sum(self._accumulate(batch, targets, share=1.0 / len(group)) for batch, targets in group)
             self._change()

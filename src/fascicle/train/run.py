@@ -303,6 +303,11 @@ def _check_encoder(recipe: Recipe, pretrained: Pretrained) -> None:
             f'model.specials = "include" needs special tokens before and after a text, which {recipe.model.encoder} '
             'does not have; use "exclude"'
         )
+    if recipe.training.hidden_pieces and pretrained.tokenizer.mask is None:
+        raise RecipeError(
+            f"training.hidden_pieces = {recipe.training.hidden_pieces} needs a mask token, which the tokenizer of "
+            f"{recipe.model.encoder} lacks; set it to 0"
+        )
     if recipe.reading.max_length > pretrained.encoder.longest:
         raise RecipeError(
             f"reading.max_length = {recipe.reading.max_length} is more than the {pretrained.encoder.longest} pieces "

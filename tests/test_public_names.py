@@ -1,0 +1,23 @@
+from __future__ import annotations
+
+import fascicle
+
+
+def test_the_public_names_are_these() -> None:
+    assert fascicle.__all__ == [
+        "Document",
+        "Event",
+        "Link",
+        "Mention",
+        "Patch",
+        "Scores",
+        "Section",
+        "__version__",
+        "errors",
+        "load",
+        "read",
+        "score",
+        "write",
+    ]
+    assert sorted(fascicle.__all__) == fascicle.__all__
+    assert all(hasattr(fascicle, name) for name in fascicle.__all__)
