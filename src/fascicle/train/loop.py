@@ -60,12 +60,12 @@ class Trainer:
         self.device = self._accelerator.device
         model.to(self.device)
         self.optimizer: Optimizer = make_optimizer(model, settings)
-        self.schedule: LambdaLR = make_schedule(self.optimizer, settings, steps=self.steps_per_epoch * settings.epochs)
+        self.move_schedule()
 
     def move_schedule(self) -> None:
-        """Puts the schedule to ``step``, after that was set from outside."""
-        self.schedule.last_epoch = self.step - 1
-        self.schedule.step()
+        """Puts the schedule to ``step``, also after that was set from outside."""
+        steps = self.steps_per_epoch * self.settings.epochs
+        self.schedule: LambdaLR = make_schedule(self.optimizer, self.settings, steps=steps, done=self.step)
 
     @property
     def steps_per_epoch(self) -> int:

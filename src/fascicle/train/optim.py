@@ -45,9 +45,9 @@ def parameter_groups(model: NerModel, settings: TrainingSettings) -> Iterator[di
         yield {"params": parameters, "lr": rate, "weight_decay": decay}
 
 
-def make_schedule(optimizer: Optimizer, settings: TrainingSettings, *, steps: int) -> LambdaLR:
-    """Warm-up, then linear to zero or constant, over ``steps`` changes of the weights."""
-    return LambdaLR(optimizer, rate_factor(settings, steps=steps))
+def make_schedule(optimizer: Optimizer, settings: TrainingSettings, *, steps: int, done: int = 0) -> LambdaLR:
+    """Warm-up, then linear to zero or constant, over ``steps`` changes of the weights, ``done`` of them made."""
+    return LambdaLR(optimizer, rate_factor(settings, steps=steps), last_epoch=done - 1)
 
 
 def rate_factor(settings: TrainingSettings, *, steps: int) -> Callable[[int], float]:
