@@ -25,40 +25,43 @@ from fascicle.loading import load
 from fascicle.models.ship import export_model
 from fascicle.recipe.manifest import CARD, read_manifest
 from fascicle.recipe.reader import read_recipe
+from fascicle.recipe.settings import CorpusSettings
 from fascicle.runtime.predictor import ModelPredictor
+from fascicle.train.corpus import read_part
 
 
 def main() -> None:
     """Exports, measures, writes."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("run", type=Path)
+    parser.add_argument("--recipe", default="bc5cdr-best")
     parser.add_argument("--name", default="bc5cdr@1")
     parser.add_argument("--assets", type=Path, default=HERE.parent / "src" / "fascicle" / "assets")
     args = parser.parse_args()
     target = args.assets / args.name
-    export_model(args.run, target, int8=True, name=args.name, overwrite=True)
+    corpus = read_recipe(HERE.parent / "recipes" / f"{args.recipe}.toml").corpus
+    export_model(args.run, target, sample=read_part(corpus.train, corpus), name=args.name, overwrite=True)
     with tempfile.TemporaryDirectory() as place:
         export_model(args.run, Path(place) / "fp32", int8=False, name=args.name)
-        result = measure(load(target), load(Path(place) / "fp32"))
+        result = measure(load(target), load(Path(place) / "fp32"), corpus)
     result["size_bytes"] = sum(p.stat().st_size for p in target.iterdir())
     result["run"] = json.loads((args.run / "run.json").read_text(encoding="utf-8"))
     result["recipe"] = json.loads((args.run / "recipe.json").read_text(encoding="utf-8")) | {"corpus": "see recipes/"}
     write_result(f"shipped-{args.name}", result)
-    (target / CARD).write_text(card(args.name, target, result), encoding="utf-8")
+    (target / CARD).write_text(card(args, target, result), encoding="utf-8")
 
 
-def measure(model: ModelPredictor, fp32: ModelPredictor) -> dict[str, object]:
+def measure(model: ModelPredictor, fp32: ModelPredictor, corpus: CorpusSettings) -> dict[str, object]:
     """Every number of the card; F1 is strict and micro, over (document, type, spans)."""
-    recipe = read_recipe(HERE.parent / "recipes" / "bc5cdr-best.toml")
-    data = Path(recipe.corpus.test).parents[2]
+    data = Path(corpus.test).parents[2]
     value: dict[str, object] = {}
-    for part, path in (("dev", recipe.corpus.dev), ("test", recipe.corpus.test)):
+    for part, path in (("dev", corpus.dev), ("test", corpus.test)):
         whole = list(read(path, format="conll", options=ConllOptions(documents="file")))
         small, full = scored(model, whole), scored(fp32, whole)
         value[f"{part}_given_sentences"] = row(small)
         value[f"{part}_given_sentences_fp32"] = row(full)
         value[f"{part}_int8_less_fp32"] = paired(small, full)
-    alone = list(read(recipe.corpus.test, format="conll", options=ConllOptions(documents="sentence")))
+    alone = list(read(corpus.test, format="conll", options=ConllOptions(documents="sentence")))
     value["test_one_sentence_at_a_time"] = row(scored(model, alone))
     for part, name in (("dev", "CDR_DevelopmentSet"), ("test", "CDR_TestSet")):
         abstracts = list(read(data / "bc5cdr" / "pubtator" / f"{name}.PubTator.txt", format="pubtator"))
@@ -88,8 +91,9 @@ def as_disease(document: Document) -> Document:
     return msgspec.structs.replace(document, mentions=tuple(mentions.values()))
 
 
-def card(name: str, folder: Path, result: dict[str, object]) -> str:
+def card(args: argparse.Namespace, folder: Path, result: dict[str, object]) -> str:
     """The model's card, every number from ``result``."""
+    name = args.name
     manifest = read_manifest(folder)
     head, reading = manifest.answering, manifest.reading
     size = float(str(result["size_bytes"])) / 1e6
@@ -144,8 +148,8 @@ def card(name: str, folder: Path, result: dict[str, object]) -> str:
         "## How to make it again",
         "",
         "```",
-        "FASCICLE_DATA=... python benchmarks/train.py bc5cdr-best --seed 1",
-        f"FASCICLE_DATA=... python benchmarks/ship.py runs/bc5cdr-best-s1 --name {name}",
+        f"FASCICLE_DATA=... python benchmarks/train.py {args.recipe} --seed 1",
+        f"FASCICLE_DATA=... python benchmarks/ship.py runs/{args.recipe}-s1 --recipe {args.recipe} --name {name}",
         "```",
         "",
         f"This card was written by the second command; its numbers stand in `benchmarks/results/shipped-{name}.json`.",

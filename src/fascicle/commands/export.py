@@ -10,8 +10,12 @@ import msgspec
 
 from fascicle.commands.console import needs_extra
 from fascicle.commands.parsing import add_json, add_overwrite
-from fascicle.errors import UsageError
+from fascicle.core.document import Document
+from fascicle.errors import InputError, UsageError
+from fascicle.formats.atomic import check_folder
+from fascicle.formats.files import read
 from fascicle.loading import find_model
+from fascicle.recipe.settings import Recipe
 
 HELP = "turn a trained model into a folder that runs without torch"
 
@@ -22,6 +26,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("model", metavar="RUN_OR_MODEL", help="a run folder, or the model folder in it")
     parser.add_argument("-o", "--output", metavar="DIR", help="the folder to write")
     parser.add_argument("--int8", action="store_true", help="8-bit weights: smaller and faster, a little less exact")
+    parser.add_argument(
+        "--calibrate",
+        metavar="FILE",
+        help="texts to measure 8-bit activations on, in any format; default: the training part of the run's recipe",
+    )
     parser.add_argument("--name", help="of the exported model; becomes the source of its mentions")
     add_overwrite(parser)
     add_json(parser, what="the description of the model")
@@ -34,10 +43,29 @@ def run(args: argparse.Namespace) -> int:
     folder, target = find_model(args.model), Path(args.output)
     with needs_extra("train"):
         from fascicle.models.ship import export_model
-    manifest = export_model(folder, target, int8=args.int8, name=args.name, overwrite=args.overwrite)
+    check_folder(target, overwrite=args.overwrite)
+    sample = _sample(folder, args.calibrate) if args.int8 else []
+    manifest = export_model(folder, target, sample=sample, int8=args.int8, name=args.name, overwrite=args.overwrite)
     if args.json:
         sys.stdout.write(msgspec.json.encode(manifest).decode() + "\n")
         return 0
     size = sum(file.stat().st_size for file in target.rglob("*") if file.is_file())
     sys.stdout.write(f"{target}: {manifest.name}, types {', '.join(manifest.types)}, {size / 1e6:.1f} MB\n")
     return 0
+
+
+def _sample(folder: Path, calibrate: str | None) -> list[Document]:
+    """Texts to measure activations on: those given, or the training documents of the run that made the model."""
+    if calibrate is not None:
+        return list(read(calibrate))
+    from fascicle.train.corpus import read_part
+
+    recipes = [p for p in (folder / "recipe.json", folder.parent / "recipe.json") if p.is_file()]
+    if not recipes:
+        raise UsageError(
+            f"{folder} is not in a run folder that names its corpus; give sample texts with --calibrate FILE"
+        )
+    corpus = msgspec.json.decode(recipes[0].read_bytes(), type=Recipe).corpus
+    if not Path(corpus.train).exists():
+        raise InputError(f"the training corpus {corpus.train} is not there any more; give texts with --calibrate FILE")
+    return read_part(corpus.train, corpus)

@@ -98,7 +98,7 @@ def atomic_folder(path: str | os.PathLike[str], *, overwrite: bool = False) -> I
         OutputError: the folder exists and may not be overwritten, or the place cannot be written.
     """
     target = Path(path).resolve()
-    _check_folder(target, overwrite=overwrite)
+    check_folder(target, overwrite=overwrite)
     temporary = _temporary_name(target)
     with _place_errors(target):
         temporary.mkdir()
@@ -106,7 +106,7 @@ def atomic_folder(path: str | os.PathLike[str], *, overwrite: bool = False) -> I
         with _place_errors(target):
             yield temporary
             _sync_files(temporary)
-            _check_folder(target, overwrite=overwrite)
+            check_folder(target, overwrite=overwrite)
             _swap(temporary, target)
             _sync_folder(target.parent)
     finally:
@@ -128,7 +128,12 @@ def check_target(path: str | os.PathLike[str], *, overwrite: bool = False) -> No
         raise OutputError(f"the folder {target.parent} does not exist; make it first, or give another place")
 
 
-def _check_folder(target: Path, *, overwrite: bool) -> None:
+def check_folder(target: Path, *, overwrite: bool) -> None:
+    """Says early whether a folder can be written, as ``check_target`` does for a file.
+
+    Raises:
+        OutputError: it holds something and may not be overwritten, it is a file, or its own folder is missing.
+    """
     if target.exists() and not target.is_dir():
         raise OutputError(f"{target} is a file; give the name of a folder to write")
     if target.is_dir() and not overwrite and any(target.iterdir()):

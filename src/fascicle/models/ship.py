@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -9,15 +10,21 @@ import msgspec
 import torch
 from torch import Tensor, nn
 
+from fascicle.core.document import Document
+from fascicle.core.spans import Span
 from fascicle.errors import ModelError, UsageError
 from fascicle.formats.atomic import atomic_folder
 from fascicle.models.checkpoint import TOKENIZER, load_model
 from fascicle.models.export import export_onnx, largest_difference
 from fascicle.models.model import NerModel
 from fascicle.recipe.manifest import CARD, Manifest, check_files, read_manifest, write_manifest
+from fascicle.runtime.fixed_scales import RangeRecorder, fix_scales
 from fascicle.runtime.optimise import quantise
+from fascicle.runtime.predictor import ModelPredictor
+from fascicle.text.pieces import PieceTokenizer
 
 GRAPH = "model.onnx"
+SAMPLE_CHARACTERS = 100_000
 _TOLERANCE = 1e-3  # of an emission, fp32 graph against torch; 1e-5 is usual
 
 _EXAMPLE_SIZES = {"batch": 3, "pieces": 11, "units": 7}
@@ -25,7 +32,13 @@ _OTHER_SIZES = {"batch": 2, "pieces": 29, "units": 19}
 
 
 def export_model(
-    folder: Path, target: Path, *, int8: bool = True, name: str | None = None, overwrite: bool = False
+    folder: Path,
+    target: Path,
+    *,
+    sample: Sequence[Document] = (),
+    int8: bool = True,
+    name: str | None = None,
+    overwrite: bool = False,
 ) -> Manifest:
     """Exports a model folder of torch.
 
@@ -34,6 +47,8 @@ def export_model(
     Args:
         folder: with ``model.json`` and ``model.safetensors``, e.g. ``RUN/best``; a run folder stands for its ``best``.
         target: folder to write.
+        sample: texts like those the model will read, best its training documents: the ranges of 8-bit activations are
+            measured on the first ``SAMPLE_CHARACTERS`` of them.
         int8: store weights and embeddings in 8 bits.
         name: of the exported model; the old one by default.
         overwrite: replace an existing folder.
@@ -43,6 +58,7 @@ def export_model(
 
     Raises:
         ModelError: the folder is no torch model, or cannot be written as ONNX.
+        UsageError: 8 bits without sample texts, or a folder that is an export already.
         OutputError: the target exists.
     """
     if not (folder / "model.json").is_file() and (folder / "best" / "model.json").is_file():
@@ -50,6 +66,8 @@ def export_model(
     manifest = read_manifest(folder)
     if manifest.runtime != "torch":
         raise UsageError(f"{folder} is an exported model already; give the folder of a training run")
+    if int8 and not any(d.text.strip() for d in sample):
+        raise UsageError("8-bit export needs sample texts to measure activations on; give some with --calibrate FILE")
     check_files(folder, manifest)
     model = load_model(folder, manifest)
     with atomic_folder(target, overwrite=overwrite) as place:
@@ -61,18 +79,57 @@ def export_model(
             raise ModelError(f"the ONNX graph differs from the torch model by {gap:.2g}; it was not written")
         facts = [f"largest difference of a score between torch and the fp32 graph: {gap:.1e}"]
         if int8:
-            done = quantise(plain, place / GRAPH)
+            facts.append(_quantise(plain, place / GRAPH, manifest, folder, sample))
             plain.unlink()
-            facts.append(
-                f"int8: {done.products} matrix products and {done.tables} embedding tables, "
-                f"{done.bytes_before / 1e6:.1f} MB became {done.bytes_after / 1e6:.1f} MB"
-            )
         else:
             plain.rename(place / GRAPH)
         (place / TOKENIZER).write_bytes((folder / TOKENIZER).read_bytes())
         shipped = msgspec.structs.replace(manifest, runtime="onnx", name=name or manifest.name)
         (place / CARD).write_text(card(shipped, facts), encoding="utf-8")
         return write_manifest(place, shipped)
+
+
+def _quantise(plain: Path, target: Path, manifest: Manifest, folder: Path, sample: Sequence[Document]) -> str:
+    """Writes the 8-bit graph with fixed scales; returns what was done, for the card."""
+    with tempfile.TemporaryDirectory() as name:
+        dynamic = Path(name) / "dynamic.onnx"
+        done = quantise(plain, dynamic)
+        recorder = RangeRecorder(dynamic, Path(name) / "recorder.onnx")
+        tokenizer = PieceTokenizer.from_file(folder / TOKENIZER, pad=manifest.tokenizer.pad)
+        texts = excerpt(sample, characters=SAMPLE_CHARACTERS)
+        ModelPredictor(manifest, tokenizer, recorder).predict(texts)
+        fixed = fix_scales(dynamic, target, ranges=recorder.ranges)
+    return (
+        f"int8: {done.products} matrix products and {done.tables} embedding tables, {fixed} activations with fixed "
+        f"scales measured on {sum(len(d.text) for d in texts):,} characters; {done.bytes_before / 1e6:.1f} MB became "
+        f"{target.stat().st_size / 1e6:.1f} MB"
+    )
+
+
+def excerpt(documents: Sequence[Document], *, characters: int) -> list[Document]:
+    """The first documents, the last of them cut short at the end of a sentence or word, so that no more is read."""
+    found: list[Document] = []
+    for document in documents:
+        if characters <= 0:
+            break
+        found.append(_cut(document, characters))
+        characters -= len(document.text)
+    return found
+
+
+def _cut(document: Document, characters: int) -> Document:
+    if len(document.text) <= characters:
+        return Document(id=document.id, text=document.text, sentences=document.sentences, words=document.words)
+
+    def inside(ranges: tuple[Span, ...] | None) -> tuple[Span, ...] | None:
+        return None if ranges is None else tuple(r for r in ranges if r[1] <= characters)
+
+    return Document(
+        id=document.id,
+        text=document.text[:characters],
+        sentences=inside(document.sentences),
+        words=inside(document.words),
+    )
 
 
 def card(manifest: Manifest, facts: Sequence[str]) -> str:
