@@ -243,5 +243,5 @@ def test_special_tokens_of_a_crf_are_o_at_inference(tiny_encoder: Path, scheme: 
         decide = [TagDecision(scheme=SCHEMES[scheme], decoding="viterbi", chain=c) for c in (inner, outer)]
         spans, scores = decode_emissions(emissions, decide[0])
         wanted, expected = decode_emissions(explicit, decide[1])
-        assert (spans + [1, 1, 0]).tolist() == wanted.tolist()
+        assert (spans + np.array([1, 1, 0])).tolist() == wanted.tolist()
         assert scores == pytest.approx(expected, abs=1e-9)

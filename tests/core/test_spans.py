@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from itertools import pairwise
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -41,7 +43,7 @@ def test_adjacent_spans_do_not_overlap() -> None:
 @given(fragments)
 def test_fragments_are_sorted_disjoint_or_refused(given_spans: list[Span]) -> None:
     ordered = sorted(given_spans)
-    disjoint = all(a[1] <= b[0] for a, b in zip(ordered, ordered[1:], strict=False))
+    disjoint = all(a[1] <= b[0] for a, b in pairwise(ordered))
     if not disjoint:
         with pytest.raises(ValueError, match="disjoint"):
             as_fragments(given_spans)

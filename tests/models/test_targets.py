@@ -99,7 +99,7 @@ def test_every_reason_has_an_example_and_an_explanation() -> None:
 
 def test_an_unknown_type_is_refused() -> None:
     for spans in (((0, 4),), ((0, 4), (12, 16))):
-        with pytest.raises(ValueError, match="the type .Gene., not among the types Chemical, Disease"):
+        with pytest.raises(ValueError, match=r"the type .Gene., not among the types Chemical, Disease"):
             taught([Mention(spans, "Gene")], **TEXT)
 
 
