@@ -1,6 +1,6 @@
-"""Makes the shipped model from its training run: exports it, measures it, writes its card.
+"""Makes the shipped model from its training runs: averages their weights, exports, measures, writes the card.
 
-usage: python benchmarks/ship.py RUN [--name bc5cdr@1] [--assets src/fascicle/assets]
+usage: python benchmarks/ship.py RUN [RUN ...] [--name bc5cdr@1] [--assets src/fascicle/assets]
 
 ``FASCICLE_DATA`` names the corpora. Written: the model folder with its card, and ``results/shipped-NAME.json``.
 """
@@ -23,6 +23,7 @@ from fascicle.formats.conll import ConllOptions
 from fascicle.formats.files import read
 from fascicle.loading import load
 from fascicle.models.ship import export_model
+from fascicle.models.soup import average_models
 from fascicle.recipe.manifest import CARD, read_manifest
 from fascicle.recipe.reader import read_recipe
 from fascicle.recipe.settings import CorpusSettings
@@ -33,20 +34,23 @@ from fascicle.train.corpus import read_part
 def main() -> None:
     """Exports, measures, writes."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("run", type=Path)
+    parser.add_argument("runs", type=Path, nargs="+")
     parser.add_argument("--recipe", default="bc5cdr-best")
     parser.add_argument("--name", default="bc5cdr@1")
     parser.add_argument("--assets", type=Path, default=HERE.parent / "src" / "fascicle" / "assets")
     args = parser.parse_args()
     target = args.assets / args.name
     corpus = read_recipe(HERE.parent / "recipes" / f"{args.recipe}.toml").corpus
-    export_model(args.run, target, sample=read_part(corpus.train, corpus), name=args.name, overwrite=True)
     with tempfile.TemporaryDirectory() as place:
-        export_model(args.run, Path(place) / "fp32", int8=False, name=args.name)
+        mean = Path(place) / "mean"
+        average_models([run / "best" for run in args.runs], mean)
+        export_model(mean, target, sample=read_part(corpus.train, corpus), name=args.name, overwrite=True)
+        export_model(mean, Path(place) / "fp32", int8=False, name=args.name)
         result = measure(load(target), load(Path(place) / "fp32"), corpus)
     result["size_bytes"] = sum(p.stat().st_size for p in target.iterdir())
-    result["run"] = json.loads((args.run / "run.json").read_text(encoding="utf-8"))
-    result["recipe"] = json.loads((args.run / "recipe.json").read_text(encoding="utf-8")) | {"corpus": "see recipes/"}
+    for key, file in (("runs", "run.json"), ("recipes", "recipe.json")):
+        found = [json.loads((run / file).read_text(encoding="utf-8")) for run in args.runs]
+        result[key] = [{**value, "corpus": "see recipes/"} if key == "recipes" else value for value in found]
     write_result(f"shipped-{args.name}", result)
     (target / CARD).write_text(card(args, target, result), encoding="utf-8")
 
@@ -118,8 +122,9 @@ def card(args: argparse.Namespace, folder: Path, result: dict[str, object]) -> s
         "",
         "## How good it is",
         "",
-        "Strict micro F1 in percent (same type, same characters), with 95 % bootstrap intervals. One training run,",
-        "seed 1; epoch and recipe were chosen on the development part, the test part was scored once.",
+        "Strict micro F1 in percent (same type, same characters), with 95 % bootstrap intervals. The weights",
+        f"are the mean over {len(args.runs)} training run{'s' * (len(args.runs) > 1)} with seed 1; epochs, recipes",
+        "and the averaging were chosen on the development part; this model was scored once on the test part.",
         "",
         "| data | what the model was given | precision | recall | F1 | interval |",
         "|---|---|---|---|---|---|",
@@ -148,11 +153,12 @@ def card(args: argparse.Namespace, folder: Path, result: dict[str, object]) -> s
         "## How to make it again",
         "",
         "```",
-        f"FASCICLE_DATA=... python benchmarks/train.py {args.recipe} --seed 1",
-        f"FASCICLE_DATA=... python benchmarks/ship.py runs/{args.recipe}-s1 --recipe {args.recipe} --name {name}",
+        "export FASCICLE_DATA=...",
+        *(f"python benchmarks/train.py {run.name.rpartition('-s')[0]} --seed 1" for run in args.runs),
+        f"python benchmarks/ship.py {' '.join(f'runs/{run.name}' for run in args.runs)} --name {name}",
         "```",
         "",
-        f"This card was written by the second command; its numbers stand in `benchmarks/results/shipped-{name}.json`.",
+        f"This card was written by the last command; its numbers stand in `benchmarks/results/shipped-{name}.json`.",
     ]
     return "\n".join(lines) + "\n"
 

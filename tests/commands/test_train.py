@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import builtins
 import json
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable
@@ -124,6 +125,20 @@ def test_an_exported_model_annotates_without_torch(cli: Cli, model: Path, tmp_pa
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=600)
     assert done.returncode == 0, done.stderr
     assert [m["type"] for m in json.loads(done.stdout)["mentions"]] == ["Chemical", "Disease"]
+
+
+@pytest.mark.slow
+def test_int8_measures_on_the_corpus_of_the_run_or_on_given_texts(
+    cli: Cli, refused: Refused, model: Path, toy_corpus: Path, tmp_path: Path
+) -> None:
+    assert cli("export", model, "-o", tmp_path / "a", "--int8").code == 0
+    alone = tmp_path / "alone"
+    shutil.copytree(model, alone)
+    assert "--calibrate" in refused("export", alone, "-o", tmp_path / "b", "--int8")
+    assert not (tmp_path / "b").exists()
+    assert cli("export", alone, "-o", tmp_path / "b", "--int8", "--calibrate", toy_corpus).code == 0
+    said = [cli("annotate", "--model", tmp_path / n, "--text", "aspirin caused pain").out for n in ("a", "b")]
+    assert said[0] == said[1]
 
 
 def test_models_are_listed(cli: Cli, model: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -104,8 +104,8 @@ def test_ten_sentences_are_learnt(trained: Trained) -> None:
     patches = trained.predictor.predict(trained.gold)
     found = [apply(d, p) for d, p in zip(trained.gold, patches, strict=True)]
     result = score(layers(trained.gold), layers(found, source="tiny"))
-    touching = 2 if trained.head.scheme == "IO" else 0  # "aspirin ibuprofen"
-    assert trained.data.lost == ({"touching": 2} if touching else {})
+    touching = 4 if trained.head.scheme == "IO" else 0  # "aspirin ibuprofen" and "lung cancer pain"
+    assert trained.data.lost == ({"touching": touching} if touching else {})
     assert (result.counts.fn, result.counts.fp) == (touching, touching // 2)
 
 
@@ -161,10 +161,9 @@ def test_nothing_to_read(trained: Trained, text: str) -> None:
 
 def test_a_text_longer_than_a_window(trained: Trained) -> None:
     text = ", ".join(["aspirin caused pain in the patient"] * 40)
-    found = {text[m.start : m.end] for m in trained.mentions(text)}
-    assert found <= {"aspirin", "pain"} | {x for x in found if " " in x}
-    assert trained.mentions(text)
-    assert trained.mentions(text)[-1].start > len(text) - 100
+    starts = [m.start for m in trained.mentions(text) if text[m.start : m.end] == "aspirin"]
+    assert len(starts) > 20
+    assert starts[-1] > len(text) - 100
 
 
 def test_a_word_longer_than_a_window_is_an_event(trained: Trained) -> None:
@@ -172,21 +171,14 @@ def test_a_word_longer_than_a_window_is_an_event(trained: Trained) -> None:
     assert [e.code for e in patch.events] == (["long-word"] if trained.head.level == "word" else [])
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "İİİ aspirin caused pain.",
-        "👍🏽 aspirin caused 👨‍👩‍👧 pain.",
-        "e\u0301 aspirin\r\ncaused\u00a0pain.",
-        "שלום aspirin caused pain \u200f.",
-        "\ufeffaspirin caused pain",
-    ],
-)
-def test_offsets_are_code_points_of_the_text(trained: Trained, text: str) -> None:
-    for mention in trained.mentions(text):
-        assert text[mention.start : mention.end].strip() == text[mention.start : mention.end] != ""
-    assert any(text[m.start : m.end] == "aspirin" for m in trained.mentions(text))
-    apply(Document(id="d", text=text), trained.predictor.predict([Document(id="d", text=text)])[0])
+@pytest.mark.parametrize("before", ["İİİ", "👍🏽 👨‍👩‍👧.", "e\u0301\r\n\u00a0", "שלום \u200f", "\ufeff", "ﬁ ẛ̣ \x00"])
+def test_offsets_are_code_points_of_the_text(trained: Trained, before: str) -> None:
+    text = f"{before}\r\n\r\naspirin caused pain in the patient"
+    start = text.index("aspirin")
+    found = [text[m.start : m.end] for m in trained.mentions(text) if m.start >= start]
+    assert found == ["aspirin", "pain"]
+    document = Document(id="d", text=text)
+    apply(document, trained.predictor.predict([document])[0])
 
 
 def naive_loss(head: Any, emissions: Tensor, targets: Tensor) -> Tensor:

@@ -16,6 +16,7 @@ from fascicle.errors import InputError, OutputError, RecipeError
 from fascicle.evaluate.inputs import layers
 from fascicle.evaluate.scores import score
 from fascicle.formats.predictions import read as read_predictions
+from fascicle.formats.source import Source
 from fascicle.loading import load, read_manifest
 from fascicle.recipe.settings import Recipe
 from fascicle.train.corpus import read_part
@@ -110,7 +111,7 @@ def test_predictions_hold_no_text_and_score_as_recorded(tiny_run: Path, toy_corp
         path = tiny_run / "predictions" / name
         cells = {cell for row in path.read_text(encoding="utf-8").splitlines()[1:] for cell in row.split("\t")}
         assert not cells & {w for w in words if w.isalpha()}
-        found = {p.id: p.mentions for p in read_predictions(path)}
+        found = {p.id: p.mentions for p in read_predictions(Source(path=str(path)))}
         recorded = line["dev"]["micro"]["f1"] if line else 1.0
         assert score(layers(gold), found, allow_missing=True).micro.f1 == recorded
 
@@ -227,11 +228,11 @@ def test_folders_that_are_taken(tiny_recipe: Maker, tiny_run: Path, toy_corpus: 
 
 def test_a_corpus_in_a_folder(tiny_recipe: Maker, toy_corpus: Path, tmp_path: Path) -> None:
     (tmp_path / "corpus").mkdir()
-    (tmp_path / "corpus" / "a.tsv").write_bytes(toy_corpus.read_bytes())
+    (tmp_path / "corpus" / "a.txt").write_bytes(toy_corpus.read_bytes())
     corpus = {"train": str(tmp_path / "corpus"), "dev": str(tmp_path / "corpus"), "format": "conll"}
     finish(tiny_recipe(corpus=corpus, training={"epochs": 1}), tmp_path / "run")
     chosen_on = read_manifest(tmp_path / "run" / "best").decision.chosen_on
-    (tmp_path / "corpus" / "a.tsv").rename(tmp_path / "corpus" / "b.tsv")
+    (tmp_path / "corpus" / "a.txt").rename(tmp_path / "corpus" / "b.txt")
     finish(tiny_recipe(corpus=corpus, training={"epochs": 1}), tmp_path / "again")
     assert len(chosen_on) == 64
     assert read_manifest(tmp_path / "again" / "best").decision.chosen_on != chosen_on

@@ -12,9 +12,13 @@ from typing import Any, BinaryIO, Final
 
 import msgspec
 
+import fascicle.formats.conll as conll
+import fascicle.formats.jsonl as jsonl
+import fascicle.formats.native as native
+import fascicle.formats.plain as plain
+import fascicle.formats.pubtator as pubtator
 from fascicle.core.document import Document, Event
 from fascicle.errors import InputError, UsageError
-from fascicle.formats import conll, jsonl, native, plain, pubtator
 from fascicle.formats.atomic import output
 from fascicle.formats.conll_write import ConllWriteOptions
 from fascicle.formats.detection import by_suffix, detect

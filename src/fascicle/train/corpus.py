@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import hashlib
+from pathlib import Path
+
 from fascicle.core.document import Document
 from fascicle.errors import RecipeError
 from fascicle.formats.conll import ConllOptions
 from fascicle.formats.detection import detect
 from fascicle.formats.files import read
 from fascicle.formats.jsonl import JsonlOptions
+from fascicle.formats.plain import files_of
+from fascicle.recipe.manifest import file_sha256
 from fascicle.recipe.settings import CorpusSettings
 
 
@@ -36,3 +41,12 @@ def read_part(path: str, corpus: CorpusSettings) -> list[Document]:
         field, _, value = corpus.where.partition("=")
         options = JsonlOptions(where=((field, value),))
     return list(read(path, format=name, options=options))
+
+
+def part_sha256(path: str) -> str:
+    """Hash of a file's content, or of the names and contents of a folder's text files."""
+    place = Path(path)
+    if not place.is_dir():
+        return file_sha256(place)
+    listed = "".join(f"{file.name} {file_sha256(file)}\n" for file in files_of(place))
+    return hashlib.sha256(listed.encode("utf-8")).hexdigest()

@@ -37,11 +37,11 @@ from fascicle.models.encoder import Pretrained, load_pretrained
 from fascicle.models.families import FAMILIES
 from fascicle.models.model import NerModel
 from fascicle.models.targets import REASONS
-from fascicle.recipe.manifest import Decision, Manifest, TokenizerFacts, file_sha256
+from fascicle.recipe.manifest import Decision, Manifest, TokenizerFacts
 from fascicle.recipe.settings import CorpusSettings, Recipe
 from fascicle.runtime.predictor import ModelPredictor
 from fascicle.text.segment import SEGMENTERS
-from fascicle.train.corpus import read_part
+from fascicle.train.corpus import part_sha256, read_part
 from fascicle.train.data import TrainingSet, training_set
 from fascicle.train.environment import describe_environment
 from fascicle.train.loop import EpochDone, StepDone, Trainer
@@ -330,7 +330,7 @@ def _manifest(recipe: Recipe, types: tuple[str, ...], pretrained: Pretrained) ->
             sha256=tokenizer.sha256, prefix=tokenizer.prefix, suffix=tokenizer.suffix, pad=tokenizer.pad
         ),
         decision=Decision(
-            answer=recipe.model.family, decoding=recipe.model.decoding, chosen_on=file_sha256(Path(recipe.corpus.dev))
+            answer=recipe.model.family, decoding=recipe.model.decoding, chosen_on=part_sha256(recipe.corpus.dev)
         ),
         encoder=recipe.model.encoder,
     )
@@ -356,7 +356,7 @@ def _facts(recipe: Recipe, parts: _Parts, data: TrainingSet) -> dict[str, Any]:
         "types": parts.types,
         "data": {
             name: {
-                "sha256": file_sha256(Path(path)),
+                "sha256": part_sha256(path),
                 "documents": len(documents[name]),
                 "mentions": sum(len(d.layer(GOLD)) for d in documents[name]),
             }

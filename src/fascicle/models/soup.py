@@ -1,0 +1,54 @@
+"""The mean of several trained models (a *model soup*, Wortsman et al. 2022): one model, at the cost of one.
+
+It works for runs that started from the same weights, heads included, and so ended near each other: runs of one seed
+whose recipes differ in training only. Whether it pays is for development data to say.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+
+from safetensors.torch import load_file, save_file
+
+from fascicle.errors import ModelError
+from fascicle.formats.atomic import atomic_folder
+from fascicle.models.checkpoint import WEIGHTS
+from fascicle.recipe.manifest import Manifest, check_files, read_manifest, write_manifest
+
+
+def average_models(folders: Sequence[Path], target: Path, *, overwrite: bool = False) -> Manifest:
+    """Writes the model whose every weight is the mean over the given models.
+
+    Args:
+        folders: model folders of torch, at least one; the first gives everything but the weights.
+        target: folder to write.
+        overwrite: replace an existing folder.
+
+    Returns:
+        The manifest as written.
+
+    Raises:
+        ModelError: models of different types, heads, ways of reading, tokenizers or shapes.
+        OutputError: the target exists.
+    """
+    manifests = [read_manifest(folder) for folder in folders]
+    for folder, manifest in zip(folders, manifests, strict=True):
+        check_files(folder, manifest)
+        if _kind(manifest) != _kind(manifests[0]):
+            raise ModelError(f"{folder} and {folders[0]} are models of different kinds, which have no mean")
+    members = [load_file(folder / WEIGHTS) for folder in folders]
+    shapes = [{name: tensor.shape for name, tensor in member.items()} for member in members]
+    if any(s != shapes[0] for s in shapes):
+        raise ModelError(f"the weights in {folders[0]} and the others have different shapes, which have no mean")
+    with atomic_folder(target, overwrite=overwrite) as place:
+        for file in folders[0].iterdir():
+            shutil.copy2(file, place / file.name)
+        mean = {name: sum((m[name] for m in members[1:]), members[0][name]) / len(members) for name in members[0]}
+        save_file(mean, place / WEIGHTS)
+        return write_manifest(place, manifests[0])
+
+
+def _kind(manifest: Manifest) -> tuple[object, ...]:
+    return manifest.runtime, manifest.types, manifest.heads, manifest.reading, manifest.tokenizer, manifest.encoder
