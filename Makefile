@@ -4,7 +4,7 @@ VENV ?= .venv
 PYTEST_ARGS ?=
 
 BIN := $(VENV)/bin
-SOURCES := $(shell find src -name '*.py')
+SOURCES := $(shell find src -type f -not -name '*.pyc')
 DEMO_TEXTS := examples/abstracts
 
 .PHONY: demo test check bench install clean

@@ -14,6 +14,7 @@ def test_the_public_names_are_these() -> None:
         "Section",
         "__version__",
         "errors",
+        "layers",
         "load",
         "read",
         "score",

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from fascicle import errors
 from fascicle.core.document import Document, Event, Link, Mention, Patch, Section
+from fascicle.evaluate.inputs import layers
 from fascicle.evaluate.scores import Scores, score
 from fascicle.formats.files import read, write
 from fascicle.loading import load
@@ -23,6 +24,7 @@ __all__ = [
     "Section",
     "__version__",
     "errors",
+    "layers",
     "load",
     "read",
     "score",

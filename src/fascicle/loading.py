@@ -28,7 +28,8 @@ def load(model: str | os.PathLike[str] = DEFAULT_MODEL, *, threads: int | None =
     Args:
         model: the name of a shipped model, with or without version (the newest is taken), a folder of
             ``fascicle export``, or the ``best`` folder of a training run (that one needs the extra ``train``).
-        threads: CPU threads; all usable cores by default.
+        threads: CPU threads of the network; all usable cores by default. The tokenizer uses all cores, unless the
+            environment variable ``RAYON_NUM_THREADS`` says otherwise.
 
     Returns:
         A predictor with ``annotate(texts)`` and ``predict(documents)``.
@@ -52,20 +53,20 @@ def load(model: str | os.PathLike[str] = DEFAULT_MODEL, *, threads: int | None =
 
 
 def find_model(model: str | os.PathLike[str]) -> Path:
-    """The folder of a model: an existing path, else a shipped model of that name.
+    """The folder of a model: a shipped model of that name, else an existing path (``./NAME`` is always a path).
 
     Raises:
         ModelError: neither; the message lists the shipped models and the nearest name.
     """
     path = Path(model).expanduser()
-    if path.is_dir():
-        return path
-    if path.is_file():
-        raise ModelError(f"{path} is a file; give the model folder that it belongs to")
     names = shipped_models()
     versions = [n for n in names if n == str(model) or n.partition("@")[0] == str(model)]
     if versions:
         return _assets() / max(versions, key=lambda n: int(n.partition("@")[2]))
+    if path.is_dir():
+        return path
+    if path.is_file():
+        raise ModelError(f"{path} is a file; give the model folder that it belongs to")
     near = difflib.get_close_matches(str(model), [*names, *(n.partition("@")[0] for n in names)], n=1)
     shipped = f"shipped are {', '.join(names)}; or " if names else ""
     advice = f"did you mean {near[0]!r}?" if near else f"{shipped}give a model folder"

@@ -14,6 +14,7 @@ import pytest
 import fascicle
 from fascicle.core import codec
 from fascicle.core.document import Document, Mention
+from fascicle.loading import shipped_models
 
 SENTENCE = "aspirin caused pain in the patient"
 FOUND = [("Chemical", "aspirin"), ("Disease", "pain")]
@@ -36,7 +37,6 @@ def texts(tmp_path: Path) -> Path:
     folder.mkdir()
     (folder / "one.txt").write_text(SENTENCE, encoding="utf-8")
     (folder / "two.txt").write_text("no fever, no pain.\n", encoding="utf-8")
-    (folder / "notes.md").write_text("not read", encoding="utf-8")
     return folder
 
 
@@ -69,6 +69,42 @@ def test_a_folder_gives_a_file_for_each_text(cli: Cli, model: Path, texts: Path,
     assert cli("annotate", texts, "--model", model, "-o", f"{out}/").code == 0
     assert sorted(file.name for file in out.iterdir()) == ["one.jsonl", "two.jsonl"]
     assert found(documents((out / "one.jsonl").read_text(encoding="utf-8"))[0]) == FOUND
+
+
+def test_what_is_left_out_of_a_folder_is_said(cli: Cli, model: Path, texts: Path) -> None:
+    (texts / "three.TXT").write_text(SENTENCE, encoding="utf-8")
+    (texts / ".hidden").touch()
+    result = cli("annotate", texts, "--model", model)
+    assert ([d.id for d in documents(result.out)], result.err) == (["one", "three", "two"], "")
+    (texts / "notes.md").write_text("not read", encoding="utf-8")
+    (texts / "more").mkdir()
+    result = cli("annotate", texts, "--model", model)
+    assert (result.code, len(documents(result.out))) == (0, 3)
+    assert f"note: 2 other entries of {texts} left out" in result.err
+
+
+def test_json_lines_in_standard_input(cli: Cli, model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    data = json.dumps({"id": "x", "text": SENTENCE}).encode() + b"\n" + json.dumps({"text": "pain"}).encode()
+    for options in ((), ("--input-format", "jsonl")):
+        monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BufferedReader(io.BytesIO(data))))
+        read = documents(cli("annotate", "-", "--model", model, *options).out)
+        assert [(d.id, d.text) for d in read] == [("x", SENTENCE), ("stdin:2", "pain")]
+
+
+def test_fields_of_other_names(cli: Cli, refused: Refused, model: Path, tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_text(json.dumps({"key": "x", "body": SENTENCE}), encoding="utf-8")
+    arguments = ("annotate", path, "--model", model)
+    (document,) = documents(cli(*arguments, "--field", "text=body", "--field", "id=key").out)
+    assert (document.id, found(document)) == ("x", FOUND)
+    assert "give NAME=VALUE, for example text=body" in refused(*arguments, "--field", "text")
+    assert "did you mean 'text'" in refused(*arguments, "--field", "txt=body")
+
+
+@pytest.mark.parametrize("name", ["a.json", "a.jsonl", "a.data"])
+def test_nested_beyond_reason(refused: Refused, model: Path, tmp_path: Path, name: str) -> None:
+    (tmp_path / name).write_text("[" * 20_000, encoding="utf-8")
+    assert name in refused("annotate", tmp_path / name, "--model", model)
 
 
 def test_several_inputs_to_one_file(cli: Cli, model: Path, texts: Path, tmp_path: Path) -> None:
@@ -187,14 +223,15 @@ def test_what_exists_is_kept_unless_told_otherwise(cli: Cli, refused: Refused, m
         assert cli(*arguments, target, "--overwrite").code == 0
 
 
-def test_long_words_are_counted_as_losses(cli: Cli, model: Path) -> None:
+@pytest.mark.skipif(not shipped_models(), reason="the model is not in this checkout")
+def test_words_that_the_tokenizer_gives_up_on_are_a_loss(cli: Cli) -> None:
     text = f"{SENTENCE} and {'a' * 300} ."
-    result = cli("annotate", "--model", model, "--text", text)
+    result = cli("annotate", "--text", text)
     (document,) = documents(result.out)
-    assert (result.code, document.text, found(document)[:2]) == (0, text, FOUND)
-    losses = [event for event in document.events if event.kind == "loss"]
-    assert bool(losses) == ("loss" in result.err)
-    assert cli("annotate", "--model", model, "--text", text, "--strict").code == (3 if losses else 0)
+    assert (result.code, document.text) == (0, text)
+    assert [event.code for event in document.events if event.kind == "loss"] == ["unknown-word"]
+    assert "loss unknown-word: 1" in result.err
+    assert cli("annotate", "--text", text, "--strict").code == 3
 
 
 def test_many_pieces_in_one_word_are_a_loss_under_strict(cli: Cli, model: Path) -> None:
@@ -225,7 +262,8 @@ def test_the_encoding_can_be_given(cli: Cli, refused: Refused, model: Path, tmp_
     path = tmp_path / "x.txt"
     path.write_bytes("café aspirin".encode("latin-1"))
     assert documents(cli("annotate", path, "--model", model, "--encoding", "latin-1").out)[0].text == "café aspirin"
-    assert "latin-1" in refused("annotate", path, "--model", model, "--encoding", "latin-99")
+    for wrong in ("latin-99", "base64"):
+        assert "latin-1" in refused("annotate", path, "--model", model, "--encoding", wrong)
 
 
 def test_wrong_calls(refused: Refused, model: Path, tmp_path: Path) -> None:

@@ -127,6 +127,14 @@ def test_an_exported_model_annotates_without_torch(cli: Cli, model: Path, tmp_pa
     assert [m["type"] for m in json.loads(done.stdout)["mentions"]] == ["Chemical", "Disease"]
 
 
+@pytest.mark.parametrize("content", ["{", "{}", "[" * 20_000, "\xff"])
+def test_a_damaged_recipe_is_refused(refused: Refused, model: Path, tmp_path: Path, content: str) -> None:
+    alone = tmp_path / "alone"
+    shutil.copytree(model, alone)
+    (alone / "recipe.json").write_text(content, encoding="latin-1")
+    assert "recipe.json is damaged" in refused("export", alone, "-o", tmp_path / "b", "--int8")
+
+
 @pytest.mark.slow
 def test_int8_measures_on_the_corpus_of_the_run_or_on_given_texts(
     cli: Cli, refused: Refused, model: Path, toy_corpus: Path, tmp_path: Path

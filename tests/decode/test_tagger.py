@@ -1,9 +1,12 @@
 from __future__ import annotations
 
+import itertools
 import time
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from fascicle.core.tags import tag_scheme
 from fascicle.decode.marginals import forward_backward, geometric_mean, span_marginals
@@ -106,3 +109,30 @@ def test_ten_thousand_sentences_take_no_time(decoding: str, chain: bool) -> None
     before = time.process_time()
     decode_batch(batch, decision)
     assert time.process_time() - before < 3  # a fraction of it on an idle core
+
+
+@given(st.integers(0, 10_000), st.floats(-5, 5))
+def test_a_bonus_for_touching_mentions_is_counted_once_for_each(seed: int, touching: float) -> None:
+    """Oracle: the best of all legal paths, scored with the bonus by hand."""
+    chance = np.random.default_rng(seed)
+    scheme, n_types, length = tag_scheme("BIO"), 2, 4
+    tags = scheme.count(n_types)
+    emissions = chance.normal(size=(length, tags))
+    chain = ChainScores(
+        transitions=chance.normal(size=(tags, tags)), start=chance.normal(size=tags), end=chance.normal(size=tags)
+    )
+    legal, first = scheme.legal(n_types), scheme.legal_start(n_types)
+
+    def total(path: tuple[int, ...]) -> float:
+        if not first[path[0]] or not all(legal[a, b] for a, b in itertools.pairwise(path)):
+            return -np.inf
+        value = chain.start[path[0]] + chain.end[path[-1]] + sum(emissions[i, t] for i, t in enumerate(path))
+        for a, b in itertools.pairwise(path):
+            touches = a > 0 and b % 2 == 1 and (a - 1) // 2 == (b - 1) // 2
+            value += chain.transitions[a, b] + touching * touches
+        return float(value)
+
+    best = max(itertools.product(range(tags), repeat=length), key=total)
+    decision = TagDecision(scheme=scheme, decoding="viterbi", chain=chain, touching=touching)
+    spans, _ = decode_emissions(emissions, decision)
+    assert spans.tolist() == tag_runs(np.array(best), scheme).tolist()

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import gzip
+import io
 import json
 import sys
 from pathlib import Path
 
 import pytest
 
+from fascicle.core import codec
 from fascicle.core.document import Document
 from fascicle.errors import FormatError, InputError, OutputError, UsageError
 from fascicle.formats import FORMATS, ConllOptions, JsonlOptions, ReadReport, Source, detect, read, unique_ids, write
@@ -45,6 +47,42 @@ def test_detection(tmp_path: Path, name: str, content: str, expected: str) -> No
     assert detect(str(packed)) == expected
 
 
+def test_native_files_are_told_by_a_first_line_of_any_length(tmp_path: Path) -> None:
+    document = Document(id="a", text="b" * 2**17)
+    write(tmp_path / "a.jsonl", [document], format="native")
+    assert detect(str(tmp_path / "a.jsonl")) == "native"
+    assert list(read(tmp_path / "a.jsonl")) == [document]
+
+
+@pytest.mark.parametrize(
+    ("content", "expected"),
+    [
+        ('\ufeff{"text": "a"}\n{"text": "b"}\n', "jsonl"),
+        ('\n{"id":"a","text":"b","fascicle":1}', "native"),
+        ('{"text": "' + "a" * 2**17, "jsonl"),
+        ("{curly} text", "plain"),
+        ('{"curly": text}\n', "plain"),
+        ("[1] a reference", "plain"),
+        ("", "plain"),
+    ],
+)
+@pytest.mark.parametrize("packed", [False, True])
+def test_standard_input_is_looked_at(
+    monkeypatch: pytest.MonkeyPatch, content: str, expected: str, packed: bool
+) -> None:
+    data = gzip.compress(content.encode()) if packed else content.encode()
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BufferedReader(io.BytesIO(data))))
+    assert detect("-") == expected
+    assert sys.stdin.buffer.read() == data
+
+
+def test_a_long_native_document_in_standard_input_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    data = codec.encode(Document(id="a", text="b" * 2**17))
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BufferedReader(io.BytesIO(data))))
+    with pytest.raises(FormatError, match="native"):
+        list(read("-"))
+
+
 def test_what_cannot_be_told(tmp_path: Path) -> None:
     path = tmp_path / "a.data"
     path.write_text("something else")
@@ -57,6 +95,9 @@ def test_what_cannot_be_told(tmp_path: Path) -> None:
         path.write_text(content)
         with pytest.raises(FormatError, match="is a prediction file"):
             read(path)
+    path.write_text("[" * 20_000)
+    with pytest.raises(FormatError, match="cannot be told"):
+        detect(str(path))
 
 
 def test_wrong_arguments_are_reported_at_once(tmp_path: Path) -> None:
@@ -144,6 +185,15 @@ def test_native_files(tmp_path: Path) -> None:
     path.write_text('{"fascicle":1,"id":"a","text":"b","mentions":[{"spans":[[0,9]],"type":"X"}]}\n')
     with pytest.raises(FormatError, match=r"a\.jsonl:1: .*ends at 9"):
         list(read(path))
+    path.write_text('{"fascicle":1,"id":"a","text":"b","x":' + "[" * 20_000)
+    with pytest.raises(FormatError, match=r"a\.jsonl:1: "):
+        list(read(path, format="native"))
+
+
+@pytest.mark.parametrize("encoding", ["base64", "zip", "rot13", "undefined", "none-such"])
+def test_encodings_that_are_none(encoding: str) -> None:
+    with pytest.raises(UsageError, match=f"the encoding '{encoding}' is not known"):
+        Source(path="a.txt", encoding=encoding)
 
 
 def test_writing_packed_is_reproducible(tmp_path: Path) -> None:

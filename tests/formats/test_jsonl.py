@@ -103,6 +103,16 @@ def test_sentences_of_one_document_are_put_together(tmp_path: Path) -> None:
     assert _found(documents[0]) == [("X", "b"), ("X", "c")]
 
 
+@pytest.mark.parametrize("group", [{}, {"doc_id": None}])
+def test_records_without_a_group_are_documents(tmp_path: Path, group: dict[str, Any]) -> None:
+    def sentence(token: str, group: dict[str, Any]) -> dict[str, Any]:
+        return {"tokens": [token], "entity_mentions": [], **group}
+
+    lines = [sentence("a", group), sentence("b", group), sentence("c", {"doc_id": "1"}), sentence("d", {"doc_id": "1"})]
+    documents = read(_write(tmp_path / "a.jsonl", *lines, sentence("e", group)))
+    assert [(d.id, d.text) for d in documents] == [("a:1", "a"), ("a:2", "b"), ("1", "c d"), ("a:4", "e")]
+
+
 def test_one_array(tmp_path: Path) -> None:
     path = tmp_path / "a.json"
     path.write_text(json.dumps([SHAPES[2][1], {**SHAPES[2][1], "orig_id": 8}], indent=1))
@@ -153,6 +163,7 @@ def test_offsets_outside_the_text_and_other_text(tmp_path: Path) -> None:
     [
         ('{"tokens": ["a"', r"a\.jsonl:1: not JSON"),
         ("[1]\n", "a JSON object is expected"),
+        ("[" * 20_000, "not JSON"),
         ('{"words": ["a"]}', "no known shape has the fields words"),
         ('{"text": "a", "entities": []}\n{"text": "b"}', r"a\.jsonl:2: the record has no field 'entities'"),
         ('{"text": 5, "entities": []}', "must be a str, found int"),

@@ -170,12 +170,12 @@ def test_right_to_left_and_emoji_keep_their_offsets() -> None:
     assert cover(read(text, "bytelevel"), text) == ["שלום", "👨‍👩‍👧", "lung", "🇩🇪", "e\u0301"]
 
 
-def test_given_sentences_and_words_are_kept() -> None:
+def test_given_sentences_and_words_are_kept_and_what_lies_between_is_read() -> None:
     text = "lung cancer. lung-cancer"
     pieces = read(text, "wordpiece", sentences=((5, 11), (13, 24)), words=((0, 4), (5, 11), (13, 24)))
-    assert cover(pieces, text) == ["cancer", "lung-cancer"]
-    assert pieces.sentences.tolist() == [[0, 1], [1, 4]]
-    assert pieces.unit_of.tolist() == [0, 1, 1, 1]
+    assert cover(pieces, text) == ["lung", "cancer", "lung-cancer"]
+    assert pieces.sentences.tolist() == [[0, 1], [1, 2], [2, 3], [3, 6]]
+    assert pieces.unit_of.tolist() == [0, 1, -1, 2, 2, 2]
 
 
 def test_a_piece_over_two_words_serves_the_first() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -47,7 +48,8 @@ def test_two_batches_add_up_to_one(tiny_recipe: Callable[..., Recipe], family: s
     windows = equal_windows(trainer, 16)
     gradients = []
     for groups in ([windows], [windows[:8], windows[8:]]):
-        total = sum(trainer._accumulate(*trainer.data._batch(g), share=1 / len(groups)) for g in groups)
+        batches = [next(replace(trainer.data, windows=g).batches(size=len(g), seed=1, epoch=0)) for g in groups]
+        total = sum(trainer._accumulate(*batch, share=1 / len(groups)) for batch in batches)
         found = {n: p.grad.clone() for n, p in trainer.model.named_parameters() if p.grad is not None}
         gradients.append((total, found))
         trainer.optimizer.zero_grad(set_to_none=True)

@@ -12,7 +12,7 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
-from fascicle.errors import InputError, OutputError, RecipeError
+from fascicle.errors import FascicleError, InputError, OutputError, RecipeError
 from fascicle.evaluate.inputs import layers
 from fascicle.evaluate.scores import score
 from fascicle.formats.predictions import read as read_predictions
@@ -118,9 +118,11 @@ def test_predictions_hold_no_text_and_score_as_recorded(tiny_run: Path, toy_corp
 
 def test_events_come_in_order(tiny_recipe: Maker, tmp_path: Path) -> None:
     events = finish(tiny_recipe(training={"epochs": 2}), tmp_path / "run")
-    assert [type(e) for e in events] == [Note, *[*[StepDone] * 3, EpochScored] * 2, Finished]
+    notes = [e.text for e in events if isinstance(e, Note)]
+    assert [type(e) for e in events[len(notes) :]] == [*[*[StepDone] * 3, EpochScored] * 2, Finished]
     assert [e.step for e in events if isinstance(e, StepDone)] == [1, 2, 3, 4, 5, 6]
-    assert events[0].text == "train: 18 gold mentions, 0 (0.00%) cannot be represented exactly"
+    assert notes[0].endswith("tag scheme IOB2")
+    assert notes[1:] == [f"{p}: 18 gold mentions, 0 (0.00%) cannot be represented exactly" for p in ("train", "dev")]
     assert events[-1].test is None
 
 
@@ -240,7 +242,50 @@ def test_a_corpus_in_a_folder(tiny_recipe: Maker, toy_corpus: Path, tmp_path: Pa
 
 def test_options_that_a_format_does_not_have(tiny_recipe: Maker, tmp_path: Path) -> None:
     recipe = tiny_recipe(corpus={"where": "split=train"})
-    refused(recipe, tmp_path / "run", RecipeError, r"corpus\.where = 'split=train' is for JSON records, but .* conll")
+    refused(
+        recipe, tmp_path / "run", RecipeError, r"corpus\.where = 'split=train' is for the format jsonl, but .* conll"
+    )
     (tmp_path / "a.jsonl").write_text('{"text": "rat", "entities": []}\n', encoding="utf-8")
     recipe = tiny_recipe(corpus={"train": str(tmp_path / "a.jsonl")})
-    refused(recipe, tmp_path / "run", RecipeError, r'corpus\.documents = "sentence" is for column files')
+    refused(recipe, tmp_path / "run", RecipeError, r"corpus\.documents = 'sentence' is for the format conll")
+
+
+def test_what_reading_lost_and_unseen_types_are_told(tiny_recipe: Maker, tmp_path: Path) -> None:
+    dev = tmp_path / "dev.pubtator"
+    dev.write_text(
+        "1|t|the patient has lung cancer\n1|a|\n1\t16\t27\tlung cancer\tDisease\tD1\n1\t4\t11\tpatient\tPerson\tP1\n"
+        "1\t90\t99\tnone\tDisease\tD2\n\n",
+        encoding="utf-8",
+    )
+    recipe = tiny_recipe(corpus={"dev": str(dev), "documents": "auto"}, training={"epochs": 1})
+    notes = [e.text for e in finish(recipe, tmp_path / "run") if isinstance(e, Note)]
+    assert any("offset-outside" in note for note in notes)
+    assert "dev: 1 gold mentions are of types that train lacks; they count as missed" in notes
+
+
+def test_a_changed_corpus_is_not_resumed(tiny_recipe: Maker, toy_corpus: Path, tmp_path: Path) -> None:
+    train = tmp_path / "train.tsv"
+    train.write_bytes(toy_corpus.read_bytes())
+    recipe = tiny_recipe(corpus={"train": str(train)}, training={"epochs": 3})
+    for event in run_recipe(recipe, tmp_path / "run"):
+        if isinstance(event, EpochScored):
+            break
+    train.write_bytes(toy_corpus.read_bytes() * 2)
+    with pytest.raises(OutputError, match="the corpus has changed"):
+        list(run_recipe(recipe, tmp_path / "run", resume=True))
+
+
+@pytest.mark.parametrize(("settings", "message"), [({"fields": ["x"]}, "NAME=VALUE"), ({"columns": "a"}, "column")])
+def test_reading_options_are_checked(
+    tiny_recipe: Maker, tmp_path: Path, settings: dict[str, Any], message: str
+) -> None:
+    records = tmp_path / "records.jsonl"
+    records.write_text('{"tokens": ["a"], "entities": []}\n', encoding="utf-8")
+    corpus = {"train": str(records), "documents": "auto"} if "fields" in settings else {}
+    with pytest.raises(FascicleError, match=message):
+        list(run_recipe(tiny_recipe(corpus={**corpus, **settings}), tmp_path / "run"))
+
+
+def test_no_model_is_called_gold(tiny_recipe: Maker) -> None:
+    with pytest.raises(RecipeError, match="human annotation"):
+        tiny_recipe(name="gold")

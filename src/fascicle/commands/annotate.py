@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from fascicle.commands.console import EMPTY_TEXT, Tally, say, with_progress
-from fascicle.commands.inputs import Input, add_reading, paths_of, read_inputs
+from fascicle.commands.inputs import Input, add_reading, note_left_out, paths_of, read_inputs
 from fascicle.commands.outputs import (
     OUTPUTS,
     STDOUT,
@@ -65,6 +65,7 @@ def run(args: argparse.Namespace) -> int:
     """Annotates; returns the exit code."""
     inputs = _inputs(args)
     target = _target(args, inputs)
+    note_left_out(args.files)
     predictor = load(args.model, threads=args.threads)
     tally = Tally()
     look = Look(

@@ -65,7 +65,10 @@ def _sample(folder: Path, calibrate: str | None) -> list[Document]:
         raise UsageError(
             f"{folder} is not in a run folder that names its corpus; give sample texts with --calibrate FILE"
         )
-    corpus = msgspec.json.decode(recipes[0].read_bytes(), type=Recipe).corpus
+    try:
+        corpus = msgspec.json.decode(recipes[0].read_bytes(), type=Recipe).corpus
+    except (msgspec.MsgspecError, ValueError, RecursionError) as error:
+        raise InputError(f"{recipes[0]} is damaged ({error}); give sample texts with --calibrate FILE") from None
     if not Path(corpus.train).exists():
         raise InputError(f"the training corpus {corpus.train} is not there any more; give texts with --calibrate FILE")
     return read_part(corpus.train, corpus)

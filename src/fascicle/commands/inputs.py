@@ -8,13 +8,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from fascicle.commands.console import say
 from fascicle.core.document import Document
 from fascicle.errors import FormatError, InputError, UsageError
 from fascicle.formats.conll import DOCUMENTS, ConllOptions, parse_columns
 from fascicle.formats.detection import by_suffix, detect
 from fascicle.formats.files import FORMATS, read
 from fascicle.formats.jsonl import JsonlOptions
-from fascicle.formats.plain import files_of
+from fascicle.formats.plain import files_of, left_out
 from fascicle.formats.report import ReadReport
 from fascicle.formats.shapes import SHAPES
 from fascicle.formats.source import STDIN
@@ -54,6 +55,13 @@ def add_reading_details(group: argparse._ArgumentGroup) -> None:
     group.add_argument("--columns", metavar="T,L", help="columns of a column file, from 0: token, then tags (0,3)")
     group.add_argument("--shape", choices=("auto", *SHAPES), help="shape of JSON records; default: auto")
     group.add_argument(
+        "--field",
+        action="append",
+        default=[],
+        metavar="NAME=VALUE",
+        help="a part of the shape and its field in these records (text=body, type=label); may be repeated",
+    )
+    group.add_argument(
         "--where", action="append", default=[], metavar="FIELD=VALUE", help="only these JSON records; may be repeated"
     )
 
@@ -75,6 +83,16 @@ def paths_of(files: Sequence[str]) -> list[str]:
             raise InputError(f"there is no file {file}; check the path")
         paths += map(str, files_of(Path(file))) if Path(file).is_dir() else [file]
     return paths
+
+
+def note_left_out(files: Sequence[str]) -> None:
+    """Says how much of the folders is not read."""
+    for folder in dict.fromkeys(file for file in files if file != STDIN and Path(file).is_dir()):
+        if count := left_out(Path(folder)):
+            say(
+                f"note: {count:,} other {'entry' if count == 1 else 'entries'} of {folder} left out; "
+                "of a folder, only the *.txt files are read, not those of its subfolders"
+            )
 
 
 def read_file(
@@ -134,8 +152,6 @@ def _format_of(path: str, name: str) -> str:
         )
     if name not in ("auto", "jsonl"):
         return name
-    if name == "jsonl" and path == STDIN:
-        return name
     if path != STDIN and Path(path).is_file() and not Path(path).stat().st_size and not by_suffix(path):
         return "plain"  # nothing tells its format, and nothing is all that it holds
     try:
@@ -148,7 +164,7 @@ def _format_of(path: str, name: str) -> str:
 
 def _options(path: str, name: str, args: argparse.Namespace) -> ConllOptions | JsonlOptions | None:
     of_columns = [option for option in ("documents", "columns") if getattr(args, option)]
-    of_records = [option for option in ("shape", "where") if getattr(args, option)]
+    of_records = [option for option in ("shape", "field", "where") if getattr(args, option)]
     for given, owner in ((of_columns, "conll"), (of_records, "jsonl")):
         if given and name != owner:
             raise UsageError(f"--{given[0]} is for files of the format {owner}, but {path} has the format {name}")
@@ -156,15 +172,20 @@ def _options(path: str, name: str, args: argparse.Namespace) -> ConllOptions | J
         token, tags = parse_columns(args.columns) if args.columns else (0, (-1,))
         return ConllOptions(token_column=token, tag_columns=tags, documents=args.documents or "auto")
     if of_records:
-        return JsonlOptions(shape=args.shape or "auto", where=tuple(map(_condition, args.where)))
+        return JsonlOptions(
+            shape=args.shape or "auto",
+            fields=tuple(_pair(text, "--field NAME=VALUE", "text=body") for text in args.field),
+            where=tuple(_pair(text, "--where FIELD=VALUE", "split=test") for text in args.where),
+        )
     return None
 
 
-def _condition(text: str) -> tuple[str, str]:
-    field, sign, value = text.partition("=")
-    if not sign or not field:
-        raise UsageError(f"--where {text!r} is not allowed; give FIELD=VALUE, for example split=test")
-    return field, value
+def _pair(text: str, usage: str, example: str) -> tuple[str, str]:
+    name, sign, value = text.partition("=")
+    if not sign or not name:
+        option, _, form = usage.partition(" ")
+        raise UsageError(f"{option} {text!r} is not allowed; give {form}, for example {example}")
+    return name, value
 
 
 def _is_unicode(text: str) -> bool:

@@ -6,7 +6,7 @@ All of it is frozen. Offsets are half-open Unicode code points into ``Document.t
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from itertools import pairwise
 
 import msgspec
@@ -158,6 +158,9 @@ class Document(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
             check_ranges(self.sentences, length=length, name="sentence")
         if self.words is not None:
             check_ranges(self.words, length=length, name="word")
+        for name, span in self._other_ranges():
+            if not 0 <= span[0] <= span[1] <= length:
+                raise ValueError(f"{name} {span} is not allowed in a text of {length} characters")
         for mention in self.mentions:
             if mention.end > length:
                 raise ValueError(
@@ -167,6 +170,11 @@ class Document(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         ordered = canonical(self.mentions)
         if ordered != self.mentions:
             msgspec.structs.force_setattr(self, "mentions", ordered)
+
+    def _other_ranges(self) -> Iterator[tuple[str, Span]]:
+        yield from (("section", (s.start, s.end)) for s in self.sections or ())
+        yield from (("abbreviation", span) for pair in self.abbreviations or () for span in pair)
+        yield from (("event", e.span) for e in self.events if e.span is not None)
 
     def layer(self, source: str) -> tuple[Mention, ...]:
         """The mentions of one source, in canonical order."""

@@ -44,11 +44,14 @@ class TagDecision:
             path. `"strict"` and `"lenient"` take the best path of all (for a softmax head, the best tag of each unit)
             and repair it, see `fascicle.decode.runs.tag_runs`.
         chain: The scores of a CRF; without them the head is a softmax over each unit.
+        touching: Added to the score of a path wherever a mention begins right after one of its own type; negative to
+            make that rarer. For `"viterbi"` in BIO only.
     """
 
     scheme: TagScheme
     decoding: Decoding
     chain: ChainScores | None = None
+    touching: float = 0.0
 
     def __post_init__(self) -> None:
         if self.decoding not in ("strict", "lenient", "viterbi"):
@@ -128,6 +131,10 @@ def _effective_chain(decision: TagDecision, n_tags: int) -> ChainScores | None:
     transitions, start = constrain(
         chain.transitions, chain.start, legal=scheme.legal(n_types), legal_start=scheme.legal_start(n_types)
     )
+    if decision.touching and scheme.width > 1:
+        tags = np.arange(1, n_tags)
+        same = (tags[:, None] - 1) // scheme.width == (tags[None, :] - 1) // scheme.width
+        transitions[1:, 1:] += decision.touching * (same & ((tags - 1) % scheme.width == 0))
     return ChainScores(transitions=transitions, start=start, end=chain.end)
 
 

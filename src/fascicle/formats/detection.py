@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import io
 import re
+import sys
+import zlib
 from pathlib import Path
 from typing import Final
 
@@ -11,12 +14,13 @@ import msgspec
 from fascicle.core.tags import split_tag
 from fascicle.errors import FormatError, InputError
 from fascicle.formats.predictions import HEADER
-from fascicle.formats.source import STDIN, open_bytes
+from fascicle.formats.source import GZIP, MAX_LINE, STDIN, open_bytes
 
 _PEEK: Final = 64 * 1024
 _ROWS: Final = 200
 _ENOUGH_ROWS: Final = 10  # of a file that calls itself text: one line of text may well end in "blood group O"
 _PUBTATOR: Final = re.compile(r"[^|\t\n]+\|t\|")
+_OBJECT: Final = re.compile(r'\s*\{\s*"(?:[^"\\]|\\.)*"\s*:')
 _SUFFIXES: Final = {
     ".txt": "plain",
     ".text": "plain",
@@ -39,6 +43,8 @@ def detect(path: str) -> str:
     ``id|t|title`` pubtator, and rows that all end with a tag (``O``, ``B-Disease``) conll; if the file is called
     ``.txt``, at least ten of them with the same number of columns. Else the suffix decides.
 
+    Standard input is JSON Lines (native or not) if its first line is a JSON object, else plain text.
+
     Args:
         path: a file, gzip or not, or a folder, which holds plain text.
 
@@ -46,10 +52,14 @@ def detect(path: str) -> str:
         InputError: the file cannot be opened.
         FormatError: a prediction file, which holds no documents, or nothing that is known.
     """
-    if path == STDIN or Path(path).is_dir():
+    if path == STDIN:
+        return _of_stdin()
+    if Path(path).is_dir():
         return "plain"
     with open_bytes(path) as stream:
         head = stream.read(_PEEK)
+        if b"\n" not in head and head.removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"{"):
+            head += stream.readline(MAX_LINE)  # native records have their version at the end
     found = _by_content(head, path) or _SUFFIXES.get(suffix(path), "")
     if not found and not head:
         raise InputError(f"{path} is empty")
@@ -67,6 +77,22 @@ def suffix(path: str) -> str:
 def by_suffix(path: str) -> str:
     """The format that a suffix stands for, or the empty string."""
     return _SUFFIXES.get(suffix(path), "")
+
+
+def _of_stdin() -> str:
+    """Looks at what waits in standard input, and takes nothing of it."""
+    stream = sys.stdin.buffer
+    head = stream.peek() if isinstance(stream, io.BufferedReader) else b""
+    if head.startswith(GZIP):
+        try:
+            head = zlib.decompressobj(wbits=31).decompress(head, _PEEK)
+        except zlib.error:
+            return "plain"  # the reader says what is wrong with it
+    content = head.removeprefix(b"\xef\xbb\xbf").lstrip()
+    line, ended, _ = content.decode("utf-8", errors="replace").partition("\n")
+    if not _OBJECT.match(line) or (ended and not _json(line, fallback="")):
+        return "plain"
+    return _by_content(content, STDIN)
 
 
 def _by_content(head: bytes, path: str) -> str:
@@ -88,7 +114,7 @@ def _by_content(head: bytes, path: str) -> str:
 def _json(first: str, *, fallback: str) -> str:
     try:
         record = msgspec.json.decode(first)
-    except msgspec.MsgspecError:
+    except (msgspec.MsgspecError, RecursionError):
         return fallback  # cut off, or one array over many lines; a broken line is the reader's to explain
     return "native" if isinstance(record, dict) and "fascicle" in record else "jsonl"
 

@@ -32,8 +32,8 @@ class Record:
 
     @property
     def group(self) -> Any:
-        """The value that records of one document share."""
-        return self.value.get(self.shape.group)
+        """The value that records of one document share; None if the record is a document of its own."""
+        return self.value.get(self.shape.group) if self.shape.group else None
 
     @property
     def identifier(self) -> str:

@@ -95,21 +95,26 @@ def _chosen(source: Source, options: JsonlOptions, report: ReadReport) -> Iterat
 
 
 def _grouped(records: Iterable[Record]) -> Iterator[list[Record]]:
-    """Records of one document; where nothing is grouped, each is given out before the next one is read."""
+    """Records of one document; one that belongs to no group is given out before the next one is read."""
     group: list[Record] = []
     for record in records:
-        if not record.shape.group:
-            yield [record]
-            continue
         if group and group[0].group != record.group:
             yield group
             group = []
-        group.append(record)
+        if record.group is None:
+            yield [record]
+        else:
+            group.append(record)
     if group:
         yield group
 
 
 def _shape(record: dict[str, Any], place: str, options: JsonlOptions, source: Source, report: ReadReport) -> JsonShape:
+    if source.path == STDIN and "fascicle" in record and options.shape == "auto" and not options.fields:
+        # Only the beginning of standard input can be seen before it is read, which this line goes beyond.
+        raise FormatError(
+            f"{place}: a native document, not another record; name its format, native, with --input-format"
+        )
     name = options.shape if options.shape != "auto" else detect_shape(record)
     if not name and not options.fields:
         raise FormatError(

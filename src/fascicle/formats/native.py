@@ -23,7 +23,7 @@ def read(source: Source, options: None, report: ReadReport) -> Iterator[Document
             continue
         try:
             yield codec.decode(line)
-        except FormatError as error:
+        except (FormatError, RecursionError) as error:
             raise FormatError(f"{source.path}:{number}: {error}") from None
 
 

@@ -43,12 +43,21 @@ def write(documents: Iterable[Document], stream: BinaryIO, options: None, report
 
 
 def files_of(folder: Path) -> list[Path]:
-    """The text files of a folder (``*.txt``), sorted by name.
+    """The text files of a folder (``*.txt``, in capitals or not), sorted by name.
 
     Raises:
         InputError: there is none.
     """
-    files = sorted(file for file in folder.iterdir() if file.suffix == ".txt" and file.is_file())
+    files = sorted(file for file in folder.iterdir() if _is_text(file))
     if not files:
         raise InputError(f"the folder {folder} holds no *.txt file; give a folder of plain texts, or name the files")
     return files
+
+
+def left_out(folder: Path) -> int:
+    """How many entries of a folder `files_of` leaves out: other files and folders; hidden ones do not count."""
+    return sum(not (entry.name.startswith(".") or _is_text(entry)) for entry in folder.iterdir())
+
+
+def _is_text(file: Path) -> bool:
+    return file.suffix.lower() == ".txt" and file.is_file()

@@ -18,7 +18,7 @@ from fascicle.core.document import Document, Event, Mention, canonical, unique
 from fascicle.core.spans import as_fragments
 from fascicle.errors import FormatError, InputError
 from fascicle.formats.atomic import output
-from fascicle.formats.source import Source, lines
+from fascicle.formats.source import Source, is_integer, lines
 
 HEADER: Final = ("document", "type", "start", "end", "score")
 SCHEMA: Final = 1
@@ -179,7 +179,7 @@ def _from_json(line: str, place: str, mention_source: str) -> Prediction:
         if mention_source:
             mentions, _ = unique(msgspec.structs.replace(m, source=mention_source) for m in mentions)
         return Prediction(id=found.id, sha256=found.sha256, mentions=canonical(mentions), events=found.events)
-    except (msgspec.MsgspecError, ValueError) as error:
+    except (msgspec.MsgspecError, ValueError, RecursionError) as error:
         raise FormatError(f"{place}: not a prediction ({error})") from None
 
 
@@ -213,13 +213,25 @@ def _from_rows(identifier: str, mentions: list[Mention], place: str) -> Predicti
 def _mention(columns: list[str], place: str, mention_source: str) -> Mention:
     starts, ends = columns[2].split(";"), columns[3].split(";")
     try:
-        spans = as_fragments((int(start), int(end)) for start, end in zip(starts, ends, strict=True))
-        score = float(columns[4]) if len(columns) == 5 and columns[4] else None
+        spans = as_fragments((_integer(start), _integer(end)) for start, end in zip(starts, ends, strict=True))
+        score = _score(columns[4]) if len(columns) == 5 and columns[4] else None
         return Mention(spans, columns[1], score=score, source=mention_source)
     except ValueError as error:
         raise FormatError(
             f"{place}: start {columns[2]!r}, end {columns[3]!r} and score {columns[4:]} make no mention ({error})"
         ) from None
+
+
+def _integer(text: str) -> int:
+    if not is_integer(text):
+        raise ValueError(f"{text!r} is no integer")
+    return int(text)
+
+
+def _score(text: str) -> float:
+    if not text.isascii() or "_" in text:
+        raise ValueError(f"{text!r} is no number")
+    return float(text)
 
 
 def _unbroken(value: str, what: str) -> str:

@@ -16,7 +16,7 @@ from fascicle.core.document import Document, Event, Link, Mention, Section
 from fascicle.errors import FormatError, InputError
 from fascicle.formats.collect import MentionCollector
 from fascicle.formats.report import ReadReport, WriteReport
-from fascicle.formats.source import Source, lines
+from fascicle.formats.source import Source, is_integer, lines
 
 STEP: Final = "pubtator"
 RAW_ID: Final = "pubtator-id"
@@ -109,10 +109,10 @@ class _Block:
                 f"{place}: {len(columns)} TAB-separated column(s) {owner}; allowed are id|t|title, id|a|abstract, "
                 "mentions (id, start, end, text, type, concept id) and relations (id, type, id1, id2)"
             )
-        if not _is_number(columns[1]):
+        if not is_integer(columns[1]):
             self.relations[columns[1]] += 1
             return
-        if len(columns) < 5 or not _is_number(columns[2]) or not columns[4].strip():
+        if len(columns) < 5 or not is_integer(columns[2]) or not columns[4].strip():
             raise FormatError(
                 f"{place}: a mention needs the columns id, start, end, text, type and perhaps a concept id; "
                 f"found {len(columns)} columns, end {columns[2]!r}"
@@ -204,8 +204,3 @@ def _clean(value: str, what: str, document: Document, *, forbidden: str) -> str:
 
 def _place(source: Source, number: int) -> str:
     return f"{source.path}:{number}"
-
-
-def _is_number(text: str) -> bool:
-    # int() would also take digits of other scripts, blanks and underscores.
-    return re.fullmatch(r"-?[0-9]{1,18}", text) is not None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import codecs
 import gzip
 import io
+import re
 import sys
 import zlib
 from collections.abc import Iterator
@@ -18,7 +19,7 @@ from fascicle.errors import FormatError, InputError, UsageError
 MAX_LINE: Final = 64 * 2**20  # bytes (or characters, where the encoding is not UTF-8)
 MAX_FILE: Final = 512 * 2**20  # what is read as a whole: a plain text, a JSON array
 STDIN: Final = "-"
-_GZIP: Final = b"\x1f\x8b"
+GZIP: Final = b"\x1f\x8b"
 _BOM: Final = codecs.BOM_UTF8
 
 
@@ -39,8 +40,8 @@ class Source:
     def __post_init__(self) -> None:
         """Checks the encoding, and names the source after its file."""
         try:
-            codecs.lookup(self.encoding)
-        except LookupError:
+            "".encode(self.encoding)  # codecs.lookup would also find base64 and others that are not of text
+        except (LookupError, UnicodeError):
             raise UsageError(
                 f"the encoding {self.encoding!r} is not known; give one that Python knows, such as utf-8 or latin-1"
             ) from None
@@ -77,7 +78,7 @@ def open_bytes(path: str) -> Iterator[BinaryIO]:
         raise InputError(f"the file {path} cannot be read: {error.strerror}; check the path") from None
     try:
         buffered = raw if isinstance(raw, io.BufferedReader) else io.BufferedReader(cast(io.RawIOBase, raw))
-        packed = buffered.peek(2)[:2] == _GZIP
+        packed = buffered.peek(2)[:2] == GZIP
         yield cast(BinaryIO, gzip.GzipFile(fileobj=buffered, mode="rb") if packed else buffered)
     except (EOFError, gzip.BadGzipFile, zlib.error) as error:
         raise FormatError(f"{path}: the gzip data are damaged or cut off ({error}); fetch the file again") from None
@@ -115,6 +116,11 @@ def whole_text(source: Source) -> str:
     if not source.is_utf8:
         return _decode_other(data, source)
     return _decode(data.removeprefix(_BOM), source, offset=len(_BOM) if data.startswith(_BOM) else 0)
+
+
+def is_integer(text: str) -> bool:
+    """Whether a column holds an integer; `int` would also take digits of other scripts, blanks and underscores."""
+    return re.fullmatch(r"-?[0-9]{1,18}", text) is not None
 
 
 def _decoded_lines(stream: BinaryIO, source: Source) -> Iterator[str]:

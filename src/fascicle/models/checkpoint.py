@@ -64,22 +64,19 @@ def build_model(encoder: Encoder, manifest: Manifest) -> NerModel:
     return NerModel(encoder, heads, answer=manifest.decision.answer)
 
 
-def save_model(
-    folder: Path, model: NerModel, *, manifest: Manifest, tokenizer: PieceTokenizer, weights: Mapping[str, Tensor]
-) -> Manifest:
+def save_model(folder: Path, model: NerModel, *, manifest: Manifest, tokenizer: PieceTokenizer) -> Manifest:
     """Writes a model into an existing, empty folder.
 
     Args:
         folder: where to.
-        model: for the encoder's configuration.
+        model: what is written, buffers and tied weights included.
         manifest: written with the hashes of the other files filled in.
         tokenizer: of the encoder.
-        weights: tensors by parameter name, e.g. averaged ones.
 
     Returns:
         The manifest as written.
     """
-    tensors = {name: t.detach().to("cpu", torch.float32).contiguous() for name, t in weights.items()}
+    tensors = {name: t.detach().cpu().clone().contiguous() for name, t in model.state_dict().items()}
     save_file(tensors, folder / WEIGHTS)
     (folder / ENCODER).write_text(model.encoder.config.to_json_string(), encoding="utf-8")
     (folder / TOKENIZER).write_text(tokenizer.content, encoding="utf-8")

@@ -15,6 +15,10 @@ from fascicle.recipe.settings import HeadSettings, ReadingSettings, Settings
 FORMAT = 1
 MANIFEST = "model.json"
 CARD = "README.md"
+_FILES = {
+    "onnx": frozenset({"model.onnx", "tokenizer.json"}),
+    "torch": frozenset({"encoder.json", "model.safetensors", "tokenizer.json"}),
+}
 
 
 class TokenizerFacts(Settings, frozen=True, kw_only=True):
@@ -39,11 +43,13 @@ class Decision(Settings, frozen=True, kw_only=True):
     Attributes:
         answer: the head that answers.
         decoding: see ``HeadSettings.decoding``.
+        touching: see ``decode.tagger.TagDecision``.
         chosen_on: sha256 of the data that the choice was made on; empty if none was.
     """
 
     answer: str
     decoding: Literal["strict", "lenient", "viterbi"]
+    touching: Annotated[float, Meta(ge=-1e3, le=1e3)] = 0.0
     chosen_on: str = ""
 
 
@@ -77,7 +83,9 @@ class Manifest(Settings, frozen=True, kw_only=True):
     files: dict[str, str] = msgspec.field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        """Refuses an answer that no head gives."""
+        """Refuses an answer that no head gives, and the name that stands for human annotation."""
+        if self.name == "gold":
+            raise ValueError('a model cannot be named "gold", which is human annotation')
         if self.decision.answer not in self.heads:
             raise ValueError(f"the answering head {self.decision.answer!r} is not one of {sorted(self.heads)}")
 
@@ -113,7 +121,14 @@ class _Versioned(msgspec.Struct):
 
 
 def check_files(folder: Path, manifest: Manifest) -> None:
-    """Compares hashes: a truncated or exchanged file is found before it gives wrong mentions."""
+    """Compares hashes: a truncated or exchanged file is found before it gives wrong mentions.
+
+    Raises:
+        ModelError: a file that is missing, changed, or not listed with its hash.
+    """
+    unlisted = _FILES[manifest.runtime] - manifest.files.keys()
+    if unlisted:
+        raise ModelError(f"{folder / MANIFEST} has no hash of {min(unlisted)}; copy or export the folder again")
     for name, expected in manifest.files.items():
         if Path(name).name != name:
             raise ModelError(f"{folder / 'model.json'} names the file {name!r}, which is not inside its folder")

@@ -14,7 +14,7 @@ Positive = Annotated[int, Meta(ge=1)]
 Natural = Annotated[int, Meta(ge=0)]
 Rate = Annotated[float, Meta(gt=0.0, le=1.0)]
 Share = Annotated[float, Meta(ge=0.0, le=1.0)]
-NotNegative = Annotated[float, Meta(ge=0.0)]
+NotNegative = Annotated[float, Meta(ge=0.0, le=1e6)]
 Name = Annotated[str, Meta(min_length=1)]
 
 
@@ -33,6 +33,11 @@ class CorpusSettings(Settings, frozen=True, kw_only=True):
         documents: what a document of a column file is: ``"sentence"``, ``"docstart"``, ``"file"`` (all sentences in one
             document, so that neighbours can be packed) or ``"auto"``.
         where: ``field=value``, to keep only the records of a JSON Lines file with that value; empty for all.
+        columns: of a column file, token first, then tags, from 0: ``"0,3"``, ``"0,1,2"`` (layers), ``"0,all"``; empty
+            for the first and the last.
+        shape: of JSON records, a name of ``formats/shapes.py`` or ``"auto"``.
+        fields: changes to that shape, each ``"NAME=VALUE"``.
+        encoding: of the files.
     """
 
     train: Name
@@ -41,6 +46,10 @@ class CorpusSettings(Settings, frozen=True, kw_only=True):
     format: Name = "auto"
     documents: Literal["auto", "sentence", "docstart", "file"] = "auto"
     where: str = ""
+    columns: str = ""
+    shape: Name = "auto"
+    fields: tuple[str, ...] = ()
+    encoding: Name = "utf-8"
 
 
 class ReadingSettings(Settings, frozen=True, kw_only=True):
@@ -169,3 +178,8 @@ class Recipe(Settings, frozen=True, kw_only=True):
     reading: ReadingSettings = ReadingSettings()
     model: ModelSettings
     training: TrainingSettings = TrainingSettings()
+
+    def __post_init__(self) -> None:
+        """Refuses the name that stands for human annotation."""
+        if self.name == "gold":
+            raise ValueError('the name "gold" is that of human annotation; give the model another')

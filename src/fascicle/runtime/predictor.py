@@ -12,8 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fascicle.core.document import Document, Event, Mention, Patch, apply
+from fascicle.core.spans import Span
 from fascicle.core.tags import SCHEMES
 from fascicle.decode.tagger import ChainScores, TagDecision, decode_batch
+from fascicle.errors import InputError, ModelError
 from fascicle.recipe.manifest import Manifest
 from fascicle.runtime.batching import length_sorted_batches
 from fascicle.text.batch import Batch, collate
@@ -96,7 +98,7 @@ class ModelPredictor:
             One document per text, named ``text-1`` and so on.
         """
         given = [texts] if isinstance(texts, str) else texts
-        return list(self.stream(Document(id=f"text-{i}", text=text) for i, text in enumerate(given, start=1)))
+        return list(self.stream(_as_document(text, number) for number, text in enumerate(given, start=1)))
 
     def _predict_chunk(self, documents: Sequence[Document]) -> list[Patch]:
         reading, head = self.manifest.reading, self.manifest.answering
@@ -107,11 +109,15 @@ class ModelPredictor:
             for i, p in enumerate(pieces)
         ]
         rows, chain = self._score([w for cut in windows for w in cut], pieces)
-        decision = TagDecision(scheme=SCHEMES[head.scheme], decoding=head.decoding, chain=chain)
+        touching = self.manifest.decision.touching
+        decision = TagDecision(scheme=SCHEMES[head.scheme], decoding=head.decoding, chain=chain, touching=touching)
         found = _decode(pieces, windows, rows, decision)
         return [
-            Patch(add=self._mentions(p, spans, scores), events=_events(p, capacity))
-            for p, (spans, scores) in zip(pieces, found, strict=True)
+            Patch(
+                add=self._mentions(p, spans, scores),
+                events=_events(d, p, capacity=capacity, unknown=self._tokenizer.unknown),
+            )
+            for d, p, (spans, scores) in zip(documents, pieces, found, strict=True)
         ]
 
     def _score(
@@ -124,12 +130,21 @@ class ModelPredictor:
         lengths = [w.pieces[1] - w.pieces[0] + extra for w in windows]
         for chosen in length_sorted_batches(lengths, max_tokens=self._max_tokens):
             batch = collate([windows[i] for i in chosen], pieces, self._tokenizer)
-            tables = self._scorer.run(batch)
+            tables = self._checked(self._scorer.run(batch))
             for row, i in enumerate(chosen):
-                rows[i] = tables["emissions"][row, : batch["unit_count"][row]]
+                # A copy: a view would keep the padded batch alive until the whole chunk is decoded.
+                rows[i] = tables["emissions"][row, : batch["unit_count"][row]].copy()
             if chain is None and "transitions" in tables:
                 chain = ChainScores(**{name: tables[name] for name in ("transitions", "start", "end")})
         return rows, chain
+
+    def _checked(self, tables: Tables) -> Tables:
+        """Refuses a network whose answer is not about the labels of the manifest."""
+        head = self.manifest.answering
+        tags = SCHEMES[head.scheme].count(len(self.manifest.types))
+        if "emissions" not in tables or tables["emissions"].shape[-1] != tags:
+            raise ModelError(f"the network of {self.name} does not score the {tags} labels of its model.json")
+        return tables
 
     def _mentions(self, pieces: Pieces, spans: NDArray[np.int64], scores: NDArray[np.float64]) -> tuple[Mention, ...]:
         starts = pieces.units[spans[:, 0], 0].tolist()
@@ -140,6 +155,15 @@ class ModelPredictor:
             for a, b, k, s in zip(starts, ends, kinds, rounded, strict=True)
             if a < b
         )
+
+
+def _as_document(text: str, number: int) -> Document:
+    if not isinstance(text, str):
+        raise InputError(f"annotate takes texts, got {type(text).__name__}; stream and predict take documents")
+    try:
+        return Document(id=f"text-{number}", text=text)
+    except ValueError as error:
+        raise InputError(str(error)) from None
 
 
 def _decode(
@@ -166,17 +190,47 @@ def _decode(
     return [(np.concatenate(a), np.concatenate(b)) for a, b in zip(spans, scores, strict=True)]
 
 
-def _events(pieces: Pieces, capacity: int) -> tuple[Event, ...]:
-    return tuple(
-        Event(
-            step="read",
-            kind="loss",
-            code="long-word",
-            message=f"a word has more pieces than a window holds; its first {capacity} were read",
-            span=(int(pieces.units[i, 0]), int(pieces.units[i, 1])),
-        )
-        for i in cut_short(pieces, capacity=capacity)
+def _events(document: Document, pieces: Pieces, *, capacity: int, unknown: int | None) -> tuple[Event, ...]:
+    """What of a document the network did not see, or not as written."""
+    long = [(int(a), int(b)) for a, b in pieces.units[cut_short(pieces, capacity=capacity)]]
+    strange = [span for span in _unknown_words(pieces, unknown) if _has_letters(document.text, span)]
+    unread = [span for span in _unread(document, pieces) if _has_letters(document.text, span)]
+    said = (
+        ("long-word", long, f"have more pieces than a window holds; their first {capacity} were read"),
+        (
+            "unknown-word",
+            strange,
+            "are unknown to the tokenizer: the network did not see their letters",
+        ),
+        ("unread-text", unread, "lie in no word that the tokenizer reads"),
     )
+    return tuple(
+        Event(step="read", kind="loss", code=code, message=f"{len(spans)} stretches of text {what}", span=spans[0])
+        for code, spans, what in said
+        if spans
+    )
+
+
+def _unknown_words(pieces: Pieces, unknown: int | None) -> list[Span]:
+    """Units whose only piece is the unknown token."""
+    if unknown is None or not len(pieces.first):
+        return []
+    counts = np.bincount(pieces.unit_of[pieces.unit_of >= 0], minlength=len(pieces.first))
+    found = np.flatnonzero((pieces.ids[pieces.first] == unknown) & (counts == 1))
+    return [(int(a), int(b)) for a, b in pieces.units[found]]
+
+
+def _unread(document: Document, pieces: Pieces) -> list[Span]:
+    """Stretches of text in no unit."""
+    order = np.argsort(pieces.units[:, 0], kind="stable")
+    starts = np.append(pieces.units[order, 0], len(document.text))
+    ends = np.maximum.accumulate(np.append(0, pieces.units[order, 1]))
+    gaps = np.flatnonzero(ends < starts)
+    return [(int(a), int(b)) for a, b in zip(ends[gaps], starts[gaps], strict=True)]
+
+
+def _has_letters(text: str, span: Span) -> bool:
+    return any(character.isalnum() for character in text[span[0] : span[1]])
 
 
 def _chunks(documents: Iterable[Document]) -> Iterator[list[Document]]:

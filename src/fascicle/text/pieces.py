@@ -66,6 +66,8 @@ class PieceTokenizer:
         self._tokenizer = tokenizer
         self.pad = pad if pad is not None else _pad_id(tokenizer, padding)
         self.prefix, self.suffix = _specials(tokenizer)
+        unknowns = (tokenizer.token_to_id(token) for token in ("[UNK]", "<unk>"))
+        self.unknown: int | None = next((u for u in unknowns if u is not None), None)
         masks = (tokenizer.token_to_id(token) for token in ("[MASK]", "<mask>"))
         self.mask: int | None = next((m for m in masks if m is not None), None)
         self._blanks = [i for i in map(tokenizer.token_to_id, _BLANKS) if i is not None]
@@ -121,7 +123,8 @@ def encode_documents(
 ) -> list[Pieces]:
     """Cuts documents into pieces, sentence by sentence.
 
-    Sentences and words are those of the document; where it has none, the segmenter's.
+    Sentences and words are those of the document; where it has none, the segmenter's. Text between given sentences is
+    cut by the segmenter too: all of a document is read.
 
     Args:
         documents: any number; all their sentences are tokenised in one call.
@@ -136,7 +139,7 @@ def encode_documents(
         InputError: this release has no such segmenter.
     """
     rules = segmenter_of(segmenter)
-    sentences = [d.sentences if d.sentences is not None else rules.sentences(d.text) for d in documents]
+    sentences = [_all_sentences(d, rules) for d in documents]
     encoded = iter(
         tokenizer.encode([d.text[a:b] for d, ranges in zip(documents, sentences, strict=True) for a, b in ranges])
     )
@@ -145,6 +148,20 @@ def encode_documents(
         parts = [next(encoded) for _ in ranges]
         result.append(_assemble(document, ranges, parts, rules if level == "word" else None))
     return result
+
+
+def _all_sentences(document: Document, rules: Segmenter) -> tuple[Span, ...]:
+    """The sentences of a document, and those that the segmenter finds in the text outside them."""
+    if document.sentences is None:
+        return rules.sentences(document.text)
+    found: list[Span] = []
+    for start, end in (*document.sentences, (len(document.text), len(document.text))):
+        before = found[-1][1] if found else 0
+        gap = document.text[before:start]
+        if gap and not gap.isspace():
+            found += [(before + a, before + b) for a, b in rules.sentences(gap)]
+        found.append((start, end))
+    return tuple(found[:-1])
 
 
 def _assemble(

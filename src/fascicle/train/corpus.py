@@ -3,44 +3,61 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Sequence
 from pathlib import Path
 
 from fascicle.core.document import Document
 from fascicle.errors import RecipeError
-from fascicle.formats.conll import ConllOptions
+from fascicle.formats.conll import ConllOptions, parse_columns
 from fascicle.formats.detection import detect
 from fascicle.formats.files import read
 from fascicle.formats.jsonl import JsonlOptions
 from fascicle.formats.plain import files_of
+from fascicle.formats.report import ReadReport
 from fascicle.recipe.manifest import file_sha256
 from fascicle.recipe.settings import CorpusSettings
 
 
-def read_part(path: str, corpus: CorpusSettings) -> list[Document]:
+def read_part(path: str, corpus: CorpusSettings, *, report: ReadReport | None = None) -> list[Document]:
     """Reads one part of a corpus.
 
     Args:
         path: of the part.
         corpus: how to read it.
+        report: receives what was repaired or lost.
 
     Raises:
         RecipeError: a setting that the format of the file does not have.
         InputError: see ``formats.files.read``.
     """
     name = corpus.format if corpus.format != "auto" else detect(path)
-    if corpus.documents != "auto" and name != "conll":
-        raise RecipeError(
-            f'corpus.documents = "{corpus.documents}" is for column files, but {path} has the format {name}'
-        )
-    if corpus.where and name != "jsonl":
-        raise RecipeError(f"corpus.where = {corpus.where!r} is for JSON records, but {path} has the format {name}")
+    _check_settings(corpus, name, path)
     options: ConllOptions | JsonlOptions | None = None
     if name == "conll":
-        options = ConllOptions(documents=corpus.documents)
-    elif corpus.where:
-        field, _, value = corpus.where.partition("=")
-        options = JsonlOptions(where=((field, value),))
-    return list(read(path, format=name, options=options))
+        columns = parse_columns(corpus.columns) if corpus.columns else (0, (-1,))
+        options = ConllOptions(token_column=columns[0], tag_columns=columns[1], documents=corpus.documents)
+    elif name == "jsonl":
+        where = (corpus.where,) if corpus.where else ()
+        options = JsonlOptions(shape=corpus.shape, fields=_pairs("fields", corpus.fields), where=_pairs("where", where))
+    return list(read(path, format=name, options=options, encoding=corpus.encoding, report=report))
+
+
+def _check_settings(corpus: CorpusSettings, name: str, path: str) -> None:
+    """Refuses settings that say nothing about this format."""
+    of_format = {"documents": "conll", "columns": "conll", "where": "jsonl", "shape": "jsonl", "fields": "jsonl"}
+    defaults = {"documents": "auto", "columns": "", "where": "", "shape": "auto", "fields": ()}
+    for key, wanted in of_format.items():
+        given = getattr(corpus, key)
+        if given != defaults[key] and name != wanted:
+            raise RecipeError(f"corpus.{key} = {given!r} is for the format {wanted}, but {path} has the format {name}")
+
+
+def _pairs(key: str, given: Sequence[str]) -> tuple[tuple[str, str], ...]:
+    for text in given:
+        if "=" not in text:
+            raise RecipeError(f"corpus.{key} = {text!r} is not allowed: write NAME=VALUE")
+    split = (text.partition("=") for text in given)
+    return tuple((name, value) for name, _, value in split)
 
 
 def part_sha256(path: str) -> str:

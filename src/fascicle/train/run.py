@@ -26,25 +26,25 @@ import msgspec
 import torch
 from torch import Tensor
 
-from fascicle.core.document import GOLD, Document, apply
-from fascicle.errors import InputError, OutputError, RecipeError
+from fascicle.core.document import Document
+from fascicle.errors import OutputError, RecipeError
 from fascicle.evaluate.inputs import layers
 from fascicle.evaluate.scores import Scores, score
 from fascicle.formats.atomic import atomic_folder, atomic_text_writer, atomic_writer
-from fascicle.formats.predictions import prediction_of, write_tsv
+from fascicle.formats.predictions import Prediction, write_tsv
 from fascicle.models.checkpoint import TorchScorer, build_model, load_model, save_model
 from fascicle.models.encoder import Pretrained, load_pretrained
 from fascicle.models.families import FAMILIES
 from fascicle.models.model import NerModel
-from fascicle.models.targets import REASONS
 from fascicle.recipe.manifest import Decision, Manifest, TokenizerFacts
-from fascicle.recipe.settings import CorpusSettings, Recipe
+from fascicle.recipe.settings import Recipe
 from fascicle.runtime.predictor import ModelPredictor
 from fascicle.text.segment import SEGMENTERS
-from fascicle.train.corpus import part_sha256, read_part
+from fascicle.train.corpus import part_sha256
 from fascicle.train.data import TrainingSet, training_set
 from fascicle.train.environment import describe_environment
 from fascicle.train.loop import EpochDone, StepDone, Trainer
+from fascicle.train.parts import Parts, read_parts, representable
 from fascicle.train.state import restore_state, save_state
 
 
@@ -80,14 +80,6 @@ class Finished:
 RunEvent = Note | StepDone | EpochScored | Finished
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Parts:
-    train: list[Document]
-    dev: list[Document]
-    test: list[Document]
-    types: tuple[str, ...]
-
-
 def run_recipe(recipe: Recipe, folder: Path, *, resume: bool = False) -> Iterator[RunEvent]:
     """Trains, scores every epoch on dev, keeps the chosen model, scores it on test.
 
@@ -107,7 +99,7 @@ def run_recipe(recipe: Recipe, folder: Path, *, resume: bool = False) -> Iterato
     _check_folder(folder, recipe, resume=resume)
     _check_names(recipe)
     started = time.perf_counter()
-    parts = _read_parts(recipe.corpus)
+    parts = read_parts(recipe.corpus)
     pretrained = load_pretrained(recipe.model.encoder, revision=recipe.model.revision)
     _check_encoder(recipe, pretrained)
     _start_folder(folder, recipe)
@@ -116,8 +108,12 @@ def run_recipe(recipe: Recipe, folder: Path, *, resume: bool = False) -> Iterato
     model = build_model(pretrained.encoder, manifest)
     head = recipe.model.head()
     data = training_set(parts.train, pretrained.tokenizer, types=parts.types, reading=recipe.reading, head=head)
-    yield from _representable(data, part="train")
-    _write_json(folder / "run.json", _facts(recipe, parts, data))
+    for text in (*parts.notes, *representable(parts, data, recipe, pretrained.tokenizer)):
+        yield Note(text=text)
+    facts = parts.facts(recipe.corpus)
+    if resume:
+        _check_data(folder, facts)
+    _write_json(folder / "run.json", _facts(recipe, parts, data, facts))
     session = _Session(folder=folder, recipe=recipe, manifest=manifest, pretrained=pretrained, model=model, parts=parts)
     trainer = Trainer(model, data, recipe.training, seed=recipe.seed)
     if resume and (folder / "state").exists():
@@ -139,7 +135,7 @@ class _Session:
         manifest: Manifest,
         pretrained: Pretrained,
         model: NerModel,
-        parts: _Parts,
+        parts: Parts,
     ) -> None:
         self._folder = folder
         self._recipe = recipe
@@ -191,12 +187,12 @@ class _Session:
             dev = self._predict_and_score(
                 self._model, self._parts.dev, f"dev-epoch-{event.epoch:02d}.tsv", bf16=trainer.bf16
             )
-        line = {"epoch": event.epoch, "loss": event.loss, "seconds": round(event.seconds, 2), "dev": dev.as_dict()}
-        self._lines.append(line)
-        best = self._best() is line
-        if best:
-            with atomic_folder(self._folder / "best", overwrite=True) as place:
-                save_model(place, self._model, manifest=self._manifest, tokenizer=self._tokenizer, weights=weights)
+            line = {"epoch": event.epoch, "loss": event.loss, "seconds": round(event.seconds, 2), "dev": dev.as_dict()}
+            self._lines.append(line)
+            best = self._best() is line
+            if best:
+                with atomic_folder(self._folder / "best", overwrite=True) as place:
+                    save_model(place, self._model, manifest=self._manifest, tokenizer=self._tokenizer)
         with atomic_text_writer(self._folder / "metrics.jsonl", overwrite=True) as stream:
             stream.writelines(json.dumps(x) + "\n" for x in self._lines)
         with atomic_folder(self._folder / "state", overwrite=True) as place:
@@ -216,10 +212,10 @@ class _Session:
         scorer = TorchScorer(model=model.eval(), bf16=bf16)
         predictor = ModelPredictor(self._manifest, self._tokenizer, scorer)
         patches = predictor.predict(documents)
-        annotated = [apply(d, p) for d, p in zip(documents, patches, strict=True)]
+        found = {d.id: p.add for d, p in zip(documents, patches, strict=True)}
         with atomic_writer(self._folder / "predictions" / name, overwrite=True) as stream:
-            write_tsv((prediction_of(d, source=self._manifest.name) for d in annotated), stream)
-        return score(layers(documents), layers(annotated, source=self._manifest.name))
+            write_tsv((Prediction(id=i, sha256=None, mentions=m, events=()) for i, m in found.items()), stream)
+        return score(layers(documents), found)
 
     def _best(self) -> dict[str, Any]:
         if self._recipe.training.select == "last":
@@ -253,6 +249,8 @@ def _weights(model: NerModel, weights: Mapping[str, Tensor]) -> Iterator[None]:
 def _check_folder(folder: Path, recipe: Recipe, *, resume: bool) -> None:
     """Refuses a folder that holds anything but the run to resume."""
     if not folder.exists():
+        if resume:
+            raise OutputError(f"there is no run at {folder} to resume; name its folder with -o")
         return
     if not resume:
         raise OutputError(f"the run folder {folder} exists already; choose another, or continue it with --resume")
@@ -286,14 +284,6 @@ def _check_names(recipe: Recipe) -> None:
     ):
         if given not in known:
             raise RecipeError(f"{key} = {given!r} is not allowed: allowed are {', '.join(map(repr, known))}")
-
-
-def _read_parts(corpus: CorpusSettings) -> _Parts:
-    train, dev, test = (read_part(path, corpus) if path else [] for path in (corpus.train, corpus.dev, corpus.test))
-    types = tuple(sorted({m.type for d in train for m in d.layer(GOLD)}))
-    if not types:
-        raise InputError(f"{corpus.train} holds no mentions; give a corpus with gold annotation to train on")
-    return _Parts(train=train, dev=dev, test=test, types=types)
 
 
 def _check_encoder(recipe: Recipe, pretrained: Pretrained) -> None:
@@ -336,33 +326,19 @@ def _manifest(recipe: Recipe, types: tuple[str, ...], pretrained: Pretrained) ->
     )
 
 
-def _representable(data: TrainingSet, *, part: str) -> Iterator[Note]:
-    lost = sum(n for reason, n in data.lost.items() if reason in REASONS)
-    share = lost / max(1, data.mentions)
-    yield Note(text=f"{part}: {data.mentions} gold mentions, {lost} ({share:.2%}) cannot be represented exactly")
-    for reason, count in data.lost.most_common():
-        yield Note(
-            text=f"{part}:   {count} {reason}: {REASONS.get(reason, 'words longer than a window, read in part')}"
-        )
+def _check_data(folder: Path, facts: dict[str, Any]) -> None:
+    """Refuses to go on with other data than the run began with."""
+    before = folder / "run.json"
+    if before.is_file() and json.loads(before.read_text(encoding="utf-8"))["data"] != facts:
+        raise OutputError(f"the corpus has changed since the run in {folder} began; start a new run")
 
 
-def _facts(recipe: Recipe, parts: _Parts, data: TrainingSet) -> dict[str, Any]:
-    corpus = recipe.corpus
-    paths = {"train": corpus.train, "dev": corpus.dev, "test": corpus.test}
-    documents = {"train": parts.train, "dev": parts.dev, "test": parts.test}
+def _facts(recipe: Recipe, parts: Parts, data: TrainingSet, of_data: dict[str, Any]) -> dict[str, Any]:
     return {
         "recipe": recipe.name,
         "seed": recipe.seed,
         "types": parts.types,
-        "data": {
-            name: {
-                "sha256": part_sha256(path),
-                "documents": len(documents[name]),
-                "mentions": sum(len(d.layer(GOLD)) for d in documents[name]),
-            }
-            for name, path in paths.items()
-            if path
-        },
+        "data": of_data,
         "not_representable": dict(data.lost),
         "windows": len(data.windows),
         "environment": describe_environment(),

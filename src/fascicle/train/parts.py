@@ -1,0 +1,95 @@
+"""The parts of a corpus as a run sees them: documents, types, and everything about them that a user should know."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+
+from fascicle.core.document import GOLD, Document
+from fascicle.errors import InputError
+from fascicle.formats.report import ReadReport
+from fascicle.models.targets import REASONS
+from fascicle.recipe.settings import CorpusSettings, Recipe
+from fascicle.text.pieces import PieceTokenizer
+from fascicle.train.corpus import part_sha256, read_part
+from fascicle.train.data import TrainingSet, training_set
+
+
+@dataclass(frozen=True, kw_only=True)
+class Parts:
+    """The documents of a run.
+
+    Attributes:
+        train: documents to learn from.
+        dev: documents to choose on.
+        test: documents to score once; may be none.
+        types: entity types of the gold of train.
+        notes: what reading repaired or lost, as sentences.
+    """
+
+    train: list[Document]
+    dev: list[Document]
+    test: list[Document]
+    types: tuple[str, ...]
+    notes: tuple[str, ...]
+
+    def facts(self, corpus: CorpusSettings) -> dict[str, Any]:
+        """Hash and size of each part."""
+        return {
+            name: {
+                "sha256": part_sha256(getattr(corpus, name)),
+                "documents": len(documents),
+                "mentions": _mentions(documents),
+            }
+            for name, documents in (("train", self.train), ("dev", self.dev), ("test", self.test))
+            if getattr(corpus, name)
+        }
+
+
+def read_parts(corpus: CorpusSettings) -> Parts:
+    """Reads the corpus of a recipe.
+
+    Raises:
+        InputError: a part cannot be read, or train holds no mentions.
+    """
+    report = ReadReport()
+    train, dev, test = (
+        read_part(path, corpus, report=report) if path else [] for path in (corpus.train, corpus.dev, corpus.test)
+    )
+    types = tuple(sorted({m.type for d in train for m in d.layer(GOLD)}))
+    if not types:
+        raise InputError(f"{corpus.train} holds no mentions; give a corpus with gold annotation to train on")
+    return Parts(train=train, dev=dev, test=test, types=types, notes=tuple(report.lines()))
+
+
+def representable(parts: Parts, train: TrainingSet, recipe: Recipe, tokenizer: PieceTokenizer) -> Iterator[str]:
+    """How many gold mentions of each part the model cannot predict exactly, and why; they count as missed."""
+    yield from _lost("train", train)
+    for name, documents in (("dev", parts.dev), ("test", parts.test)):
+        known = [_of_types(d, parts.types) for d in documents]
+        unseen = _mentions(documents) - _mentions(known)
+        if unseen:
+            yield f"{name}: {unseen} gold mentions are of types that train lacks; they count as missed"
+        if documents:
+            head = recipe.model.head()
+            yield from _lost(name, training_set(known, tokenizer, types=parts.types, reading=recipe.reading, head=head))
+
+
+def _lost(part: str, data: TrainingSet) -> Iterator[str]:
+    lost = sum(n for reason, n in data.lost.items() if reason in REASONS)
+    share = lost / max(1, data.mentions)
+    yield f"{part}: {data.mentions} gold mentions, {lost} ({share:.2%}) cannot be represented exactly"
+    for reason, count in data.lost.most_common():
+        yield f"{part}:   {count} {reason}: {REASONS.get(reason, 'words longer than a window, read in part')}"
+
+
+def _of_types(document: Document, types: tuple[str, ...]) -> Document:
+    kept = tuple(m for m in document.mentions if m.type in types)
+    return document if len(kept) == len(document.mentions) else msgspec.structs.replace(document, mentions=kept)
+
+
+def _mentions(documents: list[Document]) -> int:
+    return sum(len(d.layer(GOLD)) for d in documents)

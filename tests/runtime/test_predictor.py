@@ -1,0 +1,41 @@
+"""What a predictor says about text that the network did not see."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("torch")
+
+from fascicle.core.document import Document
+from fascicle.errors import InputError
+from fascicle.loading import load
+
+
+def codes(run: Path, document: Document) -> list[str]:
+    (patch,) = load(run / "best").predict([document])
+    return [event.code for event in patch.events]
+
+
+def test_text_outside_the_given_sentences_is_read_too(tiny_run: Path) -> None:
+    text = "the patient has lung cancer. no fever, no pain."
+    (whole,) = load(tiny_run / "best").predict([Document(id="1", text=text, sentences=((0, 28),))])
+    assert {(m.start, m.end) for m in whole.add} >= {(16, 27), (32, 37), (42, 46)}
+    assert whole.events == ()
+
+
+def test_text_outside_the_given_words_is_told(tiny_run: Path) -> None:
+    assert codes(tiny_run, Document(id="1", text="lung cancer", words=((0, 4),))) == ["unread-text"]
+    assert codes(tiny_run, Document(id="1", text="lung cancer .", words=((0, 4), (5, 11)))) == []
+
+
+def test_words_without_known_letters_are_told(tiny_run: Path) -> None:
+    assert codes(tiny_run, Document(id="1", text="the xyzzy has cancer")) == ["unknown-word"]
+    assert codes(tiny_run, Document(id="1", text="the cancer 😀")) == []
+
+
+@pytest.mark.parametrize("bad", [["a\ud800"], [Document(id="1", text="a")], [3]])
+def test_what_is_no_text_is_refused(tiny_run: Path, bad: list[object]) -> None:
+    with pytest.raises(InputError):
+        load(tiny_run / "best").annotate(bad)  # type: ignore[arg-type]
