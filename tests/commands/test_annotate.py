@@ -311,3 +311,15 @@ def test_the_command_and_the_library_agree(cli: Cli, model: Path, texts: Path) -
 def test_records_are_valid_json(cli: Cli, model: Path) -> None:
     record = json.loads(cli("annotate", "--model", model, "--text", SENTENCE, "--format", "records").out)
     assert [e["type"] for e in record["entities"]] == ["Chemical", "Disease"]
+
+
+def test_an_input_is_never_written_over(refused: Refused, model: Path, tmp_path: Path) -> None:
+    text = tmp_path / "paper.txt"
+    text.write_text("aspirin caused pain", encoding="utf-8")
+    said = refused("annotate", text, "--model", model, "-o", text, "--overwrite", "--format", "text")
+    assert "one of the inputs" in said
+    assert text.read_text(encoding="utf-8") == "aspirin caused pain"
+
+
+def test_an_empty_name_is_not_this_folder(refused: Refused, model: Path) -> None:
+    assert "empty file name" in refused("annotate", "", "--model", model)

@@ -109,3 +109,14 @@ def test_column_files(cli: Cli, refused: Refused, toy_corpus: Path, tmp_path: Pa
     bare.write_text("the\npatient\n", encoding="utf-8")
     assert str(bare) in refused("evaluate", bare, toy_corpus)
     assert "check the path" in refused("evaluate", tmp_path / "none", toy_corpus)
+
+
+def test_a_misspelt_source_is_no_zero(
+    cli: Cli, refused: Refused, model: Path, toy_corpus: Path, tmp_path: Path
+) -> None:
+    for name in ("out.jsonl", "out.predictions"):
+        form = "jsonl" if name == "out.jsonl" else "predictions"
+        out = tmp_path / name
+        assert cli("annotate", toy_corpus, "--model", model, "-o", out, "--format", form).code == 0
+        said = refused("evaluate", toy_corpus, out, "--source", "tinny")
+        assert "did you mean 'tiny'?" in said

@@ -65,6 +65,7 @@ def run(args: argparse.Namespace) -> int:
     """Annotates; returns the exit code."""
     inputs = _inputs(args)
     target = _target(args, inputs)
+    _refuse_inputs_as_outputs(inputs, target)
     note_left_out(args.files)
     predictor = load(args.model, threads=args.threads)
     tally = Tally()
@@ -169,6 +170,8 @@ def _inputs(args: argparse.Namespace) -> list[Input]:
         raise UsageError("files and --text were given; annotate one or the other")
     if args.text:
         return [Input(name=f"text-{number}", text=text) for number, text in enumerate(args.text, start=1)]
+    if "" in args.files:
+        raise UsageError("an empty file name was given; name a file or folder, or . for this folder")
     if not args.files:
         raise UsageError('nothing to annotate was given; name files or folders, - for standard input, or --text "..."')
     return [Input(name=path) for path in dict.fromkeys(paths_of(args.files))]
@@ -189,6 +192,15 @@ def _target(args: argparse.Namespace, inputs: Sequence[Input]) -> _Target:
     files = _file_names(inputs, Path(path), OUTPUTS[name].suffix)
     _check_folder(Path(path), files.values(), overwrite=args.overwrite)
     return _Target(path=path, format=name, files=files)
+
+
+def _refuse_inputs_as_outputs(inputs: Sequence[Input], target: _Target) -> None:
+    """No option makes it right to write over a text that is being annotated."""
+    written = target.files.values() if target.files else [Path(target.path)]
+    read = {Path(given.name).resolve() for given in inputs if given.text is None and given.name != "-"}
+    for path in written:
+        if path.resolve() in read:
+            raise OutputError(f"{path} is one of the inputs and would be lost; give another name to write to")
 
 
 def _is_folder(path: str, *, several: bool) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import difflib
 import json
 import sys
 from collections.abc import Mapping, Sequence
@@ -12,7 +13,7 @@ from fascicle.commands.console import Tally, say
 from fascicle.commands.inputs import INPUT_FORMATS, add_reading_details, read_file
 from fascicle.commands.parsing import add_json, add_strict
 from fascicle.core.document import GOLD, Document, Mention
-from fascicle.errors import InputError
+from fascicle.errors import InputError, UsageError
 from fascicle.evaluate.inputs import check_texts, layers, only_source
 from fascicle.evaluate.intervals import bootstrap_f1
 from fascicle.evaluate.scores import Scores, score
@@ -86,6 +87,7 @@ def _predicted(args: argparse.Namespace, tally: Tally) -> _Predicted:
         return _from_predictions(args, lists_all=kind != "tsv")
     documents = list(tally.observe(read_file(args.predicted, args, format_name=args.pred_format)))
     source = args.source or _source_of(documents)
+    _check_source(args, {mention.source for document in documents for mention in document.mentions})
     hashes = {document.id: text_hash(document.text) for document in documents}
     return _Predicted(mentions=layers(documents, source=source), hashes=hashes)
 
@@ -93,14 +95,25 @@ def _predicted(args: argparse.Namespace, tally: Tally) -> _Predicted:
 def _from_predictions(args: argparse.Namespace, *, lists_all: bool) -> _Predicted:
     mentions: dict[str, Sequence[Mention]] = {}
     hashes: dict[str, str | None] = {}
+    sources: set[str] = set()
     for prediction in read_predictions(Source(path=args.predicted, encoding=args.encoding)):
+        sources.update(mention.source for mention in prediction.mentions)
         found = prediction.mentions
         if args.source and lists_all:
             found = tuple(m for m in found if m.source == args.source)
         mentions[prediction.id], hashes[prediction.id] = found, prediction.sha256
-    if args.source and lists_all and not any(mentions.values()):
-        say(f"{args.predicted} holds no mention of {args.source!r}")
+    if lists_all:
+        _check_source(args, sources)
     return _Predicted(mentions=mentions, hashes=hashes, lists_all=lists_all)
+
+
+def _check_source(args: argparse.Namespace, sources: set[str]) -> None:
+    """A misspelt source must not become a score of zero; a file without any mention may be scored."""
+    if args.source and sources and args.source not in sources:
+        near = difflib.get_close_matches(args.source, sources, n=1)
+        hint = f" (did you mean {near[0]!r}?)" if near else ""
+        names = ", ".join(sorted(sources))
+        raise UsageError(f"{args.predicted} holds no mention of {args.source!r}{hint}; it has those of {names}")
 
 
 def _prediction_kind(path: str, encoding: str) -> str:
