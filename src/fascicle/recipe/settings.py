@@ -129,7 +129,7 @@ class TrainingSettings(Settings, frozen=True, kw_only=True):
     Attributes:
         epochs: passes over the training windows.
         batch_size: windows per step.
-        accumulation: steps whose gradients are summed before the weights change.
+        accumulation: batches whose gradients are averaged before the weights change.
         optimizer: ``"adamw"`` or ``"adafactor"`` (fixed rate, no relative step, no parameter scaling).
         learning_rate: of the encoder's last layer.
         head_learning_rate: of everything that is not encoder; 0 means ``learning_rate``.

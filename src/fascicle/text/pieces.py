@@ -63,6 +63,8 @@ class PieceTokenizer:
         padding = tokenizer.padding
         tokenizer.no_truncation()
         tokenizer.no_padding()
+        # "[SEP]" written in a text is text, and never the separator itself.
+        tokenizer.encode_special_tokens = True
         self._tokenizer = tokenizer
         self.pad = pad if pad is not None else _pad_id(tokenizer, padding)
         self.prefix, self.suffix = _specials(tokenizer)

@@ -166,7 +166,7 @@ class _Session:
     def finish(self, seconds: float) -> Finished:
         """Scores the chosen model in fp32 on dev and test, and clears what only ``resume`` needed."""
         chosen = self._best()
-        model = load_model(self._folder / "best", self._manifest)
+        model = load_model(self._folder / "best", self._manifest).to(next(self._model.parameters()).device)
         dev = self._predict_and_score(model, self._parts.dev, "dev.tsv")
         test = self._predict_and_score(model, self._parts.test, "test.tsv") if self._parts.test else None
         _write_json(
