@@ -99,11 +99,11 @@ def tried() -> str:
     return markdown(["corpus", "variant (seed 1)", "dev F1"], sorted(rows, key=lambda row: row[0]))
 
 
+NCBI = ("ncbi-disease-crf", "ncbi-disease-packed-crf", "ncbi-disease-packed")
 CANDIDATES = (
     ("bc5cdr", "bc5cdr-best"),
     ("bc5cdr", "bc5cdr-hidden"),
-    ("ncbi-disease", "ncbi-disease-packed-crf"),
-    ("ncbi-disease", "ncbi-disease-best"),
+    *(("ncbi-disease", recipe) for recipe in NCBI),
 )
 
 
@@ -147,6 +147,19 @@ def _f1(recipe: str, seeds: int) -> Callable[[], str]:
     return measure
 
 
+def _best(recipes: tuple[str, ...]) -> Callable[[], str]:
+    """Test F1 of the recipe with the best dev F1, seed 1 each."""
+
+    def measure() -> str:
+        found = {recipe: value for recipe in recipes if (value := result(f"{recipe}-s1"))}
+        if len(found) < len(recipes):
+            return MISSING
+        name = max(found, key=lambda recipe: found[recipe]["dev"]["micro"]["f1"])
+        return f"{100 * found[name]['test']['micro']['f1']:.2f} (`{name}`)"
+
+    return measure
+
+
 def _from(name: str, *path: str, form: str = "{:.2f}", scale: float = 1.0) -> Callable[[], str]:
     def measure() -> str:
         value: Any = result(name)
@@ -178,7 +191,7 @@ def _crf(kind: str) -> Callable[[], str]:
 
 GOALS: tuple[tuple[str, str, Callable[[], str]], ...] = (
     ("NCBI-disease test F1, word-level softmax, mean of 3 seeds", "82.0", _f1("ncbi-disease-softmax", 3)),
-    ("NCBI-disease test F1, best shipped recipe", "84.0", _f1("ncbi-disease-best", 1)),
+    ("NCBI-disease test F1, best shipped recipe by dev F1", "84.0", _best(NCBI)),
     ("NCBI-disease test F1, CRF", "report", _f1("ncbi-disease-crf", 1)),
     ("BC5CDR test F1, word-level softmax, mean of 2 seeds", "82.0", _f1("bc5cdr-softmax", 2)),
     ("BC5CDR test F1, CRF", "report", _f1("bc5cdr-crf", 1)),
