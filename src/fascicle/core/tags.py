@@ -17,7 +17,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["SCHEMES", "TagCensus", "TagScheme", "decode_tags", "split_tag", "tag_scheme"]
+__all__ = ["SCHEMES", "TagCensus", "TagScheme", "decode_tags", "is_tag", "split_tag", "tag_scheme"]
 
 _OUTSIDE: Final = "O"
 _OPENERS: Final = frozenset("BSU")
@@ -42,6 +42,15 @@ def split_tag(tag: str) -> tuple[str, str]:
     if len(tag) < 3 or tag[1] != "-" or tag[0] not in _PREFIXES:
         raise ValueError(f"tag {tag!r} is not 'O' or one of the prefixes B, I, E, L, S, U, a hyphen and a type")
     return tag[0], tag[2:]
+
+
+def is_tag(text: str) -> bool:
+    """Whether `split_tag` reads a text."""
+    try:
+        split_tag(text)
+    except ValueError:
+        return False
+    return True
 
 
 def decode_tags(tags: Sequence[str]) -> list[tuple[int, int, str]]:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import BinaryIO, Final
 
 from fascicle.core.document import Document, Event
-from fascicle.core.tags import TagCensus, decode_tags, split_tag
+from fascicle.core.tags import TagCensus, decode_tags, is_tag, split_tag
 from fascicle.errors import FormatError, UsageError
 from fascicle.formats.collect import TokenMention, joined_document
 from fascicle.formats.conll_write import ConllWriteOptions, write_documents
@@ -193,7 +193,7 @@ class _Parser:
         if self._options.tag_columns != (-1,) or self._spare == set():
             return
         among = range(1, len(columns) - 1) if self._spare is None else self._spare
-        self._spare = {at for at in among if at < len(columns) and _is_tag(columns[at])}
+        self._spare = {at for at in among if at < len(columns) and is_tag(columns[at])}
         self._tagged |= {at for at in self._spare if columns[at] != "O"}
 
     def repairs(self) -> tuple[Event, ...]:
@@ -217,14 +217,6 @@ class _Parser:
 
     def _error(self, number: int, message: str) -> FormatError:
         return FormatError(f"{self._source.path}:{number}: {message}")
-
-
-def _is_tag(text: str) -> bool:
-    try:
-        split_tag(text)
-    except ValueError:
-        return False
-    return True
 
 
 def _transposed(rows: list[tuple[str, list[str]]]) -> _Sentence:

@@ -11,7 +11,7 @@ from typing import Final
 
 import msgspec
 
-from fascicle.core.tags import split_tag
+from fascicle.core.tags import is_tag
 from fascicle.errors import FormatError, InputError
 from fascicle.formats.predictions import HEADER
 from fascicle.formats.source import GZIP, MAX_LINE, STDIN, open_bytes
@@ -124,12 +124,4 @@ def _all_tagged(lines: list[str], *, strict: bool) -> bool:
     columns = [row.replace("\t", " ").rstrip(" ").split(" ") for row in rows]
     if strict and (len(rows) < _ENOUGH_ROWS or len({len(row) for row in columns}) > 1):
         return False
-    return bool(rows) and all(len(row) > 1 and _is_tag(row[-1]) for row in columns)
-
-
-def _is_tag(text: str) -> bool:
-    try:
-        split_tag(text)
-    except ValueError:
-        return False
-    return True
+    return bool(rows) and all(len(row) > 1 and is_tag(row[-1]) for row in columns)

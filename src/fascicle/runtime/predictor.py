@@ -221,12 +221,13 @@ def _unknown_words(pieces: Pieces, unknown: int | None) -> list[Span]:
 
 
 def _unread(document: Document, pieces: Pieces) -> list[Span]:
-    """Stretches of text in no unit."""
+    """Stretches of text in no unit, white space left out."""
     order = np.argsort(pieces.units[:, 0], kind="stable")
     starts = np.append(pieces.units[order, 0], len(document.text))
     ends = np.maximum.accumulate(np.append(0, pieces.units[order, 1]))
     gaps = np.flatnonzero(ends < starts)
-    return [(int(a), int(b)) for a, b in zip(ends[gaps], starts[gaps], strict=True)]
+    found = zip(ends[gaps].tolist(), starts[gaps].tolist(), strict=True)
+    return [(a, b) for a, b in found if not document.text[a:b].isspace()]
 
 
 def _has_letters(text: str, span: Span) -> bool:
