@@ -48,7 +48,7 @@ def main() -> None:
         mean = Path(place) / "mean"
         average_models([run / "best" for run in args.runs], mean)
         touching = fit_touching(mean, corpus.dev)
-        export_model(mean, target, sample=read_part(corpus.train, corpus), name=args.name, overwrite=True)
+        export_model(mean, target, sample=read_part(corpus, "train"), name=args.name, overwrite=True)
         export_model(mean, Path(place) / "fp32", int8=False, name=args.name)
         result = measure(load(target), load(Path(place) / "fp32"), corpus)
     result["touching_dev_f1"] = touching

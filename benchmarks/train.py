@@ -45,7 +45,7 @@ def main() -> None:
         elif isinstance(event, Note):
             print(event.text, flush=True)
         elif isinstance(event, Finished):
-            keep(args.runs / name, name, read_part(recipe.corpus.test, recipe.corpus))
+            keep(args.runs / name, name, read_part(recipe.corpus, "test"))
 
 
 def keep(run: Path, name: str, test: list[Document]) -> None:

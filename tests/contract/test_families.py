@@ -79,7 +79,7 @@ def overfit(recipe: Recipe) -> Trained:
     torch.manual_seed(recipe.seed)
     manifest = _manifest(recipe, TYPES, pretrained)
     model = build_model(pretrained.encoder, manifest)
-    gold = read_part(recipe.corpus.train, recipe.corpus)
+    gold = read_part(recipe.corpus, "train")
     head = recipe.model.head()
     data = training_set(gold, pretrained.tokenizer, types=TYPES, reading=recipe.reading, head=head)
     for _ in Trainer(model, data, recipe.training, seed=recipe.seed).run():

@@ -24,7 +24,7 @@ def data_of(tiny_recipe: Callable[..., Any], tiny_encoder: Path) -> Callable[...
     def make(**changes: Any) -> TrainingSet:
         recipe = tiny_recipe(**changes)
         return training_set(
-            read_part(recipe.corpus.train, recipe.corpus),
+            read_part(recipe.corpus, "train"),
             load_pretrained(str(tiny_encoder)).tokenizer,
             types=("Chemical", "Disease"),
             reading=recipe.reading,

@@ -25,7 +25,7 @@ def trainer_of(recipe: Recipe) -> Trainer:
     torch.manual_seed(recipe.seed)
     types = ("Chemical", "Disease")
     model = build_model(pretrained.encoder, _manifest(recipe, types, pretrained))
-    documents = read_part(recipe.corpus.train, recipe.corpus)
+    documents = read_part(recipe.corpus, "train")
     head = recipe.model.head()
     data = training_set(documents, pretrained.tokenizer, types=types, reading=recipe.reading, head=head)
     return Trainer(model, data, recipe.training, seed=recipe.seed)

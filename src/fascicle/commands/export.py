@@ -71,4 +71,4 @@ def _sample(folder: Path, calibrate: str | None) -> list[Document]:
         raise InputError(f"{recipes[0]} is damaged ({error}); give sample texts with --calibrate FILE") from None
     if not Path(corpus.train).exists():
         raise InputError(f"the training corpus {corpus.train} is not there any more; give texts with --calibrate FILE")
-    return read_part(corpus.train, corpus)
+    return read_part(corpus, "train")

@@ -32,7 +32,8 @@ class CorpusSettings(Settings, frozen=True, kw_only=True):
         format: name of a format, or ``"auto"``.
         documents: what a document of a column file is: ``"sentence"``, ``"docstart"``, ``"file"`` (all sentences in one
             document, so that neighbours can be packed) or ``"auto"``.
-        where: ``field=value``, to keep only the records of a JSON Lines file with that value; empty for all.
+        where: ``field=value``, to keep only the records of a JSON Lines file with that value; ``{part}`` in it stands
+            for ``train``, ``dev`` or ``test``; empty for all.
         columns: of a column file, token first, then tags, from 0: ``"0,3"``, ``"0,1,2"`` (layers), ``"0,all"``; empty
             for the first and the last.
         shape: of JSON records, a name of ``formats/shapes.py`` or ``"auto"``.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Literal
 
 from fascicle.core.document import Document
 from fascicle.errors import RecipeError
@@ -17,19 +18,27 @@ from fascicle.formats.report import ReadReport
 from fascicle.recipe.manifest import file_sha256
 from fascicle.recipe.settings import CorpusSettings
 
+Part = Literal["train", "dev", "test"]
 
-def read_part(path: str, corpus: CorpusSettings, *, report: ReadReport | None = None) -> list[Document]:
+
+def read_part(corpus: CorpusSettings, part: Part, *, report: ReadReport | None = None) -> list[Document]:
     """Reads one part of a corpus.
 
     Args:
-        path: of the part.
-        corpus: how to read it.
+        corpus: where it is and how to read it.
+        part: which.
         report: receives what was repaired or lost.
+
+    Returns:
+        Its documents; none where the recipe names no file.
 
     Raises:
         RecipeError: a setting that the format of the file does not have.
         InputError: see ``formats.files.read``.
     """
+    path: str = getattr(corpus, part)
+    if not path:
+        return []
     name = corpus.format if corpus.format != "auto" else detect(path)
     _check_settings(corpus, name, path)
     options: ConllOptions | JsonlOptions | None = None
@@ -37,7 +46,7 @@ def read_part(path: str, corpus: CorpusSettings, *, report: ReadReport | None = 
         columns = parse_columns(corpus.columns) if corpus.columns else (0, (-1,))
         options = ConllOptions(token_column=columns[0], tag_columns=columns[1], documents=corpus.documents)
     elif name == "jsonl":
-        where = (corpus.where,) if corpus.where else ()
+        where = (corpus.where.replace("{part}", part),) if corpus.where else ()
         options = JsonlOptions(shape=corpus.shape, fields=_pairs("fields", corpus.fields), where=_pairs("where", where))
     return list(read(path, format=name, options=options, encoding=corpus.encoding, report=report))
 

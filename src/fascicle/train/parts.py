@@ -57,7 +57,9 @@ def read_parts(corpus: CorpusSettings) -> Parts:
     """
     report = ReadReport()
     train, dev, test = (
-        read_part(path, corpus, report=report) if path else [] for path in (corpus.train, corpus.dev, corpus.test)
+        read_part(corpus, "train", report=report),
+        read_part(corpus, "dev", report=report),
+        read_part(corpus, "test", report=report),
     )
     types = tuple(sorted({m.type for d in train for m in d.layer(GOLD)}))
     if not types:
