@@ -3,7 +3,8 @@
 usage: python benchmarks/tables.py [--check]
 
 A table stands between ``<!-- table NAME -->`` and ``<!-- end -->``; ``--check`` changes nothing and fails where a table
-is not what the results say.
+is not what the results say. Each grid of ``benchmarks/grids/`` has the tables ``GRID``, from its results on test, and
+``GRID-dev``, of the variants that are scored on dev alone.
 """
 
 from __future__ import annotations
@@ -11,18 +12,18 @@ from __future__ import annotations
 import argparse
 import json
 import re
-import statistics
 import sys
-import tomllib
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
+
+from fascicle.train.grid import read_grid
+from grid_tables import MISSING, dev_table, grid_table, interval, markdown, mean, minutes, rows_of, spread
 
 HERE = Path(__file__).parent
 RESULTS = HERE / "results"
 PAGES = (HERE.parent / "README.md", HERE.parent / "docs" / "results.md")
 _TABLE = re.compile(r"(<!-- table ([\w-]+) -->\n).*?(<!-- end -->)", re.DOTALL)
-MISSING = "not measured"
 
 
 def main() -> int:
@@ -33,7 +34,7 @@ def main() -> int:
     stale = []
     for page in PAGES:
         old = page.read_text(encoding="utf-8")
-        new = _TABLE.sub(lambda found: f"{found[1]}{TABLES[found[2]]()}\n{found[3]}", old)
+        new = _TABLE.sub(lambda found: f"{found[1]}{table(found[2])}\n{found[3]}", old)
         if new != old:
             stale.append(page.name)
             if not args.check:
@@ -41,19 +42,24 @@ def main() -> int:
     if args.check and stale:
         sys.stderr.write(f"not what benchmarks/results say: {', '.join(stale)}; run make bench\n")
         return 1
-    for name, table in TABLES.items():
-        sys.stdout.write(f"\n{name}\n\n{table()}\n")
+    for name in TABLES:
+        sys.stdout.write(f"\n{name}\n\n{table(name)}\n")
     return 0
 
 
+def table(name: str) -> str:
+    """The table of this name: one of ``TABLES``, or of a grid."""
+    if name in TABLES:
+        return TABLES[name]()
+    of_dev = name.endswith("-dev")
+    grid = read_grid(HERE / "grids" / f"{name.removesuffix('-dev')}.toml")
+    return (dev_table if of_dev else grid_table)(grid, grid.results)
+
+
 def training() -> str:
-    """Test scores of the planned runs."""
-    plan = tomllib.loads((HERE / "plan.toml").read_text(encoding="utf-8"))
-    rows = []
-    for run in plan["run"]:
-        found = [value for seed in run["seeds"] if (value := result(f"{run['recipe']}-s{seed}"))]
-        rows.append([f"`{run['recipe']}`", *_training_cells(found, len(run["seeds"]))])
-    head = [
+    """Test scores of the runs of the grid ``first``, which is one of recipe files."""
+    grid = read_grid(HERE / "grids" / "first.toml")
+    head = (
         "recipe",
         "seeds",
         "test F1",
@@ -63,33 +69,29 @@ def training() -> str:
         "dev F1",
         "best epoch",
         "minutes a run",
-    ]
-    return markdown(head, rows)
-
-
-def _training_cells(found: list[dict[str, Any]], planned: int) -> list[str]:
-    if not found:
-        return [f"0 of {planned}", *[MISSING] * 7]
-    tests = [100 * v["test"]["micro"]["f1"] for v in found]
-    spread = f" ± {statistics.stdev(tests):.2f}" if len(tests) > 1 else ""
-    first = found[0]["test_f1_interval"]
-    return [
-        f"{len(found)} of {planned}",
-        f"{statistics.mean(tests):.2f}{spread}",
-        f"{100 * first['low']:.1f} to {100 * first['high']:.1f}",
-        _mean(found, lambda v: 100 * v["test"]["micro"]["precision"]),
-        _mean(found, lambda v: 100 * v["test"]["micro"]["recall"]),
-        _mean(found, lambda v: 100 * v["dev"]["micro"]["f1"]),
-        ", ".join(str(v["epoch"]) for v in found),
-        _mean(found, lambda v: v["seconds"] / 60, digits=0),
-    ]
+    )
+    body = []
+    for row in rows_of(grid, grid.results):
+        cells = [MISSING] * (len(head) - 2)
+        if row.found:
+            cells = [
+                spread(row.values, "test", "micro", "f1"),
+                interval(row.values[0]),
+                mean(row.values, "test", "micro", "precision"),
+                mean(row.values, "test", "micro", "recall"),
+                mean(row.values, "dev", "micro", "f1"),
+                ", ".join(str(value["epoch"]) for value in row.values),
+                minutes(row.values),
+            ]
+        body.append([row.name, row.seeds(), *cells])
+    return markdown(head, body)
 
 
 def tried() -> str:
     """What the choice of the best recipes rests on."""
     rows = [[row["corpus"], row["what"], f"{row['dev_f1']:.2f}"] for row in result("tried")["runs"]]
     for corpus, recipe in CANDIDATES:
-        value = result(f"{recipe}-s1")
+        value = result(f"first/{recipe}-s1")
         dev = f"{100 * value['dev']['micro']['f1']:.2f}" if value else MISSING
         rows.append([corpus, f"`{recipe}`, a planned run", dev])
     dev = _from("shipped-bc5cdr@1", "dev_given_sentences_fp32", "micro", "f1", scale=100)
@@ -138,11 +140,11 @@ def goals() -> str:
 
 def _f1(recipe: str, seeds: int) -> Callable[[], str]:
     def measure() -> str:
-        found = [v for s in range(1, seeds + 1) if (v := result(f"{recipe}-s{s}"))]
+        found = [v for s in range(1, seeds + 1) if (v := result(f"first/{recipe}-s{s}"))]
         if not found:
             return MISSING
-        mean = _mean(found, lambda v: 100 * v["test"]["micro"]["f1"], digits=2)
-        return mean if len(found) == seeds else f"{mean} ({len(found)} of {seeds} seeds)"
+        shown = mean(found, "test", "micro", "f1", digits=2)
+        return shown if len(found) == seeds else f"{shown} ({len(found)} of {seeds} seeds)"
 
     return measure
 
@@ -151,7 +153,7 @@ def _best(recipes: tuple[str, ...]) -> Callable[[], str]:
     """Test F1 of the recipe with the best dev F1, seed 1 each."""
 
     def measure() -> str:
-        found = {recipe: value for recipe in recipes if (value := result(f"{recipe}-s1"))}
+        found = {recipe: value for recipe in recipes if (value := result(f"first/{recipe}-s1"))}
         if len(found) < len(recipes):
             return MISSING
         name = max(found, key=lambda recipe: found[recipe]["dev"]["micro"]["f1"])
@@ -242,7 +244,7 @@ GOALS: tuple[tuple[str, str, Callable[[], str]], ...] = (
 def environment() -> str:
     """The machines that the results come from."""
     seen: dict[str, list[str]] = {}
-    for path in sorted(RESULTS.glob("*.json")):
+    for path in sorted(RESULTS.rglob("*.json")):
         value = json.loads(path.read_text(encoding="utf-8"))
         facts = value.get("environment") or value.get("facts", {}).get("environment") or value.get("machine")
         if not facts or "processor" not in facts:
@@ -258,16 +260,6 @@ def result(name: str) -> dict[str, Any]:
     """One results file, empty if it is not there."""
     path = RESULTS / f"{name}.json"
     return json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
-
-
-def _mean(found: list[dict[str, Any]], of: Callable[[dict[str, Any]], float], *, digits: int = 1) -> str:
-    return f"{statistics.mean(of(v) for v in found):.{digits}f}"
-
-
-def markdown(head: list[str], rows: list[list[str]]) -> str:
-    """A table."""
-    lines = ["| " + " | ".join(cells) + " |" for cells in (head, ["---"] * len(head), *rows)]
-    return "\n".join(lines)
 
 
 TABLES: Mapping[str, Callable[[], str]] = {

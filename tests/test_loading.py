@@ -14,6 +14,7 @@ import pytest
 from fascicle import loading
 from fascicle.errors import FascicleError, ModelError
 from fascicle.loading import find_model, load, read_manifest, shipped_models
+from fascicle.recipe.heads import HEADS
 
 
 @pytest.fixture
@@ -109,8 +110,9 @@ def test_another_format_version(model: Path) -> None:
 
 
 def test_a_family_of_another_release(model: Path) -> None:
-    edit(model, lambda v: v["heads"]["softmax"].update(family="biaffine"))
-    assert refusal(model) == "the model tiny has the family 'biaffine'; known are crf, softmax"
+    edit(model, lambda v: v["heads"]["softmax"].update(family="quantum"))
+    known = ", ".join(sorted(HEADS))
+    assert refusal(model) == f"the model tiny has the family 'quantum'; this release knows {known}"
 
 
 def test_a_segmenter_of_another_release(model: Path) -> None:

@@ -23,7 +23,7 @@ from types import MappingProxyType, ModuleType
 from typing import Final
 
 from fascicle import __version__
-from fascicle.commands import annotate, corpus, evaluate, export, models, train
+from fascicle.commands import annotate, bench, corpus, evaluate, export, models, train
 from fascicle.commands.console import say
 from fascicle.commands.parsing import Parser, add_command, commands_of, parse
 from fascicle.errors import FascicleError
@@ -32,6 +32,7 @@ COMMANDS: Final[Mapping[str, ModuleType]] = MappingProxyType(
     {
         "annotate": annotate,
         "train": train,
+        "bench": bench,
         "evaluate": evaluate,
         "export": export,
         "corpus": corpus,

@@ -1,18 +1,26 @@
 """The counts of real corpora, read as a user would; needs the folder of them in ``FASCICLE_DATA``.
 
 Numbers are documents, sentences, mentions and, for PubTator, mentions whose text is not that at their offsets. They are
-the measured counts of the corpus list, with two differences, both by rule: ``gnormplus-bc2gn`` train has one mention
-line twice (5,793 lines, 5,792 mentions), and ``anercorp`` does not mark sentences.
+the measured counts of the corpus list, with these differences, all by rule: ``gnormplus-bc2gn`` train has one mention
+line twice (5,793 lines, 5,792 mentions), and so have ``nerel-bio`` train (4 lines) and ``nerel-ru`` train (3);
+``anercorp`` does not mark sentences; in ``dimb-re`` one line of a trigger type is the trigger of no event, and so is a
+mention (14,450 and 1).
 """
 
 from __future__ import annotations
 
 import os
+import zipfile
+from collections import Counter
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
 
+from fascicle.core.document import Document
+from fascicle.core.spans import hull
 from fascicle.formats import ConllOptions, JsonlOptions, ReadReport, read
+from fascicle.formats.brat import BratOptions
 from fascicle.formats.pubtator import RAW_ID
 from fascicle.formats.stats import CorpusStats, corpus_stats
 
@@ -87,6 +95,59 @@ JSON = [
     ("scierc/json/train.json", "dygie", 350, 1861, 5598, None, None),
     ("scierc/json/dev.json", "dygie", 50, 275, 811, None, None),
     ("scierc/json/test.json", "dygie", 100, 551, 1685, None, None),
+]
+# place, documents, mentions, discontinuous, events
+BRAT: list[tuple[str, int, int, int, dict[str, int]]] = [
+    ("litbank/litbank-entities.zip", 100, 13912, 0, {}),
+    ("cellfinder/cellfinder1-brat.zip", 10, 5898, 0, {}),
+    ("cellfinder/cellfinder1-brat-sections.zip", 53, 5898, 0, {}),
+    (
+        "nerel-bio/nerel-bio-v1.0.zip/train",
+        612,
+        54210 - 4,
+        439,
+        {"loss relations-left-out": 612, "repair duplicate-mention": 4},
+    ),
+    ("nerel-bio/nerel-bio-v1.0.zip/dev", 77, 6435, 53, {"loss relations-left-out": 77}),
+    ("nerel-bio/nerel-bio-v1.0.zip/test", 77, 6173, 40, {"loss relations-left-out": 77}),
+    (  # one line begins with "sT1", and a note refers to that T1
+        "ct-ebm-sp-es/ct-ebm-sp-brat.zip/train",
+        720,
+        28100,
+        0,
+        {"loss malformed-line": 1, "loss dangling-reference": 1},
+    ),
+    ("ct-ebm-sp-es/ct-ebm-sp-brat.zip/dev", 240, 9629, 0, {}),
+    ("ct-ebm-sp-es/ct-ebm-sp-brat.zip/test", 240, 8969, 0, {}),
+    (
+        "bionlp11id/standoff.zip/train",
+        152,
+        6525,
+        0,
+        {
+            "loss attributes-left-out": 47,
+            "loss equivalences-left-out": 58,
+            "loss events-left-out": 144,
+            "loss suffix-left-out": 11,
+            "loss triggers-left-out": 144,
+        },
+    ),
+    ("bionlp11id/standoff.zip/test", 118, 4239, 0, {}),
+    ("bionlp13cg/standoff.zip/test", 200, 6955, 0, {}),
+    ("bionlp13pc/standoff.zip/test", 175, 5312, 0, {}),
+    ("bionlp13gro/standoff.zip/test", 100, 4007, 35, {}),  # every text has CRLF line ends
+    ("jnlpba/jnlpba-standoff.zip/test", 404, 8662, 0, {}),
+    ("jnlpba/jnlpba-standoff.zip/train", 2000, 51301, 0, {}),
+    ("pharmaconer-es/pharmaconer-brat.zip/train", 500, 3822, 0, {"repair text-mismatch": 5}),
+    ("pharmaconer-es/pharmaconer-brat.zip/dev", 250, 1926, 0, {}),
+    ("pharmaconer-es/pharmaconer-brat.zip/test", 250, 1876, 0, {}),
+    (
+        "nerel-ru/nerel-v1.1.zip/test",
+        93,
+        5827,
+        17,
+        {"loss relations-left-out": 93, "loss dangling-reference": 1},
+    ),
 ]
 
 
@@ -224,3 +285,140 @@ def test_pubtator_files(path: str, documents: int, mentions: int, mismatches: in
     assert stats.events["repair duplicate-id"] == duplicates.get(path, 0)
     assert stats.events["repair duplicate-mention"] == (path == "gnormplus-bc2gn/Train.PubTator")
     assert stats.events["loss offset-outside"] == 0
+
+
+def _brat_cases() -> list[object]:
+    slow = ("nerel", "jnlpba", "train", "litbank")
+    marks = [[pytest.mark.slow] if any(word in case[0] for word in slow) else [] for case in BRAT]
+    return [pytest.param(*case, marks=mark, id=case[0]) for case, mark in zip(BRAT, marks, strict=True)]
+
+
+@pytest.mark.parametrize(("path", "documents", "mentions", "discontinuous", "events"), _brat_cases())
+def test_brat(path: str, documents: int, mentions: int, discontinuous: int, events: dict[str, int]) -> None:
+    stats, report = _stats(path)
+    assert set(report.formats.values()) == {"brat"}
+    assert (stats.documents, stats.mentions, stats.discontinuous) == (documents, mentions, discontinuous)
+    assert stats.events == events
+
+
+@pytest.mark.parametrize(
+    ("path", "suffix"),
+    [
+        ("cellfinder/cellfinder1-brat.zip", ".ann"),
+        ("ct-ebm-sp-es/ct-ebm-sp-brat.zip", ".ann"),
+        ("bionlp11id/standoff.zip", ".a1"),
+        ("bionlp13gro/standoff.zip", ".a1"),
+        pytest.param("nerel-bio/nerel-bio-v1.0.zip", ".ann", marks=pytest.mark.slow),
+    ],
+)
+def test_brat_against_the_lines_themselves(path: str, suffix: str) -> None:
+    expected: Counter[tuple[str, str, str]] = Counter()
+    with zipfile.ZipFile(DATA / path) as archive:
+        for name in archive.namelist():
+            lines = archive.read(name).decode().split("\n") if name.endswith(suffix) else []
+            rows = {tuple(line.split("\t")[1:]) for line in lines if line.startswith("T")}
+            expected.update((Path(name).stem, row[0].split(" ")[0], row[1].rstrip()) for row in rows)
+    found: Counter[tuple[str, str, str]] = Counter()
+    for document in read(DATA / path):
+        assert document.text == document.text.removeprefix("\ufeff")
+        texts = ((m.type, m.text(document.text).rstrip()) for m in document.mentions)
+        found.update((document.id.rpartition("/")[2], *pair) for pair in texts)
+    # The order of fragments is that of the line there, and that of the text here.
+    assert {(*key[:2], *sorted(key[2].split())) for key in expected} == {
+        (*key[:2], *sorted(key[2].split())) for key in found
+    }
+    assert expected.total() == found.total()
+
+
+def _begun_inside(documents: Iterable[Document]) -> int:
+    """Mentions that begin before an earlier one has ended."""
+    count = 0
+    for document in documents:
+        reached = 0
+        for start, end in sorted(hull(mention.spans) for mention in document.mentions):
+            count += start < reached
+            reached = max(reached, end)
+    return count
+
+
+@pytest.mark.parametrize(
+    ("path", "expected"),
+    [
+        ("cellfinder/cellfinder1-brat.zip", 1242),
+        ("ct-ebm-sp-es/ct-ebm-sp-brat.zip/dev", 1365),
+        ("ct-ebm-sp-es/ct-ebm-sp-brat.zip/test", 1243),
+        pytest.param("ct-ebm-sp-es/ct-ebm-sp-brat.zip/train", 3909, marks=pytest.mark.slow),
+        pytest.param("litbank/litbank-entities.zip", 2143, marks=pytest.mark.slow),
+    ],
+)
+def test_brat_mentions_that_overlap(path: str, expected: int) -> None:
+    assert _begun_inside(read(DATA / path)) == expected
+
+
+@pytest.mark.parametrize(
+    ("path", "mentions", "overlapping"),
+    [
+        ("bionlp11id/standoff.zip/devel", 1976, 677),
+        ("bionlp11id/standoff.zip/test", 4239, 870),
+        ("bionlp13cg/standoff.zip/devel", 3634, 42),
+        ("bionlp13cg/standoff.zip/test", 6955, 165),
+        pytest.param("bionlp11id/standoff.zip/train", 6525, 1647, marks=pytest.mark.slow),
+        pytest.param("bionlp13cg/standoff.zip/train", 10935, 253, marks=pytest.mark.slow),
+    ],
+)
+def test_shared_tasks_in_brat(path: str, mentions: int, overlapping: int) -> None:
+    """The corpus list counts both mentions of a pair here, and one of them in other corpora."""
+    stats, _ = _stats(path)
+    assert (stats.mentions, stats.overlapping) == (mentions, overlapping)
+
+
+def test_what_the_second_file_of_a_shared_task_holds() -> None:
+    path = DATA / "bionlp13cg/standoff.zip/devel"
+
+    def types(options: BratOptions) -> Counter[str]:
+        return Counter(m.type for document in read(path, options=options) for m in document.mentions)
+
+    entities, both = types(BratOptions()), types(BratOptions(suffixes=(".a1", ".a2")))
+    assert sum(entities.values()) == 3634
+    assert set(both) - set(entities) == {"DNA_domain_or_region", "Protein_domain_or_region"}
+    assert sum(both.values()) == 3634 + 31
+    assert types(BratOptions(suffixes=(".a1", ".a2"), triggers=True)).total() == 3634 + 2451
+
+
+@pytest.mark.slow
+def test_links_in_brat() -> None:
+    """N lines: 30,831 in the list; one is cut off, and the three mentions that are there twice say the same twice."""
+    stats, _ = _stats("nerel-ru/nerel-v1.1.zip/train")
+    assert (stats.documents, stats.mentions, stats.discontinuous) == (746, 44867 - 3, 127)
+    assert stats.events == {
+        "loss relations-left-out": 745,
+        "repair duplicate-mention": 3,
+        "loss malformed-line": 3,  # the third is a line of text
+    }
+    kinds: Counter[str] = Counter()
+    for document in read(DATA / "nerel-ru/nerel-v1.1.zip/train"):
+        for mention in document.mentions:
+            kinds["links"] += len(mention.links)
+            kinds["no entry"] += sum(name == "Reference" for name, _ in mention.attributes)
+            assert all(link.ontology == "Wikidata" for link in mention.links)
+    assert kinds["links"] + kinds["no entry"] == 30831 - 1 - 3
+    assert kinds["no entry"] == 4655 + 1 - 2  # NULL, null once, and two of those three
+
+
+@pytest.mark.slow
+def test_links_of_another_form() -> None:
+    documents = list(read(DATA / "dimb-re/brat.zip"))
+    mentions = [mention for document in documents for mention in document.mentions]
+    assert (len(documents), len(mentions)) == (195, 14450 + 1)
+    assert sum(len(mention.links) for mention in mentions) == 9793
+    assert sum(mention.type.isupper() for mention in mentions) == 1
+    events = Counter(event.code for document in documents for event in document.events)
+    assert events == {"attributes-left-out": 190, "events-left-out": 190, "triggers-left-out": 190}
+
+
+@pytest.mark.slow
+def test_notes_in_brat() -> None:
+    mentions = [m for d in read(DATA / "ct-ebm-sp-es/ct-ebm-sp-brat.zip/train") for m in d.mentions]
+    notes = [value for m in mentions for name, value in m.attributes if name == "AnnotatorNotes"]
+    assert len(notes) == 20034 - 1
+    assert sum(value.startswith("C") for value in notes) > 15000  # concepts of the UMLS

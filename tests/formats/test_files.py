@@ -103,7 +103,7 @@ def test_what_cannot_be_told(tmp_path: Path) -> None:
 def test_wrong_arguments_are_reported_at_once(tmp_path: Path) -> None:
     path = tmp_path / "a.tsv"
     path.write_text(TAGGED)
-    with pytest.raises(UsageError, match=r"did you mean 'conll'.*choose auto or one of conll, jsonl"):
+    with pytest.raises(UsageError, match=r"did you mean 'conll'.*choose auto or one of brat, conll, jsonl"):
         read(path, format="conl")
     with pytest.raises(UsageError, match="they must be ConllOptions"):
         read(path, options=JsonlOptions())
@@ -151,6 +151,23 @@ def test_several_files(tmp_path: Path) -> None:
     assert report.documents == 3
     assert report.mentions == 2
     assert sorted(report.formats.values()) == ["conll", "conll", "plain"]
+
+
+def test_a_corpus_of_many_files_beside_others(tmp_path: Path) -> None:
+    write(tmp_path / "pairs", [Document(id="b", text="beta"), Document(id="a", text="alpha")], format="brat")
+    write(tmp_path / "pairs.zip", [Document(id="a", text="gamma")])
+    (tmp_path / "texts").mkdir()
+    (tmp_path / "texts/c.txt").write_text("delta")
+    report = ReadReport()
+    paths = [tmp_path / "texts", tmp_path / "pairs", tmp_path / "pairs.zip"]
+    assert [(d.id, d.text) for d in read(paths, report=report)] == [
+        ("c", "delta"),
+        ("a", "alpha"),
+        ("b", "beta"),
+        ("a#2", "gamma"),
+    ]
+    assert sorted(report.formats.values()) == ["brat", "brat", "plain"]
+    assert [d.text for d in read(tmp_path / "pairs", format="plain")] == ["alpha", "beta"]
 
 
 def test_the_same_file_twice(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Whatever is written is read back: native, predictions, PubTator, CoNLL, JSON Lines."""
+"""Whatever is written is read back: native, predictions, PubTator, CoNLL, JSON Lines, brat."""
 
 from __future__ import annotations
 
@@ -70,10 +70,10 @@ def documents(draw: st.DrawFn) -> Document:
 
 
 def _through(
-    found: list[Document], name: str, *, write_options: Any = None, read_options: Any = None
+    found: list[Document], name: str, *, write_options: Any = None, read_options: Any = None, file: str = "file"
 ) -> list[Document]:
     with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "file"
+        path = Path(folder) / file
         write(path, found, format=name, options=write_options)
         return list(read(path, format=name, options=read_options))
 
@@ -186,3 +186,36 @@ def test_json_lines_keep_text_and_mentions(found: list[Document]) -> None:
     for document, same in zip(found, _through(found, "jsonl"), strict=True):
         assert (same.id, same.text, same.sentences) == (document.id, document.text, document.sentences)
         assert {(m.spans, m.type) for m in same.mentions} == {(m.spans, m.type) for m in document.mentions}
+
+
+ENTRY = PLAIN_NAME.filter(lambda name: name.upper() not in ("NULL", "NIL"))
+ONTOLOGY = PLAIN_NAME.filter(lambda name: ":" not in name and name != "-") | st.just("")
+VALUE = st.text(st.characters(codec="utf-8", exclude_characters="\r\n\0"), max_size=12)
+CLEAN = st.text(st.characters(codec="utf-8", exclude_characters="\t\r\n\0"), max_size=12)
+LINES = st.text(st.characters(codec="utf-8", exclude_characters="\0") | st.sampled_from("\r\n\t\ufeff "), max_size=40)
+
+
+@st.composite
+def brat_documents(draw: st.DrawFn) -> Document:
+    text = draw(LINES)
+    mentions: list[Mention] = []
+    if text:
+        link = st.builds(Link, id=ENTRY, ontology=ONTOLOGY, name=CLEAN)
+        names = PLAIN_NAME | st.sampled_from(["AnnotatorNotes", "Reference"])
+        values = VALUE | st.sampled_from(["X:NULL", "X:", "X:NULL\tname", "-:NIL", "X:NULL\ta\tb"])
+        mention = st.builds(
+            Mention,
+            fragments(len(text)),
+            PLAIN_NAME,
+            links=st.lists(link, max_size=3).map(tuple),
+            attributes=st.lists(st.tuples(names, values), max_size=3).map(tuple),
+        )
+        mentions = draw(st.lists(mention, max_size=5))
+    return Document(id=draw(NAME), text=text, mentions=unique(mentions)[0])
+
+
+@few
+@given(st.lists(brat_documents(), min_size=1, max_size=3).filter(_unique_ids), st.sampled_from(["file", "file.zip"]))
+def test_brat(found: list[Document], file: str) -> None:
+    same = {document.id: document for document in _through(found, "brat", file=file)}
+    assert same == {document.id: document for document in found}

@@ -27,15 +27,20 @@ HEADS: list[dict[str, Any]] = [
     {"family": "crf", "pooling": "max"},
     {"family": "softmax", "pooling": "mean", "scheme": "IO"},
     {"family": "crf", "level": "piece", "specials": "include"},
+    {"family": "span", "level": "piece", "width": 8, "decoding": "nested"},
+    {"family": "span", "pooling": "max", "representation": "hybrid", "width_embedding": 5},
+    {"family": "span", "pooling": "mean", "representation": "pooling", "decoding": "optimal"},
+    {"family": "biaffine", "pooling": "max", "hidden": 16},
 ]
 
 
-@pytest.fixture(scope="module", params=HEADS, ids=lambda h: "-".join(h.values()))
+@pytest.fixture(scope="module", params=HEADS, ids=lambda h: "-".join(map(str, h.values())))
 def run(
     request: pytest.FixtureRequest, tiny_recipe: Callable[..., Any], tmp_path_factory: pytest.TempPathFactory
 ) -> Path:
     folder = tmp_path_factory.mktemp("ship") / "run"
-    for _ in run_recipe(tiny_recipe(model=request.param), folder):
+    epochs = 12 if request.param["family"] in ("softmax", "crf") else 30
+    for _ in run_recipe(tiny_recipe(model=request.param, training={"epochs": epochs}), folder):
         pass
     return folder
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from fascicle.core.document import Mention
 from fascicle.core.tags import SCHEMES
 from fascicle.decode.runs import tag_runs
-from fascicle.models.targets import REASONS, Aligned, align
+from fascicle.models.targets import REASONS, Aligned, Limits, align
 from fascicle.text.pieces import Pieces
 from fascicle.text.windows import windows_of
 
@@ -36,7 +36,7 @@ def read(words: list[tuple[int, int]], sentences: list[int]) -> Pieces:
 def taught(mentions: list[Mention], *, scheme: Literal["BIO", "IO"] = "BIO", **layout: Any) -> Aligned:
     pieces = read(**layout)
     windows = windows_of(pieces, document=0, unit="sentence", capacity=4, overlap=1)
-    return align(mentions, pieces, windows, types=TYPES, scheme=SCHEMES[scheme])
+    return align(mentions, pieces, windows, types=TYPES, limits=Limits(separates=SCHEMES[scheme].width > 1))
 
 
 def disease(*spans: tuple[int, int]) -> Mention:
@@ -68,6 +68,26 @@ EXAMPLES = {
 }
 
 
+NESTED = Limits(nested=True, width=3)
+NESTED_EXAMPLES = {
+    "same-span": ([disease((0, 11)), Mention(((0, 11),), "Chemical"), disease((5, 11))], [[0, 2, 0], [1, 2, 1]]),
+    "too-wide": ([disease((0, 24)), disease((0, 16))], [[0, 3, 1]]),
+    "crosses-window": ([disease((5, 19)), disease((12, 24))], [[2, 5, 1]]),
+}
+
+
+@pytest.mark.parametrize("reason", NESTED_EXAMPLES)
+def test_each_reason_of_span_heads_is_counted(reason: str) -> None:
+    """One segment, read through windows of three words that share two (``crosses-window``: that share one)."""
+    mentions, spans = NESTED_EXAMPLES[reason]
+    pieces = read(TEXT["words"], [5])
+    overlap = 1 if reason == "crosses-window" else 2
+    windows = windows_of(pieces, document=0, unit="sentence", capacity=3, overlap=overlap)
+    found = align(mentions, pieces, windows, types=TYPES, limits=NESTED)
+    assert found.lost == {reason: 1}
+    assert found.spans.tolist() == spans
+
+
 @pytest.mark.parametrize("reason", EXAMPLES)
 def test_each_reason_is_counted(reason: str) -> None:
     mentions, spans = EXAMPLES[reason]
@@ -94,7 +114,7 @@ def test_a_mention_is_lost_for_one_reason_only() -> None:
 
 
 def test_every_reason_has_an_example_and_an_explanation() -> None:
-    assert set(REASONS) == {*EXAMPLES, "touching"}
+    assert set(REASONS) == {*EXAMPLES, *NESTED_EXAMPLES, "touching"}
 
 
 def test_an_unknown_type_is_refused() -> None:

@@ -7,8 +7,9 @@ from typing import Any
 import msgspec
 import pytest
 
+from fascicle.recipe.heads import SoftmaxSettings
 from fascicle.recipe.manifest import Decision, Manifest, TokenizerFacts
-from fascicle.recipe.settings import HeadSettings, ReadingSettings
+from fascicle.recipe.settings import ReadingSettings
 
 
 def manifest(**changes: Any) -> Manifest:
@@ -17,7 +18,7 @@ def manifest(**changes: Any) -> Manifest:
         "fascicle": "0.1.0",
         "runtime": "torch",
         "types": ("Chemical", "Disease"),
-        "heads": {"tagger": HeadSettings(level="piece", specials="include")},
+        "heads": {"tagger": SoftmaxSettings(level="piece", specials="include")},
         "reading": ReadingSettings(unit="packed", max_length=128),
         "tokenizer": TokenizerFacts(sha256="0" * 64, prefix=(101,), suffix=(102,), pad=0),
         "decision": Decision(answer="tagger", decoding="strict", chosen_on="f" * 64),

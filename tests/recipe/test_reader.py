@@ -8,8 +8,9 @@ import msgspec
 import pytest
 
 from fascicle.errors import RecipeError
+from fascicle.recipe.heads import HEADS, SoftmaxSettings
 from fascicle.recipe.reader import parse_recipe, read_recipe
-from fascicle.recipe.settings import HeadSettings, Recipe
+from fascicle.recipe.settings import Recipe
 
 RECIPES = sorted((Path(__file__).resolve().parents[2] / "recipes").glob("*.toml"))
 GOOD = """\
@@ -46,7 +47,7 @@ def message(folder: Path, text: str) -> str:
 def test_a_good_recipe_and_its_defaults(tmp_path: Path) -> None:
     recipe = read_recipe(written(tmp_path, GOOD))
     assert (recipe.seed, recipe.training.epochs, recipe.training.batch_size) == (1, 3, 16)
-    assert recipe.model.head() == HeadSettings()
+    assert recipe.model.head == SoftmaxSettings()
     assert msgspec.json.decode(msgspec.json.encode(recipe), type=Recipe) == recipe
 
 
@@ -78,7 +79,7 @@ WRONG = {
     "unknown, nothing near": (
         'name = "good"',
         'zzz = 1\nname = "good"',
-        ": unknown key zzz; allowed are corpus, model, ",
+        ": unknown key zzz; allowed are corpus, decision, model, ",
     ),
     "unknown in a table": ("epochs = 3", "epoch = 3", ": unknown key training.epoch; did you mean training.epochs?"),
     "a key in the wrong table": (
@@ -135,6 +136,27 @@ WRONG = {
         "[training]",
         'family = "crf"\ndecoding = "strict"\n[training]',
         ': model: decoding = "strict" is not allowed with family = "crf": use "viterbi"',
+    ),
+    "unknown family": (
+        "[training]",
+        'family = "sofmax"\n[training]',
+        f": model.family = 'sofmax' is not allowed: allowed are {', '.join(map(repr, sorted(HEADS)))}; did",
+    ),
+    "a setting of another family": (
+        "[training]",
+        'family = "span"\nscheme = "IO"\n[training]',
+        ": unknown key model.scheme; the family 'span' has no such setting, only crf, softmax have",
+    ),
+    "a misspelt setting of the head": (
+        "[training]",
+        'family = "span"\nwidht = 3\n[training]',
+        ": unknown key model.widht; did you mean model.width?",
+    ),
+    "the head as a table": ("[training]", "[model.head]\n[training]", ": unknown key model.head; allowed are"),
+    "a width out of range": (
+        "[training]",
+        'family = "span"\nwidth = 1000\n[training]',
+        ": model.width = 1000 is not allowed: expected `int` <= 256",
     ),
     "not TOML": ("epochs = 3", "epochs =", " is not a readable TOML file: "),
 }

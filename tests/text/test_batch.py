@@ -9,7 +9,7 @@ from tokenizers import Tokenizer, models
 
 from fascicle.text.batch import collate
 from fascicle.text.pieces import Pieces, PieceTokenizer
-from fascicle.text.windows import windows_of
+from fascicle.text.windows import Context, windows_of
 
 TOKENIZER = PieceTokenizer(Tokenizer(models.WordLevel({"[UNK]": 0, "a": 1}, unk_token="[UNK]")), pad=9)
 TOKENIZER.prefix, TOKENIZER.suffix = (101, 103), (102,)
@@ -37,12 +37,19 @@ def pieces_of(sentences: list[list[int]]) -> Pieces:
     )
 
 
-@given(documents=st.lists(SENTENCES.map(pieces_of), min_size=1, max_size=3), capacity=st.integers(2, 9))
-def test_arrays_equal_naive_loops(documents: list[Pieces], capacity: int) -> None:
+CONTEXT = st.builds(Context, characters=st.integers(0, 9)) | st.builds(Context, sentences=st.integers(0, 2))
+
+
+@given(
+    documents=st.lists(SENTENCES.map(pieces_of), min_size=1, max_size=3),
+    capacity=st.integers(2, 9) | st.integers(10, 40),
+    context=CONTEXT,
+)
+def test_arrays_equal_naive_loops(documents: list[Pieces], capacity: int, context: Context) -> None:
     windows = [
         w
         for i, p in enumerate(documents)
-        for w in windows_of(p, document=i, unit="sentence", capacity=capacity, overlap=1)
+        for w in windows_of(p, document=i, unit="sentence", capacity=capacity, overlap=1, context=context)
     ]
     if not windows:
         return
@@ -66,3 +73,14 @@ def test_arrays_equal_naive_loops(documents: list[Pieces], capacity: int) -> Non
         assert batch["unit_of_piece"][row].tolist() == [-1, -1, *units, -1] + [-1] * padding
         assert batch["unit_count"][row] == v - u
         assert batch["first_piece"][row].tolist() == [units.index(k) + 2 for k in range(v - u)] + [0] * (widest - v + u)
+        at = batch["first_piece"][row, : v - u]
+        assert batch["input_ids"][row, at].tolist() == source.ids[source.first[u:v]].tolist()
+
+
+def test_context_is_read_and_belongs_to_no_unit() -> None:
+    document = pieces_of([[1, 2], [0, 2, 1], [3]])
+    windows = windows_of(document, document=0, unit="sentence", capacity=10, overlap=1, context=Context(characters=3))
+    batch = collate(windows[1:2], [document], TOKENIZER)
+    assert batch["input_ids"].tolist() == [[101, 103, *range(1000, 1010), 102]]
+    assert batch["unit_of_piece"].tolist() == [[-1] * 6 + [0, 0, 1, -1, -1, -1, -1]]
+    assert batch["first_piece"].tolist() == [[6, 8]]

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from dataclasses import replace
+from typing import Any, Literal
 
+import msgspec
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fascicle.recipe.settings import ReadingSettings
 from fascicle.text.pieces import Ints, Pieces
-from fascicle.text.windows import Window, cut_short, stitch, windows_of
+from fascicle.text.windows import NO_CONTEXT, Context, Window, cut_short, stitch, windows_of
 
 UNITS: tuple[Literal["sentence", "packed"], ...] = ("sentence", "packed")
 
@@ -156,3 +159,152 @@ def test_a_long_document_is_covered_to_its_end(unit: Literal["sentence", "packed
     windows = windows_of(pieces, document=0, unit=unit, capacity=254, overlap=32)
     assert windows[-1].keep[1] == len(pieces.first) == 37_500
     assert len(windows) < 50_000 / (254 - 32 - 2) + 2
+
+
+# Context
+
+
+@st.composite
+def spread(draw: st.DrawFn) -> Pieces:
+    """Pieces of 0 to 4 characters with blanks between them; a word may reach over the end of its sentence."""
+    pieces = draw(DOCUMENTS)
+    n = len(pieces.ids)
+    sizes = np.array(draw(st.lists(st.integers(0, 4), min_size=n, max_size=n)), dtype=np.int64)
+    blanks = np.array(draw(st.lists(st.integers(0, 2), min_size=n, max_size=n)), dtype=np.int64)
+    ends = np.cumsum(sizes + blanks, dtype=np.int64)
+    inner = pieces.sentences[:-1, 1]
+    shifts = np.array(draw(st.lists(st.integers(-1, 1), min_size=len(inner), max_size=len(inner))), dtype=np.int64)
+    borders = np.concatenate([[0], np.clip(inner + shifts, 0, n), [n]]) if len(pieces.sentences) else np.array([0])
+    borders = np.maximum.accumulate(borders).astype(np.int64)
+    sentences = np.stack([borders[:-1], borders[1:]], axis=1)
+    return replace(pieces, spans=np.stack([ends - sizes, ends], axis=1), sentences=sentences)
+
+
+CONTEXT = st.builds(Context, characters=st.integers(0, 40)) | st.builds(Context, sentences=st.integers(0, 3))
+
+
+def cuts_a_word(pieces: Pieces, border: int) -> bool:
+    before, after = set(pieces.unit_of[:border].tolist()), set(pieces.unit_of[border:].tolist())
+    return bool(before & after - {-1})
+
+
+def reachable(pieces: Pieces, centre: tuple[int, int], context: Context) -> tuple[list[int], list[int]]:
+    """Numbers of pieces that could stand before and after a centre, if there were room; piece by piece."""
+    start, end = centre
+    here = pieces.spans[start:end].tolist()
+    low, high = min(a for a, _ in here), max(b for _, b in here)
+    numbered = [(a, b) for a, b in pieces.sentences.tolist() if a < b]
+    number = numbered.index(centre)
+    near = {
+        i for a, b in numbered[max(0, number - context.sentences) : number + context.sentences + 1] for i in range(a, b)
+    }
+
+    def allowed(i: int) -> bool:
+        a, b = pieces.spans[i].tolist()
+        return low - context.characters <= a and b <= high + context.characters if context.characters else i in near
+
+    before, after = [0], [0]
+    for count in range(1, start + 1):
+        if not allowed(start - count):
+            break
+        before += [] if cuts_a_word(pieces, start - count) else [count]
+    for count in range(1, len(pieces.ids) - end + 1):
+        if not allowed(end + count - 1):
+            break
+        after += [] if cuts_a_word(pieces, end + count) else [count]
+    return before, after
+
+
+@given(pieces=spread(), context=CONTEXT, capacity=CAPACITY, overlap=OVERLAP)
+def test_context_is_what_a_loop_over_pieces_finds(
+    pieces: Pieces, context: Context, capacity: int, overlap: int
+) -> None:
+    plain = windows_of(pieces, document=0, unit="sentence", capacity=capacity, overlap=overlap)
+    wide = windows_of(pieces, document=0, unit="sentence", capacity=capacity, overlap=overlap, context=context)
+    # Whatever the context, the same units are scored, each kept once.
+    assert [replace(w, pieces=(0, 0)) for w in wide] == [replace(w, pieces=(0, 0)) for w in plain]
+    assert [i for w in wide for i in range(*w.keep)] == list(range(len(pieces.first)))
+    whole = {(a, b) for a, b in pieces.sentences.tolist() if b - a <= capacity}
+    for centre, window in zip([w.pieces for w in plain], wide, strict=True):
+        if centre not in whole:
+            assert window.pieces == centre
+            continue
+        left, right = centre[0] - window.pieces[0], window.pieces[1] - centre[1]
+        before, after = reachable(pieces, centre, context)
+        room = capacity - (centre[1] - centre[0])
+        assert left in before
+        assert right in after
+        assert left + right <= room
+        # Neither side could have more, and a side that lacks something has its half, whole words considered.
+        assert not any(left < more <= room - right for more in before)
+        assert not any(right < more <= room - left for more in after)
+        fair_left = max(x for x in before if x <= room // 2)
+        fair_right = max(x for x in after if x <= room // 2)
+        assert left >= fair_left
+        assert right >= fair_right
+
+
+@given(pieces=spread(), unit=st.sampled_from(UNITS), capacity=CAPACITY, overlap=OVERLAP)
+def test_no_context_is_todays_reading(
+    pieces: Pieces, unit: Literal["sentence", "packed"], capacity: int, overlap: int
+) -> None:
+    plain = windows_of(pieces, document=0, unit=unit, capacity=capacity, overlap=overlap)
+    assert plain == windows_of(
+        pieces, document=0, unit=unit, capacity=capacity, overlap=overlap, context=Context.of(ReadingSettings())
+    )
+    assert Context.of(ReadingSettings()) == NO_CONTEXT
+
+
+def test_context_by_hand() -> None:
+    pieces = pieces_of([[1, 3], [0, 1], [2, 1], [], [1, 1, 0], [4]])  # pieces 0-4, 4-6, 6-9, 9-12, 12-16
+
+    def read(capacity: int, context: Context) -> tuple[int, int]:
+        windows = windows_of(pieces, document=0, unit="sentence", capacity=capacity, overlap=2, context=context)
+        assert [w.segment for w in windows] == [(0, 2), (2, 3), (3, 5), (5, 7), (7, 8)]
+        assert windows[2].units == windows[2].keep == windows[2].segment
+        return windows[2].pieces
+
+    assert read(16, Context(sentences=1)) == (4, 12)
+    assert read(16, Context(sentences=9)) == (0, 16)
+    assert read(16, Context(characters=4)) == (4, 12)  # 4 characters before would cut the word of pieces 1 to 3
+    assert read(16, Context(characters=5)) == (1, 12)
+    assert read(16, Context(characters=7)) == (0, 16)
+    assert read(10, Context(characters=7)) == (4, 12)  # 7 pieces of room: neither side has another whole word for it
+    assert read(11, Context(characters=7)) == (1, 12)  # half of the room on the left, and what the right cannot use
+    assert read(12, Context(characters=7)) == (4, 16)
+    assert read(13, Context(characters=7)) == (0, 12)
+    assert read(4, Context(sentences=1)) == (6, 10)
+    middle = windows_of(
+        pieces_of([[1] * 9, [1], [1]]), document=0, unit="sentence", capacity=8, overlap=2, context=Context(sentences=1)
+    )
+    assert [w.pieces for w in middle] == [(0, 8), (6, 9), (3, 11), (9, 11)]
+
+
+@pytest.mark.parametrize(
+    ("unit", "context"), [("packed", Context(sentences=1)), ("sentence", Context(sentences=1, characters=1))]
+)
+def test_context_that_means_nothing_is_refused(unit: Literal["sentence", "packed"], context: Context) -> None:
+    with pytest.raises(ValueError, match="needs unit = 'sentence'"):
+        windows_of(pieces_of([[1]]), document=0, unit=unit, capacity=4, overlap=0, context=context)
+
+
+WRONG: dict[str, tuple[dict[str, Any], str]] = {
+    "both": (
+        {"context_characters": 100, "context_sentences": 2},
+        r"context_characters = 100 and context_sentences = 2 exclude each other: set one of them to 0",
+    ),
+    "packed": (
+        {"unit": "packed", "context_sentences": 2},
+        r'context_sentences = 2 needs unit = "sentence": packed sentences are read with their neighbours already',
+    ),
+    "negative": ({"context_characters": -1}, r"Expected `int` >= 0"),
+}
+
+
+@pytest.mark.parametrize("case", WRONG)
+def test_settings_of_context(case: str) -> None:
+    values, expected = WRONG[case]
+    with pytest.raises(msgspec.ValidationError, match=expected):
+        msgspec.convert(values, ReadingSettings)
+    good = msgspec.convert({"context_characters": 100}, ReadingSettings)
+    assert Context.of(good) == Context(characters=100)

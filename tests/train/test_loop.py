@@ -10,25 +10,19 @@ from typing import Any
 import pytest
 import torch
 
-from fascicle.models.checkpoint import build_model
 from fascicle.models.encoder import load_pretrained
 from fascicle.recipe.settings import Recipe
 from fascicle.text.windows import Window
-from fascicle.train.corpus import read_part
-from fascicle.train.data import training_set
 from fascicle.train.loop import EpochDone, StepDone, Trainer
-from fascicle.train.run import _manifest
+from fascicle.train.parts import read_parts
+from fascicle.train.prepare import prepare
 
 
 def trainer_of(recipe: Recipe) -> Trainer:
     pretrained = load_pretrained(recipe.model.encoder)
     torch.manual_seed(recipe.seed)
-    types = ("Chemical", "Disease")
-    model = build_model(pretrained.encoder, _manifest(recipe, types, pretrained))
-    documents = read_part(recipe.corpus, "train")
-    head = recipe.model.head()
-    data = training_set(documents, pretrained.tokenizer, types=types, reading=recipe.reading, head=head)
-    return Trainer(model, data, recipe.training, seed=recipe.seed)
+    prepared = prepare(recipe, read_parts(recipe.corpus), pretrained)
+    return Trainer(prepared.model, prepared.data, recipe.training, seed=recipe.seed)
 
 
 def equal_windows(trainer: Trainer, count: int) -> list[Window]:
@@ -41,7 +35,7 @@ def equal_windows(trainer: Trainer, count: int) -> list[Window]:
     return (most * count)[:count]
 
 
-@pytest.mark.parametrize("family", ["softmax", "crf"])
+@pytest.mark.parametrize("family", ["softmax", "crf", "span", "biaffine"])
 def test_two_batches_add_up_to_one(tiny_recipe: Callable[..., Recipe], family: str) -> None:
     trainer = trainer_of(tiny_recipe(model={"family": family, "dropout": 0.0}))
     trainer.model.eval()  # without the encoder's dropout

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Callable, Iterator
 from itertools import islice
 from pathlib import Path
@@ -94,7 +95,7 @@ def test_what_a_run_folder_holds(tiny_run: Path, toy_corpus: Path) -> None:
     assert facts["types"] == ["Chemical", "Disease"]
     assert facts["data"]["train"]["documents"] == 10
     assert facts["data"]["test"]["mentions"] == 18
-    assert facts["not_representable"] == {}
+    assert facts["not_representable"] == {"softmax": {}}
     scores = json.loads((tiny_run / "scores.json").read_text(encoding="utf-8"))
     best = max(lines, key=lambda line: (line["dev"]["micro"]["f1"], -line["epoch"]))
     assert scores["epoch"] == best["epoch"]
@@ -183,10 +184,47 @@ def test_a_window_that_the_encoder_cannot_read(tiny_recipe: Maker, tmp_path: Pat
 
 
 def test_names_that_this_release_does_not_have(tiny_recipe: Maker, tmp_path: Path) -> None:
-    recipe = tiny_recipe(model={"family": "biaffine"})
-    refused(recipe, tmp_path / "run", RecipeError, r"^model\.family = 'biaffine' is not allowed: allowed are 'crf', ")
     recipe = tiny_recipe(reading={"segmenter": "rules@9"})
     refused(recipe, tmp_path / "run", RecipeError, r"^reading\.segmenter = 'rules@9' is not allowed: allowed are ")
+
+
+def test_only_the_end_is_made_again(tiny_recipe: Maker, tmp_path: Path) -> None:
+    recipe = tiny_recipe(training={"epochs": 3})
+    first = finish(recipe, tmp_path / "run")[-1]
+    before = (tmp_path / "run" / "best" / "model.safetensors").read_bytes()
+    (tmp_path / "run" / "scores.json").unlink()
+    events = list(run_recipe(recipe, tmp_path / "run", resume=True))
+    assert not any(isinstance(e, StepDone | EpochScored) for e in events)
+    assert (events[-1].epoch, events[-1].dev) == (first.epoch, first.dev)
+    assert (tmp_path / "run" / "best" / "model.safetensors").read_bytes() == before
+
+
+@pytest.mark.parametrize("lacking", ["metrics.jsonl", "best"])
+def test_a_run_without_state_that_is_not_complete_begins_again(
+    tiny_recipe: Maker, tmp_path: Path, lacking: str
+) -> None:
+    recipe = tiny_recipe(training={"epochs": 2})
+    finish(recipe, tmp_path / "run")
+    for name in ("scores.json", lacking):
+        path = tmp_path / "run" / name
+        shutil.rmtree(path) if path.is_dir() else path.unlink()
+    events = list(run_recipe(recipe, tmp_path / "run", resume=True))
+    assert [e.epoch for e in events if isinstance(e, EpochScored)] == [1, 2]
+
+
+@pytest.mark.parametrize("documents", ["sentence", "file"])
+def test_context_without_neighbours_is_told(tiny_recipe: Maker, tmp_path: Path, documents: str) -> None:
+    reading = {"context_sentences": 1}
+    recipe = tiny_recipe(reading=reading, corpus={"documents": documents}, training={"epochs": 1})
+    notes = [e.text for e in finish(recipe, tmp_path / "run") if isinstance(e, Note)]
+    assert any("no sentence is read with context" in text for text in notes) == (documents == "sentence")
+
+
+def test_the_width_of_a_span_head_is_told_and_kept(tiny_recipe: Maker, tmp_path: Path) -> None:
+    recipe = tiny_recipe(model={"family": "span"}, training={"epochs": 1})
+    notes = [e.text for e in finish(recipe, tmp_path / "run") if isinstance(e, Note)]
+    assert "width 3 words: covers 99% of the gold mentions of train" in notes
+    assert read_manifest(tmp_path / "run" / "best").heads["span"].width == 3
 
 
 def test_an_encoder_that_is_none(tiny_recipe: Maker, tmp_path: Path) -> None:

@@ -21,7 +21,9 @@ from fascicle.commands.outputs import (
     Look,
     add_colour,
     add_format,
+    check_output,
     format_of,
+    is_many,
     wants_colour,
     write_documents,
 )
@@ -43,7 +45,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """Adds the options."""
     parser.set_defaults(run=run)
     parser.add_argument(
-        "files", nargs="*", metavar="FILE", help="texts, folders of *.txt, corpora; - for standard input"
+        "files", nargs="*", metavar="FILE", help="texts, folders of *.txt, corpora, zips; - for standard input"
     )
     parser.add_argument("--text", action="append", default=[], help="a text to annotate; may be repeated")
     parser.add_argument(
@@ -66,7 +68,7 @@ def run(args: argparse.Namespace) -> int:
     inputs = _inputs(args)
     target = _target(args, inputs)
     _refuse_inputs_as_outputs(inputs, target)
-    note_left_out(args.files)
+    note_left_out(args.files, format_name=args.input_format)
     predictor = load(args.model, threads=args.threads)
     tally = Tally()
     look = Look(
@@ -174,7 +176,7 @@ def _inputs(args: argparse.Namespace) -> list[Input]:
         raise UsageError("an empty file name was given; name a file or folder, or . for this folder")
     if not args.files:
         raise UsageError('nothing to annotate was given; name files or folders, - for standard input, or --text "..."')
-    return [Input(name=path) for path in dict.fromkeys(paths_of(args.files))]
+    return [Input(name=path) for path in dict.fromkeys(paths_of(args.files, format_name=args.input_format))]
 
 
 def _target(args: argparse.Namespace, inputs: Sequence[Input]) -> _Target:
@@ -183,11 +185,15 @@ def _target(args: argparse.Namespace, inputs: Sequence[Input]) -> _Target:
         raise UsageError(f"--json and --format {args.format} were given; --json is --format jsonl, give one of them")
     path = args.output or STDOUT
     asked = args.format or ("jsonl" if args.json else "")
+    told = asked or format_of(path)
+    if told and is_many(told):
+        check_output(path, format_name=told, overwrite=args.overwrite)
+        return _Target(path=path, format=told, files={})
     if path == STDOUT:
         return _Target(path=path, format=asked or ("text" if sys.stdout.isatty() else "jsonl"), files={})
     if not _is_folder(path, several=len(args.files) > 1 or len(inputs) > 1):
         check_target(path, overwrite=args.overwrite)
-        return _Target(path=path, format=asked or format_of(path) or "jsonl", files={})
+        return _Target(path=path, format=told or "jsonl", files={})
     name = asked or "jsonl"
     files = _file_names(inputs, Path(path), OUTPUTS[name].suffix)
     _check_folder(Path(path), files.values(), overwrite=args.overwrite)
@@ -199,7 +205,8 @@ def _refuse_inputs_as_outputs(inputs: Sequence[Input], target: _Target) -> None:
     written = target.files.values() if target.files else [Path(target.path)]
     read = {Path(given.name).resolve() for given in inputs if given.text is None and given.name != "-"}
     for path in written:
-        if path.resolve() in read:
+        place = path.resolve()
+        if any(place == given or place in given.parents for given in read):
             raise OutputError(f"{path} is one of the inputs and would be lost; give another name to write to")
 
 

@@ -14,6 +14,7 @@ from fascicle.commands.outputs import (
     Look,
     add_colour,
     add_format,
+    check_output,
     format_of,
     wants_colour,
     write_documents,
@@ -21,7 +22,6 @@ from fascicle.commands.outputs import (
 from fascicle.commands.parsing import Parser, add_command, add_json, add_overwrite, add_strict, commands_of
 from fascicle.core.document import Document
 from fascicle.errors import UsageError
-from fascicle.formats.atomic import check_target
 from fascicle.formats.files import unique_ids
 from fascicle.formats.report import ReadReport
 from fascicle.formats.stats import corpus_stats, format_table
@@ -35,14 +35,16 @@ def configure(parser: Parser) -> None:
     commands = commands_of(parser, dest="corpus_command")
     stats = add_command(commands, "stats", help_text="count documents, mentions, types, nesting")
     stats.set_defaults(run=run_stats)
-    stats.add_argument("files", nargs="*", metavar="PATH", help="files, folders of *.txt, - for standard input")
+    stats.add_argument("files", nargs="*", metavar="PATH", help="files, folders, zips; - for standard input")
     add_json(stats, what="the counts")
     add_strict(stats)
     add_reading(stats, aliases=("--format",))
     convert = add_command(commands, "convert", help_text="write corpora in another format")
     convert.set_defaults(run=run_convert)
-    convert.add_argument("files", nargs="*", metavar="IN", help="files, folders of *.txt, - for standard input")
-    convert.add_argument("-o", "--output", default=STDOUT, help="a file; default: standard output")
+    convert.add_argument("files", nargs="*", metavar="IN", help="files, folders, zips; - for standard input")
+    convert.add_argument(
+        "-o", "--output", default=STDOUT, help="a file (for brat: a folder, or a .zip); default: standard output"
+    )
     add_format(convert, default="by the suffix of the output, else jsonl")
     convert.add_argument("--source", metavar="NAME", help="only the mentions of this source")
     add_colour(convert)
@@ -63,8 +65,7 @@ def run_stats(args: argparse.Namespace) -> int:
 def run_convert(args: argparse.Namespace) -> int:
     """Converts; returns the exit code."""
     name = args.format or format_of(args.output) or "jsonl"
-    if args.output != STDOUT:
-        check_target(args.output, overwrite=args.overwrite)
+    check_output(args.output, format_name=name, overwrite=args.overwrite)
     tally, report = Tally(), ReadReport()
     look = Look(format=name, source=args.source, colour=wants_colour(args.color, args.output))
     quiet = args.output == STDOUT and sys.stdout.isatty()
@@ -79,7 +80,7 @@ def run_convert(args: argparse.Namespace) -> int:
 
 
 def _documents(args: argparse.Namespace, tally: Tally, report: ReadReport) -> Iterator[Document]:
-    paths = paths_of(args.files)
+    paths = paths_of(args.files, format_name=args.input_format)
     found = (
         document for path in paths for document in read_file(path, args, format_name=args.input_format, report=report)
     )

@@ -14,6 +14,7 @@ from fascicle.core.document import Document
 from fascicle.errors import InputError, UsageError
 from fascicle.formats.atomic import check_folder
 from fascicle.formats.files import read
+from fascicle.formats.tree import is_there
 from fascicle.loading import find_model
 from fascicle.recipe.settings import Recipe
 
@@ -69,6 +70,6 @@ def _sample(folder: Path, calibrate: str | None) -> list[Document]:
         corpus = msgspec.json.decode(recipes[0].read_bytes(), type=Recipe).corpus
     except (msgspec.MsgspecError, ValueError, RecursionError) as error:
         raise InputError(f"{recipes[0]} is damaged ({error}); give sample texts with --calibrate FILE") from None
-    if not Path(corpus.train).exists():
+    if not is_there(corpus.train):
         raise InputError(f"the training corpus {corpus.train} is not there any more; give texts with --calibrate FILE")
     return read_part(corpus, "train")

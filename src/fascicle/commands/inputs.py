@@ -13,9 +13,9 @@ from fascicle.core.document import Document
 from fascicle.errors import FormatError, InputError, UsageError
 from fascicle.formats.conll import DOCUMENTS, ConllOptions, parse_columns
 from fascicle.formats.detection import by_suffix, detect
-from fascicle.formats.files import FORMATS, read
+from fascicle.formats.files import FORMATS, expanded, is_one_source, read
 from fascicle.formats.jsonl import JsonlOptions
-from fascicle.formats.plain import files_of, left_out
+from fascicle.formats.plain import left_out
 from fascicle.formats.report import ReadReport
 from fascicle.formats.shapes import SHAPES
 from fascicle.formats.source import STDIN
@@ -66,8 +66,12 @@ def add_reading_details(group: argparse._ArgumentGroup) -> None:
     )
 
 
-def paths_of(files: Sequence[str]) -> list[str]:
-    """Files, with those of folders (``*.txt``) in place of the folders.
+def paths_of(files: Sequence[str], *, format_name: str) -> list[str]:
+    """Files, with those of folders (``*.txt``) in place of the folders; a brat corpus stays one path.
+
+    Args:
+        files: as given.
+        format_name: of the input, or ``"auto"``.
 
     Raises:
         UsageError: nothing was given, or standard input twice.
@@ -77,17 +81,14 @@ def paths_of(files: Sequence[str]) -> list[str]:
         raise UsageError("no file was given; name files or folders, or - for standard input")
     if files.count(STDIN) > 1:
         raise UsageError("standard input (-) was given twice; it can be read once")
-    paths: list[str] = []
-    for file in files:
-        if file != STDIN and not Path(file).exists():
-            raise InputError(f"there is no file {file}; check the path")
-        paths += map(str, files_of(Path(file))) if Path(file).is_dir() else [file]
-    return paths
+    return expanded(files, format=format_name)
 
 
-def note_left_out(files: Sequence[str]) -> None:
-    """Says how much of the folders is not read."""
+def note_left_out(files: Sequence[str], *, format_name: str) -> None:
+    """Says how much of the folders of texts is not read."""
     for folder in dict.fromkeys(file for file in files if file != STDIN and Path(file).is_dir()):
+        if is_one_source(folder, format=format_name):
+            continue
         if count := left_out(Path(folder)):
             say(
                 f"note: {count:,} other {'entry' if count == 1 else 'entries'} of {folder} left out; "

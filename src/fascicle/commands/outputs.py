@@ -16,7 +16,8 @@ import msgspec
 
 from fascicle.commands.textview import TextView
 from fascicle.core.document import Document
-from fascicle.formats.atomic import output
+from fascicle.formats.atomic import check_target, output
+from fascicle.formats.brat_write import check_place
 from fascicle.formats.files import write
 from fascicle.formats.predictions import prediction_of, write_jsonl, write_tsv
 from fascicle.formats.report import WriteReport
@@ -32,7 +33,7 @@ class Output:
     """One format of the option ``--format``.
 
     Attributes:
-        suffix: of its files.
+        suffix: of its files; empty for a format of several files, which goes to one place whatever the inputs are.
         writer: name in ``formats.files.FORMATS``; empty for those that are written here.
         means: for the help.
     """
@@ -48,6 +49,7 @@ OUTPUTS: Final[Mapping[str, Output]] = MappingProxyType(
         "records": Output(suffix=".records.jsonl", writer="jsonl", means="simple JSON records with text and entities"),
         "pubtator": Output(suffix=".pubtator", writer="pubtator", means="PubTator"),
         "conll": Output(suffix=".conll", writer="conll", means="a token per line with its IOB2 tag"),
+        "brat": Output(suffix="", writer="brat", means="a folder, or a .zip, of .txt and .ann files"),
         "tsv": Output(suffix=".tsv", means="mentions only: document, type, start, end, score"),
         "predictions": Output(suffix=".predictions.jsonl", means="mentions and a hash of the text, never the text"),
         "text": Output(suffix=".txt", means="for reading"),
@@ -62,6 +64,7 @@ _BY_SUFFIX: Final = MappingProxyType(
         ".iob2": "conll",
         ".tsv": "tsv",
         ".txt": "text",
+        ".zip": "brat",
     }
 )
 
@@ -110,6 +113,24 @@ def format_of(path: str) -> str:
         if name.endswith(OUTPUTS[special].suffix):
             return special
     return _BY_SUFFIX.get(Path(name).suffix, "")
+
+
+def check_output(path: str, *, format_name: str, overwrite: bool) -> None:
+    """Says early whether a path can be written: to be called before long work.
+
+    Raises:
+        UsageError: standard output, or the name of one file, for a format of several files.
+        OutputError: it exists and may not be overwritten, or its folder is missing.
+    """
+    if is_many(format_name):
+        check_place(path, overwrite=overwrite)
+    elif path != STDOUT:
+        check_target(path, overwrite=overwrite)
+
+
+def is_many(format_name: str) -> bool:
+    """Whether a format of `OUTPUTS` has several files."""
+    return not OUTPUTS[format_name].suffix
 
 
 def wants_colour(choice: str, path: str) -> bool:

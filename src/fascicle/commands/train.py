@@ -15,6 +15,7 @@ from fascicle.commands.console import needs_extra, say
 from fascicle.commands.parsing import add_json, add_threads, natural
 from fascicle.errors import FascicleError, InputError
 from fascicle.evaluate.table import table
+from fascicle.formats.tree import is_there
 from fascicle.recipe.reader import read_recipe
 from fascicle.recipe.settings import Recipe
 
@@ -106,7 +107,7 @@ def _steps(folder: Path, recipe: Recipe) -> int:
 def _check_corpus(recipe: Recipe) -> None:
     for part in ("train", "dev", "test"):
         path = getattr(recipe.corpus, part)
-        if path and not Path(path).exists():
+        if path and not is_there(path):
             raise InputError(f"corpus.{part} of the recipe is {path}, which does not exist; correct the path")
 
 

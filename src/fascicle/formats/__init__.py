@@ -4,6 +4,7 @@
 """
 
 from fascicle.formats.atomic import atomic_folder, atomic_text_writer, atomic_writer, check_target
+from fascicle.formats.brat import BratOptions
 from fascicle.formats.conll import ConllOptions, parse_columns
 from fascicle.formats.conll_write import ConllWriteOptions
 from fascicle.formats.detection import detect
@@ -14,6 +15,7 @@ from fascicle.formats.source import Source
 
 __all__ = [
     "FORMATS",
+    "BratOptions",
     "ConllOptions",
     "ConllWriteOptions",
     "Format",

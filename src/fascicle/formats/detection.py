@@ -13,12 +13,15 @@ import msgspec
 
 from fascicle.core.tags import is_tag
 from fascicle.errors import FormatError, InputError
+from fascicle.formats.brat_lines import ANNOTATIONS, SUFFIXES, TEXT
 from fascicle.formats.predictions import HEADER
 from fascicle.formats.source import GZIP, MAX_LINE, STDIN, open_bytes
+from fascicle.formats.tree import archive_of, has_suffix_below, open_tree, suffix_of
 
 _PEEK: Final = 64 * 1024
 _ROWS: Final = 200
 _ENOUGH_ROWS: Final = 10  # of a file that calls itself text: one line of text may well end in "blood group O"
+_DEPTH: Final = 3  # folders below a folder in which annotation is looked for
 _PUBTATOR: Final = re.compile(r"[^|\t\n]+\|t\|")
 _OBJECT: Final = re.compile(r'\s*\{\s*"(?:[^"\\]|\\.)*"\s*:')
 _SUFFIXES: Final = {
@@ -32,8 +35,10 @@ _SUFFIXES: Final = {
     ".iob": "conll",
     ".iob2": "conll",
     ".bio": "conll",
+    ".zip": "brat",
+    **dict.fromkeys(ANNOTATIONS, "brat"),
 }
-_NAMES: Final = "plain, conll, jsonl, native, pubtator"
+_NAMES: Final = "plain, conll, jsonl, native, pubtator, brat"
 
 
 def detect(path: str) -> str:
@@ -43,10 +48,13 @@ def detect(path: str) -> str:
     ``id|t|title`` pubtator, and rows that all end with a tag (``O``, ``B-Disease``) conll; if the file is called
     ``.txt``, at least ten of them with the same number of columns. Else the suffix decides.
 
+    A folder with brat annotation (``.ann``, ``.a1``, ``.a2``) is brat; one with texts only is plain, and so is one with
+    texts whose annotation is only in folders below it. A zip, or a folder inside a zip, must hold such annotation.
+
     Standard input is JSON Lines (native or not) if its first line is a JSON object, else plain text.
 
     Args:
-        path: a file, gzip or not, or a folder, which holds plain text.
+        path: a file, gzip or not, a folder, a zip, or a folder inside a zip.
 
     Raises:
         InputError: the file cannot be opened.
@@ -55,7 +63,11 @@ def detect(path: str) -> str:
     if path == STDIN:
         return _of_stdin()
     if Path(path).is_dir():
-        return "plain"
+        return _of_folder(Path(path))
+    if archive_of(path) is not None:
+        return _of_archive(path)
+    if suffix(path) in ANNOTATIONS and Path(path).is_file():
+        return "brat"
     with open_bytes(path) as stream:
         head = stream.read(_PEEK)
         if b"\n" not in head and head.removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"{"):
@@ -77,6 +89,19 @@ def suffix(path: str) -> str:
 def by_suffix(path: str) -> str:
     """The format that a suffix stands for, or the empty string."""
     return _SUFFIXES.get(suffix(path), "")
+
+
+def _of_folder(folder: Path) -> str:
+    beside = has_suffix_below(folder, ANNOTATIONS, depth=0)
+    only_texts = not beside and has_suffix_below(folder, (TEXT,), depth=0)
+    return "brat" if beside or (not only_texts and has_suffix_below(folder, ANNOTATIONS, depth=_DEPTH)) else "plain"
+
+
+def _of_archive(path: str) -> str:
+    with open_tree(path, suffixes=SUFFIXES) as tree:
+        if any(suffix_of(name) in ANNOTATIONS for name in tree.names):
+            return "brat"
+    raise FormatError(f"{path} holds no brat annotation ({', '.join(ANNOTATIONS)}); unpack it, and name what is in it")
 
 
 def _of_stdin() -> str:

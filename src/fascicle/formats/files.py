@@ -12,6 +12,7 @@ from typing import Any, BinaryIO, Final
 
 import msgspec
 
+import fascicle.formats.brat as brat
 import fascicle.formats.conll as conll
 import fascicle.formats.jsonl as jsonl
 import fascicle.formats.native as native
@@ -19,17 +20,20 @@ import fascicle.formats.plain as plain
 import fascicle.formats.pubtator as pubtator
 from fascicle.core.document import Document, Event
 from fascicle.errors import InputError, UsageError
-from fascicle.formats.atomic import output
+from fascicle.formats.atomic import atomic_folder, output
+from fascicle.formats.brat_write import check_place, is_zip_name
 from fascicle.formats.conll_write import ConllWriteOptions
 from fascicle.formats.detection import by_suffix, detect
 from fascicle.formats.report import ReadReport, WriteReport
 from fascicle.formats.source import STDIN, Source, stem
+from fascicle.formats.tree import is_there
 
 STEP: Final = "reading"
 ORIGINAL_ID: Final = "original-id"
 
 Reader = Callable[[Source, Any, ReadReport], Iterator[Document]]
 Writer = Callable[[Iterable[Document], BinaryIO, Any, WriteReport], None]
+FolderWriter = Callable[[Iterable[Document], Path, Any, WriteReport], None]
 PathLike = str | Path
 
 
@@ -44,6 +48,8 @@ class Format:
         read_options: class of the reader's options, if it has any.
         write_options: class of the writer's options, if it has any.
         may_be_empty: whether a file without documents is no error.
+        folder_writer: writes documents into an empty folder, for a format of several files. A folder is then one
+            source of the reader too, and ``writer`` writes a zip.
     """
 
     reader: Reader
@@ -52,10 +58,18 @@ class Format:
     read_options: type[Any] | None = None
     write_options: type[Any] | None = None
     may_be_empty: bool = False
+    folder_writer: FolderWriter | None = None
 
 
 FORMATS: Final[Mapping[str, Format]] = MappingProxyType(
     {
+        "brat": Format(
+            reader=brat.read,
+            writer=brat.write,
+            suffixes=(".zip", ".ann", ".a1", ".a2"),
+            read_options=brat.BratOptions,
+            folder_writer=brat.write_folder,
+        ),
         "conll": Format(
             reader=conll.read,
             writer=conll.write,
@@ -90,7 +104,8 @@ def read(
     ``meta["original-id"]``, and an event with the code ``duplicate-id`` says so.
 
     Args:
-        paths: files, gzip or not; ``"-"`` is standard input; a folder stands for its ``*.txt`` files.
+        paths: files, gzip or not; ``"-"`` is standard input; a folder stands for its ``*.txt`` files, but a folder, a
+            zip, or a folder inside a zip (``corpus.zip/train``) of brat files is one corpus.
         format: a name of `FORMATS`, or ``"auto"``: told by content and suffix.
         options: of the format's ``read_options`` class; defaults by default.
         encoding: of the files.
@@ -106,7 +121,7 @@ def read(
     """
     if format != "auto":
         _named(format)
-    files = _files([paths] if isinstance(paths, str | Path) else list(paths))
+    files = expanded([paths] if isinstance(paths, str | Path) else list(paths), format=format)
     names = _names(files)
     sources = [Source(path=path, encoding=encoding, name=name) for path, name in zip(files, names, strict=True)]
     plan = [(source, format if format != "auto" else detect(source.path)) for source in sources]
@@ -123,21 +138,22 @@ def write(
     options: Any = None,
     overwrite: bool = False,
 ) -> WriteReport:
-    """Writes documents to a file, which takes its name only when it is complete.
+    """Writes documents to a file or folder, which takes its name only when it is complete.
 
     Args:
-        path: where; ``"-"`` is standard output; ``.gz`` at its end packs the file.
+        path: where; ``"-"`` is standard output; ``.gz`` at its end packs the file. A format of several files is written
+            to a folder, or to a zip if the path ends with ``.zip``.
         documents: may be a stream.
         format: a name of `FORMATS`, or ``"auto"``: told by the suffix.
         options: of the format's ``write_options`` class; defaults by default.
-        overwrite: replace an existing file.
+        overwrite: replace an existing file, or a folder that holds nothing but files of the format.
 
     Returns:
         What was written, and what the format could not hold.
 
     Raises:
-        UsageError: an unknown format, or options of another format.
-        OutputError: the file exists, or the place cannot be written.
+        UsageError: an unknown format, options of another format, or a file for a format of several files.
+        OutputError: the file or folder exists, or the place cannot be written.
         InputError: a document that the format cannot hold at all.
     """
     name = format if format != "auto" else _format_for(str(path))
@@ -145,9 +161,44 @@ def write(
     _check_options(options, chosen.write_options, name)
     options = options if options is not None or chosen.write_options is None else chosen.write_options()
     report = WriteReport()
+    if chosen.folder_writer is not None:
+        check_place(str(path), overwrite=overwrite)
+        if not is_zip_name(str(path)):
+            with atomic_folder(path, overwrite=overwrite) as folder:
+                chosen.folder_writer(documents, folder, options, report)
+            return report
     with output(path, overwrite=overwrite) as stream:
         chosen.writer(documents, stream, options, report)
     return report
+
+
+def expanded(paths: Sequence[PathLike], *, format: str = "auto") -> list[str]:  # noqa: A002
+    """The sources that paths stand for: a folder of texts stands for its files; one of brat files for itself.
+
+    Args:
+        paths: as `read` takes them.
+        format: a name of `FORMATS`, or ``"auto"``.
+
+    Raises:
+        UsageError: no path.
+        InputError: a path that is not there, or a folder without texts.
+    """
+    if not paths:
+        raise UsageError("no file was given; name at least one, or - for standard input")
+    files: list[str] = []
+    for path in map(str, paths):
+        if path != STDIN and not is_there(path):
+            raise InputError(f"there is no file {path}; check the path")
+        if path == STDIN or not Path(path).is_dir() or is_one_source(path, format=format):
+            files.append(path)
+        else:
+            files += map(str, plain.files_of(Path(path)))
+    return files
+
+
+def is_one_source(folder: str, *, format: str = "auto") -> bool:  # noqa: A002
+    """Whether a folder is one corpus of the format, and not just the place of its text files."""
+    return FORMATS[format if format != "auto" else detect(folder)].folder_writer is not None
 
 
 def unique_ids(documents: Iterable[Document]) -> Iterator[Document]:
@@ -189,17 +240,6 @@ def _observed(documents: Iterator[Document], report: ReadReport | None) -> Itera
         if report is not None:
             report.observe(document)
         yield document
-
-
-def _files(paths: Sequence[PathLike]) -> list[str]:
-    if not paths:
-        raise UsageError("no file was given; name at least one, or - for standard input")
-    files: list[str] = []
-    for path in paths:
-        if str(path) != STDIN and not Path(path).exists():
-            raise InputError(f"there is no file {path}; check the path")
-        files += map(str, plain.files_of(Path(path))) if Path(path).is_dir() else [str(path)]
-    return files
 
 
 def _names(files: Sequence[str]) -> list[str]:

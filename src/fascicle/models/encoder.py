@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from safetensors import SafetensorError
+from tokenizers import Tokenizer
 from torch import Tensor, nn
 
 from fascicle.errors import MissingExtraError, ModelError
@@ -93,8 +94,29 @@ def load_pretrained(name: str, *, revision: str = "") -> Pretrained:
     backend = getattr(fast, "backend_tokenizer", None)
     if backend is None:
         raise ModelError(f"the encoder {name!r} has no fast tokenizer, which offsets need; choose another encoder")
+    _check_case(backend, name)
     tokenizer = PieceTokenizer(backend, pad=fast.pad_token_id)
     return Pretrained(encoder=Encoder(network.float(), origin=name), tokenizer=tokenizer)
+
+
+def _check_case(backend: Tokenizer, name: str) -> None:
+    """Refuses a tokenizer that lower-cases the text for a vocabulary with capitals.
+
+    That is what transformers makes of a cased model whose files do not say that it is cased (``vocab.txt`` without
+    ``tokenizer_config.json``): every capital would be lost without a word.
+    """
+    if backend.normalizer is None or backend.normalizer.normalize_str("A") != "a":
+        return
+    special = {token.content for token in backend.get_added_tokens_decoder().values()}
+    cased = sum(piece != piece.lower() for piece in backend.get_vocab().keys() - special)
+    if cased > _FEW_CAPITALS * backend.get_vocab_size():
+        raise ModelError(
+            f"the tokenizer of {name!r} lower-cases text, but {cased:,} pieces of its vocabulary have capitals: its "
+            "files do not say that it is cased; save it with do_lower_case=False to a folder and give that folder"
+        )
+
+
+_FEW_CAPITALS = 0.01
 
 
 def without_pooler(kind: str) -> dict[str, bool]:

@@ -1,10 +1,16 @@
-"""Every family of heads: add one by a file beside this one and a line here."""
+"""Every family of heads: add one by its settings in ``recipe/heads.py``, a file beside this one and a line here."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
+from fascicle.models.head import Head
+from fascicle.models.spans import BiaffineSpans, LinearSpans
 from fascicle.models.tagger import CrfTagger, SoftmaxTagger
 
-FAMILIES: dict[str, type[SoftmaxTagger]] = {
+FAMILIES: dict[str, Callable[..., Head]] = {
+    "biaffine": BiaffineSpans,
     "crf": CrfTagger,
     "softmax": SoftmaxTagger,
+    "span": LinearSpans,
 }

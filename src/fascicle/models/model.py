@@ -7,13 +7,13 @@ from collections.abc import Mapping
 from torch import Tensor, nn
 
 from fascicle.models.encoder import Encoder
-from fascicle.models.tagger import SoftmaxTagger
+from fascicle.models.head import Head
 
 
 class NerModel(nn.Module):
     """One encoder under named heads."""
 
-    def __init__(self, encoder: Encoder, heads: Mapping[str, SoftmaxTagger], *, answer: str) -> None:
+    def __init__(self, encoder: Encoder, heads: Mapping[str, Head], *, answer: str) -> None:
         """Puts the parts together.
 
         Args:
@@ -26,10 +26,10 @@ class NerModel(nn.Module):
         self.heads = nn.ModuleDict(dict(heads))
         self.answer = answer
 
-    def head(self, name: str) -> SoftmaxTagger:
+    def head(self, name: str) -> Head:
         """One head."""
         found = self.heads[name]
-        assert isinstance(found, SoftmaxTagger)  # for the type checker: ModuleDict forgets what it holds
+        assert isinstance(found, Head)  # for the type checker: ModuleDict forgets what it holds
         return found
 
     def forward(self, batch: Mapping[str, Tensor]) -> dict[str, dict[str, Tensor]]:
@@ -41,3 +41,12 @@ class NerModel(nn.Module):
         """Score tables of the answering head alone."""
         states = self.encoder(batch["input_ids"], batch["attention_mask"])
         return self.head(self.answer).scores(states, batch)
+
+    def loss(self, scores: Mapping[str, Mapping[str, Tensor]], targets: Mapping[str, Tensor]) -> Tensor:
+        """The loss of the answering head.
+
+        Args:
+            scores: of ``forward``.
+            targets: of each head.
+        """
+        return self.head(self.answer).loss(scores[self.answer], targets[self.answer])

@@ -17,6 +17,7 @@ from fascicle.formats.atomic import atomic_folder
 from fascicle.models.checkpoint import TOKENIZER, load_model
 from fascicle.models.export import export_onnx, largest_difference
 from fascicle.models.model import NerModel
+from fascicle.recipe.base import Settings
 from fascicle.recipe.manifest import CARD, Manifest, check_files, read_manifest, write_manifest
 from fascicle.runtime.fixed_scales import RangeRecorder, fix_scales
 from fascicle.runtime.optimise import quantise
@@ -141,15 +142,17 @@ def card(manifest: Manifest, facts: Sequence[str]) -> str:
         f"A named entity recogniser for {', '.join(manifest.types)}, written by Fascicle {manifest.fascicle}.",
         "",
         f"- encoder: `{manifest.encoder}`",
-        f"- head: {head.family}, {head.level} level, {head.pooling} pooling, {head.scheme} tags, "
-        f"{head.decoding} decoding",
-        f"- reads: {reading.unit}, at most {reading.max_length} pieces, overlap {reading.overlap}, segmenter "
-        f"`{reading.segmenter}`",
+        f"- head: {_listed(head)}",
+        f"- reads: {_listed(reading)}",
         *(f"- {fact}" for fact in facts),
         "",
         'Use: `fascicle annotate --model FOLDER`, or `fascicle.load("FOLDER").annotate(text)`.',
     ]
     return "\n".join(lines) + "\n"
+
+
+def _listed(settings: Settings) -> str:
+    return ", ".join(f"{name} {value}" for name, value in msgspec.to_builtins(settings).items())
 
 
 class _AnsweringGraph(nn.Module):
@@ -160,6 +163,7 @@ class _AnsweringGraph(nn.Module):
         self.model = model
         head = model.head(model.answer)
         self.outputs = head.outputs
+        self.table_axes = head.axes
         self.inputs = ("input_ids", "attention_mask", *head.inputs)
 
     def forward(
@@ -197,18 +201,13 @@ class _AnsweringGraph(nn.Module):
 
     def axes(self) -> dict[str, tuple[str, ...]]:
         """Names of the axes of every input and output."""
-        rows = "units" if "first_piece" in self.inputs else "pieces"
         known = {
             "input_ids": ("batch", "pieces"),
             "attention_mask": ("batch", "pieces"),
             "first_piece": ("batch", "units"),
             "unit_of_piece": ("batch", "pieces"),
-            "emissions": ("batch", rows, ""),
-            "transitions": ("", ""),
-            "start": ("",),
-            "end": ("",),
         }
-        return {name: known[name] for name in (*self.inputs, *self.outputs)}
+        return {name: known[name] for name in self.inputs} | dict(self.table_axes)
 
 
 def _export(graph: _AnsweringGraph, path: Path) -> None:

@@ -7,25 +7,32 @@ Shapes: B windows, T pieces, U units, C tags.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 
+import numpy as np
 import torch.nn.functional as F
 from torch import Tensor, nn
 
 from fascicle.core.tags import SCHEMES
+from fascicle.models.head import IGNORED, Head
+from fascicle.models.targets import Limits
 from fascicle.nn.crf import LinearChainCrf
-from fascicle.nn.pooling import POOLINGS
-from fascicle.recipe.settings import HeadSettings
+from fascicle.recipe.heads import TaggerSettings
+from fascicle.text.pieces import Ints
+from fascicle.text.windows import Window
 
-IGNORED = -100
+_EMISSIONS = ("batch", "units", "")
 
 
-class SoftmaxTagger(nn.Module):
+class SoftmaxTagger(Head):
     """Pooling, dropout and one linear layer; the loss is the mean cross-entropy over units.
 
     The score of a mention is the geometric mean of its tags' probabilities.
     """
 
-    def __init__(self, settings: HeadSettings, *, types: Sequence[str], width: int) -> None:
+    axes: Mapping[str, tuple[str, ...]] = MappingProxyType({"emissions": _EMISSIONS})
+
+    def __init__(self, settings: TaggerSettings, *, types: Sequence[str], width: int) -> None:
         """Builds the layers.
 
         Args:
@@ -33,47 +40,36 @@ class SoftmaxTagger(nn.Module):
             types: entity types.
             width: of the encoder's states.
         """
-        super().__init__()
+        super().__init__(settings)
         self.settings = settings
-        self.labels = SCHEMES[settings.scheme].labels(types)
-        self.pooling = POOLINGS[settings.pooling]()
-        self.dropout = nn.Dropout(settings.dropout)
+        self.scheme = SCHEMES[settings.scheme]
+        self.limits = Limits(separates=self.scheme.width > 1)
+        self.labels = self.scheme.labels(types)
         self.linear = nn.Linear(width, len(self.labels))
         nn.init.normal_(self.linear.weight, std=0.02)
         nn.init.zeros_(self.linear.bias)
 
-    @property
-    def inputs(self) -> tuple[str, ...]:
-        """Arrays of the batch that ``scores`` needs."""
-        return self.pooling.needs
+    def gold(self, spans: Ints, *, units: int) -> Ints:
+        """Tag ids of the units of a document, ``[units]``."""
+        return self.scheme.encode(map(tuple, spans.tolist()), length=units)
 
-    @property
-    def outputs(self) -> tuple[str, ...]:
-        """Names of the score tables, in order."""
-        return ("emissions",)
+    def targets(self, gold: Sequence[Ints], windows: Sequence[Window], *, chance: np.random.Generator) -> Ints:
+        """Tag ids ``[B, U]``, ``IGNORED`` beyond the units; with special tokens ``[B, U + 2]``, those tagged O."""
+        around = int(self.units.specials)
+        widest = max(w.units[1] - w.units[0] for w in windows)
+        found = np.full((len(windows), widest + 2 * around), IGNORED, dtype=np.int64)
+        for row, (tags, window) in enumerate(zip(gold, windows, strict=True)):
+            inner = tags[slice(*window.units)]
+            found[row, : len(inner) + 2 * around] = np.pad(inner, around)
+        return found
 
     def scores(self, states: Tensor, batch: Mapping[str, Tensor]) -> dict[str, Tensor]:
-        """Score tables of a batch.
-
-        Args:
-            states: of the encoder, ``[B, T, d]``.
-            batch: arrays of ``text.batch.collate``.
-
-        Returns:
-            ``emissions``, ``[B, U, C]`` (with max and mean pooling ``[B, T, C]``, rows beyond the units void).
-        """
-        pooled = self.pooling(states, **{name: batch[name] for name in self.inputs})
-        return {"emissions": self.linear(self.dropout(pooled))}
+        """``emissions``, ``[B, U, C]``; arguments as in ``Head``."""
+        return {"emissions": self.linear(self.units(states, batch))}
 
     def loss(self, scores: Mapping[str, Tensor], targets: Tensor) -> Tensor:
-        """Mean over all units of the batch.
-
-        Args:
-            scores: of ``scores``.
-            targets: tag ids ``[B, U]``, ``IGNORED`` beyond the units.
-        """
-        emissions = scores["emissions"][:, : targets.shape[1]].float()
-        return F.cross_entropy(emissions.flatten(0, 1), targets.flatten(), ignore_index=IGNORED)
+        """Mean over all units of the batch; arguments as in ``Head``."""
+        return F.cross_entropy(scores["emissions"].float().flatten(0, 1), targets.flatten(), ignore_index=IGNORED)
 
 
 class CrfTagger(SoftmaxTagger):
@@ -83,15 +79,14 @@ class CrfTagger(SoftmaxTagger):
     cross-entropy. The score of a mention is the marginal probability of exactly that mention.
     """
 
-    def __init__(self, settings: HeadSettings, *, types: Sequence[str], width: int) -> None:
+    axes: Mapping[str, tuple[str, ...]] = MappingProxyType(
+        {"emissions": _EMISSIONS, "transitions": ("", ""), "start": ("",), "end": ("",)}
+    )
+
+    def __init__(self, settings: TaggerSettings, *, types: Sequence[str], width: int) -> None:
         """Builds the layers; arguments as in ``SoftmaxTagger``."""
         super().__init__(settings, types=types, width=width)
         self.crf = LinearChainCrf(len(self.labels))
-
-    @property
-    def outputs(self) -> tuple[str, ...]:
-        """Names of the score tables, in order."""
-        return ("emissions", "transitions", "start", "end")
 
     def scores(self, states: Tensor, batch: Mapping[str, Tensor]) -> dict[str, Tensor]:
         """Emissions ``[B, U, C]``, ``transitions`` ``[C, C]`` (from, to), ``start`` and ``end`` ``[C]``.
@@ -102,12 +97,11 @@ class CrfTagger(SoftmaxTagger):
         tables = super().scores(states, batch)
         start: Tensor = self.crf.start
         end: Tensor = self.crf.end
-        if self.settings.specials == "include" and not self.training:
+        if self.units.specials and not self.training:
             start, end = self.crf.transitions[0], self.crf.transitions[:, 0]
         return {**tables, "transitions": self.crf.transitions, "start": start, "end": end}
 
     def loss(self, scores: Mapping[str, Tensor], targets: Tensor) -> Tensor:
-        """Negative log-likelihood per unit; arguments as in ``SoftmaxTagger``."""
-        emissions = scores["emissions"][:, : targets.shape[1]]
+        """Negative log-likelihood per unit; arguments as in ``Head``."""
         mask = targets != IGNORED
-        return self.crf(emissions, targets.clamp(min=0), mask).sum() / mask.sum().clamp(min=1)
+        return self.crf(scores["emissions"], targets.clamp(min=0), mask).sum() / mask.sum().clamp(min=1)

@@ -10,18 +10,35 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fascicle.core.document import Mention
-from fascicle.core.tags import TagScheme
 from fascicle.text.pieces import Ints, Pieces
-from fascicle.text.windows import Window
+from fascicle.text.windows import Window, answers_for
 
 REASONS = {
-    "discontinuous": "several fragments, but a tagger marks one range",
+    "discontinuous": "several fragments, but a head marks one range",
     "unread": "no piece of the text under it is read (outside every sentence, or removed by the tokenizer)",
     "inside-word": "a boundary inside a word or piece: the whole units around it are taught instead",
     "crosses-segment": "reaches over the end of a sentence or packed window",
+    "crosses-window": "reaches over the end of the window that answers for it",
     "overlapped": "overlaps a longer mention: the outermost is kept",
+    "same-span": "has the range of another mention: one type is taught",
+    "too-wide": "has more words or pieces than the width of the head",
     "touching": "touches a mention of its own type, which IO tags cannot keep apart",
 }
+
+
+@dataclass(frozen=True, kw_only=True)
+class Limits:
+    """What a head can represent.
+
+    Attributes:
+        nested: mentions inside or across each other.
+        separates: mentions of one type that touch.
+        width: most units of a mention, which must then lie in one window; ``None`` for any length.
+    """
+
+    nested: bool = False
+    separates: bool = True
+    width: int | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,7 +46,7 @@ class Aligned:
     """Gold mentions of one document in units.
 
     Attributes:
-        spans: ``(start, end, type index)`` of what is taught, disjoint, ``[m, 3]``.
+        spans: ``(start, end, type index)`` of what is taught, ``[m, 3]``, in order, no range twice.
         lost: mentions that cannot be predicted exactly, by reason (keys of ``REASONS``).
     """
 
@@ -38,16 +55,18 @@ class Aligned:
 
 
 def align(
-    mentions: Sequence[Mention], pieces: Pieces, windows: Sequence[Window], *, types: Sequence[str], scheme: TagScheme
+    mentions: Sequence[Mention], pieces: Pieces, windows: Sequence[Window], *, types: Sequence[str], limits: Limits
 ) -> Aligned:
-    """Maps mentions onto units, flat: where two overlap, the longer one is taught (*comparing-and-combining* §4.1).
+    """Maps mentions onto units.
+
+    For a flat head, of two that overlap the longer one is taught.
 
     Args:
         mentions: gold of the document.
         pieces: the document as the network sees it.
         windows: of the document.
         types: entity types; a mention of another type raises ``ValueError``.
-        scheme: tags of the head.
+        limits: of the head.
 
     Returns:
         Spans to teach, and what is lost.
@@ -55,24 +74,56 @@ def align(
     index = {name: i for i, name in enumerate(types)}
     lost: Counter[str] = Counter()
     segment_of = _segment_of(windows, len(pieces.units))
-    taken = np.zeros(len(pieces.units), dtype=bool)
-    chosen: list[tuple[int, int, int, bool]] = []
+    window_of = _window_of(windows, len(pieces.units))
+    chosen = _Chosen(len(pieces.units), limits)
     for mention in sorted(mentions, key=lambda m: (m.start - m.end, m.start, m.type)):
         if mention.type not in index:
             raise ValueError(f"a mention has the type {mention.type!r}, not among the types {', '.join(types)}")
         span, reason = _in_units(mention, pieces, segment_of)
-        if span is not None and taken[span[0] : span[1]].any():
-            span, reason = None, "overlapped"
+        if span is not None:
+            middle = windows[window_of[(span[0] + span[1] - 1) // 2]]
+            refused = chosen.refuses(span) or _outside(span, middle, limits.width)
+            span, reason = (None, refused) if refused else (span, reason)
         if reason:
             lost[reason] += 1
         if span is not None:
-            taken[span[0] : span[1]] = True
-            chosen.append((*span, index[mention.type], not reason))
-    table = np.array(sorted(chosen), dtype=np.int64).reshape(-1, 4)
+            chosen.add((*span, index[mention.type], not reason))
+    table = np.array(sorted(chosen.rows), dtype=np.int64).reshape(-1, 4)
     spans, exact = table[:, :3], table[:, 3] > 0
-    if scheme.width == 1:
+    if not limits.separates:
         lost["touching"] += int((_touching(spans, segment_of) & exact).sum())
     return Aligned(spans=spans, lost=+lost)
+
+
+class _Chosen:
+    """The spans chosen so far, longest first."""
+
+    def __init__(self, units: int, limits: Limits) -> None:
+        self.rows: list[tuple[int, int, int, bool]] = []
+        self._nested = limits.nested
+        self._ranges: set[tuple[int, int]] = set()
+        self._taken = np.zeros(units, dtype=bool)
+
+    def refuses(self, span: tuple[int, int]) -> str:
+        """Why a span cannot be added beside the others; empty if it can."""
+        if not self._nested:
+            return "overlapped" if self._taken[slice(*span)].any() else ""
+        return "same-span" if span in self._ranges else ""
+
+    def add(self, row: tuple[int, int, int, bool]) -> None:
+        """Adds start, end, type and whether the mention is exactly so."""
+        self.rows.append(row)
+        self._ranges.add(row[:2])
+        self._taken[slice(*row[:2])] = True
+
+
+def _outside(span: tuple[int, int], window: Window, width: int | None) -> str:
+    """Why the window that holds the middle of a span does not score it; empty if it does, or need not."""
+    if width is None:
+        return ""
+    if span[1] - span[0] > width:
+        return "too-wide"
+    return "" if answers_for(window, *span) else "crosses-window"
 
 
 def _in_units(mention: Mention, pieces: Pieces, segment_of: Ints) -> tuple[tuple[int, int] | None, str]:
@@ -94,6 +145,13 @@ def _segment_of(windows: Sequence[Window], units: int) -> Ints:
     for window in windows:
         segment_of[slice(*window.segment)] = window.segment[0]
     return segment_of
+
+
+def _window_of(windows: Sequence[Window], units: int) -> Ints:
+    window_of = np.full(units, -1, dtype=np.int64)
+    for number, window in enumerate(windows):
+        window_of[slice(*window.keep)] = number
+    return window_of
 
 
 def _touching(spans: Ints, segment_of: Ints) -> NDArray[np.bool_]:

@@ -28,23 +28,24 @@ class FirstPooling(nn.Module):
 
 
 class MaxPooling(nn.Module):
-    """Elementwise maximum over the pieces of each word (*bundling-learning* §3.1.2)."""
+    """Elementwise maximum over the pieces of each word (*bundling-learning* §3.1.1)."""
 
-    needs = ("unit_of_piece",)
+    needs = ("first_piece", "unit_of_piece")
 
-    def forward(self, states: Tensor, *, unit_of_piece: Tensor, **_: Tensor) -> Tensor:
+    def forward(self, states: Tensor, *, first_piece: Tensor, unit_of_piece: Tensor, **_: Tensor) -> Tensor:
         """Scatters.
 
         Args:
             states: ``[B, T, d]``.
+            first_piece: ``[B, U]``, which says how many units there are.
             unit_of_piece: ``[B, T]``, -1 for pieces of no unit.
 
         Returns:
-            ``[B, T, d]``: as many rows as pieces, since there are at most so many units; rows of no unit are 0.
+            ``[B, U, d]``; rows beyond the units of a window are 0.
         """
         # The lowest number, included in the maximum, stands for "nothing yet": ONNX has no maximum without it.
         lowest = torch.finfo(states.dtype).min
-        slots, index = _slots(states, unit_of_piece)
+        slots, index = _slots(states, first_piece, unit_of_piece)
         pooled = (slots + lowest).scatter_reduce(1, index, states, reduce="amax", include_self=True)[:, :-1]
         return torch.where(pooled == lowest, torch.zeros_like(pooled), pooled)
 
@@ -52,11 +53,11 @@ class MaxPooling(nn.Module):
 class MeanPooling(nn.Module):
     """Mean over the pieces of each word."""
 
-    needs = ("unit_of_piece",)
+    needs = ("first_piece", "unit_of_piece")
 
-    def forward(self, states: Tensor, *, unit_of_piece: Tensor, **_: Tensor) -> Tensor:
+    def forward(self, states: Tensor, *, first_piece: Tensor, unit_of_piece: Tensor, **_: Tensor) -> Tensor:
         """Scatters; arguments and shapes as in ``MaxPooling``."""
-        slots, index = _slots(states, unit_of_piece)
+        slots, index = _slots(states, first_piece, unit_of_piece)
         total = slots.scatter_add(1, index, states)
         counts = slots[..., :1].scatter_add(1, index[..., :1], torch.ones_like(states[..., :1]))
         return (total / counts.clamp(min=1))[:, :-1]
@@ -69,9 +70,9 @@ POOLINGS: dict[str, type[FirstPooling] | type[MaxPooling] | type[MeanPooling]] =
 }
 
 
-def _slots(states: Tensor, unit_of_piece: Tensor) -> tuple[Tensor, Tensor]:
-    """Zeros with one row more than there are pieces, where pieces of no unit go; and the row of each piece."""
-    batch, length, width = states.shape
-    slots = states.new_zeros(batch, length + 1, width)
-    index = torch.where(unit_of_piece < 0, length, unit_of_piece)
+def _slots(states: Tensor, first_piece: Tensor, unit_of_piece: Tensor) -> tuple[Tensor, Tensor]:
+    """Zeros with one row more than there are units, where pieces of no unit go; and the row of each piece."""
+    width, units = states.shape[2], first_piece.shape[1]
+    slots = states.new_zeros(states.shape[0], units + 1, width)
+    index = torch.where(unit_of_piece < 0, units, unit_of_piece)
     return slots, index.unsqueeze(-1).expand(-1, -1, width)

@@ -10,7 +10,9 @@ import msgspec
 from msgspec import Meta
 
 from fascicle.errors import ModelError
-from fascicle.recipe.settings import HeadSettings, ReadingSettings, Settings
+from fascicle.recipe.base import Settings
+from fascicle.recipe.heads import HEADS, Head, decided
+from fascicle.recipe.settings import ReadingSettings
 
 FORMAT = 1
 MANIFEST = "model.json"
@@ -42,13 +44,16 @@ class Decision(Settings, frozen=True, kw_only=True):
 
     Attributes:
         answer: the head that answers.
-        decoding: see ``HeadSettings.decoding``.
+        decoding: one that the family of the answering head has.
+        nothing: added to the score of "no mention" (the tag O, the class None) of each unit or span: positive for
+            fewer mentions.
         touching: see ``decode.tagger.TagDecision``.
         chosen_on: sha256 of the data that the choice was made on; empty if none was.
     """
 
     answer: str
-    decoding: Literal["strict", "lenient", "viterbi"]
+    decoding: str
+    nothing: Annotated[float, Meta(ge=-1e3, le=1e3)] = 0.0
     touching: Annotated[float, Meta(ge=-1e3, le=1e3)] = 0.0
     chosen_on: str = ""
 
@@ -75,7 +80,7 @@ class Manifest(Settings, frozen=True, kw_only=True):
     fascicle: str
     runtime: Literal["torch", "onnx"]
     types: tuple[str, ...]
-    heads: dict[str, HeadSettings]
+    heads: dict[str, Head]
     reading: ReadingSettings
     tokenizer: TokenizerFacts
     decision: Decision
@@ -88,11 +93,15 @@ class Manifest(Settings, frozen=True, kw_only=True):
             raise ValueError('a model cannot be named "gold", which is human annotation')
         if self.decision.answer not in self.heads:
             raise ValueError(f"the answering head {self.decision.answer!r} is not one of {sorted(self.heads)}")
+        try:
+            decided(self.heads[self.decision.answer], decoding=self.decision.decoding)
+        except msgspec.ValidationError as error:
+            raise ValueError(f"the decision does not fit its head: {error}") from None
 
     @property
-    def answering(self) -> HeadSettings:
+    def answering(self) -> Head:
         """Settings of the head that answers, with the decoding that was decided."""
-        return msgspec.structs.replace(self.heads[self.decision.answer], decoding=self.decision.decoding)
+        return decided(self.heads[self.decision.answer], decoding=self.decision.decoding)
 
 
 def read_manifest(folder: Path) -> Manifest:
@@ -108,16 +117,31 @@ def read_manifest(folder: Path) -> Manifest:
         raise ModelError(f"{folder} holds no model.json{advice}")
     try:
         content = path.read_bytes()
-        version = msgspec.json.decode(content, type=_Versioned).format
-        if version != FORMAT:
-            raise ModelError(f"{path} has model format {version}; this release reads format {FORMAT}: export it again")
+        said = msgspec.json.decode(content, type=_Outline)
+        if said.format != FORMAT:
+            raise ModelError(
+                f"{path} has model format {said.format}; this release reads format {FORMAT}: export it again"
+            )
+        unknown = sorted({head.family for head in said.heads.values()} - HEADS.keys())
+        if unknown:
+            raise ModelError(
+                f"the model {said.name} has the family {unknown[0]!r}; this release knows {', '.join(sorted(HEADS))}"
+            )
         return msgspec.json.decode(content, type=Manifest)
     except (msgspec.MsgspecError, ValueError, OSError) as error:
         raise ModelError(f"{path} is not a Fascicle model ({error}); copy or export the folder again") from None
 
 
-class _Versioned(msgspec.Struct):
+class _Outline(msgspec.Struct):
+    """What tells whether the rest can be read."""
+
     format: int
+    name: str = ""
+    heads: dict[str, _HeadOutline] = {}
+
+
+class _HeadOutline(msgspec.Struct):
+    family: str = ""
 
 
 def check_files(folder: Path, manifest: Manifest) -> None:

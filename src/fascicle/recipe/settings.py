@@ -7,19 +7,10 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-import msgspec
 from msgspec import Meta
 
-Positive = Annotated[int, Meta(ge=1)]
-Natural = Annotated[int, Meta(ge=0)]
-Rate = Annotated[float, Meta(gt=0.0, le=1.0)]
-Share = Annotated[float, Meta(ge=0.0, le=1.0)]
-NotNegative = Annotated[float, Meta(ge=0.0, le=1e6)]
-Name = Annotated[str, Meta(min_length=1)]
-
-
-class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Base of all settings: frozen, by name only, unknown names refused."""
+from fascicle.recipe.base import Name, Natural, NotNegative, Positive, Rate, Settings, Share
+from fascicle.recipe.heads import Head, SoftmaxSettings
 
 
 class CorpusSettings(Settings, frozen=True, kw_only=True):
@@ -62,66 +53,63 @@ class ReadingSettings(Settings, frozen=True, kw_only=True):
         overlap: pieces that neighbouring windows of one long text share; each unit is scored in the window where it
             stands farther from the edge.
         segmenter: sentences and words for text that comes without them.
+        context_characters: characters of the same document that are read on each side of a sentence, only to inform the
+            sentence itself (*comparing-and-combining* §3: 100); fewer where ``max_length`` is reached.
+        context_sentences: the same in sentences on each side; at most one of the two.
     """
 
     unit: Literal["sentence", "packed"] = "sentence"
     max_length: Annotated[int, Meta(ge=8)] = 256
     overlap: Natural = 32
     segmenter: Name = "rules@1"
+    context_characters: Natural = 0
+    context_sentences: Natural = 0
 
     def __post_init__(self) -> None:
-        """Refuses an overlap that would leave no progress from window to window."""
+        """Refuses an overlap that would leave no progress from window to window, and context that means nothing."""
+        self._check_context()
         if self.overlap > self.max_length // 2:
             raise ValueError(
                 f"overlap = {self.overlap} is too large for max_length = {self.max_length}: at most half is allowed"
             )
 
-
-class HeadSettings(Settings, frozen=True, kw_only=True):
-    """One tagger head (paper *comparing-and-combining* §4.1-4.2, *bundling-learning* §3.1.2).
-
-    Attributes:
-        family: a name of ``models/families.py``.
-        level: what carries a tag: each ``"word"`` or each ``"piece"``.
-        pooling: how the pieces of a word become one vector; pieces need none.
-        scheme: tags of training, ``"BIO"`` or ``"IO"``.
-        specials: whether special tokens, tagged O, take part in the loss; for pieces only.
-        decoding: ``"strict"``, ``"lenient"`` (an orphan I- opens a mention), or ``"viterbi"`` (best legal path).
-        dropout: probability of dropping a state before the linear layer.
-    """
-
-    family: Name = "softmax"
-    level: Literal["word", "piece"] = "word"
-    pooling: Literal["first", "max", "mean"] = "first"
-    scheme: Literal["BIO", "IO"] = "BIO"
-    specials: Literal["exclude", "include"] = "exclude"
-    decoding: Literal["strict", "lenient", "viterbi"] = "viterbi"
-    dropout: Annotated[float, Meta(ge=0.0, lt=1.0)] = 0.1
-
-    def __post_init__(self) -> None:
-        """Refuses combinations that mean nothing."""
-        if self.level == "piece" and self.pooling != "first":
-            raise ValueError(f'pooling = "{self.pooling}" needs level = "word": a piece has nothing to pool')
-        if self.level == "word" and self.specials == "include":
-            raise ValueError('specials = "include" needs level = "piece": special tokens are not words')
-        if self.family == "crf" and self.decoding != "viterbi":
-            raise ValueError(f'decoding = "{self.decoding}" is not allowed with family = "crf": use "viterbi"')
+    def _check_context(self) -> None:
+        given = [
+            f"{name} = {getattr(self, name)}"
+            for name in ("context_characters", "context_sentences")
+            if getattr(self, name)
+        ]
+        if len(given) > 1:
+            raise ValueError(f"{' and '.join(given)} exclude each other: set one of them to 0")
+        if given and self.unit == "packed":
+            raise ValueError(
+                f'{given[0]} needs unit = "sentence": packed sentences are read with their neighbours already'
+            )
 
 
-class ModelSettings(HeadSettings, frozen=True, kw_only=True):
-    """The encoder, and the head on it.
+class ModelSettings(Settings, frozen=True, kw_only=True):
+    """The encoder, and the head on it. In a recipe file the settings of the head stand beside those of the encoder.
 
     Attributes:
         encoder: a Hugging Face name, a folder, or ``package:NAME/FOLDER`` for a folder inside an installed package.
         revision: branch, tag or commit on the hub; empty for the default.
+        head: of one of the families in ``recipe/heads.py``.
     """
 
     encoder: Name
     revision: str = ""
+    head: Head = SoftmaxSettings()
 
-    def head(self) -> HeadSettings:
-        """The settings of the head alone."""
-        return HeadSettings(**{name: getattr(self, name) for name in HeadSettings.__struct_fields__})
+
+class DecisionSettings(Settings, frozen=True, kw_only=True):
+    """What is chosen on the development part when training is over, for the chosen model.
+
+    Attributes:
+        tune: ``"nothing"``: how much "no mention" is favoured or disfavoured in decoding (``decision.nothing`` of
+            ``model.json``), by dev F1; ``"no"``: scores are taken as they are.
+    """
+
+    tune: Literal["no", "nothing"] = "no"
 
 
 class TrainingSettings(Settings, frozen=True, kw_only=True):
@@ -179,6 +167,7 @@ class Recipe(Settings, frozen=True, kw_only=True):
     reading: ReadingSettings = ReadingSettings()
     model: ModelSettings
     training: TrainingSettings = TrainingSettings()
+    decision: DecisionSettings = DecisionSettings()
 
     def __post_init__(self) -> None:
         """Refuses the name that stands for human annotation."""

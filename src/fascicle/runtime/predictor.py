@@ -1,11 +1,11 @@
 """The one way from documents to mentions, for a torch model and for an ONNX session alike.
 
-read (pieces, windows) -> score (batches) -> stitch -> decode -> mentions.
+read (pieces, windows) -> score (batches) -> decode -> mentions.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Protocol
 
 import numpy as np
@@ -13,17 +13,15 @@ from numpy.typing import NDArray
 
 from fascicle.core.document import Document, Event, Mention, Patch, apply
 from fascicle.core.spans import Span
-from fascicle.core.tags import SCHEMES
-from fascicle.decode.tagger import ChainScores, TagDecision, decode_batch
-from fascicle.errors import InputError, ModelError
+from fascicle.errors import InputError
 from fascicle.recipe.manifest import Manifest
 from fascicle.runtime.batching import length_sorted_batches
+from fascicle.runtime.decoders import Decoder, Tables, decoder_of
 from fascicle.text.batch import Batch, collate
-from fascicle.text.pieces import Pieces, PieceTokenizer, encode_documents
+from fascicle.text.pieces import Pieces, PieceTokenizer
+from fascicle.text.reading import Reading, read_documents
 from fascicle.text.segment import segmenter
-from fascicle.text.windows import Window, cut_short, stitch, windows_of
-
-Tables = Mapping[str, NDArray[Any]]
+from fascicle.text.windows import cut_short
 
 _CHUNK_CHARACTERS = 1 << 17  # text read together: enough to sort windows by length, little enough to stay flat
 _CHUNK_DOCUMENTS = 512
@@ -40,7 +38,7 @@ class Scorer(Protocol):
 class ModelPredictor:
     """A model as a predictor: ``predict`` is pure, ``annotate`` applies it to texts.
 
-    The score of a mention is defined by its head, see ``models/tagger.py``.
+    The score of a mention is defined by its head, see ``models/``.
     """
 
     def __init__(
@@ -101,50 +99,32 @@ class ModelPredictor:
         return list(self.stream(_as_document(text, number) for number, text in enumerate(given, start=1)))
 
     def _predict_chunk(self, documents: Sequence[Document]) -> list[Patch]:
-        reading, head = self.manifest.reading, self.manifest.answering
-        capacity = reading.max_length - len(self._tokenizer.prefix) - len(self._tokenizer.suffix)
-        pieces = encode_documents(documents, self._tokenizer, segmenter=reading.segmenter, level=head.level)
-        windows = [
-            windows_of(p, document=i, unit=reading.unit, capacity=capacity, overlap=reading.overlap)
-            for i, p in enumerate(pieces)
-        ]
-        rows, chain = self._score([w for cut in windows for w in cut], pieces)
-        touching = self.manifest.decision.touching
-        decision = TagDecision(scheme=SCHEMES[head.scheme], decoding=head.decoding, chain=chain, touching=touching)
-        found = _decode(pieces, windows, rows, decision)
+        level = self.manifest.answering.level
+        read = read_documents(documents, self._tokenizer, reading=self.manifest.reading, level=level)
+        decoder = decoder_of(self.manifest)
+        found = decoder.decide(self._score(read, decoder), read.windows)
         return [
             Patch(
                 add=self._mentions(p, spans, scores),
-                events=_events(d, p, capacity=capacity, unknown=self._tokenizer.unknown),
+                events=_events(d, p, capacity=read.capacity, unknown=self._tokenizer.unknown),
             )
-            for d, p, (spans, scores) in zip(documents, pieces, found, strict=True)
+            for d, p, (spans, scores) in zip(documents, read.pieces, found, strict=True)
         ]
 
-    def _score(
-        self, windows: Sequence[Window], pieces: Sequence[Pieces]
-    ) -> tuple[list[NDArray[np.float32]], ChainScores | None]:
-        """Emissions of each window, and the chain if the head has one."""
-        rows: list[NDArray[np.float32]] = [np.zeros((0, 0), np.float32)] * len(windows)
-        chain = None
+    def _score(self, read: Reading, decoder: Decoder) -> list[list[Any]]:
+        """What the decoder takes of each window of each document."""
+        windows = [w for cut in read.windows for w in cut]
+        taken: list[Any] = [None] * len(windows)
         extra = len(self._tokenizer.prefix) + len(self._tokenizer.suffix)
         lengths = [w.pieces[1] - w.pieces[0] + extra for w in windows]
         for chosen in length_sorted_batches(lengths, max_tokens=self._max_tokens):
-            batch = collate([windows[i] for i in chosen], pieces, self._tokenizer)
-            tables = self._checked(self._scorer.run(batch))
-            for row, i in enumerate(chosen):
-                # A copy: a view would keep the padded batch alive until the whole chunk is decoded.
-                rows[i] = tables["emissions"][row, : batch["unit_count"][row]].copy()
-            if chain is None and "transitions" in tables:
-                chain = ChainScores(**{name: tables[name] for name in ("transitions", "start", "end")})
-        return rows, chain
-
-    def _checked(self, tables: Tables) -> Tables:
-        """Refuses a network whose answer is not about the labels of the manifest."""
-        head = self.manifest.answering
-        tags = SCHEMES[head.scheme].count(len(self.manifest.types))
-        if "emissions" not in tables or tables["emissions"].shape[-1] != tags:
-            raise ModelError(f"the network of {self.name} does not score the {tags} labels of its model.json")
-        return tables
+            together = [windows[i] for i in chosen]
+            batch = collate(together, read.pieces, self._tokenizer)
+            rows = decoder.take(self._scorer.run(batch), together, batch["unit_count"])
+            for i, row in zip(chosen.tolist(), rows, strict=True):
+                taken[i] = row
+        in_order = iter(taken)
+        return [[next(in_order) for _ in cut] for cut in read.windows]
 
     def _mentions(self, pieces: Pieces, spans: NDArray[np.int64], scores: NDArray[np.float64]) -> tuple[Mention, ...]:
         starts = pieces.units[spans[:, 0], 0].tolist()
@@ -164,30 +144,6 @@ def _as_document(text: str, number: int) -> Document:
         return Document(id=f"text-{number}", text=text)
     except ValueError as error:
         raise InputError(str(error)) from None
-
-
-def _decode(
-    pieces: Sequence[Pieces],
-    windows: Sequence[Sequence[Window]],
-    rows: Sequence[NDArray[np.float32]],
-    decision: TagDecision,
-) -> list[tuple[NDArray[np.int64], NDArray[np.float64]]]:
-    """Spans in units of each document, and their scores."""
-    chains: list[NDArray[np.float32]] = []
-    origins: list[tuple[int, int]] = []
-    ahead = 0
-    for number, (read, cut) in enumerate(zip(pieces, windows, strict=True)):
-        joined = stitch(rows[ahead : ahead + len(cut)], cut, units=len(read.units))
-        ahead += len(cut)
-        for start, end in dict.fromkeys(w.segment for w in cut):
-            chains.append(joined[start:end])
-            origins.append((number, start))
-    spans: list[list[NDArray[np.int64]]] = [[np.zeros((0, 3), np.int64)] for _ in pieces]
-    scores: list[list[NDArray[np.float64]]] = [[np.zeros(0)] for _ in pieces]
-    for (number, start), (found, score) in zip(origins, decode_batch(chains, decision), strict=True):
-        spans[number].append(found + np.array([start, start, 0]))
-        scores[number].append(score)
-    return [(np.concatenate(a), np.concatenate(b)) for a, b in zip(spans, scores, strict=True)]
 
 
 def _events(document: Document, pieces: Pieces, *, capacity: int, unknown: int | None) -> tuple[Event, ...]:

@@ -3,29 +3,34 @@
 A *segment* is what is decoded as one chain: a sentence, or consecutive sentences packed together. A segment that is too
 long is read through overlapping windows; each unit is *kept* from exactly one of them, the one where it stands farther
 from the edge, so that stitched scores cover every unit once (``stitch``).
+
+A sentence may be read with text of its document around it (*comparing-and-combining* §3: 100 characters on each side of
+a LivingNER sentence). Then the sentence is the *centre* of its window: the pieces of the window reach beyond it, its
+units do not, so that context is never trained on, predicted in or scored.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from fascicle.recipe.settings import ReadingSettings
 from fascicle.text.pieces import Ints, Pieces
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Window:
-    """A range of pieces of one document, the units that start in it, and those whose scores are kept.
+    """A range of pieces of one document, the units that are scored in it, and those whose scores are kept.
 
     Attributes:
         document: index of the document among those that are read together.
-        pieces: half-open range of pieces.
-        units: half-open range of units whose first piece is inside.
+        pieces: half-open range of pieces, context included.
+        units: half-open range of units whose first piece is inside, those of the context left out.
         keep: half-open range of units that this window answers for.
         segment: half-open range of units of the segment that the window belongs to.
     """
@@ -37,8 +42,36 @@ class Window:
     segment: tuple[int, int]
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Context:
+    """How much text is read on each side of a sentence: so many characters, or so many sentences, or nothing.
+
+    Attributes:
+        characters: on each side, rounded inward to whole pieces and whole units; where units are pieces, context may
+            begin or end inside a word.
+        sentences: neighbours on each side; those without a piece do not count.
+    """
+
+    characters: int = 0
+    sentences: int = 0
+
+    @classmethod
+    def of(cls, reading: ReadingSettings) -> Context:
+        """What a recipe or a model asks for."""
+        return cls(characters=reading.context_characters, sentences=reading.context_sentences)
+
+
+NO_CONTEXT = Context()
+
+
 def windows_of(
-    pieces: Pieces, *, document: int, unit: Literal["sentence", "packed"], capacity: int, overlap: int
+    pieces: Pieces,
+    *,
+    document: int,
+    unit: Literal["sentence", "packed"],
+    capacity: int,
+    overlap: int,
+    context: Context = NO_CONTEXT,
 ) -> list[Window]:
     """Cuts one document into windows.
 
@@ -48,22 +81,37 @@ def windows_of(
         unit: whether a segment is a sentence, or as many consecutive sentences as fit.
         capacity: most pieces in a window, special tokens not counted.
         overlap: pieces that neighbouring windows of a long segment share, at least where units allow.
+        context: read around each sentence that fits into one window. It ends between units; pieces of no unit are kept
+            within its limits. Where centre and context exceed the capacity, the context is shortened on both sides
+            alike, except that one side may have what the other does not use.
 
     Returns:
         Windows in reading order; their ``keep`` ranges partition the units of the document.
+
+    Raises:
+        ValueError: context for packed sentences, or both kinds of it.
     """
-    result = []
-    for start, end in _segments(pieces.sentences, unit=unit, capacity=capacity):
-        result.extend(_cut(pieces, (start, end), document=document, capacity=capacity, overlap=overlap))
-    return result
+    if context != NO_CONTEXT and (unit == "packed" or (context.characters and context.sentences)):
+        raise ValueError(f"{context} needs unit = 'sentence', here {unit!r}, and one of its two numbers to be 0")
+    segments = list(_segments(pieces.sentences, unit=unit, capacity=capacity))
+    result: list[Window] = []
+    for segment in segments:
+        result.extend(_cut(pieces, segment, document=document, capacity=capacity, overlap=overlap))
+    return result if context == NO_CONTEXT else _widened(pieces, result, segments, context=context, capacity=capacity)
+
+
+def answers_for(window: Window, start: int, end: int) -> bool:
+    """Whether a window answers for the span of units ``start`` to ``end`` (exclusive): its middle is kept, all is read.
+
+    At most one window answers for a span, and one does wherever the span is no longer than what windows share.
+    """
+    inside = window.units[0] <= start and end <= window.units[1]
+    return inside and window.keep[0] <= (start + end - 1) // 2 < window.keep[1]
 
 
 def cut_short(pieces: Pieces, *, capacity: int) -> Ints:
     """Units whose pieces reach over more than a window holds: only those among the first ``capacity`` are read."""
-    members = np.flatnonzero(pieces.unit_of >= 0)
-    last = pieces.first.copy()
-    last[pieces.unit_of[members]] = members  # the last one of each unit remains
-    return np.flatnonzero(last - pieces.first >= capacity).astype(np.int64)
+    return np.flatnonzero(_last_pieces(pieces) - pieces.first >= capacity).astype(np.int64)
 
 
 def stitch(scores: Sequence[NDArray[np.float32]], windows: Sequence[Window], *, units: int) -> NDArray[np.float32]:
@@ -83,6 +131,14 @@ def stitch(scores: Sequence[NDArray[np.float32]], windows: Sequence[Window], *, 
         start, end = window.keep
         joined[start:end] = rows[start - window.units[0] : end - window.units[0]]
     return joined
+
+
+def _last_pieces(pieces: Pieces) -> Ints:
+    """Index of the last piece of each unit."""
+    members = np.flatnonzero(pieces.unit_of >= 0)
+    last = pieces.first.copy()
+    last[pieces.unit_of[members]] = members  # the last one of each unit remains
+    return last
 
 
 def _segments(sentences: Ints, *, unit: str, capacity: int) -> Iterator[tuple[int, int]]:
@@ -138,3 +194,74 @@ def _unit_windows(borders: Ints, *, capacity: int, overlap: int) -> Iterator[tup
         back = np.searchsorted(borders, borders[end] - overlap, side="left")
         fits = np.searchsorted(borders, borders[end + 1] - capacity, side="left")  # always beyond start
         start = min(int(max(back, fits)), end)
+
+
+def _widened(
+    pieces: Pieces, windows: list[Window], segments: Sequence[tuple[int, int]], *, context: Context, capacity: int
+) -> list[Window]:
+    """The same windows with context around those that hold a whole sentence."""
+    number_of = {segment: i for i, segment in enumerate(segments)}
+    inward = _inward(pieces)
+    result = []
+    for window in windows:
+        number = number_of.get(window.pieces)  # none for a part of a long sentence
+        if number is None:
+            result.append(window)
+            continue
+        limits = 0, len(pieces.ids)
+        if context.sentences:
+            first, last = max(0, number - context.sentences), min(len(segments) - 1, number + context.sentences)
+            limits = segments[first][0], segments[last][1]
+        room = capacity - (window.pieces[1] - window.pieces[0])
+        available = _available(pieces, window.pieces, limits=limits, characters=context.characters, room=room)
+        result.append(replace(window, pieces=_share(window.pieces, available, room=room, inward=inward)))
+    return result
+
+
+def _inward(pieces: Pieces) -> tuple[Ints, Ints]:
+    """For each border between pieces the nearest that cuts no unit: not before it, and not after it; ``[n + 1]``."""
+    borders = np.arange(len(pieces.ids) + 1)
+    # Borders are compared with the farthest piece of all units that begin before them.
+    reach = np.append(-1, np.maximum.accumulate(_last_pieces(pieces)))
+    whole = reach[np.searchsorted(pieces.first, borders, side="left")] < borders
+    following = np.minimum.accumulate(np.where(whole, borders, len(pieces.ids))[::-1])[::-1]
+    return following, np.maximum.accumulate(np.where(whole, borders, 0))
+
+
+def _available(
+    pieces: Pieces, centre: tuple[int, int], *, limits: tuple[int, int], characters: int, room: int
+) -> tuple[int, int]:
+    """Pieces before and after the centre that lie within the limits and, if given, so many characters away."""
+    start, end = centre
+    low, high = max(limits[0], start - room), min(limits[1], end + room)
+    if not characters:
+        return start - low, high - end
+    inside = pieces.spans[start:end]
+    before = pieces.spans[low:start, 0][::-1] >= inside[:, 0].min() - characters
+    after = pieces.spans[end:high, 1] <= inside[:, 1].max() + characters
+    return _leading(before), _leading(after)
+
+
+def _leading(allowed: NDArray[np.bool_]) -> int:
+    """How many are true before the first that is not."""
+    return int(np.argmin(np.append(allowed, False)))
+
+
+def _share(
+    centre: tuple[int, int], available: tuple[int, int], *, room: int, inward: tuple[Ints, Ints]
+) -> tuple[int, int]:
+    """The centre with whole units of context on both sides, in equal parts unless one side leaves room to the other."""
+    start, end = centre
+    following, previous = inward
+
+    def before(count: int) -> int:
+        return start - min(int(following[start - count]), start)
+
+    def after(count: int) -> int:
+        return max(int(previous[end + count]), end) - end
+
+    most_before, most_after = before(available[0]), after(available[1])
+    left = before(min(most_before, max(room // 2, room - most_after)))
+    right = after(min(most_after, room - left))
+    left = before(min(most_before, room - right))  # what the right side lost by rounding
+    return start - left, end + right

@@ -9,6 +9,7 @@ from typing import Literal
 
 from fascicle.core.document import Document
 from fascicle.errors import RecipeError
+from fascicle.formats.brat import content_sha256, holds_annotation
 from fascicle.formats.conll import ConllOptions, parse_columns
 from fascicle.formats.detection import detect
 from fascicle.formats.files import read
@@ -70,7 +71,9 @@ def _pairs(key: str, given: Sequence[str]) -> tuple[tuple[str, str], ...]:
 
 
 def part_sha256(path: str) -> str:
-    """Hash of a file's content, or of the names and contents of a folder's text files."""
+    """Hash of a file's content, or of the names and contents of a folder's text files (of brat: annotation too)."""
+    if holds_annotation(path):
+        return content_sha256(path)
     place = Path(path)
     if not place.is_dir():
         return file_sha256(place)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,13 +12,14 @@ import torch
 from torch import Tensor
 
 from fascicle.core.document import GOLD, Document
-from fascicle.core.tags import SCHEMES
-from fascicle.models.tagger import IGNORED
-from fascicle.models.targets import align
-from fascicle.recipe.settings import HeadSettings, ReadingSettings
+from fascicle.models.head import Head
+from fascicle.models.targets import Aligned, Limits, align
+from fascicle.recipe.heads import Level
+from fascicle.recipe.settings import ReadingSettings
 from fascicle.text.batch import Batch, collate
-from fascicle.text.pieces import Ints, Pieces, PieceTokenizer, encode_documents
-from fascicle.text.windows import Window, cut_short, windows_of
+from fascicle.text.pieces import Ints, Pieces, PieceTokenizer
+from fascicle.text.reading import Reading, read_documents
+from fascicle.text.windows import Window, cut_short
 
 _SORTED_TOGETHER = 50  # batches whose windows are sorted by length before they are cut: little padding, much chance
 
@@ -29,55 +31,52 @@ class TrainingSet:
     Attributes:
         pieces: the documents.
         windows: of all documents.
-        tags: tag ids of the units of each document.
+        heads: what is trained, by name.
+        gold: of each head and document, in the head's own form.
         tokenizer: of the encoder.
-        specials: whether special tokens take part in the loss, as O.
         mentions: gold mentions.
-        lost: gold mentions that the head cannot represent, by reason.
+        lost: of each head, gold mentions that it cannot represent, by reason.
     """
 
     pieces: list[Pieces]
     windows: list[Window]
-    tags: list[Ints]
+    heads: Mapping[str, Head]
+    gold: Mapping[str, list[Ints]]
     tokenizer: PieceTokenizer
-    specials: bool
     mentions: int
-    lost: Counter[str]
+    lost: Mapping[str, Counter[str]]
 
     def batches(
         self, *, size: int, seed: int, epoch: int, hidden: float = 0.0
-    ) -> Iterator[tuple[dict[str, Tensor], Tensor]]:
+    ) -> Iterator[tuple[dict[str, Tensor], dict[str, Tensor]]]:
         """One epoch of batches, the same for the same arguments.
 
         Args:
             size: windows in a batch.
-            seed: decides, with ``epoch``, the order and what is hidden.
+            seed: decides, with ``epoch``, the order, what is hidden, and what the heads draw.
             epoch: from 0.
             hidden: share of pieces replaced by the mask token.
 
         Yields:
-            Arrays of ``text.batch.collate`` and targets ``[B, U]``.
+            Arrays of ``text.batch.collate``, and the targets of each head.
         """
-        chance = np.random.default_rng((seed, epoch, 1))
+        hiding = np.random.default_rng((seed, epoch, 1))
+        chances = {name: np.random.default_rng((seed, epoch, 2)) for name in self.heads}
         for chosen in _shuffled([w.pieces[1] - w.pieces[0] for w in self.windows], size=size, seed=(seed, epoch)):
-            arrays, targets = self._batch([self.windows[i] for i in chosen])
+            windows = [self.windows[i] for i in chosen]
+            arrays = collate(windows, self.pieces, self.tokenizer)
             if hidden:
-                arrays = {**arrays, "input_ids": self._hide(arrays, hidden, chance)}
-            yield {name: torch.from_numpy(a) for name, a in arrays.items()}, torch.from_numpy(targets)
+                arrays = {**arrays, "input_ids": self._hide(arrays, hidden, hiding)}
+            targets = {name: torch.from_numpy(self._targets(name, windows, chances[name])) for name in self.heads}
+            yield {name: torch.from_numpy(a) for name, a in arrays.items()}, targets
 
     def count(self, size: int) -> int:
         """Batches in an epoch."""
         return -(-len(self.windows) // size)
 
-    def _batch(self, windows: Sequence[Window]) -> tuple[Batch, Ints]:
-        arrays = collate(windows, self.pieces, self.tokenizer)
-        targets = np.full(arrays["first_piece"].shape, IGNORED, dtype=np.int64)
-        for row, window in enumerate(windows):
-            tags = self.tags[window.document][slice(*window.units)]
-            targets[row, : len(tags)] = tags
-        if self.specials:
-            arrays, targets = _with_specials(arrays, targets)
-        return arrays, targets
+    def _targets(self, name: str, windows: Sequence[Window], chance: np.random.Generator) -> Ints:
+        gold = self.gold[name]
+        return self.heads[name].targets([gold[w.document] for w in windows], windows, chance=chance)
 
     def _hide(self, arrays: Batch, share: float, chance: np.random.Generator) -> Ints:
         """Piece ids with a share of them replaced; special tokens and padding stay."""
@@ -93,7 +92,8 @@ def training_set(
     *,
     types: Sequence[str],
     reading: ReadingSettings,
-    head: HeadSettings,
+    heads: Mapping[str, Head],
+    level: Level,
 ) -> TrainingSet:
     """Cuts documents into windows and aligns their gold.
 
@@ -102,31 +102,44 @@ def training_set(
         tokenizer: of the encoder.
         types: entity types.
         reading: what the network reads at a time.
-        head: what it learns.
+        heads: what is trained, by name.
+        level: what a unit of the heads is.
     """
-    capacity = reading.max_length - len(tokenizer.prefix) - len(tokenizer.suffix)
-    scheme = SCHEMES[head.scheme]
-    pieces = encode_documents(documents, tokenizer, segmenter=reading.segmenter, level=head.level)
-    windows: list[Window] = []
-    tags: list[Ints] = []
-    lost: Counter[str] = Counter()
-    for number, (document, read) in enumerate(zip(documents, pieces, strict=True)):
-        cut = windows_of(read, document=number, unit=reading.unit, capacity=capacity, overlap=reading.overlap)
-        aligned = align(document.layer(GOLD), read, cut, types=types, scheme=scheme)
-        windows.extend(cut)
-        tags.append(scheme.encode(map(tuple, aligned.spans.tolist()), length=len(read.units)))
-        lost.update(aligned.lost)
-        lost["long-word"] += len(cut_short(read, capacity=capacity))
-    mentions = sum(len(d.layer(GOLD)) for d in documents)
+    read = read_documents(documents, tokenizer, reading=reading, level=level)
+    short = sum(len(cut_short(p, capacity=read.capacity)) for p in read.pieces)
+    gold: dict[str, list[Ints]] = {}
+    lost: dict[str, Counter[str]] = {}
+    for name, head in heads.items():
+        aligned = aligned_gold(documents, read, types=types, limits=head.limits)
+        units = [len(p.units) for p in read.pieces]
+        gold[name] = [head.gold(a.spans, units=n) for a, n in zip(aligned, units, strict=True)]
+        lost[name] = sum((a.lost for a in aligned), Counter({"long-word": short}))
     return TrainingSet(
-        pieces=pieces,
-        windows=windows,
-        tags=tags,
+        pieces=read.pieces,
+        windows=[w for cut in read.windows for w in cut],
+        heads=heads,
+        gold=gold,
         tokenizer=tokenizer,
-        specials=head.specials == "include",
-        mentions=mentions,
-        lost=+lost,
+        mentions=sum(len(d.layer(GOLD)) for d in documents),
+        lost={name: +count for name, count in lost.items()},
     )
+
+
+def aligned_gold(
+    documents: Sequence[Document], read: Reading, *, types: Sequence[str], limits: Limits
+) -> list[Aligned]:
+    """The gold of each document in units, see ``models.targets.align``."""
+    return [
+        align(document.layer(GOLD), pieces, windows, types=types, limits=limits)
+        for document, pieces, windows in zip(documents, read.pieces, read.windows, strict=True)
+    ]
+
+
+def covering_width(documents: Sequence[Document], read: Reading, *, types: Sequence[str], share: float) -> int:
+    """The smallest width in units that covers a share of the gold mentions that are read at all."""
+    aligned = aligned_gold(documents, read, types=types, limits=Limits(nested=True))
+    widths = np.sort(np.concatenate([np.diff(a.spans[:, :2], axis=1)[:, 0] for a in aligned]))
+    return int(widths[max(0, math.ceil(share * len(widths)) - 1)]) if len(widths) else 1
 
 
 def _shuffled(lengths: Sequence[int], *, size: int, seed: tuple[int, int]) -> Iterator[Ints]:
@@ -141,15 +154,3 @@ def _shuffled(lengths: Sequence[int], *, size: int, seed: tuple[int, int]) -> It
         batches.extend(group[i : i + size] for i in range(0, len(group), size))
     for i in chance.permutation(len(batches)):
         yield batches[i]
-
-
-def _with_specials(arrays: dict[str, Ints], targets: Ints) -> tuple[dict[str, Ints], Ints]:
-    """Adds the first and the last special token of each window as units tagged O (*comparing-and-combining* §4.1)."""
-    count = arrays["unit_count"]
-    rows = np.arange(len(count))
-    first = np.pad(arrays["first_piece"], ((0, 0), (1, 1)))
-    tags = np.pad(targets, ((0, 0), (1, 1)), constant_values=IGNORED)
-    tags[:, 0] = 0
-    first[rows, count + 1] = arrays["attention_mask"].sum(axis=1) - 1
-    tags[rows, count + 1] = 0
-    return {**arrays, "first_piece": first, "unit_count": count + 2}, tags

@@ -93,13 +93,12 @@ class Trainer:
         mean = total / max(1, self.steps_per_epoch)
         yield EpochDone(epoch=self.epoch, loss=mean, seconds=time.perf_counter() - started)
 
-    def _accumulate(self, batch: dict[str, Tensor], targets: Tensor, *, share: float) -> float:
+    def _accumulate(self, batch: dict[str, Tensor], targets: dict[str, Tensor], *, share: float) -> float:
         """Adds the gradient of one batch; returns its share of the loss."""
-        batch = {name: t.to(self.device) for name, t in batch.items()}
+        batch, targets = ({name: t.to(self.device) for name, t in x.items()} for x in (batch, targets))
         with torch.autocast(self.device.type, dtype=torch.bfloat16, enabled=self.bf16):
             scores = self.model(batch)
-        head = self.model.head(self.model.answer)
-        loss = head.loss(scores[self.model.answer], targets.to(self.device)) * share
+        loss = self.model.loss(scores, targets) * share
         self._accelerator.backward(loss)
         return float(loss.detach())
 

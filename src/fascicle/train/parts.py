@@ -76,16 +76,21 @@ def representable(parts: Parts, train: TrainingSet, recipe: Recipe, tokenizer: P
         if unseen:
             yield f"{name}: {unseen} gold mentions are of types that train lacks; they count as missed"
         if documents:
-            head = recipe.model.head()
-            yield from _lost(name, training_set(known, tokenizer, types=parts.types, reading=recipe.reading, head=head))
+            level = recipe.model.head.level
+            data = training_set(
+                known, tokenizer, types=parts.types, reading=recipe.reading, heads=train.heads, level=level
+            )
+            yield from _lost(name, data)
 
 
 def _lost(part: str, data: TrainingSet) -> Iterator[str]:
-    lost = sum(n for reason, n in data.lost.items() if reason in REASONS)
-    share = lost / max(1, data.mentions)
-    yield f"{part}: {data.mentions} gold mentions, {lost} ({share:.2%}) cannot be represented exactly"
-    for reason, count in data.lost.most_common():
-        yield f"{part}:   {count} {reason}: {REASONS.get(reason, 'words longer than a window, read in part')}"
+    for name, reasons in data.lost.items():
+        head = f" by {name}" if len(data.lost) > 1 else ""
+        lost = sum(n for reason, n in reasons.items() if reason in REASONS)
+        share = lost / max(1, data.mentions)
+        yield f"{part}: {data.mentions} gold mentions, {lost} ({share:.2%}) cannot be represented exactly{head}"
+        for reason, count in reasons.most_common():
+            yield f"{part}:   {count} {reason}: {REASONS.get(reason, 'words longer than a window, read in part')}"
 
 
 def _of_types(document: Document, types: tuple[str, ...]) -> Document:

@@ -32,19 +32,19 @@ from fascicle.evaluate.inputs import layers
 from fascicle.evaluate.scores import Scores, score
 from fascicle.formats.atomic import atomic_folder, atomic_text_writer, atomic_writer
 from fascicle.formats.predictions import Prediction, write_tsv
-from fascicle.models.checkpoint import TorchScorer, build_model, load_model, save_model
+from fascicle.models.checkpoint import TorchScorer, load_model, save_model
 from fascicle.models.encoder import Pretrained, load_pretrained
-from fascicle.models.families import FAMILIES
 from fascicle.models.model import NerModel
-from fascicle.recipe.manifest import Decision, Manifest, TokenizerFacts
+from fascicle.recipe.manifest import Manifest, write_manifest
 from fascicle.recipe.settings import Recipe
 from fascicle.runtime.predictor import ModelPredictor
 from fascicle.text.segment import SEGMENTERS
-from fascicle.train.corpus import part_sha256
-from fascicle.train.data import TrainingSet, training_set
+from fascicle.train.data import TrainingSet
+from fascicle.train.decision import fit_nothing
 from fascicle.train.environment import describe_environment
 from fascicle.train.loop import EpochDone, StepDone, Trainer
 from fascicle.train.parts import Parts, read_parts, representable
+from fascicle.train.prepare import check_encoder, prepare
 from fascicle.train.state import restore_state, save_state
 
 
@@ -101,13 +101,12 @@ def run_recipe(recipe: Recipe, folder: Path, *, resume: bool = False) -> Iterato
     started = time.perf_counter()
     parts = read_parts(recipe.corpus)
     pretrained = load_pretrained(recipe.model.encoder, revision=recipe.model.revision)
-    _check_encoder(recipe, pretrained)
+    check_encoder(recipe, pretrained)
     _start_folder(folder, recipe)
     torch.manual_seed(recipe.seed)
-    manifest = _manifest(recipe, parts.types, pretrained)
-    model = build_model(pretrained.encoder, manifest)
-    head = recipe.model.head()
-    data = training_set(parts.train, pretrained.tokenizer, types=parts.types, reading=recipe.reading, head=head)
+    prepared = prepare(recipe, parts, pretrained)
+    manifest, model, data = prepared.manifest, prepared.model, prepared.data
+    yield from (Note(text=text) for text in prepared.notes)
     for text in (*parts.notes, *representable(parts, data, recipe, pretrained.tokenizer)):
         yield Note(text=text)
     facts = parts.facts(recipe.corpus)
@@ -120,6 +119,9 @@ def run_recipe(recipe: Recipe, folder: Path, *, resume: bool = False) -> Iterato
         restore_state(folder / "state", trainer)
         session.rewind(trainer.epoch)
         yield Note(text=f"resumed after epoch {trainer.epoch}")
+    elif resume and session.is_trained():
+        trainer.epoch = recipe.training.epochs
+        yield Note(text="all epochs are there; only the end of the run is made again")
     yield from session.train(trainer)
     yield session.finish(time.perf_counter() - started)
 
@@ -145,6 +147,16 @@ class _Session:
         self._parts = parts
         self._lines: list[dict[str, Any]] = []
 
+    def is_trained(self) -> bool:
+        """Whether the folder holds all epochs, and what they gave."""
+        if not ((self._folder / "best").exists() and (self._folder / "metrics.jsonl").exists()):
+            return False
+        self.rewind(self._recipe.training.epochs)
+        done = bool(self._lines) and self._lines[-1]["epoch"] == self._recipe.training.epochs
+        if not done and not self._stop():
+            self._lines = []
+        return bool(self._lines)
+
     def rewind(self, epoch: int) -> None:
         """Forgets what was written after the state that training goes on from."""
         text = (self._folder / "metrics.jsonl").read_text(encoding="utf-8")
@@ -167,6 +179,7 @@ class _Session:
         """Scores the chosen model in fp32 on dev and test, and clears what only ``resume`` needed."""
         chosen = self._best()
         model = load_model(self._folder / "best", self._manifest).to(next(self._model.parameters()).device)
+        tuned = self._tune(model)
         dev = self._predict_and_score(model, self._parts.dev, "dev.tsv")
         test = self._predict_and_score(model, self._parts.test, "test.tsv") if self._parts.test else None
         _write_json(
@@ -176,10 +189,21 @@ class _Session:
                 "dev": dev.as_dict(),
                 "test": test.as_dict() if test else None,
                 "seconds": round(seconds, 1),
+                **tuned,
             },
         )
         shutil.rmtree(self._folder / "state", ignore_errors=True)
         return Finished(folder=self._folder, epoch=chosen["epoch"], dev=dev, test=test)
+
+    def _tune(self, model: NerModel) -> dict[str, Any]:
+        """Fits the decision of the chosen model on dev, if the recipe asks for it; returns what to write down."""
+        if self._recipe.decision.tune == "no":
+            return {}
+        scorer = TorchScorer(model=model.eval())
+        decision, tried = fit_nothing(self._manifest, self._tokenizer, scorer, self._parts.dev)
+        self._manifest = msgspec.structs.replace(self._manifest, decision=decision)
+        write_manifest(self._folder / "best", self._manifest)
+        return {"nothing": decision.nothing, "dev_f1_by_nothing": tried}
 
     def _after_epoch(self, event: EpochDone, trainer: Trainer) -> EpochScored:
         weights = trainer.average.weights()
@@ -278,52 +302,10 @@ def _content(recipe: Recipe) -> str:
 
 def _check_names(recipe: Recipe) -> None:
     """Refuses names of parts that this release does not have."""
-    for key, given, known in (
-        ("model.family", recipe.model.family, FAMILIES),
-        ("reading.segmenter", recipe.reading.segmenter, SEGMENTERS),
-    ):
-        if given not in known:
-            raise RecipeError(f"{key} = {given!r} is not allowed: allowed are {', '.join(map(repr, known))}")
-
-
-def _check_encoder(recipe: Recipe, pretrained: Pretrained) -> None:
-    """Refuses what the encoder cannot do."""
-    if recipe.model.specials == "include" and not (pretrained.tokenizer.prefix and pretrained.tokenizer.suffix):
-        raise RecipeError(
-            f'model.specials = "include" needs special tokens before and after a text, which {recipe.model.encoder} '
-            'does not have; use "exclude"'
-        )
-    if recipe.training.hidden_pieces and pretrained.tokenizer.mask is None:
-        raise RecipeError(
-            f"training.hidden_pieces = {recipe.training.hidden_pieces} needs a mask token, which the tokenizer of "
-            f"{recipe.model.encoder} lacks; set it to 0"
-        )
-    if recipe.reading.max_length > pretrained.encoder.longest:
-        raise RecipeError(
-            f"reading.max_length = {recipe.reading.max_length} is more than the {pretrained.encoder.longest} pieces "
-            f"that {recipe.model.encoder} reads; lower it (longer texts are read through windows)"
-        )
-
-
-def _manifest(recipe: Recipe, types: tuple[str, ...], pretrained: Pretrained) -> Manifest:
-    from fascicle import __version__
-
-    tokenizer = pretrained.tokenizer
-    return Manifest(
-        name=recipe.name,
-        fascicle=__version__,
-        runtime="torch",
-        types=types,
-        heads={recipe.model.family: recipe.model.head()},
-        reading=recipe.reading,
-        tokenizer=TokenizerFacts(
-            sha256=tokenizer.sha256, prefix=tokenizer.prefix, suffix=tokenizer.suffix, pad=tokenizer.pad
-        ),
-        decision=Decision(
-            answer=recipe.model.family, decoding=recipe.model.decoding, chosen_on=part_sha256(recipe.corpus.dev)
-        ),
-        encoder=recipe.model.encoder,
-    )
+    given = recipe.reading.segmenter
+    if given not in SEGMENTERS:
+        allowed = ", ".join(map(repr, SEGMENTERS))
+        raise RecipeError(f"reading.segmenter = {given!r} is not allowed: allowed are {allowed}")
 
 
 def _check_data(folder: Path, facts: dict[str, Any]) -> None:
@@ -339,7 +321,7 @@ def _facts(recipe: Recipe, parts: Parts, data: TrainingSet, of_data: dict[str, A
         "seed": recipe.seed,
         "types": parts.types,
         "data": of_data,
-        "not_representable": dict(data.lost),
+        "not_representable": {name: dict(reasons) for name, reasons in data.lost.items()},
         "windows": len(data.windows),
         "environment": describe_environment(),
     }

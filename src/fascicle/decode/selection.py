@@ -1,0 +1,125 @@
+"""Which of many candidate spans stay: all of them, or a flat set of spans that do not overlap."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any, Literal, get_args
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+__all__ = ["SpanDecoding", "select"]
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+SpanDecoding = Literal["nested", "greedy", "optimal"]
+
+
+def select(spans: ArrayLike, scores: ArrayLike, *, decoding: SpanDecoding, owners: ArrayLike | None = None) -> Ints:
+    """Choose among candidate spans; the order in which they are given has no influence.
+
+    `"nested"` keeps every span, nested and crossing ones too. `"greedy"` is the heuristic decoding of
+    bundling-learning §3.2.3 as an exact rule: go through the spans by falling score, equal ones by start, end and
+    type, and accept each that is disjoint from all accepted before. (The released SpanNER routine depends on the
+    order of enumeration and leaves overlaps.) `"optimal"` takes, of all sets of disjoint spans, one with the
+    greatest sum of scores; of several, the one that holds the earliest span, by start, end and type, in which they
+    differ. No span can be added to what either of these two keeps.
+
+    Args:
+        spans: `(start, end, type index)`, `[m, 3]`, half-open, none empty.
+        scores: `[m]`, finite and not negative.
+        decoding: The rule.
+        owners: The number of the text that each span belongs to, `[m]`; spans of different texts never compete.
+            Without it, all belong to one.
+
+    Returns:
+        Indices of the spans that stay, in order of owner, start, end and type. Of spans that differ in nothing but the
+        score only the best can stay, by all three rules.
+
+    Raises:
+        ValueError: If the rule is unknown, shapes do not agree, a span is empty or a score is no weight.
+    """
+    if decoding not in get_args(SpanDecoding):
+        raise ValueError(f"unknown span decoding {decoding!r}; choose 'nested', 'greedy' or 'optimal'")
+    table, weights, texts = _checked(spans, scores, owners)
+    order = np.lexsort((-weights, table[:, 2], table[:, 1], table[:, 0], texts))
+    keys = np.column_stack([texts, table])[order]
+    fresh = np.ones(len(order), dtype=np.bool_)
+    fresh[1:] = (keys[1:] != keys[:-1]).any(axis=1)
+    order, keys = order[fresh], keys[fresh]
+    if decoding == "nested" or not len(order):
+        return order
+    starts, ends = _on_one_line(keys)
+    cuts = _cluster_cuts(starts, ends)
+    crowded = np.repeat(np.diff(cuts) > 1, np.diff(cuts))
+    keep = ~crowded
+    members = np.flatnonzero(crowded)
+    choose = _greedy if decoding == "greedy" else _optimal
+    keep[members] = choose(starts[members], ends[members], weights[order[members]])
+    return order[keep]
+
+
+def _checked(spans: ArrayLike, scores: ArrayLike, owners: ArrayLike | None) -> tuple[Ints, Floats, Ints]:
+    table: NDArray[Any] = np.asarray(spans)
+    weights = np.asarray(scores, dtype=np.float64)
+    texts: NDArray[Any] = np.zeros(weights.shape, dtype=np.int64) if owners is None else np.asarray(owners)
+    shapes = f"spans {table.shape}, scores {weights.shape}, owners {texts.shape}"
+    if table.shape != (*weights.shape, 3) or weights.ndim != 1 or texts.shape != weights.shape:
+        raise ValueError(f"spans [m, 3], scores [m] and owners [m] do not agree: {shapes}")
+    if len(table) and (table.dtype.kind not in "iu" or texts.dtype.kind not in "iu"):
+        raise ValueError(f"spans and owners must be integers, got {table.dtype} and {texts.dtype}")
+    if (table[:, 0] >= table[:, 1]).any():
+        raise ValueError(f"a span must end after its start, got {table[table[:, 0] >= table[:, 1]][0].tolist()}")
+    if not (np.isfinite(weights) & (weights >= 0)).all():
+        raise ValueError("the score of a span must be finite and not negative")
+    return table.astype(np.int64, copy=False), weights, texts.astype(np.int64, copy=False)
+
+
+def _on_one_line(keys: Ints) -> tuple[Ints, Ints]:
+    """Starts and ends `[m]` with the texts laid end to end, for spans `(owner, start, end, type)` sorted by owner."""
+    first, last = keys[:, 1].min(), keys[:, 2].max()
+    text = np.cumsum(np.diff(keys[:, 0], prepend=keys[0, 0]) != 0)
+    shift = text * (last - first) - first
+    return keys[:, 1] + shift, keys[:, 2] + shift
+
+
+def _cluster_cuts(starts: Ints, ends: Ints) -> Ints:
+    """Where, among spans sorted by start, one begins that no earlier span reaches; `m` at the end."""
+    reach = np.maximum.accumulate(ends)
+    return np.append(np.flatnonzero(np.append(True, starts[1:] >= reach[:-1])), len(starts))
+
+
+def _greedy(starts: Ints, ends: Ints, weights: Floats) -> NDArray[np.bool_]:
+    """Which spans the greedy rule accepts, `[m]`; they are sorted by start, end and type."""
+    borders = np.unique(np.append(starts, ends))
+    left, right = np.searchsorted(borders, starts).tolist(), np.searchsorted(borders, ends).tolist()
+    taken, accepted = bytearray(len(borders)), np.zeros(len(starts), dtype=np.bool_)
+    for index in np.argsort(-weights, kind="stable").tolist():
+        begin, stop = left[index], right[index]
+        if taken.find(1, begin, stop) < 0:
+            taken[begin:stop] = b"\1" * (stop - begin)
+            accepted[index] = True
+    return accepted
+
+
+def _optimal(starts: Ints, ends: Ints, weights: Floats) -> NDArray[np.bool_]:
+    """Which spans make up the heaviest disjoint set, `[m]`; they are sorted by start, end and type.
+
+    Weighted interval scheduling from the right: the best of the spans from `i` on is the better of leaving `i` out and
+    of taking it with the best from the first span behind it. Each cluster of overlapping spans is summed for itself, so
+    that what is chosen in one cannot depend on the rounding of another.
+    """
+    chosen = np.zeros(len(starts), dtype=np.bool_)
+    after, gains = np.searchsorted(starts, ends).tolist(), weights.tolist()
+    cuts = _cluster_cuts(starts, ends).tolist() if len(starts) else []
+    heaviest, take = [0.0] * (len(gains) + 1), [False] * len(gains)
+    for left, right in pairwise(cuts):
+        for i in range(right - 1, left - 1, -1):  # heaviest[right] is still 0
+            gain = gains[i] + heaviest[after[i]]
+            take[i] = gain >= heaviest[i + 1]
+            heaviest[i] = gain if take[i] else heaviest[i + 1]
+        i = left
+        while i < right:
+            chosen[i] = take[i]
+            i = after[i] if take[i] else i + 1
+    return chosen

@@ -1,0 +1,225 @@
+"""Score tables of a span head into candidate spans: every span whose best class is a type, with its probability.
+
+The logit of class `c` for the span of units `i` to `i + w`, both included, of window `b` is
+
+    starts[b, i, c] + ends[b, i + w, c] + widths[w, c] + spans[b, i, w, c]
+
+added in this order; a table that is not there counts as 0. Class 0 is None, class `t + 1` is type `t`. A span
+classifier on the concatenated states of the first and the last unit splits into `starts` and `ends` exactly, so nothing
+of the size of the band `[B, U, L, C]` is needed, neither there nor here (SpanPred, comparing-and-combining §4.3).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property, reduce
+from typing import Any, Final
+
+import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
+from numpy.typing import ArrayLike, NDArray
+
+__all__ = ["Candidates", "candidates", "widen"]
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+# Each table's axes, in the order in which the terms of a logit are added.
+_AXES: Final = {"starts": "BUC", "ends": "BUC", "widths": "LC", "spans": "BULC"}
+_SLICE: Final = 1 << 19  # numbers of the band [*, L, C]: 2 MB of float32
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Candidates:
+    """Spans that a head takes for mentions, nested and crossing ones included, in order of row, start and end.
+
+    Attributes:
+        rows: The window of each span, `[m]`.
+        spans: `(start, end, type index)` in units of the window, `[m, 3]`, half-open.
+        scores: The softmax probability of that type among all classes, `[m]`.
+    """
+
+    rows: Ints
+    spans: Ints
+    scores: Floats
+
+
+def candidates(
+    tables: Mapping[str, NDArray[Any]], counts: ArrayLike, *, longest: int, slice_size: int = _SLICE
+) -> Candidates:
+    """Find the spans whose best class is a type: one with a logit above that of None, the lower type among equals.
+
+    Args:
+        tables: Some of `starts` `[B, U, C]`, `ends` `[B, U, C]`, `widths` `[L, C]` and `spans` `[B, U, L, C]`, at least
+            one of them with units; numbers or minus infinity. What lies behind the units of a window has no influence.
+        counts: Units in each window, `[B]`, from 0 to `U`.
+        longest: Units in the longest span; read only where neither `widths` nor `spans` says it (`L`).
+        slice_size: How many numbers of the band `[*, L, C]` may be in memory at a time. It changes no result.
+
+    Returns:
+        The candidates. Their logits are added in the type of the tables, at least float32, and equal those of `widen`.
+
+    Raises:
+        ValueError: If names, shapes or counts do not agree, or a logit is NaN or plus infinity.
+    """
+    shape = _checked_shape(tables, longest)
+    sizes = np.asarray(counts, dtype=np.int64)
+    if sizes.shape != shape[:1] or (sizes < 0).any() or (sizes > shape[1]).any():
+        raise ValueError(f"counts must be [{shape[0]}], each from 0 to {shape[1]}; got {sizes.shape}: {sizes.tolist()}")
+    rows = np.repeat(np.arange(shape[0]), sizes)
+    units = np.arange(len(rows)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    line = _Line(tables=tables, rows=rows, units=units, room=sizes[rows] - units, longest=shape[2])
+    step = max(1, slice_size // (shape[2] * shape[3]))
+    found = [_best(line, *line.promising(left, left + step)) for left in range(0, max(1, len(rows)), step)]
+    position, width, kind, scores = (np.concatenate(part) for part in zip(*found, strict=True))
+    start = units[position]
+    return Candidates(rows=rows[position], spans=np.stack([start, start + width + 1, kind], axis=1), scores=scores)
+
+
+def widen(tables: Mapping[str, NDArray[Any]], *, longest: int) -> NDArray[Any]:
+    """The logits of all spans at once; for small cases and as the definition of what `candidates` searches.
+
+    Args:
+        tables: As in `candidates`.
+        longest: As in `candidates`.
+
+    Returns:
+        `[B, U, L, C]` by window, first unit, width - 1 and class; minus infinity where a span would reach beyond `U`.
+
+    Raises:
+        ValueError: If names or shapes do not agree.
+    """
+    shape = _checked_shape(tables, longest)
+    band = np.zeros(shape, dtype=_float_type(tables))
+    if "starts" in tables:
+        band += tables["starts"][:, :, None]
+    for width in range(min(shape[1], shape[2])):
+        if "ends" in tables:
+            band[:, : shape[1] - width, width] += tables["ends"][:, width:]
+    for name in ("widths", "spans"):
+        if name in tables:
+            band += tables[name]
+    band[:, np.add.outer(np.arange(shape[1]), np.arange(shape[2])) >= shape[1]] = -np.inf
+    return band
+
+
+def _float_type(tables: Mapping[str, NDArray[Any]]) -> np.dtype[Any]:
+    return np.result_type(np.float32, *(table.dtype for table in tables.values()))
+
+
+def _checked_shape(tables: Mapping[str, NDArray[Any]], longest: int) -> tuple[int, int, int, int]:
+    """`(B, U, L, C)` of tables that agree about them."""
+    if not tables.keys() <= _AXES.keys() or not tables.keys() - {"widths"}:
+        raise ValueError(f"a span head has the tables {', '.join(_AXES)}, one with units at least; got {[*tables]}")
+    sizes: dict[str, set[int]] = {axis: set() for axis in "BULC"}
+    fits = True
+    for name, table in tables.items():
+        fits &= table.ndim == len(_AXES[name])
+        for axis, size in zip(_AXES[name], table.shape, strict=False):
+            sizes[axis].add(size)
+    sizes["L"] = sizes["L"] or {longest}
+    if not fits or any(len(found) != 1 for found in sizes.values()) or min(sizes["L"]) < 1 or min(sizes["C"]) < 2:
+        wanted = ", ".join(f"{name} [{', '.join(axes)}]" for name, axes in _AXES.items())
+        given = ", ".join(f"{name} {table.shape}" for name, table in tables.items())
+        raise ValueError(f"tables must be {wanted} with one B, U, L >= 1 and C >= 2; got {given}, longest {longest}")
+    rows, units, widths, classes = (min(sizes[axis]) for axis in "BULC")
+    return rows, units, widths, classes
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class _Line:
+    """The units of all windows laid end to end, without the padding; N of them.
+
+    Attributes:
+        tables: As given.
+        rows: The window of each unit, `[N]`.
+        units: Its place there, `[N]`.
+        room: Units from it to the end of its window, itself included, `[N]`.
+        longest: `L`.
+    """
+
+    tables: Mapping[str, NDArray[Any]]
+    rows: Ints
+    units: Ints
+    room: Ints
+    longest: int
+
+    @cached_property
+    def small(self) -> dict[str, NDArray[Any]]:
+        """The tables without the `spans`: `starts` and `ends` `[N, C]`, `widths` `[L, C]`."""
+        kind, live = _float_type(self.tables), (self.rows, self.units)
+        chosen = {name: table for name, table in self.tables.items() if name != "spans"}
+        return {
+            name: (table if name == "widths" else table[live]).astype(kind, copy=False)
+            for name, table in chosen.items()
+        }
+
+    @cached_property
+    def peaks(self) -> dict[str, NDArray[Any]]:
+        """The best type in each place of the small tables; the ends prolonged, so that `L` units follow each."""
+        return {name: self._prolonged(name, table[:, 1:].max(axis=1)) for name, table in self.small.items()}
+
+    @cached_property
+    def nones(self) -> dict[str, NDArray[Any]]:
+        """The same places of None."""
+        return {name: self._prolonged(name, table[:, 0]) for name, table in self.small.items()}
+
+    def _prolonged(self, name: str, values: NDArray[Any]) -> NDArray[Any]:
+        return np.append(values, np.zeros(self.longest, dtype=values.dtype)) if name == "ends" else values
+
+    def promising(self, left: int, right: int) -> tuple[Ints, Ints]:
+        """The spans from the units `left` to `right` that may be candidates: positions `[m]` and widths - 1 `[m]`.
+
+        No type of a span can beat None if not even the sum of the best type of each table does. That holds for the
+        rounded sums too, because rounding is monotone and both are added in the same order. So two planes `[n, L]` take
+        the place of `C`, and hardly anything but the candidates of a trained head is left to be looked at.
+        """
+        room = self.room[left:right]
+        peaks, nones = self._planes(left, left + len(room))
+        with np.errstate(invalid="ignore", over="ignore"):  # from what a table holds behind the units of a window
+            hopeless = reduce(np.add, peaks) <= reduce(np.add, nones)  # not where NaN is, which must come to light
+        hits = np.flatnonzero(~hopeless & (np.arange(self.longest) < room[:, None]))
+        position, width = np.divmod(hits, self.longest)
+        return position + left, width
+
+    def _planes(self, left: int, right: int) -> tuple[list[NDArray[Any]], list[NDArray[Any]]]:
+        """The terms of both sums, each broadcasting to `[n, L]`."""
+        peaks, nones = ([*self._terms(values, left, right)] for values in (self.peaks, self.nones))
+        if "spans" in self.tables:
+            block = self.tables["spans"][self.rows[left:right], self.units[left:right]]
+            block = np.moveaxis(block.astype(_float_type(self.tables), copy=False), -1, 0)
+            peaks.append(reduce(np.maximum, block[1:]))
+            nones.append(block[0])
+        return peaks, nones
+
+    def _terms(self, values: dict[str, NDArray[Any]], left: int, right: int) -> Iterator[NDArray[Any]]:
+        if "starts" in values:
+            yield values["starts"][left:right, None]
+        if "ends" in values:
+            yield sliding_window_view(values["ends"], self.longest)[left:right]
+        if "widths" in values:
+            yield values["widths"]
+
+    def logits(self, position: Ints, width: Ints) -> NDArray[Any]:
+        """`[m, C]` of the spans with these first units and widths - 1."""
+        place = {"starts": position, "ends": position + width, "widths": width}
+        terms = [np.take(self.small[name], where, axis=0) for name, where in place.items() if name in self.small]
+        if "spans" in self.tables:
+            block = self.tables["spans"][self.rows[position], self.units[position], width]
+            terms.append(block.astype(_float_type(self.tables), copy=False))
+        return reduce(np.add, terms)
+
+
+def _best(line: _Line, position: Ints, width: Ints) -> tuple[Ints, Ints, Ints, Floats]:
+    """Those of the spans whose best class is a type: positions, widths - 1, types and probabilities, `[m]` each."""
+    logits = line.logits(position, width)
+    if not (logits < np.inf).all():
+        raise ValueError(
+            "the score tables of a span head hold NaN or plus infinity; the model that made them is broken"
+        )
+    kind = logits[:, 1:].argmax(axis=1)
+    best = np.take_along_axis(logits, kind[:, None] + 1, axis=1)
+    keep = np.flatnonzero(best[:, 0] > logits[:, 0])
+    below = logits[keep].astype(np.float64) - best[keep]
+    return position[keep], width[keep], kind[keep], 1 / np.exp(below).sum(axis=1)

@@ -1,0 +1,278 @@
+"""brat standoff: each document is a text ``x.txt`` and annotation beside it, ``x.ann`` (or ``x.a1`` and ``x.a2``).
+
+A corpus is a folder of such pairs, a zip of them, or a folder inside a zip. Offsets are half-open and count the code
+points of the text file as it stands, line ends included.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path, PurePosixPath
+from typing import BinaryIO
+
+from fascicle.core.document import Document, Link
+from fascicle.core.spans import Fragments, Span
+from fascicle.errors import FormatError, UsageError
+from fascicle.formats.brat_lines import ANNOTATIONS, SUFFIXES, TEXT, TextBound, agrees, document_id
+from fascicle.formats.brat_parse import STEP, Standoff
+from fascicle.formats.brat_write import write_to_folder, write_zip
+from fascicle.formats.collect import MentionCollector
+from fascicle.formats.report import ReadReport, WriteReport
+from fascicle.formats.source import Source
+from fascicle.formats.tree import Tree, archive_of, has_suffix_below, open_tree, suffix_of, tree_sha256
+
+_Move = Callable[[int], int]
+
+
+@dataclass(frozen=True, kw_only=True)
+class BratOptions:
+    """How to read brat files.
+
+    Attributes:
+        suffixes: of the files whose text-bound lines are mentions. The others are read too, for what they say about
+            these; ``.a2`` of the BioNLP shared tasks holds events, their triggers and their further arguments.
+        triggers: whether text-bound lines that are triggers of events are mentions too.
+        leave_out: entity types that are not read.
+    """
+
+    suffixes: tuple[str, ...] = (".ann", ".a1")
+    triggers: bool = False
+    leave_out: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Checks the values that have rules."""
+        if not self.suffixes or not set(self.suffixes) <= set(ANNOTATIONS):
+            raise UsageError(f"suffixes = {self.suffixes} is not allowed; give some of {', '.join(ANNOTATIONS)}")
+
+
+def read(source: Source, options: BratOptions, report: ReadReport) -> Iterator[Document]:
+    """Streams the documents of a folder or zip, sorted by name, those of folders below included.
+
+    The id of a document is the name of its text file without the suffix; with the folders, where several have the same
+    name. Links come from N lines, attributes from A and M lines and from notes (named ``AnnotatorNotes``). Relations,
+    events, equivalences and triggers are counted in events and left out. Where the offsets count the code points of
+    the text in another way (a byte order mark, or CRLF as one), and the texts of the mentions say so, they are moved.
+
+    Args:
+        source: the place.
+        options: what counts as a mention.
+        report: stays as it is.
+
+    Raises:
+        InputError: a place that cannot be read.
+        FormatError: annotation without a text, a file of which no line is of this format, a file that is no text, or a
+            zip that is not safe to read.
+    """
+    with open_tree(source.path, suffixes=SUFFIXES) as tree:
+        pairs = _pairs(tree)
+        for pair, identifier in zip(pairs, _ids(pairs), strict=True):
+            yield _document(tree, pair, identifier, source.encoding, options)
+
+
+def write(documents: Iterable[Document], stream: BinaryIO, options: None, report: WriteReport) -> None:
+    """Writes documents as a zip, see `fascicle.formats.brat_write`.
+
+    Raises:
+        InputError: an id or a type that the format cannot hold.
+    """
+    write_zip(documents, stream, report)
+
+
+def write_folder(documents: Iterable[Document], folder: Path, options: None, report: WriteReport) -> None:
+    """Writes documents as pairs of files into an empty folder, see `fascicle.formats.brat_write`.
+
+    Raises:
+        InputError: an id or a type that the format cannot hold.
+    """
+    write_to_folder(documents, folder, report)
+
+
+def holds_annotation(path: str) -> bool:
+    """Whether a path is an annotation file, a zip, or a folder with annotation somewhere below it."""
+    if archive_of(path) is not None:
+        return True
+    place = Path(path)
+    return has_suffix_below(place, ANNOTATIONS) if place.is_dir() else suffix_of(place.name) in ANNOTATIONS
+
+
+def content_sha256(path: str) -> str:
+    """Hash of the names and contents of the texts and annotation files of a place.
+
+    Raises:
+        InputError: see `read`.
+    """
+    return tree_sha256(path, suffixes=SUFFIXES)
+
+
+@dataclass(kw_only=True)
+class _Pair:
+    """The files of one document, by name in their tree."""
+
+    stem: str
+    text: str = ""
+    annotations: list[str] = field(default_factory=list)
+
+
+@dataclass(kw_only=True)
+class _Found:
+    """A mention, with what all its lines say about it."""
+
+    row: TextBound
+    links: list[Link]
+    attributes: list[tuple[str, str]]
+
+
+def _pairs(tree: Tree) -> list[_Pair]:
+    pairs: dict[str, _Pair] = {}
+    for name in tree.names:
+        stem, suffix = name[: -len(suffix_of(name))], suffix_of(name)
+        pair = pairs.setdefault(stem, _Pair(stem=stem))
+        if suffix != TEXT:
+            pair.annotations.append(name)
+        elif pair.text:
+            raise FormatError(f"{tree.place(name)} and {pair.text} are two texts of one name; rename one of them")
+        else:
+            pair.text = name
+    for pair in pairs.values():
+        if not pair.text:
+            raise FormatError(
+                f"{tree.place(pair.annotations[0])} has no text {PurePosixPath(pair.stem).name}{TEXT} beside it; "
+                "add the text, or take the annotation away"
+            )
+    return sorted(pairs.values(), key=lambda pair: pair.stem.split("/"))
+
+
+def _ids(pairs: Sequence[_Pair]) -> list[str]:
+    ids = [document_id(PurePosixPath(pair.stem).name) for pair in pairs]
+    count = Counter(ids)
+    return [name if count[name] == 1 else pair.stem for name, pair in zip(ids, pairs, strict=True)]
+
+
+def _document(tree: Tree, pair: _Pair, identifier: str, encoding: str, options: BratOptions) -> Document:
+    text, marked = tree.text(pair.text, encoding)
+    standoff = Standoff()
+    for name in pair.annotations:
+        content, _ = tree.text(name, encoding)
+        standoff.take(content, name=name, path=tree.place(name), listed=suffix_of(name) in options.suffixes)
+    if not pair.annotations:
+        standoff.say("note", "no-annotation", f"{pair.text} has no annotation file beside it")
+    standoff.rows[:] = _moved(text, standoff, marked=marked)
+    collector = MentionCollector(text, step=STEP)
+    for found in _found(text, standoff, collector, options):
+        links, attributes = tuple(found.links), tuple(found.attributes)
+        collector.add(found.row.spans, found.row.type, links=links, attributes=attributes)
+    events = (*standoff.events, *collector.events)
+    try:
+        return Document(id=identifier, text=text, mentions=collector.mentions, events=events)
+    except ValueError as error:  # codecs that let lone surrogates pass
+        raise FormatError(f"{tree.place(pair.text)}: {error}") from None
+
+
+def _found(text: str, standoff: Standoff, collector: MentionCollector, options: BratOptions) -> list[_Found]:
+    """The mentions that are kept; ids of T lines that occur twice stand for the first of them."""
+    found: dict[tuple[str, Fragments], _Found] = {}
+    kept: set[str] = set()
+    seen: set[str] = set()
+    for row in standoff.rows:
+        first, own = row.id not in seen, row.id
+        seen.add(own)
+        if code := _code_left_out(row, standoff, options):
+            standoff.left_out[code] += 1
+            continue
+        spans = _checked(row, text, standoff, collector)
+        if not spans:
+            continue
+        links = standoff.links[own] if first else []
+        attributes = standoff.attributes[own] if first else []
+        kept |= {own} if first else set()
+        same = found.setdefault((row.type, spans), _Found(row=replace(row, spans=spans), links=[], attributes=[]))
+        if same.row.place != row.place:
+            message = f"{row.place}: {own} is {same.row.id} once more; what refers to either was joined"
+            standoff.say("repair", "duplicate-mention", message, span=(spans[0][0], spans[-1][1]))
+            links = [link for link in links if link not in same.links]
+            attributes = [pair for pair in attributes if pair not in same.attributes]
+        same.links += links
+        same.attributes += attributes
+    standoff.settle(kept)
+    return list(found.values())
+
+
+def _code_left_out(row: TextBound, standoff: Standoff, options: BratOptions) -> str:
+    """Why a T line is no mention, or nothing."""
+    is_trigger = row.id in standoff.triggers
+    if is_trigger and not options.triggers:
+        return "triggers-left-out"
+    if not is_trigger and not row.listed:
+        return "suffix-left-out"
+    return "types-left-out" if row.type in options.leave_out else ""
+
+
+def _checked(row: TextBound, text: str, standoff: Standoff, collector: MentionCollector) -> Fragments:
+    """The fragments of a T line, sorted and disjoint; none if they are not in the text."""
+    spans = sorted(row.spans)
+    if any(start >= end for start, end in spans):
+        collector.drop(f"{row.place}: the offsets of {row.id} are reversed or empty; it was left out")
+        return ()
+    if spans[0][0] < 0 or max(end for _, end in spans) > len(text):
+        collector.drop(f"{row.place}: the offsets of {row.id} are not in a text of {len(text):,} characters")
+        return ()
+    merged: list[Span] = []
+    for start, end in spans:
+        if merged and start < merged[-1][1]:
+            merged[-1] = (merged[-1][0], max(end, merged[-1][1]))
+        else:
+            merged.append((start, end))
+    hull = (merged[0][0], merged[-1][1])
+    if len(merged) < len(spans):
+        message = f"{row.place}: fragments of {row.id} overlap; they were joined"
+        standoff.say("repair", "overlapping-fragments", message, span=hull)
+    if row.text is not None and not agrees(row.text, text, row.spans):
+        message = f"{row.place}: the text of {row.id} is not the text at its offsets; offsets kept"
+        standoff.say("repair", "text-mismatch", message, span=hull)
+    return tuple(merged)
+
+
+def _moved(text: str, standoff: Standoff, *, marked: bool) -> list[TextBound]:
+    """T lines with offsets into this text, where they were counted in a file with another beginning or line ends."""
+    rows = standoff.rows
+    told = [row for row in rows if row.text is not None]
+    if not told or not (marked or "\r\n" in text) or _agreeing(told, text, _as_they_are) == len(told):
+        return rows
+    moves: list[tuple[str, _Move]] = [("", _as_they_are)]
+    lines = _line_move(text)
+    if marked:
+        moves.append(("the byte order mark as a character", lambda offset: offset - 1))
+    if "\r\n" in text:
+        moves.append(("CRLF as one character", lines))
+    if marked and "\r\n" in text:
+        moves.append(("the byte order mark as a character, and CRLF as one", lambda offset: lines(offset - 1)))
+    how, move = max(moves, key=lambda item: _agreeing(told, text, item[1]))
+    if not how:
+        return rows
+    standoff.say("repair", "offsets-moved", f"the offsets of this document count {how}; they were moved")
+    return [replace(row, spans=_spans(row, move)) for row in rows]
+
+
+def _agreeing(rows: Iterable[TextBound], text: str, move: _Move) -> int:
+    return sum(agrees(row.text or "", text, _spans(row, move)) for row in rows)
+
+
+def _spans(row: TextBound, move: _Move) -> tuple[Span, ...]:
+    return tuple((move(start), move(end)) for start, end in row.spans)
+
+
+def _as_they_are(offset: int) -> int:
+    return offset
+
+
+def _line_move(text: str) -> _Move:
+    """Offsets into the text with LF line ends -> offsets into the text as it is."""
+    breaks: list[int] = []
+    at = text.find("\r\n")
+    while at >= 0:
+        breaks.append(at - len(breaks))
+        at = text.find("\r\n", at + 2)
+    return lambda offset: offset + bisect_left(breaks, offset)

@@ -1,0 +1,212 @@
+"""Writing brat standoff: a folder of ``.txt`` and ``.ann`` pairs, or a zip of them."""
+
+from __future__ import annotations
+
+import re
+import zipfile
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from itertools import count
+from pathlib import Path
+from typing import BinaryIO, Final
+
+from fascicle.core.document import GOLD, Document, Link, Mention
+from fascicle.core.spans import Fragments
+from fascicle.errors import InputError, OutputError, UsageError
+from fascicle.formats.atomic import check_folder, check_target
+from fascicle.formats.brat_lines import (
+    NO_ONTOLOGY,
+    NOTE,
+    REFERENCE,
+    SUFFIXES,
+    TEXT,
+    file_name,
+    format_reference,
+    joined,
+    names_an_entry,
+    parse_reference,
+)
+from fascicle.formats.report import WriteReport
+from fascicle.formats.source import STDIN
+from fascicle.formats.tree import suffix_of
+
+_ANN: Final = ".ann"
+_MARK: Final = "\ufeff"
+_LONGEST_NAME: Final = 255  # bytes; what file systems allow
+_DATE: Final = (1980, 1, 1, 0, 0, 0)  # the same content gives the same bytes
+_MODE: Final = 0o100644 << 16
+_UNIX: Final = 3
+_NOT_A_WORD: Final = re.compile(r"[\s\x00-\x1f\x7f-\x9f]")
+_ENDS_LINE: Final = re.compile(r"[\n\r\0]")
+
+
+def is_zip_name(path: str) -> bool:
+    """Whether documents are written to this path as a zip, and not as a folder."""
+    return path.lower().endswith(".zip")
+
+
+def check_place(path: str, *, overwrite: bool) -> None:
+    """Says early whether documents can be written to a path: to be called before long work.
+
+    Raises:
+        UsageError: standard output, or the name of a single file.
+        OutputError: it exists and may not be overwritten, or it is a folder with other things in it.
+    """
+    if path == STDIN:
+        raise UsageError("brat has two files for each document; name a folder or a .zip to write, with -o")
+    if is_zip_name(path):
+        check_target(path, overwrite=overwrite)
+        return
+    if suffix_of(path) in (*SUFFIXES, ".gz"):
+        raise UsageError(f"brat is written to a folder or a .zip, but {path} is the name of a file; give another name")
+    folder = Path(path).resolve()
+    check_folder(folder, overwrite=overwrite)
+    if folder.is_dir() and (other := _other_file(folder)):
+        raise OutputError(f"the folder {folder} holds {other}, which is no part of a brat corpus; give another name")
+
+
+def _other_file(folder: Path) -> str:
+    """A file below a folder that replacing a brat corpus must not take away, such as a text without annotation."""
+    suffixes: defaultdict[Path, set[str]] = defaultdict(set)
+    for entry in folder.rglob("*"):
+        if entry.is_dir() and not entry.is_symlink():
+            continue
+        suffix = suffix_of(entry.name)
+        if suffix not in (*SUFFIXES, ".conf"):
+            return entry.name
+        suffixes[entry.with_suffix("")].add(suffix)
+    return min((f"{stem.name}{TEXT}" for stem, found in suffixes.items() if found == {TEXT}), default="")
+
+
+def write_zip(documents: Iterable[Document], stream: BinaryIO, report: WriteReport) -> None:
+    """Writes documents into a zip; see `write_to_folder`."""
+    with zipfile.ZipFile(stream, "w") as archive:
+        for name, content in _files(documents, report):
+            info = zipfile.ZipInfo(name, date_time=_DATE)
+            info.compress_type, info.external_attr, info.create_system = zipfile.ZIP_DEFLATED, _MODE, _UNIX
+            archive.writestr(info, content)
+
+
+def write_to_folder(documents: Iterable[Document], folder: Path, report: WriteReport) -> None:
+    """Writes documents into a folder, two files each.
+
+    Links become N lines, attributes A lines, those named ``AnnotatorNotes`` notes. Counted as lost are scores, sources
+    other than gold, links and attributes that a line cannot hold, and a NUL in the text (a blank stands for it). A
+    mention that two sources have is written once. A text that begins with U+FEFF gets another one in front, since
+    readers take the first for a byte order mark.
+
+    Args:
+        documents: may be a stream.
+        folder: empty.
+        report: receives what was lost.
+
+    Raises:
+        InputError: two documents of one id, an id that cannot name a file, or a type that a line cannot hold.
+    """
+    for name, content in _files(documents, report):
+        try:
+            with (folder / name).open("xb") as stream:
+                stream.write(content)
+        except FileExistsError:
+            raise InputError(
+                f"two documents would both be in the file {name!r}, since this file system does not tell their ids "
+                "apart; write a .zip"
+            ) from None
+
+
+def _files(documents: Iterable[Document], report: WriteReport) -> Iterator[tuple[str, bytes]]:
+    """Name and content of each file."""
+    names: set[str] = set()
+    for document in documents:
+        name = _name(document)
+        if name in names:
+            raise InputError(f"two documents have the id {document.id!r}, which names their files; rename one of them")
+        names.add(name)
+        text = document.text.replace("\0", " ")
+        if text != document.text:
+            report.lose("nul", document)
+        yield name + TEXT, (_MARK + text if text.startswith(_MARK) else text).encode()
+        lines = _lines(document, text, report)
+        yield name + _ANN, "".join(f"{line}\n" for line in lines).encode()
+        report.documents += 1
+
+
+def _name(document: Document) -> str:
+    try:
+        name = file_name(document.id)
+        length = len(f"{name}{TEXT}".encode())
+    except UnicodeEncodeError:
+        raise InputError(f"the id {document.id!r} is not Unicode, so it cannot name a file; rename it") from None
+    if not name or length > _LONGEST_NAME:
+        raise InputError(
+            f"the id {document.id!r} cannot name a file: it needs 1 to {_LONGEST_NAME - len(TEXT)} bytes, and has "
+            f"{length - len(TEXT)}; rename it"
+        )
+    return name
+
+
+def _lines(document: Document, text: str, report: WriteReport) -> Iterator[str]:
+    numbers: defaultdict[str, Iterator[int]] = defaultdict(lambda: count(1))
+    written: set[tuple[str, Fragments]] = set()
+    for mention in document.mentions:
+        if (mention.type, mention.spans) in written:
+            report.lose("second-source", document, mention)
+            continue
+        written.add((mention.type, mention.spans))
+        for code, lost in (("scores", mention.score is not None), ("sources", mention.source != GOLD)):
+            if lost:
+                report.lose(code, document, mention)
+        report.mentions += 1
+        target = f"T{next(numbers['T'])}"
+        spans = ";".join(f"{start} {end}" for start, end in mention.spans)
+        yield f"{target}\t{_type(mention, document)} {spans}\t{joined(text, mention.spans)}"
+        for letter, line in (
+            *_links(mention, target, document, report),
+            *_attributes(mention, target, document, report),
+        ):
+            yield f"{letter}{next(numbers[letter])}\t{line}"
+
+
+def _type(mention: Mention, document: Document) -> str:
+    if _NOT_A_WORD.search(mention.type):
+        raise InputError(
+            f"the type {mention.type!r} of document {document.id!r} cannot stand in a brat file; it may not hold "
+            "blanks or control characters, so rename it"
+        )
+    return mention.type
+
+
+def _links(mention: Mention, target: str, document: Document, report: WriteReport) -> Iterator[tuple[str, str]]:
+    for link in mention.links:
+        if not _fits(link):
+            report.lose("links", document, mention)
+            continue
+        named = not (_ENDS_LINE.search(link.name) or "\t" in link.name)
+        for code, lost in (("link-scores", link.score is not None), ("link-names", not named)):
+            if lost:
+                report.lose(code, document, mention)
+        yield "N", f"{REFERENCE} {target} {format_reference(link)}\t{link.name if named else ''}"
+
+
+def _fits(link: Link) -> bool:
+    if not names_an_entry(link.id) or _NOT_A_WORD.search(link.id + link.ontology):
+        return False
+    return ":" not in link.ontology and link.ontology != NO_ONTOLOGY
+
+
+def _attributes(mention: Mention, target: str, document: Document, report: WriteReport) -> Iterator[tuple[str, str]]:
+    for name, value in mention.attributes:
+        if not name or _NOT_A_WORD.search(name) or _ENDS_LINE.search(value):
+            report.lose("attributes", document, mention)
+        elif name == NOTE:
+            yield "#", f"{NOTE} {target}\t{value}"
+        elif name == REFERENCE and _is_reference(target, value):
+            yield "N", f"{REFERENCE} {target} {value}"
+        else:
+            yield "A", f"{name} {target} {value}" if value else f"{name} {target}"
+
+
+def _is_reference(target: str, value: str) -> bool:
+    """Whether an attribute is a reference to no entry, which was an N line and can be one again."""
+    reference, _, name = value.partition("\t")
+    return "\t" not in name and parse_reference(f"{REFERENCE} {target} {reference}", name) == (target, None, reference)

@@ -1,0 +1,124 @@
+"""The contract of a head: from unit states to named score tables, and from gold to a loss.
+
+Shapes: B windows, T pieces, U units, d width of the encoder.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from fascicle.models.targets import Limits
+from fascicle.nn.pooling import POOLINGS
+from fascicle.recipe.heads import HeadSettings
+from fascicle.text.pieces import Ints
+from fascicle.text.windows import Window
+
+IGNORED = -100
+
+
+class Head(nn.Module, ABC):
+    """One head. What its scores mean at inference is written in ``runtime/decoders.py``, which needs no torch."""
+
+    limits: Limits
+    axes: Mapping[str, tuple[str, ...]]
+
+    def __init__(self, settings: HeadSettings) -> None:
+        """Builds the layer that makes unit states; subclasses set ``limits`` and ``axes``.
+
+        Args:
+            settings: of the head.
+        """
+        super().__init__()
+        self.units = UnitStates(settings)
+
+    @property
+    def inputs(self) -> tuple[str, ...]:
+        """Arrays of the batch that ``scores`` needs at inference."""
+        return self.units.inputs
+
+    @property
+    def outputs(self) -> tuple[str, ...]:
+        """Names of the score tables, in order; ``axes`` names the axes of each, ``""`` for one of fixed size."""
+        return tuple(self.axes)
+
+    @abstractmethod
+    def gold(self, spans: Ints, *, units: int) -> Ints:
+        """The gold of one document in the form that ``targets`` takes, made once.
+
+        Args:
+            spans: ``(start, end, type index)`` in units, ``[m, 3]``, as ``limits`` allow.
+            units: of the document.
+        """
+
+    @abstractmethod
+    def targets(self, gold: Sequence[Ints], windows: Sequence[Window], *, chance: np.random.Generator) -> Ints:
+        """What ``loss`` compares the scores of a batch with.
+
+        Args:
+            gold: of each window's document, from ``gold``.
+            windows: of the batch.
+            chance: for heads that draw.
+        """
+
+    @abstractmethod
+    def scores(self, states: Tensor, batch: Mapping[str, Tensor]) -> dict[str, Tensor]:
+        """Score tables of a batch.
+
+        Args:
+            states: of the encoder, ``[B, T, d]``.
+            batch: arrays of ``text.batch.collate``.
+        """
+
+    @abstractmethod
+    def loss(self, scores: Mapping[str, Tensor], targets: Tensor) -> Tensor:
+        """A mean over the units or spans of the batch, so that heads can be mixed.
+
+        Args:
+            scores: of ``scores``.
+            targets: of ``targets``.
+        """
+
+
+class UnitStates(nn.Module):
+    """Piece states -> unit states: pooling and dropout, and special tokens as units of their own in training."""
+
+    def __init__(self, settings: HeadSettings) -> None:
+        """Builds the pooling; see ``HeadSettings`` for what it is made from."""
+        super().__init__()
+        self.pooling = POOLINGS[settings.pooling]()
+        self.dropout = nn.Dropout(settings.dropout)
+        self.specials = settings.specials == "include"
+
+    @property
+    def inputs(self) -> tuple[str, ...]:
+        """Arrays of the batch that are needed at inference."""
+        return self.pooling.needs
+
+    def forward(self, states: Tensor, batch: Mapping[str, Tensor]) -> Tensor:
+        """Pools.
+
+        Args:
+            states: of the encoder, ``[B, T, d]``.
+            batch: arrays of ``text.batch.collate``.
+
+        Returns:
+            ``[B, U, d]``; with special tokens ``[B, U + 2, d]`` in training: the first one stands before the units of a
+            window, the last one after them (*comparing-and-combining* §4.1).
+        """
+        given = {name: batch[name] for name in self.inputs}
+        if self.specials and self.training:
+            given["first_piece"] = _with_specials(batch)
+        pooled: Tensor = self.dropout(self.pooling(states, **given))
+        return pooled
+
+
+def _with_specials(batch: Mapping[str, Tensor]) -> Tensor:
+    """Positions of the first special token, of the units, and of the last special token, ``[B, U + 2]``."""
+    first = F.pad(batch["first_piece"], (1, 1))
+    last = batch["attention_mask"].sum(dim=1, keepdim=True) - 1
+    return first.scatter(1, batch["unit_count"].unsqueeze(1) + 1, last)

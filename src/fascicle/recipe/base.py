@@ -1,0 +1,19 @@
+"""The base of all settings, and the kinds of numbers that they hold."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import msgspec
+from msgspec import Meta
+
+Positive = Annotated[int, Meta(ge=1)]
+Natural = Annotated[int, Meta(ge=0)]
+Rate = Annotated[float, Meta(gt=0.0, le=1.0)]
+Share = Annotated[float, Meta(ge=0.0, le=1.0)]
+NotNegative = Annotated[float, Meta(ge=0.0, le=1e6)]
+Name = Annotated[str, Meta(min_length=1)]
+
+
+class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Base of all settings: frozen, by name only, unknown names refused."""

@@ -1,0 +1,179 @@
+"""From the score tables of a network to spans of documents: how each kind of head answers, without torch.
+
+A decoder first takes what it needs from each batch, so that padded tables do not outlive it (``take``), then decides
+for whole documents (``decide``): taggers stitch the scores of the windows of a text before they decode, span heads
+merge what the windows propose, each window only the spans that it answers for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from itertools import pairwise
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fascicle.core.tags import SCHEMES
+from fascicle.decode.selection import select
+from fascicle.decode.spans import candidates
+from fascicle.decode.tagger import ChainScores, TagDecision, decode_batch
+from fascicle.errors import ModelError
+from fascicle.recipe.heads import SpanHeadSettings, TaggerSettings
+from fascicle.recipe.manifest import Manifest
+from fascicle.text.pieces import Ints
+from fascicle.text.windows import Window, answers_for, stitch
+
+Tables = Mapping[str, NDArray[Any]]
+Found = tuple[Ints, NDArray[np.float64]]
+"""Spans ``(start, end, type index)`` in units of a document, ``[m, 3]``, and their scores ``[m]``."""
+
+
+class Decoder(Protocol):
+    """How the tables of one kind of head become spans; one object for each call, since it may hold scores."""
+
+    def take(self, tables: Tables, windows: Sequence[Window], counts: Ints) -> list[Any]:
+        """What is needed of each window of a batch.
+
+        Args:
+            tables: of the network.
+            windows: of the batch.
+            counts: units of each window.
+        """
+        ...
+
+    def decide(self, taken: Sequence[Sequence[Any]], windows: Sequence[Sequence[Window]]) -> list[Found]:
+        """Spans of each document, in order.
+
+        Args:
+            taken: of the windows of each document.
+            windows: of each document.
+        """
+        ...
+
+
+def decoder_of(manifest: Manifest) -> Decoder:
+    """The decoder of the answering head.
+
+    Raises:
+        ModelError: a family whose kind has no decoder.
+    """
+    head, types = manifest.answering, len(manifest.types)
+    if isinstance(head, TaggerSettings):
+        decision = TagDecision(scheme=SCHEMES[head.scheme], decoding=head.decoding, touching=manifest.decision.touching)
+        return TagDecoder(decision, types=types, nothing=manifest.decision.nothing)
+    if isinstance(head, SpanHeadSettings):
+        return SpanDecoder(head, types=types, nothing=manifest.decision.nothing)
+    raise ModelError(f"the family {head.family!r} of {manifest.name} has no decoder in this release")
+
+
+class TagDecoder:
+    """Emissions, and the chain of a CRF, into spans."""
+
+    def __init__(self, decision: TagDecision, *, types: int, nothing: float = 0.0) -> None:
+        """Prepares.
+
+        Args:
+            decision: without a chain, which the network gives.
+            types: number of entity types.
+            nothing: added to every emission of O.
+        """
+        self._decision = decision
+        self._nothing = nothing
+        self._tags = decision.scheme.count(types)
+
+    def take(self, tables: Tables, windows: Sequence[Window], counts: Ints) -> list[NDArray[np.float32]]:
+        """The emissions of each window's units, ``[units, C]``."""
+        _check(tables, "emissions", columns=self._tags)
+        if self._decision.chain is None and "transitions" in tables:
+            chain = ChainScores(**{name: tables[name] for name in ("transitions", "start", "end")})
+            self._decision = replace(self._decision, chain=chain)
+        emissions = tables["emissions"]
+        # Copies: views would keep the padded batch alive until everything is decoded.
+        return [_shifted(emissions[row, :count], self._nothing) for row, count in enumerate(counts.tolist())]
+
+    def decide(self, taken: Sequence[Sequence[Any]], windows: Sequence[Sequence[Window]]) -> list[Found]:
+        """Decodes each segment as one chain."""
+        chains: list[NDArray[np.float32]] = []
+        origins: list[tuple[int, int]] = []
+        for number, (rows, cut) in enumerate(zip(taken, windows, strict=True)):
+            joined = stitch(rows, cut, units=max((w.segment[1] for w in cut), default=0))
+            for start, end in dict.fromkeys(w.segment for w in cut):
+                chains.append(joined[start:end])
+                origins.append((number, start))
+        parts: list[list[Found]] = [[_NOTHING] for _ in windows]
+        for (number, start), (spans, scores) in zip(origins, decode_batch(chains, self._decision), strict=True):
+            parts[number].append((spans + np.array([start, start, 0]), scores))
+        return [_joined(found) for found in parts]
+
+
+class SpanDecoder:
+    """The tables of a span head into spans, nested or chosen so that none overlap."""
+
+    def __init__(self, head: SpanHeadSettings, *, types: int, nothing: float = 0.0) -> None:
+        """Prepares.
+
+        Args:
+            head: settings.
+            types: number of entity types.
+            nothing: added to every logit of None.
+        """
+        self._head = head
+        self._nothing = nothing
+        self._classes = 1 + types
+
+    def take(self, tables: Tables, windows: Sequence[Window], counts: Ints) -> list[Found]:
+        """The candidates that each window answers for, in units of its document."""
+        _check(tables, next(iter(tables), "starts"), columns=self._classes)
+        found = candidates(self._biased(tables), counts, longest=self._head.width)
+        cuts = np.searchsorted(found.rows, np.arange(len(windows) + 1))
+        return [
+            _answered(found.spans[a:b], found.scores[a:b], window)
+            for window, a, b in zip(windows, cuts[:-1].tolist(), cuts[1:].tolist(), strict=True)
+        ]
+
+    def _biased(self, tables: Tables) -> Tables:
+        """The tables with None shifted in the smallest: each of them adds once to the logit of a span."""
+        if not self._nothing:
+            return tables
+        smallest = min(tables, key=lambda name: tables[name].size)
+        return {**tables, smallest: _shifted(tables[smallest], self._nothing)}
+
+    def decide(self, taken: Sequence[Sequence[Any]], windows: Sequence[Sequence[Window]]) -> list[Found]:
+        """Merges the candidates of each document and selects among them, all documents at once."""
+        merged = [_joined([_NOTHING, *found]) for found in taken]
+        spans, scores = _joined(merged) if merged else _NOTHING
+        owners = np.repeat(np.arange(len(merged)), [len(s) for s, _ in merged])
+        kept = select(spans, scores, decoding=self._head.decoding, owners=owners)
+        cuts = np.searchsorted(owners[kept], np.arange(len(merged) + 1)).tolist()
+        return [(spans[kept[a:b]], scores[kept[a:b]]) for a, b in pairwise(cuts)]
+
+
+_NOTHING: Found = (np.zeros((0, 3), np.int64), np.zeros(0))
+
+
+def _shifted(scores: NDArray[Any], nothing: float) -> NDArray[Any]:
+    """A copy with something added to class 0."""
+    moved = scores.copy()
+    moved[..., 0] += nothing
+    return moved
+
+
+def _joined(parts: Sequence[Found]) -> Found:
+    return np.concatenate([spans for spans, _ in parts]), np.concatenate([scores for _, scores in parts])
+
+
+def _answered(spans: Ints, scores: NDArray[np.float64], window: Window) -> Found:
+    """The spans of a window that it answers for, moved to the units of the document."""
+    moved = spans + np.array([window.units[0], window.units[0], 0])
+    if window.keep == window.units:
+        return moved, scores
+    mine = np.array([answers_for(window, a, b) for a, b, _ in moved.tolist()], dtype=bool)
+    return moved[mine], scores[mine]
+
+
+def _check(tables: Tables, name: str, *, columns: int) -> None:
+    """Refuses a network whose answer is not about the labels of the manifest."""
+    if name not in tables or tables[name].shape[-1] != columns:
+        raise ModelError(f"the network gives no table {name} with the {columns} labels of its model.json")

@@ -1,0 +1,138 @@
+"""What makes two runs the same: the hash of a recipe over everything that decides its numbers, and nothing else.
+
+Left out are the name of the recipe, where its corpora lie, and every value that is the default, so that a setting
+that a later release adds changes no hash. Put in are the contents of the corpora, as hashes, and the seed. The
+encoder counts by its name and revision, not by its files. Whoever changes a *default* changes what silent recipes
+mean: ``VERSION`` is then raised, and all results are stale.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final
+
+import msgspec
+
+from fascicle.errors import InputError, OutputError, RecipeError
+from fascicle.formats.tree import is_there
+from fascicle.recipe.reader import parse_recipe
+from fascicle.recipe.settings import CorpusSettings, Recipe
+from fascicle.train.corpus import part_sha256
+
+VERSION: Final = 1
+PARTS: Final = ("train", "dev", "test")
+
+
+def recipe_hash(recipe: Recipe, data: Mapping[str, str]) -> str:
+    """The identity of a run, in hexadecimal.
+
+    Args:
+        recipe: with its seed.
+        data: sha256 of each part of the corpus that the recipe names, see ``data_hashes``.
+    """
+    values = changed_values(recipe)
+    corpus = {key: value for key, value in values.pop("corpus", {}).items() if key not in PARTS}
+    kept = {key: value for key, value in values.items() if key not in ("name", "seed")}
+    content = {"version": VERSION, "recipe": {**kept, "corpus": corpus}, "seed": recipe.seed, "data": dict(data)}
+    text = json.dumps(content, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    return hashlib.sha256(text.encode("utf-8")).hexdigest()
+
+
+def data_hashes(corpus: CorpusSettings, known: dict[str, str] | None = None) -> dict[str, str]:
+    """Hashes of the parts of a corpus.
+
+    Args:
+        corpus: with absolute paths.
+        known: path -> hash of what was read before; new ones are added, so that a grid reads each file once.
+
+    Raises:
+        InputError: a part does not exist or cannot be read.
+    """
+    known = {} if known is None else known
+    for part in PARTS:
+        path = getattr(corpus, part)
+        if path and path not in known:
+            if not is_there(path):
+                raise InputError(f"corpus.{part} of the recipe is {path}, which does not exist; correct the path")
+            known[path] = part_sha256(path)
+    return {part: known[path] for part in PARTS if (path := getattr(corpus, part))}
+
+
+def changed_values(recipe: Recipe) -> dict[str, Any]:
+    """The values of a recipe that are not the defaults, as a recipe file would say them."""
+    return _as_in_a_file(_changed(recipe, default=None))
+
+
+def all_values(recipe: Recipe) -> dict[str, Any]:
+    """Every value of a recipe, as a recipe file would say them, absolute paths cut down to their last name."""
+    values: dict[str, Any] = _as_in_a_file(msgspec.to_builtins(recipe))
+    return {key: _without_folders(value) for key, value in values.items()}
+
+
+def recipe_of(folder: Path) -> Recipe:
+    """The resolved recipe of a run folder, of this release or one before it.
+
+    Raises:
+        OutputError: it is damaged, or of a release whose settings this one does not know.
+    """
+    path = folder / "recipe.json"
+    try:
+        values = msgspec.json.decode(path.read_bytes(), type=dict[str, Any])
+        # Releases before span heads wrote the settings of the head beside those of the encoder.
+        nested = isinstance(values.get("model"), dict) and "head" in values["model"]
+        return msgspec.convert(values, Recipe) if nested else parse_recipe(values, origin=str(path))
+    except (OSError, msgspec.MsgspecError, RecursionError, RecipeError) as error:
+        raise OutputError(
+            f"the run folder {folder} holds no recipe that this release can read ({error}); move it away, or give "
+            "another folder for the runs"
+        ) from None
+
+
+def _changed(value: msgspec.Struct, *, default: object) -> dict[str, Any]:
+    """The fields of a structure that are not their defaults; the tag, unless the default has the same."""
+    tag, result = value.__struct_config__.tag, dict[str, Any]()
+    if tag is not None and type(value) is not type(default):
+        result[str(value.__struct_config__.tag_field)] = tag
+    for field in msgspec.structs.fields(value):
+        given, usual = getattr(value, field.name), _default(field)
+        if given != usual:
+            result[field.name] = _plain(given, default=usual)
+    return result
+
+
+def _default(field: msgspec.structs.FieldInfo) -> object:
+    return field.default if field.default_factory is msgspec.NODEFAULT else field.default_factory()
+
+
+def _plain(value: object, *, default: object) -> Any:
+    match value:
+        case msgspec.Struct():
+            return _changed(value, default=default)
+        case Mapping():
+            return {str(key): _plain(inner, default=None) for key, inner in value.items()}
+        case tuple() | list():
+            return [_plain(inner, default=None) for inner in value]
+        case _:
+            return value
+
+
+def _as_in_a_file(values: dict[str, Any]) -> dict[str, Any]:
+    """Puts the settings of the head beside those of the encoder, where a recipe file has them."""
+    model = dict(values.get("model", {}))
+    head = model.pop("head", {})
+    return {**values, "model": {**model, **head}}
+
+
+def _without_folders(value: Any) -> Any:
+    match value:
+        case dict():
+            return {key: _without_folders(inner) for key, inner in value.items()}
+        case list() | tuple():
+            return [_without_folders(inner) for inner in value]
+        case str() if Path(value).is_absolute():
+            return Path(value).name
+        case _:
+            return value

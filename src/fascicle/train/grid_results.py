@@ -1,0 +1,183 @@
+"""What is kept of a finished run: one JSON file, from which tables are made without the corpora, and its predictions.
+
+::
+
+    RESULTS/RUN.json                          see ``result_of``
+    RESULTS/predictions/RUN.test.tsv.gz       the test predictions, without text
+
+The JSON file is written last: where it is, the result is complete.
+"""
+
+from __future__ import annotations
+
+import datetime
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+from fascicle.core.document import GOLD, Document, Mention, Patch, apply
+from fascicle.errors import InputError, OutputError
+from fascicle.evaluate.inputs import by_sentence, layers
+from fascicle.evaluate.intervals import bootstrap_f1
+from fascicle.evaluate.scores import Counts, Scores, score
+from fascicle.evaluate.subsets import subset_recall, surfaces
+from fascicle.formats.atomic import atomic_text_writer, output
+from fascicle.formats.predictions import read as read_predictions
+from fascicle.formats.source import Source
+from fascicle.recipe.settings import Recipe
+from fascicle.train.corpus import read_part
+from fascicle.train.grid_hash import all_values
+
+COST: Final = "cost.json"
+_MODEL: Final = "model"  # who said it, while predictions are scored
+_COMPACT: Final = ("test_counts", "epochs")  # one line, or one line an entry: a person reads the rest
+
+
+def result_of(
+    folder: Path, recipe: Recipe, *, shown: Recipe, recipe_hash: str, labels: Mapping[str, str]
+) -> dict[str, Any]:
+    """The content of the results file of a complete run.
+
+    Args:
+        folder: of the run, with ``scores.json``; ``cost.json`` with ``peak_rss_bytes`` and ``seconds``, if it is there.
+        recipe: with the paths of its corpora on this machine.
+        shown: the same recipe with the paths as they are written in the grid, which mean something on any machine.
+        recipe_hash: its identity, see ``grid_hash.recipe_hash``.
+        labels: what the grid says of the run: ``grid``, ``tier``, ``corpus``, ``system``, ``variant``.
+
+    Returns:
+        In this order: ``run``, ``hash``, ``date`` of its end, the labels, ``seed``; ``epoch``, ``dev`` and ``test`` as
+        in ``scores.json``; of the test part ``test_f1_interval``, ``test_unit`` (``"document"`` or ``"sentence"``: what
+        is resampled, and what a count is of), ``test_counts`` (``[tp, fp, fn]`` of each, in their order) and
+        ``test_recall`` of the subsets of ``evaluate.subsets``, each ``None`` without a test part; ``seconds``,
+        ``peak_rss_bytes`` (``None`` if it was not measured); ``recipe`` with every value, ``facts`` (``run.json``:
+        versions, machine, data, what the model cannot represent) and ``epochs``, the line of each.
+
+    Raises:
+        InputError: the corpus is not the one that the run was scored on.
+        OutputError: the folder holds no complete run.
+    """
+    scores, facts = _json(folder / "scores.json"), _json(folder / "run.json")
+    cost = _json(folder / COST) if (folder / COST).exists() else {}
+    lines = (folder / "metrics.jsonl").read_text(encoding="utf-8").splitlines()
+    ended = datetime.datetime.fromtimestamp((folder / "scores.json").stat().st_mtime, tz=datetime.UTC)
+    seconds = scores.pop("seconds")
+    return {
+        "run": f"{shown.name}-s{shown.seed}",
+        "hash": recipe_hash,
+        "date": ended.date().isoformat(),
+        **labels,
+        "seed": shown.seed,
+        **scores,
+        **_of_test(folder, recipe, scores["test"]),
+        "seconds": cost.get("seconds", seconds),
+        "peak_rss_bytes": cost.get("peak_rss_bytes"),
+        "recipe": all_values(shown),
+        "facts": facts,
+        "epochs": [json.loads(line) for line in lines],
+    }
+
+
+def write_result(results: Path, value: Mapping[str, Any], predictions: Path | None) -> None:
+    """Writes the predictions, if there are any, and then the results file.
+
+    Args:
+        results: folder; made if it is not there.
+        value: see ``result_of``.
+        predictions: the test predictions of the run folder.
+
+    Raises:
+        OutputError: the place cannot be written; what was there before stays.
+    """
+    try:
+        (results / "predictions" if predictions else results).mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise OutputError(f"the folder {results} cannot be made: {error.strerror}; give another with -o") from error
+    if predictions:
+        with output(results / "predictions" / f"{value['run']}.test.tsv.gz", overwrite=True) as stream:
+            stream.write(predictions.read_bytes())
+    with atomic_text_writer(results / f"{value['run']}.json", overwrite=True) as text:
+        text.write(_as_text(value))
+
+
+def read_result(results: Path, run: str) -> dict[str, Any]:
+    """One results file; empty if it is not there or is no JSON object."""
+    try:
+        value = json.loads((results / f"{run}.json").read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError):
+        return {}
+    return value if isinstance(value, dict) else {}
+
+
+def scores_of(counts: Iterable[Sequence[int]]) -> Scores:
+    """Scores from the ``test_counts`` of a results file, for intervals and paired differences; types are unknown."""
+    units = {str(i): Counts(tp=tp, fp=fp, fn=fn) for i, (tp, fp, fn) in enumerate(counts)}
+    total = Counts(**{name: sum(getattr(c, name) for c in units.values()) for name in ("tp", "fp", "fn")})
+    return Scores(counts=total, by_type={}, by_document=units)
+
+
+def _of_test(folder: Path, recipe: Recipe, told: Mapping[str, Any] | None) -> dict[str, Any]:
+    """Everything about the test part that scores do not say."""
+    if told is None:
+        return dict.fromkeys(("test_f1_interval", "test_unit", "test_counts", "test_recall"))
+    documents = read_part(recipe.corpus, "test")
+    predicted = _predictions(folder / "predictions" / "test.tsv", documents)
+    whole = score(layers(documents), predicted)
+    if whole.as_dict()["micro"] != told["micro"]:
+        raise InputError(
+            f"the test predictions in {folder} do not give the scores that stand there, so the test part "
+            f"{recipe.corpus.test} is not the one that was scored; restore it, or run again"
+        )
+    unit, scores = _by_unit(documents, predicted, whole)
+    known = surfaces(read_part(recipe.corpus, "train"))
+    recall = subset_recall(documents, predicted, known=known)
+    return {
+        "test_f1_interval": bootstrap_f1(scores).as_dict(),
+        "test_unit": unit,
+        "test_counts": [[c.tp, c.fp, c.fn] for c in scores.by_document.values()],
+        "test_recall": {name: value.as_dict() for name, value in recall.items()},
+    }
+
+
+def _by_unit(
+    documents: Sequence[Document], predicted: Mapping[str, tuple[Mention, ...]], whole: Scores
+) -> tuple[str, Scores]:
+    """What is resampled: documents, or the sentences of a column file that was read as one document."""
+    if len(documents) > 1 or not documents[0].sentences:
+        return "document", whole
+    said = [apply(d, Patch(add=predicted[d.id])) for d in documents]
+    return "sentence", score(by_sentence(documents, source=GOLD), by_sentence(said, source=_MODEL))
+
+
+def _predictions(path: Path, documents: Sequence[Document]) -> dict[str, tuple[Mention, ...]]:
+    """Document id -> what the model said; a TSV does not list documents without mentions."""
+    found = {p.id: p.mentions for p in read_predictions(Source(path=str(path)), mention_source=_MODEL)}
+    unknown = found.keys() - {d.id for d in documents}
+    if unknown:
+        raise InputError(f"{path} names the document {min(unknown)!r}, which is not in the test part; run again")
+    return {d.id: found.get(d.id, ()) for d in documents}
+
+
+def _json(path: Path) -> dict[str, Any]:
+    try:
+        value = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError) as error:
+        raise OutputError(f"{path} of a run cannot be read ({error}); move the folder away to run again") from None
+    if not isinstance(value, dict):
+        raise OutputError(f"{path} of a run holds no JSON object; move the folder away to run again")
+    return value
+
+
+def _as_text(value: Mapping[str, Any]) -> str:
+    """JSON for a person: indented, but lists of numbers on one line, and one line for each epoch."""
+    parts = []
+    for key, inner in value.items():
+        if key not in _COMPACT or inner is None:
+            text = json.dumps(inner, indent=1, ensure_ascii=False).replace("\n", "\n ")
+        elif key == "epochs":
+            text = "[\n" + ",\n".join(f"  {json.dumps(line, ensure_ascii=False)}" for line in inner) + "\n ]"
+        else:
+            text = json.dumps(inner, separators=(",", ":"))
+        parts.append(f" {json.dumps(key)}: {text}")
+    return "{\n" + ",\n".join(parts) + "\n}\n"

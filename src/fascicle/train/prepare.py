@@ -1,0 +1,119 @@
+"""Between the data and the training loop: a recipe that fits its encoder, its model, its training set."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import msgspec
+
+from fascicle.errors import RecipeError
+from fascicle.models.checkpoint import build_model
+from fascicle.models.encoder import Pretrained
+from fascicle.models.model import NerModel
+from fascicle.recipe.heads import Head, SpanHeadSettings
+from fascicle.recipe.manifest import Decision, Manifest, TokenizerFacts
+from fascicle.recipe.settings import Recipe
+from fascicle.text.pieces import PieceTokenizer
+from fascicle.text.reading import read_documents
+from fascicle.train.corpus import part_sha256
+from fascicle.train.data import TrainingSet, covering_width, training_set
+from fascicle.train.parts import Parts
+
+COVERED = 0.99
+
+
+@dataclass(frozen=True, kw_only=True)
+class Prepared:
+    """What a training loop starts from.
+
+    Attributes:
+        manifest: of the model.
+        model: with fresh heads.
+        data: to train on.
+        notes: what was left to the data and found in it, as sentences.
+    """
+
+    manifest: Manifest
+    model: NerModel
+    data: TrainingSet
+    notes: tuple[str, ...]
+
+
+def prepare(recipe: Recipe, parts: Parts, pretrained: Pretrained) -> Prepared:
+    """Builds the model of a recipe and cuts its training data; draws from torch's generator for the heads.
+
+    Args:
+        recipe: what to do.
+        parts: its corpus.
+        pretrained: its encoder, which becomes part of the model.
+    """
+    head = fitted_head(recipe, parts, pretrained.tokenizer)
+    manifest = make_manifest(recipe, head, types=parts.types, pretrained=pretrained)
+    model = build_model(pretrained.encoder, manifest)
+    data = training_set(
+        parts.train,
+        pretrained.tokenizer,
+        types=parts.types,
+        reading=recipe.reading,
+        heads={name: model.head(name) for name in manifest.heads},
+        level=head.level,
+    )
+    return Prepared(manifest=manifest, model=model, data=data, notes=tuple(_notes(recipe, head, data)))
+
+
+def _notes(recipe: Recipe, head: Head, data: TrainingSet) -> Iterator[str]:
+    if isinstance(head, SpanHeadSettings) and head != recipe.model.head:
+        unit = f"{head.level}{'s' if head.width > 1 else ''}"
+        yield f"width {head.width} {unit}: covers {COVERED:.0%} of the gold mentions of train"
+    around = recipe.reading.context_characters or recipe.reading.context_sentences
+    if around and all(len(p.sentences) < 2 for p in data.pieces):
+        yield "no sentence is read with context: every document of train is one sentence"
+
+
+def check_encoder(recipe: Recipe, pretrained: Pretrained) -> None:
+    """Refuses what the encoder cannot do."""
+    if recipe.model.head.specials == "include" and not (pretrained.tokenizer.prefix and pretrained.tokenizer.suffix):
+        raise RecipeError(
+            f'model.specials = "include" needs special tokens before and after a text, which {recipe.model.encoder} '
+            'does not have; use "exclude"'
+        )
+    if recipe.training.hidden_pieces and pretrained.tokenizer.mask is None:
+        raise RecipeError(
+            f"training.hidden_pieces = {recipe.training.hidden_pieces} needs a mask token, which the tokenizer of "
+            f"{recipe.model.encoder} lacks; set it to 0"
+        )
+    if recipe.reading.max_length > pretrained.encoder.longest:
+        raise RecipeError(
+            f"reading.max_length = {recipe.reading.max_length} is more than the {pretrained.encoder.longest} pieces "
+            f"that {recipe.model.encoder} reads; lower it (longer texts are read through windows)"
+        )
+
+
+def fitted_head(recipe: Recipe, parts: Parts, tokenizer: PieceTokenizer) -> Head:
+    """The head of a recipe, with what the recipe leaves to the training data: the width of a span head."""
+    head = recipe.model.head
+    if not isinstance(head, SpanHeadSettings) or head.width:
+        return head
+    read = read_documents(parts.train, tokenizer, reading=recipe.reading, level=head.level)
+    return msgspec.structs.replace(head, width=covering_width(parts.train, read, types=parts.types, share=COVERED))
+
+
+def make_manifest(recipe: Recipe, head: Head, *, types: tuple[str, ...], pretrained: Pretrained) -> Manifest:
+    """What the model folder of a run says of itself."""
+    from fascicle import __version__
+
+    tokenizer = pretrained.tokenizer
+    return Manifest(
+        name=recipe.name,
+        fascicle=__version__,
+        runtime="torch",
+        types=types,
+        heads={head.family: head},
+        reading=recipe.reading,
+        tokenizer=TokenizerFacts(
+            sha256=tokenizer.sha256, prefix=tokenizer.prefix, suffix=tokenizer.suffix, pad=tokenizer.pad
+        ),
+        decision=Decision(answer=head.family, decoding=head.decoding, chosen_on=part_sha256(recipe.corpus.dev)),
+        encoder=recipe.model.encoder,
+    )

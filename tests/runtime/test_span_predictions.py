@@ -1,0 +1,302 @@
+"""Span heads through the predictor: nested answers, windows that do not show, memory that does not grow."""
+
+from __future__ import annotations
+
+import math
+import tracemalloc
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fascicle.core.document import Document, Mention
+from fascicle.decode.selection import SpanDecoding
+from fascicle.errors import ModelError
+from fascicle.recipe.heads import Level, SpanSettings
+from fascicle.recipe.manifest import Decision, Manifest, TokenizerFacts
+from fascicle.recipe.settings import ReadingSettings
+from fascicle.runtime.decoders import Tables
+from fascicle.runtime.predictor import ModelPredictor, Scorer
+from fascicle.text.batch import Batch
+from fascicle.text.pieces import PieceTokenizer
+
+TYPES = ("Chemical", "Disease", "Gene")
+_WORDS = "the patient has lung cancer pain aspirin caused fever liver failure heart , . hepatitis caffeine doctors"
+WORDS = _WORDS.split()
+DECODINGS: tuple[SpanDecoding, ...] = ("nested", "greedy", "optimal")
+Ints = np.ndarray[Any, np.dtype[np.int64]]
+
+
+@pytest.fixture(scope="module")
+def tokenizer(tiny_encoder: Path) -> PieceTokenizer:
+    return PieceTokenizer.from_file(tiny_encoder / "tokenizer.json")
+
+
+def predictor(
+    scorer: Scorer, tokenizer: PieceTokenizer, *, head: SpanSettings, max_length: int = 1000, overlap: int = 0
+) -> ModelPredictor:
+    manifest = Manifest(
+        name="tested",
+        fascicle="0",
+        runtime="onnx",
+        types=TYPES,
+        heads={"span": head},
+        reading=ReadingSettings(max_length=max_length, overlap=overlap),
+        tokenizer=TokenizerFacts(sha256="", prefix=tokenizer.prefix, suffix=tokenizer.suffix, pad=tokenizer.pad),
+        decision=Decision(answer="span", decoding=head.decoding),
+    )
+    return ModelPredictor(manifest, tokenizer, scorer)
+
+
+def sentence(words: Sequence[str], *, name: str = "d") -> Document:
+    """One sentence, however long."""
+    text = " ".join(words)
+    return Document(id=name, text=text, sentences=((0, len(text)),))
+
+
+@dataclass(frozen=True, kw_only=True)
+class ContextFree:
+    """Scores of a span that hang on nothing but its own words; what lies beyond the units of a window is noise.
+
+    Attributes:
+        width: of the head.
+        seed: another one, another network.
+        none: added to the scores of None; the higher, the fewer candidates.
+    """
+
+    width: int
+    seed: int = 0
+    none: float = 1.0
+
+    def run(self, inputs: Batch) -> Tables:
+        first, counts = inputs["first_piece"], inputs["unit_count"]
+        words = np.take_along_axis(inputs["input_ids"], first, axis=1)
+        chance = np.random.default_rng(self.seed)
+        by_word = chance.normal(size=(2, 100, 1 + len(TYPES))).astype(np.float32)
+        by_words = chance.normal(size=(997, 1 + len(TYPES))).astype(np.float32)
+        widths = chance.normal(size=(self.width, 1 + len(TYPES))).astype(np.float32)
+        by_words[:, 0] += self.none
+        units = words.shape[1]
+        padded = np.pad(words, ((0, 0), (0, self.width)))
+        total, keys = np.zeros_like(words), []
+        for step in range(self.width):
+            total = 31 * total + padded[:, step : step + units]
+            keys.append(total % len(by_words))
+        tables = {
+            "starts": by_word[0][words],
+            "ends": by_word[1][words],
+            "widths": widths,
+            "spans": by_words[np.stack(keys, axis=2)],
+        }
+        beyond = np.arange(units) >= counts[:, None]
+        for name in ("starts", "ends", "spans"):
+            tables[name][beyond] = 1e6
+        return tables
+
+
+def brief(mentions: Sequence[Mention]) -> list[tuple[int, int, str, float | None]]:
+    return sorted((m.start, m.end, m.type, m.score) for m in mentions)
+
+
+def mentions_of(model: ModelPredictor, document: Document) -> list[tuple[int, int, str, float | None]]:
+    return brief(model.predict([document])[0].add)
+
+
+TEXTS = st.lists(st.sampled_from(WORDS), min_size=1, max_size=60)
+
+
+@given(data=st.data(), words=TEXTS, seed=st.integers(0, 999), decoding=st.sampled_from(DECODINGS))
+def test_windows_do_not_show(
+    tokenizer: PieceTokenizer, data: st.DataObject, words: list[str], seed: int, decoding: SpanDecoding
+) -> None:
+    """A text in overlapping windows gives what it gives in one, where no span is longer than what windows share."""
+    max_length = data.draw(st.integers(8, 30), label="max_length")
+    overlap = data.draw(st.integers(1, (max_length - 2) // 2), label="overlap")
+    width = data.draw(st.integers(1, overlap + 1), label="width")
+    head = SpanSettings(level="piece", width=width, width_embedding=1, decoding=decoding)
+    scorer = ContextFree(width=width, seed=seed)
+    whole = predictor(scorer, tokenizer, head=head)
+    cut = predictor(scorer, tokenizer, head=head, max_length=max_length, overlap=overlap)
+    document = sentence(words)
+    found = mentions_of(cut, document)
+    assert found == mentions_of(whole, document)
+    assert len({(start, end) for start, end, _, _ in found}) == len(found)
+
+
+@given(words=TEXTS, seed=st.integers(0, 999), max_length=st.integers(8, 20), overlap=st.integers(0, 4))
+def test_windows_that_share_less_lose_only_spans_that_reach_over_their_ends(
+    tokenizer: PieceTokenizer, words: list[str], seed: int, max_length: int, overlap: int
+) -> None:
+    head = SpanSettings(width=6, width_embedding=1, decoding="nested")
+    scorer = ContextFree(width=6, seed=seed)
+    whole = mentions_of(predictor(scorer, tokenizer, head=head), sentence(words))
+    model = predictor(scorer, tokenizer, head=head, max_length=max_length, overlap=overlap)
+    found = mentions_of(model, sentence(words))
+    assert set(found) <= set(whole)
+    assert len(set(found)) == len(found)
+    single = {m for m in whole if " " not in " ".join(words)[m[0] : m[1]]}
+    assert single <= set(found)  # every word is in some window
+
+
+@dataclass
+class Moody:
+    """Scores that differ in every window, however often a word comes."""
+
+    width: int
+    seed: int
+    chance: np.random.Generator = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.chance = np.random.default_rng(self.seed)
+
+    def run(self, inputs: Batch) -> Tables:
+        shape = (*inputs["first_piece"].shape, 1 + len(TYPES))
+        return {name: self.chance.normal(size=shape).astype(np.float32) for name in ("starts", "ends")}
+
+
+@given(
+    texts=st.lists(TEXTS, min_size=1, max_size=3),
+    seed=st.integers(0, 999),
+    decoding=st.sampled_from(["greedy", "optimal"]),
+    level=st.sampled_from(["word", "piece"]),
+    overlap=st.integers(0, 6),
+)
+def test_flat_answers_never_overlap_whatever_windows_say(
+    tokenizer: PieceTokenizer,
+    texts: list[list[str]],
+    seed: int,
+    decoding: Literal["greedy", "optimal"],
+    level: Level,
+    overlap: int,
+) -> None:
+    head = SpanSettings(level=level, width=5, decoding=decoding)
+    model = predictor(Moody(width=5, seed=seed), tokenizer, head=head, max_length=14, overlap=overlap)
+    documents = [sentence(words, name=str(number)) for number, words in enumerate(texts)]
+    for patch in model.predict(documents):
+        borders = [place for start, end, _, _ in brief(patch.add) for place in (start, end)]
+        assert borders == sorted(borders)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Scripted:
+    """Takes given spans of units for mentions of given types, with given log odds against all else."""
+
+    says: dict[tuple[int, int], tuple[int, float]]
+    width: int = 4
+
+    def run(self, inputs: Batch) -> Tables:
+        rows, units = inputs["first_piece"].shape
+        spans = np.full((rows, units, self.width, 1 + len(TYPES)), -50.0, dtype=np.float32)
+        spans[..., 0] = 0.0
+        for (start, end), (kind, odds) in self.says.items():
+            spans[:, start, end - start - 1, 1 + kind] = odds
+        return {"starts": np.zeros((rows, units, 1 + len(TYPES)), np.float32), "spans": spans}
+
+
+# "lung cancer pain" nests and crosses: one inside, one across, and one type each.
+SAYS = {(3, 5): (0, 1.0), (3, 6): (1, 0.5), (4, 7): (2, 0.9), (6, 7): (0, 0.4), (0, 1): (1, 3.0)}
+CHOSEN = {
+    "nested": [(0, 1), (3, 5), (3, 6), (4, 7), (6, 7)],
+    "greedy": [(0, 1), (3, 5), (6, 7)],
+    "optimal": [(0, 1), (3, 5), (6, 7)],
+}
+
+
+@pytest.mark.parametrize("decoding", DECODINGS)
+def test_nested_and_crossing_mentions(tokenizer: PieceTokenizer, decoding: SpanDecoding) -> None:
+    words = ["the", "patient", "has", "lung", "cancer", "pain", "fever", "."]
+    starts = np.cumsum([0, *(len(word) + 1 for word in words)]).tolist()
+    model = predictor(Scripted(says=SAYS), tokenizer, head=SpanSettings(width=4, decoding=decoding))
+    (patch,) = model.predict([sentence(words)])
+    chosen = [((a, b), *SAYS[a, b]) for a, b in CHOSEN[decoding]]
+    found = brief(patch.add)
+    assert [m[:3] for m in found] == [(starts[a], starts[b] - 1, TYPES[kind]) for (a, b), kind, _ in chosen]
+    assert [m[3] for m in found] == pytest.approx([1 / (1 + math.exp(-odds)) for *_, odds in chosen], abs=1e-5)
+    assert {m.source for m in patch.add} == {"tested"}
+
+
+def test_greedy_takes_the_surest_and_optimal_the_most(tokenizer: PieceTokenizer) -> None:
+    says = {(0, 2): (0, 0.8), (1, 3): (1, 1.0), (2, 4): (2, 0.8)}
+    found = {
+        decoding: mentions_of(
+            predictor(Scripted(says=says), tokenizer, head=SpanSettings(width=4, decoding=decoding)),
+            sentence(["lung", "cancer", "pain", "fever"]),
+        )
+        for decoding in DECODINGS
+    }
+    assert [m[:3] for m in found["nested"]] == [(0, 11, "Chemical"), (5, 16, "Disease"), (12, 22, "Gene")]
+    assert [m[:3] for m in found["greedy"]] == [(5, 16, "Disease")]
+    assert [m[:3] for m in found["optimal"]] == [(0, 11, "Chemical"), (12, 22, "Gene")]
+
+
+def test_a_text_shorter_than_the_width(tokenizer: PieceTokenizer) -> None:
+    model = predictor(Scripted(says={(0, 1): (0, 2.0)}), tokenizer, head=SpanSettings(width=4, decoding="nested"))
+    assert [m[:3] for m in mentions_of(model, sentence(["aspirin"]))] == [(0, 7, "Chemical")]
+    documents = [Document(id=str(i), text=text) for i, text in enumerate(["", "aspirin", " \n", "fever", ""])]
+    assert [len(p.add) for p in model.predict(documents)] == [0, 1, 0, 1, 0]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Other:
+    """A network with other labels than its model says."""
+
+    classes: int
+
+    def run(self, inputs: Batch) -> Tables:
+        shape = (*inputs["first_piece"].shape, self.classes)
+        return {name: np.zeros(shape, dtype=np.float32) for name in ("starts", "ends")}
+
+
+@pytest.mark.parametrize("classes", [1, 3, 5])
+def test_a_network_with_other_labels_is_refused(tokenizer: PieceTokenizer, classes: int) -> None:
+    model = predictor(Other(classes=classes), tokenizer, head=SpanSettings(width=2))
+    with pytest.raises(ModelError, match=r"no table starts with the 4 labels of its model\.json"):
+        model.predict([sentence(["lung", "cancer"])])
+
+
+# Long texts
+
+
+@dataclass
+class Watched:
+    """A scorer whose largest table is remembered."""
+
+    scorer: Scorer
+    largest: int = 0
+    widest: int = 0
+
+    def run(self, inputs: Batch) -> Tables:
+        tables = self.scorer.run(inputs)
+        self.largest = max(self.largest, *(table.nbytes for table in tables.values()))
+        self.widest = max(self.widest, inputs["input_ids"].shape[1])
+        return tables
+
+
+@pytest.mark.parametrize("decoding", DECODINGS)
+def test_a_sentence_of_thousands_of_words_needs_no_larger_tables(
+    tokenizer: PieceTokenizer, decoding: SpanDecoding
+) -> None:
+    """Neither the tables of the network nor what is held beside them grow with the length of a sentence."""
+    head = SpanSettings(level="piece", width=32, width_embedding=1, decoding=decoding)
+    chance = np.random.default_rng(1)
+    used = {}
+    for count in (2_000, 16_000):
+        document = sentence([WORDS[i] for i in chance.integers(0, len(WORDS), count)])
+        watched = Watched(ContextFree(width=32, none=7.0))
+        model = predictor(watched, tokenizer, head=head, max_length=256, overlap=32)
+        tracemalloc.start()
+        (patch,) = model.predict([document])
+        used[count] = (watched.largest, tracemalloc.get_traced_memory()[1])
+        tracemalloc.stop()
+        assert watched.widest <= 256
+        assert watched.largest <= 1024 * 32 * (1 + len(TYPES)) * 4
+        assert len(patch.add) > count // 100
+        assert patch.add[-1].end > 0.98 * len(document.text)
+    assert used[16_000][0] == used[2_000][0]
+    words_more = 16_000 - 2_000
+    assert used[16_000][1] - used[2_000][1] < 1_000 * words_more  # pieces, windows and mentions; a band is 2,048 a word
