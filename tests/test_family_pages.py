@@ -23,13 +23,18 @@ from fascicle.models.families import FAMILIES
 from fascicle.models.targets import align
 from fascicle.recipe.heads import HEADS, Head, HeadSettings
 from fascicle.recipe.reader import parse_recipe
-from fascicle.recipe.settings import ReadingSettings, Recipe
+from fascicle.recipe.settings import BundleSettings, DecisionSettings, ReadingSettings, Recipe
 from fascicle.text.pieces import Pieces
 from fascicle.text.windows import windows_of
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = {path.stem: path.read_text(encoding="utf-8") for path in (ROOT / "docs" / "families").glob("*.md")}
-SETTINGS: dict[str, type[msgspec.Struct]] = {**HEADS, "reading": ReadingSettings}
+SETTINGS: dict[str, type[msgspec.Struct]] = {
+    **HEADS,
+    "bundle": BundleSettings,
+    "decision": DecisionSettings,
+    "reading": ReadingSettings,
+}
 SNIPPETS = [(name, block) for name in sorted(PAGES) for block in re.findall(r"```toml\n(.*?)```", PAGES[name], re.S)]
 TYPES = ("A", "B", "C")
 each_family = pytest.mark.parametrize("family", sorted(HEADS))
@@ -54,14 +59,16 @@ def test_every_family_has_a_page() -> None:
 def test_a_page_lists_every_setting_with_its_default(name: str) -> None:
     listed = dict(re.findall(r"^\| `(\w+)` \| `([^|]+)` \|", PAGES[name], re.MULTILINE))
     defaults = json.loads(msgspec.json.encode(SETTINGS[name]()))
-    defaults.pop("family", None)
+    for of_head in ("family", "head"):
+        defaults.pop(of_head, None)
     assert {key: json.loads(value) for key, value in listed.items()} == defaults
 
 
 @pytest.mark.parametrize(("name", "snippet"), SNIPPETS, ids=lambda value: value.split()[0])
 def test_a_snippet_is_part_of_a_recipe(name: str, snippet: str) -> None:
     recipe = read(snippet)
-    changed = recipe.reading != ReadingSettings() if name == "reading" else recipe.model.head.family == name
+    plain = Recipe(name="x", corpus=recipe.corpus, model=recipe.model)
+    changed = recipe.model.head.family == name if name in HEADS else getattr(recipe, name) != getattr(plain, name)
     assert changed
 
 

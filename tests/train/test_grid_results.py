@@ -19,7 +19,7 @@ from fascicle.evaluate.intervals import bootstrap_difference, bootstrap_f1
 from fascicle.evaluate.scores import Counts, Scores
 from fascicle.recipe.settings import Recipe
 from fascicle.train.corpus import read_part
-from fascicle.train.grid_results import read_result, result_of, scores_of, write_result
+from fascicle.train.grid_results import other_heads, read_result, result_of, scores_of, write_result
 from fascicle.train.run import run_recipe
 
 Maker = Callable[..., Recipe]
@@ -240,3 +240,26 @@ def test_a_place_that_cannot_be_made(tiny_run: Path, recipe: Recipe, tmp_path: P
 
 def test_scores_of_counts() -> None:
     assert scores_of([[1, 2, 3], [0, 0, 1]]).counts == Counts(tp=1, fp=2, fn=4)
+
+
+def test_each_head_of_a_bundle_has_its_file(tiny_recipe: Maker, toy_corpus: Path, tmp_path: Path) -> None:
+    recipe = tiny_recipe(
+        model={"family": "span", "pooling": "max"},
+        bundle={"family": "softmax"},
+        corpus={"test": str(toy_corpus)},
+        training={"epochs": 3},
+    )
+    for _ in run_recipe(recipe, tmp_path / "run"):
+        pass
+    scores = json.loads((tmp_path / "run" / "scores.json").read_text(encoding="utf-8"))
+    assert other_heads(tmp_path / "run") == ("softmax",)
+    own, other = (
+        result_of(tmp_path / "run", recipe, shown=recipe, recipe_hash="abc", labels=LABELS, head=head)
+        for head in ("", "softmax")
+    )
+    assert (own["run"], own["head"], other["run"], other["head"]) == ("tiny-s1", "span", "tiny-s1.softmax", "softmax")
+    assert own["test"] == scores["test"]
+    assert other["test"] == scores["others"]["softmax"]["test"]
+    for value in (own, other):
+        total = np.array(value["test_counts"]).sum(axis=0).tolist()
+        assert total == [value["test"]["micro"][name] for name in ("tp", "fp", "fn")]

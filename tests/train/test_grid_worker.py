@@ -20,10 +20,11 @@ import torch
 from fascicle.errors import InputError, OutputError, RecipeError
 from fascicle.recipe.settings import Recipe
 from fascicle.train import grid_worker
+from fascicle.train.events import EpochScored
 from fascicle.train.grid_events import Done, EpochEnded, Failed, GridEvent, Left, Said, Task, decode, encode
 from fascicle.train.grid_results import read_result
 from fascicle.train.grid_worker import is_disk_full, peak_resident_bytes, perform
-from fascicle.train.run import EpochScored, run_recipe
+from fascicle.train.run import run_recipe
 
 Maker = Callable[..., Recipe]
 MakeTask = Callable[..., Task]

@@ -21,7 +21,9 @@ from fascicle.formats.source import Source
 from fascicle.loading import load, read_manifest
 from fascicle.recipe.settings import Recipe
 from fascicle.train.corpus import read_part
-from fascicle.train.run import EpochScored, Finished, Note, StepDone, run_recipe
+from fascicle.train.events import EpochScored, Finished, Note
+from fascicle.train.loop import StepDone
+from fascicle.train.run import run_recipe
 
 Maker = Callable[..., Recipe]
 

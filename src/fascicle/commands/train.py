@@ -20,7 +20,7 @@ from fascicle.recipe.reader import read_recipe
 from fascicle.recipe.settings import Recipe
 
 if TYPE_CHECKING:
-    from fascicle.train.run import EpochScored, Finished
+    from fascicle.train.events import EpochScored, Finished
 
 HELP = "train a model as a recipe says"
 
@@ -58,6 +58,8 @@ def run(args: argparse.Namespace) -> int:
         raise
     sys.stdout.write(_as_json(finished) if args.json else _as_text(finished))
     say(f"the model is {folder / 'best'}; fascicle annotate --model {folder / 'best'} uses it")
+    for other in finished.others:
+        say(f"the same for the head {other.head} is {folder / f'best-{other.head}'}")
     return 0
 
 
@@ -65,8 +67,9 @@ def _train(recipe: Recipe, folder: Path, *, resume: bool) -> Finished:
     with needs_extra("train"):
         from tqdm import tqdm
 
+        from fascicle.train.events import EpochScored, Finished, Note
         from fascicle.train.loop import StepDone
-        from fascicle.train.run import EpochScored, Finished, Note, run_recipe
+        from fascicle.train.run import run_recipe
     terminal = sys.stderr.isatty()
     with tqdm(unit="step", file=sys.stderr, disable=not terminal, leave=False, dynamic_ncols=True) as bar:
         for event in run_recipe(recipe, folder, resume=resume):
@@ -91,9 +94,10 @@ def _log(bar: Any, line: str) -> None:
 
 def _epoch_line(event: EpochScored) -> str:
     rates, best = event.dev.micro, ", best so far" if event.best else ""
+    others = "".join(f", {other.head} F1 {100 * other.dev.micro.f1:.2f}" for other in event.others)
     return (
         f"epoch {event.epoch}/{event.epochs}: loss {event.loss:.4f}, dev P {100 * rates.precision:.2f} "
-        f"R {100 * rates.recall:.2f} F1 {100 * rates.f1:.2f}, {event.seconds:.0f} s{best}"
+        f"R {100 * rates.recall:.2f} F1 {100 * rates.f1:.2f}{others}, {event.seconds:.0f} s{best}"
     )
 
 
@@ -115,14 +119,20 @@ def _as_text(finished: Finished) -> str:
     parts = [f"dev (epoch {finished.epoch})\n{table(finished.dev)}"]
     if finished.test is not None:
         parts.append(f"test\n{table(finished.test)}")
+    for other in finished.others:
+        parts.append(f"dev by {other.head} (epoch {other.epoch})\n{table(other.dev)}")
+        if other.test is not None:
+            parts.append(f"test by {other.head}\n{table(other.test)}")
     return "\n".join(parts)
 
 
 def _as_json(finished: Finished) -> str:
-    value = {
+    value: dict[str, Any] = {
         "folder": str(finished.folder),
         "epoch": finished.epoch,
         "dev": finished.dev.as_dict(),
         "test": finished.test.as_dict() if finished.test is not None else None,
     }
+    if finished.others:
+        value["others"] = {other.head: other.as_dict() for other in finished.others}
     return json.dumps(value) + "\n"

@@ -70,11 +70,11 @@ def bootstrap_f1(scores: Scores, *, resamples: int = 1000, level: float = 0.95, 
         InputError: there is no document.
         UsageError: a level or a number of draws out of range.
     """
-    counts = _counts(scores, resamples=resamples, level=level)
+    counts = count_table(scores, resamples=resamples, level=level)
     drawn = np.concatenate(
-        [_f1(_sums(counts, draws), scores) for draws in _draws(len(counts), resamples=resamples, seed=seed)]
+        [f1_of_sums(_sums(counts, draws), scores) for draws in _draws(len(counts), resamples=resamples, seed=seed)]
     )
-    low, high = _percentiles(drawn, level)
+    low, high = percentiles(drawn, level)
     return Interval(estimate=scores.micro.f1, low=low, high=high, level=level, resamples=resamples, seed=seed)
 
 
@@ -94,16 +94,15 @@ def bootstrap_difference(
         InputError: no document, or the two were not scored on the same gold under the same rule.
         UsageError: a level or a number of draws out of range.
     """
-    _check_paired(first, second)
-    counts = _counts(first, resamples=resamples, level=level)
+    check_paired(first, second)
+    counts = count_table(first, resamples=resamples, level=level)
     others = np.array([list(_triple(second, identifier)) for identifier in first.by_document], dtype=np.int64)
     parts = [
-        _f1(_sums(counts, draws), first) - _f1(_sums(others, draws), second)
+        f1_of_sums(_sums(counts, draws), first) - f1_of_sums(_sums(others, draws), second)
         for draws in _draws(len(counts), resamples=resamples, seed=seed)
     ]
     drawn = np.concatenate(parts)
-    low, high = _percentiles(drawn, level)
-    tail = min(int((drawn <= 0).sum()), int((drawn >= 0).sum()))
+    low, high = percentiles(drawn, level)
     return Difference(
         estimate=first.micro.f1 - second.micro.f1,
         low=low,
@@ -111,11 +110,18 @@ def bootstrap_difference(
         level=level,
         resamples=resamples,
         seed=seed,
-        p_value=min(1.0, 2 * (tail + 1) / (resamples + 1)),
+        p_value=two_sided(drawn),
     )
 
 
-def _check_paired(first: Scores, second: Scores) -> None:
+def two_sided(drawn: npt.NDArray[np.float64]) -> float:
+    """Twice the smaller share of draws at or beyond no difference, counting the sample itself as one; at most 1."""
+    tail = min(int((drawn <= 0).sum()), int((drawn >= 0).sum()))
+    return min(1.0, 2 * (tail + 1) / (len(drawn) + 1))
+
+
+def check_paired(first: Scores, second: Scores) -> None:
+    """Refuses two systems that were not scored on the same gold under the same rule."""
     same = first.by_document.keys() == second.by_document.keys() and all(
         counts.support == second.by_document[identifier].support for identifier, counts in first.by_document.items()
     )
@@ -126,7 +132,7 @@ def _check_paired(first: Scores, second: Scores) -> None:
         )
 
 
-def _counts(scores: Scores, *, resamples: int, level: float) -> npt.NDArray[np.int64]:
+def count_table(scores: Scores, *, resamples: int, level: float) -> npt.NDArray[np.int64]:
     """Counts per document, shape (documents, 3): true positives, false positives, false negatives."""
     if resamples < 1 or not 0.0 < level < 1.0:
         raise UsageError(
@@ -155,12 +161,14 @@ def _sums(counts: npt.NDArray[np.int64], draws: npt.NDArray[np.int64]) -> npt.ND
     return np.stack([column[draws].sum(axis=1) for column in counts.T], axis=1)
 
 
-def _f1(sums: npt.NDArray[np.int64], scores: Scores) -> npt.NDArray[np.float64]:
-    tp, fp, fn = sums.T
+def f1_of_sums(sums: npt.NDArray[np.int64], scores: Scores) -> npt.NDArray[np.float64]:
+    """F1 of true positives, false positives and false negatives, shape (..., 3), under the zero rule of some scores."""
+    tp, fp, fn = np.moveaxis(sums, -1, 0)
     total = 2 * tp + fp + fn
     return np.where(total > 0, 2 * tp / np.maximum(total, 1), ZERO_RULES[scores.zero_rule])
 
 
-def _percentiles(drawn: npt.NDArray[np.float64], level: float) -> tuple[float, float]:
+def percentiles(drawn: npt.NDArray[np.float64], level: float) -> tuple[float, float]:
+    """The ends of the interval that holds a share of the draws."""
     low, high = np.quantile(drawn, [(1 - level) / 2, (1 + level) / 2])
     return float(low), float(high)

@@ -34,27 +34,43 @@ class TorchScorer:
 
     Attributes:
         model: in evaluation mode.
+        answer: the head that answers; empty for the model's own.
         bf16: compute under bf16 autocast: half the time where the processor has it, scores to three digits.
     """
 
     model: NerModel
+    answer: str = ""
     bf16: bool = False
 
     def run(self, inputs: Batch) -> dict[str, NDArray[np.float32]]:
         """Scores one batch, without dropout and without gradients."""
         device = next(self.model.parameters()).device
         with torch.inference_mode(), torch.autocast(device.type, dtype=torch.bfloat16, enabled=self.bf16):
-            tables = self.model.answers({n: torch.from_numpy(a).to(device) for n, a in inputs.items()})
+            batch = {n: torch.from_numpy(a).to(device) for n, a in inputs.items()}
+            tables = self.model.answers(batch, self.answer)
         return {name: t.detach().float().cpu().numpy() for name, t in tables.items()}
 
 
-def build_model(encoder: Encoder, manifest: Manifest) -> NerModel:
-    """A model with fresh heads."""
-    heads = {
-        name: FAMILIES[head.family](head, types=manifest.types, width=encoder.width)
-        for name, head in manifest.heads.items()
-    }
-    return NerModel(encoder, heads, answer=manifest.decision.answer)
+def build_model(encoder: Encoder, manifest: Manifest, *, weights: Mapping[str, float] | None = None) -> NerModel:
+    """A model with fresh heads.
+
+    Each head is drawn from the same state of torch's generator, which then goes on from where the head with the largest
+    weight left it: so a head starts, and the model trains, as if the others were not there.
+
+    Args:
+        encoder: of the model.
+        manifest: with the settings of the heads.
+        weights: of their losses, see ``NerModel``.
+    """
+    leading = max(weights or [manifest.decision.answer], key=lambda name: (weights or {}).get(name, 0.0))
+    before, after = torch.get_rng_state(), torch.get_rng_state()
+    heads = {}
+    for name, settings in manifest.heads.items():
+        torch.set_rng_state(before)
+        heads[name] = FAMILIES[settings.family](settings, types=manifest.types, width=encoder.width)
+        after = torch.get_rng_state() if name == leading else after
+    torch.set_rng_state(after)
+    return NerModel(encoder, heads, answer=manifest.decision.answer, weights=weights)
 
 
 def save_model(folder: Path, model: NerModel, *, manifest: Manifest, tokenizer: PieceTokenizer) -> Manifest:

@@ -34,6 +34,7 @@ class Head(nn.Module, ABC):
             settings: of the head.
         """
         super().__init__()
+        self.level = settings.level
         self.units = UnitStates(settings)
 
     @property

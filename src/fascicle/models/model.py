@@ -8,23 +8,30 @@ from torch import Tensor, nn
 
 from fascicle.models.encoder import Encoder
 from fascicle.models.head import Head
+from fascicle.text.batch import of_level
 
 
 class NerModel(nn.Module):
     """One encoder under named heads."""
 
-    def __init__(self, encoder: Encoder, heads: Mapping[str, Head], *, answer: str) -> None:
+    def __init__(
+        self, encoder: Encoder, heads: Mapping[str, Head], *, answer: str, weights: Mapping[str, float] | None = None
+    ) -> None:
         """Puts the parts together.
 
         Args:
             encoder: pieces to piece states.
             heads: by name.
             answer: the head that answers at inference.
+            weights: of the heads' losses in training; all on the answering head by default. A head of weight 0 takes
+                no part: the others train as if it were not there.
         """
         super().__init__()
         self.encoder = encoder
         self.heads = nn.ModuleDict(dict(heads))
         self.answer = answer
+        given = weights if weights is not None else {answer: 1.0}
+        self.weights = {name: weight for name, weight in given.items() if weight > 0}
 
     def head(self, name: str) -> Head:
         """One head."""
@@ -33,20 +40,21 @@ class NerModel(nn.Module):
         return found
 
     def forward(self, batch: Mapping[str, Tensor]) -> dict[str, dict[str, Tensor]]:
-        """Score tables of every head for one batch of ``text.batch.collate``."""
+        """Score tables of every head that is trained, for one batch of ``text.batch.collate``."""
         states = self.encoder(batch["input_ids"], batch["attention_mask"])
-        return {name: self.head(name).scores(states, batch) for name in self.heads}
+        return {name: self.head(name).scores(states, of_level(batch, self.head(name).level)) for name in self.weights}
 
-    def answers(self, batch: Mapping[str, Tensor]) -> dict[str, Tensor]:
-        """Score tables of the answering head alone."""
+    def answers(self, batch: Mapping[str, Tensor], name: str = "") -> dict[str, Tensor]:
+        """Score tables of one head alone, the answering one by default, for a batch in its units."""
         states = self.encoder(batch["input_ids"], batch["attention_mask"])
-        return self.head(self.answer).scores(states, batch)
+        return self.head(name or self.answer).scores(states, batch)
 
     def loss(self, scores: Mapping[str, Mapping[str, Tensor]], targets: Mapping[str, Tensor]) -> Tensor:
-        """The loss of the answering head.
+        """The losses of the heads, each a mean over its units or spans, mixed by their weights.
 
         Args:
             scores: of ``forward``.
             targets: of each head.
         """
-        return self.head(self.answer).loss(scores[self.answer], targets[self.answer])
+        first, *others = (self.head(n).loss(scores[n], targets[n]) * w for n, w in self.weights.items())
+        return sum(others, first)

@@ -85,7 +85,9 @@ def export_model(
         else:
             plain.rename(place / GRAPH)
         (place / TOKENIZER).write_bytes((folder / TOKENIZER).read_bytes())
-        shipped = msgspec.structs.replace(manifest, runtime="onnx", name=name or manifest.name)
+        answer = manifest.decision.answer  # the graph holds no other head
+        heads = {answer: manifest.heads[answer]}
+        shipped = msgspec.structs.replace(manifest, runtime="onnx", name=name or manifest.name, heads=heads)
         (place / CARD).write_text(card(shipped, facts), encoding="utf-8")
         return write_manifest(place, shipped)
 

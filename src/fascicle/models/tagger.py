@@ -17,7 +17,7 @@ from fascicle.core.tags import SCHEMES
 from fascicle.models.head import IGNORED, Head
 from fascicle.models.targets import Limits
 from fascicle.nn.crf import LinearChainCrf
-from fascicle.recipe.heads import TaggerSettings
+from fascicle.recipe.heads import CrfSettings, TaggerSettings
 from fascicle.text.pieces import Ints
 from fascicle.text.windows import Window
 
@@ -76,16 +76,18 @@ class CrfTagger(SoftmaxTagger):
     """The same emissions under a linear-chain CRF over the units of a window.
 
     The loss is the negative log-likelihood of the batch divided by its units, so that it stays comparable with a mean
-    cross-entropy. The score of a mention is the marginal probability of exactly that mention.
+    cross-entropy, or divided by its windows, as the settings say. The score of a mention is the marginal probability of
+    exactly that mention.
     """
 
     axes: Mapping[str, tuple[str, ...]] = MappingProxyType(
         {"emissions": _EMISSIONS, "transitions": ("", ""), "start": ("",), "end": ("",)}
     )
 
-    def __init__(self, settings: TaggerSettings, *, types: Sequence[str], width: int) -> None:
+    def __init__(self, settings: CrfSettings, *, types: Sequence[str], width: int) -> None:
         """Builds the layers; arguments as in ``SoftmaxTagger``."""
         super().__init__(settings, types=types, width=width)
+        self.per_unit = settings.loss == "unit"
         self.crf = LinearChainCrf(len(self.labels))
 
     def scores(self, states: Tensor, batch: Mapping[str, Tensor]) -> dict[str, Tensor]:
@@ -102,6 +104,7 @@ class CrfTagger(SoftmaxTagger):
         return {**tables, "transitions": self.crf.transitions, "start": start, "end": end}
 
     def loss(self, scores: Mapping[str, Tensor], targets: Tensor) -> Tensor:
-        """Negative log-likelihood per unit; arguments as in ``Head``."""
+        """Negative log-likelihood per unit or window; arguments as in ``Head``."""
         mask = targets != IGNORED
-        return self.crf(scores["emissions"], targets.clamp(min=0), mask).sum() / mask.sum().clamp(min=1)
+        count = mask.sum() if self.per_unit else mask.any(dim=1).sum()
+        return self.crf(scores["emissions"], targets.clamp(min=0), mask).sum() / count.clamp(min=1)

@@ -132,7 +132,7 @@ def _in_units(mention: Mention, pieces: Pieces, segment_of: Ints) -> tuple[tuple
         return None, "discontinuous"
     start = int(np.searchsorted(pieces.units[:, 1], mention.start, side="right"))
     end = int(np.searchsorted(pieces.units[:, 0], mention.end, side="left"))
-    if start >= end:
+    if start >= end or segment_of[start] < 0 or segment_of[end - 1] < 0:
         return None, "unread"
     if segment_of[start] != segment_of[end - 1]:
         return None, "crosses-segment"

@@ -57,7 +57,14 @@ class SoftmaxSettings(TaggerSettings, frozen=True, kw_only=True, tag="softmax"):
 
 
 class CrfSettings(TaggerSettings, frozen=True, kw_only=True, tag="crf"):
-    """A linear-chain CRF over the tags (*comparing-and-combining* §4.2)."""
+    """A linear-chain CRF over the tags (*comparing-and-combining* §4.2).
+
+    Attributes:
+        loss: negative log-likelihood of a batch per ``"unit"``, so that it can be mixed with mean losses, or per
+            ``"sequence"`` (*bundling-learning* Eq. 10).
+    """
+
+    loss: Literal["unit", "sequence"] = "unit"
 
     def __post_init__(self) -> None:
         """Refuses repairs of what a chain never gives."""

@@ -8,14 +8,15 @@ import re
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, TypeGuard, get_args, get_type_hints
+from types import MappingProxyType
+from typing import Any, get_args, get_type_hints
 
 import msgspec
 
 from fascicle.errors import RecipeError
 from fascicle.recipe.base import Settings
-from fascicle.recipe.heads import HEADS
-from fascicle.recipe.settings import CorpusSettings, ModelSettings, Recipe
+from fascicle.recipe.heads import HEADS, HeadSettings
+from fascicle.recipe.settings import BundleSettings, CorpusSettings, ModelSettings, Recipe
 
 _VARIABLE = re.compile(r"\$\{?(\w+)")
 _AT = re.compile(r"^(?P<what>.*?)(?: - at `\$\.?(?P<key>[^`]*)`)?$", re.DOTALL)
@@ -52,88 +53,99 @@ def parse_recipe(values: Mapping[str, Any], *, origin: str) -> Recipe:
     Raises:
         RecipeError: see ``read_recipe``.
     """
-    family = _family(values, origin=origin)
-    _refuse_unknown(values, _keys(Recipe, family), origin=origin, prefix="", family=family)
+    families = {table: _family(values, table, origin=origin) for table in _WITH_HEAD}
+    _refuse_unknown(values, _keys(Recipe, families), origin=origin, prefix="", families=families)
     try:
-        return msgspec.convert(_with_head(values, family), Recipe)
+        return msgspec.convert(_with_heads(values, families), Recipe)
     except msgspec.ValidationError as error:
-        raise RecipeError(f"{origin}: {_explain(error, values, family)}") from None
+        raise RecipeError(f"{origin}: {_explain(error, values, families)}") from None
 
 
-def _family(values: Mapping[str, Any], *, origin: str) -> str:
-    """The family of the head, on which the other keys of the model depend."""
-    model = values.get("model")
-    family = model.get("family", _DEFAULT) if isinstance(model, Mapping) else _DEFAULT
+# The tables in which the settings of a head stand beside others, and the classes of these.
+_WITH_HEAD: Mapping[str, type[Settings]] = MappingProxyType({"model": ModelSettings, "bundle": BundleSettings})
+_DEFAULT = "softmax"
+
+
+def _family(values: Mapping[str, Any], table: str, *, origin: str) -> str:
+    """The family of a head, on which the other keys of its table depend."""
+    given = values.get(table)
+    family = given.get("family", _DEFAULT) if isinstance(given, Mapping) else _DEFAULT
     if not isinstance(family, str) or family not in HEADS:
         near = difflib.get_close_matches(str(family), HEADS, n=1)
         advice = f"; did you mean {near[0]!r}?" if near else ""
         allowed = ", ".join(map(repr, sorted(HEADS)))
-        raise RecipeError(f"{origin}: model.family = {family!r} is not allowed: allowed are {allowed}{advice}")
+        raise RecipeError(f"{origin}: {table}.family = {family!r} is not allowed: allowed are {allowed}{advice}")
     return family
 
 
-_DEFAULT = "softmax"
-
-
-def _keys(schema: type[Settings], family: str) -> dict[str, Any]:
-    """What may stand in a table, with its types: the settings of the head stand in that of the model."""
+def _keys(schema: type[Settings], families: Mapping[str, str]) -> dict[str, Any]:
+    """What may stand in a table, with its types: the settings of a head stand beside the others."""
     hints = get_type_hints(schema)
-    if schema is not ModelSettings:
-        return hints
-    return (
-        {name: hint for name, hint in hints.items() if name != "head"} | {"family": str} | get_type_hints(HEADS[family])
-    )
+    for table, kind in _WITH_HEAD.items():
+        if kind is schema:
+            own = {name: hint for name, hint in hints.items() if name != "head"}
+            return own | {"family": str} | get_type_hints(HEADS[families[table]])
+    return hints
 
 
-def _with_head(values: Mapping[str, Any], family: str) -> Mapping[str, Any]:
-    """Gathers the settings of the head, which stand beside those of the encoder."""
-    model = values.get("model")
-    if not isinstance(model, Mapping):
-        return values
-    of_encoder = set(get_type_hints(ModelSettings)) - {"head"}
-    own = {key: value for key, value in model.items() if key in of_encoder}
-    head = {key: value for key, value in model.items() if key not in of_encoder}
-    return {**values, "model": {**own, "head": {**head, "family": family}}}
+def _with_heads(values: Mapping[str, Any], families: Mapping[str, str]) -> Mapping[str, Any]:
+    """Gathers the settings of each head."""
+    found = dict(values)
+    for table, kind in _WITH_HEAD.items():
+        given = values.get(table)
+        if isinstance(given, Mapping):
+            beside = set(get_type_hints(kind)) - {"head"}
+            head = {key: value for key, value in given.items() if key not in beside}
+            own = {key: value for key, value in given.items() if key in beside}
+            found[table] = {**own, "head": {**head, "family": families[table]}}
+    return found
 
 
 def _refuse_unknown(
-    values: Mapping[str, Any], hints: Mapping[str, Any], *, origin: str, prefix: str, family: str
+    values: Mapping[str, Any], hints: Mapping[str, Any], *, origin: str, prefix: str, families: Mapping[str, str]
 ) -> None:
     for key, value in values.items():
         if key not in hints:
-            raise RecipeError(f"{origin}: unknown key {prefix}{key}; {_advice(key, hints, prefix, family)}")
-        if _is_table(hints[key]) and isinstance(value, Mapping):
-            inner = _keys(hints[key], family)
-            _refuse_unknown(value, inner, origin=origin, prefix=f"{prefix}{key}.", family=family)
+            raise RecipeError(f"{origin}: unknown key {prefix}{key}; {_advice(key, hints, prefix, families)}")
+        schema = _table(hints[key])
+        if schema and isinstance(value, Mapping):
+            inner = _keys(schema, families)
+            _refuse_unknown(value, inner, origin=origin, prefix=f"{prefix}{key}.", families=families)
 
 
-def _advice(key: str, hints: Mapping[str, Any], prefix: str, family: str) -> str:
+def _advice(key: str, hints: Mapping[str, Any], prefix: str, families: Mapping[str, str]) -> str:
     """The valid key that is most like an unknown one: of any table if the name is the same, else of its own."""
     tables: dict[str, type[Settings]] = {"": Recipe}
-    tables |= {f"{name}.": hint for name, hint in get_type_hints(Recipe).items() if _is_table(hint)}
-    places = [f"{table}{key}" for table, schema in tables.items() if key in _keys(schema, family)]
-    families = sorted(name for name, kind in HEADS.items() if key in kind.__struct_fields__)
+    tables |= {f"{name}.": schema for name, hint in get_type_hints(Recipe).items() if (schema := _table(hint))}
+    places = [f"{table}{key}" for table, schema in tables.items() if key in _keys(schema, families)]
+    having = sorted(name for name, kind in HEADS.items() if key in kind.__struct_fields__)
     near = difflib.get_close_matches(key, hints, n=1, cutoff=0.5)
+    if having and prefix.rstrip(".") in families:
+        family = families[prefix.rstrip(".")]
+        return f"the family {family!r} has no such setting, only {', '.join(having)} have"
     if places:
         return f"did you mean {places[0]}?"
-    if families and prefix == "model.":
-        return f"the family {family!r} has no such setting, only {', '.join(families)} have"
     return f"did you mean {prefix}{near[0]}?" if near else f"allowed are {', '.join(sorted(hints))}"
 
 
-def _is_table(schema: object) -> TypeGuard[type[Settings]]:
-    return isinstance(schema, type) and issubclass(schema, Settings)
+def _table(hint: object) -> type[Settings] | None:
+    """The class of a table, also of one that may be left out."""
+    for kind in (hint, *get_args(hint)):
+        if isinstance(kind, type) and issubclass(kind, Settings) and not issubclass(kind, HeadSettings):
+            return kind
+    return None
 
 
-def _explain(error: msgspec.ValidationError, values: Mapping[str, Any], family: str) -> str:
+def _explain(error: msgspec.ValidationError, values: Mapping[str, Any], families: Mapping[str, str]) -> str:
     found = _AT.match(str(error))
     what, key = (found["what"], found["key"] or "") if found else (str(error), "")
-    key = re.sub(r"^model\.head\b", "model", key)
+    key = re.sub(r"^(\w+)\.head\b", r"\1", key)
     given: Any = values
     schema: Any = Recipe
     for part in key.split(".") if key else ():
         given = given.get(part) if isinstance(given, Mapping) else None
-        schema = _keys(schema, family).get(part) if _is_table(schema) else None
+        table = _table(schema)
+        schema = _keys(table, families).get(part) if table else None
     allowed = [repr(a) for a in get_args(schema) if isinstance(a, str)]
     if allowed and what.startswith("Invalid enum value"):
         what = f"allowed are {', '.join(allowed)}"

@@ -112,6 +112,25 @@ class DecisionSettings(Settings, frozen=True, kw_only=True):
     tune: Literal["no", "nothing"] = "no"
 
 
+class BundleSettings(Settings, frozen=True, kw_only=True):
+    """A second head on the same encoder, trained as one with the head of the model (*bundling-learning* §3.2).
+
+    In a recipe file the settings of the head stand beside these. Heads are called by their families.
+
+    Attributes:
+        head: of one of the families in ``recipe/heads.py``.
+        name: of the head; empty for its family.
+        weight: of its loss; that of the model's own head is 1 less this. For a tagger bundled onto a span classifier it
+            is the alpha of the paper, 0.1 there.
+        answer: name of the head whose model becomes ``best``; empty for the model's own. Both are trained and scored.
+    """
+
+    head: Head = SoftmaxSettings()
+    name: Annotated[str, Meta(pattern=r"^[a-z0-9_]*$")] = ""
+    weight: Share = 0.1
+    answer: str = ""
+
+
 class TrainingSettings(Settings, frozen=True, kw_only=True):
     """How the weights are found.
 
@@ -166,6 +185,7 @@ class Recipe(Settings, frozen=True, kw_only=True):
     corpus: CorpusSettings
     reading: ReadingSettings = ReadingSettings()
     model: ModelSettings
+    bundle: BundleSettings | None = None
     training: TrainingSettings = TrainingSettings()
     decision: DecisionSettings = DecisionSettings()
 
@@ -173,3 +193,31 @@ class Recipe(Settings, frozen=True, kw_only=True):
         """Refuses the name that stands for human annotation."""
         if self.name == "gold":
             raise ValueError('the name "gold" is that of human annotation; give the model another')
+        if self.bundle is not None:
+            _check_bundle(self.model.head.family, self.bundle, self.reading)
+
+    def heads(self) -> dict[str, Head]:
+        """The heads by name, the model's own first."""
+        own = self.model.head
+        return {own.family: own} | (
+            {self.bundle.name or self.bundle.head.family: self.bundle.head} if self.bundle else {}
+        )
+
+    def weights(self) -> dict[str, float]:
+        """The weight of each head's loss; their sum is 1."""
+        if self.bundle is None:
+            return {self.model.head.family: 1.0}
+        return dict(zip(self.heads(), (1.0 - self.bundle.weight, self.bundle.weight), strict=True))
+
+    def answer(self) -> str:
+        """Name of the head whose model becomes ``best``."""
+        return (self.bundle.answer if self.bundle else "") or self.model.head.family
+
+
+def _check_bundle(own: str, bundle: BundleSettings, reading: ReadingSettings) -> None:
+    """Refuses two heads of one name, and an answer that no head gives."""
+    second = bundle.name or bundle.head.family
+    if second == own:
+        raise ValueError(f'both heads of the bundle are called "{own}": give the second another with bundle.name')
+    if bundle.answer not in ("", own, second):
+        raise ValueError(f'bundle.answer = "{bundle.answer}" is no head of the bundle: choose "{own}" or "{second}"')

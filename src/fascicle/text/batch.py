@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -53,6 +54,27 @@ def collate(windows: Sequence[Window], documents: Sequence[Pieces], tokenizer: P
         "unit_of_piece": unit_of,
         "unit_count": counts,
     }
+
+
+T = TypeVar("T")
+_OF_UNITS = ("first_piece", "unit_of_piece", "unit_count")
+
+
+def with_level(batch: Batch, other: Batch, level: str) -> Batch:
+    """A batch with the units of another level beside its own, for the same windows.
+
+    Args:
+        batch: of ``collate``.
+        other: the same windows, cut into other units.
+        level: what these are.
+    """
+    return {**batch, **{f"{level}/{name}": other[name] for name in _OF_UNITS}}
+
+
+def of_level(batch: Mapping[str, T], level: str) -> Mapping[str, T]:
+    """The batch as a head of a level sees it: with its own units, if the batch has several."""
+    own = {name: batch[f"{level}/{name}"] for name in _OF_UNITS if f"{level}/{name}" in batch}
+    return {**batch, **own} if own else batch
 
 
 def _local(unit_of: Ints, low: int, high: int) -> Ints:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Literal
+from dataclasses import dataclass, replace
+
+import numpy as np
 
 from fascicle.core.document import Document
+from fascicle.recipe.heads import Level
 from fascicle.recipe.settings import ReadingSettings
-from fascicle.text.pieces import Pieces, PieceTokenizer, encode_documents
+from fascicle.text.pieces import Ints, Pieces, PieceTokenizer, encode_documents
 from fascicle.text.windows import Context, Window, windows_of
 
 
@@ -17,11 +19,13 @@ class Reading:
     """Documents cut for a network.
 
     Attributes:
+        level: what a unit is.
         pieces: of each document.
         windows: of each document.
         capacity: most pieces of a window, special tokens not counted.
     """
 
+    level: Level
     pieces: list[Pieces]
     windows: list[list[Window]]
     capacity: int
@@ -32,7 +36,7 @@ def read_documents(
     tokenizer: PieceTokenizer,
     *,
     reading: ReadingSettings,
-    level: Literal["word", "piece"],
+    level: Level,
 ) -> Reading:
     """Cuts documents into pieces and windows.
 
@@ -55,4 +59,47 @@ def read_documents(
         )
         for i, p in enumerate(pieces)
     ]
-    return Reading(pieces=pieces, windows=windows, capacity=capacity)
+    return Reading(level=level, pieces=pieces, windows=windows, capacity=capacity)
+
+
+def by_pieces(read: Reading) -> Reading:
+    """The same windows with pieces as their units, for a head that labels pieces beside one that labels words."""
+    pieces = [_pieces_as_units(p) for p in read.pieces]
+    windows = [_moved(cut, words, of) for cut, words, of in zip(read.windows, read.pieces, pieces, strict=True)]
+    return replace(read, level="piece", pieces=pieces, windows=windows)
+
+
+def _pieces_as_units(pieces: Pieces) -> Pieces:
+    """As ``encode_documents`` gives them for the level ``piece``."""
+    keep = np.flatnonzero(pieces.spans[:, 0] < pieces.spans[:, 1])
+    unit_of = np.full(len(pieces.ids), -1, dtype=np.int64)
+    unit_of[keep] = np.arange(len(keep))
+    return replace(pieces, units=pieces.spans[keep], first=keep, unit_of=unit_of)
+
+
+def _moved(windows: Sequence[Window], words: Pieces, pieces: Pieces) -> list[Window]:
+    """Windows with their ranges of words as ranges of pieces.
+
+    The pieces after a word, up to the next or the end of the sentence, go with it; those that a word has beyond the end
+    of its window are not read.
+    """
+    # Where each word begins, and where the last one ends: pieces before the first word belong to none.
+    borders = np.searchsorted(pieces.first, np.append(words.first, len(words.unit_of)))
+    ends = np.searchsorted(pieces.first, _sentence_ends(words))
+
+    def moved(span: tuple[int, int]) -> tuple[int, int]:
+        return int(borders[span[0]]), int(min(borders[span[1]], ends[span[1] - 1]))
+
+    found = []
+    for window in windows:
+        read = int(np.searchsorted(pieces.first, window.pieces[1]))
+        units, keep = ((a, min(b, read)) for a, b in (moved(window.units), moved(window.keep)))
+        found.append(replace(window, units=units, keep=keep, segment=moved(window.segment)))
+    return found
+
+
+def _sentence_ends(words: Pieces) -> Ints:
+    """The piece at which the sentence of each word ends."""
+    at = np.searchsorted(words.sentences[:, 1], words.first, side="right")
+    ends: Ints = words.sentences[at, 1]
+    return ends

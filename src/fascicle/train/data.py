@@ -16,12 +16,25 @@ from fascicle.models.head import Head
 from fascicle.models.targets import Aligned, Limits, align
 from fascicle.recipe.heads import Level
 from fascicle.recipe.settings import ReadingSettings
-from fascicle.text.batch import Batch, collate
+from fascicle.text.batch import Batch, collate, with_level
 from fascicle.text.pieces import Ints, Pieces, PieceTokenizer
-from fascicle.text.reading import Reading, read_documents
+from fascicle.text.reading import Reading, by_pieces, read_documents
 from fascicle.text.windows import Window, cut_short
 
 _SORTED_TOGETHER = 50  # batches whose windows are sorted by length before they are cut: little padding, much chance
+
+
+@dataclass(frozen=True, kw_only=True)
+class View:
+    """The documents in units of one level.
+
+    Attributes:
+        pieces: of each document.
+        windows: of all documents.
+    """
+
+    pieces: list[Pieces]
+    windows: list[Window]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,8 +42,7 @@ class TrainingSet:
     """Everything that an epoch is made of.
 
     Attributes:
-        pieces: the documents.
-        windows: of all documents.
+        views: the documents in the units of the heads, by level; the first one says how they are cut.
         heads: what is trained, by name.
         gold: of each head and document, in the head's own form.
         tokenizer: of the encoder.
@@ -38,13 +50,22 @@ class TrainingSet:
         lost: of each head, gold mentions that it cannot represent, by reason.
     """
 
-    pieces: list[Pieces]
-    windows: list[Window]
+    views: Mapping[Level, View]
     heads: Mapping[str, Head]
     gold: Mapping[str, list[Ints]]
     tokenizer: PieceTokenizer
     mentions: int
     lost: Mapping[str, Counter[str]]
+
+    @property
+    def pieces(self) -> list[Pieces]:
+        """Of each document, in the units that windows were cut between."""
+        return next(iter(self.views.values())).pieces
+
+    @property
+    def windows(self) -> list[Window]:
+        """Of all documents, in the same units."""
+        return next(iter(self.views.values())).windows
 
     def batches(
         self, *, size: int, seed: int, epoch: int, hidden: float = 0.0
@@ -63,20 +84,30 @@ class TrainingSet:
         hiding = np.random.default_rng((seed, epoch, 1))
         chances = {name: np.random.default_rng((seed, epoch, 2)) for name in self.heads}
         for chosen in _shuffled([w.pieces[1] - w.pieces[0] for w in self.windows], size=size, seed=(seed, epoch)):
-            windows = [self.windows[i] for i in chosen]
-            arrays = collate(windows, self.pieces, self.tokenizer)
+            arrays = self._arrays(chosen)
             if hidden:
                 arrays = {**arrays, "input_ids": self._hide(arrays, hidden, hiding)}
-            targets = {name: torch.from_numpy(self._targets(name, windows, chances[name])) for name in self.heads}
+            targets = {name: torch.from_numpy(self._targets(name, chosen, chances[name])) for name in self.heads}
             yield {name: torch.from_numpy(a) for name, a in arrays.items()}, targets
 
     def count(self, size: int) -> int:
         """Batches in an epoch."""
         return -(-len(self.windows) // size)
 
-    def _targets(self, name: str, windows: Sequence[Window], chance: np.random.Generator) -> Ints:
-        gold = self.gold[name]
-        return self.heads[name].targets([gold[w.document] for w in windows], windows, chance=chance)
+    def _arrays(self, chosen: Ints) -> Batch:
+        first, *others = (
+            (level, collate([view.windows[i] for i in chosen], view.pieces, self.tokenizer))
+            for level, view in self.views.items()
+        )
+        batch = first[1]
+        for level, arrays in others:
+            batch = with_level(batch, arrays, level)
+        return batch
+
+    def _targets(self, name: str, chosen: Ints, chance: np.random.Generator) -> Ints:
+        head, gold = self.heads[name], self.gold[name]
+        windows = [self.views[head.level].windows[i] for i in chosen]
+        return head.targets([gold[w.document] for w in windows], windows, chance=chance)
 
     def _hide(self, arrays: Batch, share: float, chance: np.random.Generator) -> Ints:
         """Piece ids with a share of them replaced; special tokens and padding stay."""
@@ -93,9 +124,10 @@ def training_set(
     types: Sequence[str],
     reading: ReadingSettings,
     heads: Mapping[str, Head],
-    level: Level,
 ) -> TrainingSet:
     """Cuts documents into windows and aligns their gold.
+
+    Where some heads label words and others pieces, windows are cut between words.
 
     Args:
         documents: with mentions of source ``"gold"``.
@@ -103,20 +135,24 @@ def training_set(
         types: entity types.
         reading: what the network reads at a time.
         heads: what is trained, by name.
-        level: what a unit of the heads is.
     """
-    read = read_documents(documents, tokenizer, reading=reading, level=level)
+    levels: set[Level] = {head.level for head in heads.values()} or {"word"}
+    read = read_documents(documents, tokenizer, reading=reading, level=max(levels))
     short = sum(len(cut_short(p, capacity=read.capacity)) for p in read.pieces)
+    views = {read.level: read} | ({"piece": by_pieces(read)} if len(levels) > 1 else {})
     gold: dict[str, list[Ints]] = {}
     lost: dict[str, Counter[str]] = {}
     for name, head in heads.items():
-        aligned = aligned_gold(documents, read, types=types, limits=head.limits)
-        units = [len(p.units) for p in read.pieces]
+        view = views[head.level]
+        aligned = aligned_gold(documents, view, types=types, limits=head.limits)
+        units = [len(p.units) for p in view.pieces]
         gold[name] = [head.gold(a.spans, units=n) for a, n in zip(aligned, units, strict=True)]
         lost[name] = sum((a.lost for a in aligned), Counter({"long-word": short}))
     return TrainingSet(
-        pieces=read.pieces,
-        windows=[w for cut in read.windows for w in cut],
+        views={
+            level: View(pieces=view.pieces, windows=[w for cut in view.windows for w in cut])
+            for level, view in views.items()
+        },
         heads=heads,
         gold=gold,
         tokenizer=tokenizer,

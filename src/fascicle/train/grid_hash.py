@@ -120,10 +120,13 @@ def _plain(value: object, *, default: object) -> Any:
 
 
 def _as_in_a_file(values: dict[str, Any]) -> dict[str, Any]:
-    """Puts the settings of the head beside those of the encoder, where a recipe file has them."""
-    model = dict(values.get("model", {}))
-    head = model.pop("head", {})
-    return {**values, "model": {**model, **head}}
+    """Puts the settings of a head beside the others of its table, where a recipe file has them."""
+    return {key: _with_head_beside(table) if isinstance(table, dict) else table for key, table in values.items()}
+
+
+def _with_head_beside(table: dict[str, Any]) -> dict[str, Any]:
+    head = table.get("head", {})
+    return {key: value for key, value in table.items() if key != "head"} | head
 
 
 def _without_folders(value: Any) -> Any:

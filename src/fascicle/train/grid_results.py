@@ -4,8 +4,9 @@
 
     RESULTS/RUN.json                          see ``result_of``
     RESULTS/predictions/RUN.test.tsv.gz       the test predictions, without text
+    RESULTS/RUN.HEAD.json, ...                the same for the other head of a bundle
 
-The JSON file is written last: where it is, the result is complete.
+The JSON file of the run is written last: where it is, the result is complete.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ _COMPACT: Final = ("test_counts", "epochs")  # one line, or one line an entry: a
 
 
 def result_of(
-    folder: Path, recipe: Recipe, *, shown: Recipe, recipe_hash: str, labels: Mapping[str, str]
+    folder: Path, recipe: Recipe, *, shown: Recipe, recipe_hash: str, labels: Mapping[str, str], head: str = ""
 ) -> dict[str, Any]:
     """The content of the results file of a complete run.
 
@@ -45,6 +46,7 @@ def result_of(
         shown: the same recipe with the paths as they are written in the grid, which mean something on any machine.
         recipe_hash: its identity, see ``grid_hash.recipe_hash``.
         labels: what the grid says of the run: ``grid``, ``tier``, ``corpus``, ``system``, ``variant``.
+        head: the head of a bundle whose results these are, if it is not the answering one.
 
     Returns:
         In this order: ``run``, ``hash``, ``date`` of its end, the labels, ``seed``; ``epoch``, ``dev`` and ``test`` as
@@ -62,15 +64,18 @@ def result_of(
     cost = _json(folder / COST) if (folder / COST).exists() else {}
     lines = (folder / "metrics.jsonl").read_text(encoding="utf-8").splitlines()
     ended = datetime.datetime.fromtimestamp((folder / "scores.json").stat().st_mtime, tz=datetime.UTC)
-    seconds = scores.pop("seconds")
+    seconds, others = scores.pop("seconds"), scores.pop("others", {})
+    if head:
+        scores = others[head]
     return {
-        "run": f"{shown.name}-s{shown.seed}",
+        "run": f"{shown.name}-s{shown.seed}" + (f".{head}" if head else ""),
+        **({"head": head or shown.answer()} if others else {}),
         "hash": recipe_hash,
         "date": ended.date().isoformat(),
         **labels,
         "seed": shown.seed,
         **scores,
-        **_of_test(folder, recipe, scores["test"]),
+        **_of_test(folder, recipe, scores["test"], suffix=f".{head}" if head else ""),
         "seconds": cost.get("seconds", seconds),
         "peak_rss_bytes": cost.get("peak_rss_bytes"),
         "recipe": all_values(shown),
@@ -117,12 +122,17 @@ def scores_of(counts: Iterable[Sequence[int]]) -> Scores:
     return Scores(counts=total, by_type={}, by_document=units)
 
 
-def _of_test(folder: Path, recipe: Recipe, told: Mapping[str, Any] | None) -> dict[str, Any]:
+def other_heads(folder: Path) -> tuple[str, ...]:
+    """Names of the heads of a complete run beside the answering one."""
+    return tuple(_json(folder / "scores.json").get("others", {}))
+
+
+def _of_test(folder: Path, recipe: Recipe, told: Mapping[str, Any] | None, *, suffix: str) -> dict[str, Any]:
     """Everything about the test part that scores do not say."""
     if told is None:
         return dict.fromkeys(("test_f1_interval", "test_unit", "test_counts", "test_recall"))
     documents = read_part(recipe.corpus, "test")
-    predicted = _predictions(folder / "predictions" / "test.tsv", documents)
+    predicted = _predictions(folder / "predictions" / f"test{suffix}.tsv", documents)
     whole = score(layers(documents), predicted)
     if whole.as_dict()["micro"] != told["micro"]:
         raise InputError(

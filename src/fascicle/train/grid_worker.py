@@ -24,10 +24,11 @@ import torch
 
 from fascicle.errors import FascicleError, OutputError
 from fascicle.formats.atomic import atomic_text_writer
+from fascicle.train.events import EpochScored, Finished, Note
 from fascicle.train.grid_events import Done, EpochEnded, Failed, GridEvent, Left, Said, Task, encode
-from fascicle.train.grid_results import COST, result_of, write_result
+from fascicle.train.grid_results import COST, other_heads, result_of, write_result
 from fascicle.train.loop import StepDone
-from fascicle.train.run import EpochScored, Finished, Note, run_recipe
+from fascicle.train.run import run_recipe
 
 Send = Callable[[GridEvent], None]
 _FULL: Final = frozenset({errno.ENOSPC, errno.EDQUOT})
@@ -91,8 +92,12 @@ def _performed(task: Task, send: Send) -> Done | Left:
         left = _trained(task, send)
         if left:
             return left
-    value = result_of(task.folder, task.recipe, shown=task.shown, recipe_hash=task.hash, labels=task.labels)
-    write_result(task.results, value, task.folder / "predictions" / "test.tsv" if value["test"] else None)
+    for head in (*other_heads(task.folder), ""):  # the answering head last: with it the run counts as done
+        value = result_of(
+            task.folder, task.recipe, shown=task.shown, recipe_hash=task.hash, labels=task.labels, head=head
+        )
+        predictions = task.folder / "predictions" / f"test{'.' * bool(head)}{head}.tsv"
+        write_result(task.results, value, predictions if value["test"] else None)
     return Done(run=task.run, trained=not complete)
 
 

@@ -76,10 +76,7 @@ def representable(parts: Parts, train: TrainingSet, recipe: Recipe, tokenizer: P
         if unseen:
             yield f"{name}: {unseen} gold mentions are of types that train lacks; they count as missed"
         if documents:
-            level = recipe.model.head.level
-            data = training_set(
-                known, tokenizer, types=parts.types, reading=recipe.reading, heads=train.heads, level=level
-            )
+            data = training_set(known, tokenizer, types=parts.types, reading=recipe.reading, heads=train.heads)
             yield from _lost(name, data)
 
 

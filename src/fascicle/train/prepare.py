@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 import msgspec
@@ -48,32 +48,34 @@ def prepare(recipe: Recipe, parts: Parts, pretrained: Pretrained) -> Prepared:
         parts: its corpus.
         pretrained: its encoder, which becomes part of the model.
     """
-    head = fitted_head(recipe, parts, pretrained.tokenizer)
-    manifest = make_manifest(recipe, head, types=parts.types, pretrained=pretrained)
-    model = build_model(pretrained.encoder, manifest)
+    heads = {name: fitted_head(h, recipe, parts, pretrained.tokenizer) for name, h in recipe.heads().items()}
+    manifest = make_manifest(recipe, heads, types=parts.types, pretrained=pretrained)
+    model = build_model(pretrained.encoder, manifest, weights=recipe.weights())
     data = training_set(
         parts.train,
         pretrained.tokenizer,
         types=parts.types,
         reading=recipe.reading,
-        heads={name: model.head(name) for name in manifest.heads},
-        level=head.level,
+        heads={name: model.head(name) for name in heads},
     )
-    return Prepared(manifest=manifest, model=model, data=data, notes=tuple(_notes(recipe, head, data)))
+    return Prepared(manifest=manifest, model=model, data=data, notes=tuple(_notes(recipe, heads, data)))
 
 
-def _notes(recipe: Recipe, head: Head, data: TrainingSet) -> Iterator[str]:
-    if isinstance(head, SpanHeadSettings) and head != recipe.model.head:
-        unit = f"{head.level}{'s' if head.width > 1 else ''}"
-        yield f"width {head.width} {unit}: covers {COVERED:.0%} of the gold mentions of train"
+def _notes(recipe: Recipe, heads: Mapping[str, Head], data: TrainingSet) -> Iterator[str]:
+    for name, head in heads.items():
+        if isinstance(head, SpanHeadSettings) and head != recipe.heads()[name]:
+            unit = f"{head.level}{'s' if head.width > 1 else ''}"
+            yield f"width {head.width} {unit}: covers {COVERED:.0%} of the gold mentions of train"
     around = recipe.reading.context_characters or recipe.reading.context_sentences
-    if around and all(len(p.sentences) < 2 for p in data.pieces):
+    if around and all(len(p.sentences) < 2 for view in data.views.values() for p in view.pieces):
         yield "no sentence is read with context: every document of train is one sentence"
 
 
 def check_encoder(recipe: Recipe, pretrained: Pretrained) -> None:
     """Refuses what the encoder cannot do."""
-    if recipe.model.head.specials == "include" and not (pretrained.tokenizer.prefix and pretrained.tokenizer.suffix):
+    if any(head.specials == "include" for head in recipe.heads().values()) and not (
+        pretrained.tokenizer.prefix and pretrained.tokenizer.suffix
+    ):
         raise RecipeError(
             f'model.specials = "include" needs special tokens before and after a text, which {recipe.model.encoder} '
             'does not have; use "exclude"'
@@ -90,16 +92,17 @@ def check_encoder(recipe: Recipe, pretrained: Pretrained) -> None:
         )
 
 
-def fitted_head(recipe: Recipe, parts: Parts, tokenizer: PieceTokenizer) -> Head:
-    """The head of a recipe, with what the recipe leaves to the training data: the width of a span head."""
-    head = recipe.model.head
+def fitted_head(head: Head, recipe: Recipe, parts: Parts, tokenizer: PieceTokenizer) -> Head:
+    """A head of a recipe, with what the recipe leaves to the training data: the width of a span head."""
     if not isinstance(head, SpanHeadSettings) or head.width:
         return head
     read = read_documents(parts.train, tokenizer, reading=recipe.reading, level=head.level)
     return msgspec.structs.replace(head, width=covering_width(parts.train, read, types=parts.types, share=COVERED))
 
 
-def make_manifest(recipe: Recipe, head: Head, *, types: tuple[str, ...], pretrained: Pretrained) -> Manifest:
+def make_manifest(
+    recipe: Recipe, heads: Mapping[str, Head], *, types: tuple[str, ...], pretrained: Pretrained
+) -> Manifest:
     """What the model folder of a run says of itself."""
     from fascicle import __version__
 
@@ -109,11 +112,16 @@ def make_manifest(recipe: Recipe, head: Head, *, types: tuple[str, ...], pretrai
         fascicle=__version__,
         runtime="torch",
         types=types,
-        heads={head.family: head},
+        heads=dict(heads),
         reading=recipe.reading,
         tokenizer=TokenizerFacts(
             sha256=tokenizer.sha256, prefix=tokenizer.prefix, suffix=tokenizer.suffix, pad=tokenizer.pad
         ),
-        decision=Decision(answer=head.family, decoding=head.decoding, chosen_on=part_sha256(recipe.corpus.dev)),
+        decision=decision_for(recipe.answer(), heads, recipe),
         encoder=recipe.model.encoder,
     )
+
+
+def decision_for(name: str, heads: Mapping[str, Head], recipe: Recipe) -> Decision:
+    """The decision of a model in which one of the heads answers."""
+    return Decision(answer=name, decoding=heads[name].decoding, chosen_on=part_sha256(recipe.corpus.dev))

@@ -1,0 +1,223 @@
+"""The consumer of the training loop: it scores every epoch on dev, keeps what is best, and scores that on test."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from itertools import compress
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import torch
+from torch import Tensor
+
+from fascicle.core.document import Document
+from fascicle.evaluate.inputs import layers
+from fascicle.evaluate.scores import Scores, score
+from fascicle.formats.atomic import atomic_folder, atomic_text_writer, atomic_writer
+from fascicle.formats.predictions import Prediction, write_tsv
+from fascicle.models.checkpoint import TorchScorer, load_model, save_model
+from fascicle.models.model import NerModel
+from fascicle.recipe.manifest import Manifest, write_manifest
+from fascicle.recipe.settings import Recipe
+from fascicle.runtime.predictor import ModelPredictor
+from fascicle.text.pieces import PieceTokenizer
+from fascicle.train.decision import fit_nothing
+from fascicle.train.events import EpochScored, Finished, HeadScores, Note, RunEvent
+from fascicle.train.loop import EpochDone, StepDone, Trainer
+from fascicle.train.parts import Parts
+from fascicle.train.prepare import decision_for
+from fascicle.train.state import save_state
+
+
+@dataclass(frozen=True, kw_only=True)
+class _View:
+    """The model as one of its heads answers: with a place for what is best for that head."""
+
+    name: str
+    manifest: Manifest
+    suffix: str = ""  # of names of files; empty for the answering head
+
+    @classmethod
+    def of(cls, name: str, manifest: Manifest, recipe: Recipe) -> _View:
+        """The view of a head that is not the answering one."""
+        decision = decision_for(name, manifest.heads, recipe)
+        return cls(name=name, manifest=msgspec.structs.replace(manifest, decision=decision), suffix=f".{name}")
+
+    @property
+    def folder(self) -> str:
+        """Of the model that is best for this head."""
+        return f"best-{self.name}" if self.suffix else "best"
+
+    @property
+    def key(self) -> str:
+        """Of its dev scores in the line of an epoch."""
+        return f"dev{self.suffix}"
+
+
+class Session:
+    """The consumer of the training loop: scores, writes, chooses, stops."""
+
+    def __init__(
+        self,
+        *,
+        folder: Path,
+        recipe: Recipe,
+        manifest: Manifest,
+        tokenizer: PieceTokenizer,
+        model: NerModel,
+        parts: Parts,
+    ) -> None:
+        self._folder = folder
+        self._recipe = recipe
+        self._manifest = manifest
+        self._tokenizer = tokenizer
+        self._model = model
+        self._parts = parts
+        answer = manifest.decision.answer
+        others = (name for name in manifest.heads if name != answer)
+        self._views = [_View(name=answer, manifest=manifest), *(_View.of(name, manifest, recipe) for name in others)]
+        self._lines: list[dict[str, Any]] = []
+
+    def is_trained(self) -> bool:
+        """Whether the folder holds all epochs, and what they gave."""
+        if not ((self._folder / "best").exists() and (self._folder / "metrics.jsonl").exists()):
+            return False
+        self.rewind(self._recipe.training.epochs)
+        done = bool(self._lines) and self._lines[-1]["epoch"] == self._recipe.training.epochs
+        if not done and not self._stop():
+            self._lines = []
+        return bool(self._lines)
+
+    def rewind(self, epoch: int) -> None:
+        """Forgets what was written after the state that training goes on from."""
+        text = (self._folder / "metrics.jsonl").read_text(encoding="utf-8")
+        self._lines = [line for line in map(json.loads, text.splitlines()) if line["epoch"] <= epoch]
+
+    def train(self, trainer: Trainer) -> Iterator[RunEvent]:
+        """Runs the loop to its end or until patience is over."""
+        if self._stop():
+            return
+        for event in trainer.run():
+            if isinstance(event, StepDone):
+                yield event
+                continue
+            yield self._after_epoch(event, trainer)
+            if self._stop():
+                yield Note(text=f"stopped early: no better dev F1 for {self._recipe.training.patience_epochs} epochs")
+                return
+
+    def finish(self, seconds: float) -> Finished:
+        """Scores the chosen model in fp32 on dev and test, and clears what only ``resume`` needed."""
+        answered, *others = (self._final(view) for view in self._views)
+        said: dict[str, Any] = {"seconds": round(seconds, 1)} | (
+            {"others": {o.head: o.as_dict() for o in others}} if others else {}
+        )
+        write_json(self._folder / "scores.json", answered.as_dict() | said)
+        shutil.rmtree(self._folder / "state", ignore_errors=True)
+        return Finished(
+            folder=self._folder,
+            epoch=answered.epoch,
+            dev=answered.dev,
+            test=answered.test,
+            others=tuple(others),
+        )
+
+    def _final(self, view: _View) -> HeadScores:
+        model = load_model(self._folder / view.folder, view.manifest).to(next(self._model.parameters()).device)
+        epoch = self._best(view)["epoch"]
+        tuned: dict[str, Any] = {}
+        if self._recipe.decision.tune == "nothing":
+            view, tuned = self._tuned(model, view)
+        dev = self._predict_and_score(model, view, self._parts.dev, "dev")
+        test = self._predict_and_score(model, view, self._parts.test, "test") if self._parts.test else None
+        return HeadScores(head=view.name, epoch=epoch, dev=dev, test=test, tuned=tuned)
+
+    def _tuned(self, model: NerModel, view: _View) -> tuple[_View, dict[str, Any]]:
+        """The view with its decision fitted on dev, in its folder too, and what to write down of it."""
+        scorer = TorchScorer(model=model.eval(), answer=view.name)
+        decision, tried = fit_nothing(view.manifest, self._tokenizer, scorer, self._parts.dev)
+        manifest = msgspec.structs.replace(view.manifest, decision=decision)
+        write_manifest(self._folder / view.folder, manifest)
+        return replace(view, manifest=manifest), {"nothing": decision.nothing, "dev_f1_by_nothing": tried}
+
+    def _after_epoch(self, event: EpochDone, trainer: Trainer) -> EpochScored:
+        weights = trainer.average.weights()
+        with _weights(self._model, weights):
+            name, bf16 = f"dev-epoch-{event.epoch:02d}", trainer.bf16
+            dev = [self._predict_and_score(self._model, v, self._parts.dev, name, bf16=bf16) for v in self._views]
+            line: dict[str, Any] = {"epoch": event.epoch, "loss": event.loss, "seconds": round(event.seconds, 2)}
+            line |= {view.key: scores.as_dict() for view, scores in zip(self._views, dev, strict=True)}
+            self._lines.append(line)
+            best = [self._best(view) is line for view in self._views]
+            for view in compress(self._views, best):
+                with atomic_folder(self._folder / view.folder, overwrite=True) as place:
+                    save_model(place, self._model, manifest=view.manifest, tokenizer=self._tokenizer)
+        with atomic_text_writer(self._folder / "metrics.jsonl", overwrite=True) as stream:
+            stream.writelines(json.dumps(x) + "\n" for x in self._lines)
+        with atomic_folder(self._folder / "state", overwrite=True) as place:
+            save_state(place, trainer)
+        return EpochScored(
+            epoch=event.epoch,
+            epochs=self._recipe.training.epochs,
+            loss=event.loss,
+            seconds=event.seconds,
+            dev=dev[0],
+            best=best[0],
+            others=tuple(
+                HeadScores(head=view.name, epoch=event.epoch, dev=scores, test=None)
+                for view, scores in zip(self._views[1:], dev[1:], strict=True)
+            ),
+        )
+
+    def _predict_and_score(
+        self, model: NerModel, view: _View, documents: Sequence[Document], name: str, *, bf16: bool = False
+    ) -> Scores:
+        scorer = TorchScorer(model=model.eval(), answer=view.name, bf16=bf16)
+        predictor = ModelPredictor(view.manifest, self._tokenizer, scorer)
+        patches = predictor.predict(documents)
+        found = {d.id: p.add for d, p in zip(documents, patches, strict=True)}
+        with atomic_writer(self._folder / "predictions" / f"{name}{view.suffix}.tsv", overwrite=True) as stream:
+            write_tsv((Prediction(id=i, sha256=None, mentions=m, events=()) for i, m in found.items()), stream)
+        return score(layers(documents), found)
+
+    def _best(self, view: _View) -> dict[str, Any]:
+        if self._recipe.training.select == "last":
+            return self._lines[-1]
+        return self._best_on_dev(view)
+
+    def _best_on_dev(self, view: _View) -> dict[str, Any]:
+        return max(self._lines, key=lambda line: (line[view.key]["micro"]["f1"], -line["epoch"]))
+
+    def _stop(self) -> bool:
+        """Whether no head has become better for as many epochs as the recipe has patience."""
+        patience = self._recipe.training.patience_epochs
+        if not self._lines or not patience:
+            return False
+        return self._lines[-1]["epoch"] - max(self._best_on_dev(view)["epoch"] for view in self._views) >= patience
+
+
+@contextmanager
+def _weights(model: NerModel, weights: Mapping[str, Tensor]) -> Iterator[None]:
+    """Puts other weights into a model for a while."""
+    parameters = dict(model.named_parameters())
+    live = {n: p.detach().clone() for n, p in parameters.items() if weights[n].data_ptr() != p.data_ptr()}
+    with torch.no_grad():
+        for name in live:
+            parameters[name].copy_(weights[name])
+    try:
+        yield
+    finally:
+        with torch.no_grad():
+            for name, tensor in live.items():
+                parameters[name].copy_(tensor)
+
+
+def write_json(path: Path, value: object) -> None:
+    """Writes a JSON file as a whole, or not at all."""
+    with atomic_text_writer(path, overwrite=True) as stream:
+        stream.write(json.dumps(value, indent=1, ensure_ascii=False) + "\n")
