@@ -16,6 +16,7 @@ import msgspec
 
 from fascicle.recipe.settings import DecisionSettings, Recipe
 from fascicle.train.grid import GridRun, read_grid
+from fascicle.train.run import recipe_text
 
 
 def main() -> None:
@@ -47,8 +48,7 @@ def copy_without_end(twin: GridRun, run: GridRun, runs: Path) -> None:
     ended = [target / "scores.json", *(target / "predictions" / f"{part}.tsv" for part in ("dev", "test"))]
     for path in ended:
         path.unlink(missing_ok=True)
-    content = msgspec.json.format(msgspec.json.encode(run.resolved())).decode("utf-8")
-    (target / "recipe.json").write_text(content, encoding="utf-8")
+    (target / "recipe.json").write_text(recipe_text(run.resolved()), encoding="utf-8")
     print(json.dumps({"trained": twin.name, "to be decided anew": run.name}))
 
 

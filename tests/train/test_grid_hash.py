@@ -75,6 +75,11 @@ def test_everything_else_changes_it() -> None:
         {"training": {"epochs": 4}},
         {"training": {"learning_rate": 2e-4}},
         {"reading": {"unit": "packed"}},
+        {"decision": {"tune": "nothing"}},
+        {"bundle": {"family": "softmax"}},
+        {"bundle": {"family": "span"}},
+        {"bundle": {"family": "span", "width": 3}},
+        {"bundle": {"family": "span", "weight": 0.2}},
     ]
     found = [hashed(**other) for other in others]
     assert len(set(found)) == len(others)
@@ -126,6 +131,7 @@ DEFAULTS = {
         "scheme": "BIO",
         "decoding": "viterbi",
     },
+    "decision": {"tune": "no"},
     "training": {
         "epochs": 8,
         "batch_size": 16,

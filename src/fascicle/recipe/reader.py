@@ -40,7 +40,7 @@ def read_recipe(path: str | os.PathLike[str]) -> Recipe:
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise RecipeError(f"{path} is not a readable TOML file: {error}") from None
     recipe = parse_recipe(values, origin=str(path))
-    return msgspec.structs.replace(recipe, corpus=_resolved(recipe.corpus, path))
+    return msgspec.structs.replace(recipe, corpus=resolve_corpus(recipe.corpus, path))
 
 
 def parse_recipe(values: Mapping[str, Any], *, origin: str) -> Recipe:
@@ -154,7 +154,12 @@ def _explain(error: msgspec.ValidationError, values: Mapping[str, Any], families
     return f"{key} = {given!r} is not allowed: {what[0].lower() + what[1:]}"
 
 
-def _resolved(corpus: CorpusSettings, recipe_path: Path) -> CorpusSettings:
+def resolve_corpus(corpus: CorpusSettings, recipe_path: Path) -> CorpusSettings:
+    """Makes the paths of a corpus absolute, as ``read_recipe`` says.
+
+    Raises:
+        RecipeError: an environment variable that is not set.
+    """
     paths = {}
     for part in ("train", "dev", "test"):
         given = getattr(corpus, part)

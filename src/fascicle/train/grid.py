@@ -41,7 +41,7 @@ import msgspec
 from msgspec import Meta
 
 from fascicle.errors import RecipeError
-from fascicle.recipe.reader import _resolved, parse_recipe
+from fascicle.recipe.reader import parse_recipe, resolve_corpus
 from fascicle.recipe.settings import Recipe
 
 Tier = Literal["smoke", "cpu", "gpu"]
@@ -105,7 +105,7 @@ class GridRun:
         Raises:
             RecipeError: an environment variable that is not set.
         """
-        return msgspec.structs.replace(self.recipe, corpus=_resolved(self.recipe.corpus, self.origin))
+        return msgspec.structs.replace(self.recipe, corpus=resolve_corpus(self.recipe.corpus, self.origin))
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -19,7 +19,6 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Final
 
-import msgspec
 import torch
 
 from fascicle.errors import FascicleError, OutputError
@@ -28,7 +27,7 @@ from fascicle.train.events import EpochScored, Finished, Note
 from fascicle.train.grid_events import Done, EpochEnded, Failed, GridEvent, Left, Said, Task, encode
 from fascicle.train.grid_results import COST, other_heads, result_of, write_result
 from fascicle.train.loop import StepDone
-from fascicle.train.run import run_recipe
+from fascicle.train.run import recipe_text, run_recipe
 
 Send = Callable[[GridEvent], None]
 _FULL: Final = frozenset({errno.ENOSPC, errno.EDQUOT})
@@ -165,7 +164,7 @@ def _prepared(task: Task) -> bool:
         return False
     # The hash says that it is the same run. Its paths may be those of another machine, and settings that have come
     # since are missing; `run_recipe` compares letter by letter.
-    text = msgspec.json.format(msgspec.json.encode(task.recipe)).decode("utf-8")
+    text = recipe_text(task.recipe)
     if recipe.read_text(encoding="utf-8") != text:
         with atomic_text_writer(recipe, overwrite=True) as stream:
             stream.write(text)

@@ -97,7 +97,7 @@ def _check_folder(folder: Path, recipe: Recipe, *, resume: bool) -> None:
     resolved = folder / "recipe.json"
     if not resolved.is_file():
         raise OutputError(f"{folder} holds no run to resume; choose another folder")
-    if resolved.read_text(encoding="utf-8") != _content(recipe):
+    if resolved.read_text(encoding="utf-8") != recipe_text(recipe):
         raise OutputError(f"the run in {folder} was started from another recipe; resume it with its own")
     if (folder / "scores.json").exists():
         raise OutputError(f"the run in {folder} is complete; choose another folder for a new one")
@@ -109,10 +109,11 @@ def _start_folder(folder: Path, recipe: Recipe) -> None:
     except OSError as error:
         raise OutputError(f"the run folder {folder} cannot be made: {error.strerror}; give another place") from None
     with atomic_text_writer(folder / "recipe.json", overwrite=True) as stream:
-        stream.write(_content(recipe))
+        stream.write(recipe_text(recipe))
 
 
-def _content(recipe: Recipe) -> str:
+def recipe_text(recipe: Recipe) -> str:
+    """The content of ``recipe.json``, by which the run of a recipe is known."""
     return msgspec.json.format(msgspec.json.encode(recipe)).decode("utf-8")
 
 
