@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import datetime
 import json
-from collections.abc import Sequence
+import statistics
+import time
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from fascicle.core.document import Document
@@ -43,3 +45,31 @@ def row(scores: Scores) -> dict[str, object]:
 def paired(first: Scores, second: Scores) -> dict[str, float | int]:
     """F1 of the first less F1 of the second, on the same draws of sentences or documents."""
     return bootstrap_difference(first, second).as_dict()
+
+
+def take_turns(
+    ours: Callable[[], object], theirs: Callable[[], object], *, repeats: int, other: str
+) -> dict[str, object]:
+    """Median CPU milliseconds of both, and the median and quartiles of the ratios of neighbouring runs.
+
+    Args:
+        ours: what is measured.
+        theirs: what it is compared with; the two alternate, so that a busy machine is busy for both.
+        repeats: pairs of runs, after a few that warm up.
+        other: what the second one is called in the results.
+    """
+    for warm_up in (ours, theirs, ours, theirs):
+        warm_up()
+    times: tuple[list[float], list[float]] = ([], [])
+    for _ in range(repeats):
+        for work, spent in zip((ours, theirs), times, strict=True):
+            before = time.process_time()
+            work()
+            spent.append(1000 * (time.process_time() - before))
+    ratios = [slow / fast for fast, slow in zip(*times, strict=True)]
+    return {
+        "fascicle_ms": round(statistics.median(times[0]), 3),
+        f"{other}_ms": round(statistics.median(times[1]), 3),
+        "ratio": round(statistics.median(ratios), 2),
+        "ratio_quartiles": [round(value, 2) for value in statistics.quantiles(ratios, n=4)[::2]],
+    }

@@ -11,9 +11,6 @@ import argparse
 import json
 import os
 import platform
-import statistics
-import time
-from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -21,30 +18,12 @@ import numpy as np
 import torch
 import torchcrf
 
+from common import take_turns
 from fascicle.decode.viterbi import viterbi
 from fascicle.nn.crf import LinearChainCrf
 
 RESULT = Path(__file__).parent / "results" / "crf_speed.json"
 ROWS, UNITS, TAGS = 32, 128, 13
-
-
-def take_turns(ours: Callable[[], object], theirs: Callable[[], object], *, repeats: int) -> dict[str, float]:
-    """Median CPU milliseconds of both, and the median of the ratios of neighbouring runs."""
-    for warm_up in (ours, theirs, ours, theirs):
-        warm_up()
-    times: tuple[list[float], list[float]] = ([], [])
-    for _ in range(repeats):
-        for work, spent in zip((ours, theirs), times, strict=True):
-            before = time.process_time()
-            work()
-            spent.append(1000 * (time.process_time() - before))
-    ratios = [other / mine for mine, other in zip(*times, strict=True)]
-    return {
-        "fascicle_ms": round(statistics.median(times[0]), 3),
-        "pytorch_crf_ms": round(statistics.median(times[1]), 3),
-        "ratio": round(statistics.median(ratios), 2),
-        "ratio_quartiles": [round(value, 2) for value in statistics.quantiles(ratios, n=4)[::2]],
-    }
 
 
 def layers() -> tuple[LinearChainCrf, torchcrf.CRF]:
@@ -74,9 +53,13 @@ def compare(lengths: torch.Tensor, *, repeats: int) -> dict[str, dict[str, float
             lambda: ours(emissions, tags, mask).sum().backward(),
             lambda: (-theirs(emissions, tags, mask=mask)).backward(),
             repeats=repeats,
+            other="pytorch_crf",
         ),
         "decode": take_turns(
-            lambda: viterbi(scores, sizes, **parts), lambda: theirs.decode(emissions, mask=mask), repeats=repeats
+            lambda: viterbi(scores, sizes, **parts),
+            lambda: theirs.decode(emissions, mask=mask),
+            repeats=repeats,
+            other="pytorch_crf",
         ),
     }
 

@@ -11,8 +11,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import statistics
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -20,7 +18,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from common import write_result
+from common import take_turns, write_result
 from fascicle.nn.biaffine import BiaffineScorer
 from fascicle.nn.spans import REPRESENTATIONS, LinearSpanScorer, SpanScorer, span_loss, span_mask, widen
 
@@ -143,34 +141,18 @@ def largest_difference(tested: Case) -> float:
     return max(float((mine - other).detach().abs().max()) for mine, other in pairs)
 
 
-def take_turns(ours: Callable[[], object], theirs: Callable[[], object], *, repeats: int) -> dict[str, object]:
-    """Median CPU milliseconds of both, and the median and quartiles of the ratios of neighbouring runs."""
-    for warm_up in (ours, theirs, ours):
-        warm_up()
-    times: tuple[list[float], list[float]] = ([], [])
-    for _ in range(repeats):
-        for work, spent in zip((ours, theirs), times, strict=True):
-            before = time.process_time()
-            work()
-            spent.append(1000 * (time.process_time() - before))
-    ratios = [other / mine for mine, other in zip(*times, strict=True)]
-    return {
-        "fascicle_ms": round(statistics.median(times[0]), 3),
-        "literal_ms": round(statistics.median(times[1]), 3),
-        "ratio": round(statistics.median(ratios), 2),
-        "ratio_quartiles": [round(value, 2) for value in statistics.quantiles(ratios, n=4)[::2]],
-    }
-
-
 def measure(tested: Case, *, repeats: int) -> dict[str, object]:
     """Equality first, then inference (all logits) and training (loss and gradients of states and parameters)."""
     difference = largest_difference(tested)
     if not difference < 1e-5:
         raise RuntimeError(f"the two forms differ by {difference}")
     with torch.inference_mode():
-        inference = take_turns(tested.our_logits, tested.their_logits, repeats=repeats)
+        inference = take_turns(tested.our_logits, tested.their_logits, repeats=repeats, other="literal")
     training = take_turns(
-        lambda: tested.gradients(tested.ours()), lambda: tested.gradients(tested.theirs()), repeats=repeats
+        lambda: tested.gradients(tested.ours()),
+        lambda: tested.gradients(tested.theirs()),
+        repeats=repeats,
+        other="literal",
     )
     return {
         "longest": tested.longest,
