@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from itertools import pairwise, product
 from typing import Any, Literal
 
+import msgspec
 import numpy as np
 import pytest
 from hypothesis import given
@@ -300,10 +301,6 @@ def naive_candidates(
     return sorted(found.values())
 
 
-def disjoint(rows: Sequence[Row]) -> bool:
-    return all(a[1] <= b[0] for a, b in pairwise(rows))
-
-
 def naive_greedy(rows: Sequence[Row]) -> list[Row]:
     kept: list[Row] = []
     for row in sorted(rows, key=lambda r: (-r[3], r)):
@@ -348,22 +345,8 @@ def test_a_span_head_finds_what_all_spans_say(
         else:
             kept = rows_of(one)
             assert {row[:3] for row in kept} <= {row[:3] for row in proposed}
-            assert disjoint(kept)
+            assert all(a[1] <= b[0] for a, b in pairwise(kept))
             assert sum(row[3] for row in kept) == pytest.approx(heaviest(proposed), abs=1e-5)
-
-
-def test_what_a_window_gives_does_not_hang_on_its_batch() -> None:
-    windows = windows_of(pieces_of([[1] * 9]), document=0, unit="sentence", capacity=5, overlap=3)
-    tables = span_tables(("starts", "ends", "spans"), windows, width=3, classes=3, seed=3)
-    counts = np.array([w.units[1] - w.units[0] for w in windows])
-    decoder = SpanDecoder(SpanSettings(width=3, decoding="nested"), types=2)
-    together = decoder.take(tables, windows, counts)
-    assert len(windows) == 3
-    assert sum(len(spans) for spans, _ in together) > 5
-    for row, window in enumerate(windows):
-        alone = {n: t[row : row + 1, : counts[row]] for n, t in tables.items()}
-        ((spans, scores),) = decoder.take(alone, [window], counts[row : row + 1])
-        assert (spans.tolist(), scores.tolist()) == (together[row][0].tolist(), together[row][1].tolist())
 
 
 def test_nothing_read_is_nothing_found() -> None:
@@ -410,7 +393,52 @@ def test_a_chain_is_taken_from_the_network() -> None:
     chain = {"transitions": np.zeros((3, 3)), "start": np.zeros(3), "end": np.array([0.0, -9.0, -9.0])}
     emissions = np.array([[[0, 1, 0], [0, 1, 0], [0, 1, 0]]], dtype=np.float32)
     for tables, ends in (({"emissions": emissions, **chain}, [1, 2]), ({"emissions": emissions}, [1, 2, 3])):
-        decoder = TagDecoder(decision, types=1)
+        decoder = TagDecoder(decision, types=1, chain="transitions" in tables)
         ((spans, _),) = decoder.decide([decoder.take(tables, [WINDOW], np.array([3]))], [[WINDOW]])
         assert spans[:, 1].tolist() == ends
     assert decision.chain is None
+
+
+def test_a_chain_where_none_belongs_and_none_where_one_does() -> None:
+    emissions = np.zeros((1, 3, 5))
+    chain = {"transitions": np.zeros((5, 5)), "start": np.zeros(5), "end": np.zeros(5)}
+    for head, tables in ((CrfSettings(), {}), (SoftmaxSettings(), chain)):
+        with pytest.raises(ModelError, match="which are not the tables of its family"):
+            decoder_of(manifest_of(head)).take({"emissions": emissions, **tables}, [WINDOW], np.array([3]))
+
+
+def test_what_is_no_number_is_refused_only_where_units_are() -> None:
+    emissions = np.zeros((1, 5, 5), dtype=np.float32)
+    emissions[0, 3:] = np.nan
+    decoder_of(manifest_of(SoftmaxSettings())).take({"emissions": emissions}, [WINDOW], np.array([3]))
+    emissions[0, 2, 1] = np.nan
+    with pytest.raises(ModelError, match="emissions that are no numbers"):
+        decoder_of(manifest_of(SoftmaxSettings())).take({"emissions": emissions}, [WINDOW], np.array([3]))
+    starts = np.full((1, 3, 3), np.nan)
+    with pytest.raises(ModelError, match=r"does not score spans as its model\.json says"):
+        decoder_of(manifest_of(SpanSettings(width=2))).take({"starts": starts, "ends": starts}, [WINDOW], np.array([3]))
+
+
+def test_a_network_of_another_width_is_refused() -> None:
+    tables = {"starts": np.zeros((1, 3, 3)), "widths": np.zeros((5, 3))}
+    with pytest.raises(ModelError, match="scores spans of up to 5 units, not 2"):
+        decoder_of(manifest_of(SpanSettings(width=2))).take(tables, [WINDOW], np.array([3]))
+
+
+def test_the_shifted_table_does_not_depend_on_the_batch() -> None:
+    """Which table None is shifted in decides the last bits of a score, so it may not be the smallest of a batch."""
+    chance = np.random.default_rng(0)
+    manifest = manifest_of(SpanSettings(width=6))
+    manifest = msgspec.structs.replace(manifest, decision=msgspec.structs.replace(manifest.decision, nothing=0.3))
+    widths = chance.normal(size=(6, 3)).astype(np.float32)
+    starts, ends = (chance.normal(size=(40, 1, 3)).astype(np.float32) + 1 for _ in range(2))
+    window = Window(document=0, pieces=(0, 1), units=(0, 1), keep=(0, 1), segment=(0, 1))
+    together = decoder_of(manifest).take(
+        {"starts": starts, "ends": ends, "widths": widths}, [window] * 40, np.ones(40, dtype=np.int64)
+    )
+    for row, (spans, scores) in enumerate(together):
+        alone = decoder_of(manifest).take(
+            {"starts": starts[row : row + 1], "ends": ends[row : row + 1], "widths": widths}, [window], np.array([1])
+        )[0]
+        assert np.array_equal(alone[0], spans)
+        assert np.array_equal(alone[1], scores)

@@ -20,7 +20,7 @@ from fascicle.decode.selection import select
 from fascicle.decode.spans import candidates
 from fascicle.decode.tagger import ChainScores, TagDecision, decode_batch
 from fascicle.errors import ModelError
-from fascicle.recipe.heads import SpanHeadSettings, TaggerSettings
+from fascicle.recipe.heads import CrfSettings, SpanHeadSettings, TaggerSettings
 from fascicle.recipe.manifest import Manifest
 from fascicle.text.pieces import Ints
 from fascicle.text.windows import Window, answers_for, stitch
@@ -62,7 +62,8 @@ def decoder_of(manifest: Manifest) -> Decoder:
     head, types = manifest.answering, len(manifest.types)
     if isinstance(head, TaggerSettings):
         decision = TagDecision(scheme=SCHEMES[head.scheme], decoding=head.decoding, touching=manifest.decision.touching)
-        return TagDecoder(decision, types=types, nothing=manifest.decision.nothing)
+        chain = isinstance(head, CrfSettings)
+        return TagDecoder(decision, types=types, chain=chain, nothing=manifest.decision.nothing)
     if isinstance(head, SpanHeadSettings):
         return SpanDecoder(head, types=types, nothing=manifest.decision.nothing)
     raise ModelError(f"the family {head.family!r} of {manifest.name} has no decoder in this release")
@@ -71,14 +72,16 @@ def decoder_of(manifest: Manifest) -> Decoder:
 class TagDecoder:
     """Emissions, and the chain of a CRF, into spans."""
 
-    def __init__(self, decision: TagDecision, *, types: int, nothing: float = 0.0) -> None:
+    def __init__(self, decision: TagDecision, *, types: int, chain: bool, nothing: float = 0.0) -> None:
         """Prepares.
 
         Args:
             decision: without a chain, which the network gives.
             types: number of entity types.
+            chain: whether the network gives the scores of a chain.
             nothing: added to every emission of O.
         """
+        self._chain = chain
         self._decision = decision
         self._nothing = nothing
         self._tags = decision.scheme.count(types)
@@ -86,12 +89,17 @@ class TagDecoder:
     def take(self, tables: Tables, windows: Sequence[Window], counts: Ints) -> list[NDArray[np.float32]]:
         """The emissions of each window's units, ``[units, C]``."""
         _check(tables, "emissions", columns=self._tags)
-        if self._decision.chain is None and "transitions" in tables:
+        if ("transitions" in tables) != self._chain:
+            raise ModelError(f"the network gives {', '.join(tables)}, which are not the tables of its family; {_AGAIN}")
+        if self._chain and self._decision.chain is None:
             chain = ChainScores(**{name: tables[name] for name in ("transitions", "start", "end")})
             self._decision = replace(self._decision, chain=chain)
         emissions = tables["emissions"]
         # Copies: views would keep the padded batch alive until everything is decoded.
-        return [_shifted(emissions[row, :count], self._nothing) for row, count in enumerate(counts.tolist())]
+        rows = [_shifted(emissions[row, :count], self._nothing) for row, count in enumerate(counts.tolist())]
+        if any(np.isnan(row).any() for row in rows):
+            raise ModelError(f"the network gives emissions that are no numbers; {_AGAIN}")
+        return rows
 
     def decide(self, taken: Sequence[Sequence[Any]], windows: Sequence[Sequence[Window]]) -> list[Found]:
         """Decodes each segment as one chain."""
@@ -125,8 +133,15 @@ class SpanDecoder:
 
     def take(self, tables: Tables, windows: Sequence[Window], counts: Ints) -> list[Found]:
         """The candidates that each window answers for, in units of its document."""
-        _check(tables, next(iter(tables), "starts"), columns=self._classes)
-        found = candidates(self._biased(tables), counts, longest=self._head.width)
+        for name in tables or ("starts",):
+            _check(tables, name, columns=self._classes)
+        widths = {tables[name].shape[-2] for name in ("widths", "spans") if name in tables}
+        if widths - {self._head.width}:
+            raise ModelError(f"the network scores spans of up to {max(widths)} units, not {self._head.width}; {_AGAIN}")
+        try:
+            found = candidates(self._biased(tables), counts, longest=self._head.width)
+        except ValueError as error:
+            raise ModelError(f"the network does not score spans as its model.json says ({error}); {_AGAIN}") from None
         cuts = np.searchsorted(found.rows, np.arange(len(windows) + 1))
         return [
             _answered(found.spans[a:b], found.scores[a:b], window)
@@ -134,11 +149,11 @@ class SpanDecoder:
         ]
 
     def _biased(self, tables: Tables) -> Tables:
-        """The tables with None shifted in the smallest: each of them adds once to the logit of a span."""
+        """The tables with None shifted in one, always the same: each of them adds once to the logit of a span."""
         if not self._nothing:
             return tables
-        smallest = min(tables, key=lambda name: tables[name].size)
-        return {**tables, smallest: _shifted(tables[smallest], self._nothing)}
+        chosen = next(name for name in ("widths", "starts", "ends", "spans") if name in tables)
+        return {**tables, chosen: _shifted(tables[chosen], self._nothing)}
 
     def decide(self, taken: Sequence[Sequence[Any]], windows: Sequence[Sequence[Window]]) -> list[Found]:
         """Merges the candidates of each document and selects among them, all documents at once."""
@@ -150,6 +165,7 @@ class SpanDecoder:
         return [(spans[kept[a:b]], scores[kept[a:b]]) for a, b in pairwise(cuts)]
 
 
+_AGAIN = "copy or export the model folder again"
 _NOTHING: Found = (np.zeros((0, 3), np.int64), np.zeros(0))
 
 
