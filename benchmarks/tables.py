@@ -17,6 +17,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+from cost_tables import head_cost, int8_heads, span_speed
 from fascicle.train.grid import read_grid
 from grid_tables import MISSING, dev_table, grid_table, interval, markdown, mean, minutes, rows_of, spread
 
@@ -268,6 +269,9 @@ TABLES: Mapping[str, Callable[[], str]] = {
     "shipped": shipped,
     "goals": goals,
     "environment": environment,
+    "span-speed": span_speed,
+    "head-cost": head_cost,
+    "int8-heads": int8_heads,
 }
 
 
