@@ -22,10 +22,11 @@ ROOMS: dict[str, set[str]] = {
     "decode": {"core"},
     "formats": {"core", "text"},
     "evaluate": {"core", "text", "decode"},
+    "knowledge": {"core", "text", "formats.source"},  # the last to open files
     "nn": set(),
     "runtime": {"core", "text", "decode"},
     "models": {"core", "text", "decode", "nn", "formats.atomic", "runtime"},  # the last two for export
-    "train": {"models", "formats", "evaluate", "runtime", "core", "text", "decode", "nn"},
+    "train": {"models", "formats", "evaluate", "knowledge", "runtime", "core", "text", "decode", "nn"},
     "loading": {"runtime", "models", "core", "text", "formats", "assets"},
     "cli": {"*"},
     "commands": {"*"},

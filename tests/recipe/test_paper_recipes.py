@@ -15,7 +15,7 @@ from fascicle.recipe.settings import CorpusSettings, ReadingSettings, Recipe
 from fascicle.train.corpus import read_part
 
 FOLDER = Path(__file__).resolve().parents[2] / "recipes"
-EVERY = sorted(FOLDER.rglob("*.toml"))
+EVERY = sorted(p for p in FOLDER.rglob("*.toml") if p.parent.name != "types")
 PAPERS = sorted((FOLDER / "papers").glob("*.toml"))
 COMPARING = [p for p in PAPERS if p.name.startswith("comparing-")]
 BUNDLING = [p for p in PAPERS if p.name.startswith("bundling-")]

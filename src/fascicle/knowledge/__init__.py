@@ -1,0 +1,1 @@
+"""Dictionaries: reading them, and finding their names in texts."""

@@ -1,0 +1,148 @@
+"""Dictionaries as tables: one name in a row, with its type or without.
+
+Rows are streamed, so a dictionary may be of any size. Names are given out as they are written; how they are cut into
+words is the matcher's business.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from fascicle.errors import FormatError, InputError, UsageError
+from fascicle.formats.source import Source, lines
+
+
+class Entry(NamedTuple):
+    """One name of a dictionary.
+
+    Attributes:
+        name: as written.
+        type: entity type; empty for a phrase that is known, but not of which type.
+    """
+
+    name: str
+    type: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class TsvOptions:
+    """What the columns of a table are; by default ``type TAB name``.
+
+    Attributes:
+        name_column: column of the name, from 0.
+        type_column: column of the type; ``None`` if the table has none.
+        type: of all names, where no column says it; empty for phrases without a type.
+        header: whether the first row names the columns.
+        encoding: of the file.
+    """
+
+    name_column: int = 1
+    type_column: int | None = 0
+    type: str = ""
+    header: bool = False
+    encoding: str = "utf-8"
+
+    def __post_init__(self) -> None:
+        """Refuses columns that cannot be.
+
+        Raises:
+            UsageError: a negative column, one column for both, or a type beside a column of types.
+        """
+        columns = [self.name_column] if self.type_column is None else [self.name_column, self.type_column]
+        if min(columns) < 0 or len(set(columns)) < len(columns):
+            raise UsageError(
+                f"the columns {', '.join(map(str, columns))} are not allowed: name and type need columns of their own, "
+                "counted from 0"
+            )
+        if self.type and self.type_column is not None:
+            raise UsageError(
+                f"the type {self.type!r} was given beside the column {self.type_column} of types; give one of the two"
+            )
+
+
+PHRASES = TsvOptions(name_column=0, type_column=None)
+
+
+@dataclass(kw_only=True)
+class DictionaryReport:
+    """What reading a dictionary met; complete when the entries are used up.
+
+    Attributes:
+        entries: names given out.
+        empty: rows left out because they have no name.
+        first_empty: file and line of the first of them.
+    """
+
+    entries: int = 0
+    empty: int = 0
+    first_empty: str = ""
+
+    def lines(self) -> list[str]:
+        """The report as sentences, for a person."""
+        said = [f"{self.entries:,} names"]
+        if self.empty:
+            said.append(f"{self.empty:,} rows without a name were left out (first: {self.first_empty})")
+        return said
+
+
+def read_dictionary(
+    path: str, options: TsvOptions | None = None, *, report: DictionaryReport | None = None
+) -> Iterator[Entry]:
+    """Streams a table of names; gzip is unpacked.
+
+    A row whose name is empty or white space is left out and counted. Names of one letter are kept: ``H`` and ``K`` are
+    chemicals. All rows must have as many columns as the first.
+
+    Args:
+        path: the file; one row a line, columns separated by TAB.
+        options: what the columns are.
+        report: receives the counts.
+
+    Raises:
+        InputError: the file cannot be opened, or holds no name.
+        FormatError: another number of columns than before, or a name without its type (with file and line); a binary
+            file, another encoding.
+    """
+    options = options or TsvOptions()
+    report = report if report is not None else DictionaryReport()
+    wanted = 1 + max(options.name_column, -1 if options.type_column is None else options.type_column)
+    columns = 0
+    for number, line in lines(Source(path=path, encoding=options.encoding)):
+        if options.header and number == 1:
+            continue
+        cells = line.split("\t")
+        if line.strip():
+            columns = columns or len(cells)
+            _check_columns(cells, wanted=wanted, before=columns, place=f"{path}, line {number}")
+        if not line.strip() or not cells[options.name_column].strip():
+            report.empty += 1
+            report.first_empty = report.first_empty or f"{path}, line {number}"
+            continue
+        report.entries += 1
+        yield _entry(cells, options, place=f"{path}, line {number}")
+    if not columns or not report.entries:
+        raise InputError(f"{path} holds no name; give a table with one name in a row")
+
+
+def _entry(cells: list[str], options: TsvOptions, *, place: str) -> Entry:
+    kind = options.type if options.type_column is None else cells[options.type_column].strip()
+    if options.type_column is not None and not kind:
+        raise FormatError(
+            f"{place}: the name {cells[options.name_column]!r} has no type; give it one, or read a file of names "
+            "without types as such"
+        )
+    return Entry(cells[options.name_column], kind)
+
+
+def _check_columns(cells: list[str], *, wanted: int, before: int, place: str) -> None:
+    if len(cells) < wanted:
+        raise FormatError(
+            f"{place}: {len(cells)} TAB-separated column(s), but {wanted} are needed; correct the row, or name the "
+            "columns that the table has"
+        )
+    if len(cells) != before:
+        raise FormatError(
+            f"{place}: {len(cells)} TAB-separated columns, but the first row has {before}; all rows need as many"
+        )
