@@ -155,7 +155,8 @@ def test_folders(tmp_path: Path) -> None:
 
 
 KILLED = """
-import sys, time
+import signal, sys, time
+signal.signal(signal.SIGINT, signal.default_int_handler)  # what a background job inherits is to ignore it
 from fascicle.formats import atomic_writer
 with atomic_writer(sys.argv[1]) as stream:
     stream.write(b"x" * 100_000)

@@ -6,6 +6,7 @@ import hashlib
 import io
 import re
 import stat
+import tracemalloc
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -785,3 +786,23 @@ def test_annotate(tmp_path: Path, tiny_run: Path, capfd: pytest.CaptureFixture[s
         assert main(["annotate", str(path), *model, "-o", str(folder), "--format", "brat", "--overwrite"]) == 2
         assert message in capfd.readouterr().err
     assert sorted(file.name for file in texts.iterdir()) == ["a.txt", "b.txt"]
+
+
+def test_lines_may_end_in_a_carriage_return_alone(tmp_path: Path) -> None:
+    document = _one(tmp_path, "T1\tChem 0 7\tAspirin\rT2\tDis 12 17\tfever\r")
+    assert [(m.type, m.start, m.end) for m in document.mentions] == [("Chem", 0, 7), ("Dis", 12, 17)]
+    assert _codes(document) == []
+
+
+def test_a_short_line_that_names_a_long_text_often_costs_little(tmp_path: Path) -> None:
+    """Ten thousand fragments over a text of a million characters: no copy of what cannot agree is made."""
+    text = "a" * 1_000_000
+    ranges = ";".join(["0 1000000"] * 10_000)
+    tracemalloc.start()
+    try:
+        document = _one(tmp_path, f"T1\tX {ranges}\tx\n", text)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < 100 * len(text)
+    assert document.events

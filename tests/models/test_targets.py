@@ -88,6 +88,16 @@ def test_each_reason_of_span_heads_is_counted(reason: str) -> None:
     assert found.spans.tolist() == spans
 
 
+def test_a_flat_span_head_is_taught_what_it_cannot_return_beside_the_longer_mention() -> None:
+    """The shorter mention is counted as lost, but is no example of a span that is no mention."""
+    pieces = read(TEXT["words"], [5])
+    windows = windows_of(pieces, document=0, unit="sentence", capacity=5, overlap=2)
+    mentions = [disease((0, 11)), disease((5, 11)), Mention(((0, 11),), "Chemical"), disease((0, 24))]
+    found = align(mentions, pieces, windows, types=TYPES, limits=Limits(width=3))
+    assert found.spans.tolist() == [[0, 2, 0], [1, 2, 1]]
+    assert found.lost == {"overlapped": 2, "too-wide": 1}
+
+
 @pytest.mark.parametrize("reason", EXAMPLES)
 def test_each_reason_is_counted(reason: str) -> None:
     mentions, spans = EXAMPLES[reason]

@@ -260,3 +260,17 @@ def test_a_sentence_of_thousands_of_words_is_predicted(tiny_recipe: Maker, tmp_p
     assert again.counts == events[-1].dev.counts
     assert len(gold.layer(GOLD)) == again.counts.tp + again.counts.fn == 80
     assert len({m.spans for m in patch.add}) == len(patch.add)
+
+
+def test_a_mention_wider_than_any_head_lowers_the_width_to_the_most_there_is(
+    tiny_recipe: Callable[..., Recipe], tmp_path: Path
+) -> None:
+    words = [f"aspirin\t{tag}-Disease\n" for tag in ["B", *["I"] * 299]]
+    path = tmp_path / "long.tsv"
+    path.write_text("".join(words) + "\n" + "pain\tB-Disease\n\n", encoding="utf-8")
+    recipe = tiny_recipe(
+        corpus={"train": str(path), "dev": str(path)}, model={"family": "span"}, training={"epochs": 1}
+    )
+    events = list(run_recipe(recipe, tmp_path / "run"))
+    notes = [event.text for event in events if isinstance(event, Note)]
+    assert any(text.startswith("width 256 words: the most there is") for text in notes)

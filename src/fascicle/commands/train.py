@@ -13,7 +13,7 @@ import msgspec
 
 from fascicle.commands.console import needs_extra, say
 from fascicle.commands.parsing import add_json, add_threads, natural
-from fascicle.errors import FascicleError, InputError
+from fascicle.errors import InputError
 from fascicle.evaluate.table import table
 from fascicle.formats.tree import is_there
 from fascicle.recipe.reader import read_recipe
@@ -51,7 +51,7 @@ def run(args: argparse.Namespace) -> int:
     fresh = not folder.exists()
     try:
         finished = _train(recipe, folder, resume=args.resume)
-    except FascicleError:
+    except Exception:
         # A run that never trained is no run: its folder would only refuse the next attempt.
         if fresh and not (folder / "metrics.jsonl").exists():
             shutil.rmtree(folder, ignore_errors=True)

@@ -14,6 +14,7 @@ from fascicle.errors import FormatError
 from fascicle.formats.brat_lines import REFERENCE, TextBound, parse_reference, parse_text_bound
 
 STEP: Final = "brat"
+_LINE_ENDS: Final = re.compile(r"\r\n|\r|\n")
 _TRIGGER: Final = re.compile(r"E\S*\t[^\s:]+:(\S+)")
 # What is counted and not kept: code -> what it is, for the message.
 _LEFT_OUT: Final[Mapping[str, str]] = MappingProxyType(
@@ -79,8 +80,7 @@ class Standoff:
             FormatError: no line of the file can be read.
         """
         readable, first = 0, 0
-        for number, line in enumerate(content.split("\n"), 1):
-            line = line.removesuffix("\r")
+        for number, line in enumerate(_LINE_ENDS.split(content), 1):
             if not line.strip():
                 continue
             first = first or number

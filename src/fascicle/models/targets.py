@@ -19,7 +19,7 @@ REASONS = {
     "inside-word": "a boundary inside a word or piece: the whole units around it are taught instead",
     "crosses-segment": "reaches over the end of a sentence or packed window",
     "crosses-window": "reaches over the end of the window that answers for it",
-    "overlapped": "overlaps a longer mention: the outermost is kept",
+    "overlapped": "overlaps a longer mention, and a flat head returns one of the two",
     "same-span": "has the range of another mention: one type is taught",
     "too-wide": "has more words or pieces than the width of the head",
     "touching": "touches a mention of its own type, which IO tags cannot keep apart",
@@ -59,7 +59,8 @@ def align(
 ) -> Aligned:
     """Maps mentions onto units.
 
-    For a flat head, of two that overlap the longer one is taught.
+    Of two that overlap a flat tagger is taught the longer one. A flat span head is taught both, since the shorter one
+    is a mention and no example of what is none, but it can return only one of them.
 
     Args:
         mentions: gold of the document.
@@ -83,7 +84,8 @@ def align(
         if span is not None:
             middle = windows[window_of[(span[0] + span[1] - 1) // 2]]
             refused = chosen.refuses(span) or _outside(span, middle, limits.width)
-            span, reason = (None, refused) if refused else (span, reason)
+            taught = not refused or (limits.width is not None and chosen.may_teach(span, middle, limits.width))
+            span, reason = (span if taught else None), refused or reason
         if reason:
             lost[reason] += 1
         if span is not None:
@@ -109,6 +111,10 @@ class _Chosen:
         if not self._nested:
             return "overlapped" if self._taken[slice(*span)].any() else ""
         return "same-span" if span in self._ranges else ""
+
+    def may_teach(self, span: tuple[int, int], window: Window, width: int) -> bool:
+        """Whether a span that is refused for its overlap alone can be taught beside the others."""
+        return not self._nested and span not in self._ranges and not _outside(span, window, width)
 
     def add(self, row: tuple[int, int, int, bool]) -> None:
         """Adds start, end, type and whether the mention is exactly so."""

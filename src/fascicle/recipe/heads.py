@@ -10,6 +10,7 @@ from msgspec import Meta
 from fascicle.recipe.base import Settings
 
 Level = Literal["word", "piece"]
+WIDEST = 256
 
 
 class HeadSettings(Settings, frozen=True, kw_only=True, tag_field="family"):
@@ -84,7 +85,7 @@ class SpanHeadSettings(HeadSettings, frozen=True, kw_only=True):
             first) or ``"optimal"`` (the set with the largest sum of probabilities).
     """
 
-    width: Annotated[int, Meta(ge=0, le=256)] = 0
+    width: Annotated[int, Meta(ge=0, le=WIDEST)] = 0
     width_embedding: Annotated[int, Meta(ge=0, le=1024)] = 0
     negatives: Annotated[int, Meta(ge=0)] = 0
     decoding: Literal["nested", "greedy", "optimal"] = "greedy"

@@ -11,7 +11,7 @@ from fascicle.errors import RecipeError
 from fascicle.models.checkpoint import build_model
 from fascicle.models.encoder import Pretrained
 from fascicle.models.model import NerModel
-from fascicle.recipe.heads import Head, SpanHeadSettings
+from fascicle.recipe.heads import WIDEST, Head, SpanHeadSettings
 from fascicle.recipe.manifest import Decision, Manifest, TokenizerFacts
 from fascicle.recipe.settings import Recipe
 from fascicle.text.pieces import PieceTokenizer
@@ -65,7 +65,8 @@ def _notes(recipe: Recipe, heads: Mapping[str, Head], data: TrainingSet) -> Iter
     for name, head in heads.items():
         if isinstance(head, SpanHeadSettings) and head != recipe.heads()[name]:
             unit = f"{head.level}{'s' if head.width > 1 else ''}"
-            yield f"width {head.width} {unit}: covers {COVERED:.0%} of the gold mentions of train"
+            covers = "covers" if head.width < WIDEST else "the most there is, which may cover less than"
+            yield f"width {head.width} {unit}: {covers} {COVERED:.0%} of the gold mentions of train"
     around = recipe.reading.context_characters or recipe.reading.context_sentences
     if around and all(len(p.sentences) < 2 for view in data.views.values() for p in view.pieces):
         yield "no sentence is read with context: every document of train is one sentence"
@@ -97,7 +98,8 @@ def fitted_head(head: Head, recipe: Recipe, parts: Parts, tokenizer: PieceTokeni
     if not isinstance(head, SpanHeadSettings) or head.width:
         return head
     read = read_documents(parts.train, tokenizer, reading=recipe.reading, level=head.level)
-    return msgspec.structs.replace(head, width=covering_width(parts.train, read, types=parts.types, share=COVERED))
+    width = covering_width(parts.train, read, types=parts.types, share=COVERED)
+    return msgspec.structs.replace(head, width=min(width, WIDEST))
 
 
 def make_manifest(
