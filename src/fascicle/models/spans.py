@@ -19,7 +19,7 @@ from fascicle.nn.biaffine import BiaffineScorer
 from fascicle.nn.spans import REPRESENTATIONS, LinearSpanScorer, SpanScorer, span_loss
 from fascicle.recipe.heads import BiaffineSettings, SpanHeadSettings, SpanSettings
 from fascicle.text.pieces import Ints
-from fascicle.text.windows import Window, answers_for
+from fascicle.text.windows import Window, answered
 
 Bools = NDArray[np.bool_]
 _NONE = 0
@@ -127,14 +127,16 @@ class BiaffineSpans(SpanClassifier):
         )
 
 
-def _of_window(spans: Ints, window: Window) -> list[tuple[int, int, int]]:
+def _of_window(spans: Ints, window: Window) -> list[list[int]]:
     """The gold spans that a window answers for."""
     first, last = np.searchsorted(spans[:, 0], window.units)
-    return [(a, b, k) for a, b, k in spans[first:last].tolist() if answers_for(window, a, b)]
+    near = spans[first:last]
+    found: list[list[int]] = near[answered(window, near)].tolist()
+    return found
 
 
 def _answered(windows: Sequence[Window], shape: tuple[int, ...], around: int) -> Bools:
-    """Which cells ``[B, U, L]`` are spans that their window answers for (``text.windows.answers_for``, all at once)."""
+    """Which cells ``[B, U, L]`` are spans that their window answers for, as in ``text.windows.answered``."""
     first, width = np.arange(shape[0])[:, None], np.arange(shape[1])
     low, high, keep_low, keep_high = (
         np.array(values)[:, None, None] for values in zip(*((*w.units, *w.keep) for w in windows), strict=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Annotated
 
 import msgspec
@@ -13,6 +14,15 @@ Rate = Annotated[float, Meta(gt=0.0, le=1.0)]
 Share = Annotated[float, Meta(ge=0.0, le=1.0)]
 NotNegative = Annotated[float, Meta(ge=0.0, le=1e6)]
 Name = Annotated[str, Meta(min_length=1)]
+
+
+_AT = re.compile(r"^(?P<what>.*?)(?: - at `\$\.?(?P<key>[^`]*)`)?$", re.DOTALL)
+
+
+def place_of(error: msgspec.ValidationError) -> tuple[str, str]:
+    """What a validation error says, and the path of the value that it is about; empty for the whole."""
+    found = _AT.match(str(error))
+    return (found["what"], found["key"] or "") if found else (str(error), "")
 
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

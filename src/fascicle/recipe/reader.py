@@ -14,12 +14,11 @@ from typing import Any, get_args, get_type_hints
 import msgspec
 
 from fascicle.errors import RecipeError
-from fascicle.recipe.base import Settings
+from fascicle.recipe.base import Settings, place_of
 from fascicle.recipe.heads import HEADS, HeadSettings
 from fascicle.recipe.settings import BundleSettings, CorpusSettings, ModelSettings, Recipe
 
 _VARIABLE = re.compile(r"\$\{?(\w+)")
-_AT = re.compile(r"^(?P<what>.*?)(?: - at `\$\.?(?P<key>[^`]*)`)?$", re.DOTALL)
 
 
 def read_recipe(path: str | os.PathLike[str]) -> Recipe:
@@ -137,8 +136,7 @@ def _table(hint: object) -> type[Settings] | None:
 
 
 def _explain(error: msgspec.ValidationError, values: Mapping[str, Any], families: Mapping[str, str]) -> str:
-    found = _AT.match(str(error))
-    what, key = (found["what"], found["key"] or "") if found else (str(error), "")
+    what, key = place_of(error)
     key = re.sub(r"^(\w+)\.head\b", r"\1", key)
     given: Any = values
     schema: Any = Recipe

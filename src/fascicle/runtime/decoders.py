@@ -23,7 +23,7 @@ from fascicle.errors import ModelError
 from fascicle.recipe.heads import CrfSettings, SpanHeadSettings, TaggerSettings
 from fascicle.recipe.manifest import Manifest
 from fascicle.text.pieces import Ints
-from fascicle.text.windows import Window, answers_for, stitch
+from fascicle.text.windows import Window, answered, stitch
 
 Tables = Mapping[str, NDArray[Any]]
 Found = tuple[Ints, NDArray[np.float64]]
@@ -185,7 +185,7 @@ def _answered(spans: Ints, scores: NDArray[np.float64], window: Window) -> Found
     moved = spans + np.array([window.units[0], window.units[0], 0])
     if window.keep == window.units:
         return moved, scores
-    mine = np.array([answers_for(window, a, b) for a, b, _ in moved.tolist()], dtype=bool)
+    mine = answered(window, moved)
     return moved[mine], scores[mine]
 
 

@@ -100,13 +100,28 @@ def windows_of(
     return result if context == NO_CONTEXT else _widened(pieces, result, segments, context=context, capacity=capacity)
 
 
-def answers_for(window: Window, start: int, end: int) -> bool:
-    """Whether a window answers for the span of units ``start`` to ``end`` (exclusive): its middle is kept, all is read.
+def answered(window: Window, spans: Ints) -> NDArray[np.bool_]:
+    """Which spans a window answers for: those whose middle it keeps, if it reads all of them.
 
     At most one window answers for a span, and one does wherever the span is no longer than what windows share.
+
+    Args:
+        window: of a document.
+        spans: start and end (exclusive) in units of the document, in the first two columns, ``[m, 2 or more]``.
+
+    Returns:
+        ``[m]``.
     """
-    inside = window.units[0] <= start and end <= window.units[1]
-    return inside and window.keep[0] <= (start + end - 1) // 2 < window.keep[1]
+    start, end = spans[:, 0], spans[:, 1]
+    middle = (start + end - 1) // 2
+    inside = (window.units[0] <= start) & (end <= window.units[1])
+    found: NDArray[np.bool_] = inside & (window.keep[0] <= middle) & (middle < window.keep[1])
+    return found
+
+
+def answers_for(window: Window, start: int, end: int) -> bool:
+    """``answered`` for one span."""
+    return bool(answered(window, np.array([[start, end]]))[0])
 
 
 def cut_short(pieces: Pieces, *, capacity: int) -> Ints:

@@ -41,6 +41,7 @@ import msgspec
 from msgspec import Meta
 
 from fascicle.errors import RecipeError
+from fascicle.recipe.base import place_of
 from fascicle.recipe.reader import parse_recipe, resolve_corpus
 from fascicle.recipe.settings import Recipe
 
@@ -48,7 +49,6 @@ Tier = Literal["smoke", "cpu", "gpu"]
 TIERS: Final[tuple[Tier, ...]] = ("smoke", "cpu", "gpu")
 _Overlay = dict[str, Any]
 _Names = Annotated[tuple[str, ...], Meta(min_length=1)]
-_AT = re.compile(r"^(?P<what>.*?)(?: - at `\$\.?(?P<key>[^`]*)`)?$", re.DOTALL)
 
 
 class _Block(msgspec.Struct, frozen=True, kw_only=True):
@@ -208,8 +208,7 @@ def _refuse_keys(values: Mapping[str, Any], schema: type[msgspec.Struct], origin
 
 def _explained(error: msgspec.ValidationError) -> str:
     """Msgspec's message with the place first, blocks counted from 1 as a person counts them."""
-    found = _AT.match(str(error))
-    what, key = (found["what"], found["key"] or "") if found else (str(error), "")
+    what, key = place_of(error)
     key = re.sub(r"^run\[(\d+)\]", lambda block: f"[[run]] {int(block[1]) + 1}", key)
     return f"{key}: {what[0].lower()}{what[1:]}".removeprefix(": ")
 
