@@ -179,7 +179,7 @@ def test_stale_results_are_told_and_made_again(cli: Cli, refused: Refused, train
     assert cli("bench", trained, *only).code == 0
     change(trained, "epochs = 12", "epochs = 1")
     assert "not run; its results are stale" not in cli("bench", trained, "--list", *only).out
-    assert "in the way: " in cli("bench", trained, "--list", *only).out
+    assert "cannot be begun: " in cli("bench", trained, "--list", *only).out
     said = refused("bench", trained, *only)
     assert "toy-softmax-s1 holds a run of another recipe or of other data" in said
     assert "move it away" in said
@@ -250,11 +250,28 @@ def test_nothing_runs_before_the_whole_grid_is_checked(refused: Refused, grid: P
     change(grid, 'systems = ["crf"]', 'systems = ["cfr"]')
     assert "there is no system 'cfr'; did you mean 'crf'?" in refused("bench", grid)
     change(grid, 'systems = ["cfr"]', 'systems = ["crf"]')
-    change(grid, 'corpus.test = ""', 'corpus.test = "none.tsv"')
-    assert "none.tsv, which does not exist" in refused("bench", grid)
-    change(grid, 'corpus.test = "none.tsv"', 'corpus.test = "$FASCICLE_NOT_SET"')
-    assert "FASCICLE_NOT_SET, which is not set" in refused("bench", grid)
     assert "there is no grid at" in refused("bench", tmp_path / "none.toml")
+    assert not (tmp_path / "runs").exists()
+    assert not results_of(grid).exists()
+
+
+def test_a_run_that_cannot_be_begun_stops_no_other(cli: Cli, trained: Path) -> None:
+    change(trained, 'corpus.test = ""', 'corpus.test = "$FASCICLE_NOT_SET"')
+    assert "FASCICLE_NOT_SET, which is not set" in cli("bench", trained, "--list").out
+    result = cli("bench", trained, "--only", "toy-softmax", "toy-crf-dev", "--json")
+    assert result.code == 3
+    assert states(result) == {"toy-softmax-s1": "collected", "toy-crf-dev-s2": "failed"}
+    assert result.err.index("failed: toy-crf-dev-s2: ") < result.err.index("grid toy: ")  # told before the work
+    assert "FASCICLE_NOT_SET, which is not set" in json.loads(result.out)["runs"][1]["reason"]
+
+
+def test_where_nothing_can_be_begun(refused: Refused, grid: Path, tmp_path: Path) -> None:
+    only = ("--only", "toy-crf-dev")
+    change(grid, 'corpus.test = ""', 'corpus.test = "none.tsv"')
+    assert "none.tsv, which does not exist" in refused("bench", grid, *only)
+    change(grid, 'corpus.test = "none.tsv"', 'corpus.test = ""')
+    (tmp_path / "file").write_text("", encoding="utf-8")
+    assert "file is no folder to write in; give another -o" in refused("bench", grid, "-o", tmp_path / "file" / "here")
     assert not (tmp_path / "runs").exists()
     assert not results_of(grid).exists()
 

@@ -59,6 +59,15 @@ def test_scores_as_json(cli: Cli, recipe: Path, tmp_path: Path) -> None:
     assert set(json.loads(result.out)) == {"folder", "epoch", "dev", "test"}
 
 
+def test_what_is_fitted_on_dev_is_told(cli: Cli, recipe: Path, tmp_path: Path) -> None:
+    recipe.write_text(recipe.read_text(encoding="utf-8") + '[decision]\ntune = "nothing"\n', encoding="utf-8")
+    result = cli("train", recipe, "-o", tmp_path / "run", "--json")
+    told = json.loads(result.out)
+    assert f"decision.nothing = {told['nothing']:g} for the head softmax, fitted on dev" in result.err
+    at_the_end = told["nothing"] in {f([float(x) for x in told["dev_f1_by_nothing"]]) for f in (min, max)}
+    assert ("the end of what was tried" in result.err) is at_the_end
+
+
 @pytest.mark.parametrize(
     ("old", "new", "expected"),
     [

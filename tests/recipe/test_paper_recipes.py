@@ -147,7 +147,7 @@ def test_a_paper_recipe_runs_to_its_end(path: Path, tiny_encoder: Path, toy_corp
     recipe = small(read_recipe(path), encoder=tiny_encoder, corpus=toy_corpus)
     *_, last = run_recipe(recipe, tmp_path / "run")
     assert isinstance(last, Finished)
-    assert last.epoch == 1
+    assert last.answer.epoch == 1
     scores = json.loads((tmp_path / "run" / "scores.json").read_text(encoding="utf-8"))
     for part in ("dev", "test"):
         counts = scores[part]["micro"]

@@ -76,7 +76,7 @@ def finished(tiny_recipe: Maker, tmp_path: Path) -> Callable[..., Run]:
         events = list(run_recipe(recipe, tmp_path / "run"))
         last = events[-1]
         assert isinstance(last, Finished)
-        return Run(folder=last.folder, notes=[e.text for e in events if isinstance(e, Note)], dev=last.dev)
+        return Run(folder=last.folder, notes=[e.text for e in events if isinstance(e, Note)], dev=last.answer.dev)
 
     return make
 
@@ -257,7 +257,7 @@ def test_a_sentence_of_thousands_of_words_is_predicted(tiny_recipe: Maker, tmp_p
     with torch.no_grad():
         (patch,) = model.predict([gold])
     again = score(layers([gold]), {gold.id: patch.add})
-    assert again.counts == events[-1].dev.counts
+    assert again.counts == events[-1].answer.dev.counts
     assert len(gold.layer(GOLD)) == again.counts.tp + again.counts.fn == 80
     assert len({m.spans for m in patch.add}) == len(patch.add)
 

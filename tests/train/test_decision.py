@@ -92,7 +92,7 @@ def test_a_run_writes_it_down_and_ships_it(tiny_recipe: Maker, toy_corpus: Path,
     *_, finished = run_recipe(recipe, tmp_path / "run")
     scores = json.loads((tmp_path / "run" / "scores.json").read_text(encoding="utf-8"))
     assert scores["nothing"] == read_manifest(tmp_path / "run" / "best").decision.nothing
-    assert scores["dev"]["micro"]["f1"] == max(scores["dev_f1_by_nothing"].values()) == finished.dev.micro.f1
+    assert scores["dev"]["micro"]["f1"] == max(scores["dev_f1_by_nothing"].values()) == finished.answer.dev.micro.f1
     export_model(tmp_path / "run", tmp_path / "fp32", int8=False)
     documents = [Document(id=d.id, text=d.text) for d in read_parts(recipe.corpus).dev]
     ours, theirs = (load(f).predict(documents) for f in (tmp_path / "fp32", tmp_path / "run" / "best"))

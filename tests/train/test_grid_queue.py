@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import json
 import os
+import re
 import shutil
 import time
 from collections.abc import Callable
@@ -13,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from fascicle.errors import InputError, MissingExtraError, OutputError, UsageError
+from fascicle.errors import MissingExtraError, OutputError, UsageError
 from fascicle.recipe.settings import Recipe
 from fascicle.train import grid_queue
 from fascicle.train.grid import Grid, GridRun, read_grid
@@ -92,8 +93,9 @@ def test_how_far_each_run_is(look: Look, tiny_run: Path, tmp_path: Path) -> None
     (runs / "toy-softmax-s2" / "scores.json").unlink()
     (runs / "toy-crf-s2" / "recipe.json").write_text("{", encoding="utf-8")
     found = look()
-    assert [p.state for p in found.values()] == ["complete", "interrupted", "foreign", "foreign", "new"]
+    assert [p.state for p in found.values()] == ["complete", "interrupted", "unable", "unable", "new"]
     assert found["toy-softmax-s2"].epoch == 12
+    assert "holds a run of another recipe" in found["toy-crf-s1"].problem
 
 
 def set_recipe(folder: Path, **changes: Any) -> None:
@@ -107,7 +109,7 @@ def test_other_data_make_another_run(look: Look, tiny_run: Path, tmp_path: Path)
     facts = json.loads((folder / "run.json").read_text(encoding="utf-8"))
     facts["data"]["dev"]["sha256"] = "0" * 64
     (folder / "run.json").write_text(json.dumps(facts), encoding="utf-8")
-    assert look()["toy-softmax-s1"].state == "foreign"
+    assert look()["toy-softmax-s1"].state == "unable"
     (folder / "run.json").unlink()  # killed before it had read its data
     (folder / "scores.json").unlink()
     assert look()["toy-softmax-s1"].state == "interrupted"
@@ -131,8 +133,10 @@ def test_results_are_done_or_stale(look: Look, tmp_path: Path) -> None:
 def test_a_corpus_that_is_not_there(grid: Grid, tmp_path: Path) -> None:
     text = grid.path.read_text(encoding="utf-8").replace('test = "', 'test = "/none')
     grid.path.write_text(text, encoding="utf-8")
-    with pytest.raises(InputError, match=r"corpus\.test of the recipe is /none.*, which does not exist"):
-        examine(read_grid(grid.path).runs, folder=tmp_path, results=tmp_path)
+    found = examine(read_grid(grid.path).runs, folder=tmp_path, results=tmp_path)
+    assert {(p.state, p.hash) for p in found} == {("unable", "")}
+    assert re.match(r"corpus\.test of the recipe is /none.*, which does not exist", found[0].problem)
+    assert not tasks_of(grid, found, results=tmp_path)
 
 
 def test_tasks_are_what_is_not_done(grid: Grid, look: Look, tiny_run: Path, tmp_path: Path) -> None:
@@ -146,8 +150,8 @@ def test_tasks_are_what_is_not_done(grid: Grid, look: Look, tiny_run: Path, tmp_
     assert (task.hash, task.threads, task.deadline) == (found["toy-crf-s3"].hash, 1, 5.0)
     assert task.folder == tmp_path / "runs" / "toy-crf-s3"
     shutil.copytree(tiny_run, task.folder)
-    with pytest.raises(OutputError, match=r"runs/toy-crf-s3 holds a run of another recipe .*; move it away"):
-        tasks_of(grid, look().values(), results=results)
+    assert re.search(r"runs/toy-crf-s3 holds a run of another recipe .*; move it away", look()["toy-crf-s3"].problem)
+    assert [task.run for task in tasks_of(grid, look().values(), results=results)] == [t.run for t in tasks[:-1]]
     shutil.copytree(tiny_run, tmp_path / "runs" / "toy-softmax-s2")
     set_recipe(tmp_path / "runs" / "toy-softmax-s2", seed=9)
     assert look()["toy-softmax-s2"].state == "done"  # and what lies in the run folder does not matter

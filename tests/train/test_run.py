@@ -172,6 +172,15 @@ def test_an_encoder_with_another_way_to_leave_out_its_pooler(
         finish(longer, tmp_path / "longer")
 
 
+def test_a_run_without_its_state_says_that_it_begins_again(tiny_recipe: Maker, tmp_path: Path) -> None:
+    recipe = tiny_recipe(training={"epochs": 2})
+    kill_in_epoch(recipe, tmp_path / "run", 2)
+    shutil.rmtree(tmp_path / "run" / "state")
+    events = finish(recipe, tmp_path / "run", resume=True)
+    assert [n.text for n in events if isinstance(n, Note)][-1].endswith("training begins again at the first epoch")
+    assert [line["epoch"] for line in metrics(tmp_path / "run")] == [1, 2]
+
+
 def refused(recipe: Recipe, folder: Path, error: type[Exception], match: str, *, resume: bool = False) -> None:
     before = folder.exists()
     with pytest.raises(error, match=match) as caught:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from fascicle.commands.console import say
 from fascicle.commands.parsing import add_json, add_threads, positive
+from fascicle.errors import OutputError, UsageError
 
 if TYPE_CHECKING:
     from fascicle.train.grid import Grid
@@ -57,8 +58,9 @@ def run(args: argparse.Namespace) -> int:
         sys.stdout.write(_listed(planned, as_json=args.json))
         return 0
     check_installed()
+    _check_folder(results)
     book = _Book(planned=planned)
-    able = _able(planned, named=bool(args.only), book=book)
+    able = _able(_possible(planned, book), named=bool(args.only), book=book)
     tasks = tasks_of(grid, able, results=results, threads=_threads(args), deadline=deadline)
     _say_plan(grid, planned, len(tasks))
     for event in _events(tasks, args):
@@ -66,6 +68,13 @@ def run(args: argparse.Namespace) -> int:
     rows = book.rows(results)
     sys.stdout.write(_as_json(grid, results, rows) if args.json else _as_text(rows))
     return _said_ends(rows)
+
+
+def _check_folder(results: Path) -> None:
+    """Refuses a place for results where no folder can be, before hours of training."""
+    there = next((place for place in (results, *results.parents) if place.exists()), results)
+    if not there.is_dir() or not os.access(there, os.W_OK):
+        raise OutputError(f"results cannot be written to {results}: {there} is no folder to write in; give another -o")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -81,6 +90,12 @@ class _Book:
     planned: Sequence[Planned]
     ends: dict[str, str] = field(default_factory=dict)
     errors: dict[str, str] = field(default_factory=dict)
+
+    def failed(self, run: str, error: str) -> None:
+        """Says so, and writes it down."""
+        self.ends[run] = "failed"
+        self.errors[run] = error
+        say(f"failed: {run}: {error}")
 
     def rows(self, results: Path) -> list[dict[str, Any]]:
         """One row for each run, with the scores of those that have results now."""
@@ -107,6 +122,20 @@ def _figures(value: dict[str, Any]) -> dict[str, Any]:
         "seconds": value["seconds"],
         "peak_rss_bytes": value["peak_rss_bytes"],
     }
+
+
+def _possible(planned: Sequence[Planned], book: _Book) -> list[Planned]:
+    """Leaves out what cannot be begun.
+
+    Raises:
+        UsageError: nothing can, and nothing is done.
+    """
+    unable = [found for found in planned if found.state == "unable"]
+    if unable and len(unable) == len(planned):
+        raise UsageError(unable[0].problem)
+    for found in unable:
+        book.failed(found.run.name, found.problem)
+    return [found for found in planned if found.state != "unable"]
 
 
 def _able(planned: Sequence[Planned], *, named: bool, book: _Book) -> list[Planned]:
@@ -169,9 +198,7 @@ def _report(event: GridEvent, book: _Book, *, verbose: bool) -> None:
             book.ends[event.run] = "left"
             book.errors[event.run] = f"after epoch {event.epoch} of {event.epochs}"
         case Failed():
-            book.ends[event.run] = "failed"
-            book.errors[event.run] = event.error
-            say(f"failed: {event.run}: {event.error}")
+            book.failed(event.run, event.error)
 
 
 def _said_ends(rows: Sequence[dict[str, Any]]) -> int:
@@ -222,6 +249,7 @@ def _listed(planned: Sequence[Planned], *, as_json: bool) -> str:
     if as_json:
         rows = [
             {"run": p.run.name, "tier": p.run.tier, "hash": p.hash, "state": p.state, "stale": bool(p.stale)}
+            | ({"reason": p.problem} if p.problem else {})
             for p in planned
         ]
         return json.dumps(rows) + "\n"
@@ -236,7 +264,7 @@ def _state(found: Planned) -> str:
         "complete": "trained, results not written",
         "interrupted": f"interrupted after epoch {found.epoch} of {found.recipe.training.epochs}",
         "new": "not run",
-        "foreign": f"in the way: {found.folder} is of another recipe or of other data",
+        "unable": f"cannot be begun: {found.problem}",
     }[found.state]
     return f"{said}; its results are stale" if found.stale else said
 

@@ -6,6 +6,7 @@ import argparse
 import json
 import shutil
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,14 +14,12 @@ import msgspec
 
 from fascicle.commands.console import needs_extra, say
 from fascicle.commands.parsing import add_json, add_threads, natural
-from fascicle.errors import InputError
 from fascicle.evaluate.table import table
-from fascicle.formats.tree import is_there
 from fascicle.recipe.reader import read_recipe
 from fascicle.recipe.settings import Recipe
 
 if TYPE_CHECKING:
-    from fascicle.train.events import EpochScored, Finished
+    from fascicle.train.events import EpochScored, Finished, HeadScores
 
 HELP = "train a model as a recipe says"
 
@@ -41,7 +40,6 @@ def run(args: argparse.Namespace) -> int:
     recipe = read_recipe(args.recipe)
     if args.seed is not None:
         recipe = msgspec.structs.replace(recipe, seed=args.seed)
-    _check_corpus(recipe)
     folder = Path(args.output or Path("runs") / f"{recipe.name}-s{recipe.seed}")
     if args.threads is not None:
         with needs_extra("train"):
@@ -57,6 +55,8 @@ def run(args: argparse.Namespace) -> int:
             shutil.rmtree(folder, ignore_errors=True)
         raise
     sys.stdout.write(_as_json(finished) if args.json else _as_text(finished))
+    for text in filter(None, map(_fitted, (finished.answer, *finished.others))):
+        say(text)
     say(f"the model is {folder / 'best'}; fascicle annotate --model {folder / 'best'} uses it")
     for other in finished.others:
         say(f"the same for the head {other.head} is {folder / f'best-{other.head}'}")
@@ -67,9 +67,11 @@ def _train(recipe: Recipe, folder: Path, *, resume: bool) -> Finished:
     with needs_extra("train"):
         from tqdm import tqdm
 
+        from fascicle.train.corpus import check_parts
         from fascicle.train.events import EpochScored, Finished, Note
         from fascicle.train.loop import StepDone
         from fascicle.train.run import run_recipe
+    check_parts(recipe.corpus)
     terminal = sys.stderr.isatty()
     with tqdm(unit="step", file=sys.stderr, disable=not terminal, leave=False, dynamic_ncols=True) as bar:
         for event in run_recipe(recipe, folder, resume=resume):
@@ -108,31 +110,30 @@ def _steps(folder: Path, recipe: Recipe) -> int:
     return -(-batches // recipe.training.accumulation) * recipe.training.epochs
 
 
-def _check_corpus(recipe: Recipe) -> None:
-    for part in ("train", "dev", "test"):
-        path = getattr(recipe.corpus, part)
-        if path and not is_there(path):
-            raise InputError(f"corpus.{part} of the recipe is {path}, which does not exist; correct the path")
-
-
 def _as_text(finished: Finished) -> str:
-    parts = [f"dev (epoch {finished.epoch})\n{table(finished.dev)}"]
-    if finished.test is not None:
-        parts.append(f"test\n{table(finished.test)}")
+    parts = list(_tables(finished.answer, ""))
     for other in finished.others:
-        parts.append(f"dev by {other.head} (epoch {other.epoch})\n{table(other.dev)}")
-        if other.test is not None:
-            parts.append(f"test by {other.head}\n{table(other.test)}")
+        parts += _tables(other, f" by {other.head}")
     return "\n".join(parts)
 
 
+def _tables(scores: HeadScores, who: str) -> Iterator[str]:
+    yield f"dev{who} (epoch {scores.epoch})\n{table(scores.dev)}"
+    if scores.test is not None:
+        yield f"test{who}\n{table(scores.test)}"
+
+
+def _fitted(scores: HeadScores) -> str:
+    """What was fitted on dev, as a sentence; empty if nothing was."""
+    if not scores.tuned:
+        return ""
+    chosen, tried = scores.tuned["nothing"], [float(value) for value in scores.tuned["dev_f1_by_nothing"]]
+    edge = "; it is the end of what was tried" if chosen in (min(tried), max(tried)) else ""
+    return f"decision.nothing = {chosen:g} for the head {scores.head}, fitted on dev{edge}"
+
+
 def _as_json(finished: Finished) -> str:
-    value: dict[str, Any] = {
-        "folder": str(finished.folder),
-        "epoch": finished.epoch,
-        "dev": finished.dev.as_dict(),
-        "test": finished.test.as_dict() if finished.test is not None else None,
-    }
+    value: dict[str, Any] = {"folder": str(finished.folder), **finished.answer.as_dict()}
     if finished.others:
         value["others"] = {other.head: other.as_dict() for other in finished.others}
     return json.dumps(value) + "\n"

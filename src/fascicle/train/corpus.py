@@ -5,10 +5,10 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Literal
+from typing import Final, Literal
 
 from fascicle.core.document import Document
-from fascicle.errors import RecipeError
+from fascicle.errors import InputError, RecipeError
 from fascicle.formats.brat import content_sha256, holds_annotation
 from fascicle.formats.conll import ConllOptions, parse_columns
 from fascicle.formats.detection import detect
@@ -16,10 +16,24 @@ from fascicle.formats.files import read
 from fascicle.formats.jsonl import JsonlOptions
 from fascicle.formats.plain import files_of
 from fascicle.formats.report import ReadReport
+from fascicle.formats.tree import is_there
 from fascicle.recipe.manifest import file_sha256
 from fascicle.recipe.settings import CorpusSettings
 
 Part = Literal["train", "dev", "test"]
+PARTS: Final[tuple[str, ...]] = ("train", "dev", "test")
+
+
+def check_parts(corpus: CorpusSettings) -> None:
+    """Looks whether the parts that a recipe names are there.
+
+    Raises:
+        InputError: one is not.
+    """
+    for part in PARTS:
+        path = getattr(corpus, part)
+        if path and not is_there(path):
+            raise InputError(f"corpus.{part} of the recipe is {path}, which does not exist; correct the path")
 
 
 def read_part(corpus: CorpusSettings, part: Part, *, report: ReadReport | None = None) -> list[Document]:

@@ -20,7 +20,7 @@ class Note:
 
 @dataclass(frozen=True, kw_only=True)
 class HeadScores:
-    """One head: an epoch of it, the scores, and what was fitted on dev (``decision`` of the recipe)."""
+    """One head: its chosen epoch, its scores (on test if the recipe names it), and what was fitted on dev."""
 
     head: str
     epoch: int
@@ -53,15 +53,10 @@ class EpochScored:
 
 @dataclass(frozen=True, kw_only=True)
 class Finished:
-    """The end of a run: the chosen epoch, its dev scores, and test scores if the recipe names a test part.
-
-    These are of the answering head; a bundle has ``others``.
-    """
+    """The end of a run: what the answering head gave, and the other heads of a bundle."""
 
     folder: Path
-    epoch: int
-    dev: Scores
-    test: Scores | None
+    answer: HeadScores
     others: tuple[HeadScores, ...] = ()
 
 

@@ -16,14 +16,12 @@ from typing import Any, Final
 
 import msgspec
 
-from fascicle.errors import InputError, OutputError, RecipeError
-from fascicle.formats.tree import is_there
+from fascicle.errors import OutputError, RecipeError
 from fascicle.recipe.reader import parse_recipe
 from fascicle.recipe.settings import CorpusSettings, Recipe
-from fascicle.train.corpus import part_sha256
+from fascicle.train.corpus import PARTS, check_parts, part_sha256
 
 VERSION: Final = 1
-PARTS: Final = ("train", "dev", "test")
 
 
 def recipe_hash(recipe: Recipe, data: Mapping[str, str]) -> str:
@@ -51,14 +49,13 @@ def data_hashes(corpus: CorpusSettings, known: dict[str, str] | None = None) -> 
     Raises:
         InputError: a part does not exist or cannot be read.
     """
+    check_parts(corpus)
     known = {} if known is None else known
-    for part in PARTS:
-        path = getattr(corpus, part)
-        if path and path not in known:
-            if not is_there(path):
-                raise InputError(f"corpus.{part} of the recipe is {path}, which does not exist; correct the path")
+    paths = {part: path for part in PARTS if (path := getattr(corpus, part))}
+    for path in paths.values():
+        if path not in known:
             known[path] = part_sha256(path)
-    return {part: known[path] for part in PARTS if (path := getattr(corpus, part))}
+    return {part: known[path] for part, path in paths.items()}
 
 
 def changed_values(recipe: Recipe) -> dict[str, Any]:

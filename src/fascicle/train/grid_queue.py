@@ -15,15 +15,19 @@ from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import Any, Literal
 
-from fascicle.errors import MissingExtraError, OutputError, UsageError
+from fascicle.errors import InputError, MissingExtraError, OutputError, RecipeError, UsageError
 from fascicle.recipe.settings import Recipe
+from fascicle.train.corpus import PARTS
 from fascicle.train.grid import Grid, GridRun
 from fascicle.train.grid_events import ENDS, Failed, GridEvent, Left, Task, decode
-from fascicle.train.grid_hash import PARTS, data_hashes, recipe_hash, recipe_of
+from fascicle.train.grid_hash import data_hashes, recipe_hash, recipe_of
 from fascicle.train.grid_results import COST, read_result
 
-State = Literal["done", "complete", "interrupted", "new", "foreign"]
+State = Literal["done", "complete", "interrupted", "new", "unable"]
 _NEEDED = ("torch", "transformers", "accelerate", "safetensors")
+_IN_THE_WAY = (
+    "{} holds a run of another recipe or of other data than the grid says; move it away, or give another --runs"
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,14 +36,15 @@ class Planned:
 
     Attributes:
         run: of the grid.
-        recipe: with the paths of its corpora on this machine.
-        hash: identity of the recipe.
+        recipe: with the paths of its corpora on this machine, as far as they are known.
+        hash: identity of the recipe; empty if its corpora cannot be found.
         folder: of the run.
         state: ``"done"``: the results file is there and has the same hash; ``"complete"``: only the run folder is;
-            ``"interrupted"``: the run folder is there, and can be gone on with; ``"new"``: nothing is; ``"foreign"``:
-            the run folder holds a run of another recipe, or of other data.
+            ``"interrupted"``: the run folder is there, and can be gone on with; ``"new"``: nothing is; ``"unable"``:
+            it cannot be begun here.
         stale: the hash of a results file that another recipe gave; empty if there is none.
         epoch: last complete epoch in the run folder.
+        problem: why it cannot be begun, as one sentence.
     """
 
     run: GridRun
@@ -49,6 +54,7 @@ class Planned:
     state: State
     stale: str = ""
     epoch: int = 0
+    problem: str = ""
 
 
 def select(runs: Iterable[GridRun], *, tiers: Collection[str] = (), only: Sequence[str] = ()) -> tuple[GridRun, ...]:
@@ -77,10 +83,6 @@ def examine(runs: Iterable[GridRun], *, folder: Path, results: Path) -> list[Pla
         runs: of a grid.
         folder: of the run folders.
         results: of the results files.
-
-    Raises:
-        RecipeError: an environment variable in the path of a corpus is not set.
-        InputError: a corpus does not exist.
     """
     known: dict[str, str] = {}
     return [_examined(run, folder=folder / run.name, results=results, known=known) for run in runs]
@@ -107,19 +109,10 @@ def check_installed() -> None:
 def tasks_of(
     grid: Grid, planned: Iterable[Planned], *, results: Path, threads: int | None = None, deadline: float | None = None
 ) -> list[Task]:
-    """What there is to do: all but the runs that are done.
-
-    Raises:
-        OutputError: the run folder of one of them holds a run of another recipe.
-    """
+    """What there is to do: all but the runs that are done or cannot be begun."""
     tasks = []
     for found in planned:
-        if found.state == "foreign":
-            raise OutputError(
-                f"{found.folder} holds a run of another recipe or of other data than {grid.path} says; move it away, "
-                "or give another --runs"
-            )
-        if found.state != "done":
+        if found.state not in ("done", "unable"):
             run = found.run
             labels = {name: getattr(run, name) for name in ("tier", "corpus", "system", "variant")}
             task = Task(
@@ -235,13 +228,24 @@ def _matches(run: GridRun, pattern: str) -> bool:
 
 
 def _examined(run: GridRun, *, folder: Path, results: Path, known: dict[str, str]) -> Planned:
-    recipe = run.resolved()
-    own = recipe_hash(recipe, data_hashes(recipe.corpus, known))
+    try:
+        recipe = run.resolved()
+        own = recipe_hash(recipe, data_hashes(recipe.corpus, known))
+    except (RecipeError, InputError) as error:
+        return Planned(run=run, recipe=run.recipe, hash="", folder=folder, state="unable", problem=str(error))
     there = (results / f"{run.name}.json").exists()
     told = str(read_result(results, run.name).get("hash", "none")) if there else ""
     state: State = "done" if told == own else _state_of(folder, recipe, own=own)
-    stale = told if there and told != own else ""
-    return Planned(run=run, recipe=recipe, hash=own, folder=folder, state=state, stale=stale, epoch=_last_epoch(folder))
+    return Planned(
+        run=run,
+        recipe=recipe,
+        hash=own,
+        folder=folder,
+        state=state,
+        stale=told if told != own else "",
+        epoch=_last_epoch(folder),
+        problem=_IN_THE_WAY.format(folder) if state == "unable" else "",
+    )
 
 
 def _state_of(folder: Path, recipe: Recipe, *, own: str) -> State:
@@ -251,12 +255,12 @@ def _state_of(folder: Path, recipe: Recipe, *, own: str) -> State:
     try:
         there = recipe_of(folder)
     except OutputError:
-        return "foreign"
+        return "unable"
     facts = _json(folder / "run.json").get("data")
     # Killed before it had read its corpora, a run has seen no data, and will see those of today.
     data = {part: facts[part]["sha256"] for part in PARTS if part in facts} if facts else data_hashes(recipe.corpus)
     if recipe_hash(there, data) != own:
-        return "foreign"
+        return "unable"
     return "complete" if (folder / "scores.json").exists() else "interrupted"
 
 

@@ -82,6 +82,8 @@ def run_recipe(recipe: Recipe, folder: Path, *, resume: bool = False) -> Iterato
     elif resume and session.is_trained():
         trainer.epoch = recipe.training.epochs
         yield Note(text="all epochs are there; only the end of the run is made again")
+    elif resume and (folder / "metrics.jsonl").exists():
+        yield Note(text=f"{folder / 'state'} is not there to go on from: training begins again at the first epoch")
     yield from session.train(trainer)
     yield session.finish(time.perf_counter() - started)
 

@@ -119,13 +119,7 @@ class Session:
         )
         write_json(self._folder / "scores.json", answered.as_dict() | said)
         shutil.rmtree(self._folder / "state", ignore_errors=True)
-        return Finished(
-            folder=self._folder,
-            epoch=answered.epoch,
-            dev=answered.dev,
-            test=answered.test,
-            others=tuple(others),
-        )
+        return Finished(folder=self._folder, answer=answered, others=tuple(others))
 
     def _final(self, view: _View) -> HeadScores:
         model = load_model(self._folder / view.folder, view.manifest).to(next(self._model.parameters()).device)
