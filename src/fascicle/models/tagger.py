@@ -17,6 +17,7 @@ from fascicle.core.tags import SCHEMES
 from fascicle.models.head import IGNORED, Head
 from fascicle.models.targets import Limits
 from fascicle.nn.crf import LinearChainCrf
+from fascicle.nn.draw import draw
 from fascicle.recipe.heads import CrfSettings, TaggerSettings
 from fascicle.text.pieces import Ints
 from fascicle.text.windows import Window
@@ -46,8 +47,7 @@ class SoftmaxTagger(Head):
         self.limits = Limits(separates=self.scheme.width > 1)
         self.labels = self.scheme.labels(types)
         self.linear = nn.Linear(width, len(self.labels))
-        nn.init.normal_(self.linear.weight, std=0.02)
-        nn.init.zeros_(self.linear.bias)
+        draw(self.linear)
 
     def gold(self, spans: Ints, *, units: int) -> Ints:
         """Tag ids of the units of a document, ``[units]``."""

@@ -10,6 +10,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from fascicle.nn.draw import draw
 from fascicle.nn.spans import SpanScorer, WidthTerm
 
 __all__ = ["BiaffineScorer"]
@@ -49,10 +50,7 @@ class BiaffineScorer(SpanScorer):
         self.end_linear = nn.Linear(hidden, classes, bias=False)
         # Row c * h + k is column k of U_c, so that one product gives s^T U_c for all classes.
         self.bilinear = nn.Linear(hidden, classes * hidden, bias=False)
-        for layer in (module for module in self.modules() if isinstance(module, nn.Linear)):
-            nn.init.normal_(layer.weight, std=0.02)
-            if layer.bias is not None:
-                nn.init.zeros_(layer.bias)
+        draw(self)
         self.width_term = WidthTerm(size=width_embedding, longest=longest, classes=classes) if width_embedding else None
         self.outputs = ("starts", "ends", *(("widths",) if width_embedding else ()), "spans")
 

@@ -30,6 +30,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from fascicle.nn.cosine import SpanTerms, band_cosines, band_widths, grid_cosines, table_product
+from fascicle.nn.draw import draw
 from fascicle.nn.spans import WidthTerm
 
 __all__ = ["TOO_WIDE", "ContrastForm", "ContrastiveScorer", "LossWeights", "TextStates", "contrastive_loss"]
@@ -109,10 +110,7 @@ class ContrastiveScorer(nn.Module):
         self.text = nn.ModuleDict({name: nn.Linear(width, form.hidden, bias=name != "last") for name in layers})
         layers = ("shared",) if form.shared else kinds
         self.types = nn.ModuleDict({name: nn.Linear(width, form.hidden) for name in layers})
-        for layer in (module for module in self.modules() if isinstance(module, nn.Linear)):
-            nn.init.normal_(layer.weight, std=0.02)
-            if layer.bias is not None:
-                nn.init.zeros_(layer.bias)
+        draw(self)
         size = form.width_embedding
         self.width_term = WidthTerm(size=size, longest=form.pieces, classes=form.hidden) if size else None
         cold = math.log(1 / _TEMPERATURE)

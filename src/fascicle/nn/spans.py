@@ -27,6 +27,8 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 from torch.autograd.function import once_differentiable
 
+from fascicle.nn.draw import STD, draw
+
 __all__ = ["REPRESENTATIONS", "LinearSpanScorer", "SpanScorer", "WidthTerm", "span_loss", "span_mask", "widen"]
 
 # What the span vector is made of, in the order of the columns of the weight; an embedded width may follow.
@@ -76,7 +78,7 @@ class WidthTerm(nn.Module):
         self.embedding = nn.Parameter(torch.empty(longest, size))
         self.weight = nn.Parameter(torch.empty(classes, size))
         for parameter in self.parameters():
-            nn.init.normal_(parameter, std=0.02)
+            nn.init.normal_(parameter, std=STD)
 
     def forward(self) -> Tensor:
         """The table `widths`, `[L, C]`."""
@@ -113,8 +115,7 @@ class LinearSpanScorer(SpanScorer):
         self.parts = tuple(parts)
         self.longest = longest
         self.linear = nn.Linear(len(parts) * width, classes)
-        nn.init.normal_(self.linear.weight, std=0.02)
-        nn.init.zeros_(self.linear.bias)
+        draw(self.linear)
         self.width_term = WidthTerm(size=width_embedding, longest=longest, classes=classes) if width_embedding else None
         given = {"starts": True, "ends": "end" in parts, "widths": width_embedding > 0, "spans": "pool" in parts}
         self.outputs = tuple(name for name, is_given in given.items() if is_given)
