@@ -1,7 +1,8 @@
 """Tables of a grid, from its file and its results files alone: no corpus is needed.
 
 A results file whose hash is not that of the grid's recipe (over the data that the file names) is stale, and counts as
-not run. What a results file does not say is ``not measured``.
+not run. What a results file does not say is ``not measured``. A bundle has a row for each of its heads, from the two
+results files that its run leaves.
 """
 
 from __future__ import annotations
@@ -25,11 +26,19 @@ Value = dict[str, Any]
 
 @dataclass(frozen=True, kw_only=True)
 class Row:
-    """A system on a corpus: its planned runs, and the results of those that are done, by seed."""
+    """A system on a corpus: its planned runs, and the results of those that are done, by seed.
+
+    Attributes:
+        runs: planned.
+        found: seed -> results.
+        stale: how many results are those of another recipe.
+        head: of a bundle, the head whose results these are; empty for a single model.
+    """
 
     runs: tuple[GridRun, ...]
     found: dict[int, Value]
     stale: int
+    head: str = ""
 
     @property
     def corpus(self) -> str:
@@ -49,9 +58,9 @@ class Row:
     @property
     def name(self) -> str:
         """What the table calls it."""
-        if not self.system:
-            return f"`{self.runs[0].recipe.name}`"
-        return f"`{self.system}`, {self.variant}" if self.variant else f"`{self.system}`"
+        told = f", {self.variant}" if self.variant else ""
+        head = f", head `{self.head}`" if self.head else ""
+        return f"`{self.system or self.runs[0].recipe.name}`{told}{head}"
 
     @property
     def values(self) -> list[Value]:
@@ -69,13 +78,23 @@ def rows_of(grid: Grid, results: Path) -> list[Row]:
     cells: dict[str, list[GridRun]] = {}
     for run in grid.runs:
         cells.setdefault(run.recipe.name, []).append(run)
-    rows = []
-    for runs in cells.values():
-        there = {run.recipe.seed: (run, read_result(results, run.name)) for run in runs}
-        found = {seed: value for seed, (run, value) in there.items() if value and _is_current(run, value)}
-        stale = sum(bool(value) for _, value in there.values()) - len(found)
-        rows.append(Row(runs=tuple(runs), found=found, stale=stale))
-    return rows
+    return [_row(runs, head, results) for runs in cells.values() for head in _heads(runs[0])]
+
+
+def _heads(run: GridRun) -> tuple[str, ...]:
+    """Of a bundle its heads, the answering one first; of a single model one without a name."""
+    if run.recipe.bundle is None:
+        return ("",)
+    answer = run.recipe.answer()
+    return (answer, *(name for name in run.recipe.heads() if name != answer))
+
+
+def _row(runs: Sequence[GridRun], head: str, results: Path) -> Row:
+    suffix = f".{head}" if head not in ("", runs[0].recipe.answer()) else ""
+    there = {run.recipe.seed: (run, read_result(results, f"{run.name}{suffix}")) for run in runs}
+    found = {seed: value for seed, (run, value) in there.items() if value and _is_current(run, value)}
+    stale = sum(bool(value) for _, value in there.values()) - len(found)
+    return Row(runs=tuple(runs), found=found, stale=stale, head=head)
 
 
 def grid_table(grid: Grid, results: Path) -> str:
@@ -94,11 +113,11 @@ def dev_table(grid: Grid, results: Path) -> str:
     rows = [row for row in rows_of(grid, results) if not row.runs[0].recipe.corpus.test]
     variants = list(dict.fromkeys(row.variant for row in rows))
     body = []
-    for corpus, system in dict.fromkeys((row.corpus, row.system) for row in rows):
-        cells = {row.variant: row for row in rows if (row.corpus, row.system) == (corpus, system)}
+    for corpus, system, head in dict.fromkeys((row.corpus, row.system, row.head) for row in rows):
+        cells = {row.variant: row for row in rows if (row.corpus, row.system, row.head) == (corpus, system, head)}
         shown = [_dev(cells[v]) if v in cells else "" for v in variants]
-        body.append([corpus, f"`{system}`", *shown])
-    return markdown(["corpus", "system", *(f"dev F1, {variant}" for variant in variants)], body)
+        body.append([corpus, f"`{system}`" + (f", head `{head}`" if head else ""), *shown])
+    return markdown(["corpus", "system", *(", ".join(filter(None, ("dev F1", v))) for v in variants)], body)
 
 
 def _corpus_table(rows: Sequence[Row], *, compare: str) -> str:
@@ -139,8 +158,8 @@ def _is_current(run: GridRun, value: Value) -> bool:
 
 def _difference(row: Row, rows: Iterable[Row], compare: str) -> str:
     """F1 less that of the system to compare with, on the first seed that both have, with its paired interval."""
-    others = {other.variant: other for other in rows if other.system == compare}
-    other = others.get(row.variant, others.get(""))
+    others = [other for other in rows if other.system == compare and other.variant in (row.variant, "")]
+    other = max(others, key=lambda o: (o.variant == row.variant, o.head == row.head), default=None)
     if other is None or other is row:
         return "reference" if other is row else ""
     common = [seed for seed in row.found if seed in other.found]

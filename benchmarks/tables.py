@@ -1,4 +1,4 @@
-"""Writes every table of the documentation from ``benchmarks/results/``: README.md and docs/results.md.
+"""Writes every table of the documentation from ``benchmarks/results/``: README.md, docs/results.md, docs/studies/.
 
 usage: python benchmarks/tables.py [--check]
 
@@ -10,6 +10,7 @@ is not what the results say. Each grid of ``benchmarks/grids/`` has the tables `
 from __future__ import annotations
 
 import argparse
+import functools
 import json
 import re
 import sys
@@ -17,13 +18,16 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+import bundling_study_tables
+import bundling_tables
 from cost_tables import head_cost, int8_heads, span_speed
-from fascicle.train.grid import read_grid
+from fascicle.train.grid import Grid, read_grid
 from grid_tables import MISSING, dev_table, grid_table, interval, markdown, mean, minutes, rows_of, spread
 
 HERE = Path(__file__).parent
 RESULTS = HERE / "results"
-PAGES = (HERE.parent / "README.md", HERE.parent / "docs" / "results.md")
+DOCS = HERE.parent / "docs"
+PAGES = (HERE.parent / "README.md", DOCS / "results.md", DOCS / "studies" / "bundling.md")
 _TABLE = re.compile(r"(<!-- table ([\w-]+) -->\n).*?(<!-- end -->)", re.DOTALL)
 
 
@@ -32,10 +36,11 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--check", action="store_true")
     args = parser.parse_args()
+    tell = functools.cache(table)  # some stand on several pages
     stale = []
     for page in PAGES:
         old = page.read_text(encoding="utf-8")
-        new = _TABLE.sub(lambda found: f"{found[1]}{table(found[2])}\n{found[3]}", old)
+        new = _TABLE.sub(lambda found: f"{found[1]}{tell(found[2])}\n{found[3]}", old)
         if new != old:
             stale.append(page.name)
             if not args.check:
@@ -44,7 +49,7 @@ def main() -> int:
         sys.stderr.write(f"not what benchmarks/results say: {', '.join(stale)}; run make bench\n")
         return 1
     for name in TABLES:
-        sys.stdout.write(f"\n{name}\n\n{table(name)}\n")
+        sys.stdout.write(f"\n{name}\n\n{tell(name)}\n")
     return 0
 
 
@@ -53,8 +58,22 @@ def table(name: str) -> str:
     if name in TABLES:
         return TABLES[name]()
     of_dev = name.endswith("-dev")
-    grid = read_grid(HERE / "grids" / f"{name.removesuffix('-dev')}.toml")
+    grid = _grid(name.removesuffix("-dev"))
     return (dev_table if of_dev else grid_table)(grid, grid.results)
+
+
+def _grid(name: str) -> Grid:
+    return read_grid(HERE / "grids" / f"{name}.toml")
+
+
+def _bundling(make: Callable[[Grid], str]) -> Callable[[], str]:
+    """A table of the grid ``bundling``."""
+    return lambda: make(_grid("bundling"))
+
+
+def _studies(make: Callable[[Grid], str]) -> Callable[[], str]:
+    """A table of the grid ``bundling-studies``."""
+    return lambda: make(_grid("bundling-studies"))
 
 
 def training() -> str:
@@ -95,9 +114,9 @@ def tried() -> str:
         value = result(f"first/{recipe}-s1")
         dev = f"{100 * value['dev']['micro']['f1']:.2f}" if value else MISSING
         rows.append([corpus, f"`{recipe}`, a planned run", dev])
-    dev = _from("shipped-bc5cdr@1", "dev_given_sentences_fp32", "micro", "f1", scale=100)
+    soup = _from("shipped-bc5cdr@1", "dev_given_sentences_fp32", "micro", "f1", scale=100)
     rows.append(
-        ["bc5cdr", "the mean of the weights of `bc5cdr-best` and `bc5cdr-hidden`: shipped as `bc5cdr@1`", dev()]
+        ["bc5cdr", "the mean of the weights of `bc5cdr-best` and `bc5cdr-hidden`: shipped as `bc5cdr@1`", soup()]
     )
     return markdown(["corpus", "variant (seed 1)", "dev F1"], sorted(rows, key=lambda row: row[0]))
 
@@ -272,6 +291,17 @@ TABLES: Mapping[str, Callable[[], str]] = {
     "span-speed": span_speed,
     "head-cost": head_cost,
     "int8-heads": int8_heads,
+    "bundling-table3": _bundling(bundling_tables.published),
+    "bundling-gains": _bundling(bundling_tables.gains),
+    "bundling-gaps": _bundling(bundling_tables.gaps),
+    "bundling-oov": _bundling(bundling_tables.unknown_words),
+    "bundling-relations": _bundling(bundling_tables.relations),
+    "bundling-weights": lambda: bundling_study_tables.weights(_grid("bundling-studies"), _grid("bundling")),
+    "bundling-taggers": _studies(bundling_study_tables.taggers),
+    "bundling-representations": _studies(bundling_study_tables.representations),
+    "bundling-others": _studies(bundling_study_tables.others),
+    "bundling-gradients": lambda: bundling_study_tables.gradients(RESULTS),
+    "bundle-cost": lambda: bundling_study_tables.cost(RESULTS),
 }
 
 

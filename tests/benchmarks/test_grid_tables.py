@@ -80,8 +80,8 @@ def grid(tmp_path: Path) -> Grid:
     return read_grid(path)
 
 
-def write(grid: Grid, name: str, counts: list[list[int]] | None, **more: Any) -> None:
-    """A results file as far as tables look at it."""
+def write(grid: Grid, name: str, counts: list[list[int]] | None, *, head: str = "", **more: Any) -> None:
+    """A results file as far as tables look at it; of the other head of a bundle, if one is named."""
     run: GridRun = next(run for run in grid.runs if run.name == name)
     parts = ("train", "dev", "test") if counts else ("train", "dev")
     data = {part: {"sha256": part * 3, "documents": 1000, "mentions": 1234} for part in parts}
@@ -96,7 +96,7 @@ def write(grid: Grid, name: str, counts: list[list[int]] | None, **more: Any) ->
         "peak_rss_bytes": 2_340_000_000,
         "facts": {"data": data},
     }
-    path = grid.results / f"{name}.json"
+    path = grid.results / f"{name}{'.' * bool(head)}{head}.json"
     path.write_text(json.dumps({key: v for key, v in {**value, **more}.items() if v is not ...}), encoding="utf-8")
 
 
@@ -196,8 +196,83 @@ def test_rates(tables: ModuleType, grid: Grid) -> None:
     ]
 
 
+BUNDLES = """\
+[[run]]
+corpora = ["one"]
+systems = ["both"]
+seeds = [1, 2]
+tier = "cpu"
+[[run]]
+corpora = ["one"]
+systems = ["both", "plain"]
+variants = ["slow"]
+seeds = [3]
+tier = "cpu"
+[systems.both]
+model = { family = "span" }
+bundle = { family = "softmax" }
+"""
+
+
+def with_bundles(grid: Grid, *, compare: str = "plain", answer: str = "") -> Grid:
+    head, _, runs = TEXT.partition("[[run]]")
+    text = f"{head}[[run]]{runs}{BUNDLES}".replace('compare = "plain"', f'compare = "{compare}"')
+    grid.path.write_text(text.replace('family = "softmax" }', f'family = "softmax", answer = "{answer}" }}'))
+    return read_grid(grid.path)
+
+
+def test_a_bundle_has_a_row_for_each_head(tables: ModuleType, grid: Grid) -> None:
+    grid = with_bundles(grid)
+    write(grid, "one-plain-s1", PLAIN)
+    write(grid, "one-both-s1", BETTER)
+    write(grid, "one-both-s1", PLAIN, head="softmax", dev={"micro": {"f1": 0.5}})
+    write(grid, "one-both-s2", BETTER, head="softmax", hash="0" * 64)
+    found = rows(tables.grid_table(grid, grid.results))
+    own, other = found["one `both`, head `span`"], found["one `both`, head `softmax`"]
+    assert list(found)[2:4] == ["one `both`, head `span`", "one `both`, head `softmax`"]
+    assert (own["seeds"], other["seeds"]) == ("1 of 2", "1 of 2 (1 stale)")
+    assert [row["test F1"] for row in (own, other)] == [
+        f"{100 * scores_of(c).micro.f1:.2f}" for c in (BETTER, PLAIN)
+    ]  # fmt: skip
+    assert (own["dev F1"], other["dev F1"]) == ("81.2", "50.0")
+    paired = bootstrap_difference(scores_of(BETTER), scores_of(PLAIN))
+    assert own["less `plain`"].startswith(f"{100 * paired.estimate:+.2f} (")
+    assert other["less `plain`"] == "+0.00 (+0.0 to +0.0)"
+
+
+def test_the_answering_head_comes_from_the_file_of_the_run(tables: ModuleType, grid: Grid) -> None:
+    grid = with_bundles(grid, answer="softmax")
+    write(grid, "one-both-s1", BETTER)
+    found = rows(tables.grid_table(grid, grid.results))
+    names = [name for name in found if "`both`" in name]
+    assert names == ["one `both`, head `softmax`", "one `both`, head `span`"]
+    assert [found[name]["seeds"] for name in names] == ["1 of 2", "0 of 2"]
+
+
+def test_a_bundle_to_compare_with(tables: ModuleType, grid: Grid) -> None:
+    grid = with_bundles(grid, compare="both")
+    write(grid, "one-plain-s1", PLAIN)
+    write(grid, "one-both-s1", BETTER)
+    write(grid, "one-both-s1", PLAIN, head="softmax")
+    found = rows(tables.grid_table(grid, grid.results))
+    paired = bootstrap_difference(scores_of(PLAIN), scores_of(BETTER))  # with the answering head
+    assert found["one `plain`"]["less `both`"].startswith(f"{100 * paired.estimate:+.2f} (")
+    assert {found[f"one `both`, head `{head}`"]["less `both`"] for head in ("span", "softmax")} == {"reference"}
+
+
+def test_heads_on_dev_alone(tables: ModuleType, grid: Grid) -> None:
+    grid = with_bundles(grid)
+    write(grid, "one-both-slow-s3", None)
+    write(grid, "one-both-slow-s3", None, head="softmax", dev={"micro": {"f1": 0.25}})
+    assert tables.dev_table(grid, grid.results).splitlines()[-2:] == [
+        "| one | `both`, head `span` | 81.23 |  |",
+        "| one | `both`, head `softmax` | 25.00 |  |",
+    ]
+
+
 def test_every_grid_of_the_project_has_its_tables(tables: ModuleType) -> None:
     script = importlib.import_module("tables")
     for path in (BENCHMARKS / "grids").glob("*.toml"):
-        assert script.table(path.stem).count("| ") > 10
-        assert script.table(f"{path.stem}-dev").startswith("| corpus | system |")
+        on_test, on_dev = (script.table(name) for name in (path.stem, f"{path.stem}-dev"))
+        assert on_test.count("| ") + on_dev.count("| ") > 30
+        assert on_dev.startswith("| corpus | system |")

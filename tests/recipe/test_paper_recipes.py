@@ -83,6 +83,9 @@ def test_the_settings_of_bundling_learning(path: Path) -> None:
     else:
         chosen = {k: head[k] for k in ("family", "representation", "width", "negatives")}
         assert chosen == {"family": "span", "representation": "hybrid", "width": width, "negatives": 100}
+    if path.stem.endswith("-bundle"):
+        assert recipe.weights() == {"span": pytest.approx(0.9), "softmax": pytest.approx(0.1)}  # section 3.2
+        assert recipe.heads()["softmax"] == read_recipe(path.with_name("bundling-conll04-seqner.toml")).model.head
 
 
 @pytest.mark.parametrize("path", COMPARING, ids=lambda path: path.stem)
@@ -159,4 +162,4 @@ def test_a_paper_recipe_runs_to_its_end(path: Path, tiny_encoder: Path, toy_corp
     assert (tmp_path / "run" / "best" / "model.safetensors").is_file()
     manifest = read_manifest(tmp_path / "run" / "best")
     assert manifest.reading == recipe.reading
-    assert list(manifest.heads.values()) == [recipe.model.head]
+    assert list(manifest.heads.values()) == list(recipe.heads().values())

@@ -62,10 +62,12 @@ def _drawn(pairs: Sequence[Pair], draws: int, *, level: float, chance: np.random
     """The mean difference over drawn seeds on drawn documents, for each of so many draws."""
     tables = np.array([[count_table(s, resamples=1, level=level) for s in pair] for pair in pairs])  # [S, 2, docs, 3]
     seeds = chance.integers(0, len(pairs), size=(draws, len(pairs)))
+    flat = np.moveaxis(tables, 2, 0).reshape(tables.shape[2], -1).astype(np.float64)  # whole numbers: sums are exact
+    shape = (*tables.shape[:2], tables.shape[3])
     found = np.empty(draws)
     for at in range(draws):
         documents = chance.integers(0, tables.shape[2], size=tables.shape[2])
         weights = np.bincount(documents, minlength=tables.shape[2])
-        f1 = f1_of_sums(np.tensordot(tables, weights, axes=([2], [0])), pairs[0][0])  # [S, 2]
+        f1 = f1_of_sums((weights @ flat).astype(np.int64).reshape(shape), pairs[0][0])  # [S, 2]
         found[at] = (f1[:, 0] - f1[:, 1])[seeds[at]].mean()
     return found

@@ -1,0 +1,293 @@
+"""The analysis of bundling: pairs, gaps, correlations, and tables from results files that the tests write."""
+
+from __future__ import annotations
+
+import importlib
+import itertools
+import json
+import statistics
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+from fascicle.evaluate.pooled import bootstrap_pooled
+from fascicle.train.grid import Grid, GridRun, read_grid
+from fascicle.train.grid_hash import recipe_hash
+from fascicle.train.grid_results import scores_of
+
+BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
+TEXT = """\
+name = "bundling"
+[recipe]
+model.encoder = "tiny"
+corpus = { train = "a", dev = "b", test = "c" }
+[corpora.conll04]
+[corpora.wnut16]
+corpus.train = "d"
+[corpora.other]
+corpus.train = "e"
+[systems.softmax]
+[systems.crf]
+model.family = "crf"
+[systems.spanner]
+model.family = "span"
+[systems.bundle]
+model.family = "span"
+bundle.family = "softmax"
+[variants.rate]
+training.learning_rate = 1e-5
+corpus.test = ""
+[[run]]
+corpora = ["conll04", "wnut16", "other"]
+systems = ["softmax", "spanner", "bundle"]
+seeds = [1, 2]
+tier = "cpu"
+[[run]]
+corpora = ["conll04"]
+systems = ["bundle"]
+variants = ["rate"]
+seeds = [1]
+tier = "cpu"
+"""
+SINGLES = ("SeqNER", "SpanNER")
+FILES = {
+    "SeqNER": "softmax-s{}",
+    "SpanNER": "spanner-s{}",
+    "BL-SpanNER": "bundle-s{}",
+    "BL-SeqNER": "bundle-s{}.softmax",
+}
+GOLD = (4, 3, 5, 2, 6)  # mentions of each test unit
+
+
+@pytest.fixture
+def scripts(monkeypatch: pytest.MonkeyPatch) -> dict[str, ModuleType]:
+    monkeypatch.syspath_prepend(BENCHMARKS)
+    names = ("gains", "pooled", "tables", "study_tables")
+    return {name: importlib.import_module(f"bundling_{name}") for name in names}
+
+
+@pytest.fixture
+def grid(tmp_path: Path) -> Grid:
+    path = tmp_path / "bundling.toml"
+    path.write_text(TEXT, encoding="utf-8")
+    (tmp_path / "results" / "bundling").mkdir(parents=True)
+    return read_grid(path)
+
+
+def counts_of(found: int, *, wrong: int = 1) -> list[list[int]]:
+    """Counts of all units: so many mentions found, taken from the units in turn."""
+    left, counts = found, []
+    for gold in GOLD:
+        tp = min(left, gold)
+        left -= tp
+        counts.append([tp, wrong, gold - tp])
+    return counts
+
+
+def points(found: int) -> float:
+    """Test F1 of ``counts_of``, by hand."""
+    return 100 * 2 * found / (found + len(GOLD) + sum(GOLD))
+
+
+def write(grid: Grid, corpus: str, model: str, seed: int, found: int) -> None:
+    """A results file as far as the analysis looks at it."""
+    name = f"{corpus}-{FILES[model].format(seed)}"
+    run: GridRun = next(run for run in grid.runs if run.name == name.partition(".")[0])
+    data = {part: {"sha256": part * 3, "documents": 5, "mentions": 20} for part in ("train", "dev", "test")}
+    counts = counts_of(found)
+    value: dict[str, Any] = {
+        "hash": recipe_hash(run.recipe, {part: facts["sha256"] for part, facts in data.items()}),
+        "dev": {"micro": {"f1": found / 20}},
+        "test": {"micro": scores_of(counts).as_dict()["micro"]},
+        "test_counts": counts,
+        "facts": {"data": data},
+    }
+    (grid.results / f"{name}.json").write_text(json.dumps(value), encoding="utf-8")
+
+
+PLAN = {  # corpus -> model -> mentions found with seeds 1, 2
+    "conll04": {"SeqNER": (10, 12), "SpanNER": (13, 12), "BL-SeqNER": (12, 13), "BL-SpanNER": (13, 14)},
+    "wnut16": {"SeqNER": (6, 5), "SpanNER": (10, 11), "BL-SeqNER": (8, 8), "BL-SpanNER": (9, 9)},
+    "other": {"SeqNER": (15, 15), "SpanNER": (16, 17), "BL-SeqNER": (16, 15), "BL-SpanNER": (16, 18)},
+}
+
+
+def write_all(grid: Grid, *, but: tuple[str, str, int] | None = None) -> None:
+    for corpus, models in PLAN.items():
+        for model, found in models.items():
+            for seed in (1, 2):
+                if (corpus, model, seed) != but:
+                    write(grid, corpus, model, seed, found[seed - 1])
+
+
+def rows(table: str) -> list[dict[str, str]]:
+    lines = [[c.strip() for c in x.strip("|").split("|")] for x in table.splitlines() if x.startswith("|")]
+    return [dict(zip(lines[0], cells, strict=True)) for cells in lines[2:]]
+
+
+# -------------------------------------------------------------------------------------------------- gains and gaps
+
+
+def test_gains_and_gaps_are_paired_by_seed(scripts: dict[str, ModuleType], grid: Grid) -> None:
+    write_all(grid, but=("wnut16", "SeqNER", 2))
+    corpora = {c.name: c for c in scripts["gains"].corpora_of(grid)}
+    assert list(corpora) == ["conll04", "wnut16", "other"]
+    for name, corpus in corpora.items():
+        for single, other in itertools.permutations(SINGLES):
+            seeds = [1] if name == "wnut16" else [1, 2]
+            of = PLAN[name]
+            own_seeds = seeds if single == "SeqNER" else [1, 2]
+            expected = {s: points(of[f"BL-{single}"][s - 1]) - points(of[single][s - 1]) for s in own_seeds}
+            assert corpus.gains(single) == pytest.approx(expected)
+            gaps = {s: points(of[single][s - 1]) - points(of[other][s - 1]) for s in seeds}
+            assert corpus.gaps(single) == pytest.approx(gaps)
+            apart = [pytest.approx((gaps[1], expected[2]))] if 2 in expected else []
+            assert corpus.apart(single) == apart
+            assert list(corpus.pairs(single)) == own_seeds
+
+
+# ----------------------------------------------------------------------------------------------------------- tables
+
+
+def test_nothing_is_run_yet(scripts: dict[str, ModuleType], grid: Grid) -> None:
+    tables, studies = scripts["tables"], scripts["study_tables"]
+    for make in (tables.published, tables.gains, tables.gaps, tables.unknown_words):
+        own = [row for row in rows(make(grid)) if row.get("", "here") == "here" and row["corpus"] in PLAN]
+        assert len(own) == 3
+        assert all("not run" in row.values() for row in own)
+    found = {(row[""], row["against"]): row["points"] for row in rows(tables.relations(grid))}
+    assert len(found) == 9
+    assert {points for (what, _), points in found.items() if "paper" not in what} == {"not run"}
+    assert studies.gradients(grid.results.parent) == "not run"
+    assert studies.cost(grid.results.parent).count("not run") == 3
+
+
+def test_table3_beside_the_paper(scripts: dict[str, ModuleType], grid: Grid) -> None:
+    write_all(grid, but=("conll04", "BL-SpanNER", 2))
+    text = scripts["tables"].published(grid)
+    conll04, paper, wnut16, *_ = rows(text)
+    two = [points(10), points(12)]
+    assert conll04["SeqNER"] == f"{statistics.mean(two):.2f} ± {statistics.stdev(two):.2f}"
+    assert conll04["BL-SpanNER"] == f"{points(13):.2f} (1 of 2 seeds)"
+    assert conll04["SeqNER, CRF"] == "not planned"
+    assert [paper[m] for m in ("SeqNER", "SeqNER, CRF", "BL-SpanNER")] == ["90.62 †", "", "91.64"]
+    assert wnut16["corpus"] == "wnut16"
+    assert "other" in text
+    assert text.count("| paper |") == 2
+    assert text.endswith("printed beside it: 91.32 (conll04, SeqNER); 59.33 (wnut16, BL-SpanNER).")
+
+
+def test_gains_have_intervals_once_they_are_computed(scripts: dict[str, ModuleType], grid: Grid) -> None:
+    write_all(grid, but=("other", "BL-SpanNER", 2))
+    tables, pooled = scripts["tables"], scripts["pooled"]
+    before = {row["corpus"]: row for row in rows(tables.gains(grid))}
+    gain = points(13) - points(13), points(14) - points(12)
+    assert before["conll04"]["gain of SpanNER"] == (
+        f"{statistics.mean(gain):+.2f} ± {statistics.stdev(gain):.2f}, interval not computed"
+    )
+    assert before["other"]["gain of SpanNER"] == "+0.00 (1 of 2 seeds), interval not computed"
+
+    report = pooled.pooled(grid, draws=200)
+    stored = grid.results.parent / "bundling-gains.json"
+    stored.write_text(json.dumps({"heads": report}), encoding="utf-8")
+    pairs = [
+        [
+            (scores_of(counts_of(of["BL-SpanNER"][s])), scores_of(counts_of(of["SpanNER"][s])))
+            for s in ((0,) if name == "other" else (0, 1))
+        ]
+        for name, of in PLAN.items()
+    ]
+    whole = bootstrap_pooled(pairs, resamples=200)
+    one = bootstrap_pooled(pairs[1:2], resamples=200)
+    after = {row["corpus"]: row for row in rows(tables.gains(grid))}
+    shown = f"**{100 * whole.estimate:+.2f}**, {100 * whole.low:+.2f} to {100 * whole.high:+.2f}"
+    assert after["mean of the corpora"]["gain of SpanNER"] == shown
+    assert after["wnut16"]["gain of SpanNER"].endswith(f", {100 * one.low:+.2f} to {100 * one.high:+.2f}")
+    assert after["wnut16"]["paper: gain of SpanNER"] == "-0.78 (-1.31 †)"
+    assert (after["conll04"]["paper: SpanNER less SeqNER"], after["other"]["paper: gain of SpanNER"]) == (
+        "+0.27 (-0.43 †)",
+        "",
+    )
+
+    write(grid, "wnut16", "BL-SpanNER", 1, 12)  # results change: intervals of this head are no longer theirs
+    changed = {row["corpus"]: row for row in rows(tables.gains(grid))}
+    assert all(changed[name]["gain of SpanNER"].endswith("not computed") for name in PLAN)
+    assert changed["wnut16"]["gain of SeqNER"] == after["wnut16"]["gain of SeqNER"]
+
+
+def test_some_corpora_are_said_to_be_some(scripts: dict[str, ModuleType], grid: Grid) -> None:
+    for model in ("SpanNER", "BL-SpanNER"):
+        write(grid, "wnut16", model, 2, PLAN["wnut16"][model][1])
+    last = rows(scripts["tables"].gains(grid))[-1]
+    assert last["gain of SeqNER"] == "not run"
+    assert last["gain of SpanNER"] == f"**{points(9) - points(11):+.2f}** (1 of 3 corpora), interval not computed"
+    report = scripts["pooled"].pooled(grid, draws=10)
+    assert (report["SeqNER"]["pooled"], list(report["SpanNER"]["corpora"])) == (None, ["wnut16"])
+    told = scripts["pooled"].lines(report)
+    assert told[0].startswith("SeqNER   no bundle and single model")
+    assert told[-1].startswith("SpanNER  all corpora    -")
+
+
+def test_results_over_other_units_are_refused_by_name(
+    scripts: dict[str, ModuleType], grid: Grid, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write_all(grid)
+    path = grid.results / "wnut16-spanner-s1.json"
+    value = json.loads(path.read_text(encoding="utf-8"))
+    value["test_counts"].append([0, 0, 1])
+    path.write_text(json.dumps(value), encoding="utf-8")
+    assert scripts["pooled"].main(grid.path) == 2
+    assert capsys.readouterr().err.startswith("wnut16: two systems over 5 and 6 documents were given")
+
+
+def test_points_and_relations(scripts: dict[str, ModuleType], grid: Grid) -> None:
+    write_all(grid, but=("wnut16", "BL-SeqNER", 1))
+    tables, gains = scripts["tables"], scripts["gains"]
+    found = {(row["corpus"], row["seed"]): row for row in rows(tables.gaps(grid))}
+    assert len(found) == 6
+    assert found["wnut16", "1"]["SpanNER less SeqNER"] == f"{points(10) - points(6):+.2f}"
+    assert found["wnut16", "1"]["gain of SeqNER"] == "not run"
+    related = {(row[""], row["against"]): row for row in rows(tables.relations(grid))}
+    same = related["gain of SpanNER", "SpanNER less SeqNER, same seed"]
+    expected = gains.relation(
+        {
+            name: [
+                (
+                    points(of["SpanNER"][s]) - points(of["SeqNER"][s]),
+                    points(of["BL-SpanNER"][s]) - points(of["SpanNER"][s]),
+                )
+                for s in (0, 1)
+            ]
+            for name, of in PLAN.items()
+        }
+    )
+    assert (same["points"], same["corpora"]) == ("6", "3")
+    assert same["Pearson"] == f"{expected.of_points[0]:+.2f}"
+    assert same["Spearman of means"] == f"{expected.of_means[1]:+.2f} (p = {expected.p[1]:.2f})"
+    assert related["gain of SeqNER", "SeqNER less SpanNER, same seed"]["points"] == "5"
+    apart = related["gain of SpanNER, other seeds", "SpanNER less SeqNER, first seed"]
+    assert (apart["points"], apart["corpora"], apart["Pearson"]) == ("3", "3", apart["Pearson of means"].split()[0])
+    assert apart["Pearson"] != same["Pearson of means"].split()[0]
+    assert related["gain of SpanNER", "OOV density"]["points"] == "not run"
+
+
+def test_densities_of_other_data_are_not_shown(scripts: dict[str, ModuleType], grid: Grid) -> None:
+    write_all(grid)
+    told = {"words": 1000, "density": 0.25, "density_folded": 0.2}
+    right = {part: part * 3 for part in ("train", "dev", "test")}
+    corpora = {
+        "conll04": {"sha256": right, "test": told},
+        "wnut16": {"sha256": right, "test": {**told, "density": 0.5}},
+        "other": {"sha256": {**right, "train": "changed"}, "test": told},
+    }
+    (grid.results.parent / "bundling-oov.json").write_text(json.dumps({"corpora": corpora}), encoding="utf-8")
+    tables = scripts["tables"]
+    found = {row["corpus"]: row for row in rows(tables.unknown_words(grid))}
+    assert (found["conll04"]["words of test"], found["conll04"]["OOV density"]) == ("1,000", "0.250")
+    assert found["other"]["OOV density"] == "not run"
+    related = {(row[""], row["against"]): row for row in rows(tables.relations(grid))}
+    assert related["gain of SpanNER", "OOV density"]["corpora"] == "2"
+    lead = related["SpanNER less SeqNER", "OOV density"]
+    assert (lead["Pearson of means"], lead["points"]) == ("+1.00", "4")  # two corpora: no chance is told
