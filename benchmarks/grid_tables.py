@@ -68,9 +68,13 @@ class Row:
         return list(self.found.values())
 
     def seeds(self) -> str:
-        """How many of the planned runs are done."""
+        """How many of the planned runs are done, tier by tier where there are several."""
+        tiers: dict[str, list[bool]] = {}
+        for run in self.runs:
+            tiers.setdefault(run.tier, []).append(run.recipe.seed in self.found)
+        told = [f"{tier} {sum(done)} of {len(done)}" for tier, done in tiers.items()]
         stale = f" ({self.stale} stale)" if self.stale else ""
-        return f"{len(self.found)} of {len(self.runs)}{stale}"
+        return ", ".join(told if len(tiers) > 1 else [told[0].split(" ", 1)[1]]) + stale
 
 
 def rows_of(grid: Grid, results: Path) -> list[Row]:
@@ -103,6 +107,9 @@ def grid_table(grid: Grid, results: Path) -> str:
     parts = []
     for corpus in dict.fromkeys(row.corpus for row in rows):
         chosen = [row for row in rows if row.corpus == corpus]
+        if corpus and not any(row.found or row.stale for row in chosen):
+            parts.append(_planned(corpus, chosen))
+            continue
         title = [_title(corpus, chosen)] if corpus else []  # recipe files are under no common name
         parts += [*title, _corpus_table(chosen, compare=grid.compare)]
     return "\n\n".join(parts)
@@ -139,6 +146,13 @@ def _corpus_table(rows: Sequence[Row], *, compare: str) -> str:
         cells = [of(row) for _, of in columns] if row.found else [NOT_RUN, *[""] * (len(columns) - 1)]
         body.append([row.name, row.seeds(), *cells])
     return markdown(["system", "seeds", *(title for title, _ in columns)], body)
+
+
+def _planned(corpus: str, rows: Sequence[Row]) -> str:
+    """A line for a corpus of which nothing is run."""
+    tiers = dict.fromkeys(run.tier for row in rows for run in row.runs)
+    count = sum(len(row.runs) for row in rows if row.head in ("", row.runs[0].recipe.answer()))
+    return f"**{corpus}**: {NOT_RUN}; {count} runs of the tier {' and '.join(tiers)} are planned"
 
 
 def _title(corpus: str, rows: Iterable[Row]) -> str:
