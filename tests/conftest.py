@@ -120,6 +120,16 @@ def toy_corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
+def toy_dictionary(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """The table ``distant`` of a recipe: a dictionary for the toy corpus, and phrases without types."""
+    folder = tmp_path_factory.mktemp("toy-dictionary")
+    core = ("Chemical\taspirin", "Chemical\tibuprofen", "Disease\tlung cancer", "Disease\tpain", "Disease\thepatitis")
+    (folder / "core.tsv").write_text("\n".join(core) + "\n", encoding="utf-8")
+    (folder / "full.txt").write_text("heart failure\ncaffeine\nlung cancer\n", encoding="utf-8")
+    return {"core": str(folder / "core.tsv"), "full": str(folder / "full.txt")}
+
+
+@pytest.fixture(scope="session")
 def tiny_recipe(tiny_encoder: Path, toy_corpus: Path) -> Callable[..., Recipe]:
     """Makes recipes for the toy corpus: ``tiny_recipe(model={"family": "crf"}, training={"epochs": 2})``."""
     from fascicle.recipe.reader import parse_recipe

@@ -23,7 +23,7 @@ from fascicle.models.families import FAMILIES
 from fascicle.models.targets import align
 from fascicle.recipe.heads import HEADS, Head, HeadSettings
 from fascicle.recipe.reader import parse_recipe
-from fascicle.recipe.settings import BundleSettings, DecisionSettings, ReadingSettings, Recipe
+from fascicle.recipe.settings import BundleSettings, DecisionSettings, DistantSettings, ReadingSettings, Recipe
 from fascicle.text.pieces import Pieces
 from fascicle.text.windows import windows_of
 
@@ -33,6 +33,7 @@ SETTINGS: dict[str, type[msgspec.Struct]] = {
     **HEADS,
     "bundle": BundleSettings,
     "decision": DecisionSettings,
+    "distant": DistantSettings,
     "reading": ReadingSettings,
 }
 SNIPPETS = [(name, block) for name in sorted(PAGES) for block in re.findall(r"```toml\n(.*?)```", PAGES[name], re.S)]
@@ -58,10 +59,11 @@ def test_every_family_has_a_page() -> None:
 @pytest.mark.parametrize("name", sorted(SETTINGS))
 def test_a_page_lists_every_setting_with_its_default(name: str) -> None:
     listed = dict(re.findall(r"^\| `(\w+)` \| `([^|]+)` \|", PAGES[name], re.MULTILINE))
-    defaults = json.loads(msgspec.json.encode(SETTINGS[name]()))
-    for of_head in ("family", "head"):
-        defaults.pop(of_head, None)
+    fields = [field for field in msgspec.structs.fields(SETTINGS[name]) if field.name != "head"]
+    defaults = {field.name: field.default for field in fields if not field.required}
     assert {key: json.loads(value) for key, value in listed.items()} == defaults
+    required = re.findall(r"^\| `(\w+)` \| required \|", PAGES[name], re.MULTILINE)
+    assert required == [field.name for field in fields if field.required]
 
 
 @pytest.mark.parametrize(("name", "snippet"), SNIPPETS, ids=lambda value: value.split()[0])

@@ -47,7 +47,8 @@ from fascicle.recipe.heads import (
 from fascicle.recipe.settings import Recipe
 from fascicle.runtime.predictor import ModelPredictor
 from fascicle.text.pieces import PieceTokenizer
-from fascicle.train.data import TrainingSet
+from fascicle.train.data import TrainingSet, training_set
+from fascicle.train.distant import LABELS, UNKNOWN
 from fascicle.train.loop import Trainer
 from fascicle.train.parts import read_parts
 from fascicle.train.prepare import prepare
@@ -275,6 +276,27 @@ def test_the_loss_is_its_definition(trained: Trained) -> None:
         loss = head.loss(tables, targets[name])
         head.eval()
     assert float(loss) == pytest.approx(float(naive(head, tables, targets[name])), rel=1e-4, abs=1e-5)
+
+
+def test_a_text_of_which_nothing_is_known_teaches_nothing(trained: Trained) -> None:
+    """Weak labels: no mention, and a phrase without a type over the whole text."""
+    if trained.head.specials == "include":
+        pytest.skip("special tokens are taught as nothing in any text")
+    unknown = [
+        msgspec.structs.replace(
+            d, mentions=(Mention(((0, len(d.text)),), UNKNOWN, source=UNKNOWN),), meta={LABELS: "a dictionary"}
+        )
+        for d in trained.gold
+    ]
+    model = deepcopy(trained.model)
+    name = model.answer
+    reading = trained.predictor.manifest.reading
+    data = training_set(unknown, trained.tokenizer, types=TYPES, reading=reading, heads={name: model.head(name)})
+    batch, targets = next(iter(data.batches(size=10, seed=1, epoch=0)))
+    loss = model.loss(model(batch), targets)
+    loss.backward()  # type: ignore[no-untyped-call]
+    assert abs(loss.item()) < 1e-4
+    assert all(p.grad is None or float(p.grad.abs().max()) < 1e-4 for p in model.parameters())
 
 
 def test_every_parameter_is_trained(trained: Trained) -> None:

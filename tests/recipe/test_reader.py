@@ -10,7 +10,7 @@ import pytest
 from fascicle.errors import RecipeError
 from fascicle.recipe.heads import HEADS, SoftmaxSettings
 from fascicle.recipe.reader import parse_recipe, read_recipe
-from fascicle.recipe.settings import Recipe
+from fascicle.recipe.settings import DistantSettings, Recipe
 
 RECIPES = sorted((Path(__file__).resolve().parents[2] / "recipes").glob("*.toml"))
 GOOD = """\
@@ -65,6 +65,38 @@ def test_paths_are_resolved(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     assert read_recipe(written(tmp_path, GOOD)).corpus.test == ""
 
 
+DISTANT = '\n[distant]\ncore = "$FASCICLE_TEST_DATA/core.tsv"\n'
+
+
+def test_paths_of_dictionaries_are_resolved_as_those_of_corpora(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FASCICLE_TEST_DATA", str(tmp_path / "data"))
+    core = str(tmp_path / "data" / "core.tsv")
+    both = read_recipe(written(tmp_path, f'{GOOD}{DISTANT}full = "../full.tsv"\n'))
+    assert both.distant == DistantSettings(core=core, full=str(tmp_path.parent / "full.tsv"))
+    assert both.files() == {
+        "corpus.train": str(tmp_path / "train.tsv"),
+        "corpus.dev": str(tmp_path / "dev.tsv"),
+        "distant.core": core,
+        "distant.full": str(tmp_path.parent / "full.tsv"),
+    }
+    assert read_recipe(written(tmp_path, GOOD + DISTANT)).distant == DistantSettings(core=core)
+    monkeypatch.delenv("FASCICLE_TEST_DATA")
+    found = message(tmp_path, GOOD + DISTANT)
+    assert found.startswith(": distant.core = '$FASCICLE_TEST_DATA/core.tsv' names the environment variable FASCICLE_T")
+
+
+def test_a_recipe_without_weak_labels_is_written_as_before_there_were_any(tmp_path: Path) -> None:
+    recipe = read_recipe(written(tmp_path, GOOD))
+    keys = ["name", "seed", "corpus", "reading", "model", "bundle", "training", "decision"]
+    assert list(msgspec.json.decode(msgspec.json.encode(recipe))) == list(msgspec.to_builtins(recipe)) == keys
+    assert not recipe.distant
+    weak = read_recipe(written(tmp_path, f'{GOOD}[distant]\ncore = "/d.tsv"\ntype = "Disease"\nname_column = 0\n'))
+    assert msgspec.json.decode(msgspec.json.encode(weak), type=Recipe) == weak
+    assert weak.distant == DistantSettings(core="/d.tsv", type="Disease", name_column=0)
+
+
 @pytest.mark.parametrize("name", ["$FASCICLE_NOT_SET", "${FASCICLE_NOT_SET}"])
 def test_an_unset_variable(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     monkeypatch.delenv("FASCICLE_NOT_SET", raising=False)
@@ -79,7 +111,7 @@ WRONG = {
     "unknown, nothing near": (
         'name = "good"',
         'zzz = 1\nname = "good"',
-        ": unknown key zzz; allowed are bundle, corpus, decision, model, ",
+        ": unknown key zzz; allowed are bundle, corpus, decision, distant, model, ",
     ),
     "unknown in a table": ("epochs = 3", "epoch = 3", ": unknown key training.epoch; did you mean training.epochs?"),
     "a key in the wrong table": (
@@ -157,6 +189,36 @@ WRONG = {
         "[training]",
         'family = "span"\nwidth = 1000\n[training]',
         ": model.width = 1000 is not allowed: expected `int` <= 256",
+    ),
+    "weak labels without a dictionary": (
+        "[training]",
+        "[distant]\n[training]",
+        ": distant: object missing required field `core`",
+    ),
+    "an unknown matching rule": (
+        "[training]",
+        '[distant]\ncore = "d.tsv"\nrule = "AutoNER"\n[training]',
+        ": distant.rule = 'AutoNER' is not allowed: allowed are 'three-casings', 'raw'",
+    ),
+    "a misspelt setting of weak labels": (
+        "[training]",
+        '[distant]\ncore = "d.tsv"\nfulll = "f.tsv"\n[training]',
+        ": unknown key distant.fulll; did you mean distant.full?",
+    ),
+    "phrases without types under a rule that takes none": (
+        "[training]",
+        '[distant]\ncore = "d.tsv"\nfull = "f.tsv"\nrule = "raw"\n[training]',
+        ': distant: full = "f.tsv" needs rule = "three-casings": "raw" takes names with a type only',
+    ),
+    "a type beside a column of types": (
+        "[training]",
+        '[distant]\ncore = "d.tsv"\ntype = "Disease"\ntype_column = 2\n[training]',
+        ': distant: type = "Disease" and type_column = 2 exclude each other: give one',
+    ),
+    "one column for names and types": (
+        "[training]",
+        '[distant]\ncore = "d.tsv"\nname_column = 0\n[training]',
+        ": distant: name_column and type_column are both 0: give each its own, or say type",
     ),
     "not TOML": ("epochs = 3", "epochs =", " is not a readable TOML file: "),
 }

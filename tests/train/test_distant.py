@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args, get_type_hints
 
 import msgspec
 import pytest
@@ -15,11 +15,23 @@ from hypothesis import strategies as st
 
 from fascicle.core.codec import decode, encode
 from fascicle.core.document import GOLD, Document, Event, Mention
+from fascicle.evaluate.inputs import layers
+from fascicle.evaluate.scores import score
 from fascicle.formats import read
 from fascicle.knowledge.dictionary import PHRASES, Entry, read_dictionary
 from fascicle.knowledge.matcher import Match, Matcher
+from fascicle.knowledge.rules import RULES
 from fascicle.models.encoder import load_pretrained
-from fascicle.train.distant import LABELS, UNKNOWN, distant_documents, label_notes, unknown_ranges
+from fascicle.recipe.settings import DistantSettings, Recipe
+from fascicle.train.distant import (
+    LABELS,
+    UNKNOWN,
+    distant_documents,
+    label_notes,
+    score_known,
+    unknown_ranges,
+    weak_labels,
+)
 from fascicle.train.parts import Parts
 from fascicle.train.prepare import prepare
 
@@ -144,3 +156,85 @@ def test_training_learns_from_weak_labels(
     assert data.mentions == sum(text.count(name) for name in ("aspirin", "lung cancer", "pain"))
     assert sum(len(unknown_ranges(d)) for d in weak) == text.count("fever")
     assert data.lost == {family: {}}
+
+
+def test_unknown_ranges_are_those_of_a_dictionary_only() -> None:
+    """A layer of that name in somebody's corpus means nothing."""
+    document = Document(id="d", text=TEXT, mentions=(Mention(((0, 7),), UNKNOWN, source=UNKNOWN),))
+    assert unknown_ranges(document) == ()
+    assert unknown_ranges(msgspec.structs.replace(document, meta={LABELS: "x"})) == ((0, 7),)
+
+
+@st.composite
+def predictions(draw: st.DrawFn) -> tuple[Mention, ...]:
+    """Right ones, wrong ones, over unknown phrases and not, discontinuous too."""
+    found = [Mention(((0, 7),), "Chemical"), Mention(((12, 16),), "Disease"), Mention(((18, 28),), "Disease")]
+    chosen = {m.key: m for m in draw(st.lists(st.sampled_from(found), max_size=3))}
+    for kind in draw(st.lists(st.sampled_from(["Chemical", "Disease"]), max_size=4)):
+        cuts = sorted(draw(st.sets(st.integers(0, len(TEXT)), min_size=2, max_size=4)))
+        mention = Mention(tuple(zip(cuts[::2], cuts[1::2], strict=False)), kind)
+        chosen[mention.key] = mention
+    return tuple(chosen.values())
+
+
+@given(predictions())
+def test_what_is_predicted_over_the_unknown_is_neither_right_nor_wrong(
+    matcher: Matcher, found: tuple[Mention, ...]
+) -> None:
+    human = Document(id="d", text=TEXT, mentions=(Mention(((0, 7),), "Chemical"),))
+    (weak,) = distant_documents([human], matcher)
+    scores = score_known([weak], {"d": found})
+    gold = {(m.type, m.spans) for m in weak.layer(GOLD)}
+    unsure = {i for a, b in unknown_ranges(weak) for i in range(a, b)}
+    right = [m for m in found if (m.type, m.spans) in gold]
+    known = [m for m in found if not unsure & {i for a, b in m.spans for i in range(a, b)}]
+    wrong = [m for m in known if (m.type, m.spans) not in gold]
+    assert (scores.counts.tp, scores.counts.fp, scores.counts.fn) == (len(right), len(wrong), len(gold) - len(right))
+    assert score_known([human], {"d": found}) == score(layers([human]), {"d": found})
+
+
+def test_the_rules_of_recipes_are_those_of_the_matcher() -> None:
+    assert set(get_args(get_type_hints(DistantSettings)["rule"])) == RULES.keys()
+
+
+Maker = Callable[..., Recipe]
+
+
+def test_a_recipe_names_its_dictionary(tiny_recipe: Maker, toy_dictionary: dict[str, str]) -> None:
+    assert weak_labels(tiny_recipe()) is None
+    labels = weak_labels(tiny_recipe(distant=toy_dictionary))
+    assert labels is not None
+    assert labels.matcher.version == "three-casings rules@1"
+    assert labels.matcher.types == ("Chemical", "Disease")
+    core, full = toy_dictionary["core"], toy_dictionary["full"]
+    assert labels.notes[:3] == (
+        f"{core}: 5 names",
+        f"{full}: 3 names",
+        "dictionary: 8 names, 14 phrases in all casings",  # 7 in 2
+    )
+    (weak,) = labels.of([Document(id="d", text="ASPIRIN for Lung Cancer, pain and heart failure")])
+    assert layer(weak, GOLD) == [("Chemical", "ASPIRIN"), ("Disease", "pain")]
+    assert layer(weak, UNKNOWN) == [(UNKNOWN, "heart failure")]
+    raw = weak_labels(tiny_recipe(distant={"core": core, "rule": "raw"}))
+    assert raw is not None
+    assert layer(raw.of([Document(id="d", text="ASPIRIN for pain")])[0], GOLD) == [("Disease", "pain")]
+
+
+@pytest.mark.parametrize(
+    ("rows", "settings"),
+    [
+        ("pain\n\nlung cancer\n", {"name_column": 0, "type": "Disease"}),
+        ("D1\tpain\tDisease\nD2\tlung cancer\tDisease\n", {"name_column": 1, "type_column": 2}),
+        ("type\tname\nDisease\tpain\nDisease\tlung cancer\n", {"header": True}),
+    ],
+)
+def test_columns_of_a_dictionary(tiny_recipe: Maker, tmp_path: Path, rows: str, settings: dict[str, Any]) -> None:
+    core = tmp_path / "core.tsv"
+    core.write_text(rows, encoding="utf-16")
+    labels = weak_labels(tiny_recipe(distant={"core": str(core), "encoding": "utf-16", **settings}))
+    assert labels is not None
+    assert layer(labels.of([Document(id="d", text="name: lung cancer, pain")])[0], GOLD) == [
+        ("Disease", "lung cancer"),
+        ("Disease", "pain"),
+    ]
+    assert any("1 rows without a name" in note for note in labels.notes) == ("\n\n" in rows)

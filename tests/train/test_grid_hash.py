@@ -185,16 +185,77 @@ def test_hashes_of_data(toy_corpus: Path, tmp_path: Path) -> None:
     copy = tmp_path / "copy.tsv"
     shutil.copy(toy_corpus, copy)
     known: dict[str, str] = {}
-    corpus = parse_recipe({**VALUES, "corpus": {"train": str(copy), "dev": str(toy_corpus)}}, origin="test").corpus
+    recipe = parse_recipe({**VALUES, "corpus": {"train": str(copy), "dev": str(toy_corpus)}}, origin="test")
     expected = hashlib.sha256(toy_corpus.read_bytes()).hexdigest()
-    assert data_hashes(corpus, known) == {"train": expected, "dev": expected}
+    assert data_hashes(recipe, known) == {"train": expected, "dev": expected}
     assert known == {str(copy): expected, str(toy_corpus): expected}
     copy.write_text("the\tO\n", encoding="utf-8")
-    assert data_hashes(corpus, known)["train"] == expected  # read once
-    assert data_hashes(corpus)["train"] != expected
+    assert data_hashes(recipe, known)["train"] == expected  # read once
+    assert data_hashes(recipe)["train"] != expected
     copy.unlink()
     with pytest.raises(InputError, match=r"corpus\.train of the recipe is .*copy\.tsv, which does not exist"):
-        data_hashes(corpus)
+        data_hashes(recipe)
+
+
+DISTANT = {**VALUES, "distant": {"core": "core.tsv"}}
+OF_CORE = {**DATA, "distant.core": "3" * 64}
+
+
+def test_a_dictionary_counts_by_its_content_and_its_settings() -> None:
+    def weak(data: dict[str, str] = OF_CORE, **more: Any) -> str:
+        return recipe_hash(parse_recipe({**VALUES, "distant": {"core": "core.tsv", **more}}, origin="test"), data)
+
+    assert weak() == weak(core="/elsewhere/core.tsv") == weak(rule="three-casings", type_column=0)
+    full = {**OF_CORE, "distant.full": "4" * 64}
+    others = [
+        hashed(),
+        weak(),
+        weak(rule="raw"),
+        weak(name_column=2),
+        weak(type="Disease"),
+        weak({**OF_CORE, "distant.core": "5" * 64}),
+        weak(full, full="full.tsv"),
+        weak({**full, "distant.full": "5" * 64}, full="full.tsv"),
+    ]
+    assert len(set(others)) == len(others)
+    assert weak(full, full="full.tsv") == weak(full, full="elsewhere/full.tsv")
+    content = {
+        "version": VERSION,
+        "recipe": {**changed_values(parse_recipe(VALUES, origin="test")), "corpus": {}, "distant": {}},
+        "seed": 1,
+        "data": OF_CORE,
+    }
+    del content["recipe"]["name"]  # type: ignore[attr-defined]
+    text = json.dumps(content, sort_keys=True, separators=(",", ":"))
+    assert weak() == hashlib.sha256(text.encode("ascii")).hexdigest()
+
+
+def test_the_defaults_of_weak_labels_that_hashes_of_this_version_leave_out() -> None:
+    assert all_values(parse_recipe(DISTANT, origin="test"))["distant"] == {
+        "core": "core.tsv",
+        "full": "",
+        "rule": "three-casings",
+        "name_column": 1,
+        "type_column": 0,
+        "type": "",
+        "header": False,
+        "encoding": "utf-8",
+    }
+    assert "distant" not in all_values(parse_recipe(VALUES, origin="test"))
+
+
+def test_hashes_of_a_dictionary(toy_corpus: Path, tmp_path: Path) -> None:
+    core = tmp_path / "core.tsv"
+    corpus = {"train": str(toy_corpus), "dev": str(toy_corpus)}
+    recipe = parse_recipe({**VALUES, "corpus": corpus, "distant": {"core": str(core)}}, origin="test")
+    with pytest.raises(InputError, match=r"^distant\.core of the recipe is .*core\.tsv, which does not exist"):
+        data_hashes(recipe)
+    core.write_text("Disease\tpain\n", encoding="utf-8")
+    found = data_hashes(recipe)
+    assert list(found) == ["train", "dev", "distant.core"]
+    assert found["distant.core"] == hashlib.sha256(core.read_bytes()).hexdigest()
+    core.write_text("Disease\tfever\n", encoding="utf-8")
+    assert recipe_hash(recipe, data_hashes(recipe)) != recipe_hash(recipe, found)
 
 
 def test_the_recipe_of_a_run_folder(tiny_run: Path, tiny_recipe: Callable[..., Recipe], toy_corpus: Path) -> None:

@@ -12,7 +12,7 @@ import numpy as np
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from fascicle.models.targets import Limits
+from fascicle.models.targets import NONE_UNKNOWN, Limits
 from fascicle.nn.pooling import POOLINGS
 from fascicle.recipe.heads import HeadSettings
 from fascicle.text.pieces import Ints
@@ -48,12 +48,14 @@ class Head(nn.Module, ABC):
         return tuple(self.axes)
 
     @abstractmethod
-    def gold(self, spans: Ints, *, units: int) -> Ints:
+    def gold(self, spans: Ints, *, units: int, unknown: Ints = NONE_UNKNOWN) -> Ints:
         """The gold of one document in the form that ``targets`` takes, made once.
 
         Args:
             spans: ``(start, end, type index)`` in units, ``[m, 3]``, as ``limits`` allow.
             units: of the document.
+            unknown: of weak labels, ranges of units of which nothing is known, ``[r, 2]``, sorted: not taught to be no
+                mention, as ``models.targets.unknown_units`` gives them. ``spans`` are taught all the same.
         """
 
     @abstractmethod

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from fascicle.models.head import IGNORED, Head
-from fascicle.models.targets import Limits
+from fascicle.models.targets import NONE_UNKNOWN, Limits, covered
 from fascicle.nn.biaffine import BiaffineScorer
 from fascicle.nn.spans import REPRESENTATIONS, LinearSpanScorer, SpanScorer, span_loss
 from fascicle.recipe.heads import BiaffineSettings, SpanHeadSettings, SpanSettings
@@ -23,6 +23,7 @@ from fascicle.text.windows import Window, answered
 
 Bools = NDArray[np.bool_]
 _NONE = 0
+_UNKNOWN = -1  # in place of a type
 _AXES = {
     "starts": ("batch", "units", ""),
     "ends": ("batch", "units", ""),
@@ -64,22 +65,26 @@ class SpanClassifier(Head):
             width: of the encoder's states.
         """
 
-    def gold(self, spans: Ints, *, units: int) -> Ints:
-        """The spans as they are, ``[m, 3]``."""
-        return spans
+    def gold(self, spans: Ints, *, units: int, unknown: Ints = NONE_UNKNOWN) -> Ints:
+        """The spans as they are, and behind them the unknown ranges with -1 as their type, ``[m + r, 3]``."""
+        return np.concatenate([spans, np.pad(unknown, ((0, 0), (0, 1)), constant_values=_UNKNOWN)])
 
     def targets(self, gold: Sequence[Ints], windows: Sequence[Window], *, chance: np.random.Generator) -> Ints:
         """Classes ``[B, U, L]`` of the spans that a window answers for, ``IGNORED`` for all others.
 
         Of the spans that are no mention, ``negatives`` of each window are drawn (*bundling-learning* §3.2.2), or all
-        are taught. With special tokens U has two more places, and spans over them are no mentions.
+        are taught; none that shares a unit with an unknown range is among them. With special tokens U has two more
+        places, and spans over them are no mentions.
         """
         around = int(self.units.specials)
         lengths = np.array([w.units[1] - w.units[0] for w in windows])
         found = np.full((len(windows), lengths.max() + 2 * around, self.settings.width), IGNORED, dtype=np.int64)
         found[_answered(windows, found.shape[1:], around)] = _NONE
-        for row, (spans, window) in enumerate(zip(gold, windows, strict=True)):
-            for start, end, kind in _of_window(spans, window):
+        for row, (rows, window) in enumerate(zip(gold, windows, strict=True)):
+            known = rows[:, 2] != _UNKNOWN
+            if not known.all():
+                found[row][_touched(rows[~known], window, found.shape[1:], around)] = IGNORED
+            for start, end, kind in _of_window(rows[known], window):
                 found[row, start - window.units[0] + around, end - start - 1] = kind + 1
         if self.settings.negatives:
             found[_surplus(found == _NONE, self.settings.negatives, chance)] = IGNORED
@@ -133,6 +138,16 @@ def _of_window(spans: Ints, window: Window) -> list[list[int]]:
     near = spans[first:last]
     found: list[list[int]] = near[answered(window, near)].tolist()
     return found
+
+
+def _touched(ranges: Ints, window: Window, shape: tuple[int, ...], around: int) -> Bools:
+    """Which cells ``[U, L]`` of a window share a unit with one of the ranges."""
+    units, longest = shape
+    places = np.clip(ranges[:, :2], *window.units) - window.units[0] + around
+    count = np.append(0, np.cumsum(covered(places, units + longest)))
+    first, width = np.arange(units)[:, None], np.arange(longest)
+    touched: Bools = count[first + width + 1] > count[first]
+    return touched
 
 
 def _answered(windows: Sequence[Window], shape: tuple[int, ...], around: int) -> Bools:

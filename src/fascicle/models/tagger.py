@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
+from typing import ClassVar
 
 import numpy as np
 import torch.nn.functional as F
@@ -15,14 +16,16 @@ from torch import Tensor, nn
 
 from fascicle.core.tags import SCHEMES
 from fascicle.models.head import IGNORED, Head
-from fascicle.models.targets import Limits
+from fascicle.models.targets import NONE_UNKNOWN, Limits, covered
 from fascicle.nn.crf import LinearChainCrf
 from fascicle.nn.draw import draw
+from fascicle.nn.partial import partial_loss
 from fascicle.recipe.heads import CrfSettings, TaggerSettings
 from fascicle.text.pieces import Ints
 from fascicle.text.windows import Window
 
 _EMISSIONS = ("batch", "units", "")
+_ANY = -1  # in the targets of a CRF: a unit that may have any tag
 
 
 class SoftmaxTagger(Head):
@@ -32,6 +35,7 @@ class SoftmaxTagger(Head):
     """
 
     axes: Mapping[str, tuple[str, ...]] = MappingProxyType({"emissions": _EMISSIONS})
+    unknown_tag: ClassVar[int] = IGNORED
 
     def __init__(self, settings: TaggerSettings, *, types: Sequence[str], width: int) -> None:
         """Builds the layers.
@@ -44,17 +48,22 @@ class SoftmaxTagger(Head):
         super().__init__(settings)
         self.settings = settings
         self.scheme = SCHEMES[settings.scheme]
-        self.limits = Limits(separates=self.scheme.width > 1)
+        self.limits = Limits(separates=self.scheme.width > 1, continues=True)
         self.labels = self.scheme.labels(types)
         self.linear = nn.Linear(width, len(self.labels))
         draw(self.linear)
 
-    def gold(self, spans: Ints, *, units: int) -> Ints:
-        """Tag ids of the units of a document, ``[units]``."""
-        return self.scheme.encode(map(tuple, spans.tolist()), length=units)
+    def gold(self, spans: Ints, *, units: int, unknown: Ints = NONE_UNKNOWN) -> Ints:
+        """Tag ids of the units of a document, ``[units]``; ``unknown_tag`` for unknown ones that are in no mention."""
+        tags = self.scheme.encode(map(tuple, spans.tolist()), length=units)
+        tags[covered(unknown, units) & ~covered(spans, units)] = self.unknown_tag
+        return tags
 
     def targets(self, gold: Sequence[Ints], windows: Sequence[Window], *, chance: np.random.Generator) -> Ints:
-        """Tag ids ``[B, U]``, ``IGNORED`` beyond the units; with special tokens ``[B, U + 2]``, those tagged O."""
+        """Tag ids ``[B, U]``, ``IGNORED`` beyond the units; with special tokens ``[B, U + 2]``, those tagged O.
+
+        Unknown units have ``unknown_tag``.
+        """
         around = int(self.units.specials)
         widest = max(w.units[1] - w.units[0] for w in windows)
         found = np.full((len(windows), widest + 2 * around), IGNORED, dtype=np.int64)
@@ -68,21 +77,25 @@ class SoftmaxTagger(Head):
         return {"emissions": self.linear(self.units(states, batch))}
 
     def loss(self, scores: Mapping[str, Tensor], targets: Tensor) -> Tensor:
-        """Mean over all units of the batch; arguments as in ``Head``."""
-        return F.cross_entropy(scores["emissions"].float().flatten(0, 1), targets.flatten(), ignore_index=IGNORED)
+        """Mean over all known units of the batch, 0 if there is none; arguments as in ``Head``."""
+        emissions = scores["emissions"].float().flatten(0, 1)
+        total = F.cross_entropy(emissions, targets.flatten(), ignore_index=IGNORED, reduction="sum")
+        return total / (targets != IGNORED).sum().clamp(min=1)
 
 
 class CrfTagger(SoftmaxTagger):
     """The same emissions under a linear-chain CRF over the units of a window.
 
-    The loss is the negative log-likelihood of the batch divided by its units, so that it stays comparable with a mean
-    cross-entropy, or divided by its windows, as the settings say. The score of a mention is the marginal probability of
+    The loss is the negative log-likelihood of the batch divided by its known units, so that it stays comparable with a
+    mean cross-entropy, or divided by its windows, as the settings say. Where some tags are unknown, it is that of all
+    paths through the known ones (Tsuboi et al. 2008). The score of a mention is the marginal probability of
     exactly that mention.
     """
 
     axes: Mapping[str, tuple[str, ...]] = MappingProxyType(
         {"emissions": _EMISSIONS, "transitions": ("", ""), "start": ("",), "end": ("",)}
     )
+    unknown_tag: ClassVar[int] = _ANY
 
     def __init__(self, settings: CrfSettings, *, types: Sequence[str], width: int) -> None:
         """Builds the layers; arguments as in ``SoftmaxTagger``."""
@@ -104,7 +117,9 @@ class CrfTagger(SoftmaxTagger):
         return {**tables, "transitions": self.crf.transitions, "start": start, "end": end}
 
     def loss(self, scores: Mapping[str, Tensor], targets: Tensor) -> Tensor:
-        """Negative log-likelihood per unit or window; arguments as in ``Head``."""
+        """Negative log-likelihood per known unit or per window; arguments as in ``Head``."""
         mask = targets != IGNORED
-        count = mask.sum() if self.per_unit else mask.any(dim=1).sum()
-        return self.crf(scores["emissions"], targets.clamp(min=0), mask).sum() / count.clamp(min=1)
+        known = mask & (targets != _ANY)
+        count = known.sum() if self.per_unit else mask.any(dim=1).sum()
+        loss = partial_loss(self.crf, scores["emissions"], targets.clamp(min=0), mask=mask, known=known)
+        return loss.sum() / count.clamp(min=1)

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fascicle.core.document import Mention
+from fascicle.core.spans import Span
 from fascicle.text.pieces import Ints, Pieces
 from fascicle.text.windows import Window, answers_for
 
@@ -25,6 +27,8 @@ REASONS = {
     "touching": "touches a mention of its own type, which IO tags cannot keep apart",
 }
 
+NONE_UNKNOWN: Final[Ints] = np.zeros((0, 2), dtype=np.int64)  # of a text that people annotated
+
 
 @dataclass(frozen=True, kw_only=True)
 class Limits:
@@ -34,11 +38,13 @@ class Limits:
         nested: mentions inside or across each other.
         separates: mentions of one type that touch.
         width: most units of a mention, which must then lie in one window; ``None`` for any length.
+        continues: whether what is taught of a unit says that a mention before it goes on, as a tag does.
     """
 
     nested: bool = False
     separates: bool = True
     width: int | None = None
+    continues: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -95,6 +101,48 @@ def align(
     if not limits.separates:
         lost["touching"] += int((_touching(spans, segment_of) & exact).sum())
     return Aligned(spans=spans, lost=+lost)
+
+
+def unknown_units(ranges: Sequence[Span], pieces: Pieces, *, limits: Limits) -> Ints:
+    """Maps ranges of which nothing is known (weak labels, see ``train.distant``) onto units.
+
+    Args:
+        ranges: in characters, sorted and disjoint.
+        pieces: the document as the network sees it.
+        limits: of the head; where a unit's label says that a mention before it goes on, the unit after a range is
+            unknown too, if its sentence has one (Shang et al. 2018 leave out the same gaps).
+
+    Returns:
+        First unit and one past the last, ``[r, 2]``, sorted; a range over no unit is left out.
+    """
+    if not ranges:
+        return NONE_UNKNOWN
+    borders = np.array(ranges, dtype=np.int64)
+    start = np.searchsorted(pieces.units[:, 1], borders[:, 0], side="right")
+    end = np.searchsorted(pieces.units[:, 0], borders[:, 1], side="left")
+    found = np.stack([start, end], axis=1)[start < end].astype(np.int64)
+    if limits.continues:
+        sentence_of = np.searchsorted(pieces.sentences[:, 1], pieces.first, side="right")
+        following = np.append(sentence_of, -1)  # no unit follows the last one
+        found[:, 1] += sentence_of[found[:, 1] - 1] == following[found[:, 1]]
+    return found
+
+
+def covered(ranges: Ints, units: int) -> NDArray[np.bool_]:
+    """Which units lie in at least one range.
+
+    Args:
+        ranges: first unit and one past the last, in the first two columns, ``[r, 2 or more]``.
+        units: how many there are.
+
+    Returns:
+        ``[units]``.
+    """
+    steps = np.zeros(units + 1, dtype=np.int64)
+    np.add.at(steps, ranges[:, 0], 1)
+    np.add.at(steps, ranges[:, 1], -1)
+    inside: NDArray[np.bool_] = np.cumsum(steps[:-1]) > 0
+    return inside
 
 
 class _Chosen:

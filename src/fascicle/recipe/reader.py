@@ -16,7 +16,7 @@ import msgspec
 from fascicle.errors import RecipeError
 from fascicle.recipe.base import Settings, place_of
 from fascicle.recipe.heads import HEADS, HeadSettings
-from fascicle.recipe.settings import BundleSettings, CorpusSettings, ModelSettings, Recipe
+from fascicle.recipe.settings import BundleSettings, ModelSettings, Recipe
 
 _VARIABLE = re.compile(r"\$\{?(\w+)")
 
@@ -24,8 +24,8 @@ _VARIABLE = re.compile(r"\$\{?(\w+)")
 def read_recipe(path: str | os.PathLike[str]) -> Recipe:
     """Reads one recipe.
 
-    Paths of corpora are resolved: ``$NAME`` through the environment, ``~`` as the home folder, relative ones from the
-    folder of the recipe.
+    Paths of corpora and dictionaries are resolved: ``$NAME`` through the environment, ``~`` as the home folder,
+    relative ones from the folder of the recipe.
 
     Raises:
         RecipeError: no such file, not TOML, an unknown key (the nearest valid one is named), a wrong type, a value that
@@ -39,7 +39,7 @@ def read_recipe(path: str | os.PathLike[str]) -> Recipe:
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise RecipeError(f"{path} is not a readable TOML file: {error}") from None
     recipe = parse_recipe(values, origin=str(path))
-    return msgspec.structs.replace(recipe, corpus=resolve_corpus(recipe.corpus, path))
+    return resolve_paths(recipe, path)
 
 
 def parse_recipe(values: Mapping[str, Any], *, origin: str) -> Recipe:
@@ -152,20 +152,29 @@ def _explain(error: msgspec.ValidationError, values: Mapping[str, Any], families
     return f"{key} = {given!r} is not allowed: {what[0].lower() + what[1:]}"
 
 
-def resolve_corpus(corpus: CorpusSettings, recipe_path: Path) -> CorpusSettings:
-    """Makes the paths of a corpus absolute, as ``read_recipe`` says.
+def resolve_paths(recipe: Recipe, recipe_path: Path) -> Recipe:
+    """Makes the paths of a recipe absolute, as ``read_recipe`` says.
+
+    Args:
+        recipe: with the paths as they are written.
+        recipe_path: the file that they are written in.
 
     Raises:
         RecipeError: an environment variable that is not set.
     """
-    paths = {}
-    for part in ("train", "dev", "test"):
-        given = getattr(corpus, part)
-        unset = [name for name in _VARIABLE.findall(given) if name not in os.environ]
-        if unset:
-            raise RecipeError(
-                f"{recipe_path}: corpus.{part} = {given!r} names the environment variable {unset[0]}, which is not set"
-            )
-        expanded = Path(os.path.expandvars(given)).expanduser()
-        paths[part] = str((recipe_path.parent / expanded).resolve()) if given else ""
-    return msgspec.structs.replace(corpus, **paths)
+    tables: dict[str, dict[str, str]] = {}
+    for key, given in recipe.files().items():
+        table, _, name = key.partition(".")
+        tables.setdefault(table, {})[name] = _resolved(given, recipe_path, key=key)
+    changed = {table: msgspec.structs.replace(getattr(recipe, table), **paths) for table, paths in tables.items()}
+    return msgspec.structs.replace(recipe, **changed)
+
+
+def _resolved(given: str, recipe_path: Path, *, key: str) -> str:
+    unset = [name for name in _VARIABLE.findall(given) if name not in os.environ]
+    if unset:
+        raise RecipeError(
+            f"{recipe_path}: {key} = {given!r} names the environment variable {unset[0]}, which is not set"
+        )
+    expanded = Path(os.path.expandvars(given)).expanduser()
+    return str((recipe_path.parent / expanded).resolve())

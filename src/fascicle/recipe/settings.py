@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from msgspec import Meta
+from msgspec import UNSET, Meta, UnsetType
 
 from fascicle.recipe.base import Name, Natural, NotNegative, Positive, Rate, Settings, Share
 from fascicle.recipe.heads import Head, SoftmaxSettings
@@ -42,6 +42,43 @@ class CorpusSettings(Settings, frozen=True, kw_only=True):
     shape: Name = "auto"
     fields: tuple[str, ...] = ()
     encoding: Name = "utf-8"
+
+
+class DistantSettings(Settings, frozen=True, kw_only=True):
+    """Weak labels: the matches of a dictionary in place of the human labels of train and dev (*binder* §3).
+
+    Both files are tables with one name in a row and columns separated by TAB; gzip is unpacked.
+
+    Attributes:
+        core: names with their types; ``$NAME`` stands for an environment variable.
+        full: phrases that are known, but not of which type, in the first column: where one is found, nothing is taught;
+            empty for none.
+        rule: what of a text matches, see ``knowledge/rules.py``: ``"three-casings"`` (each name as written, in capitals
+            and in lower case; stop words never match), or ``"raw"`` (as written, names with a type only).
+        name_column: of ``core``, from 0.
+        type_column: of ``core``, from 0; not read where ``type`` says it.
+        type: of all names, where no column of ``core`` says it.
+        header: whether the first row of ``core`` names its columns.
+        encoding: of both files.
+    """
+
+    core: Name
+    full: str = ""
+    rule: Literal["three-casings", "raw"] = "three-casings"
+    name_column: Natural = 1
+    type_column: Natural = 0
+    type: str = ""
+    header: bool = False
+    encoding: Name = "utf-8"
+
+    def __post_init__(self) -> None:
+        """Refuses phrases that the rule does not take, and columns that cannot be."""
+        if self.full and self.rule == "raw":
+            raise ValueError(f'full = "{self.full}" needs rule = "three-casings": "raw" takes names with a type only')
+        if self.type and self.type_column:
+            raise ValueError(f'type = "{self.type}" and type_column = {self.type_column} exclude each other: give one')
+        if not self.type and self.name_column == self.type_column:
+            raise ValueError(f"name_column and type_column are both {self.name_column}: give each its own, or say type")
 
 
 class ReadingSettings(Settings, frozen=True, kw_only=True):
@@ -183,6 +220,7 @@ class Recipe(Settings, frozen=True, kw_only=True):
     name: Annotated[str, Meta(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")]
     seed: Natural = 1
     corpus: CorpusSettings
+    distant: DistantSettings | UnsetType = UNSET  # unset, it is in no file, as before there was such a table
     reading: ReadingSettings = ReadingSettings()
     model: ModelSettings
     bundle: BundleSettings | None = None
@@ -195,6 +233,13 @@ class Recipe(Settings, frozen=True, kw_only=True):
             raise ValueError('the name "gold" is that of human annotation; give the model another')
         if self.bundle is not None:
             _check_bundle(self.model.head.family, self.bundle, self.reading)
+
+    def files(self) -> dict[str, str]:
+        """The paths of all data that decide a run, each by the key that names it, e.g. ``"corpus.train"``."""
+        found = {f"corpus.{part}": getattr(self.corpus, part) for part in ("train", "dev", "test")}
+        if self.distant is not UNSET:
+            found |= {"distant.core": self.distant.core, "distant.full": self.distant.full}
+        return {key: path for key, path in found.items() if path}
 
     def heads(self) -> dict[str, Head]:
         """The heads by name, the model's own first."""

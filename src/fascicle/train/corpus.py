@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Final, Literal
+from typing import Literal
 
 from fascicle.core.document import Document
 from fascicle.errors import InputError, RecipeError
@@ -18,22 +18,20 @@ from fascicle.formats.plain import files_of
 from fascicle.formats.report import ReadReport
 from fascicle.formats.tree import is_there
 from fascicle.recipe.manifest import file_sha256
-from fascicle.recipe.settings import CorpusSettings
+from fascicle.recipe.settings import CorpusSettings, Recipe
 
 Part = Literal["train", "dev", "test"]
-PARTS: Final[tuple[str, ...]] = ("train", "dev", "test")
 
 
-def check_parts(corpus: CorpusSettings) -> None:
-    """Looks whether the parts that a recipe names are there.
+def check_files(recipe: Recipe) -> None:
+    """Looks whether the data that a recipe names are there.
 
     Raises:
-        InputError: one is not.
+        InputError: a file is not.
     """
-    for part in PARTS:
-        path = getattr(corpus, part)
-        if path and not is_there(path):
-            raise InputError(f"corpus.{part} of the recipe is {path}, which does not exist; correct the path")
+    for key, path in recipe.files().items():
+        if not is_there(path):
+            raise InputError(f"{key} of the recipe is {path}, which does not exist; correct the path")
 
 
 def read_part(corpus: CorpusSettings, part: Part, *, report: ReadReport | None = None) -> list[Document]:
@@ -93,3 +91,8 @@ def part_sha256(path: str) -> str:
         return file_sha256(place)
     listed = "".join(f"{file.name} {file_sha256(file)}\n" for file in files_of(place))
     return hashlib.sha256(listed.encode("utf-8")).hexdigest()
+
+
+def data_name(key: str) -> str:
+    """What data are called beside their hash: a part of the corpus ``"train"``, another file by its key in a recipe."""
+    return key.removeprefix("corpus.")

@@ -13,13 +13,14 @@ from torch import Tensor
 
 from fascicle.core.document import GOLD, Document
 from fascicle.models.head import Head
-from fascicle.models.targets import Aligned, Limits, align
+from fascicle.models.targets import Aligned, Limits, align, unknown_units
 from fascicle.recipe.heads import Level
 from fascicle.recipe.settings import ReadingSettings
 from fascicle.text.batch import Batch, collate, with_level
 from fascicle.text.pieces import Ints, Pieces, PieceTokenizer
 from fascicle.text.reading import Reading, by_pieces, read_documents
 from fascicle.text.windows import Window, cut_short
+from fascicle.train.distant import unknown_ranges
 
 _SORTED_TOGETHER = 50  # batches whose windows are sorted by length before they are cut: little padding, much chance
 
@@ -130,7 +131,7 @@ def training_set(
     Where some heads label words and others pieces, windows are cut between words.
 
     Args:
-        documents: with mentions of source ``"gold"``.
+        documents: with mentions of source ``"gold"``, and with the unknown ranges of weak labels.
         tokenizer: of the encoder.
         types: entity types.
         reading: what the network reads at a time.
@@ -145,8 +146,10 @@ def training_set(
     for name, head in heads.items():
         view = views[head.level]
         aligned = aligned_gold(documents, view, types=types, limits=head.limits)
-        units = [len(p.units) for p in view.pieces]
-        gold[name] = [head.gold(a.spans, units=n) for a, n in zip(aligned, units, strict=True)]
+        gold[name] = [
+            head.gold(a.spans, units=len(p.units), unknown=unknown_units(ranges, p, limits=head.limits))
+            for a, p, ranges in zip(aligned, view.pieces, map(unknown_ranges, documents), strict=True)
+        ]
         lost[name] = sum((a.lost for a in aligned), Counter({"long-word": short}))
     return TrainingSet(
         views={

@@ -9,13 +9,12 @@ import msgspec
 import numpy as np
 
 from fascicle.core.document import Document
-from fascicle.evaluate.inputs import layers
-from fascicle.evaluate.scores import score
 from fascicle.recipe.manifest import Decision, Manifest
 from fascicle.runtime.decoders import Tables
 from fascicle.runtime.predictor import ModelPredictor, Scorer
 from fascicle.text.batch import Batch
 from fascicle.text.pieces import PieceTokenizer
+from fascicle.train.distant import score_known
 
 # Logits; a head that saw one in ten of the spans that are no mention is about log(10) = 2.3 too eager.
 BIASES: Final = tuple(float(x) for x in np.arange(-2.0, 4.01, 0.25))
@@ -57,7 +56,6 @@ def fit_nothing(
         The decision, and dev F1 for each value that was tried.
     """
     replayed = ReplayedScorer(scorer)
-    gold = layers(dev)
     found: dict[str, float] = {}
     best = (-1.0, 0.0, manifest.decision)
     for value in sorted(BIASES, key=abs):
@@ -65,7 +63,7 @@ def fit_nothing(
         predictor = ModelPredictor(msgspec.structs.replace(manifest, decision=decision), tokenizer, replayed)
         replayed.rewind()
         patches = predictor.predict(dev)
-        f1 = score(gold, {d.id: p.add for d, p in zip(dev, patches, strict=True)}).micro.f1
+        f1 = score_known(dev, {d.id: p.add for d, p in zip(dev, patches, strict=True)}).micro.f1
         found[str(value)] = f1
         best = max(best, (f1, -abs(value), decision), key=lambda row: row[:2])
     return best[2], found

@@ -9,6 +9,8 @@ be left out of the loss by each head in its own way:
   phrase goes on (AutoNER leaves out the same gaps, Shang et al. 2018); a unit of a taught mention is never ignored,
 * a span head or a bi-encoder takes no span that overlaps it for a negative.
 
+On dev a prediction that overlaps such a range is neither right nor wrong (``score_known``).
+
 Nothing here reads a mention of the documents that it is given (*binder* §3: all human labels of train and dev are
 discarded), nor their words, which may have been cut at annotated mentions.
 """
@@ -16,17 +18,73 @@ discarded), nor their words, which may have been cut at annotated mentions.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain
 from typing import Final
 
 import msgspec
 
 from fascicle.core.document import GOLD, Document, Mention
-from fascicle.core.spans import Span
+from fascicle.core.spans import Span, overlaps
+from fascicle.evaluate.inputs import layers
+from fascicle.evaluate.scores import Scores, score
+from fascicle.knowledge.dictionary import DictionaryReport, TsvOptions, read_dictionary
 from fascicle.knowledge.matcher import Match, Matcher
+from fascicle.recipe.settings import DistantSettings, Recipe
 
 UNKNOWN: Final = "unknown"  # source and type of the ranges of which nothing is known
 LABELS: Final = "labels"  # in the meta of a document: who made its gold, if not people
+
+
+@dataclass(frozen=True, kw_only=True)
+class WeakLabels:
+    """The dictionary of a recipe, ready to label.
+
+    Attributes:
+        matcher: the dictionary and its rule.
+        notes: what was read, as sentences.
+    """
+
+    matcher: Matcher
+    notes: tuple[str, ...]
+
+    def of(self, documents: Iterable[Document]) -> list[Document]:
+        """See ``distant_documents``."""
+        return distant_documents(documents, self.matcher)
+
+
+def weak_labels(recipe: Recipe) -> WeakLabels | None:
+    """Reads the dictionary that a recipe names; names and texts are cut into words by the segmenter of its reading.
+
+    Returns:
+        ``None`` where the recipe names none: people labelled the corpus.
+
+    Raises:
+        InputError: a file that cannot be read, holds no name, or has a name without a type (with file and line).
+        UsageError: an encoding that is not known.
+    """
+    given = recipe.distant
+    if not given:
+        return None
+    files = [(given.core, _core_columns(given), DictionaryReport())]
+    if given.full:
+        phrases = TsvOptions(name_column=0, type_column=None, encoding=given.encoding)
+        files.append((given.full, phrases, DictionaryReport()))
+    entries = chain.from_iterable(read_dictionary(path, options, report=report) for path, options, report in files)
+    matcher = Matcher(entries, rule=given.rule, segmenter=recipe.reading.segmenter)
+    notes = [f"{path}: {line}" for path, _, report in files for line in report.lines()]
+    return WeakLabels(matcher=matcher, notes=(*notes, *(f"dictionary: {line}" for line in matcher.counts.lines())))
+
+
+def _core_columns(given: DistantSettings) -> TsvOptions:
+    return TsvOptions(
+        name_column=given.name_column,
+        type_column=None if given.type else given.type_column,
+        type=given.type,
+        header=given.header,
+        encoding=given.encoding,
+    )
 
 
 def distant_documents(documents: Iterable[Document], matcher: Matcher) -> list[Document]:
@@ -49,7 +107,33 @@ def distant_documents(documents: Iterable[Document], matcher: Matcher) -> list[D
 
 def unknown_ranges(document: Document) -> tuple[Span, ...]:
     """Where nothing is known of a document, in characters, sorted and disjoint; none where people annotated it."""
-    return tuple((m.start, m.end) for m in document.layer(UNKNOWN))
+    return tuple((m.start, m.end) for m in document.layer(UNKNOWN)) if LABELS in document.meta else ()
+
+
+def score_known(documents: Iterable[Document], found: Mapping[str, tuple[Mention, ...]]) -> Scores:
+    """Scores predictions as far as the labels tell right from wrong.
+
+    Left out before scoring are predictions that overlap an unknown range and are no mention of the gold. Documents that
+    people annotated are scored as ``evaluate.scores.score`` does.
+
+    Args:
+        documents: with their gold; ids must be unique.
+        found: document id -> predicted mentions, for each document.
+    """
+    given = list(documents)
+    return score(layers(given), {d.id: _judged(d, found[d.id]) for d in given})
+
+
+def _judged(document: Document, found: tuple[Mention, ...]) -> tuple[Mention, ...]:
+    ranges = unknown_ranges(document)
+    if not ranges:
+        return found
+    gold = {(m.type, m.spans) for m in document.layer(GOLD)}
+    return tuple(
+        m
+        for m in found
+        if (m.type, m.spans) in gold or not any(overlaps(span, other) for span in m.spans for other in ranges)
+    )
 
 
 def label_notes(documents: Sequence[Document]) -> list[str]:

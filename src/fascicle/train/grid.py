@@ -42,7 +42,7 @@ from msgspec import Meta
 
 from fascicle.errors import RecipeError
 from fascicle.recipe.base import place_of
-from fascicle.recipe.reader import parse_recipe, resolve_corpus
+from fascicle.recipe.reader import parse_recipe, resolve_paths
 from fascicle.recipe.settings import Recipe
 
 Tier = Literal["smoke", "cpu", "gpu"]
@@ -79,7 +79,7 @@ class GridRun:
     """One recipe with one seed.
 
     Attributes:
-        recipe: named and seeded; the paths of its corpora are as they are written.
+        recipe: named and seeded; the paths of its data are as they are written.
         origin: the file that they are written in.
         tier: the machine it is meant for.
         corpus: name of the overlay; empty for a recipe file, as the next two.
@@ -100,12 +100,12 @@ class GridRun:
         return f"{self.recipe.name}-s{self.recipe.seed}"
 
     def resolved(self) -> Recipe:
-        """The recipe with absolute paths of its corpora.
+        """The recipe with absolute paths of its data.
 
         Raises:
             RecipeError: an environment variable that is not set.
         """
-        return msgspec.structs.replace(self.recipe, corpus=resolve_corpus(self.recipe.corpus, self.origin))
+        return resolve_paths(self.recipe, self.origin)
 
 
 @dataclass(frozen=True, kw_only=True)

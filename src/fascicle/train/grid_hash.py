@@ -1,7 +1,7 @@
 """What makes two runs the same: the hash of a recipe over everything that decides its numbers, and nothing else.
 
-Left out are the name of the recipe, where its corpora lie, and every value that is the default, so that a setting
-that a later release adds changes no hash. Put in are the contents of the corpora, as hashes, and the seed. The
+Left out are the name of the recipe, where its data lie, and every value that is the default, so that a setting that a
+later release adds changes no hash. Put in are the contents of corpora and dictionaries, as hashes, and the seed. The
 encoder counts by its name and revision, not by its files. Whoever changes a *default* changes what silent recipes
 mean: ``VERSION`` is then raised, and all results are stale.
 """
@@ -18,8 +18,8 @@ import msgspec
 
 from fascicle.errors import OutputError, RecipeError
 from fascicle.recipe.reader import parse_recipe
-from fascicle.recipe.settings import CorpusSettings, Recipe
-from fascicle.train.corpus import PARTS, check_parts, part_sha256
+from fascicle.recipe.settings import Recipe
+from fascicle.train.corpus import check_files, data_name, part_sha256
 
 VERSION: Final = 1
 
@@ -29,33 +29,34 @@ def recipe_hash(recipe: Recipe, data: Mapping[str, str]) -> str:
 
     Args:
         recipe: with its seed.
-        data: sha256 of each part of the corpus that the recipe names, see ``data_hashes``.
+        data: sha256 of all data that the recipe names, see ``data_hashes``.
     """
-    values = changed_values(recipe)
-    corpus = {key: value for key, value in values.pop("corpus", {}).items() if key not in PARTS}
+    values = {"corpus": {}, **changed_values(recipe)}
+    for key in recipe.files():
+        table, _, name = key.partition(".")
+        values[table].pop(name)
     kept = {key: value for key, value in values.items() if key not in ("name", "seed")}
-    content = {"version": VERSION, "recipe": {**kept, "corpus": corpus}, "seed": recipe.seed, "data": dict(data)}
+    content = {"version": VERSION, "recipe": kept, "seed": recipe.seed, "data": dict(data)}
     text = json.dumps(content, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
     return hashlib.sha256(text.encode("utf-8")).hexdigest()
 
 
-def data_hashes(corpus: CorpusSettings, known: dict[str, str] | None = None) -> dict[str, str]:
-    """Hashes of the parts of a corpus.
+def data_hashes(recipe: Recipe, known: dict[str, str] | None = None) -> dict[str, str]:
+    """Hashes of all data that a recipe names: ``"train"``, ``"dev"``, ``"test"``, and of a dictionary its files.
 
     Args:
-        corpus: with absolute paths.
+        recipe: with absolute paths.
         known: path -> hash of what was read before; new ones are added, so that a grid reads each file once.
 
     Raises:
-        InputError: a part does not exist or cannot be read.
+        InputError: a file does not exist or cannot be read.
     """
-    check_parts(corpus)
+    check_files(recipe)
     known = {} if known is None else known
-    paths = {part: path for part in PARTS if (path := getattr(corpus, part))}
-    for path in paths.values():
+    for path in recipe.files().values():
         if path not in known:
             known[path] = part_sha256(path)
-    return {part: known[path] for part, path in paths.items()}
+    return {data_name(key): known[path] for key, path in recipe.files().items()}
 
 
 def changed_values(recipe: Recipe) -> dict[str, Any]:

@@ -17,7 +17,6 @@ from typing import Any, Literal
 
 from fascicle.errors import InputError, MissingExtraError, OutputError, RecipeError, UsageError
 from fascicle.recipe.settings import Recipe
-from fascicle.train.corpus import PARTS
 from fascicle.train.grid import Grid, GridRun
 from fascicle.train.grid_events import ENDS, Failed, GridEvent, Left, Task, decode
 from fascicle.train.grid_hash import data_hashes, recipe_hash, recipe_of
@@ -230,7 +229,7 @@ def _matches(run: GridRun, pattern: str) -> bool:
 def _examined(run: GridRun, *, folder: Path, results: Path, known: dict[str, str]) -> Planned:
     try:
         recipe = run.resolved()
-        own = recipe_hash(recipe, data_hashes(recipe.corpus, known))
+        own = recipe_hash(recipe, data_hashes(recipe, known))
     except (RecipeError, InputError) as error:
         return Planned(run=run, recipe=run.recipe, hash="", folder=folder, state="unable", problem=str(error))
     there = (results / f"{run.name}.json").exists()
@@ -258,7 +257,7 @@ def _state_of(folder: Path, recipe: Recipe, *, own: str) -> State:
         return "unable"
     facts = _json(folder / "run.json").get("data")
     # Killed before it had read its corpora, a run has seen no data, and will see those of today.
-    data = {part: facts[part]["sha256"] for part in PARTS if part in facts} if facts else data_hashes(recipe.corpus)
+    data = {name: of["sha256"] for name, of in facts.items()} if facts else data_hashes(recipe)
     if recipe_hash(there, data) != own:
         return "unable"
     return "complete" if (folder / "scores.json").exists() else "interrupted"

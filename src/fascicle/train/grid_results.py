@@ -28,6 +28,7 @@ from fascicle.formats.predictions import read as read_predictions
 from fascicle.formats.source import Source
 from fascicle.recipe.settings import Recipe
 from fascicle.train.corpus import read_part
+from fascicle.train.distant import weak_labels
 from fascicle.train.grid_hash import all_values
 
 COST: Final = "cost.json"
@@ -140,7 +141,8 @@ def _of_test(folder: Path, recipe: Recipe, told: Mapping[str, Any] | None, *, su
             f"{recipe.corpus.test} is not the one that was scored; restore it, or run again"
         )
     unit, scores = _by_unit(documents, predicted, whole)
-    known = surfaces(read_part(recipe.corpus, "train"))
+    train, labels = read_part(recipe.corpus, "train"), weak_labels(recipe)
+    known = surfaces(train if labels is None else labels.of(train))
     recall = subset_recall(documents, predicted, known=known)
     return {
         "test_f1_interval": bootstrap_f1(scores).as_dict(),

@@ -14,8 +14,9 @@ from fascicle.formats.report import ReadReport
 from fascicle.models.targets import REASONS
 from fascicle.recipe.settings import CorpusSettings, Recipe
 from fascicle.text.pieces import PieceTokenizer
-from fascicle.train.corpus import part_sha256, read_part
+from fascicle.train.corpus import data_name, part_sha256, read_part
 from fascicle.train.data import TrainingSet, training_set
+from fascicle.train.distant import WeakLabels, label_notes, unknown_ranges
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,21 +37,24 @@ class Parts:
     types: tuple[str, ...]
     notes: tuple[str, ...]
 
-    def facts(self, corpus: CorpusSettings) -> dict[str, Any]:
-        """Hash and size of each part."""
-        return {
-            name: {
-                "sha256": part_sha256(getattr(corpus, name)),
-                "documents": len(documents),
-                "mentions": _mentions(documents),
-            }
+    def facts(self, recipe: Recipe) -> dict[str, Any]:
+        """Hash of all data of the recipe, and size of each part."""
+        sizes = {
+            f"corpus.{name}": {"documents": len(documents), "mentions": _mentions(documents)}
             for name, documents in (("train", self.train), ("dev", self.dev), ("test", self.test))
-            if getattr(corpus, name)
+        }
+        return {
+            data_name(key): {"sha256": part_sha256(path), **sizes.get(key, {})} for key, path in recipe.files().items()
         }
 
 
-def read_parts(corpus: CorpusSettings) -> Parts:
+def read_parts(corpus: CorpusSettings, labels: WeakLabels | None = None) -> Parts:
     """Reads the corpus of a recipe.
+
+    Args:
+        corpus: where it is and how to read it.
+        labels: of a dictionary, in place of the human labels of train and dev, which nothing then depends on; test
+            keeps its own.
 
     Raises:
         InputError: a part cannot be read, or train holds no mentions.
@@ -61,10 +65,29 @@ def read_parts(corpus: CorpusSettings) -> Parts:
         read_part(corpus, "dev", report=report),
         read_part(corpus, "test", report=report),
     )
+    if labels is not None:
+        train, dev = labels.of(train), labels.of(dev)
     types = tuple(sorted({m.type for d in train for m in d.layer(GOLD)}))
+    if not types and labels is not None:
+        raise InputError(f"no name of the dictionary stands in {corpus.train}; give one for the types of this corpus")
     if not types:
         raise InputError(f"{corpus.train} holds no mentions; give a corpus with gold annotation to train on")
-    return Parts(train=train, dev=dev, test=test, types=types, notes=tuple(report.lines()))
+    weak = () if labels is None else _weak_notes(labels, train=train, dev=dev, types=types)
+    return Parts(train=train, dev=dev, test=test, types=types, notes=(*report.lines(), *weak))
+
+
+def _weak_notes(
+    labels: WeakLabels, *, train: list[Document], dev: list[Document], types: tuple[str, ...]
+) -> Iterator[str]:
+    """What was labelled; not how well, for nobody has looked at the human labels."""
+    yield from labels.notes
+    for name, documents in (("train", train), ("dev", dev)):
+        yield from (f"{name}: {line}" for line in label_notes(documents))
+    untaught = set(labels.matcher.types) - set(types)
+    if untaught:
+        yield f"the dictionary names nothing in train of the types {', '.join(sorted(untaught))}; the model lacks them"
+    if any(unknown_ranges(d) for d in dev):
+        yield "dev: predictions over an unknown phrase that are no weak label count neither as right nor as wrong"
 
 
 def representable(parts: Parts, train: TrainingSet, recipe: Recipe, tokenizer: PieceTokenizer) -> Iterator[str]:

@@ -29,6 +29,7 @@ from fascicle.models.encoder import load_pretrained
 from fascicle.recipe.settings import Recipe
 from fascicle.text.segment import SEGMENTERS
 from fascicle.train.data import TrainingSet
+from fascicle.train.distant import weak_labels
 from fascicle.train.environment import describe_environment
 from fascicle.train.events import Note, RunEvent
 from fascicle.train.loop import Trainer
@@ -51,13 +52,13 @@ def run_recipe(recipe: Recipe, folder: Path, *, resume: bool = False) -> Iterato
 
     Raises:
         OutputError: the folder exists, or holds no run of this recipe that could be resumed.
-        InputError: the corpus cannot be read or holds no mentions.
+        InputError: corpus or dictionary cannot be read, or the corpus holds no mentions.
         RecipeError: the recipe does not fit encoder or corpus.
     """
     _check_folder(folder, recipe, resume=resume)
     _check_names(recipe)
     started = time.perf_counter()
-    parts = read_parts(recipe.corpus)
+    parts = read_parts(recipe.corpus, weak_labels(recipe))
     pretrained = load_pretrained(recipe.model.encoder, revision=recipe.model.revision)
     check_encoder(recipe, pretrained)
     _start_folder(folder, recipe)
@@ -67,7 +68,7 @@ def run_recipe(recipe: Recipe, folder: Path, *, resume: bool = False) -> Iterato
     yield from (Note(text=text) for text in prepared.notes)
     for text in (*parts.notes, *representable(parts, data, recipe, pretrained.tokenizer)):
         yield Note(text=text)
-    facts = parts.facts(recipe.corpus)
+    facts = parts.facts(recipe)
     if resume:
         _check_data(folder, facts)
     write_json(folder / "run.json", _facts(recipe, parts, data, facts))
@@ -129,9 +130,12 @@ def _check_names(recipe: Recipe) -> None:
 
 def _check_data(folder: Path, facts: dict[str, Any]) -> None:
     """Refuses to go on with other data than the run began with."""
-    before = folder / "run.json"
-    if before.is_file() and json.loads(before.read_text(encoding="utf-8"))["data"] != facts:
-        raise OutputError(f"the corpus has changed since the run in {folder} began; start a new run")
+    path = folder / "run.json"
+    before = json.loads(path.read_text(encoding="utf-8"))["data"] if path.is_file() else facts
+    if before != facts:
+        other = {name for name in facts if facts[name]["sha256"] != before.get(name, {}).get("sha256")}
+        what = "dictionary" if other and other <= {"distant.core", "distant.full"} else "corpus"
+        raise OutputError(f"the {what} has changed since the run in {folder} began; start a new run")
 
 
 def _facts(recipe: Recipe, parts: Parts, data: TrainingSet, of_data: dict[str, Any]) -> dict[str, Any]:

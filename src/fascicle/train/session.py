@@ -16,8 +16,7 @@ import torch
 from torch import Tensor
 
 from fascicle.core.document import Document
-from fascicle.evaluate.inputs import layers
-from fascicle.evaluate.scores import Scores, score
+from fascicle.evaluate.scores import Scores
 from fascicle.formats.atomic import atomic_folder, atomic_text_writer, atomic_writer
 from fascicle.formats.predictions import Prediction, write_tsv
 from fascicle.models.checkpoint import TorchScorer, load_model, save_model
@@ -27,6 +26,7 @@ from fascicle.recipe.settings import Recipe
 from fascicle.runtime.predictor import ModelPredictor
 from fascicle.text.pieces import PieceTokenizer
 from fascicle.train.decision import fit_nothing
+from fascicle.train.distant import score_known
 from fascicle.train.events import EpochScored, Finished, HeadScores, Note, RunEvent
 from fascicle.train.loop import EpochDone, StepDone, Trainer
 from fascicle.train.parts import Parts
@@ -177,7 +177,7 @@ class Session:
         found = {d.id: p.add for d, p in zip(documents, patches, strict=True)}
         with atomic_writer(self._folder / "predictions" / f"{name}{view.suffix}.tsv", overwrite=True) as stream:
             write_tsv((Prediction(id=i, sha256=None, mentions=m, events=()) for i, m in found.items()), stream)
-        return score(layers(documents), found)
+        return score_known(documents, found)
 
     def _best(self, view: _View) -> dict[str, Any]:
         if self._recipe.training.select == "last":
