@@ -144,6 +144,14 @@ def test_a_damaged_recipe_is_refused(refused: Refused, model: Path, tmp_path: Pa
     assert "recipe.json is damaged" in refused("export", alone, "-o", tmp_path / "b", "--int8")
 
 
+def test_a_run_of_an_earlier_release_names_its_corpus(model: Path, toy_corpus: Path, tmp_path: Path) -> None:
+    from fascicle.commands.export import _sample
+
+    corpus = {"train": str(toy_corpus), "dev": str(toy_corpus), "documents": "sentence"}
+    (tmp_path / "recipe.json").write_text(json.dumps({"model": {"family": "crf"}, "corpus": corpus}), encoding="utf-8")
+    assert len(_sample(tmp_path / "best", None)) == 10
+
+
 @pytest.mark.slow
 def test_int8_measures_on_the_corpus_of_the_run_or_on_given_texts(
     cli: Cli, refused: Refused, model: Path, toy_corpus: Path, tmp_path: Path

@@ -16,9 +16,15 @@ from fascicle.formats.atomic import check_folder
 from fascicle.formats.files import read
 from fascicle.formats.tree import is_there
 from fascicle.loading import find_model
-from fascicle.recipe.settings import Recipe
+from fascicle.recipe.settings import CorpusSettings
 
 HELP = "turn a trained model into a folder that runs without torch"
+
+
+class _Named(msgspec.Struct):
+    """What is needed of ``recipe.json``, whatever release wrote the rest."""
+
+    corpus: CorpusSettings
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -67,7 +73,7 @@ def _sample(folder: Path, calibrate: str | None) -> list[Document]:
             f"{folder} is not in a run folder that names its corpus; give sample texts with --calibrate FILE"
         )
     try:
-        corpus = msgspec.json.decode(recipes[0].read_bytes(), type=Recipe).corpus
+        corpus = msgspec.json.decode(recipes[0].read_bytes(), type=_Named).corpus
     except (msgspec.MsgspecError, ValueError, RecursionError) as error:
         raise InputError(f"{recipes[0]} is damaged ({error}); give sample texts with --calibrate FILE") from None
     if not is_there(corpus.train):
