@@ -64,6 +64,7 @@ _PIECES = (
     "[PAD] [UNK] [CLS] [SEP] . , - the a of in and with has had was is no patient doctor lung liver heart cancer pain "
     "fever failure aspirin ibuprofen caused chronic took gave 5 mg for ##s ##er ##itis ##ine hepat caffe ( ) é a b c"
 )
+_TYPE_PIECES = "chemical disease drug [ ]"  # in names and descriptions of types; behind the others
 _TOY = """\
 the O|patient O|has O|lung B-Disease|cancer I-Disease|. O
 aspirin B-Chemical|caused O|pain B-Disease|in O|the O|patient O
@@ -87,7 +88,8 @@ def tiny_encoder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
     transformers.utils.logging.disable_progress_bar()
     folder = tmp_path_factory.mktemp("tiny-encoder")
-    vocabulary = {piece: i for i, piece in enumerate(dict.fromkeys(_PIECES.split()))}
+    pieces = dict.fromkeys(_PIECES.split())
+    vocabulary = {piece: i for i, piece in enumerate((*pieces, *_TYPE_PIECES.split()))}
     tokenizer = Tokenizer(models.WordPiece(vocabulary, unk_token="[UNK]"))
     tokenizer.normalizer = normalizers.BertNormalizer()
     tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
@@ -98,7 +100,7 @@ def tiny_encoder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         tokenizer_object=tokenizer, pad_token="[PAD]", unk_token="[UNK]", cls_token="[CLS]", sep_token="[SEP]"
     ).save_pretrained(folder)
     config = transformers.BertConfig(
-        vocab_size=len(vocabulary),
+        vocab_size=len(pieces),
         hidden_size=32,
         num_hidden_layers=2,
         num_attention_heads=2,
@@ -107,7 +109,9 @@ def tiny_encoder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     )
     with torch.random.fork_rng():
         torch.manual_seed(1)
-        transformers.BertModel(config, add_pooling_layer=False).save_pretrained(folder)
+        network = transformers.BertModel(config, add_pooling_layer=False)
+        network.resize_token_embeddings(len(vocabulary), mean_resizing=False)
+        network.save_pretrained(folder)
     return folder
 
 
@@ -116,6 +120,29 @@ def toy_corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A column file of ten sentences with the types Chemical and Disease, 18 mentions."""
     path = tmp_path_factory.mktemp("toy-corpus") / "toy.tsv"
     path.write_text(_TOY.replace(" ", "\t").replace("\n", "\n\n").replace("|", "\n"), encoding="utf-8")
+    return path
+
+
+_TOY_TYPES = """\
+[[type]]
+name = "Disease"
+keyword = "disease"
+description = "A disease of a patient : cancer , pain , fever , failure of the heart ."
+examples = ["the patient had [[fever]] .", "[[lung cancer]] is a pain", "no [[hepatitis]] in the liver"]
+
+[[type]]
+name = "Chemical"
+keyword = "chemical drug"
+description = "A chemical that a doctor gave : aspirin , ibuprofen , caffeine ."
+examples = ["the patient took [[aspirin]]", "5 mg of [[ibuprofen]] .", "([[caffeine]])", "a doctor had [[aspirin]]"]
+"""
+
+
+@pytest.fixture(scope="session")
+def toy_types(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Descriptions of the types of the toy corpus."""
+    path = tmp_path_factory.mktemp("toy-types") / "toy-types.toml"
+    path.write_text(_TOY_TYPES, encoding="utf-8")
     return path
 
 

@@ -20,8 +20,9 @@ pytest.importorskip("torch")
 from fascicle.core.document import Mention
 from fascicle.core.spans import Span
 from fascicle.models.families import FAMILIES
+from fascicle.models.head import Basis
 from fascicle.models.targets import align
-from fascicle.recipe.heads import HEADS, Head, HeadSettings
+from fascicle.recipe.heads import HEADS, BinderSettings, Head, HeadSettings
 from fascicle.recipe.reader import parse_recipe
 from fascicle.recipe.settings import BundleSettings, DecisionSettings, DistantSettings, ReadingSettings, Recipe
 from fascicle.text.pieces import Pieces
@@ -48,7 +49,9 @@ def read(snippet: str) -> Recipe:
 
 
 def head_of(settings: HeadSettings) -> Any:
-    return FAMILIES[settings.family](settings, types=TYPES, width=8)
+    if isinstance(settings, BinderSettings):
+        settings = msgspec.structs.replace(settings, type_view="atomic")  # reads no text, so it needs no encoder
+    return FAMILIES[settings.family](settings, Basis(types=TYPES, width=8))
 
 
 def test_every_family_has_a_page() -> None:
@@ -128,10 +131,12 @@ def size(**values: Any) -> int:
 
 
 def test_the_parameters_are_as_many_as_the_pages_say() -> None:
-    """With C = 7 tags or 4 classes, L = 6, e = 5, h = 3."""
+    """With C = 7 tags or 4 classes, K = 3 types, L = 6, e = 5, h = 3."""
     c, d, longest, e, h = 4, 8, 6, 5, 3
     span = {"family": "span", "width": longest}
     biaffine = {"family": "biaffine", "width": longest, "hidden": h}
+    binder, atomic = {"family": "binder", "hidden": h, "width_embedding": e}, 3 * d
+    width = e * (h + 512)
     counts = {
         ("softmax", "C(d + 1) parameters"): (size(family="softmax"), 7 * (d + 1)),
         ("crf", "C² + 2C parameters"): (size(family="crf") - size(family="softmax"), 7 * 7 + 2 * 7),
@@ -149,6 +154,11 @@ def test_the_parameters_are_as_many_as_the_pages_say() -> None:
         ("biaffine", "e(L + C) for the width"): (
             size(**biaffine, width_embedding=e) - size(**biaffine),
             e * (longest + c),
+        ),
+        ("binder", "7dh + 6h + e(h + 512) + 3 parameters"): (size(**binder) - atomic, 7 * d * h + 6 * h + width + 3),
+        ("binder", "with `shared` 2h(d + 1) + e(h + 512) + 3"): (
+            size(**binder, shared=True) - atomic,
+            2 * h * (d + 1) + width + 3,
         ),
     }
     for (page, said), (found, expected) in counts.items():

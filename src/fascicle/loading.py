@@ -8,11 +8,15 @@ from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from fascicle.errors import MissingExtraError, ModelError
+from fascicle.errors import MissingExtraError, ModelError, UsageError
+from fascicle.recipe.heads import BinderSettings
 from fascicle.recipe.manifest import Manifest, check_files, read_manifest
+from fascicle.recipe.types import TypeDescriptions, read_types
 
 if TYPE_CHECKING:
+    from fascicle.models.checkpoint import TorchScorer
     from fascicle.runtime.predictor import ModelPredictor, Scorer
+    from fascicle.text.pieces import PieceTokenizer
 
 DEFAULT_MODEL = "bc5cdr"
 
@@ -22,7 +26,12 @@ def shipped_models() -> tuple[str, ...]:
     return tuple(sorted(p.parent.name for p in _assets().glob("*/model.json")))
 
 
-def load(model: str | os.PathLike[str] = DEFAULT_MODEL, *, threads: int | None = None) -> ModelPredictor:
+def load(
+    model: str | os.PathLike[str] = DEFAULT_MODEL,
+    *,
+    threads: int | None = None,
+    types: str | os.PathLike[str] | None = None,
+) -> ModelPredictor:
     """Loads a model.
 
     Args:
@@ -31,12 +40,17 @@ def load(model: str | os.PathLike[str] = DEFAULT_MODEL, *, threads: int | None =
         threads: CPU threads of the network; all usable cores by default. The tokenizer uses all cores, unless the
             environment variable ``RAYON_NUM_THREADS`` says otherwise.
 
+        types: a TOML file that describes types (see ``recipe/types.py``) to look for in place of those that the model
+            was trained on; for a model of the family ``binder``, in a folder of a training run.
+
     Returns:
         A predictor with ``annotate(texts)`` and ``predict(documents)``.
 
     Raises:
         ModelError: there is no such model, or its folder is damaged, foreign, or of another version.
         MissingExtraError: a torch model, but torch is not installed.
+        UsageError: types for a model that cannot take others.
+        RecipeError: the file of types cannot be read, or the model cannot read what it says.
     """
     from fascicle.runtime.predictor import ModelPredictor
     from fascicle.text.pieces import PieceTokenizer
@@ -48,6 +62,9 @@ def load(model: str | os.PathLike[str] = DEFAULT_MODEL, *, threads: int | None =
     facts = manifest.tokenizer
     if (tokenizer.sha256, tokenizer.prefix, tokenizer.suffix) != (facts.sha256, facts.prefix, facts.suffix):
         raise ModelError(f"the tokenizer in {folder} is not the one its model.json describes; copy the folder again")
+    if types is not None:
+        _refuse_types(folder, manifest)
+        return _retyped(folder, manifest, tokenizer, read_types(types), threads)
     scorer = _onnx(folder, threads) if manifest.runtime == "onnx" else _torch(folder, manifest, threads)
     return ModelPredictor(manifest, tokenizer, scorer)
 
@@ -79,7 +96,35 @@ def _onnx(folder: Path, threads: int | None) -> Scorer:
     return OnnxSession.open(folder / "model.onnx", threads=threads)
 
 
-def _torch(folder: Path, manifest: Manifest, threads: int | None) -> Scorer:
+def _refuse_types(folder: Path, manifest: Manifest) -> None:
+    """Refuses other types for a model whose types are part of its weights, or that cannot read."""
+    head = manifest.answering
+    if not isinstance(head, BinderSettings):
+        reason = f"its family is {head.family!r}, which learns its types as labels; only 'binder' reads about them"
+    elif head.type_view == "atomic":
+        reason = 'it was trained with type_view = "atomic" and reads nothing about types; train with another view'
+    elif head.thresholds == "global":
+        reason = 'it was trained with thresholds = "global", which are learnt type by type; train with "dynamic"'
+    elif manifest.runtime == "onnx":
+        reason = "an export holds no more than the vectors of its own types; give the folder of the training run"
+    else:
+        return
+    raise UsageError(f"{folder} cannot look for other types: {reason}")
+
+
+def _retyped(
+    folder: Path, manifest: Manifest, tokenizer: PieceTokenizer, types: TypeDescriptions, threads: int | None
+) -> ModelPredictor:
+    from fascicle.runtime.predictor import ModelPredictor
+
+    scorer = _torch(folder, manifest, threads)
+    from fascicle.models.checkpoint import with_types
+
+    manifest = with_types(scorer.model, manifest, types=types, tokenizer=tokenizer)
+    return ModelPredictor(manifest, tokenizer, scorer)
+
+
+def _torch(folder: Path, manifest: Manifest, threads: int | None) -> TorchScorer:
     try:
         import torch
 

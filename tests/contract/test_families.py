@@ -30,7 +30,7 @@ from fascicle.loading import load
 from fascicle.models.checkpoint import TorchScorer, load_model, save_model
 from fascicle.models.encoder import load_pretrained
 from fascicle.models.families import FAMILIES
-from fascicle.models.head import IGNORED
+from fascicle.models.head import IGNORED, Basis
 from fascicle.models.model import NerModel
 from fascicle.models.ship import export_model
 from fascicle.models.spans import SpanClassifier
@@ -350,7 +350,7 @@ def test_special_tokens_of_a_crf_are_o_at_inference(tiny_encoder: Path, scheme: 
     """The border transitions stand for a chain with explicit special positions that can be nothing but O."""
     settings = CrfSettings(level="piece", specials="include", scheme=scheme)
     torch.manual_seed(5)
-    head = CrfTagger(settings, types=TYPES, width=8).eval()
+    head = CrfTagger(settings, Basis(types=TYPES, width=8)).eval()
     with torch.no_grad():
         for parameter in head.crf.parameters():
             parameter.mul_(20)

@@ -17,6 +17,7 @@ import pytest
 from fascicle.decode.spans import widen
 from fascicle.decode.tagger import ChainScores
 from fascicle.models.head import Head
+from fascicle.nn.contrast import ContrastForm, ContrastiveScorer
 from fascicle.recipe.heads import HEADS
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -112,7 +113,8 @@ def test_the_page_names_the_whole_contract_and_every_table() -> None:
     of_spans = str(refused.value).split("tables ")[1].split(", one")[0].split(", ")
     of_taggers = ["emissions", *ChainScores.__annotations__]
     listed = re.findall(r"^\|[^|]*\|([^|]*)\| `\[", PAGE, re.MULTILINE)
-    assert re.findall(r"`(\w+)`", "".join(listed)) == [*of_taggers, *of_spans]
+    both = ContrastiveScorer(ContrastForm(), width=8, types=1).outputs
+    assert re.findall(r"`(\w+)`", "".join(listed)) == [*of_taggers, *of_spans, *both]
 
 
 @pytest.mark.slow

@@ -20,7 +20,7 @@ from torch import Tensor
 
 from fascicle.decode.spans import widen
 from fascicle.models.families import FAMILIES
-from fascicle.models.head import IGNORED
+from fascicle.models.head import IGNORED, Basis
 from fascicle.models.spans import BiaffineSpans, LinearSpans, SpanClassifier
 from fascicle.recipe.heads import BiaffineSettings, SpanHeadSettings, SpanSettings
 from fascicle.text.pieces import Ints, Pieces
@@ -35,7 +35,7 @@ Specials = Literal["exclude", "include"]
 def head_of(settings: SpanHeadSettings, *, types: tuple[str, ...] = TYPES, seed: int = 0) -> SpanClassifier:
     """In evaluation mode and double precision, with weights and biases large enough to matter."""
     torch.manual_seed(seed)
-    head = FAMILIES[settings.family](settings, types=types, width=D).double().eval()
+    head = FAMILIES[settings.family](settings, Basis(types=types, width=D)).double().eval()
     assert isinstance(head, SpanClassifier)
     with torch.no_grad():
         for parameter in head.parameters():
@@ -58,7 +58,7 @@ class Lesson:
     def head(self, *, negatives: int = 0, specials: Specials = "exclude") -> SpanClassifier:
         level: Literal["word", "piece"] = "piece" if specials == "include" else "word"
         settings = SpanSettings(width=self.width, negatives=negatives, specials=specials, level=level)
-        return LinearSpans(settings, types=TYPES[: self.kinds], width=D)
+        return LinearSpans(settings, Basis(types=TYPES[: self.kinds], width=D))
 
     def targets(self, *, negatives: int = 0, specials: Specials = "exclude", seed: int = 0) -> Ints:
         head = self.head(negatives=negatives, specials=specials)
@@ -196,7 +196,7 @@ def test_what_a_head_can_represent(decoding: Any) -> None:
 def test_a_head_without_width_is_refused(family: Any) -> None:
     settings = SpanSettings() if family is LinearSpans else BiaffineSettings()
     with pytest.raises(ValueError, match="needs a width"):
-        family(settings, types=TYPES, width=D)
+        family(settings, Basis(types=TYPES, width=D))
 
 
 # What is scored

@@ -19,7 +19,7 @@ import torch
 
 from fascicle.core.spans import Span
 from fascicle.models.families import FAMILIES
-from fascicle.models.head import IGNORED, Head
+from fascicle.models.head import IGNORED, Basis, Head
 from fascicle.models.spans import SpanClassifier
 from fascicle.models.tagger import SoftmaxTagger
 from fascicle.models.targets import NONE_UNKNOWN, Limits, covered, unknown_units
@@ -117,7 +117,7 @@ def test_a_sentence_ends_what_is_unknown() -> None:
 @cache
 def head_of(settings: HeadSettings) -> Any:
     torch.manual_seed(0)
-    return FAMILIES[settings.family](settings, types=TYPES, width=D)
+    return FAMILIES[settings.family](settings, Basis(types=TYPES, width=D))
 
 
 def taught(head: Head, text: Text, windows: Sequence[Window], *, seed: int = 0) -> Ints:

@@ -10,8 +10,10 @@ import pytest
 
 from fascicle.core.document import GOLD
 from fascicle.loading import read_manifest
+from fascicle.recipe.heads import BinderSettings, Head
 from fascicle.recipe.reader import read_recipe
 from fascicle.recipe.settings import CorpusSettings, ReadingSettings, Recipe
+from fascicle.recipe.types import read_types
 from fascicle.train.corpus import read_part
 
 FOLDER = Path(__file__).resolve().parents[2] / "recipes"
@@ -19,6 +21,7 @@ EVERY = sorted(p for p in FOLDER.rglob("*.toml") if p.parent.name != "types")
 PAPERS = sorted((FOLDER / "papers").glob("*.toml"))
 COMPARING = [p for p in PAPERS if p.name.startswith("comparing-")]
 BUNDLING = [p for p in PAPERS if p.name.startswith("bundling-")]
+BINDER = [p for p in PAPERS if p.name.startswith("binder-")]
 
 # bundling-learning, Table 2: widest span in words, batch size, encoder.
 TABLE_2 = {
@@ -44,7 +47,8 @@ MENTIONS = {
 
 
 def corpus_of(path: Path) -> str:
-    return path.stem.split("-", 1)[1].rsplit("-", 1)[0]
+    name = path.stem.split("-", 1)[1]
+    return name if path in BINDER else name.rsplit("-", 1)[0]
 
 
 @pytest.fixture
@@ -62,7 +66,7 @@ def test_every_recipe_parses(path: Path) -> None:
 
 def test_names_are_unique_and_every_paper_recipe_is_of_a_paper() -> None:
     assert len({p.stem for p in EVERY}) == len(EVERY)
-    assert sorted(COMPARING + BUNDLING) == PAPERS
+    assert sorted(BINDER + COMPARING + BUNDLING) == PAPERS
     assert {corpus_of(p) for p in BUNDLING if p.stem.endswith("-spanner")} == set(TABLE_2)
 
 
@@ -113,22 +117,43 @@ def test_the_settings_of_comparing_and_combining(path: Path) -> None:
         }
 
 
+@pytest.mark.parametrize("path", BINDER, ids=lambda path: path.stem)
+@pytest.mark.usefixtures("data_set")
+def test_the_settings_of_binder(path: Path) -> None:
+    """Section 2.2 and A.4, for base encoders; the descriptions are those of the corpus."""
+    recipe = read_recipe(path)
+    training = recipe.training
+    assert (training.optimizer, training.learning_rate, training.schedule) == ("adamw", 3e-5, "linear")
+    assert (training.warmup, training.epochs, training.batch_size) == (0.0, 20, 8)
+    assert (recipe.reading.max_length, recipe.reading.overlap) == (128, 16)
+    head = msgspec.to_builtins(recipe.model.head)
+    losses = {"start_weight": 0.2, "end_weight": 0.2, "span_weight": 0.6, "beta": 0.5}
+    sizes = {"hidden": 128, "width_embedding": 128, "width": 30, "dropout": 0.1}
+    text = {"type_view": "description", "type_encoder": "own", "type_pool": "cls", "windows": "mentions"}
+    chosen = {"family": "binder", "thresholds": "dynamic", "inference": "span", "positions": True, "shared": False}
+    wanted = {**losses, **sizes, **text, **chosen}
+    assert {key: head[key] for key in wanted} == wanted
+    assert Path(head["types"]) == FOLDER / "types" / f"{corpus_of(path)}.toml"
+    read_types(head["types"])
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("name", sorted(MENTIONS))
 def test_a_corpus_is_read_with_all_its_mentions(
     name: str, fascicle_data: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("FASCICLE_DATA", str(fascicle_data))
-    first, *others = [read_recipe(p).corpus for p in PAPERS if corpus_of(p) == name]
+    first, *others = [read_recipe(p).corpus for p in COMPARING + BUNDLING if corpus_of(p) == name]
     assert all(other == first for other in others)
     parts = [read_part(first, "train"), read_part(first, "dev"), read_part(first, "test")]
     assert tuple(sum(len(d.layer(GOLD)) for d in part) for part in parts) == MENTIONS[name]
 
 
-def small(recipe: Recipe, *, encoder: Path, corpus: Path) -> Recipe:
+def small(recipe: Recipe, *, encoder: Path, corpus: Path, types: Path) -> Recipe:
     """The same recipe for one epoch of ten sentences with a small encoder; all else stays."""
-    # Context needs neighbours in the same document.
-    documents = "file" if recipe.reading.context_characters else "sentence"
+    # Context and packed sentences need neighbours in the same document.
+    together = recipe.reading.context_characters or recipe.reading.unit == "packed"
+    documents = "file" if together else "sentence"
     part = str(corpus)
     replace = msgspec.structs.replace
     reading = msgspec.convert({**msgspec.to_builtins(recipe.reading), "max_length": 64, "overlap": 8}, ReadingSettings)
@@ -136,18 +161,26 @@ def small(recipe: Recipe, *, encoder: Path, corpus: Path) -> Recipe:
         recipe,
         corpus=msgspec.convert({"train": part, "dev": part, "test": part, "documents": documents}, CorpusSettings),
         reading=reading,
-        model=replace(recipe.model, encoder=str(encoder)),
+        model=replace(recipe.model, encoder=str(encoder), head=with_types(recipe.model.head, str(types))),
         training=replace(recipe.training, epochs=1),
     )
 
 
+def with_types(head: Head, path: str) -> Head:
+    """The same head with other descriptions, if it reads any."""
+    reads = isinstance(head, BinderSettings) and head.types
+    return msgspec.structs.replace(head, types=path) if reads else head
+
+
 @pytest.mark.parametrize("path", PAPERS, ids=lambda path: path.stem)
 @pytest.mark.usefixtures("data_set")
-def test_a_paper_recipe_runs_to_its_end(path: Path, tiny_encoder: Path, toy_corpus: Path, tmp_path: Path) -> None:
+def test_a_paper_recipe_runs_to_its_end(
+    path: Path, tiny_encoder: Path, toy_corpus: Path, toy_types: Path, tmp_path: Path
+) -> None:
     from fascicle.train.events import Finished
     from fascicle.train.run import run_recipe
 
-    recipe = small(read_recipe(path), encoder=tiny_encoder, corpus=toy_corpus)
+    recipe = small(read_recipe(path), encoder=tiny_encoder, corpus=toy_corpus, types=toy_types)
     *_, last = run_recipe(recipe, tmp_path / "run")
     assert isinstance(last, Finished)
     assert last.answer.epoch == 1
@@ -162,4 +195,4 @@ def test_a_paper_recipe_runs_to_its_end(path: Path, tiny_encoder: Path, toy_corp
     assert (tmp_path / "run" / "best" / "model.safetensors").is_file()
     manifest = read_manifest(tmp_path / "run" / "best")
     assert manifest.reading == recipe.reading
-    assert list(manifest.heads.values()) == list(recipe.heads().values())
+    assert list(manifest.heads.values()) == [with_types(head, toy_types.name) for head in recipe.heads().values()]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import io
 import json
+import re
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -39,9 +40,23 @@ CORPORA = {
     "wnut17": ["wnut17/wnut17train.conll", "wnut17/emerging.dev.conll", "wnut17/emerging.test.annotated"],
 }
 
+# A corpus with its types made one, by a change of labels that the head of the file says.
+MERGED = {"jnlpba-one": "jnlpba"}
+
 
 def test_every_corpus_has_its_file() -> None:
-    assert {path.stem for path in FILES} == set(CORPORA)
+    assert {path.stem for path in FILES} == {*CORPORA, *MERGED}
+    assert MERGED.keys().isdisjoint(CORPORA)
+
+
+@pytest.mark.parametrize("name", sorted(MERGED))
+def test_types_made_one_are_one(name: str) -> None:
+    (one,) = read_types(FOLDER / f"{name}.toml").types
+    rule = re.search(r"sed -E 's/(.*?)/(.*?)/'", (FOLDER / f"{name}.toml").read_text(encoding="utf-8"))
+    assert rule is not None
+    of_corpus = read_types(FOLDER / f"{MERGED[name]}.toml").names
+    assert len(of_corpus) > 1
+    assert {re.sub(rule[1], rule[2], f"of\tB-{label}") for label in of_corpus} == {f"of\tB-{one.name}"}
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)

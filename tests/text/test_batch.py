@@ -60,6 +60,7 @@ def test_arrays_equal_naive_loops(documents: list[Pieces], capacity: int, contex
         "input_ids": (length,),
         "attention_mask": (length,),
         "first_piece": (widest,),
+        "last_piece": (widest,),
         "unit_of_piece": (length,),
         "unit_count": (),
     }
@@ -73,6 +74,8 @@ def test_arrays_equal_naive_loops(documents: list[Pieces], capacity: int, contex
         assert batch["unit_of_piece"][row].tolist() == [-1, -1, *units, -1] + [-1] * padding
         assert batch["unit_count"][row] == v - u
         assert batch["first_piece"][row].tolist() == [units.index(k) + 2 for k in range(v - u)] + [0] * (widest - v + u)
+        inside = [max(at for at, of in enumerate(units) if of == k) + 2 for k in range(v - u)]
+        assert batch["last_piece"][row].tolist() == inside + [0] * (widest - v + u)
         at = batch["first_piece"][row, : v - u]
         assert batch["input_ids"][row, at].tolist() == source.ids[source.first[u:v]].tolist()
 
@@ -84,3 +87,13 @@ def test_context_is_read_and_belongs_to_no_unit() -> None:
     assert batch["input_ids"].tolist() == [[101, 103, *range(1000, 1010), 102]]
     assert batch["unit_of_piece"].tolist() == [[-1] * 6 + [0, 0, 1, -1, -1, -1, -1]]
     assert batch["first_piece"].tolist() == [[6, 8]]
+    assert batch["last_piece"].tolist() == [[7, 8]]
+
+
+def test_the_last_piece_of_a_unit_that_does_not_fit_is_the_last_one_read() -> None:
+    document = pieces_of([[2, 9]])
+    windows = windows_of(document, document=0, unit="sentence", capacity=4, overlap=1)
+    batch = collate(windows, [document], TOKENIZER)
+    assert [w.pieces for w in windows] == [(0, 2), (2, 6)]
+    assert batch["first_piece"].tolist() == [[2], [2]]
+    assert batch["last_piece"].tolist() == [[3], [5]]

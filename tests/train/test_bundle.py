@@ -28,7 +28,7 @@ from fascicle.train.run import run_recipe
 
 Maker = Callable[..., Recipe]
 PAIRS = [(a, b) for a in sorted(HEADS) for b in sorted(HEADS) if a != b]
-LEVELS = {"softmax": "word", "crf": "piece", "span": "piece", "biaffine": "word"}
+LEVELS = {"softmax": "word", "crf": "piece", "span": "piece", "biaffine": "word", "binder": "word"}
 
 
 @pytest.fixture(autouse=True)
@@ -41,7 +41,8 @@ def one_thread() -> Any:
 
 
 def head(family: str) -> dict[str, Any]:
-    extra = {"span": {"negatives": 8}, "biaffine": {"hidden": 8}}.get(family, {})
+    small = {"hidden": 8, "width_embedding": 4}
+    extra = {"span": {"negatives": 8}, "biaffine": {"hidden": 8}, "binder": small}.get(family, {})
     return {"family": family, "level": LEVELS[family], **extra}
 
 
@@ -75,8 +76,11 @@ def test_weights_of_0_and_1_are_the_single_models(tiny_recipe: Maker, own: str, 
 def test_the_gradient_is_the_mix_of_the_two(tiny_recipe: Maker, own: str, second: str) -> None:
     gradients = {}
     for weight in (0.0, 0.3, 1.0):
-        trainer = trainer_of(tiny_recipe(model=head(own), bundle={**head(second), "weight": weight}))
-        trainer.model.eval()  # without dropout, whose masks would differ
+        heads = ({**head(family), "dropout": 0.0} for family in (own, second))
+        trainer = trainer_of(tiny_recipe(model=next(heads), bundle={**next(heads), "weight": weight}))
+        for part in trainer.model.encoder.modules():  # without dropout, whose masks would differ
+            if isinstance(part, torch.nn.Dropout):
+                part.p = 0.0
         batch = next(trainer.data.batches(size=8, seed=1, epoch=0))
         trainer._accumulate(*batch, share=1.0)
         gradients[weight] = {

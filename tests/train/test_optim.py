@@ -9,6 +9,7 @@ import torch
 from torch import nn
 
 from fascicle.models.encoder import Encoder
+from fascicle.models.head import Basis
 from fascicle.models.model import NerModel
 from fascicle.models.tagger import CrfTagger
 from fascicle.recipe.heads import CrfSettings
@@ -25,7 +26,7 @@ def settings(**changes: Any) -> TrainingSettings:
 def model(family: str = "BertModel", config: str = "BertConfig") -> NerModel:
     sizes = {"vocab_size": 20, "hidden_size": 8, "num_hidden_layers": 3, "num_attention_heads": 2}
     network = getattr(transformers, family)(getattr(transformers, config)(**sizes, intermediate_size=16))
-    head = CrfTagger(CrfSettings(), types=["A"], width=8)
+    head = CrfTagger(CrfSettings(), Basis(types=["A"], width=8))
     return NerModel(Encoder(network), {"crf": head}, answer="crf")
 
 

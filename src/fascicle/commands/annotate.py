@@ -52,6 +52,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--model", default=DEFAULT_MODEL, help=f"name of a shipped model, or a model folder; default: {DEFAULT_MODEL}"
     )
     parser.add_argument(
+        "--types",
+        metavar="TYPES.toml",
+        help="look for the types that this file describes (a model of the family binder, as trained)",
+    )
+    parser.add_argument(
         "-o", "--output", help="a file, or a folder (ends with /, exists, or several inputs and no suffix)"
     )
     add_format(parser, default="text on a terminal, by the suffix of the output, else jsonl")
@@ -69,7 +74,7 @@ def run(args: argparse.Namespace) -> int:
     target = _target(args, inputs)
     _refuse_inputs_as_outputs(inputs, target)
     note_left_out(args.files, format_name=args.input_format)
-    predictor = load(args.model, threads=args.threads)
+    predictor = load(args.model, threads=args.threads, types=args.types)
     tally = Tally()
     look = Look(
         format=target.format,

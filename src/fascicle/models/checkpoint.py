@@ -16,10 +16,14 @@ from safetensors.torch import load_file, save_file
 from torch import Tensor
 
 from fascicle.errors import ModelError
+from fascicle.models.binder import BinderHead
 from fascicle.models.encoder import Encoder, without_pooler
 from fascicle.models.families import FAMILIES
+from fascicle.models.head import Basis
 from fascicle.models.model import NerModel
+from fascicle.recipe.heads import BinderSettings
 from fascicle.recipe.manifest import MANIFEST, Manifest, write_manifest
+from fascicle.recipe.types import TypeDescriptions
 from fascicle.text.batch import Batch
 from fascicle.text.pieces import PieceTokenizer
 
@@ -51,7 +55,9 @@ class TorchScorer:
         return {name: t.detach().float().cpu().numpy() for name, t in tables.items()}
 
 
-def build_model(encoder: Encoder, manifest: Manifest, *, weights: Mapping[str, float] | None = None) -> NerModel:
+def build_model(
+    encoder: Encoder, manifest: Manifest, *, tokenizer: PieceTokenizer, weights: Mapping[str, float] | None = None
+) -> NerModel:
     """A model with fresh heads.
 
     Each head is drawn from the same state of torch's generator, which then goes on from where the head with the largest
@@ -59,18 +65,33 @@ def build_model(encoder: Encoder, manifest: Manifest, *, weights: Mapping[str, f
 
     Args:
         encoder: of the model.
-        manifest: with the settings of the heads.
+        manifest: with the settings of the heads, and the descriptions of types that they read.
+        tokenizer: of the encoder.
         weights: of their losses, see ``NerModel``.
+
+    Raises:
+        RecipeError: the encoder cannot read the descriptions.
     """
     leading = max(weights or [manifest.decision.answer], key=lambda name: (weights or {}).get(name, 0.0))
     before, after = torch.get_rng_state(), torch.get_rng_state()
     heads = {}
     for name, settings in manifest.heads.items():
         torch.set_rng_state(before)
-        heads[name] = FAMILIES[settings.family](settings, types=manifest.types, width=encoder.width)
+        heads[name] = FAMILIES[settings.family](settings, basis_of(name, manifest, encoder, tokenizer))
         after = torch.get_rng_state() if name == leading else after
     torch.set_rng_state(after)
     return NerModel(encoder, heads, answer=manifest.decision.answer, weights=weights)
+
+
+def basis_of(name: str, manifest: Manifest, encoder: Encoder, tokenizer: PieceTokenizer) -> Basis:
+    """What one head of a model is built on."""
+    return Basis(
+        types=manifest.types,
+        width=encoder.width,
+        encoder=encoder,
+        tokenizer=tokenizer,
+        descriptions=manifest.descriptions.get(name),
+    )
 
 
 def save_model(folder: Path, model: NerModel, *, manifest: Manifest, tokenizer: PieceTokenizer) -> Manifest:
@@ -97,6 +118,7 @@ def load_model(folder: Path, manifest: Manifest) -> NerModel:
 
     Raises:
         ModelError: a missing, extra or misshapen tensor, or a damaged file.
+        RecipeError: descriptions of types that its encoder cannot read.
     """
     from transformers import AutoConfig, AutoModel
 
@@ -107,10 +129,36 @@ def load_model(folder: Path, manifest: Manifest) -> NerModel:
         network = AutoModel.from_config(config, **without_pooler(config.model_type))
     except (OSError, ValueError, KeyError, AttributeError, TypeError, SafetensorError) as error:
         raise ModelError(f"the model folder {folder} is damaged ({error}); copy or export it again") from None
-    model = build_model(Encoder(network, origin=manifest.encoder), manifest)
+    tokenizer = PieceTokenizer.from_file(folder / TOKENIZER, pad=manifest.tokenizer.pad)
+    model = build_model(Encoder(network, origin=manifest.encoder), manifest, tokenizer=tokenizer).eval()
     _check_tensors(folder, model, tensors)
     model.load_state_dict(tensors)
-    return model.eval()
+    return model
+
+
+def with_types(model: NerModel, manifest: Manifest, *, types: TypeDescriptions, tokenizer: PieceTokenizer) -> Manifest:
+    """Lets the answering head of a model look for other types than it was trained on; it must be a bi-encoder.
+
+    Args:
+        model: changed in place.
+        manifest: of the model.
+        types: what to look for.
+        tokenizer: of the encoder.
+
+    Returns:
+        The manifest of the changed model, which has that head alone.
+
+    Raises:
+        RecipeError: a type lacks what the head reads, or the encoder cannot read it.
+    """
+    name = manifest.decision.answer
+    head, settings = model.head(name), manifest.heads[name]
+    assert isinstance(head, BinderHead)
+    assert isinstance(settings, BinderSettings)
+    read = {name: types} if settings.types else {}
+    changed = msgspec.structs.replace(manifest, types=types.names, heads={name: settings}, descriptions=read)
+    head.look_for(basis_of(name, changed, model.encoder, tokenizer))
+    return changed
 
 
 def _check_tensors(folder: Path, model: NerModel, tensors: Mapping[str, Tensor]) -> None:

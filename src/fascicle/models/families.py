@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from fascicle.models.binder import BinderHead
 from fascicle.models.head import Head
 from fascicle.models.spans import BiaffineSpans, LinearSpans
 from fascicle.models.tagger import CrfTagger, SoftmaxTagger
 
 FAMILIES: dict[str, Callable[..., Head]] = {
     "biaffine": BiaffineSpans,
+    "binder": BinderHead,
     "crf": CrfTagger,
     "softmax": SoftmaxTagger,
     "span": LinearSpans,

@@ -7,18 +7,40 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from fascicle.models.encoder import Encoder
 from fascicle.models.targets import NONE_UNKNOWN, Limits
 from fascicle.nn.pooling import POOLINGS
 from fascicle.recipe.heads import HeadSettings
-from fascicle.text.pieces import Ints
+from fascicle.recipe.types import TypeDescriptions
+from fascicle.text.pieces import Ints, PieceTokenizer
 from fascicle.text.windows import Window
 
 IGNORED = -100
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Basis:
+    """What a head is built on, beside its settings; most need only the first two.
+
+    Attributes:
+        types: entity types, in the order of their indices.
+        width: of the encoder's states.
+        encoder: of the text, for a head that lets it read more than that; it stays the model's.
+        tokenizer: of the encoder.
+        descriptions: of the types, where the settings name a file of them.
+    """
+
+    types: Sequence[str]
+    width: int
+    encoder: Encoder | None = None
+    tokenizer: PieceTokenizer | None = None
+    descriptions: TypeDescriptions | None = None
 
 
 class Head(nn.Module, ABC):

@@ -85,11 +85,17 @@ def export_model(
         else:
             plain.rename(place / GRAPH)
         (place / TOKENIZER).write_bytes((folder / TOKENIZER).read_bytes())
-        answer = manifest.decision.answer  # the graph holds no other head
-        heads = {answer: manifest.heads[answer]}
-        shipped = msgspec.structs.replace(manifest, runtime="onnx", name=name or manifest.name, heads=heads)
+        shipped = _as_exported(manifest, name or manifest.name)
         (place / CARD).write_text(card(shipped, facts), encoding="utf-8")
         return write_manifest(place, shipped)
+
+
+def _as_exported(manifest: Manifest, name: str) -> Manifest:
+    """The manifest of a graph, which holds no other head than the answering one."""
+    answer = manifest.decision.answer
+    described = {head: said for head, said in manifest.descriptions.items() if head == answer}
+    heads = {answer: manifest.heads[answer]}
+    return msgspec.structs.replace(manifest, runtime="onnx", name=name, heads=heads, descriptions=described)
 
 
 def _quantise(plain: Path, target: Path, manifest: Manifest, folder: Path, sample: Sequence[Document]) -> str:
@@ -173,12 +179,14 @@ class _AnsweringGraph(nn.Module):
         input_ids: Tensor,
         attention_mask: Tensor,
         first_piece: Tensor | None = None,
+        last_piece: Tensor | None = None,
         unit_of_piece: Tensor | None = None,
     ) -> tuple[Tensor, ...]:
         given = {
             "input_ids": input_ids,
             "attention_mask": attention_mask,
             "first_piece": first_piece,
+            "last_piece": last_piece,
             "unit_of_piece": unit_of_piece,
         }
         tables = self.model.answers({name: t for name, t in given.items() if t is not None})
@@ -193,10 +201,13 @@ class _AnsweringGraph(nn.Module):
         mask[-1, pieces // 2 :] = 0
         unit_of = (torch.arange(pieces) * units // pieces).repeat(batch, 1)
         unit_of[:, 0] = unit_of[:, -1] = -1
+        ids = torch.randint(0, vocabulary, (batch, pieces), generator=generator)
+        first = torch.randint(0, pieces, (batch, units), generator=generator)
         tensors = {
-            "input_ids": torch.randint(0, vocabulary, (batch, pieces), generator=generator),
+            "input_ids": ids,
             "attention_mask": mask,
-            "first_piece": torch.randint(0, pieces, (batch, units), generator=generator),
+            "first_piece": first,
+            "last_piece": (first + 1).clamp(max=pieces - 1),
             "unit_of_piece": unit_of,
         }
         return {name: tensors[name] for name in self.inputs}
@@ -207,6 +218,7 @@ class _AnsweringGraph(nn.Module):
             "input_ids": ("batch", "pieces"),
             "attention_mask": ("batch", "pieces"),
             "first_piece": ("batch", "units"),
+            "last_piece": ("batch", "units"),
             "unit_of_piece": ("batch", "pieces"),
         }
         return {name: known[name] for name in self.inputs} | dict(self.table_axes)

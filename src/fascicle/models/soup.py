@@ -10,11 +10,12 @@ import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
+import torch
 from safetensors.torch import load_file, save_file
 
 from fascicle.errors import ModelError
 from fascicle.formats.atomic import atomic_folder
-from fascicle.models.checkpoint import WEIGHTS
+from fascicle.models.checkpoint import WEIGHTS, load_model
 from fascicle.recipe.manifest import Manifest, check_files, read_manifest, write_manifest
 
 
@@ -45,10 +46,15 @@ def average_models(folders: Sequence[Path], target: Path, *, overwrite: bool = F
     with atomic_folder(target, overwrite=overwrite) as place:
         for file in folders[0].iterdir():
             shutil.copy2(file, place / file.name)
-        mean = {name: sum((m[name] for m in members[1:]), members[0][name]) / len(members) for name in members[0]}
-        save_file(mean, place / WEIGHTS)
+        # What a model keeps beside its weights, as the vectors of types, is not the mean of several: it is made again.
+        model = load_model(folders[0], manifests[0])
+        with torch.no_grad():
+            for name, weight in model.named_parameters():
+                weight.copy_(sum((m[name] for m in members[1:]), members[0][name]) / len(members))
+        save_file({name: t.clone().contiguous() for name, t in model.state_dict().items()}, place / WEIGHTS)
         return write_manifest(place, manifests[0])
 
 
 def _kind(manifest: Manifest) -> tuple[object, ...]:
-    return manifest.runtime, manifest.types, manifest.heads, manifest.reading, manifest.tokenizer, manifest.encoder
+    names = ("runtime", "types", "heads", "reading", "tokenizer", "encoder", "descriptions")
+    return tuple(getattr(manifest, name) for name in names)

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from torch import Tensor
 
-from fascicle.models.head import IGNORED, Head
+from fascicle.models.head import IGNORED, Basis, Head
 from fascicle.models.targets import NONE_UNKNOWN, Limits, covered
 from fascicle.nn.biaffine import BiaffineScorer
 from fascicle.nn.spans import REPRESENTATIONS, LinearSpanScorer, SpanScorer, span_loss
@@ -40,20 +40,19 @@ class SpanClassifier(Head):
 
     scorer: SpanScorer
 
-    def __init__(self, settings: SpanHeadSettings, *, types: Sequence[str], width: int) -> None:
+    def __init__(self, settings: SpanHeadSettings, basis: Basis) -> None:
         """Takes the scorer that the subclass makes.
 
         Args:
             settings: of the head, with a width above 0.
-            types: entity types.
-            width: of the encoder's states.
+            basis: what it is built on.
         """
         super().__init__(settings)
         if not settings.width:
             raise ValueError("a span head needs a width: the one that train asks for is found before it is built")
         self.settings = settings
         self.limits = Limits(nested=settings.decoding == "nested", width=settings.width)
-        self.scorer = self.make_scorer(classes=1 + len(types), width=width)
+        self.scorer = self.make_scorer(classes=1 + len(basis.types), width=basis.width)
         self.axes = {name: _AXES[name] for name in self.scorer.outputs}
 
     @abstractmethod

@@ -15,7 +15,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from fascicle.core.tags import SCHEMES
-from fascicle.models.head import IGNORED, Head
+from fascicle.models.head import IGNORED, Basis, Head
 from fascicle.models.targets import NONE_UNKNOWN, Limits, covered
 from fascicle.nn.crf import LinearChainCrf
 from fascicle.nn.draw import draw
@@ -37,20 +37,19 @@ class SoftmaxTagger(Head):
     axes: Mapping[str, tuple[str, ...]] = MappingProxyType({"emissions": _EMISSIONS})
     unknown_tag: ClassVar[int] = IGNORED
 
-    def __init__(self, settings: TaggerSettings, *, types: Sequence[str], width: int) -> None:
+    def __init__(self, settings: TaggerSettings, basis: Basis) -> None:
         """Builds the layers.
 
         Args:
             settings: of the head.
-            types: entity types.
-            width: of the encoder's states.
+            basis: what it is built on.
         """
         super().__init__(settings)
         self.settings = settings
         self.scheme = SCHEMES[settings.scheme]
         self.limits = Limits(separates=self.scheme.width > 1, continues=True)
-        self.labels = self.scheme.labels(types)
-        self.linear = nn.Linear(width, len(self.labels))
+        self.labels = self.scheme.labels(basis.types)
+        self.linear = nn.Linear(basis.width, len(self.labels))
         draw(self.linear)
 
     def gold(self, spans: Ints, *, units: int, unknown: Ints = NONE_UNKNOWN) -> Ints:
@@ -97,9 +96,9 @@ class CrfTagger(SoftmaxTagger):
     )
     unknown_tag: ClassVar[int] = _ANY
 
-    def __init__(self, settings: CrfSettings, *, types: Sequence[str], width: int) -> None:
+    def __init__(self, settings: CrfSettings, basis: Basis) -> None:
         """Builds the layers; arguments as in ``SoftmaxTagger``."""
-        super().__init__(settings, types=types, width=width)
+        super().__init__(settings, basis)
         self.per_unit = settings.loss == "unit"
         self.crf = LinearChainCrf(len(self.labels))
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from fascicle.core.document import Mention
 from fascicle.core.spans import Span
 from fascicle.text.pieces import Ints, Pieces
-from fascicle.text.windows import Window, answers_for
+from fascicle.text.windows import Window, answers_for, last_pieces
 
 REASONS = {
     "discontinuous": "several fragments, but a head marks one range",
@@ -39,12 +39,17 @@ class Limits:
         separates: mentions of one type that touch.
         width: most units of a mention, which must then lie in one window; ``None`` for any length.
         continues: whether what is taught of a unit says that a mention before it goes on, as a tag does.
+        pieces: most pieces of a mention, which must then lie in one window; ``None`` for any length.
+        pairs: each pair of a range and a type is scored for itself, in every window that holds the range: a range may
+            have several types, and all that is gold is taught, also what cannot be returned.
     """
 
     nested: bool = False
     separates: bool = True
     width: int | None = None
     continues: bool = False
+    pieces: int | None = None
+    pairs: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,7 +57,8 @@ class Aligned:
     """Gold mentions of one document in units.
 
     Attributes:
-        spans: ``(start, end, type index)`` of what is taught, ``[m, 3]``, in order, no range twice.
+        spans: ``(start, end, type index)`` of what is taught, ``[m, 3]``, in order; no range twice, or where the
+            head scores pairs, no pair of range and type twice.
         lost: mentions that cannot be predicted exactly, by reason (keys of ``REASONS``).
     """
 
@@ -66,7 +72,8 @@ def align(
     """Maps mentions onto units.
 
     Of two that overlap a flat tagger is taught the longer one. A flat span head is taught both, since the shorter one
-    is a mention and no example of what is none, but it can return only one of them.
+    is a mention and no example of what is none, but it can return only one of them. A head that scores pairs is taught
+    what it cannot return for the same reason.
 
     Args:
         mentions: gold of the document.
@@ -81,21 +88,20 @@ def align(
     index = {name: i for i, name in enumerate(types)}
     lost: Counter[str] = Counter()
     segment_of = _segment_of(windows, len(pieces.units))
-    window_of = _window_of(windows, len(pieces.units))
+    reach = _Reach(pieces, windows, limits)
     chosen = _Chosen(len(pieces.units), limits)
     for mention in sorted(mentions, key=lambda m: (m.start - m.end, m.start, m.type)):
         if mention.type not in index:
             raise ValueError(f"a mention has the type {mention.type!r}, not among the types {', '.join(types)}")
         span, reason = _in_units(mention, pieces, segment_of)
         if span is not None:
-            middle = windows[window_of[(span[0] + span[1] - 1) // 2]]
-            refused = chosen.refuses(span) or _outside(span, middle, limits.width)
-            taught = not refused or (limits.width is not None and chosen.may_teach(span, middle, limits.width))
-            span, reason = (span if taught else None), refused or reason
+            row, outside = (*span, index[mention.type]), reach.outside(span)
+            refused = chosen.refuses(row) or outside
+            if not refused or (reach.of_spans and chosen.may_teach(row, outside)):
+                chosen.add(row, exact=not (refused or reason), taken=not outside)
+            reason = refused or reason
         if reason:
             lost[reason] += 1
-        if span is not None:
-            chosen.add((*span, index[mention.type], not reason))
     table = np.array(sorted(chosen.rows), dtype=np.int64).reshape(-1, 4)
     spans, exact = table[:, :3], table[:, 3] > 0
     if not limits.separates:
@@ -151,33 +157,59 @@ class _Chosen:
     def __init__(self, units: int, limits: Limits) -> None:
         self.rows: list[tuple[int, int, int, bool]] = []
         self._nested = limits.nested
-        self._ranges: set[tuple[int, int]] = set()
+        self._pairs = limits.pairs
+        self._known: set[tuple[int, ...]] = set()
         self._taken = np.zeros(units, dtype=bool)
 
-    def refuses(self, span: tuple[int, int]) -> str:
+    def refuses(self, row: tuple[int, int, int]) -> str:
         """Why a span cannot be added beside the others; empty if it can."""
         if not self._nested:
-            return "overlapped" if self._taken[slice(*span)].any() else ""
-        return "same-span" if span in self._ranges else ""
+            return "overlapped" if self._taken[slice(*row[:2])].any() else ""
+        return "same-span" if self._key(row) in self._known else ""
 
-    def may_teach(self, span: tuple[int, int], window: Window, width: int) -> bool:
-        """Whether a span that is refused for its overlap alone can be taught beside the others."""
-        return not self._nested and span not in self._ranges and not _outside(span, window, width)
+    def may_teach(self, row: tuple[int, int, int], outside: str) -> bool:
+        """Whether a span that cannot be returned can be taught beside the others, where it is not outside."""
+        if self._key(row) in self._known:
+            return False
+        return self._pairs or (not self._nested and not outside)
 
-    def add(self, row: tuple[int, int, int, bool]) -> None:
-        """Adds start, end, type and whether the mention is exactly so."""
-        self.rows.append(row)
-        self._ranges.add(row[:2])
-        self._taken[slice(*row[:2])] = True
+    def add(self, row: tuple[int, int, int], *, exact: bool, taken: bool) -> None:
+        """Adds start, end and type.
+
+        Args:
+            row: of the span.
+            exact: the mention is exactly so.
+            taken: nothing that overlaps it can be returned with it.
+        """
+        self.rows.append((*row, exact))
+        self._known.add(self._key(row))
+        self._taken[slice(*row[:2])] |= taken
+
+    def _key(self, row: tuple[int, int, int]) -> tuple[int, ...]:
+        return row if self._pairs else row[:2]
 
 
-def _outside(span: tuple[int, int], window: Window, width: int | None) -> str:
-    """Why the window that holds the middle of a span does not score it; empty if it does, or need not."""
-    if width is None:
-        return ""
-    if span[1] - span[0] > width:
-        return "too-wide"
-    return "" if answers_for(window, *span) else "crosses-window"
+class _Reach:
+    """Which spans the window that holds their middle scores."""
+
+    def __init__(self, pieces: Pieces, windows: Sequence[Window], limits: Limits) -> None:
+        self.of_spans = limits.width is not None or limits.pieces is not None
+        self._limits = limits
+        self._windows = windows
+        self._window_of = _window_of(windows, len(pieces.units))
+        self._first, self._last = pieces.first, last_pieces(pieces)
+
+    def outside(self, span: tuple[int, int]) -> str:
+        """Why a span is not scored; empty if it is, or if units are scored and not spans."""
+        if not self.of_spans:
+            return ""
+        start, end = span
+        pieces = int(self._last[end - 1] - self._first[start]) + 1
+        for size, most in ((end - start, self._limits.width), (pieces, self._limits.pieces)):
+            if most is not None and size > most:
+                return "too-wide"
+        middle = self._windows[self._window_of[(start + end - 1) // 2]]
+        return "" if answers_for(middle, start, end) else "crosses-window"
 
 
 def _in_units(mention: Mention, pieces: Pieces, segment_of: Ints) -> tuple[tuple[int, int] | None, str]:

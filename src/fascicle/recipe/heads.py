@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal, get_args
+from typing import Annotated, Final, Literal, get_args
 
 import msgspec
 from msgspec import Meta
 
-from fascicle.recipe.base import Settings
+from fascicle.recipe.base import Rate, Settings
 
 Level = Literal["word", "piece"]
 WIDEST = 256
+FILE_VIEWS: Final = ("description", "keyword", "instances")  # of types, by a file that describes them
 
 
 class HeadSettings(Settings, frozen=True, kw_only=True, tag_field="family"):
@@ -114,7 +115,96 @@ class BiaffineSettings(SpanHeadSettings, frozen=True, kw_only=True, tag="biaffin
     hidden: Annotated[int, Meta(ge=1, le=4096)] = 150
 
 
-Head = SoftmaxSettings | CrfSettings | SpanSettings | BiaffineSettings
+class BinderSettings(HeadSettings, frozen=True, kw_only=True, tag="binder"):
+    """Spans are compared with vectors of the types, made by an encoder of their descriptions (*binder*).
+
+    A unit begins with the state of its first piece and ends with that of its last, so there is nothing to pool.
+
+    Attributes:
+        dropout: probability of dropping a component of a projected vector, before it is brought to norm 1.
+        hidden: size of the vectors that are compared.
+        width_embedding: size of a learnt vector for each width in pieces; 0 for none.
+        width: most pieces in a mention at inference; training knows no limit.
+        shared: one linear layer for starts, ends and both ends of a span, and one for the types (Table 4).
+        positions: learn starts and ends beside spans (Table 4: *no position-based objectives* is ``false``).
+        inference: ``"span"``: the score of the span decides; ``"joint"``: those of its start and end must reach their
+            thresholds too (Algorithm 1).
+        thresholds: what a score must exceed: ``"dynamic"``, that of the whole text; ``"global"``, one learnt number per
+            type; ``"dev"``, one number that is fitted on dev (Table 6).
+        decoding: ``"nested"`` (every span stands for itself), or ``"greedy"``: without overlaps, the highest score
+            first (Algorithm 1).
+        types: TOML file that describes the types, see ``recipe/types.py``; paths as those of corpora.
+        type_view: what stands for a type (Table 5): of that file its ``"description"``, its ``"keyword"``, or its
+            examples (``"instances"``: one drawn for each batch, the mean of the first three at inference); without a
+            file its ``"name"`` as text, or a learnt vector (``"atomic"``).
+        type_encoder: ``"shared"``: the encoder of the text reads the types too; ``"own"``: a second one does, which
+            starts from the same checkpoint.
+        type_pool: the vector of a text about a type: the state of its first special token (``"cls"``), or the
+            ``"mean"`` over all its pieces.
+        windows: what is trained on: ``"all"`` windows, or those with ``"mentions"``, as in the authors' program.
+        start_weight: of the loss of starts (alpha).
+        end_weight: of the loss of ends (gamma).
+        span_weight: of the loss of spans (lambda).
+        beta: share of mentions in each of these losses; the rest is that of the thresholds.
+    """
+
+    hidden: Annotated[int, Meta(ge=1, le=4096)] = 128
+    width_embedding: Annotated[int, Meta(ge=0, le=1024)] = 128
+    width: Annotated[int, Meta(ge=1, le=WIDEST)] = 30
+    shared: bool = False
+    positions: bool = True
+    inference: Literal["span", "joint"] = "span"
+    thresholds: Literal["dynamic", "global", "dev"] = "dynamic"
+    decoding: Literal["nested", "greedy"] = "greedy"
+    types: str = ""
+    type_view: Literal["description", "keyword", "instances", "name", "atomic"] = "name"
+    type_encoder: Literal["shared", "own"] = "shared"
+    type_pool: Literal["cls", "mean"] = "cls"
+    windows: Literal["all", "mentions"] = "all"
+    start_weight: Rate = 0.2
+    end_weight: Rate = 0.2
+    span_weight: Rate = 0.6
+    beta: Rate = 0.5
+
+    def __post_init__(self) -> None:
+        """Refuses combinations that mean nothing, and settings without effect."""
+        super().__post_init__()
+        if self.pooling != "first" or self.specials != "exclude":
+            name = "pooling" if self.pooling != "first" else "specials"
+            raise ValueError(f'{name} = "{getattr(self, name)}" is not allowed with family = "binder": leave it out')
+        if self.inference == "joint" and not self.positions:
+            raise ValueError('inference = "joint" needs positions = true: else starts and ends have no scores')
+        if self.inference == "joint" and self.thresholds == "dev":
+            raise ValueError('inference = "joint" is not allowed with thresholds = "dev", which is one for spans only')
+        self._check_types()
+        if not self.positions:
+            self._refuse_changed("positions = false", "start_weight", "end_weight")
+        if self.thresholds == "dev":
+            self._refuse_changed('thresholds = "dev"', "beta")
+
+    def _check_types(self) -> None:
+        view = f'type_view = "{self.type_view}"'
+        if self.type_view in FILE_VIEWS and not self.types:
+            raise ValueError(f"{view} needs a file of descriptions: give its path as types")
+        if self.type_view not in FILE_VIEWS and self.types:
+            allowed = ", ".join(f'"{name}"' for name in FILE_VIEWS)
+            raise ValueError(
+                f"types = {self.types!r} is not read with {view}: choose one of {allowed}, or leave it out"
+            )
+        if self.type_view == "atomic":
+            self._refuse_changed(view, "type_encoder", "type_pool")
+        if self.type_view == "instances":
+            self._refuse_changed(view, "type_pool")
+
+    def _refuse_changed(self, given: str, *names: str) -> None:
+        """Refuses settings that another makes meaningless, unless they are the defaults."""
+        defaults = {field.name: field.default for field in msgspec.structs.fields(self)}
+        for name in names:
+            if getattr(self, name) != defaults[name]:
+                raise ValueError(f"{name} = {getattr(self, name)!r} has no effect with {given}: leave it out")
+
+
+Head = SoftmaxSettings | CrfSettings | SpanSettings | BiaffineSettings | BinderSettings
 
 HEADS: dict[str, type[HeadSettings]] = {str(kind.__struct_config__.tag): kind for kind in get_args(Head)}
 

@@ -11,8 +11,9 @@ from msgspec import Meta
 
 from fascicle.errors import ModelError
 from fascicle.recipe.base import Settings
-from fascicle.recipe.heads import HEADS, Head, decided
+from fascicle.recipe.heads import HEADS, BinderSettings, Head, decided
 from fascicle.recipe.settings import ReadingSettings
+from fascicle.recipe.types import TypeDescriptions
 
 FORMAT = 1
 MANIFEST = "model.json"
@@ -72,6 +73,7 @@ class Manifest(Settings, frozen=True, kw_only=True):
         tokenizer: facts to check.
         decision: how scores become mentions.
         encoder: where the encoder came from, for the reader of the file.
+        descriptions: what is said of the types to each head that reads it, by the name of the head.
         files: sha256 of every other file of the folder.
     """
 
@@ -85,6 +87,7 @@ class Manifest(Settings, frozen=True, kw_only=True):
     tokenizer: TokenizerFacts
     decision: Decision
     encoder: str = ""
+    descriptions: dict[str, TypeDescriptions] = msgspec.field(default_factory=dict)
     files: dict[str, str] = msgspec.field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -97,6 +100,11 @@ class Manifest(Settings, frozen=True, kw_only=True):
             decided(self.heads[self.decision.answer], decoding=self.decision.decoding)
         except msgspec.ValidationError as error:
             raise ValueError(f"the decision does not fit its head: {error}") from None
+        for name, head in self.heads.items():
+            needed = isinstance(head, BinderSettings) and bool(head.types)
+            described = self.descriptions.get(name)
+            if needed != (described is not None) or (described is not None and described.names != self.types):
+                raise ValueError(f"the descriptions for the head {name!r} are not those of the types")
 
     @property
     def answering(self) -> Head:

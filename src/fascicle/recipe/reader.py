@@ -24,8 +24,8 @@ _VARIABLE = re.compile(r"\$\{?(\w+)")
 def read_recipe(path: str | os.PathLike[str]) -> Recipe:
     """Reads one recipe.
 
-    Paths of corpora and dictionaries are resolved: ``$NAME`` through the environment, ``~`` as the home folder,
-    relative ones from the folder of the recipe.
+    Paths of corpora, dictionaries and descriptions of types are resolved: ``$NAME`` through the environment, ``~`` as
+    the home folder, relative ones from the folder of the recipe.
 
     Raises:
         RecipeError: no such file, not TOML, an unknown key (the nearest valid one is named), a wrong type, a value that
@@ -162,12 +162,22 @@ def resolve_paths(recipe: Recipe, recipe_path: Path) -> Recipe:
     Raises:
         RecipeError: an environment variable that is not set.
     """
-    tables: dict[str, dict[str, str]] = {}
+    found = recipe
     for key, given in recipe.files().items():
         table, _, name = key.partition(".")
-        tables.setdefault(table, {})[name] = _resolved(given, recipe_path, key=key)
-    changed = {table: msgspec.structs.replace(getattr(recipe, table), **paths) for table, paths in tables.items()}
-    return msgspec.structs.replace(recipe, **changed)
+        found = _with_path(found, table, name, _resolved(given, recipe_path, key=key))
+    return found
+
+
+def _with_path(recipe: Recipe, table: str, name: str, path: str) -> Recipe:
+    replace = msgspec.structs.replace
+    outer = getattr(recipe, table)
+    inner = (
+        replace(outer, head=replace(outer.head, **{name: path}))
+        if table in _WITH_HEAD
+        else replace(outer, **{name: path})
+    )
+    return replace(recipe, **{table: inner})
 
 
 def _resolved(given: str, recipe_path: Path, *, key: str) -> str:

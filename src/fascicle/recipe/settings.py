@@ -10,7 +10,7 @@ from typing import Annotated, Literal
 from msgspec import UNSET, Meta, UnsetType
 
 from fascicle.recipe.base import Name, Natural, NotNegative, Positive, Rate, Settings, Share
-from fascicle.recipe.heads import Head, SoftmaxSettings
+from fascicle.recipe.heads import BinderSettings, Head, SoftmaxSettings
 
 
 class CorpusSettings(Settings, frozen=True, kw_only=True):
@@ -232,13 +232,15 @@ class Recipe(Settings, frozen=True, kw_only=True):
         if self.name == "gold":
             raise ValueError('the name "gold" is that of human annotation; give the model another')
         if self.bundle is not None:
-            _check_bundle(self.model.head.family, self.bundle, self.reading)
+            _check_bundle(self.model.head, self.bundle)
 
     def files(self) -> dict[str, str]:
         """The paths of all data that decide a run, each by the key that names it, e.g. ``"corpus.train"``."""
         found = {f"corpus.{part}": getattr(self.corpus, part) for part in ("train", "dev", "test")}
         if self.distant is not UNSET:
             found |= {"distant.core": self.distant.core, "distant.full": self.distant.full}
+        heads = {"model.types": self.model.head, "bundle.types": self.bundle.head if self.bundle else None}
+        found |= {key: head.types for key, head in heads.items() if isinstance(head, BinderSettings)}
         return {key: path for key, path in found.items() if path}
 
     def heads(self) -> dict[str, Head]:
@@ -259,9 +261,11 @@ class Recipe(Settings, frozen=True, kw_only=True):
         return (self.bundle.answer if self.bundle else "") or self.model.head.family
 
 
-def _check_bundle(own: str, bundle: BundleSettings, reading: ReadingSettings) -> None:
-    """Refuses two heads of one name, and an answer that no head gives."""
-    second = bundle.name or bundle.head.family
+def _check_bundle(head: Head, bundle: BundleSettings) -> None:
+    """Refuses two heads of one name, an answer that no head gives, and windows left out for one of two heads."""
+    own, second = head.family, bundle.name or bundle.head.family
+    if any(isinstance(h, BinderSettings) and h.windows != "all" for h in (head, bundle.head)):
+        raise ValueError('windows = "mentions" is not allowed in a bundle, whose heads learn from the same windows')
     if second == own:
         raise ValueError(f'both heads of the bundle are called "{own}": give the second another with bundle.name')
     if bundle.answer not in ("", own, second):

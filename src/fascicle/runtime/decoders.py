@@ -8,7 +8,7 @@ merge what the windows propose, each window only the spans that it answers for.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any, Protocol
 
@@ -16,11 +16,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fascicle.core.tags import SCHEMES
+from fascicle.decode.contrast import logistic, matches
 from fascicle.decode.selection import select
 from fascicle.decode.spans import candidates
 from fascicle.decode.tagger import ChainScores, TagDecision, decode_batch
 from fascicle.errors import ModelError
-from fascicle.recipe.heads import CrfSettings, SpanHeadSettings, TaggerSettings
+from fascicle.recipe.heads import BinderSettings, CrfSettings, SpanHeadSettings, TaggerSettings
 from fascicle.recipe.manifest import Manifest
 from fascicle.text.pieces import Ints
 from fascicle.text.windows import Window, answered, stitch
@@ -28,6 +29,15 @@ from fascicle.text.windows import Window, answered, stitch
 Tables = Mapping[str, NDArray[Any]]
 Found = tuple[Ints, NDArray[np.float64]]
 """Spans ``(start, end, type index)`` in units of a document, ``[m, 3]``, and their scores ``[m]``."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class _Matched:
+    """What a window of a bi-encoder proposes, in units of its document: spans, how they rank, and how sure they are."""
+
+    spans: Ints
+    ranks: NDArray[np.float64]
+    scores: NDArray[np.float64]
 
 
 class Decoder(Protocol):
@@ -66,6 +76,8 @@ def decoder_of(manifest: Manifest) -> Decoder:
         return TagDecoder(decision, types=types, chain=chain, nothing=manifest.decision.nothing)
     if isinstance(head, SpanHeadSettings):
         return SpanDecoder(head, types=types, nothing=manifest.decision.nothing)
+    if isinstance(head, BinderSettings):
+        return MatchDecoder(head, types=types, nothing=manifest.decision.nothing)
     raise ModelError(f"the family {head.family!r} of {manifest.name} has no decoder in this release")
 
 
@@ -162,6 +174,62 @@ class SpanDecoder:
         owners = np.repeat(np.arange(len(merged)), [len(s) for s, _ in merged])
         kept = select(spans, scores, decoding=self._head.decoding, owners=owners)
         cuts = np.searchsorted(owners[kept], np.arange(len(merged) + 1)).tolist()
+        return [(spans[kept[a:b]], scores[kept[a:b]]) for a, b in pairwise(cuts)]
+
+
+class MatchDecoder:
+    """The tables of a bi-encoder into spans above their thresholds, nested or chosen so that none overlap."""
+
+    def __init__(self, head: BinderSettings, *, types: int, nothing: float = 0.0) -> None:
+        """Prepares.
+
+        Args:
+            head: settings.
+            types: number of entity types.
+            nothing: added to every threshold of spans; where a head has none, it is the threshold.
+        """
+        self._head = head
+        self._nothing = nothing
+        self._types = types
+
+    def take(self, tables: Tables, windows: Sequence[Window], counts: Ints) -> list[_Matched]:
+        """What each window proposes of the spans that it answers for."""
+        _check(tables, "spans", columns=self._types)
+        joint = self._head.inference == "joint"
+        dynamic = self._head.thresholds != "dev"
+        if ("starts" in tables, "span_threshold" in tables) != (joint, dynamic):
+            raise ModelError(f"the network gives {', '.join(tables)}, which are not the tables of its family; {_AGAIN}")
+        if tables["spans"].shape[2] != self._head.width:
+            longest = tables["spans"].shape[2]
+            raise ModelError(f"the network scores spans of up to {longest} units, not {self._head.width}; {_AGAIN}")
+        try:
+            found = matches(tables, counts, shift=self._nothing)
+        except ValueError as error:
+            raise ModelError(f"the network does not score spans as its model.json says ({error}); {_AGAIN}") from None
+        cuts = np.searchsorted(found.rows, np.arange(len(windows) + 1)).tolist()
+        taken = []
+        for window, (a, b) in zip(windows, pairwise(cuts), strict=True):
+            spans = found.spans[a:b] + np.array([window.units[0], window.units[0], 0])
+            mine = answered(window, spans)
+            kept = (spans[mine], found.scores[a:b][mine], logistic(found.margins[a:b][mine]))
+            taken.append(_Matched(spans=kept[0], ranks=kept[1], scores=kept[2]))
+        return taken
+
+    def decide(self, taken: Sequence[Sequence[Any]], windows: Sequence[Sequence[Window]]) -> list[Found]:
+        """Merges what the windows of each document propose and selects, all documents at once.
+
+        Without overlaps the highest score goes first, not the largest margin over the threshold (*binder* Algorithm 1).
+        """
+        parts = [part for found in taken for part in found]
+        if not parts:
+            return [_NOTHING for _ in taken]
+        spans, ranks, scores = (
+            np.concatenate([getattr(part, name) for part in parts]) for name in ("spans", "ranks", "scores")
+        )
+        owners = np.repeat(np.arange(len(taken)), [sum(len(p.spans) for p in found) for found in taken])
+        weights = ranks - ranks.min(initial=0.0)  # a selection takes no weights below 0
+        kept = select(spans, weights, decoding=self._head.decoding, owners=owners)
+        cuts = np.searchsorted(owners[kept], np.arange(len(taken) + 1)).tolist()
         return [(spans[kept[a:b]], scores[kept[a:b]]) for a, b in pairwise(cuts)]
 
 

@@ -23,9 +23,10 @@ def collate(windows: Sequence[Window], documents: Sequence[Pieces], tokenizer: P
         tokenizer: for the special tokens and the padding id.
 
     Returns:
-        ``input_ids`` and ``attention_mask`` ``[B, T]``; ``first_piece`` ``[B, U]``, the position of each unit's first
-        piece, 0 beyond ``unit_count`` ``[B]``; ``unit_of_piece`` ``[B, T]``, counted from the window's first unit, -1
-        for special tokens, padding and pieces of no unit.
+        ``input_ids`` and ``attention_mask`` ``[B, T]``; ``first_piece`` and ``last_piece`` ``[B, U]``, the positions of
+        each unit's first piece and of the last one inside the window, 0 beyond ``unit_count`` ``[B]``;
+        ``unit_of_piece`` ``[B, T]``, counted from the window's first unit, -1 for special tokens, padding and pieces of
+        no unit.
     """
     ahead, extra = len(tokenizer.prefix), len(tokenizer.prefix) + len(tokenizer.suffix)
     length = max(w.pieces[1] - w.pieces[0] for w in windows) + extra
@@ -34,6 +35,7 @@ def collate(windows: Sequence[Window], documents: Sequence[Pieces], tokenizer: P
     ids = np.full((size, length), tokenizer.pad, dtype=np.int64)
     mask = np.zeros((size, length), dtype=np.int64)
     first = np.zeros((size, widest), dtype=np.int64)
+    last = np.zeros((size, widest), dtype=np.int64)
     unit_of = np.full((size, length), -1, dtype=np.int64)
     for row, window in enumerate(windows):
         a, b = window.pieces
@@ -46,18 +48,21 @@ def collate(windows: Sequence[Window], documents: Sequence[Pieces], tokenizer: P
         mask[row, : end + len(tokenizer.suffix)] = 1
         first[row, : v - u] = source.first[u:v] - a + ahead
         unit_of[row, ahead:end] = _local(source.unit_of[a:b], u, v)
+        members = np.flatnonzero(unit_of[row] >= 0)
+        last[row, unit_of[row, members]] = members  # the last one of each unit remains
     counts = np.array([w.units[1] - w.units[0] for w in windows], dtype=np.int64)
     return {
         "input_ids": ids,
         "attention_mask": mask,
         "first_piece": first,
+        "last_piece": last,
         "unit_of_piece": unit_of,
         "unit_count": counts,
     }
 
 
 T = TypeVar("T")
-_OF_UNITS = ("first_piece", "unit_of_piece", "unit_count")
+_OF_UNITS = ("first_piece", "last_piece", "unit_of_piece", "unit_count")
 
 
 def with_level(batch: Batch, other: Batch, level: str) -> Batch:

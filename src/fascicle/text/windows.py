@@ -126,7 +126,7 @@ def answers_for(window: Window, start: int, end: int) -> bool:
 
 def cut_short(pieces: Pieces, *, capacity: int) -> Ints:
     """Units whose pieces reach over more than a window holds: only those among the first ``capacity`` are read."""
-    return np.flatnonzero(_last_pieces(pieces) - pieces.first >= capacity).astype(np.int64)
+    return np.flatnonzero(last_pieces(pieces) - pieces.first >= capacity).astype(np.int64)
 
 
 def stitch(scores: Sequence[NDArray[np.float32]], windows: Sequence[Window], *, units: int) -> NDArray[np.float32]:
@@ -148,7 +148,7 @@ def stitch(scores: Sequence[NDArray[np.float32]], windows: Sequence[Window], *, 
     return joined
 
 
-def _last_pieces(pieces: Pieces) -> Ints:
+def last_pieces(pieces: Pieces) -> Ints:
     """Index of the last piece of each unit."""
     members = np.flatnonzero(pieces.unit_of >= 0)
     last = pieces.first.copy()
@@ -237,7 +237,7 @@ def _inward(pieces: Pieces) -> tuple[Ints, Ints]:
     """For each border between pieces the nearest that cuts no unit: not before it, and not after it; ``[n + 1]``."""
     borders = np.arange(len(pieces.ids) + 1)
     # Borders are compared with the farthest piece of all units that begin before them.
-    reach = np.append(-1, np.maximum.accumulate(_last_pieces(pieces)))
+    reach = np.append(-1, np.maximum.accumulate(last_pieces(pieces)))
     whole = reach[np.searchsorted(pieces.first, borders, side="left")] < borders
     following = np.minimum.accumulate(np.where(whole, borders, len(pieces.ids))[::-1])[::-1]
     return following, np.maximum.accumulate(np.where(whole, borders, 0))

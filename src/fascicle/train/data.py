@@ -5,13 +5,15 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import torch
 from torch import Tensor
 
 from fascicle.core.document import GOLD, Document
+from fascicle.errors import RecipeError
+from fascicle.models.binder import UNKNOWN, held
 from fascicle.models.head import Head
 from fascicle.models.targets import Aligned, Limits, align, unknown_units
 from fascicle.recipe.heads import Level
@@ -162,6 +164,20 @@ def training_set(
         mentions=sum(len(d.layer(GOLD)) for d in documents),
         lost={name: +count for name, count in lost.items()},
     )
+
+
+def with_mentions(data: TrainingSet) -> TrainingSet:
+    """The training set of a bi-encoder alone without the windows in which no mention lies.
+
+    Raises:
+        RecipeError: no window is left.
+    """
+    ((level, view),) = data.views.items()
+    (gold,) = data.gold.values()
+    kept = [w for w in view.windows if (held(gold[w.document], w)[:, 2] != UNKNOWN).any()]
+    if not kept:
+        raise RecipeError('windows = "mentions" leaves nothing to train on: no window of train holds one; choose "all"')
+    return replace(data, views={level: replace(view, windows=kept)})
 
 
 def aligned_gold(

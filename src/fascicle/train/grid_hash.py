@@ -1,9 +1,9 @@
 """What makes two runs the same: the hash of a recipe over everything that decides its numbers, and nothing else.
 
 Left out are the name of the recipe, where its data lie, and every value that is the default, so that a setting that a
-later release adds changes no hash. Put in are the contents of corpora and dictionaries, as hashes, and the seed. The
-encoder counts by its name and revision, not by its files. Whoever changes a *default* changes what silent recipes
-mean: ``VERSION`` is then raised, and all results are stale.
+later release adds changes no hash. Put in are the contents of corpora, dictionaries and descriptions of types, as
+hashes, and the seed. The encoder counts by its name and revision, not by its files. Whoever changes a *default* changes
+what silent recipes mean: ``VERSION`` is then raised, and all results are stale.
 """
 
 from __future__ import annotations

@@ -10,6 +10,7 @@ from torch import Tensor, nn
 from torch.optim import Optimizer
 from torch.optim.lr_scheduler import LambdaLR
 
+from fascicle.models.encoder import Encoder
 from fascicle.models.model import NerModel
 from fascicle.recipe.settings import TrainingSettings
 
@@ -30,12 +31,13 @@ def parameter_groups(model: NerModel, settings: TrainingSettings) -> Iterator[di
     """Groups of parameters that share a learning rate and a weight decay.
 
     Heads have their own rate; each encoder layer has that of the layer above times ``layer_decay``, the embeddings
-    count as the layer below the first. Biases and normalisations are not decayed.
+    count as the layer below the first; an encoder inside a head is one too. Biases and normalisations are not decayed.
     """
+    encoders = tuple(f"{name}." for name, module in model.named_modules() if isinstance(module, Encoder))
     depth = 1 + max((_depth(name) for name, _ in model.encoder.named_parameters()), default=0)
     groups: dict[tuple[float, float], list[nn.Parameter]] = {}
     for name, parameter in model.named_parameters():
-        if name.startswith("encoder."):
+        if name.startswith(encoders):
             rate = settings.learning_rate * settings.layer_decay ** (depth - 1 - _depth(name))
         else:
             rate = settings.head_learning_rate or settings.learning_rate

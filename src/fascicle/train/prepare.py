@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import msgspec
 
@@ -11,13 +12,14 @@ from fascicle.errors import RecipeError
 from fascicle.models.checkpoint import build_model
 from fascicle.models.encoder import Pretrained
 from fascicle.models.model import NerModel
-from fascicle.recipe.heads import WIDEST, Head, SpanHeadSettings
+from fascicle.recipe.heads import WIDEST, BinderSettings, Head, SpanHeadSettings
 from fascicle.recipe.manifest import Decision, Manifest, TokenizerFacts
 from fascicle.recipe.settings import Recipe
+from fascicle.recipe.types import TypeDescriptions, check_types, read_types
 from fascicle.text.pieces import PieceTokenizer
 from fascicle.text.reading import read_documents
 from fascicle.train.corpus import part_sha256
-from fascicle.train.data import TrainingSet, covering_width, training_set
+from fascicle.train.data import TrainingSet, covering_width, training_set, with_mentions
 from fascicle.train.parts import Parts
 
 COVERED = 0.99
@@ -47,10 +49,14 @@ def prepare(recipe: Recipe, parts: Parts, pretrained: Pretrained) -> Prepared:
         recipe: what to do.
         parts: its corpus.
         pretrained: its encoder, which becomes part of the model.
+
+    Raises:
+        RecipeError: descriptions that are not those of the types of train, or that the encoder cannot read; windows
+            with mentions are asked for and there are none.
     """
     heads = {name: fitted_head(h, recipe, parts, pretrained.tokenizer) for name, h in recipe.heads().items()}
     manifest = make_manifest(recipe, heads, types=parts.types, pretrained=pretrained)
-    model = build_model(pretrained.encoder, manifest, weights=recipe.weights())
+    model = build_model(pretrained.encoder, manifest, tokenizer=pretrained.tokenizer, weights=recipe.weights())
     data = training_set(
         parts.train,
         pretrained.tokenizer,
@@ -58,6 +64,8 @@ def prepare(recipe: Recipe, parts: Parts, pretrained: Pretrained) -> Prepared:
         reading=recipe.reading,
         heads={name: model.head(name) for name in heads},
     )
+    if any(isinstance(head, BinderSettings) and head.windows == "mentions" for head in heads.values()):
+        data = with_mentions(data)
     return Prepared(manifest=manifest, model=model, data=data, notes=tuple(_notes(recipe, heads, data)))
 
 
@@ -81,6 +89,11 @@ def check_encoder(recipe: Recipe, pretrained: Pretrained) -> None:
             f'model.specials = "include" needs special tokens before and after a text, which {recipe.model.encoder} '
             'does not have; use "exclude"'
         )
+    if any(isinstance(head, BinderSettings) for head in recipe.heads().values()) and not pretrained.tokenizer.prefix:
+        raise RecipeError(
+            f'family = "binder" needs a special token before a text, which {recipe.model.encoder} does not have; '
+            "choose another encoder or family"
+        )
     if recipe.training.hidden_pieces and pretrained.tokenizer.mask is None:
         raise RecipeError(
             f"training.hidden_pieces = {recipe.training.hidden_pieces} needs a mask token, which the tokenizer of "
@@ -94,7 +107,13 @@ def check_encoder(recipe: Recipe, pretrained: Pretrained) -> None:
 
 
 def fitted_head(head: Head, recipe: Recipe, parts: Parts, tokenizer: PieceTokenizer) -> Head:
-    """A head of a recipe, with what the recipe leaves to the training data: the width of a span head."""
+    """A head of a recipe as the model folder has it.
+
+    What the recipe leaves to the training data is filled in, the width of a span head; and of a file of descriptions
+    there is only the name, since its content is in the folder.
+    """
+    if isinstance(head, BinderSettings) and head.types:
+        return msgspec.structs.replace(head, types=Path(head.types).name)
     if not isinstance(head, SpanHeadSettings) or head.width:
         return head
     read = read_documents(parts.train, tokenizer, reading=recipe.reading, level=head.level)
@@ -121,7 +140,26 @@ def make_manifest(
         ),
         decision=decision_for(recipe.answer(), heads, recipe),
         encoder=recipe.model.encoder,
+        descriptions=descriptions_of(recipe, types),
     )
+
+
+def descriptions_of(recipe: Recipe, types: Sequence[str]) -> dict[str, TypeDescriptions]:
+    """What each head of a recipe that needs it reads of the types.
+
+    Args:
+        recipe: what to do.
+        types: of the corpus.
+
+    Raises:
+        RecipeError: see ``recipe.types.read_types`` and ``check_types``.
+    """
+    found: dict[str, TypeDescriptions] = {}
+    for name, head in recipe.heads().items():
+        if isinstance(head, BinderSettings) and head.types:
+            found[name] = read_types(head.types)
+            check_types(found[name], types, origin=head.types)
+    return found
 
 
 def decision_for(name: str, heads: Mapping[str, Head], recipe: Recipe) -> Decision:

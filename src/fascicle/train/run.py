@@ -18,6 +18,7 @@ import json
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import msgspec
@@ -27,6 +28,7 @@ from fascicle.errors import OutputError, RecipeError
 from fascicle.formats.atomic import atomic_text_writer
 from fascicle.models.encoder import load_pretrained
 from fascicle.recipe.settings import Recipe
+from fascicle.recipe.types import read_types
 from fascicle.text.segment import SEGMENTERS
 from fascicle.train.data import TrainingSet
 from fascicle.train.distant import weak_labels
@@ -37,6 +39,11 @@ from fascicle.train.parts import Parts, read_parts, representable
 from fascicle.train.prepare import check_encoder, prepare
 from fascicle.train.session import Session, write_json
 from fascicle.train.state import restore_state
+
+_NAMES = MappingProxyType(
+    {f"distant.{name}": "the dictionary" for name in ("core", "full")}
+    | {f"{table}.types": "the description of the types" for table in ("model", "bundle")}
+)
 
 
 def run_recipe(recipe: Recipe, folder: Path, *, resume: bool = False) -> Iterator[RunEvent]:
@@ -53,10 +60,13 @@ def run_recipe(recipe: Recipe, folder: Path, *, resume: bool = False) -> Iterato
     Raises:
         OutputError: the folder exists, or holds no run of this recipe that could be resumed.
         InputError: corpus or dictionary cannot be read, or the corpus holds no mentions.
-        RecipeError: the recipe does not fit encoder or corpus.
+        RecipeError: the recipe does not fit encoder or corpus, or its descriptions of types do not.
     """
     _check_folder(folder, recipe, resume=resume)
     _check_names(recipe)
+    for key, path in recipe.files().items():
+        if key.endswith(".types"):
+            read_types(path)  # what is wrong with it is said before a corpus is read
     started = time.perf_counter()
     parts = read_parts(recipe.corpus, weak_labels(recipe))
     pretrained = load_pretrained(recipe.model.encoder, revision=recipe.model.revision)
@@ -132,10 +142,12 @@ def _check_data(folder: Path, facts: dict[str, Any]) -> None:
     """Refuses to go on with other data than the run began with."""
     path = folder / "run.json"
     before = json.loads(path.read_text(encoding="utf-8"))["data"] if path.is_file() else facts
-    if before != facts:
-        other = {name for name in facts if facts[name]["sha256"] != before.get(name, {}).get("sha256")}
-        what = "dictionary" if other and other <= {"distant.core", "distant.full"} else "corpus"
-        raise OutputError(f"the {what} has changed since the run in {folder} began; start a new run")
+    then, now = ({name: of["sha256"] for name, of in data.items()} for data in (before, facts))
+    other = {name for name in then | now if then.get(name) != now.get(name)}
+    if other:
+        what = sorted({_NAMES.get(name, "the corpus") for name in other})
+        verb = "has" if len(what) == 1 else "have"
+        raise OutputError(f"{' and '.join(what)} {verb} changed since the run in {folder} began; start a new run")
 
 
 def _facts(recipe: Recipe, parts: Parts, data: TrainingSet, of_data: dict[str, Any]) -> dict[str, Any]:

@@ -25,7 +25,7 @@ from fascicle.recipe.manifest import Manifest, write_manifest
 from fascicle.recipe.settings import Recipe
 from fascicle.runtime.predictor import ModelPredictor
 from fascicle.text.pieces import PieceTokenizer
-from fascicle.train.decision import fit_nothing
+from fascicle.train.decision import fit_nothing, is_unfitted
 from fascicle.train.distant import score_known
 from fascicle.train.events import EpochScored, Finished, HeadScores, Note, RunEvent
 from fascicle.train.loop import EpochDone, StepDone, Trainer
@@ -125,7 +125,7 @@ class Session:
         model = load_model(self._folder / view.folder, view.manifest).to(next(self._model.parameters()).device)
         epoch = self._best(view)["epoch"]
         tuned: dict[str, Any] = {}
-        if self._recipe.decision.tune == "nothing":
+        if self._recipe.decision.tune == "nothing" or is_unfitted(view.manifest):
             view, tuned = self._tuned(model, view)
         dev = self._predict_and_score(model, view, self._parts.dev, "dev")
         test = self._predict_and_score(model, view, self._parts.test, "test") if self._parts.test else None
@@ -139,16 +139,25 @@ class Session:
         write_manifest(self._folder / view.folder, manifest)
         return replace(view, manifest=manifest), {"nothing": decision.nothing, "dev_f1_by_nothing": tried}
 
+    def _with_threshold(self, view: _View, *, bf16: bool) -> _View:
+        """The view with a threshold for the weights of this epoch, if its head has none of its own."""
+        if not is_unfitted(view.manifest):
+            return view
+        scorer = TorchScorer(model=self._model.eval(), answer=view.name, bf16=bf16)
+        decision, _ = fit_nothing(view.manifest, self._tokenizer, scorer, self._parts.dev)
+        return replace(view, manifest=msgspec.structs.replace(view.manifest, decision=decision))
+
     def _after_epoch(self, event: EpochDone, trainer: Trainer) -> EpochScored:
         weights = trainer.average.weights()
         with _weights(self._model, weights):
             name, bf16 = f"dev-epoch-{event.epoch:02d}", trainer.bf16
-            dev = [self._predict_and_score(self._model, v, self._parts.dev, name, bf16=bf16) for v in self._views]
+            views = [self._with_threshold(view, bf16=bf16) for view in self._views]
+            dev = [self._predict_and_score(self._model, v, self._parts.dev, name, bf16=bf16) for v in views]
             line: dict[str, Any] = {"epoch": event.epoch, "loss": event.loss, "seconds": round(event.seconds, 2)}
-            line |= {view.key: scores.as_dict() for view, scores in zip(self._views, dev, strict=True)}
+            line |= {view.key: scores.as_dict() for view, scores in zip(views, dev, strict=True)}
             self._lines.append(line)
-            best = [self._best(view) is line for view in self._views]
-            for view in compress(self._views, best):
+            best = [self._best(view) is line for view in views]
+            for view in compress(views, best):
                 with atomic_folder(self._folder / view.folder, overwrite=True) as place:
                     save_model(place, self._model, manifest=view.manifest, tokenizer=self._tokenizer)
         with atomic_text_writer(self._folder / "metrics.jsonl", overwrite=True) as stream:

@@ -1,0 +1,201 @@
+"""The decoder of a bi-encoder against Algorithm 1 of the paper, over texts in windows."""
+
+from __future__ import annotations
+
+import math
+from itertools import product
+from typing import Any, Literal
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fascicle.errors import ModelError
+from fascicle.recipe.heads import BinderSettings
+from fascicle.recipe.manifest import Decision, Manifest, TokenizerFacts
+from fascicle.recipe.settings import ReadingSettings
+from fascicle.runtime.decoders import MatchDecoder, Tables, decoder_of
+from fascicle.text.pieces import Pieces
+from fascicle.text.windows import Window, answers_for, windows_of
+
+TYPES = ("Chemical", "Disease")
+WIDTH = 3
+Row = tuple[int, int, int, float, float]  # start, end, type, score of the span, its margin
+
+
+def manifest_of(head: BinderSettings, *, nothing: float = 0.0) -> Manifest:
+    return Manifest(
+        name="tested",
+        fascicle="0",
+        runtime="onnx",
+        types=TYPES,
+        heads={"binder": head},
+        reading=ReadingSettings(),
+        tokenizer=TokenizerFacts(sha256="", prefix=(2,), suffix=(3,), pad=0),
+        decision=Decision(answer="binder", decoding=head.decoding, nothing=nothing),
+    )
+
+
+def words(count: int) -> Pieces:
+    """One sentence of words of one piece."""
+    ranges = np.stack([np.arange(count), np.arange(count) + 1], axis=1)
+    return Pieces(
+        ids=np.zeros(count, dtype=np.int64),
+        spans=ranges,
+        units=ranges,
+        first=np.arange(count),
+        unit_of=np.arange(count),
+        sentences=np.array([[0, count]]),
+    )
+
+
+def tables_of(windows: list[Window], chance: np.random.Generator, *, joint: bool) -> dict[str, np.ndarray[Any, Any]]:
+    rows, units = len(windows), max(w.units[1] - w.units[0] for w in windows)
+    shapes: dict[str, tuple[int, ...]] = {
+        "spans": (rows, units, WIDTH, len(TYPES)),
+        "span_threshold": (rows, len(TYPES)),
+    }
+    if joint:
+        shapes |= {"starts": (rows, units, len(TYPES)), "ends": (rows, units, len(TYPES))}
+        shapes |= {"start_threshold": (rows, len(TYPES)), "end_threshold": (rows, len(TYPES))}
+    return {name: chance.integers(-4, 5, shape).astype(np.float32) for name, shape in shapes.items()}
+
+
+def algorithm_1(tables: Tables, windows: list[Window], *, flat: bool, joint: bool, shift: float) -> list[Row]:
+    """With a document read through windows: a span is that of the window that answers for it."""
+    found: list[Row] = []
+    for b, window in enumerate(windows):
+        count = window.units[1] - window.units[0]
+        for k, i, w in product(range(len(TYPES)), range(count), range(WIDTH)):
+            j, score, null = (
+                i + w,
+                float(tables["spans"][b, min(i, count), w, k]),
+                float(tables["span_threshold"][b, k]),
+            )
+            if j >= count or not answers_for(window, window.units[0] + i, window.units[0] + j + 1):
+                continue
+            if joint and (
+                tables["starts"][b, i, k] < tables["start_threshold"][b, k]
+                or tables["ends"][b, j, k] < tables["end_threshold"][b, k]
+            ):
+                continue
+            if score > null + shift:
+                found.append((window.units[0] + i, window.units[0] + j + 1, k, score, score - null - shift))
+    if not flat:
+        return sorted(found)
+    kept: list[Row] = []
+    for row in sorted(found, key=lambda r: (-r[3], r[0], r[1], r[2])):
+        if all(row[1] <= other[0] or other[1] <= row[0] for other in kept):
+            kept.append(row)
+    return sorted(kept)
+
+
+@given(
+    seed=st.integers(0, 10**6),
+    counts=st.lists(st.integers(1, 12), min_size=1, max_size=3),
+    decoding=st.sampled_from(["nested", "greedy"]),
+    inference=st.sampled_from(["span", "joint"]),
+    shift=st.sampled_from([0.0, 1.0, -1.5]),
+)
+def test_it_is_algorithm_1(
+    seed: int,
+    counts: list[int],
+    decoding: Literal["nested", "greedy"],
+    inference: Literal["span", "joint"],
+    shift: float,
+) -> None:
+    chance = np.random.default_rng(seed)
+    head = BinderSettings(decoding=decoding, inference=inference, width=WIDTH)
+    decoder = decoder_of(manifest_of(head, nothing=shift))
+    documents = [windows_of(words(n), document=i, unit="sentence", capacity=6, overlap=2) for i, n in enumerate(counts)]
+    taken, expected = [], []
+    for windows in documents:
+        tables = tables_of(windows, chance, joint=inference == "joint")
+        sizes = np.array([w.units[1] - w.units[0] for w in windows])
+        taken.append(decoder.take(tables, windows, sizes))
+        expected.append(
+            algorithm_1(tables, windows, flat=decoding == "greedy", joint=inference == "joint", shift=shift)
+        )
+    for (spans, scores), rows in zip(decoder.decide(taken, documents), expected, strict=True):
+        assert spans.tolist() == [list(row[:3]) for row in rows]
+        assert scores.tolist() == pytest.approx([1 / (1 + math.exp(-row[4])) for row in rows])
+        assert ((scores > 0.5) & (scores < 1)).all()
+
+
+def one_window(count: int) -> list[Window]:
+    return windows_of(words(count), document=0, unit="sentence", capacity=50, overlap=2)
+
+
+def decided(head: BinderSettings, tables: Tables, count: int) -> list[list[int]]:
+    decoder, windows = decoder_of(manifest_of(head)), one_window(count)
+    ((spans, _),) = decoder.decide([decoder.take(tables, windows, np.array([count]))], [windows])
+    found: list[list[int]] = spans.tolist()
+    return found
+
+
+def test_without_overlaps_the_score_counts_and_not_the_margin() -> None:
+    spans = np.full((1, 2, WIDTH, 2), -5.0, np.float32)
+    spans[0, 0, 0, 0], spans[0, 0, 1, 1] = 3.0, 2.0
+    tables = {"spans": spans, "span_threshold": np.array([[2.5, -4.0]], np.float32)}  # margins 0.5 and 6
+    head = BinderSettings(width=WIDTH)
+    assert decided(head, tables, 2) == [[0, 1, 0]]
+    assert decided(BinderSettings(width=WIDTH, decoding="nested"), tables, 2) == [[0, 1, 0], [0, 2, 1]]
+
+
+def test_scores_below_0_are_ranked_too() -> None:
+    spans = np.full((1, 3, WIDTH, 2), -9.0, np.float32)
+    spans[0, 0, 1, 0], spans[0, 1, 1, 0] = -3.0, -2.0
+    tables = {"spans": spans, "span_threshold": np.full((1, 2), -8.0, np.float32)}
+    assert decided(BinderSettings(width=WIDTH), tables, 3) == [[1, 3, 0]]
+
+
+def test_a_span_may_have_two_types_where_mentions_may_nest() -> None:
+    spans = np.full((1, 2, WIDTH, 2), -9.0, np.float32)
+    spans[0, 0, 1] = 3.0
+    tables = {"spans": spans, "span_threshold": np.zeros((1, 2), np.float32)}
+    assert decided(BinderSettings(width=WIDTH, decoding="nested"), tables, 2) == [[0, 2, 0], [0, 2, 1]]
+    assert decided(BinderSettings(width=WIDTH), tables, 2) == [[0, 2, 0]]
+
+
+def test_scores_like_gold_give_gold_back() -> None:
+    gold = [[0, 1, 1], [2, 5, 0], [3, 4, 1]]
+    spans = np.full((1, 6, WIDTH, 2), -1.0, np.float32)
+    for start, end, kind in gold:
+        spans[0, start, end - start - 1, kind] = 1.0
+    tables = {"spans": spans, "span_threshold": np.zeros((1, 2), np.float32)}
+    assert decided(BinderSettings(width=WIDTH, decoding="nested"), tables, 6) == gold
+
+
+def test_a_threshold_of_dev_is_the_threshold() -> None:
+    spans = np.array([[[[0.5, 1.5]] * WIDTH]], np.float32)
+    head = BinderSettings(width=WIDTH, thresholds="dev", decoding="nested")
+    for nothing, expected in ((0.0, [[0, 1, 0], [0, 1, 1]]), (0.5, [[0, 1, 1]]), (2.0, [])):
+        decoder, windows = decoder_of(manifest_of(head, nothing=nothing)), one_window(1)
+        ((found, _),) = decoder.decide([decoder.take({"spans": spans}, windows, np.array([1]))], [windows])
+        assert found.tolist() == expected
+
+
+def test_documents_without_windows() -> None:
+    decoder = decoder_of(manifest_of(BinderSettings()))
+    assert isinstance(decoder, MatchDecoder)
+    assert [spans.tolist() for spans, _ in decoder.decide([[], []], [[], []])] == [[], []]
+
+
+def test_tables_of_another_head_are_refused() -> None:
+    windows, counts = one_window(2), np.array([2])
+    good = tables_of(windows, np.random.default_rng(1), joint=True)
+    span = {name: good[name] for name in ("spans", "span_threshold")}
+    joint, dev = BinderSettings(width=WIDTH, inference="joint"), BinderSettings(width=WIDTH, thresholds="dev")
+    for head, tables, said in (
+        (BinderSettings(width=WIDTH), good, "which are not the tables of its family"),
+        (joint, span, "which are not the tables of its family"),
+        (dev, span, "which are not the tables of its family"),
+        (BinderSettings(width=WIDTH + 1), span, "scores spans of up to 3 units, not 4"),
+        (BinderSettings(width=WIDTH), {"span_threshold": span["span_threshold"]}, "gives no table spans"),
+        (BinderSettings(width=WIDTH), {**span, "spans": span["spans"][..., :1]}, "gives no table spans with the 2"),
+        (BinderSettings(width=WIDTH), {**span, "spans": span["spans"] * np.nan}, r"model.json says \(.* is NaN\)"),
+        (joint, {**good, "starts": good["starts"][:, :1]}, r"model.json says \(.* do not agree"),
+    ):
+        with pytest.raises(ModelError, match=said):
+            decoder_of(manifest_of(head)).take(tables, windows, counts)
