@@ -21,7 +21,8 @@ ROOMS: dict[str, set[str]] = {
     "text": {"core"},
     "decode": {"core"},
     "formats": {"core", "text"},
-    "evaluate": {"core", "text", "decode"},
+    "combine": {"core"},
+    "evaluate": {"core", "text", "decode", "combine"},  # the last for the rules that a comparison tries out
     "knowledge": {"core", "text", "formats.source"},  # the last to open files
     "nn": set(),
     "runtime": {"core", "text", "decode"},

@@ -23,7 +23,7 @@ from types import MappingProxyType, ModuleType
 from typing import Final
 
 from fascicle import __version__
-from fascicle.commands import annotate, bench, corpus, evaluate, export, models, train
+from fascicle.commands import annotate, bench, combine, compare, corpus, evaluate, export, models, train
 from fascicle.commands.console import say
 from fascicle.commands.parsing import Parser, add_command, commands_of, parse
 from fascicle.errors import FascicleError
@@ -34,6 +34,8 @@ COMMANDS: Final[Mapping[str, ModuleType]] = MappingProxyType(
         "train": train,
         "bench": bench,
         "evaluate": evaluate,
+        "combine": combine,
+        "compare": compare,
         "export": export,
         "corpus": corpus,
         "models": models,
@@ -65,7 +67,7 @@ def build_parser() -> Parser:
     """The parser of all commands."""
     parser = Parser(
         prog="fascicle",
-        description="Find the names of things in text: annotate, train, evaluate, convert.",
+        description="Find the names of things in text: annotate, train, evaluate, combine, convert.",
         epilog="fascicle COMMAND --help tells the options of a command.",
     )
     parser.add_argument("--version", action="version", version=f"fascicle {__version__}")

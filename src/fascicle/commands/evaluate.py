@@ -12,19 +12,19 @@ from dataclasses import dataclass
 from fascicle.commands.console import Tally, say
 from fascicle.commands.inputs import INPUT_FORMATS, add_reading_details, read_file
 from fascicle.commands.parsing import add_json, add_strict
+from fascicle.commands.systems import PREDICTIONS, prediction_kind
 from fascicle.core.document import GOLD, Document, Mention
-from fascicle.errors import InputError, UsageError
+from fascicle.errors import UsageError
 from fascicle.evaluate.inputs import check_texts, layers, only_source
 from fascicle.evaluate.intervals import bootstrap_f1
 from fascicle.evaluate.scores import Scores, score
 from fascicle.evaluate.table import table
-from fascicle.formats.predictions import HEADER, text_hash
 from fascicle.formats.predictions import read as read_predictions
+from fascicle.formats.predictions import text_hash
 from fascicle.formats.report import ReadReport
-from fascicle.formats.source import Source, lines
+from fascicle.formats.source import Source
 
 HELP = "score predictions against gold: strict precision, recall and F1"
-PREDICTIONS = ("tsv", "predictions")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -82,7 +82,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _predicted(args: argparse.Namespace, tally: Tally) -> _Predicted:
-    kind = args.pred_format if args.pred_format != "auto" else _prediction_kind(args.predicted, args.encoding)
+    kind = args.pred_format if args.pred_format != "auto" else prediction_kind(args.predicted, args.encoding)
     if kind in PREDICTIONS:
         return _from_predictions(args, lists_all=kind != "tsv")
     documents = list(tally.observe(read_file(args.predicted, args, format_name=args.pred_format)))
@@ -114,17 +114,6 @@ def _check_source(args: argparse.Namespace, sources: set[str]) -> None:
         hint = f" (did you mean {near[0]!r}?)" if near else ""
         names = ", ".join(sorted(sources))
         raise UsageError(f"{args.predicted} holds no mention of {args.source!r}{hint}; it has those of {names}")
-
-
-def _prediction_kind(path: str, encoding: str) -> str:
-    """``"tsv"`` or ``"predictions"`` for a prediction file, told by its first line; else the empty string."""
-    try:
-        _, first = next(lines(Source(path=path, encoding=encoding)), (0, ""))
-    except InputError:
-        return ""  # the reader of documents says what is wrong with the file
-    if tuple(first.split("\t")) == HEADER:
-        return "tsv"
-    return "predictions" if first.startswith("{") and '"fascicle_predictions"' in first[:4096] else ""
 
 
 def _source_of(documents: Sequence[Document]) -> str:

@@ -72,7 +72,10 @@ def bootstrap_f1(scores: Scores, *, resamples: int = 1000, level: float = 0.95, 
     """
     counts = count_table(scores, resamples=resamples, level=level)
     drawn = np.concatenate(
-        [f1_of_sums(_sums(counts, draws), scores) for draws in _draws(len(counts), resamples=resamples, seed=seed)]
+        [
+            f1_of_sums(_sums(counts, draws), scores)
+            for draws in drawn_documents(len(counts), resamples=resamples, seed=seed)
+        ]
     )
     low, high = percentiles(drawn, level)
     return Interval(estimate=scores.micro.f1, low=low, high=high, level=level, resamples=resamples, seed=seed)
@@ -99,7 +102,7 @@ def bootstrap_difference(
     others = np.array([list(_triple(second, identifier)) for identifier in first.by_document], dtype=np.int64)
     parts = [
         f1_of_sums(_sums(counts, draws), first) - f1_of_sums(_sums(others, draws), second)
-        for draws in _draws(len(counts), resamples=resamples, seed=seed)
+        for draws in drawn_documents(len(counts), resamples=resamples, seed=seed)
     ]
     drawn = np.concatenate(parts)
     low, high = percentiles(drawn, level)
@@ -148,8 +151,14 @@ def _triple(scores: Scores, identifier: str) -> tuple[int, int, int]:
     return counts.tp, counts.fp, counts.fn
 
 
-def _draws(documents: int, *, resamples: int, seed: int) -> Iterator[npt.NDArray[np.int64]]:
-    """Indices of drawn documents, shape (some draws, documents); the blocks only bound the memory."""
+def drawn_documents(documents: int, *, resamples: int, seed: int) -> Iterator[npt.NDArray[np.int64]]:
+    """Indices of drawn documents, in blocks of shape (some draws, documents); the blocks only bound the memory.
+
+    Args:
+        documents: how many there are.
+        resamples: number of draws.
+        seed: of the random numbers; the same seed gives the same draws.
+    """
     generator = np.random.default_rng(seed)
     block = max(1, _INDICES_AT_ONCE // documents)
     for start in range(0, resamples, block):

@@ -21,9 +21,9 @@ def table(scores: Scores, *, interval: Interval | None = None) -> str:
     macro = scores.macro
     averages = [
         _line("micro", scores.micro, scores.counts),
-        ("macro", *map(_percent, (macro.precision, macro.recall, macro.f1)), *[""] * 5),
+        ("macro", *map(percent, (macro.precision, macro.recall, macro.f1)), *[""] * 5),
     ]
-    aligned = _align([_HEADER, *rows, *averages])
+    aligned = aligned_rows([_HEADER, *rows, *averages])
     rule = "-" * len(aligned[0])
     body = [aligned[0], rule, *aligned[1:-2], *([rule] if rows else []), *aligned[-2:]]
     return "\n".join([*(line.rstrip() for line in body), "", *notes(scores, interval=interval)]) + "\n"
@@ -34,8 +34,8 @@ def notes(scores: Scores, *, interval: Interval | None = None) -> list[str]:
     said = [f"Strict match of document, type and offsets over {len(scores.by_document):,} documents."]
     if interval is not None:
         said.append(
-            f"Micro F1 {_percent(interval.estimate)}, {interval.level:.0%} interval {_percent(interval.low)} to "
-            f"{_percent(interval.high)} (bootstrap over documents, {interval.resamples:,} draws, seed {interval.seed})."
+            f"Micro F1 {percent(interval.estimate)}, {interval.level:.0%} interval {percent(interval.low)} to "
+            f"{percent(interval.high)} (bootstrap over documents, {interval.resamples:,} draws, seed {interval.seed})."
         )
     if scores.duplicates_gold or scores.duplicates_predicted:
         said.append(
@@ -51,14 +51,15 @@ def notes(scores: Scores, *, interval: Interval | None = None) -> list[str]:
 
 def _line(name: str, rates: Rates, counts: Counts) -> tuple[str, ...]:
     numbers = (counts.support, counts.predicted, counts.tp, counts.fp, counts.fn)
-    return (name, *map(_percent, (rates.precision, rates.recall, rates.f1)), *(f"{number:,}" for number in numbers))
+    return (name, *map(percent, (rates.precision, rates.recall, rates.f1)), *(f"{number:,}" for number in numbers))
 
 
-def _percent(share: float) -> str:
+def percent(share: float) -> str:
+    """A share as a percentage with two decimals."""
     return f"{100 * share:.2f}"
 
 
-def _align(rows: Sequence[Sequence[str]]) -> list[str]:
+def aligned_rows(rows: Sequence[Sequence[str]]) -> list[str]:
     """Columns of equal width, the first to the left, the numbers to the right."""
     widths = [max(len(cell) for cell in column) for column in zip(*rows, strict=True)]
     return [

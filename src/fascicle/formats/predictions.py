@@ -15,7 +15,7 @@ from typing import BinaryIO, Final
 import msgspec
 
 from fascicle.core.document import Document, Event, Mention, canonical, unique
-from fascicle.core.spans import as_fragments
+from fascicle.core.spans import Fragments
 from fascicle.errors import FormatError, InputError
 from fascicle.formats.atomic import output
 from fascicle.formats.source import Source, is_integer, lines
@@ -211,15 +211,19 @@ def _from_rows(identifier: str, mentions: list[Mention], place: str) -> Predicti
 
 
 def _mention(columns: list[str], place: str, mention_source: str) -> Mention:
-    starts, ends = columns[2].split(";"), columns[3].split(";")
     try:
-        spans = as_fragments((_integer(start), _integer(end)) for start, end in zip(starts, ends, strict=True))
+        spans: Fragments = ((_integer(columns[2]), _integer(columns[3])),) if ";" not in columns[2] else _spans(columns)
         score = _score(columns[4]) if len(columns) == 5 and columns[4] else None
         return Mention(spans, columns[1], score=score, source=mention_source)
     except ValueError as error:
         raise FormatError(
             f"{place}: start {columns[2]!r}, end {columns[3]!r} and score {columns[4:]} make no mention ({error})"
         ) from None
+
+
+def _spans(columns: list[str]) -> Fragments:
+    starts, ends = columns[2].split(";"), columns[3].split(";")
+    return tuple(sorted(zip(map(_integer, starts), map(_integer, ends), strict=True)))
 
 
 def _integer(text: str) -> int:

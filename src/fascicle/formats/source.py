@@ -21,6 +21,7 @@ MAX_FILE: Final = 512 * 2**20  # what is read as a whole: a plain text, a JSON a
 STDIN: Final = "-"
 GZIP: Final = b"\x1f\x8b"
 _BOM: Final = codecs.BOM_UTF8
+_INTEGER: Final = re.compile(r"-?[0-9]{1,18}")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -120,7 +121,7 @@ def whole_text(source: Source) -> str:
 
 def is_integer(text: str) -> bool:
     """Whether a column holds an integer; `int` would also take digits of other scripts, blanks and underscores."""
-    return re.fullmatch(r"-?[0-9]{1,18}", text) is not None
+    return _INTEGER.fullmatch(text) is not None
 
 
 def _decoded_lines(stream: BinaryIO, source: Source) -> Iterator[str]:

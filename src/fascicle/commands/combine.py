@@ -1,0 +1,169 @@
+"""``fascicle combine``: the predictions of several systems to one file."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Iterator, Mapping
+from itertools import combinations
+from types import MappingProxyType
+from typing import Final
+
+import numpy as np
+
+from fascicle.combine.align import MISSING, Votes, align, some_documents
+from fascicle.combine.rules import HALF, Rule, combine, k_of_n, majority, union, weighted
+from fascicle.combine.type_names import check_types, rename
+from fascicle.commands.console import Tally, say
+from fascicle.commands.outputs import STDOUT, check_output, format_of
+from fascicle.commands.parsing import add_overwrite, add_strict, positive
+from fascicle.commands.systems import add_system_options, read_map, read_systems, said_about
+from fascicle.core.document import Event, Mention
+from fascicle.errors import UsageError
+from fascicle.formats.atomic import output
+from fascicle.formats.predictions import Prediction, write_jsonl, write_tsv
+
+HELP = "join the predictions of several systems by a rule"
+STEP: Final = "combine"
+RULES: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "union": "what any system said",
+        "majority": "what more than half said (of two: both)",
+        "kofn": "what at least --k said",
+        "weighted": "what systems with more than --threshold of the --weights said",
+    }
+)
+_FORMATS: Final = MappingProxyType({"tsv": "tsv", "predictions": "predictions", "jsonl": "predictions"})
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Adds the options."""
+    parser.set_defaults(run=run)
+    listed = "; ".join(f"{name}: {means}" for name, means in RULES.items())
+    parser.add_argument("rule", choices=tuple(RULES), metavar="RULE", help=listed)
+    parser.add_argument(
+        "files", nargs="*", metavar="PRED", help="prediction files (JSON Lines or TSV), or corpora in any format"
+    )
+    parser.add_argument("-o", "--output", default=STDOUT, help="a .tsv or .jsonl file; default: standard output")
+    parser.add_argument(
+        "--format",
+        choices=("tsv", "predictions"),
+        help="default: by the suffix of the output, else predictions (JSON Lines)",
+    )
+    parser.add_argument("--k", type=positive, metavar="K", help="of kofn: how many systems must agree")
+    parser.add_argument(
+        "--weights",
+        metavar="W,W,...",
+        help="of weighted: one number for each system, in their order; e.g. their dev F1",
+    )
+    parser.add_argument(
+        "--threshold", metavar="SHARE", help=f"of weighted: the share of the weight to exceed; default: {HALF}"
+    )
+    parser.add_argument(
+        "--missing",
+        choices=MISSING,
+        default="auto",
+        help="a document that a file does not list: its system has no vote there (no-vote), found nothing (empty), or "
+        "that is an error (refuse); auto: empty for TSV, which cannot list documents without mentions, else no-vote",
+    )
+    add_overwrite(parser)
+    add_strict(parser)
+    add_system_options(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Combines; returns the exit code."""
+    rule = _rule(args)
+    name = _format(args)
+    check_output(args.output, format_name=name, overwrite=args.overwrite)
+    tally = Tally()
+    given = read_systems(args.files, args, tally=tally)
+    rule.check(len(given))
+    systems, notes = rename([one.system for one in given], read_map(args.map, given))
+    if not args.distinct_types:
+        notes += check_types({system.name: system.types() for system in systems}, agree=rule.is_vote)
+    votes = align(systems, missing=args.missing)
+    combined = combine(votes, rule)
+    with output(args.output, overwrite=args.overwrite) as stream:
+        write = write_tsv if name == "tsv" else write_jsonl
+        write(_predictions(combined, votes), stream)
+    for note in (*notes, *said_about(given), *_said(votes)):
+        say(f"note: {note}")
+    if args.verbose:
+        kept = sum(map(len, combined.values()))
+        say(
+            f"{rule.name} of {', '.join(votes.systems)}: {kept:,} of {len(votes.said):,} distinct mentions kept, in "
+            f"{len(votes.documents):,} documents"
+        )
+    tally.say(verbose=args.verbose)
+    return 3 if args.strict and votes.unread else tally.exit_code(strict=args.strict)
+
+
+def _rule(args: argparse.Namespace) -> Rule:
+    owners = {"k": "kofn", "weights": "weighted", "threshold": "weighted"}
+    for option, owner in owners.items():
+        if getattr(args, option) is not None and args.rule != owner:
+            raise UsageError(f"--{option} is for the rule {owner}, but {args.rule} was asked for; leave it out")
+    if args.rule == "kofn" and args.k is None:
+        raise UsageError("kofn needs --k, the number of systems that must agree, for example --k 2")
+    if args.rule == "weighted" and args.weights is None:
+        raise UsageError("weighted needs --weights, one number for each system, for example --weights 0.84,0.83,0.79")
+    made: dict[str, Callable[[], Rule]] = {
+        "union": union,
+        "majority": majority,
+        "kofn": lambda: k_of_n(args.k),
+        "weighted": lambda: weighted(
+            args.weights.split(","), threshold=HALF if args.threshold is None else args.threshold
+        ),
+    }
+    return made[args.rule]()
+
+
+def _format(args: argparse.Namespace) -> str:
+    if args.format is not None or args.output == STDOUT:
+        return args.format or "predictions"
+    name = format_of(args.output)
+    if name not in _FORMATS:
+        raise UsageError(
+            f"combined mentions are written as TSV or JSON Lines, which the name {args.output} does not tell; name it "
+            ".tsv or .jsonl, or say --format"
+        )
+    return _FORMATS[name]
+
+
+def _predictions(combined: Mapping[str, tuple[Mention, ...]], votes: Votes) -> Iterator[Prediction]:
+    for row, (identifier, mentions) in enumerate(combined.items()):
+        voters = votes.voters[row]
+        silent = sorted(name for name, has_vote in zip(votes.systems, voters, strict=True) if not has_vote)
+        events = [_no_vote(name) for name in silent]
+        yield Prediction(
+            id=identifier,
+            sha256=votes.hashes.get(identifier),
+            mentions=mentions,
+            events=(*votes.events.get(identifier, ()), *events),
+        )
+
+
+def _no_vote(name: str) -> Event:
+    return Event(
+        step=STEP, kind="loss", code="no-vote", message=f"{name} did not list this document, so it had no vote here"
+    )
+
+
+def _said(votes: Votes) -> Iterator[str]:
+    """What was decided about documents that are missing, and what may surprise."""
+    for name, documents in votes.unread.items():
+        yield f"{name} lacks {some_documents(documents)}; it has no vote there, and the rule is applied to the others"
+    for name, documents in votes.assumed.items():
+        all_ = len(votes.documents)
+        yield f"{name} names {all_ - len(documents):,} of {all_:,} documents; in the rest nothing counts as found"
+    alone = int((votes.voters.sum(axis=1) == 1).sum())
+    if alone:
+        yield f"documents in which only one system has a vote: {alone:,}"
+    if votes.duplicates:
+        yield f"mentions that a system has more than once, beyond the first: {votes.duplicates:,}; they have one vote"
+    for first, second in combinations(range(len(votes.systems)), 2):
+        if len(votes.said) and np.array_equal(votes.said[:, first], votes.said[:, second]):
+            yield (
+                f"{votes.systems[first]} and {votes.systems[second]} say exactly the same; if they are one system, it "
+                "has two votes"
+            )
