@@ -99,6 +99,24 @@ def test_cells_in_the_order_of_the_file(write: Write) -> None:
     assert grid.results == grid.path.parent / "results" / "small"
 
 
+def test_descriptions_of_types_go_to_the_systems_that_read_them(write: Write) -> None:
+    reads = '[systems.plain]\nmodel = { family = "binder", type_view = "keyword" }\n'
+    own = '[variants.long]\nmodel.types = "own.toml"\n'
+    changed = write(
+        TEXT + '[types]\ntwo = "two-types.toml"\n',
+        ("[systems.plain]\n", reads),
+        ("[variants.long]\n", own),
+        ('corpora = ["one", "two"]', 'corpora = ["two"]'),
+        ('systems = ["crf"]\nvariants', 'systems = ["plain"]\nvariants'),
+    )
+    runs = {run.recipe.name: run.recipe for run in read_grid(changed).runs}
+    assert runs["two-plain"].files()["model.types"] == "two-types.toml"
+    assert runs["two-plain-long"].files()["model.types"] == "own.toml"
+    assert "model.types" not in runs["two-crf"].files()
+    with pytest.raises(RecipeError, match=r"there is no corpus 'tow'; did you mean 'two'\? \(types\)"):
+        read_grid(write(TEXT + '[types]\ntow = "x.toml"\n'))
+
+
 def test_a_cell_is_the_merger_of_its_overlays(write: Write) -> None:
     values = tomllib.loads(TEXT)
     for run in read_grid(write()).runs:

@@ -9,6 +9,8 @@
     [corpora.conll04]                    # overlays, each a partial recipe
     [systems.softmax]
     [variants.rate-1e-4]
+    [types]                              # descriptions of the types of a corpus, for the systems that read them
+    conll04 = "../../recipes/types/conll04.toml"
 
     [[run]]
     corpora = ["conll04"]
@@ -42,6 +44,7 @@ from msgspec import Meta
 
 from fascicle.errors import RecipeError
 from fascicle.recipe.base import place_of
+from fascicle.recipe.heads import FILE_VIEWS
 from fascicle.recipe.reader import parse_recipe, resolve_paths
 from fascicle.recipe.settings import Recipe
 
@@ -71,6 +74,7 @@ class _Plan(msgspec.Struct, frozen=True, kw_only=True):
     corpora: dict[str, _Overlay] = {}
     systems: dict[str, _Overlay] = {}
     variants: dict[str, _Overlay] = {}
+    types: dict[str, str] = {}
     run: Annotated[tuple[_Block, ...], Meta(min_length=1)]
 
 
@@ -141,6 +145,9 @@ def read_grid(path: str | Path) -> Grid:
     """
     path = Path(path)
     plan = _plan(_toml(path, what="grid"), path)
+    for corpus in plan.types:
+        if corpus not in plan.corpora:
+            raise RecipeError(f"{path}: {_unknown('corpus', corpus, plan.corpora)} (types)")
     if plan.compare and plan.compare not in plan.systems:
         raise RecipeError(f"{path}: {_unknown('system', plan.compare, plan.systems)} (compare)")
     runs = [
@@ -239,10 +246,21 @@ def _of_overlays(plan: _Plan, block: _Block, *, path: Path, place: str) -> Itera
             for variant in block.variants or ("",):
                 overlays = [plan.corpora[corpus], plan.systems[system], plan.variants.get(variant, {})]
                 name = "-".join(filter(None, (corpus, system, variant)))
-                recipe = parse_recipe(merged(plan.recipe, *overlays, {"name": name}), origin=f"{path}: {name}")
+                values = _described(merged(plan.recipe, *overlays, {"name": name}), plan.types.get(corpus, ""))
+                recipe = parse_recipe(values, origin=f"{path}: {name}")
                 yield GridRun(
                     recipe=recipe, origin=path, tier=block.tier, corpus=corpus, system=system, variant=variant
                 )
+
+
+def _described(values: dict[str, Any], types: str) -> dict[str, Any]:
+    """Gives the descriptions of the types of a corpus to the heads of a cell that read about types and name no file."""
+    return {
+        key: {"types": types, **value}
+        if types and isinstance(value, dict) and value.get("type_view") in FILE_VIEWS
+        else value
+        for key, value in values.items()
+    }
 
 
 def _of_files(block: _Block, path: Path, place: str) -> Iterator[GridRun]:
