@@ -14,6 +14,9 @@ from hypothesis import settings
 if TYPE_CHECKING:
     from fascicle.recipe.settings import Recipe
 
+# The models of tests are so small that threads only wait for each other, on a busy machine for minutes.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+
 settings.register_profile("fascicle", derandomize=True, deadline=None, print_blob=True)
 settings.register_profile(
     "search", deadline=None, max_examples=2000

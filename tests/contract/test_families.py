@@ -38,6 +38,7 @@ from fascicle.models.tagger import CrfTagger, SoftmaxTagger
 from fascicle.recipe.heads import (
     HEADS,
     BiaffineSettings,
+    BinderSettings,
     CrfSettings,
     Head,
     SoftmaxSettings,
@@ -95,6 +96,8 @@ QUICK: tuple[Head, ...] = (
     SpanSettings(pooling="max", representation="hybrid", width_embedding=5, negatives=8),
     SpanSettings(pooling="mean", representation="pooling", decoding="nested"),
     BiaffineSettings(pooling="max", hidden=16),
+    BinderSettings(level="piece", decoding="nested", width_embedding=5),
+    BinderSettings(decoding="nested", inference="joint", thresholds="global", type_view="atomic"),
 )
 LONG = [head for number, head in enumerate(LEGAL) if isinstance(head, TaggerSettings) or number % 7 == 0]
 
@@ -288,7 +291,7 @@ def test_a_text_of_which_nothing_is_known_teaches_nothing(trained: Trained) -> N
         )
         for d in trained.gold
     ]
-    model = deepcopy(trained.model)
+    model = deepcopy(trained.model).train()
     name = model.answer
     reading = trained.predictor.manifest.reading
     data = training_set(unknown, trained.tokenizer, types=TYPES, reading=reading, heads={name: model.head(name)})

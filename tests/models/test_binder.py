@@ -26,11 +26,13 @@ from fascicle.core.document import Document, Mention  # noqa: E402
 from fascicle.errors import RecipeError  # noqa: E402
 from fascicle.evaluate.inputs import layers  # noqa: E402
 from fascicle.evaluate.scores import score  # noqa: E402
+from fascicle.loading import load  # noqa: E402
 from fascicle.models.binder import UNKNOWN, BinderHead  # noqa: E402
 from fascicle.models.checkpoint import TorchScorer, load_model, save_model  # noqa: E402
 from fascicle.models.encoder import Pretrained, load_pretrained  # noqa: E402
 from fascicle.models.head import Basis  # noqa: E402
 from fascicle.models.model import NerModel  # noqa: E402
+from fascicle.models.ship import export_model  # noqa: E402
 from fascicle.models.soup import average_models  # noqa: E402
 from fascicle.models.targets import Limits, align  # noqa: E402
 from fascicle.recipe.heads import BinderSettings  # noqa: E402
@@ -283,7 +285,7 @@ def test_a_batch_without_gold_has_a_loss_and_teaches_thresholds(made: Any) -> No
     none = {"binder": targets["binder"][:0]}
     loss = model.loss(model(batch), none)
     loss.backward()
-    assert loss.isfinite()
+    assert math.isfinite(loss.item())
     assert loss.item() > 0
     assert given.head.scorer.text["first"].weight.grad.any()
 
@@ -300,7 +302,7 @@ def subset(recipe: Recipe, types: tuple[str, ...]) -> Parts:
     return Parts(train=train, dev=only(parts.dev), test=[], types=types, notes=())
 
 
-def test_one_type_works(made: Any, tiny_recipe: Maker) -> None:
+def test_one_type_works(made: Any, tiny_recipe: Maker, tmp_path: Path) -> None:
     given = made(subset(tiny_recipe(), ("Chemical",)))
     assert given.prepared.manifest.types == ("Chemical",)
     for step in given.trainer(epochs=1).run():
@@ -308,6 +310,11 @@ def test_one_type_works(made: Any, tiny_recipe: Maker) -> None:
     given.model.eval()
     tables = given.model.answers(given.batch()[0])
     assert tables["spans"].shape[-1] == tables["span_threshold"].shape[-1] == 1
+    save(given, tmp_path / "torch")
+    export_model(tmp_path / "torch", tmp_path / "onnx", int8=False)
+    texts = [d.text for d in read_parts(tiny_recipe().corpus).train]
+    ours, theirs = (load(tmp_path / name).annotate(texts) for name in ("onnx", "torch"))
+    assert [[m.key for m in d.mentions] for d in ours] == [[m.key for m in d.mentions] for d in theirs]
 
 
 def test_windows_without_mentions_are_kept_or_dropped(made: Any, tiny_recipe: Maker) -> None:
@@ -315,6 +322,8 @@ def test_windows_without_mentions_are_kept_or_dropped(made: Any, tiny_recipe: Ma
     everything, some = made(parts), made(parts, windows="mentions")
     assert (len(everything.prepared.data.windows), len(some.prepared.data.windows)) == (10, 5)
     assert some.prepared.data.count(4) == 2
+    assert some.prepared.notes == ("5 of 10 windows of train hold no mention and are left out",)
+    assert everything.prepared.notes == ()
     gold = some.prepared.data.gold["binder"]
     assert all(len(gold[w.document]) for w in some.prepared.data.windows)
     for _ in some.trainer(epochs=1).run():
@@ -518,6 +527,12 @@ def test_no_tensor_is_stored_twice(made: Any, tmp_path: Path) -> None:
         assert len(names) == len(set(names)) == len(list(model.parameters()))
         pointers = [t.data_ptr() for t in model.state_dict().values()]
         assert len(set(pointers)) == len(pointers)
+
+
+def test_a_copy_of_a_model_reads_with_its_own_encoder(made: Any) -> None:
+    model = made().model
+    copy = deepcopy(model)
+    assert copy.head("binder").types.encoder is copy.encoder is not model.encoder
 
 
 def test_a_type_encoder_of_its_own_has_the_rates_of_an_encoder(made: Any) -> None:

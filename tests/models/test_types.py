@@ -167,6 +167,40 @@ def test_at_rest_the_first_three_instances_are_averaged_and_in_training_one_is_d
     assert seen == ({0, 1, 2, 3}, {4, 5, 6})
 
 
+def test_any_number_of_types_is_read_in_parts(pretrained: Pretrained, basis: Any) -> None:
+    words = [
+        "the",
+        "a",
+        "of",
+        "in",
+        "and",
+        "with",
+        "has",
+        "had",
+        "was",
+        "is",
+        "no",
+        "patient",
+        "doctor",
+        "lung",
+        "liver",
+        "heart",
+        "cancer",
+        "pain",
+        "fever",
+        "failure",
+    ]
+    names = tuple(f"{a} {b}" for a in words for b in words)[:70]
+    types = make_types(settings("name"), basis(types=names)).eval()
+    with torch.no_grad():
+        found = types()
+        for number in (0, 31, 32, 63, 64, 69):
+            ids = torch.tensor([pieces(pretrained, names[number])])
+            expected = pretrained.encoder(ids, torch.ones_like(ids))[0, 0]
+            torch.testing.assert_close(found[number], expected, rtol=1e-4, atol=1e-5)
+    assert found.shape == (70, 32)
+
+
 def test_one_text_a_type_needs_no_draw(basis: Any) -> None:
     types = make_types(settings(), basis())
     before = torch.get_rng_state()

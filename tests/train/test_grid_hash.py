@@ -197,6 +197,30 @@ def test_hashes_of_data(toy_corpus: Path, tmp_path: Path) -> None:
         data_hashes(recipe)
 
 
+def test_of_descriptions_the_content_counts_and_not_the_place(tmp_path: Path) -> None:
+    files = {name: tmp_path / name for name in ("a.toml", "b.toml", "c.toml")}
+    for name, text in (("a.toml", "x"), ("b.toml", "x"), ("c.toml", "y")):
+        files[name].write_text(text, encoding="utf-8")
+    (tmp_path / "corpus.tsv").write_text("a\tO\n", encoding="utf-8")
+    part = str(tmp_path / "corpus.tsv")
+
+    def identity(name: str, second: str = "") -> str:
+        reads = {"family": "binder", "type_view": "keyword"}
+        model = {"model": {"encoder": "tiny", **reads, "types": str(files[name])}}
+        bundle = {"bundle": {**reads, "name": "two", "types": str(files[second])}} if second else {}
+        corpus = {"corpus": {"train": part, "dev": part}}
+        recipe = parse_recipe({**VALUES, **corpus, **model, **bundle}, origin="test")
+        return recipe_hash(recipe, data_hashes(recipe))
+
+    assert identity("a.toml") == identity("b.toml")
+    assert identity("a.toml", "b.toml") == identity("b.toml", "a.toml")
+    told = {identity("a.toml"), identity("c.toml"), identity("a.toml", "c.toml"), identity("c.toml", "a.toml")}
+    assert len(told) == 4
+    files["c.toml"].unlink()
+    with pytest.raises(InputError, match=r"model\.types of the recipe is .*c\.toml, which does not exist"):
+        identity("c.toml")
+
+
 DISTANT = {**VALUES, "distant": {"core": "core.tsv"}}
 OF_CORE = {**DATA, "distant.core": "3" * 64}
 

@@ -126,7 +126,7 @@ def test_events_come_in_order(tiny_recipe: Maker, tmp_path: Path) -> None:
     assert [e.step for e in events if isinstance(e, StepDone)] == [1, 2, 3, 4, 5, 6]
     assert notes[0].endswith("tag scheme IOB2")
     assert notes[1:] == [f"{p}: 18 gold mentions, 0 (0.00%) cannot be represented exactly" for p in ("train", "dev")]
-    assert events[-1].test is None
+    assert events[-1].answer.test is None
 
 
 @pytest.mark.parametrize("select", ["best-dev", "last"])
@@ -136,13 +136,13 @@ def test_patience(tiny_recipe: Maker, tmp_path: Path, select: str) -> None:
     events = finish(tiny_recipe(training=training), tmp_path / "run")
     assert [e.epoch for e in events if isinstance(e, EpochScored)] == [1, 2, 3]
     assert Note(text="stopped early: no better dev F1 for 2 epochs") in events
-    assert events[-1].epoch == (1 if select == "best-dev" else 3)
+    assert events[-1].answer.epoch == (1 if select == "best-dev" else 3)
 
 
 @pytest.mark.parametrize("pooling", ["first", "max", "mean"])
 def test_bf16_after_fp32_in_one_process(tiny_recipe: Maker, tmp_path: Path, tiny_run: Path, pooling: str) -> None:
     recipe = tiny_recipe(model={"pooling": pooling}, training={"epochs": 8, "precision": "bf16"})
-    assert finish(recipe, tmp_path / "run")[-1].dev.micro.f1 > 0.8
+    assert finish(recipe, tmp_path / "run")[-1].answer.dev.micro.f1 > 0.8
 
 
 def test_an_encoder_with_another_way_to_leave_out_its_pooler(
@@ -206,7 +206,7 @@ def test_only_the_end_is_made_again(tiny_recipe: Maker, tmp_path: Path) -> None:
     (tmp_path / "run" / "scores.json").unlink()
     events = list(run_recipe(recipe, tmp_path / "run", resume=True))
     assert not any(isinstance(e, StepDone | EpochScored) for e in events)
-    assert (events[-1].epoch, events[-1].dev) == (first.epoch, first.dev)
+    assert events[-1].answer == first.answer
     assert (tmp_path / "run" / "best" / "model.safetensors").read_bytes() == before
 
 

@@ -21,6 +21,7 @@ from fascicle.recipe.types import Instance, TypeDescriptions, parse_instance
 from fascicle.text.pieces import Ints, PieceTokenizer
 
 INSTANCES = 3  # read for each type at inference (*binder* Table 5)
+_TOGETHER = 32  # types that are read at a time at inference, where any number may be given
 _OPENING, _CLOSING = "[", "]"  # around the mention of an instance; no piece is added to the vocabulary
 
 
@@ -127,7 +128,12 @@ class TypeEncoder(nn.Module):
 
     def forward(self) -> Tensor:
         """One vector a type, ``[K, d]``; in training of one of its texts, drawn by torch's generator."""
-        rows = self._drawn() if self.training else self._first()
+        if self.training:
+            return self._read(self._drawn())
+        return torch.cat([self._read(rows) for rows in torch.split(self._first(), _TOGETHER)])
+
+    def _read(self, rows: Tensor) -> Tensor:
+        """One vector for each row of texts, the mean over it, ``[rows, d]``."""
         ids, mask, place = (t[rows.flatten().to(t.device)] for t in (self.ids, self.mask, self.place))
         states = self.encoder(ids, mask)
         if self._mean:

@@ -46,8 +46,8 @@ class Decision(Settings, frozen=True, kw_only=True):
     Attributes:
         answer: the head that answers.
         decoding: one that the family of the answering head has.
-        nothing: added to the score of "no mention" (the tag O, the class None) of each unit or span: positive for
-            fewer mentions.
+        nothing: added to the score of "no mention" (the tag O, the class None, the threshold of a bi-encoder) of each
+            unit or span: positive for fewer mentions.
         touching: see ``decode.tagger.TagDecision``.
         chosen_on: sha256 of the data that the choice was made on; empty if none was.
     """

@@ -64,9 +64,11 @@ def prepare(recipe: Recipe, parts: Parts, pretrained: Pretrained) -> Prepared:
         reading=recipe.reading,
         heads={name: model.head(name) for name in heads},
     )
+    notes = list(_notes(recipe, heads, data))
     if any(isinstance(head, BinderSettings) and head.windows == "mentions" for head in heads.values()):
-        data = with_mentions(data)
-    return Prepared(manifest=manifest, model=model, data=data, notes=tuple(_notes(recipe, heads, data)))
+        before, data = len(data.windows), with_mentions(data)
+        notes.append(f"{before - len(data.windows):,} of {before:,} windows of train hold no mention and are left out")
+    return Prepared(manifest=manifest, model=model, data=data, notes=tuple(notes))
 
 
 def _notes(recipe: Recipe, heads: Mapping[str, Head], data: TrainingSet) -> Iterator[str]:
