@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from fascicle.core.document import Document, Mention
 from fascicle.core.spans import as_fragments
 from fascicle.errors import InputError
-from fascicle.evaluate.subsets import Recall, inner_spans, is_seen, same_spans, subset_recall, surfaces
+from fascicle.evaluate.subsets import Recall, inner_spans, is_seen, nesting, same_spans, subset_recall, surfaces
 from fascicle.formats.files import read
 from fascicle.formats.jsonl import JsonlOptions
 
@@ -65,14 +65,19 @@ def test_recall_against_a_naive_loop(
             subsets = [
                 "seen" if (m.text(TEXT), m.type) in names else "unseen",
                 "inner" if inside else "outermost",
+                *(["nested"] if inside or any(characters(o) < characters(m) for o in gold) else []),
                 *(["same_span"] if twin else []),
+                "discontinuous" if len(m.spans) > 1 else "continuous",
             ]
             for name in subsets:
                 expected[name][0] += 1
                 expected[name][1] += hit
     assert {name: [r.gold, r.found] for name, r in found.items()} == expected
     total = sum(len(gold) for gold, _ in pairs)
-    assert found["seen"].gold + found["unseen"].gold == found["inner"].gold + found["outermost"].gold == total
+    for parts in (("seen", "unseen"), ("inner", "outermost"), ("continuous", "discontinuous")):
+        assert sum(found[name].gold for name in parts) == total
+    without = subset_recall(documents, predicted, known=None)
+    assert without == {name: found[name] for name in found if name not in ("seen", "unseen")}
 
 
 def test_a_sentence_by_hand() -> None:
@@ -100,7 +105,10 @@ def test_a_sentence_by_hand() -> None:
         "unseen": Recall(gold=4, found=1),
         "outermost": Recall(gold=3, found=0),
         "inner": Recall(gold=2, found=2),
+        "nested": Recall(gold=5, found=2),
         "same_span": Recall(gold=2, found=0),
+        "continuous": Recall(gold=5, found=2),
+        "discontinuous": Recall(gold=0, found=0),
     }
     assert same_spans(gold) == {(spans["human T cells"],)}
 
@@ -108,6 +116,7 @@ def test_a_sentence_by_hand() -> None:
 def test_a_gap_makes_the_inner_one_of_two_with_the_same_ends() -> None:
     whole, split = Mention(((0, 9),), "X"), Mention(((0, 2), (7, 9)), "X")
     assert inner_spans((whole, split)) == {split.spans}
+    assert nesting((whole, split)) == ({split.spans}, {whole.spans})
     assert inner_spans((split, Mention(((3, 5),), "X"))) == set()  # in the gap is not inside
 
 

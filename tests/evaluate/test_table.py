@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from fascicle.core.document import Mention
+from fascicle.core.document import Document, Mention
 from fascicle.evaluate.intervals import bootstrap_f1
 from fascicle.evaluate.scores import score
-from fascicle.evaluate.table import table
+from fascicle.evaluate.systems import score_system
+from fascicle.evaluate.table import systems_table, table
 
 GENE, CELL = Mention(((0, 4),), "Gene"), Mention(((5, 9),), "Cell line")
 
 EXPECTED = """\
 type            P       R      F1  gold  predicted  TP  FP  FN
 --------------------------------------------------------------
-Cell line    0.00    0.00    0.00     0          1   0   1   0
+Cell line    0.00       -    0.00     0          1   0   1   0
 Gene       100.00  100.00  100.00     1          1   1   0   0
 --------------------------------------------------------------
 micro       50.00  100.00   66.67     1          2   1   1   0
@@ -21,6 +22,20 @@ macro      100.00  100.00  100.00
 Strict match of document, type and offsets over 2 documents.
 Duplicates counted once: 1 in the gold, 0 in the predictions.
 Documents without predictions: 1; nothing counts as found in them.
+- is undefined: no prediction (P), no gold mention (R), or neither (F1); macro averages take 0 for it.
+"""
+
+SEVERAL = """\
+F1 by type  gold   first  second
+--------------------------------
+Cell line      0       -    0.00
+Gene           1  100.00    0.00
+
+Strict match of document, type and offsets over 2 documents.
+There is 1 gold mention.
+From start only to type only: micro F1 under other rules of matching; docs/scores.md defines them.
+second: Documents without predictions: 1; nothing counts as found in them.
+- is undefined: no prediction (P), no gold mention (R), or neither (F1); macro averages take 0 for it.
 """
 
 
@@ -37,3 +52,40 @@ def test_the_table_says_its_interval_and_its_rule() -> None:
 
 def test_a_table_of_nothing() -> None:
     assert table(score({}, {})).startswith("type")
+
+
+def test_other_rules_and_no_types() -> None:
+    gold, said = {"a": [GENE]}, {"a": [Mention(((0, 5),), "Gene"), CELL]}
+    others = [score(gold, said, rule=rule) for rule in ("start", "end", "span")]
+    lines = table(score(gold, said), others=others, by_type=False).splitlines()
+    assert [line.split()[0] for line in lines[2:4]] == ["micro", "macro"]
+    assert [line.split() for line in lines[5:8]] == [
+        ["start", "only", "50.00", "100.00", "66.67", "1", "2", "1", "1", "0"],
+        ["end", "only", "0.00", "0.00", "0.00", "1", "2", "0", "2", "1"],
+        ["span", "only", "0.00", "0.00", "0.00", "1", "2", "0", "2", "1"],
+    ]
+    assert "\nRule 'start only' over 1 documents.\n" in table(others[0])
+
+
+def test_several_systems() -> None:
+    documents = [Document(id="a", text="BRCA1 gene", mentions=(GENE,)), Document(id="b", text="x")]
+    first = score_system("first", documents, predicted={"a": [GENE], "b": []})
+    said = {"a": [CELL, Mention(((0, 5),), "Gene")]}
+    second = score_system("second", documents, predicted=said, allow_missing=True)
+    top, types = systems_table([first, second]).split("\n\n", 1)
+    assert types == SEVERAL
+    header, rule, *rows = (line.split("  ") for line in top.splitlines())
+    assert [cell.strip() for cell in header if cell.strip()] == [
+        "system", "P", "R", "F1", "macro F1", "start only", "end only", "loose", "span only", "type only",
+        "predicted", "TP", "FP", "FN",
+    ]  # fmt: skip
+    assert "".join(rule).strip("-") == ""
+    assert [[cell.strip() for cell in row if cell.strip()] for row in rows] == [
+        ["first", *["100.00"] * 9, "1", "1", "0", "0"],
+        ["second", *["0.00"] * 4, "66.67", "0.00", "66.67", "0.00", "66.67", "2", "0", "2", "1"],
+    ]
+    intervals = {"first": bootstrap_f1(first.strict, resamples=10, seed=4)}
+    shown = systems_table([first, second], intervals=intervals, by_type=False)
+    assert " 0.00 to 100.00 " in shown  # some draws hold nothing but the document without mentions
+    assert "F1 by type" not in shown
+    assert "first: Micro F1 100.00, 95% interval 0.00 to 100.00" in shown

@@ -83,7 +83,10 @@ def test_counts_interval_and_recall(spoilt_run: Path, recipe: Recipe) -> None:
         "unseen": none,
         "outermost": full,
         "inner": none,
+        "nested": none,
         "same_span": none,
+        "continuous": full,
+        "discontinuous": none,
     }
 
 

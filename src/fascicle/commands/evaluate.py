@@ -3,50 +3,62 @@
 from __future__ import annotations
 
 import argparse
-import difflib
 import json
 import sys
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Final
 
 from fascicle.commands.console import Tally, say
 from fascicle.commands.inputs import INPUT_FORMATS, add_reading_details, read_file
-from fascicle.commands.parsing import add_json, add_strict
-from fascicle.commands.systems import PREDICTIONS, prediction_kind
-from fascicle.core.document import GOLD, Document, Mention
-from fascicle.errors import UsageError
-from fascicle.evaluate.inputs import check_texts, layers, only_source
-from fascicle.evaluate.intervals import bootstrap_f1
-from fascicle.evaluate.scores import Scores, score
-from fascicle.evaluate.table import table
-from fascicle.formats.predictions import read as read_predictions
-from fascicle.formats.predictions import text_hash
+from fascicle.commands.parsing import add_json, add_overwrite, add_strict, natural
+from fascicle.commands.predicted import Predicted, names_of, read_predicted
+from fascicle.commands.systems import PREDICTIONS
+from fascicle.core.document import Document
+from fascicle.errors import InputError, UsageError
+from fascicle.evaluate.figures import ONE_DOCUMENT, figures_row, undefined_numbers
+from fascicle.evaluate.inputs import check_texts
+from fascicle.evaluate.intervals import Interval, bootstrap_f1
+from fascicle.evaluate.systems import System, score_system
+from fascicle.evaluate.table import systems_table, table
+from fascicle.formats.atomic import check_target, output
 from fascicle.formats.report import ReadReport
-from fascicle.formats.source import Source
+from fascicle.formats.source import STDIN
 
-HELP = "score predictions against gold: strict precision, recall and F1"
+if TYPE_CHECKING:
+    from fascicle.evaluate.lexicon import Lexicon
+
+HELP = "score predictions against gold: precision, recall, F1, and where and why a system fails"
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Predicted:
-    """What a system said, and about which texts.
+BUCKETS = ("fixed", "quantiles")
+UNITS = ("sentence", "document")
 
-    Attributes:
-        mentions: document id -> its mentions.
-        hashes: document id -> hash of the text; ``None`` if unknown.
-        lists_all: whether documents without mentions are listed too.
-    """
 
-    mentions: Mapping[str, Sequence[Mention]]
-    hashes: Mapping[str, str | None]
-    lists_all: bool = True
+def _as_markdown(report: Mapping[str, Any]) -> str:
+    from fascicle.evaluate.markdown import markdown
+
+    return markdown(report)
+
+
+def _as_json(report: Mapping[str, Any]) -> str:
+    return json.dumps(report, ensure_ascii=False, allow_nan=False, indent=1) + "\n"
+
+
+# Suffix of the file of --report -> how the value of `build_report` is written.
+REPORTS: Final[Mapping[str, Callable[[Mapping[str, Any]], str]]] = MappingProxyType(
+    {".md": _as_markdown, ".json": _as_json}
+)
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Adds the options."""
     parser.set_defaults(run=run)
     parser.add_argument("gold", metavar="GOLD", help="a corpus in any format")
-    parser.add_argument("predicted", metavar="PRED", help="a prediction file (JSON Lines or TSV), or a corpus")
+    parser.add_argument(
+        "files", nargs="+", metavar="PRED", help="prediction files (JSON Lines or TSV) or corpora, one for each system"
+    )
     parser.add_argument("--source", metavar="NAME", help="whose mentions of PRED are scored, if there are several")
     parser.add_argument(
         "--allow-missing", action="store_true", help="gold documents that PRED lacks count as without predictions"
@@ -57,95 +69,185 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--interval", action="store_true", help="the 95%% bootstrap interval of the micro F1")
     add_json(parser, what="the scores")
     add_strict(parser)
+    _add_report(parser)
+    add_overwrite(parser)
     group = parser.add_argument_group("reading")
     group.add_argument("--gold-format", choices=INPUT_FORMATS, default="auto", help="default: auto")
     group.add_argument("--pred-format", choices=(*INPUT_FORMATS, *PREDICTIONS), default="auto", help="default: auto")
     add_reading_details(group)
 
 
+def _add_report(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group(
+        "report", "scores, subsets, buckets, errors with examples, calibration, in a file"
+    )
+    group.add_argument("--report", metavar="FILE", help=f"where; its suffix decides: {', '.join(REPORTS)}")
+    group.add_argument("--train", metavar="PATH", help="the training corpus, for what was seen, and how often")
+    group.add_argument("--train-format", choices=INPUT_FORMATS, default="auto", help="default: auto")
+    group.add_argument(
+        "--train-where", action="append", default=[], metavar="FIELD=VALUE", help="as --where, for the training corpus"
+    )
+    group.add_argument(
+        "--buckets",
+        choices=BUCKETS,
+        default="fixed",
+        help="intervals: fixed (of the papers), or quantiles of the gold",
+    )
+    group.add_argument(
+        "--text-unit", choices=UNITS, default="sentence", help="a text of the buckets; default: sentence"
+    )
+    group.add_argument("--examples", type=natural, default=5, metavar="N", help="of each class of errors; default: 5")
+
+
 def run(args: argparse.Namespace) -> int:
     """Scores; returns the exit code."""
+    writer, named = _report_writer(args), _named(args)
     tally = Tally()
     report = ReadReport()
     gold = list(tally.observe(read_file(args.gold, args, format_name=args.gold_format, report=report)))
-    predicted = _predicted(args, tally)
-    check_texts(gold, predicted.hashes)
-    allow = args.allow_missing or not predicted.lists_all
-    scores = score(layers(gold), predicted.mentions, allow_missing=allow)
+    read = {name: (path, read_predicted(path, args, tally=tally)) for name, path in named}
+    systems = [_scored(name, gold, path=path, predicted=said, args=args) for name, (path, said) in read.items()]
+    training = _training(args, tally) if writer is not None else None
     if args.verbose:
         for line in report.lines():
             say(line)
     tally.say()
-    _say_notes(scores, predicted, args)
-    sys.stdout.write(_shown(scores, args))
+    for one in systems:
+        path, said = read[one.name]
+        _say_notes(one, said, path=path)
+    intervals = _intervals(systems) if args.interval else None
+    if writer is not None:
+        text = writer(_report(gold, systems, training=training, args=args))
+        with output(args.report, overwrite=args.overwrite) as stream:
+            stream.write(text.encode())
+    sys.stdout.write(_shown(systems, intervals, args))
     return tally.exit_code(strict=args.strict)
 
 
-def _predicted(args: argparse.Namespace, tally: Tally) -> _Predicted:
-    kind = args.pred_format if args.pred_format != "auto" else prediction_kind(args.predicted, args.encoding)
-    if kind in PREDICTIONS:
-        return _from_predictions(args, lists_all=kind != "tsv")
-    documents = list(tally.observe(read_file(args.predicted, args, format_name=args.pred_format)))
-    source = args.source or _source_of(documents)
-    _check_source(args, {mention.source for document in documents for mention in document.mentions})
-    hashes = {document.id: text_hash(document.text) for document in documents}
-    return _Predicted(mentions=layers(documents, source=source), hashes=hashes)
+def _report_writer(args: argparse.Namespace) -> Callable[[Mapping[str, Any]], str] | None:
+    """How the report is written; refuses early what would fail after long work."""
+    if args.report is None:
+        given = [name for name in ("train", "train_where") if getattr(args, name)]
+        if given:
+            raise UsageError(f"--{given[0].replace('_', '-')} says more in a report only; give --report FILE too")
+        return None
+    if args.train_where and not args.train:
+        raise UsageError("--train-where is about the training corpus; give --train PATH too")
+    suffix = Path(args.report).suffix
+    if suffix not in REPORTS:
+        raise UsageError(
+            f"the report {args.report} was asked for; its name must end with {' or '.join(REPORTS)}, which decides "
+            "what it is"
+        )
+    check_target(args.report, overwrite=args.overwrite)
+    return REPORTS[suffix]
 
 
-def _from_predictions(args: argparse.Namespace, *, lists_all: bool) -> _Predicted:
-    mentions: dict[str, Sequence[Mention]] = {}
-    hashes: dict[str, str | None] = {}
-    sources: set[str] = set()
-    for prediction in read_predictions(Source(path=args.predicted, encoding=args.encoding)):
-        sources.update(mention.source for mention in prediction.mentions)
-        found = prediction.mentions
-        if args.source and lists_all:
-            found = tuple(m for m in found if m.source == args.source)
-        mentions[prediction.id], hashes[prediction.id] = found, prediction.sha256
-    if lists_all:
-        _check_source(args, sources)
-    return _Predicted(mentions=mentions, hashes=hashes, lists_all=lists_all)
+def _named(args: argparse.Namespace) -> list[tuple[str, str]]:
+    """The systems: name and path."""
+    if [args.gold, *args.files].count(STDIN) > 1:
+        raise UsageError("standard input (-) was given twice; it can be read once")
+    return list(zip(names_of(args.files), args.files, strict=True))
 
 
-def _check_source(args: argparse.Namespace, sources: set[str]) -> None:
-    """A misspelt source must not become a score of zero; a file without any mention may be scored."""
-    if args.source and sources and args.source not in sources:
-        near = difflib.get_close_matches(args.source, sources, n=1)
-        hint = f" (did you mean {near[0]!r}?)" if near else ""
-        names = ", ".join(sorted(sources))
-        raise UsageError(f"{args.predicted} holds no mention of {args.source!r}{hint}; it has those of {names}")
+def _scored(
+    name: str, gold: Sequence[Document], *, path: str, predicted: Predicted, args: argparse.Namespace
+) -> System:
+    allow = args.allow_missing or not predicted.lists_all
+    try:
+        check_texts(gold, predicted.hashes, texts=predicted.texts)
+        return score_system(name, gold, predicted=predicted.mentions, allow_missing=allow)
+    except InputError as error:
+        raise InputError(f"{path}: {error}" if len(args.files) > 1 else str(error)) from None
 
 
-def _source_of(documents: Sequence[Document]) -> str:
-    """Formats of others do not say who found a mention: if all are called gold, these are the predictions."""
-    found = {mention.source for document in documents for mention in document.mentions}
-    return GOLD if found == {GOLD} else only_source(documents)
+def _report(
+    gold: Sequence[Document], systems: Sequence[System], *, training: Lexicon | None, args: argparse.Namespace
+) -> dict[str, Any]:
+    from fascicle.evaluate.report import Settings, build_report  # not needed to score, nor by other commands
+
+    settings = Settings(unit=args.text_unit, cutting=args.buckets, examples=args.examples)
+    return build_report(gold, systems, training=training, settings=settings)
 
 
-def _say_notes(scores: Scores, predicted: _Predicted, args: argparse.Namespace) -> None:
+def _training(args: argparse.Namespace, tally: Tally) -> Lexicon | None:
+    if not args.train:
+        return None
+    from fascicle.evaluate.lexicon import lexicon
+
+    of_training = argparse.Namespace(**vars(args) | {"where": args.train_where})
+    found = lexicon(tally.observe(read_file(args.train, of_training, format_name=args.train_format)))
+    if not found.mentions:
+        say(f"note: {args.train} holds no gold mention, so nothing of it was seen in training")
+    return found
+
+
+def _intervals(systems: Sequence[System]) -> dict[str, Interval]:
+    """The interval of each system, by name; none where there is only one document."""
+    if len(systems[0].strict.by_document) < 2:
+        say(f"note: no interval, for {ONE_DOCUMENT}")
+        return {}
+    return {one.name: bootstrap_f1(one.strict) for one in systems}
+
+
+def _say_notes(one: System, predicted: Predicted, *, path: str) -> None:
+    scores = one.strict
     if scores.missing and not predicted.lists_all:
         say(
-            f"note: {args.predicted} names {len(predicted.mentions):,} of {len(scores.by_document):,} documents; a TSV "
+            f"note: {path} names {len(predicted.mentions):,} of {len(scores.by_document):,} documents; a TSV "
             f"cannot list documents without mentions, so the {len(scores.missing):,} others were taken for such"
         )
     elif scores.missing:
-        say(f"note: {args.predicted} lacks {len(scores.missing):,} documents; nothing counts as found in them")
+        say(f"note: {path} lacks {len(scores.missing):,} documents; nothing counts as found in them")
     if predicted.mentions and not any(predicted.hashes.values()):
-        say(f"note: {args.predicted} does not say on which texts it was made, so that was not checked")
+        say(f"note: {path} does not say on which texts it was made, so that was not checked")
+    if predicted.called_gold:
+        say(f"note: {path} calls all its mentions gold; they were taken for the predictions")
     if scores.duplicates_gold or scores.duplicates_predicted:
         say(
             f"note: {scores.duplicates_gold:,} gold and {scores.duplicates_predicted:,} predicted mentions are there "
             "more than once and count once"
         )
+    if not scores.counts.support:
+        say("note: the gold holds no mention, so recall is undefined")
+    if not scores.counts.predicted:
+        say(f"note: {path} holds no mention, so precision is undefined")
+    _say_types(one, path=path)
 
 
-def _shown(scores: Scores, args: argparse.Namespace) -> str:
-    interval = bootstrap_f1(scores) if args.interval else None
+def _say_types(one: System, *, path: str) -> None:
+    """Types that one side lacks, which a spelling may be the reason of."""
+    by_type = one.strict.by_type
+    gold_only = {name: counts.support for name, counts in by_type.items() if not counts.predicted}
+    predicted_only = {name: counts.predicted for name, counts in by_type.items() if not counts.support}
+    if not one.strict.counts.support or not one.strict.counts.predicted:
+        return
+    for where, found, others in (("the gold", gold_only, predicted_only), (path, predicted_only, gold_only)):
+        if found:
+            listed = ", ".join(f"{name!r} ({count:,})" for name, count in list(found.items())[:5])
+            more = f" and {len(found) - 5:,} more" if len(found) > 5 else ""
+            alike = {name for name in found for other in others if name.casefold() == other.casefold()}
+            hint = "; types must be spelt alike" if alike else ""
+            say(f"note: in {where} only: mentions of {listed}{more}{hint}")
+
+
+def _shown(systems: Sequence[System], intervals: Mapping[str, Interval] | None, args: argparse.Namespace) -> str:
     if args.json:
-        value = scores.as_dict() | ({"micro_f1_interval": interval.as_dict()} if interval else {})
-        return json.dumps(value, ensure_ascii=False) + "\n"
-    text = table(scores, interval=interval)
-    if args.by_type or not scores.by_type:
-        return text
-    rows = text.splitlines(keepends=True)
-    return "".join(rows[:2] + rows[3 + len(scores.by_type) :])  # without the types and the rule below them
+        values = [_value(one, intervals) for one in systems]
+        named = [{"name": one.name} | value for one, value in zip(systems, values, strict=True)]
+        return json.dumps(values[0] if len(systems) == 1 else {"systems": named}, ensure_ascii=False) + "\n"
+    if len(systems) > 1:
+        return systems_table(systems, intervals=intervals, by_type=args.by_type)
+    (one,) = systems
+    return table(one.strict, interval=(intervals or {}).get(one.name), by_type=args.by_type, others=one.others)
+
+
+def _value(one: System, intervals: Mapping[str, Interval] | None) -> dict[str, Any]:
+    """A system for ``--json``; strict numbers follow the zero rule, and it is said which of them are undefined."""
+    value = one.strict.as_dict() | {"rules": {scores.rule: figures_row(scores.counts) for scores in one.others}}
+    if undefined := undefined_numbers(one.strict):
+        value["undefined"] = undefined
+    if intervals is not None:
+        interval = intervals.get(one.name)
+        value["micro_f1_interval"] = None if interval is None else interval.as_dict()
+    return value

@@ -42,12 +42,15 @@ def only_source(documents: Iterable[Document]) -> str:
     raise InputError(f"the documents hold mentions of {', '.join(sources)}; choose one of these with source")
 
 
-def check_texts(documents: Iterable[Document], hashes: Mapping[str, str | None]) -> None:
+def check_texts(
+    documents: Iterable[Document], hashes: Mapping[str, str | None], *, texts: Mapping[str, str] | None = None
+) -> None:
     """Refuses predictions that were made on other texts than the gold: their offsets would mean nothing.
 
     Args:
         documents: the gold.
         hashes: document id -> sha256 of the UTF-8 text that was predicted on, in hexadecimal; ``None`` if unknown.
+        texts: the texts themselves, where they are known, to say where the first one differs.
 
     Raises:
         InputError: at least one hash belongs to another text.
@@ -56,14 +59,22 @@ def check_texts(documents: Iterable[Document], hashes: Mapping[str, str | None])
     for document in documents:
         expected = hashes.get(document.id)
         if expected is not None and expected.lower() != hashlib.sha256(document.text.encode("utf-8")).hexdigest():
-            different.append(document.id)
+            different.append(document)
     if different:
-        shown = ", ".join(repr(identifier) for identifier in different[:5])
+        shown = ", ".join(repr(document.id) for document in different[:5])
+        other = (texts or {}).get(different[0].id)
+        where = "" if other is None else f", the first from character {_first_difference(different[0].text, other)}"
         raise InputError(
-            f"the predictions were made on another text than the gold in {len(different):,} documents "
-            f"({shown}{', ...' if len(different) > 5 else ''}), so their offsets cannot be compared; "
-            "predict on the texts of this gold file"
+            f"the predictions were made on another text than the gold in {len(different):,} "
+            f"{'document' if len(different) == 1 else 'documents'} ({shown}{', ...' if len(different) > 5 else ''})"
+            f"{where}, so their offsets cannot be compared; predict on the texts of this gold file"
         )
+
+
+def _first_difference(gold: str, other: str) -> str:
+    """The first character at which two texts differ, and how both go on."""
+    at = next((at for at, (a, b) in enumerate(zip(gold, other, strict=False)) if a != b), min(len(gold), len(other)))
+    return f"{at:,} on ({other[at : at + 20]!r} where the gold has {gold[at : at + 20]!r})"
 
 
 def by_sentence(documents: Iterable[Document], *, source: str = GOLD) -> dict[str, tuple[Mention, ...]]:

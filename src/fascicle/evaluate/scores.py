@@ -1,6 +1,6 @@
-"""Strict scores: a prediction counts if the document, the type and every offset equal those of a gold mention.
+"""Scores: by default strict, where the document, the type and every offset must equal those of a gold mention.
 
-The conventions, in one place:
+Other rules of matching are in ``fascicle.evaluate.rules``. The conventions, in one place:
 
 * Both sides are *sets* of ``(document id, type, spans)``. Duplicates collapse first and are counted; where a mention
   comes from and how sure its source was play no part. A discontinuous mention is right or wrong as a whole.
@@ -20,6 +20,7 @@ from typing import Any, Literal
 
 from fascicle.core.document import Identity, Mention, identities
 from fascicle.errors import InputError, UsageError
+from fascicle.evaluate.rules import RULES, RuleName, looks_at_types, matches
 
 ZeroRule = Literal["zero", "binder"]
 ZERO_RULES: Mapping[str, float] = {"zero": 0.0, "binder": 1.0}
@@ -79,12 +80,13 @@ class Scores:
 
     Attributes:
         counts: over everything.
-        by_type: type -> counts, for every type on either side, sorted by name.
+        by_type: type -> counts, for every type on either side, sorted by name; empty under a rule without types.
         by_document: document id -> counts, in the order of the gold; what intervals are computed from.
         duplicates_gold: gold mentions that were there more than once, beyond the first.
         duplicates_predicted: the same of the predictions.
         missing: gold documents without an entry among the predictions, scored as if nothing was found in them.
         zero_rule: what a quantity without a denominator is.
+        rule: of matching.
     """
 
     counts: Counts
@@ -94,6 +96,7 @@ class Scores:
     duplicates_predicted: int = 0
     missing: tuple[str, ...] = ()
     zero_rule: ZeroRule = "zero"
+    rule: RuleName = "strict"
 
     @property
     def micro(self) -> Rates:
@@ -135,6 +138,7 @@ def score(
     *,
     allow_missing: bool = False,
     zero_rule: ZeroRule = "zero",
+    rule: RuleName = "strict",
 ) -> Scores:
     """Compares predictions with gold, mention by mention.
 
@@ -144,6 +148,7 @@ def score(
         allow_missing: take a document without an entry among the predictions for one in which nothing was found,
             instead of refusing; ``Scores.missing`` then names them.
         zero_rule: what a quantity without a denominator is.
+        rule: of matching, see ``fascicle.evaluate.rules``.
 
     Raises:
         InputError: the two sides are not about the same documents, or one side mixes mentions of several sources.
@@ -151,12 +156,14 @@ def score(
     """
     if zero_rule not in ZERO_RULES:
         raise UsageError(f"the rule {zero_rule!r} was given for zero division; choose from {', '.join(ZERO_RULES)}")
+    if rule not in RULES:
+        raise UsageError(f"the rule {rule!r} was given for matching; choose from {', '.join(RULES)}")
     missing = _check_documents(gold.keys(), predicted.keys(), allow_missing=allow_missing)
     gold_sets, gold_duplicates = _sets(gold, side="gold")
     predicted_sets, predicted_duplicates = _sets(predicted, side="predictions")
     types: dict[str, Counter[str]] = {"tp": Counter(), "fp": Counter(), "fn": Counter()}
     by_document = {
-        identifier: _compare(found, predicted_sets.get(identifier, set()), types)
+        identifier: _compare(found, predicted_sets.get(identifier, set()), types, rule=rule)
         for identifier, found in gold_sets.items()
     }
     by_type = {
@@ -165,12 +172,13 @@ def score(
     }
     return Scores(
         counts=Counts(**{name: counter.total() for name, counter in types.items()}),
-        by_type=by_type,
+        by_type=by_type if looks_at_types(rule) else {},
         by_document=by_document,
         duplicates_gold=gold_duplicates,
         duplicates_predicted=predicted_duplicates,
         missing=missing,
         zero_rule=zero_rule,
+        rule=rule,
     )
 
 
@@ -187,12 +195,23 @@ def _row(counts: Counts, rates: Rates) -> dict[str, float | int]:
     }
 
 
-def _compare(gold: set[Identity], predicted: set[Identity], types: dict[str, Counter[str]]) -> Counts:
+def _compare(
+    gold: set[Identity], predicted: set[Identity], types: dict[str, Counter[str]], *, rule: RuleName
+) -> Counts:
     """Counts of one document; adds them to the counters per type."""
-    parts = {"tp": gold & predicted, "fp": predicted - gold, "fn": gold - predicted}
-    for name, part in parts.items():
-        types[name].update(type_ for _, type_, _ in part)
-    return Counts(**{name: len(part) for name, part in parts.items()})
+    if rule == "strict":
+        parts = {"tp": gold & predicted, "fp": predicted - gold, "fn": gold - predicted}
+        for name, part in parts.items():
+            types[name].update(type_ for _, type_, _ in part)
+        return Counts(**{name: len(part) for name, part in parts.items()})
+    found = matches(gold, predicted, rule=rule)
+    types["tp"].update(found)
+    for name, side in (("fn", gold), ("fp", predicted)):
+        of_types = Counter(type_ if looks_at_types(rule) else "" for _, type_, _ in side)
+        of_types.subtract(found)
+        types[name].update({type_: count for type_, count in of_types.items() if count})
+    pairs = found.total()
+    return Counts(tp=pairs, fp=len(predicted) - pairs, fn=len(gold) - pairs)
 
 
 def _sets(side_of: Mapping[str, Iterable[Mention]], *, side: str) -> tuple[dict[str, set[Identity]], int]:

@@ -1,37 +1,88 @@
-"""Scores for a person: a table in plain text, percentages with two decimals."""
+"""Scores for a person: tables in plain text, percentages with two decimals."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Final
 
+from fascicle.evaluate.figures import Figures, figures
 from fascicle.evaluate.intervals import Interval
-from fascicle.evaluate.scores import Counts, Rates, Scores
+from fascicle.evaluate.rules import RULES, TITLES
+from fascicle.evaluate.scores import ZERO_RULES, Counts, Scores
+from fascicle.evaluate.systems import System
 
 _HEADER = ("type", "P", "R", "F1", "gold", "predicted", "TP", "FP", "FN")
+UNDEFINED: Final = "-"
 
 
-def table(scores: Scores, *, interval: Interval | None = None) -> str:
+def table(
+    scores: Scores, *, interval: Interval | None = None, by_type: bool = True, others: Sequence[Scores] = ()
+) -> str:
     """A readable table: one line per type, then micro and macro, then what a reader must know to trust them.
 
     Args:
         scores: what to show.
         interval: of the micro F1; ``None`` leaves the line out.
+        by_type: whether types have lines.
+        others: the same mentions scored under other rules of matching, a line each with their micro scores.
     """
-    rows = [_line(name, scores.rates(name), counts) for name, counts in scores.by_type.items()]
-    macro = scores.macro
-    averages = [
-        _line("micro", scores.micro, scores.counts),
-        ("macro", *map(percent, (macro.precision, macro.recall, macro.f1)), *[""] * 5),
+    types = [_line(name, counts) for name, counts in scores.by_type.items()] if by_type else []
+    averages = [_line("micro", scores.counts), _macro(scores)]
+    lenient = [_line(TITLES[one.rule], one.counts) for one in others]
+    blocks = [block for block in (types, averages, lenient) if block]
+    head, *rest = aligned_rows([_HEADER, *(row for block in blocks for row in block)])
+    body, lines = [head.rstrip()], iter(rest)
+    for block in blocks:
+        body += ["-" * len(head), *(next(lines).rstrip() for _ in block)]
+    said = notes(scores, interval=interval)
+    if others:
+        said.append("The last lines are micro scores under other rules of matching; docs/scores.md defines them.")
+    if any(UNDEFINED in row for block in blocks for row in block):
+        said.append(_undefined(scores))
+    return "\n".join([*body, "", *said]) + "\n"
+
+
+def systems_table(
+    systems: Sequence[System], *, intervals: Mapping[str, Interval] | None = None, by_type: bool = True
+) -> str:
+    """Several systems on one gold: a line for each, and their F1 per type.
+
+    Args:
+        systems: with different names, at least one.
+        intervals: name of a system -> that of its strict micro F1; ``None`` leaves the column out.
+        by_type: whether there is a table of types.
+    """
+    header = ["system", "P", "R", "F1", *(["interval"] if intervals is not None else []), "macro F1"]
+    header += [*(TITLES[rule] for rule in RULES if rule != "strict"), *_HEADER[5:]]
+    rows: list[Sequence[str]] = [header]
+    for one in systems:
+        line = _line(one.name, one.strict.counts)
+        interval = (intervals or {}).get(one.name)
+        shown = UNDEFINED if interval is None else f"{percent(interval.low)} to {percent(interval.high)}"
+        lenient = (percent(figures(scores.counts).f1) for scores in one.others)
+        rows.append(
+            [*line[:4], *([shown] if intervals is not None else []), _macro(one.strict)[3], *lenient, *line[5:]]
+        )
+    gold = systems[0].strict.counts.support
+    said = [
+        notes(systems[0].strict)[0],
+        f"There {'is' if gold == 1 else 'are'} {gold:,} gold {'mention' if gold == 1 else 'mentions'}.",
+        "From start only to type only: micro F1 under other rules of matching; docs/scores.md defines them.",
     ]
-    aligned = aligned_rows([_HEADER, *rows, *averages])
-    rule = "-" * len(aligned[0])
-    body = [aligned[0], rule, *aligned[1:-2], *([rule] if rows else []), *aligned[-2:]]
-    return "\n".join([*(line.rstrip() for line in body), "", *notes(scores, interval=interval)]) + "\n"
+    for one in systems:
+        said += [f"{one.name}: {note}" for note in notes(one.strict, interval=(intervals or {}).get(one.name))[1:]]
+    parts = [_drawn(rows)]
+    if by_type:
+        parts.append(_drawn(_types(systems)))
+    if any(UNDEFINED in row for part in (rows, _types(systems) if by_type else []) for row in part):
+        said.append(_undefined(systems[0].strict))
+    return "\n\n".join([*parts, "\n".join(said)]) + "\n"
 
 
 def notes(scores: Scores, *, interval: Interval | None = None) -> list[str]:
     """What belongs below any table of these scores, as sentences."""
-    said = [f"Strict match of document, type and offsets over {len(scores.by_document):,} documents."]
+    match = "Strict match of document, type and offsets" if scores.rule == "strict" else f"Rule {TITLES[scores.rule]!r}"
+    said = [f"{match} over {len(scores.by_document):,} documents."]
     if interval is not None:
         said.append(
             f"Micro F1 {percent(interval.estimate)}, {interval.level:.0%} interval {percent(interval.low)} to "
@@ -49,14 +100,48 @@ def notes(scores: Scores, *, interval: Interval | None = None) -> list[str]:
     return said
 
 
-def _line(name: str, rates: Rates, counts: Counts) -> tuple[str, ...]:
+def _undefined(scores: Scores) -> str:
+    return (
+        f"{UNDEFINED} is undefined: no prediction (P), no gold mention (R), or neither (F1); macro averages take "
+        f"{ZERO_RULES[scores.zero_rule]:g} for it."
+    )
+
+
+def _types(systems: Sequence[System]) -> list[Sequence[str]]:
+    """F1 per type of each system."""
+    rows: list[Sequence[str]] = [["F1 by type", "gold", *(one.name for one in systems)]]
+    for name in sorted({name for one in systems for name in one.strict.by_type}):
+        counts = [one.strict.by_type.get(name, Counts()) for one in systems]
+        gold = max(part.support for part in counts)
+        rows.append([name, f"{gold:,}", *(percent(figures(part).f1) for part in counts)])
+    return rows
+
+
+def _line(name: str, counts: Counts) -> tuple[str, ...]:
     numbers = (counts.support, counts.predicted, counts.tp, counts.fp, counts.fn)
-    return (name, *map(percent, (rates.precision, rates.recall, rates.f1)), *(f"{number:,}" for number in numbers))
+    return (name, *_rates(figures(counts)), *(f"{number:,}" for number in numbers))
 
 
-def percent(share: float) -> str:
-    """A share as a percentage with two decimals."""
-    return f"{100 * share:.2f}"
+def _macro(scores: Scores) -> tuple[str, ...]:
+    if not any(counts.support for counts in scores.by_type.values()):
+        return ("macro", *[UNDEFINED] * 3, *[""] * 5)
+    macro = scores.macro
+    return ("macro", *map(percent, (macro.precision, macro.recall, macro.f1)), *[""] * 5)
+
+
+def _rates(found: Figures) -> tuple[str, ...]:
+    return tuple(map(percent, (found.precision, found.recall, found.f1)))
+
+
+def percent(share: float | None) -> str:
+    """A share as a percentage with two decimals; undefined if there is none."""
+    return UNDEFINED if share is None else f"{100 * share:.2f}"
+
+
+def _drawn(rows: Sequence[Sequence[str]]) -> str:
+    """Aligned rows with a rule below the header."""
+    aligned = aligned_rows(rows)
+    return "\n".join(line.rstrip() for line in (aligned[0], "-" * len(aligned[0]), *aligned[1:]))
 
 
 def aligned_rows(rows: Sequence[Sequence[str]]) -> list[str]:
