@@ -42,6 +42,7 @@ from fascicle.recipe.heads import (
     CrfSettings,
     Head,
     SoftmaxSettings,
+    SpanHeadSettings,
     SpanSettings,
     TaggerSettings,
 )
@@ -144,7 +145,8 @@ def _forms() -> Iterator[Any]:
 
 @pytest.fixture(scope="module", params=_forms())
 def trained(request: pytest.FixtureRequest, tiny_recipe: Callable[..., Recipe]) -> Trained:
-    epochs = 20 if isinstance(request.param, TaggerSettings) else 40
+    sampled = isinstance(request.param, SpanHeadSettings) and request.param.negatives > 0
+    epochs = 20 if isinstance(request.param, TaggerSettings) else 80 if sampled else 40  # few negatives teach slowly
     return overfit(tiny_recipe(model=msgspec.to_builtins(request.param), training={"epochs": epochs}))
 
 
