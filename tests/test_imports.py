@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 SOURCES = Path(__file__).resolve().parents[1] / "src"
-BASE = ["core", "text", "decode", "formats", "combine", "evaluate", "recipe", "errors", "loading", "cli"]
+BASE = ["core", "text", "decode", "formats", "combine", "evaluate", "doctor", "recipe", "errors", "loading", "cli"]
 
 
 def run(code: str) -> str:

@@ -60,7 +60,7 @@ def test_losses_count_under_strict(cli: Cli, tmp_path: Path) -> None:
 
 
 def test_wrong_calls(refused: Refused, toy_corpus: Path) -> None:
-    assert "stats or convert" in refused("corpus")
+    assert "stats, convert or check" in refused("corpus")
     assert "did you mean stats?" in refused("corpus", "stat", toy_corpus)
     assert "no file was given" in refused("corpus", "stats")
     assert "twice" in refused("corpus", "stats", "-", "-")

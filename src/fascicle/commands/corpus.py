@@ -1,4 +1,4 @@
-"""``fascicle corpus``: what is in corpora, and corpora in other formats."""
+"""``fascicle corpus``: what is in corpora, what is wrong with them, and corpora in other formats."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import json
 import sys
 from collections.abc import Iterator
 
+from fascicle.commands import corpus_check
 from fascicle.commands.console import Tally, say, with_progress
 from fascicle.commands.inputs import add_reading, paths_of, read_file
 from fascicle.commands.outputs import (
@@ -26,11 +27,11 @@ from fascicle.formats.files import unique_ids
 from fascicle.formats.report import ReadReport
 from fascicle.formats.stats import corpus_stats, format_table
 
-HELP = "count what is in corpora, or convert them"
+HELP = "count what is in corpora, check them, or convert them"
 
 
 def configure(parser: Parser) -> None:
-    """Adds the two commands."""
+    """Adds the commands."""
     parser.set_defaults(run=_no_command)
     commands = commands_of(parser, dest="corpus_command")
     stats = add_command(commands, "stats", help_text="count documents, mentions, types, nesting")
@@ -51,6 +52,7 @@ def configure(parser: Parser) -> None:
     add_overwrite(convert)
     add_strict(convert)
     add_reading(convert)
+    corpus_check.configure(add_command(commands, "check", help_text=corpus_check.HELP))
 
 
 def run_stats(args: argparse.Namespace) -> int:
@@ -88,4 +90,4 @@ def _documents(args: argparse.Namespace, tally: Tally, report: ReadReport) -> It
 
 
 def _no_command(args: argparse.Namespace) -> int:
-    raise UsageError("corpus needs a command of its own: stats or convert; see fascicle corpus --help")
+    raise UsageError("corpus needs a command of its own: stats, convert or check; see fascicle corpus --help")

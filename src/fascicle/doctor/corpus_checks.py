@@ -1,0 +1,209 @@
+"""The checks of strings, parts, copies and texts."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from fascicle.doctor import characters, leaks, splits, strings, texts
+from fascicle.doctor.case import Check, each, said
+
+STRINGS: Final[tuple[Check, ...]] = (
+    Check(
+        code="ambiguous-string",
+        severity="note",
+        means="A string has several types.",
+        remedy="Look at the rarest types first; they are often slips.",
+        find=strings.ambiguous_string,
+    ),
+    Check(
+        code="unannotated-repeat",
+        severity="note",
+        means="The string of a mention stands elsewhere without annotation.",
+        remedy="Compare with the guidelines; recall and precision are measured against these gaps.",
+        find=strings.unannotated_repeat,
+    ),
+    Check(
+        code="likely-missed-mention",
+        severity="warning",
+        means="A string that is annotated nearly everywhere stands here without annotation.",
+        remedy="Annotate it, or note why not: these are the most probable omissions.",
+        find=strings.likely_missed,
+    ),
+    Check(
+        code="seen-mention",
+        severity="note",
+        means="The string of a mention of dev or test is that of a mention of train.",
+        remedy="Report scores of unseen strings too; a high share rewards memory.",
+        find=strings.seen_mention,
+    ),
+)
+
+PARTS: Final[tuple[Check, ...]] = (
+    Check(
+        code="type-in-some-parts",
+        severity="warning",
+        means="A type is in some of train, dev and test and not in all.",
+        remedy="Split again, or leave the type out; what train lacks is never found.",
+        find=splits.type_in_some_parts,
+    ),
+    Check(
+        code="kind-not-in-train",
+        severity="warning",
+        means="Mentions of dev or test lie to others as none in train does, for example inside their own type.",
+        remedy="Complete the annotation of train: models are taught that such mentions are none.",
+        find=splits.kind_not_in_train,
+    ),
+)
+
+COPIES: Final[tuple[Check, ...]] = (
+    Check(
+        code="duplicate-across-parts",
+        severity="error",
+        means="A text of one of train, dev and test stands in another of them too.",
+        remedy="Leave the copy in train (or dev) out of training; --exclude-list writes the list.",
+        find=leaks.copies("duplicate", "across-parts"),
+    ),
+    Check(
+        code="near-duplicate-across-parts",
+        severity="warning",
+        means="A text of one of train, dev and test stands in another of them nearly unchanged.",
+        remedy="Leave the copy in train (or dev) out of training; --exclude-list writes the list.",
+        find=leaks.copies("near-duplicate", "across-parts"),
+    ),
+    Check(
+        code="shared-sentence-across-parts",
+        severity="warning",
+        means="A document of train, dev or test has a sentence in common with one of another part.",
+        remedy="Leave the documents of train out that share sentences with test, unless these are stock phrases.",
+        find=leaks.copies("shared-sentence", "across-parts"),
+    ),
+    Check(
+        code="duplicate-across-corpora",
+        severity="warning",
+        means="A text stands in another corpus too.",
+        remedy="Honour the exclusion list whenever you train on that corpus.",
+        find=leaks.copies("duplicate", "across-corpora"),
+    ),
+    Check(
+        code="near-duplicate-across-corpora",
+        severity="warning",
+        means="A text stands in another corpus nearly unchanged.",
+        remedy="Honour the exclusion list whenever you train on that corpus.",
+        find=leaks.copies("near-duplicate", "across-corpora"),
+    ),
+    Check(
+        code="shared-sentence-across-corpora",
+        severity="warning",
+        means="A document has a sentence in common with one of another corpus.",
+        remedy="Honour the exclusion list whenever you train on that corpus, unless these are stock phrases.",
+        find=leaks.copies("shared-sentence", "across-corpora"),
+    ),
+    Check(
+        code="shared-id",
+        severity="warning",
+        means="A document has the id of one in another part or corpus.",
+        remedy="Where the ids are of one register, such as PubMed, it is the same document: leave it out of training.",
+        find=leaks.shared_id,
+    ),
+    Check(
+        code="duplicate-in-part",
+        severity="warning",
+        means="A text is a copy of an earlier one of its part.",
+        remedy="Keep one; the second counts double in training and in scores.",
+        find=leaks.copies("duplicate", "in-part"),
+    ),
+    Check(
+        code="near-duplicate-in-part",
+        severity="note",
+        means="A text is nearly the same as an earlier one of its part.",
+        remedy="Keep one, or compare their annotation.",
+        find=leaks.copies("near-duplicate", "in-part"),
+    ),
+    Check(
+        code="short-duplicate",
+        severity="note",
+        means="A short text, such as a heading, stands in several places.",
+        remedy="Nothing needs be done; copies of short texts are no leak and are not listed.",
+        find=leaks.short_copies,
+    ),
+    Check(
+        code="copies-not-sought",
+        severity="warning",
+        means="The near duplicates of a document were not sought, for it resembles too many.",
+        remedy="Raise --near, or check the parts of the corpus one by one.",
+        find=leaks.not_compared,
+    ),
+)
+
+TEXTS: Final[tuple[Check, ...]] = (
+    Check(
+        code="empty-document",
+        severity="warning",
+        means="A document has no text.",
+        remedy="Remove it, or find out where its text was lost.",
+        find=each(texts.empty_document),
+    ),
+    Check(
+        code="long-sentence",
+        severity="warning",
+        means="A sentence has more words than --long allows.",
+        remedy="Look whether it is a table or a list; long sentences are read in several windows.",
+        find=texts.long_sentence,
+    ),
+    Check(
+        code="long-document",
+        severity="note",
+        means=f"A document has more than {texts.LONG_DOCUMENT:,} words.",
+        remedy="Nothing needs be done; expect time and memory of reading to follow the longest document.",
+        find=each(texts.long_document),
+    ),
+    Check(
+        code="short-sentence",
+        severity="note",
+        means=f"A sentence has at most {texts.SHORT_SENTENCE} words.",
+        remedy="Check how sentences were cut if there are many; headings and tables leave such fragments.",
+        find=each(texts.short_sentence),
+    ),
+    Check(
+        code="open-sentence",
+        severity="note",
+        means="A marked sentence does not end with a mark that ends sentences.",
+        remedy="Check how sentences were cut if there are many; mentions may be cut with them.",
+        find=said(texts.open_sentence, texts.share_of_sentences),
+    ),
+    Check(
+        code="replacement-character",
+        severity="warning",
+        means="A text holds U+FFFD, which stands for a character that was lost.",
+        remedy="Convert the source again from the original, with its true encoding.",
+        find=each(characters.replacement_character),
+    ),
+    Check(
+        code="mojibake",
+        severity="warning",
+        means="A text looks like UTF-8 that was read as another encoding.",
+        remedy="Convert the source again with its true encoding; then offsets change, so map the annotation too.",
+        find=each(characters.mojibake),
+    ),
+    Check(
+        code="control-character",
+        severity="warning",
+        means="A text holds control characters other than tabs and line ends.",
+        remedy="Put blanks in their place, one for each, so that offsets stay.",
+        find=each(characters.control_character),
+    ),
+    Check(
+        code="invisible-character",
+        severity="note",
+        means="A text holds characters that cannot be seen, or of private use.",
+        remedy="Know that strings that look alike differ; tokenizers drop these characters or take them for unknown.",
+        find=each(characters.invisible_character),
+    ),
+    Check(
+        code="mixed-normal-forms",
+        severity="note",
+        means="A text is not in the Unicode normal form NFC, while others hold composed characters.",
+        remedy="Know that strings that look alike differ; normalising changes offsets, so map the annotation too.",
+        find=characters.mixed_forms,
+    ),
+)
