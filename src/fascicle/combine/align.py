@@ -272,10 +272,10 @@ def _event_order(event: Event) -> tuple[str, str, str, str, tuple[int, int]]:
     return event.step, event.kind, event.code, event.message, event.span or (-1, -1)
 
 
-def some_documents(identifiers: Sequence[str]) -> str:
+def some_documents(identifiers: Sequence[str], *, shown: int = 3) -> str:
     """How many documents, and the names of the first."""
-    shown = ", ".join(repr(identifier) for identifier in identifiers[:3])
-    return f"{len(identifiers):,} {_noun(len(identifiers))}: {shown}{', ...' if len(identifiers) > 3 else ''}"
+    names = ", ".join(map(repr, identifiers[:shown]))
+    return f"{len(identifiers):,} {_noun(len(identifiers))}: {names}{', ...' if len(identifiers) > shown else ''}"
 
 
 def _noun(count: int) -> str:

@@ -67,11 +67,11 @@ def _train(recipe: Recipe, folder: Path, *, resume: bool) -> Finished:
     with needs_extra("train"):
         from tqdm import tqdm
 
-        from fascicle.train.corpus import check_files
+        from fascicle.train.corpus import check_data
         from fascicle.train.events import EpochScored, Finished, Note
         from fascicle.train.loop import StepDone
         from fascicle.train.run import run_recipe
-    check_files(recipe)
+    check_data(recipe)
     terminal = sys.stderr.isatty()
     with tqdm(unit="step", file=sys.stderr, disable=not terminal, leave=False, dynamic_ncols=True) as bar:
         for event in run_recipe(recipe, folder, resume=resume):

@@ -11,7 +11,7 @@ from itertools import pairwise
 
 import msgspec
 
-from fascicle.core.spans import Fragments, Span, check_fragments, check_ranges, hull
+from fascicle.core.spans import Fragments, Span, check_fragments, check_ranges, fragments_overlap, hull
 
 GOLD = "gold"
 
@@ -256,3 +256,19 @@ def _refuse_surrogates(identifier: str, text: str) -> None:
             f"the text of document {identifier!r} has a lone surrogate (U+{ord(text[error.start]):04X}) at character "
             f"{error.start}, which Unicode text cannot carry; repair the source"
         ) from None
+
+
+def overlapping_mentions(mentions: Iterable[Mention]) -> Iterator[tuple[tuple[int, Mention], tuple[int, Mention]]]:
+    """Pairs that share a character, each mention with its number.
+
+    Args:
+        mentions: ordered by start, so that a sweep need look only at the open ones.
+    """
+    still_open: list[tuple[int, Mention]] = []
+    for number, mention in enumerate(mentions):
+        still_open = [pair for pair in still_open if pair[1].end > mention.start]
+        for before in still_open:
+            single = len(before[1].spans) == 1 and len(mention.spans) == 1
+            if single or fragments_overlap(before[1].spans, mention.spans):
+                yield before, (number, mention)
+        still_open.append((number, mention))

@@ -6,8 +6,8 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterator
 
-from fascicle.core.document import Mention
-from fascicle.core.spans import fragments_contain, fragments_overlap
+from fascicle.core.document import Mention, overlapping_mentions
+from fascicle.core.spans import fragments_contain
 from fascicle.doctor.hits import Hit, hit_of
 from fascicle.doctor.parts import Item
 
@@ -16,7 +16,7 @@ _SPACES = re.compile(r"\s*")
 
 def crossing(item: Item) -> Iterator[Hit]:
     """Pairs that overlap, neither inside the other; the hit is at the second."""
-    for before, mention in _overlapping(item.mentions):
+    for (_, before), (_, mention) in overlapping_mentions(item.mentions):
         if not (fragments_contain(before.spans, mention.spans) or fragments_contain(mention.spans, before.spans)):
             yield hit_of(item, mention, f"crosses {before.type} at {_places(before)}")
 
@@ -74,7 +74,7 @@ def sentence_of(item: Item, offset: int) -> int:
 
 def _inner(item: Item, *, same_type: bool) -> Iterator[Hit]:
     found: dict[Mention, Mention] = {}
-    for a, b in _overlapping(item.mentions):
+    for (_, a), (_, b) in overlapping_mentions(item.mentions):
         if a.spans == b.spans or (same_type and a.type != b.type):
             continue
         if fragments_contain(a.spans, b.spans):
@@ -83,17 +83,6 @@ def _inner(item: Item, *, same_type: bool) -> Iterator[Hit]:
             found.setdefault(a, b)
     for inner, outer in found.items():
         yield hit_of(item, inner, f"inside {outer.type} at {_places(outer)}")
-
-
-def _overlapping(mentions: tuple[Mention, ...]) -> Iterator[tuple[Mention, Mention]]:
-    """Pairs that share a character; mentions come ordered by start, so a sweep need look only at the open ones."""
-    still_open: list[Mention] = []
-    for mention in mentions:
-        still_open = [before for before in still_open if before.end > mention.start]
-        for before in still_open:
-            if fragments_overlap(before.spans, mention.spans):
-                yield before, mention
-        still_open.append(mention)
 
 
 def _following(text: str, offset: int) -> int:

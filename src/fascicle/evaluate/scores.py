@@ -18,6 +18,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from fascicle.combine.align import some_documents
 from fascicle.core.document import Identity, Mention, identities
 from fascicle.errors import InputError, UsageError
 from fascicle.evaluate.rules import RULES, RuleName, looks_at_types, matches
@@ -255,7 +256,4 @@ def _check_documents(gold: Iterable[str], predicted: Iterable[str], *, allow_mis
 
 
 def _some(identifiers: tuple[str, ...]) -> str:
-    """How many documents, and the names of the first."""
-    shown = ", ".join(repr(identifier) for identifier in identifiers[:5])
-    noun = "document" if len(identifiers) == 1 else "documents"
-    return f"{len(identifiers):,} {noun}: {shown}{', ...' if len(identifiers) > 5 else ''}"
+    return some_documents(identifiers, shown=5)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from fascicle.core.document import Document, Mention
-from fascicle.core.spans import Fragments, Span, fragments_contain, fragments_overlap
+from fascicle.core.document import Document, Mention, overlapping_mentions
+from fascicle.core.spans import Span, fragments_contain
 from fascicle.formats.report import ReadReport
 
 
@@ -110,7 +110,7 @@ class CorpusStats:
 
     def _add_relations(self, mentions: Iterable[Mention]) -> None:
         nested, same, equal, crossing, overlapping = (set[int]() for _ in range(5))
-        for (i, a), (j, b) in _overlapping_pairs(mentions):
+        for (i, a), (j, b) in overlapping_mentions(mentions):
             overlapping |= {i, j}
             if a.spans == b.spans:
                 equal |= {i, j}
@@ -207,18 +207,3 @@ def _source_rows(stats: CorpusStats) -> list[tuple[str, str]]:
 
 def _words_in(starts: list[int], span: Span) -> int:
     return bisect_left(starts, span[1]) - bisect_left(starts, span[0])
-
-
-def _overlapping_pairs(mentions: Iterable[Mention]) -> Iterator[tuple[tuple[int, Mention], tuple[int, Mention]]]:
-    """Pairs that share a character; mentions come ordered by start, so a sweep need look only at the open ones."""
-    still_open: list[tuple[int, Mention]] = []
-    for number, mention in enumerate(mentions):
-        still_open = [pair for pair in still_open if pair[1].end > mention.start]
-        for before in still_open:
-            if _touch(before[1].spans, mention.spans):
-                yield before, (number, mention)
-        still_open.append((number, mention))
-
-
-def _touch(a: Fragments, b: Fragments) -> bool:
-    return (len(a) == 1 and len(b) == 1) or fragments_overlap(a, b)

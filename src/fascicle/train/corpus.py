@@ -23,7 +23,7 @@ from fascicle.recipe.settings import CorpusSettings, Recipe
 Part = Literal["train", "dev", "test"]
 
 
-def check_files(recipe: Recipe) -> None:
+def check_data(recipe: Recipe) -> None:
     """Looks whether the data that a recipe names are there.
 
     Raises:

@@ -19,7 +19,7 @@ import msgspec
 from fascicle.errors import OutputError, RecipeError
 from fascicle.recipe.reader import parse_recipe
 from fascicle.recipe.settings import Recipe
-from fascicle.train.corpus import check_files, data_name, part_sha256
+from fascicle.train.corpus import check_data, data_name, part_sha256
 
 VERSION: Final = 1
 
@@ -51,7 +51,7 @@ def data_hashes(recipe: Recipe, known: dict[str, str] | None = None) -> dict[str
     Raises:
         InputError: a file does not exist or cannot be read.
     """
-    check_files(recipe)
+    check_data(recipe)
     known = {} if known is None else known
     for path in recipe.files().values():
         if path not in known:
