@@ -1,0 +1,1 @@
+"""Pictures of scores, trainings and representations; the only room that imports Matplotlib (extra ``plots``)."""
