@@ -20,6 +20,7 @@ from typing import Any
 
 import bundling_study_tables
 import bundling_tables
+from best_tables import best_recipes
 from cost_tables import head_cost, int8_heads, span_speed
 from fascicle.train.grid import Grid, read_grid
 from grid_tables import MISSING, dev_table, grid_table, interval, markdown, mean, minutes, rows_of, spread
@@ -282,6 +283,10 @@ def result(name: str) -> dict[str, Any]:
     return json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
 
 
+BEST_OF = (
+    "span-heads",
+    "bundling",
+)  # beside the grid `first`; those whose plans have both corpora sentence by sentence
 TABLES: Mapping[str, Callable[[], str]] = {
     "training": training,
     "tried": tried,
@@ -300,6 +305,7 @@ TABLES: Mapping[str, Callable[[], str]] = {
     "bundling-taggers": _studies(bundling_study_tables.taggers),
     "bundling-representations": _studies(bundling_study_tables.representations),
     "bundling-others": _studies(bundling_study_tables.others),
+    "best-recipes": lambda: best_recipes(_grid("first"), [_grid(g) for g in BEST_OF], ("ncbi-disease", "bc5cdr")),
     "bundling-gradients": lambda: bundling_study_tables.gradients(RESULTS),
     "bundle-cost": lambda: bundling_study_tables.cost(RESULTS),
 }
