@@ -141,6 +141,16 @@ WRONG = {
         'precision = "bf61"',
         ": training.precision = 'bf61' is not allowed: allowed are 'fp32', 'bf16'",
     ),
+    "three heads": (
+        "[training]",
+        '[[bundle]]\nfamily = "crf"\n[[bundle]]\nfamily = "span"\n[training]',
+        ": bundle is a list of 2; write one table, [bundle]; a bundle has two heads, that of [model] and that of [bundle]",
+    ),
+    "a table given twice": (
+        "[training]\nepochs = 3",
+        "[[training]]\nepochs = 3\n[[training]]\nepochs = 4",
+        ": training is a list of 2; write one table, [training]",
+    ),
     "missing": ('dev = "dev.tsv"', "", ": corpus: object missing required field `dev`"),
     "missing table": ('[model]\nencoder = "some/encoder"', "", ": object missing required field `model`"),
     "empty": ('dev = "dev.tsv"', 'dev = ""', ": corpus.dev = '' is not allowed: expected `str` of length >= 1"),

@@ -107,6 +107,11 @@ def _refuse_unknown(
         if key not in hints:
             raise RecipeError(f"{origin}: unknown key {prefix}{key}; {_advice(key, hints, prefix, families)}")
         schema = _table(hints[key])
+        if schema and isinstance(value, list):
+            heads = "; a bundle has two heads, that of [model] and that of [bundle]" if key == "bundle" else ""
+            raise RecipeError(
+                f"{origin}: {prefix}{key} is a list of {len(value):,}; write one table, [{prefix}{key}]{heads}"
+            )
         if schema and isinstance(value, Mapping):
             inner = _keys(schema, families)
             _refuse_unknown(value, inner, origin=origin, prefix=f"{prefix}{key}.", families=families)
