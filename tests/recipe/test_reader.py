@@ -144,7 +144,8 @@ WRONG = {
     "three heads": (
         "[training]",
         '[[bundle]]\nfamily = "crf"\n[[bundle]]\nfamily = "span"\n[training]',
-        ": bundle is a list of 2; write one table, [bundle]; a bundle has two heads, that of [model] and that of [bundle]",
+        ": bundle is a list of 2; write one table, [bundle]; a bundle has two heads, that of [model] and that of "
+        "[bundle]",
     ),
     "a table given twice": (
         "[training]\nepochs = 3",
