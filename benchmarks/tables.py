@@ -20,15 +20,17 @@ from typing import Any
 
 import bundling_study_tables
 import bundling_tables
+import family_tables
 from best_tables import best_recipes
 from cost_tables import head_cost, int8_heads, span_speed
+from family_reports import ATTRIBUTES
 from fascicle.train.grid import Grid, read_grid
 from grid_tables import MISSING, dev_table, grid_table, interval, markdown, mean, minutes, rows_of, spread
 
 HERE = Path(__file__).parent
 RESULTS = HERE / "results"
 DOCS = HERE.parent / "docs"
-PAGES = (HERE.parent / "README.md", DOCS / "results.md", DOCS / "studies" / "bundling.md")
+PAGES = (HERE.parent / "README.md", DOCS / "results.md", *sorted((DOCS / "studies").glob("*.md")))
 _TABLE = re.compile(r"(<!-- table ([\w-]+) -->\n).*?(<!-- end -->)", re.DOTALL)
 
 
@@ -306,6 +308,9 @@ TABLES: Mapping[str, Callable[[], str]] = {
     "bundling-representations": _studies(bundling_study_tables.representations),
     "bundling-others": _studies(bundling_study_tables.others),
     "best-recipes": lambda: best_recipes(_grid("first"), [_grid(g) for g in BEST_OF], ("ncbi-disease", "bc5cdr")),
+    **{f"families-{name}": functools.partial(family_tables.bucketed, RESULTS, name) for name in ATTRIBUTES},
+    "families-errors": lambda: family_tables.errors(RESULTS),
+    "bundling-errors": lambda: family_tables.moved(RESULTS),
     "bundling-gradients": lambda: bundling_study_tables.gradients(RESULTS),
     "bundle-cost": lambda: bundling_study_tables.cost(RESULTS),
 }
