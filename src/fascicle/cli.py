@@ -23,7 +23,7 @@ from types import MappingProxyType, ModuleType
 from typing import Final
 
 from fascicle import __version__
-from fascicle.commands import annotate, bench, combine, compare, corpus, evaluate, export, models, train
+from fascicle.commands import annotate, bench, combine, compare, corpus, evaluate, export, models, plot, train
 from fascicle.commands.console import say
 from fascicle.commands.parsing import Parser, add_command, commands_of, parse
 from fascicle.errors import FascicleError
@@ -36,6 +36,7 @@ COMMANDS: Final[Mapping[str, ModuleType]] = MappingProxyType(
         "evaluate": evaluate,
         "combine": combine,
         "compare": compare,
+        "plot": plot,
         "export": export,
         "corpus": corpus,
         "models": models,

@@ -14,6 +14,7 @@ from fascicle.commands.console import Tally, say
 from fascicle.commands.inputs import INPUT_FORMATS, add_reading_details, read_file
 from fascicle.commands.parsing import add_json, add_overwrite, add_strict, natural
 from fascicle.commands.predicted import Predicted, names_of, read_predicted
+from fascicle.commands.probed import add_model, check_model, run_model
 from fascicle.commands.systems import PREDICTIONS
 from fascicle.core.document import Document
 from fascicle.errors import InputError, UsageError
@@ -57,7 +58,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.set_defaults(run=run)
     parser.add_argument("gold", metavar="GOLD", help="a corpus in any format")
     parser.add_argument(
-        "files", nargs="+", metavar="PRED", help="prediction files (JSON Lines or TSV) or corpora, one for each system"
+        "files", nargs="*", metavar="PRED", help="prediction files (JSON Lines or TSV) or corpora, one for each system"
     )
     parser.add_argument("--source", metavar="NAME", help="whose mentions of PRED are scored, if there are several")
     parser.add_argument(
@@ -70,6 +71,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add_json(parser, what="the scores")
     add_strict(parser)
     _add_report(parser)
+    add_model(parser)
     add_overwrite(parser)
     group = parser.add_argument_group("reading")
     group.add_argument("--gold-format", choices=INPUT_FORMATS, default="auto", help="default: auto")
@@ -101,11 +103,13 @@ def _add_report(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Scores; returns the exit code."""
+    check_model(args)
     writer, named = _report_writer(args), _named(args)
     tally = Tally()
     report = ReadReport()
     gold = list(tally.observe(read_file(args.gold, args, format_name=args.gold_format, report=report)))
     read = {name: (path, read_predicted(path, args, tally=tally)) for name, path in named}
+    read |= run_model(args, gold, taken=list(read), tally=tally)
     systems = [_scored(name, gold, path=path, predicted=said, args=args) for name, (path, said) in read.items()]
     training = _training(args, tally) if writer is not None else None
     if args.verbose:

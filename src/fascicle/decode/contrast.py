@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["Matches", "logistic", "matches"]
+__all__ = ["Matches", "logistic", "match_distributions", "matches"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -71,6 +71,37 @@ def matches(tables: Mapping[str, NDArray[Any]], counts: ArrayLike, *, shift: flo
         scores=scores,
         margins=scores - limits[row, kind],
     )
+
+
+def match_distributions(tables: Mapping[str, NDArray[Any]], rows: Ints, spans: Ints, *, shift: float = 0.0) -> Floats:
+    """How sure a bi-encoder is of each type of spans that are given: one logistic number for each, no distribution.
+
+    The types do not compete, so the numbers of a span may sum to anything from 0 to `K`; that of none is the product of
+    what each type leaves, as if the types were independent. Starts and ends have no part in it.
+
+    Args:
+        tables: As in `matches`.
+        rows: The window of each span, `[m]`.
+        spans: `(start, end)` in units of the window, `[m, 2]`, half-open, none empty, inside their windows, of at most
+            `L` units.
+        shift: Added to the thresholds of spans.
+
+    Returns:
+        `[m, 1 + K]`, none first.
+
+    Raises:
+        ValueError: If names or shapes do not agree, or the score of a span is NaN.
+    """
+    table = tables["spans"]
+    _check(tables, np.zeros(len(table), dtype=np.int64))
+    limits = tables.get("span_threshold", np.zeros((len(table), table.shape[3]), dtype=table.dtype))
+    limits = limits + np.asarray(shift, table.dtype)
+    margins = table[rows, spans[:, 0], spans[:, 1] - spans[:, 0] - 1].astype(np.float64) - limits[rows]
+    if np.isnan(margins).any():
+        raise ValueError("the score of a span or of a threshold is NaN")
+    none = -np.logaddexp(0.0, margins).sum(axis=1)
+    found: Floats = np.exp(np.column_stack([none, -np.logaddexp(0.0, -margins)]))
+    return found
 
 
 def logistic(margins: Floats) -> Floats:

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["Candidates", "candidates", "widen"]
+__all__ = ["Candidates", "candidates", "span_distributions", "widen"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -102,6 +102,46 @@ def widen(tables: Mapping[str, NDArray[Any]], *, longest: int) -> NDArray[Any]:
             band += tables[name]
     band[:, np.add.outer(np.arange(shape[1]), np.arange(shape[2])) >= shape[1]] = -np.inf
     return band
+
+
+def span_distributions(
+    tables: Mapping[str, NDArray[Any]], rows: Ints, spans: Ints, *, longest: int, shift: float = 0.0
+) -> Floats:
+    """The softmax over None and the types of spans that are given.
+
+    Args:
+        tables: As in `candidates`.
+        rows: The window of each span, `[m]`.
+        spans: `(start, end)` in units of the window, `[m, 2]`, half-open, none empty, inside their windows, of at most
+            `L` units.
+        longest: As in `candidates`.
+        shift: Added to the logits of None.
+
+    Returns:
+        `[m, C]`, None first; each row sums to 1.
+
+    Raises:
+        ValueError: If names or shapes do not agree, or the logits of a span are NaN, plus infinity, or all minus
+            infinity.
+    """
+    _checked_shape(tables, longest)
+    start, last = spans[:, 0], spans[:, 1] - 1
+    place = {
+        "starts": (rows, start),
+        "ends": (rows, last),
+        "widths": (last - start,),
+        "spans": (rows, start, last - start),
+    }
+    kind = _float_type(tables)
+    terms = [tables[name][place[name]].astype(kind, copy=False) for name in _AXES if name in tables]
+    logits = reduce(np.add, terms).astype(np.float64)
+    logits[:, 0] += shift
+    peaks = logits.max(axis=1, keepdims=True)
+    if not np.isfinite(peaks).all():
+        raise ValueError("the logits of a span are NaN, plus infinity or all minus infinity")
+    weights = np.exp(logits - peaks)
+    shares: Floats = weights / weights.sum(axis=1, keepdims=True)
+    return shares
 
 
 def _float_type(tables: Mapping[str, NDArray[Any]]) -> np.dtype[Any]:

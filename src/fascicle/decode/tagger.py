@@ -15,7 +15,7 @@ from fascicle.decode.marginals import forward_backward, geometric_mean, log_soft
 from fascicle.decode.runs import Repair, tag_runs
 from fascicle.decode.viterbi import constrain, viterbi
 
-__all__ = ["ChainScores", "Decoding", "TagDecision", "decode_batch", "decode_emissions"]
+__all__ = ["ChainScores", "Decoding", "TagDecision", "decode_batch", "decode_emissions", "tag_distributions"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -108,6 +108,68 @@ def decode_batch(texts: Sequence[NDArray[Any]], decision: TagDecision) -> list[t
     spans[:, :2] -= starts[owners, None]
     cuts = np.searchsorted(owners, np.arange(len(texts) + 1)).tolist()
     return [(spans[left:right], scores[left:right]) for left, right in pairwise(cuts)]
+
+
+def tag_distributions(texts: Sequence[NDArray[Any]], spans: Ints, decision: TagDecision) -> Floats:
+    """The probability of each type, and of none, for spans that are given.
+
+    That of a type is the probability that the tags of the text, read as the decoding reads them, hold exactly this
+    span as a mention of this type, whatever else they hold: a neighbour that would make it longer rules it out. With a
+    chain, and where the decoding forbids tag pairs, it is the exact marginal under the distribution over the paths that
+    are searched; else the tags are independent, each from the softmax of its unit. No span has two types in one path,
+    so what is left is the probability of none.
+
+    Args:
+        texts: Scores `[n_i, C]` of each text, at least one, windows already stitched.
+        spans: `(text, start, end)` in units, `[m, 3]`, half-open, none empty, inside their texts; they may overlap.
+        decision: How tags are chosen and read.
+
+    Returns:
+        `[m, 1 + K]`, none first; each row sums to 1, to rounding.
+
+    Raises:
+        ValueError: If a text is not `[n, C]` with a `C` that fits scheme and chain.
+    """
+    _check_shapes(texts, decision)
+    chain = _effective_chain(decision, texts[0].shape[1])
+    typed = _independent(texts, spans, decision) if chain is None else _marginals(texts, spans, chain, decision.scheme)
+    return np.column_stack([np.maximum(0.0, 1.0 - typed.sum(axis=1)), typed])
+
+
+def _marginals(texts: Sequence[NDArray[Any]], spans: Ints, chain: ChainScores, scheme: TagScheme) -> Floats:
+    """The marginal of each span with each type under a chain, `[m, K]`."""
+    flat = np.concatenate(texts)
+    lengths = np.fromiter(map(len, texts), dtype=np.int64, count=len(texts))
+    types = (flat.shape[1] - 1) // scheme.width
+    order = np.argsort(spans[:, 0], kind="stable")
+    rows = np.column_stack([np.repeat(spans[order], types, axis=0), np.tile(np.arange(types), len(spans))])
+    found = np.empty((len(spans), types))
+    found[order] = _chain_span_scores(flat, lengths, spans=rows, chain=chain, scheme=scheme).reshape(-1, types)
+    return found
+
+
+def _independent(texts: Sequence[NDArray[Any]], spans: Ints, decision: TagDecision) -> Floats:
+    """The same for tags that are drawn unit by unit, `[m, K]`."""
+    logs = {number: log_softmax(texts[number]) for number in set(spans[:, 0].tolist())}
+    rows = [_alone(logs[text], start, end, decision) for text, start, end in spans.tolist()]
+    types = (texts[0].shape[1] - 1) // decision.scheme.width
+    return np.array(rows, dtype=np.float64).reshape(-1, types)
+
+
+def _alone(logs: Floats, start: int, end: int, decision: TagDecision) -> Floats:
+    """One span of one text, of which the log probabilities of all tags are given, `[K]`."""
+    width = decision.scheme.width
+    first = np.arange(1, logs.shape[1], width)
+    inside = first + width - 1
+    before = np.exp(logs[start - 1]) if start else np.zeros(logs.shape[1])
+    opened = np.exp(logs[start, first])
+    if width == 1:  # in IO a mention begins where the unit before has another tag
+        opened = opened * (1.0 - before[inside])
+    elif decision.decoding == "lenient":  # an I with nothing of its type before it opens a mention too
+        opened = opened + np.exp(logs[start, inside]) * (1.0 - before[first] - before[inside])
+    closed = -np.expm1(logs[end, inside]) if end < len(logs) else 1.0
+    found: Floats = opened * np.exp(logs[start + 1 : end, inside].sum(axis=0)) * closed
+    return found
 
 
 def _check_shapes(texts: Sequence[NDArray[Any]], decision: TagDecision) -> None:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from fascicle.core.document import Mention
 from fascicle.core.spans import Span
 from fascicle.text.pieces import Ints, Pieces
+from fascicle.text.placing import in_units, keepers, segments
 from fascicle.text.windows import Window, answers_for, last_pieces
 
 REASONS = {
@@ -87,13 +88,13 @@ def align(
     """
     index = {name: i for i, name in enumerate(types)}
     lost: Counter[str] = Counter()
-    segment_of = _segment_of(windows, len(pieces.units))
+    segment_of = segments(windows, len(pieces.units))
     reach = _Reach(pieces, windows, limits)
     chosen = _Chosen(len(pieces.units), limits)
     for mention in sorted(mentions, key=lambda m: (m.start - m.end, m.start, m.type)):
         if mention.type not in index:
             raise ValueError(f"a mention has the type {mention.type!r}, not among the types {', '.join(types)}")
-        span, reason = _in_units(mention, pieces, segment_of)
+        span, reason = in_units(mention, pieces, segment_of)
         if span is not None:
             row, outside = (*span, index[mention.type]), reach.outside(span)
             refused = chosen.refuses(row) or outside
@@ -196,7 +197,7 @@ class _Reach:
         self.of_spans = limits.width is not None or limits.pieces is not None
         self._limits = limits
         self._windows = windows
-        self._window_of = _window_of(windows, len(pieces.units))
+        self._window_of = keepers(windows, len(pieces.units))
         self._first, self._last = pieces.first, last_pieces(pieces)
 
     def outside(self, span: tuple[int, int]) -> str:
@@ -210,34 +211,6 @@ class _Reach:
                 return "too-wide"
         middle = self._windows[self._window_of[(start + end - 1) // 2]]
         return "" if answers_for(middle, start, end) else "crosses-window"
-
-
-def _in_units(mention: Mention, pieces: Pieces, segment_of: Ints) -> tuple[tuple[int, int] | None, str]:
-    """Units that a mention covers, and why it is not exactly representable (empty if it is)."""
-    if len(mention.spans) > 1:
-        return None, "discontinuous"
-    start = int(np.searchsorted(pieces.units[:, 1], mention.start, side="right"))
-    end = int(np.searchsorted(pieces.units[:, 0], mention.end, side="left"))
-    if start >= end or segment_of[start] < 0 or segment_of[end - 1] < 0:
-        return None, "unread"
-    if segment_of[start] != segment_of[end - 1]:
-        return None, "crosses-segment"
-    exact = pieces.units[start, 0] == mention.start and pieces.units[end - 1, 1] == mention.end
-    return (start, end), "" if exact else "inside-word"
-
-
-def _segment_of(windows: Sequence[Window], units: int) -> Ints:
-    segment_of = np.full(units, -1, dtype=np.int64)
-    for window in windows:
-        segment_of[slice(*window.segment)] = window.segment[0]
-    return segment_of
-
-
-def _window_of(windows: Sequence[Window], units: int) -> Ints:
-    window_of = np.full(units, -1, dtype=np.int64)
-    for number, window in enumerate(windows):
-        window_of[slice(*window.keep)] = number
-    return window_of
 
 
 def _touching(spans: Ints, segment_of: Ints) -> NDArray[np.bool_]:

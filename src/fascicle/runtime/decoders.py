@@ -98,6 +98,11 @@ class TagDecoder:
         self._nothing = nothing
         self._tags = decision.scheme.count(types)
 
+    @property
+    def decision(self) -> TagDecision:
+        """How emissions become spans; with the chain of a CRF once a batch was taken."""
+        return self._decision
+
     def take(self, tables: Tables, windows: Sequence[Window], counts: Ints) -> list[NDArray[np.float32]]:
         """The emissions of each window's units, ``[units, C]``."""
         _check(tables, "emissions", columns=self._tags)

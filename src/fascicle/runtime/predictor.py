@@ -5,23 +5,25 @@ read (pieces, windows) -> score (batches) -> decode -> mentions.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fascicle.core.document import Document, Event, Mention, Patch, apply
+from fascicle.core.document import GOLD, Document, Event, Mention, Patch, apply
 from fascicle.core.spans import Span
 from fascicle.errors import InputError
 from fascicle.recipe.manifest import Manifest
 from fascicle.runtime.batching import length_sorted_batches
-from fascicle.runtime.decoders import Decoder, Tables, decoder_of
+from fascicle.runtime.decoders import Decoder, Found, Tables, decoder_of
+from fascicle.runtime.distributions import GoldDistribution, Prober, prober_of
 from fascicle.text.batch import Batch, collate
-from fascicle.text.pieces import Pieces, PieceTokenizer
+from fascicle.text.pieces import Ints, Pieces, PieceTokenizer
 from fascicle.text.reading import Reading, read_documents
 from fascicle.text.segment import segmenter
-from fascicle.text.windows import cut_short
+from fascicle.text.windows import Window, cut_short
 
 _CHUNK_CHARACTERS = 1 << 17  # text read together: enough to sort windows by length, little enough to stay flat
 _CHUNK_DOCUMENTS = 512
@@ -33,6 +35,27 @@ class Scorer(Protocol):
     def run(self, inputs: Batch) -> Tables:
         """Scores one batch of ``text.batch.collate``."""
         ...
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Probed:
+    """One document, what the model would add to it, and what it says of each mention that was asked for."""
+
+    document: Document
+    patch: Patch
+    gold: tuple[GoldDistribution, ...]
+
+
+@dataclass(frozen=True)
+class _Both:
+    """Two that take what they need of the same tables."""
+
+    decoder: Decoder
+    prober: Prober
+
+    def take(self, tables: Tables, windows: Sequence[Window], counts: Ints) -> list[tuple[Any, Any]]:
+        decided, probed = (one.take(tables, windows, counts) for one in (self.decoder, self.prober))
+        return list(zip(decided, probed, strict=True))
 
 
 class ModelPredictor:
@@ -98,11 +121,36 @@ class ModelPredictor:
         given = [texts] if isinstance(texts, str) else texts
         return list(self.stream(_as_document(text, number) for number, text in enumerate(given, start=1)))
 
+    def probe(self, documents: Iterable[Document], *, source: str = GOLD) -> Iterator[Probed]:
+        """Predicts, and says how probable mentions are that documents hold already; in bounded memory, in order.
+
+        Args:
+            documents: with mentions; of any number.
+            source: whose mentions are asked for.
+
+        Yields:
+            For each document its patch, as `predict` gives it, and of each mention what the model says of its span.
+        """
+        for chunk in _chunks(documents):
+            read, decoder = self._read(chunk), decoder_of(self.manifest)
+            given = [document.layer(source) for document in chunk]
+            prober, places = prober_of(self.manifest, read, given)
+            taken = self._score(read, _Both(decoder, prober).take)
+            found = decoder.decide([[one for one, _ in parts] for parts in taken], read.windows)
+            numbers = prober.probabilities([[one for _, one in parts] for parts in taken], read.windows)
+            patches = self._patches(chunk, read, found)
+            for document, patch, mentions, where, rows in zip(chunk, patches, given, places, numbers, strict=True):
+                yield Probed(document=document, patch=patch, gold=where.fill(mentions, rows))
+
     def _predict_chunk(self, documents: Sequence[Document]) -> list[Patch]:
+        read, decoder = self._read(documents), decoder_of(self.manifest)
+        return self._patches(documents, read, decoder.decide(self._score(read, decoder.take), read.windows))
+
+    def _read(self, documents: Sequence[Document]) -> Reading:
         level = self.manifest.answering.level
-        read = read_documents(documents, self._tokenizer, reading=self.manifest.reading, level=level)
-        decoder = decoder_of(self.manifest)
-        found = decoder.decide(self._score(read, decoder), read.windows)
+        return read_documents(documents, self._tokenizer, reading=self.manifest.reading, level=level)
+
+    def _patches(self, documents: Sequence[Document], read: Reading, found: Sequence[Found]) -> list[Patch]:
         return [
             Patch(
                 add=self._mentions(p, spans, scores),
@@ -111,8 +159,8 @@ class ModelPredictor:
             for d, p, (spans, scores) in zip(documents, read.pieces, found, strict=True)
         ]
 
-    def _score(self, read: Reading, decoder: Decoder) -> list[list[Any]]:
-        """What the decoder takes of each window of each document."""
+    def _score(self, read: Reading, take: Callable[[Tables, Sequence[Window], Ints], list[Any]]) -> list[list[Any]]:
+        """What is taken of each window of each document."""
         windows = [w for cut in read.windows for w in cut]
         taken: list[Any] = [None] * len(windows)
         extra = len(self._tokenizer.prefix) + len(self._tokenizer.suffix)
@@ -120,7 +168,7 @@ class ModelPredictor:
         for chosen in length_sorted_batches(lengths, max_tokens=self._max_tokens):
             together = [windows[i] for i in chosen]
             batch = collate(together, read.pieces, self._tokenizer)
-            rows = decoder.take(self._scorer.run(batch), together, batch["unit_count"])
+            rows = take(self._scorer.run(batch), together, batch["unit_count"])
             for i, row in zip(chosen.tolist(), rows, strict=True):
                 taken[i] = row
         in_order = iter(taken)

@@ -1,0 +1,138 @@
+"""A model in the place of a prediction file: it predicts on the gold's texts, and says how probable the gold is."""
+
+from __future__ import annotations
+
+import argparse
+from collections import Counter, deque
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from fascicle.commands.console import Tally, say, with_progress
+from fascicle.commands.parsing import add_threads
+from fascicle.commands.predicted import Predicted
+from fascicle.core.document import Document, Mention
+from fascicle.errors import OutputError, UsageError
+from fascicle.formats.atomic import check_target
+from fascicle.formats.distributions import SUFFIXES, Entry, Header, write
+from fascicle.formats.predictions import text_hash
+from fascicle.loading import load
+
+if TYPE_CHECKING:
+    from fascicle.runtime.predictor import ModelPredictor
+
+
+def add_model(parser: argparse.ArgumentParser) -> None:
+    """Adds the options of a model that is scored in place of a file, or beside it."""
+    group = parser.add_argument_group("model", "score a model itself, without a file of its predictions")
+    group.add_argument("--model", metavar="MODEL", help="a model folder or the name of a shipped model")
+    group.add_argument(
+        "--distributions",
+        metavar="FILE.jsonl",
+        help="write the probability of each type for every gold mention, for fascicle plot; ends in "
+        + " or ".join(SUFFIXES),
+    )
+    add_threads(parser)
+
+
+def check_model(args: argparse.Namespace) -> None:
+    """Refuses early what would fail after long work.
+
+    Raises:
+        UsageError: nothing to score, or options that need a model and have none.
+        OutputError: the place of the file cannot be written.
+    """
+    if not args.files and args.model is None:
+        raise UsageError("no PRED was given to score; name prediction files, or a model with --model")
+    if args.model is None:
+        for name in ("distributions", "threads"):
+            if getattr(args, name) is not None:
+                raise UsageError(f"--{name} is about a model; give --model MODEL too")
+    if args.distributions is not None:
+        if not args.distributions.endswith(SUFFIXES):
+            raise OutputError(
+                f"the distributions file {args.distributions} was asked for; its name must end with "
+                f"{' or '.join(SUFFIXES)}"
+            )
+        check_target(args.distributions, overwrite=args.overwrite)
+
+
+def run_model(
+    args: argparse.Namespace, gold: Sequence[Document], *, taken: Sequence[str], tally: Tally
+) -> dict[str, tuple[str, Predicted]]:
+    """Predicts on the gold's texts; writes the distributions file if one was asked for.
+
+    Args:
+        args: with the options of `add_model`.
+        gold: documents with gold mentions.
+        taken: names of systems that are scored beside it.
+        tally: counts the events.
+
+    Returns:
+        Name of the model, not among those taken -> what errors call it, and what it said; nothing without ``--model``.
+    """
+    if args.model is None:
+        return {}
+    predictor = load(args.model, threads=args.threads)
+    work = _Work(predictor, gold, tally)
+    if args.distributions is None:
+        deque(work.entries(), maxlen=0)
+    else:
+        write(args.distributions, _header(predictor), work.entries(), overwrite=args.overwrite)
+        work.say()
+    name = predictor.name if predictor.name not in taken else f"{predictor.name} (model)"
+    hashes: dict[str, str | None] = {document.id: text_hash(document.text) for document in gold}
+    return {name: (str(args.model), Predicted(mentions=work.mentions, hashes=hashes))}
+
+
+def _header(predictor: ModelPredictor) -> Header:
+    from fascicle.runtime.distributions import definition_of
+
+    manifest = predictor.manifest
+    return Header(
+        model=manifest.name,
+        family=manifest.answering.family,
+        definition=definition_of(manifest),
+        types=manifest.types,
+    )
+
+
+class _Work:
+    """One pass over the gold: what the model predicts is kept, what it says of the gold goes by."""
+
+    def __init__(self, predictor: ModelPredictor, gold: Sequence[Document], tally: Tally) -> None:
+        self.mentions: dict[str, Sequence[Mention]] = {}
+        self._predictor = predictor
+        self._gold = gold
+        self._tally = tally
+        self._unreachable: Counter[str] = Counter()
+        self._asked = 0
+
+    def entries(self) -> Iterator[Entry]:
+        """Every gold mention, in order."""
+        for probed in self._predictor.probe(with_progress(self._gold, quiet=False)):
+            document, patch = probed.document, probed.patch
+            self.mentions[document.id] = patch.add
+            for event in patch.events:
+                self._tally.add(event, document.id)
+            answers = {(mention.type, mention.spans) for mention in patch.add}
+            for one in probed.gold:
+                self._asked += 1
+                self._unreachable.update([one.unreachable] if one.unreachable else [])
+                yield Entry(
+                    document=document.id,
+                    spans=one.mention.spans,
+                    type=one.mention.type,
+                    found=(one.mention.type, one.mention.spans) in answers,
+                    probabilities=() if one.probabilities is None else tuple(one.probabilities.tolist()),
+                    unreachable=one.unreachable,
+                )
+
+    def say(self) -> None:
+        """Which mentions the file has no probabilities of."""
+        if self._unreachable:
+            listed = ", ".join(f"{reason} {count:,}" for reason, count in self._unreachable.most_common())
+            total = self._unreachable.total()
+            say(
+                f"note: {total:,} of {self._asked:,} gold mentions have no probability, for the model cannot return "
+                f"them: {listed}"
+            )

@@ -1,0 +1,153 @@
+"""Distributions files: what a model says of every mention of a gold, type by type, and never the text.
+
+JSON Lines. The first line names the model, its types and what its numbers mean; each line after it is a mention: with
+the probabilities of none and of each type in the order of the first line, or with the reason why it has none.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import BinaryIO, Final, Literal
+
+import msgspec
+
+from fascicle.core.spans import Fragments
+from fascicle.errors import FormatError, InputError
+from fascicle.formats.atomic import output
+from fascicle.formats.source import Source, lines
+
+SCHEMA: Final = 1
+SUFFIXES: Final = (".jsonl", ".jsonl.gz")
+_DIGITS: Final = 6  # significant ones: small probabilities keep their size, for their logarithms are drawn
+
+
+class Header(msgspec.Struct, frozen=True, kw_only=True):
+    """What holds for all mentions of a file.
+
+    Attributes:
+        model: its name.
+        family: of the head that answered.
+        definition: what a probability is: ``"tag-path"``, ``"softmax"`` or ``"sigmoid"``, see
+            ``runtime.distributions.Definition``.
+        types: of the model, in the order of the probabilities.
+    """
+
+    model: str
+    family: str
+    definition: Literal["tag-path", "softmax", "sigmoid"]
+    types: tuple[str, ...]
+
+
+class Entry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
+    """One gold mention.
+
+    Attributes:
+        document: its id.
+        spans: of the mention, in characters.
+        type: of the gold.
+        found: whether the answer of the model holds exactly this mention.
+        probabilities: of none, then of each type; nothing where the model has no number for the span.
+        unreachable: why it has none.
+    """
+
+    document: str
+    spans: Fragments
+    type: str
+    found: bool
+    probabilities: tuple[float, ...] = ()
+    unreachable: str = ""
+
+
+class _First(Header, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The header with the version of its schema, as it stands in a file."""
+
+    fascicle_distributions: int
+
+
+_ENCODER: Final = msgspec.json.Encoder()
+_FIRST: Final = msgspec.json.Decoder(_First)
+_ENTRY: Final = msgspec.json.Decoder(Entry)
+
+
+def write(path: str | Path, header: Header, entries: Iterable[Entry], *, overwrite: bool = False) -> None:
+    """Writes a file; probabilities with six significant digits.
+
+    Args:
+        path: where; gzip if it ends with ``.gz``.
+        header: the first line.
+        entries: may be a stream.
+        overwrite: replace an existing file.
+
+    Raises:
+        OutputError: the file exists, or the place cannot be written.
+    """
+    with output(path, overwrite=overwrite) as stream:
+        _write(stream, header, entries)
+
+
+def _write(stream: BinaryIO, header: Header, entries: Iterable[Entry]) -> None:
+    first = _First(fascicle_distributions=SCHEMA, **msgspec.structs.asdict(header))
+    stream.write(_ENCODER.encode(first) + b"\n")
+    for entry in entries:
+        short = tuple(float(f"{value:.{_DIGITS}g}") for value in entry.probabilities)
+        stream.write(_ENCODER.encode(msgspec.structs.replace(entry, probabilities=short)) + b"\n")
+
+
+def read(path: str | Path) -> tuple[Header, Iterator[Entry]]:
+    """Opens a file.
+
+    Returns:
+        The header, and the mentions as a stream.
+
+    Raises:
+        InputError: it cannot be read, or is empty.
+        FormatError: another kind of file, or (while streaming) a line that breaks the rules.
+    """
+    numbered = lines(Source(path=str(path)))
+    first = next(numbered, None)
+    if first is None:
+        raise InputError(f"{path} is empty; {_MAKE}")
+    try:
+        found = _FIRST.decode(first[1])
+        if found.fascicle_distributions != SCHEMA:
+            raise FormatError(
+                f"{path}: distributions of schema {found.fascicle_distributions}; this release reads schema {SCHEMA}"
+            )
+        if not found.types or len(set(found.types)) < len(found.types):
+            raise ValueError("its types must be distinct, one at least")
+    except (msgspec.MsgspecError, ValueError, RecursionError) as error:
+        raise FormatError(f"{path} is not a distributions file ({error}); {_MAKE}") from None
+    named = {name: getattr(found, name) for name in Header.__struct_fields__}
+    header = Header(**named)
+    return header, _entries(numbered, path, header)
+
+
+_MAKE: Final = "make one with fascicle evaluate GOLD --model MODEL --distributions FILE"
+
+
+def _entries(numbered: Iterator[tuple[int, str]], path: str | Path, header: Header) -> Iterator[Entry]:
+    for number, line in numbered:
+        if not line.strip():
+            continue
+        try:
+            entry = _ENTRY.decode(line)
+            _check(entry, header)
+        except (msgspec.MsgspecError, ValueError, RecursionError) as error:
+            raise FormatError(f"{path}:{number}: not a mention of a distributions file ({error})") from None
+        yield entry
+
+
+def _check(entry: Entry, header: Header) -> None:
+    """Refuses what cannot be drawn."""
+    if bool(entry.probabilities) == bool(entry.unreachable):
+        raise ValueError("a mention has probabilities, or a reason why it is unreachable, and not both")
+    if not entry.probabilities:
+        return
+    if len(entry.probabilities) != 1 + len(header.types):
+        raise ValueError(f"{len(entry.probabilities)} probabilities; none and {len(header.types)} types need one each")
+    if not all(math.isfinite(value) and 0.0 <= value <= 1.0 for value in entry.probabilities):
+        raise ValueError("a probability is below 0 or above 1")
+    if entry.type not in header.types:
+        raise ValueError(f"its type {entry.type!r} is not one of the header")

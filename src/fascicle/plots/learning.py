@@ -1,0 +1,57 @@
+"""Learning curves of run folders: the training loss, and the F1 on dev with the epoch that was chosen."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from fascicle.errors import UsageError
+from fascicle.plots.canvas import STYLES, style
+from fascicle.plots.runs import RunCurves, read_run
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+def load_runs(folders: Sequence[str]) -> list[RunCurves]:
+    """Reads run folders.
+
+    Raises:
+        UsageError: more of them than one picture can tell apart.
+        InputError: see `plots.runs.read_run`.
+    """
+    if len(folders) > len(STYLES):
+        raise UsageError(
+            f"{len(folders)} run folders were given; one picture can tell {len(STYLES)} apart, draw several"
+        )
+    return [read_run(folder) for folder in folders]
+
+
+def size(runs: Sequence[RunCurves]) -> tuple[float, float]:
+    """Width and height of the sheet, in inches: every curve has a line below the picture."""
+    return 6.4, 4.4 + 0.2 * sum(len(run.heads) for run in runs)
+
+
+def draw_learning(figure: Figure, runs: Sequence[RunCurves]) -> None:
+    """The loss above, F1 below; a run has one look, the other head of a bundle has hollow marks and a thinner line."""
+    above, below = figure.subplots(2, 1, sharex=True, height_ratios=(2, 3))
+    for number, run in enumerate(runs):
+        look = style(number)
+        marks = {"color": look.colour, "marker": look.marker, "linestyle": look.line}
+        above.plot(run.epochs, run.loss, **marks)
+        for head in run.heads:
+            other = bool(head.head)
+            best = head.f1[run.epochs.index(head.best)]
+            name = f"{run.name}, head {head.head}" if other else run.name
+            thin = {"markerfacecolor": "white", "linewidth": 0.9} if other else {}
+            label = f"{name}: {100 * best:.1f} at epoch {head.best}{'' if run.finished else ' so far'}"
+            below.plot(run.epochs, head.f1, label=label, **marks, **thin)
+            below.scatter([head.best], [best], marker="o", s=110, facecolors="none", edgecolors="black", zorder=4)
+    above.set_ylabel("training loss")
+    below.set_ylabel("micro F1 on dev")
+    below.set_xlabel("epoch")
+    below.xaxis.get_major_locator().set_params(integer=True)
+    below.margins(y=0.1)
+    circle = "chosen epoch" if all(run.finished for run in runs) else "chosen epoch, or best so far"
+    below.scatter([], [], marker="o", s=110, facecolors="none", edgecolors="black", label=circle)
+    figure.legend(loc="outside lower center", ncols=1 if max(len(r.name) for r in runs) > 16 else 2)

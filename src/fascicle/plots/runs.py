@@ -1,0 +1,135 @@
+"""What run folders say of their training, read without torch."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Final
+
+import msgspec
+from msgspec import Meta
+
+from fascicle.errors import FormatError, InputError
+
+METRICS: Final = "metrics.jsonl"
+_DEV: Final = "dev"
+
+
+class _Micro(msgspec.Struct):
+    f1: Annotated[float, Meta(ge=0.0, le=1.0)]
+
+
+class _Scores(msgspec.Struct):
+    micro: _Micro
+
+
+class _Epoch(msgspec.Struct):
+    epoch: Annotated[int, Meta(ge=1)]
+    loss: float | None  # a loss that is no number is written as NaN, which JSON does not have
+
+
+class _Chosen(msgspec.Struct):
+    epoch: int
+    others: dict[str, _Chosen] = {}
+
+
+@dataclass(frozen=True, kw_only=True)
+class HeadCurve:
+    """One head of a run.
+
+    Attributes:
+        head: its name; empty for the only head, and for the one that answers.
+        f1: micro F1 on dev after each epoch.
+        best: the epoch that was chosen; of a run that is not finished, the best so far.
+    """
+
+    head: str
+    f1: tuple[float, ...]
+    best: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunCurves:
+    """The epochs of one run.
+
+    Attributes:
+        name: of the folder.
+        epochs: their numbers.
+        loss: mean training loss of each.
+        heads: the answering one first.
+        finished: whether the run came to its end.
+    """
+
+    name: str
+    epochs: tuple[int, ...]
+    loss: tuple[float, ...]
+    heads: tuple[HeadCurve, ...]
+    finished: bool
+
+    @property
+    def note(self) -> str:
+        """What the reader of a picture should know; empty if nothing."""
+        if self.finished:
+            return ""
+        return f"the run {self.name} is not finished: its {len(self.epochs):,} epochs so far are drawn"
+
+
+def read_run(folder: str) -> RunCurves:
+    """Reads the metrics of a run folder; one that is still being trained has those of its epochs so far.
+
+    Raises:
+        InputError: no folder, or one without a single finished epoch.
+        FormatError: metrics that no run writes.
+    """
+    path = Path(folder)
+    metrics, scores = path / METRICS, path / "scores.json"
+    if not path.is_dir():
+        raise InputError(f"{folder} is no run folder; give the folder that fascicle train wrote")
+    if not metrics.is_file() or not metrics.stat().st_size:
+        raise InputError(
+            f"the run folder {folder} is incomplete: it holds no {METRICS} with a finished epoch; give the folder of a "
+            "run that has been trained for one epoch at least"
+        )
+    lines = metrics.read_text(encoding="utf-8").splitlines()
+    try:
+        rows = [_row(line) for line in lines]
+    except (msgspec.MsgspecError, ValueError, KeyError) as error:
+        raise FormatError(f"{metrics} is not what a run writes ({error}); give the folder of a run") from None
+    chosen = _chosen(scores) if scores.is_file() else None
+    return _curves(path.resolve().name, rows, chosen, metrics)
+
+
+def _row(line: str) -> tuple[_Epoch, dict[str, float]]:
+    """One epoch, and the F1 on dev of each head."""
+    # NaN and infinity are no JSON, but a diverged training writes them as its loss.
+    for word in ("-Infinity", "Infinity", "NaN"):
+        line = line.replace(f'"loss": {word}', '"loss": null')
+    fields = msgspec.json.decode(line, type=dict[str, msgspec.Raw])
+    scores = {k: msgspec.json.decode(v, type=_Scores) for k, v in fields.items() if k.partition(".")[0] == _DEV}
+    return msgspec.json.decode(line, type=_Epoch), {name: found.micro.f1 for name, found in scores.items()}
+
+
+def _chosen(path: Path) -> dict[str, int]:
+    try:
+        found = msgspec.json.decode(path.read_bytes(), type=_Chosen)
+    except msgspec.MsgspecError as error:
+        raise FormatError(f"{path} is not what a run writes ({error}); give the folder of a run") from None
+    return {_DEV: found.epoch} | {f"{_DEV}.{head}": one.epoch for head, one in found.others.items()}
+
+
+def _curves(
+    name: str, rows: list[tuple[_Epoch, dict[str, float]]], chosen: dict[str, int] | None, path: Path
+) -> RunCurves:
+    epochs = tuple(epoch.epoch for epoch, _ in rows)
+    keys = list(rows[0][1])
+    if list(epochs) != sorted(set(epochs)) or _DEV not in keys or any(list(scores) != keys for _, scores in rows):
+        raise FormatError(f"{path} is not what a run writes (epochs in order, each with dev scores); copy it again")
+    heads = []
+    for key in sorted(keys):
+        f1 = tuple(scores[key] for _, scores in rows)
+        best = (chosen or {}).get(key, epochs[f1.index(max(f1))])
+        if best not in epochs:
+            raise FormatError(f"{path} has no epoch {best}, which scores.json says was chosen; copy the folder again")
+        heads.append(HeadCurve(head=key.removeprefix(_DEV).removeprefix("."), f1=f1, best=best))
+    loss = tuple(float("nan") if epoch.loss is None else epoch.loss for epoch, _ in rows)
+    return RunCurves(name=name, epochs=epochs, loss=loss, heads=tuple(heads), finished=chosen is not None)
