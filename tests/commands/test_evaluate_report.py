@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -114,6 +115,37 @@ def test_the_report_as_json_and_as_markdown(cli: Cli, gold: Path, said: Said, tm
     assert "### Examples" not in page.read_text(encoding="utf-8")
 
 
+def test_the_report_as_a_page(cli: Cli, gold: Path, said: Said, tmp_path: Path) -> None:
+    paths = said("good.jsonl", GOOD), said("bad.jsonl", BAD)
+    page = tmp_path / "report.html"
+    result = cli("evaluate", gold, *paths, "--train", gold, "--report", page)
+    assert result.code == 0, result.err
+    written = page.read_text(encoding="utf-8")
+    assert written.startswith("<!DOCTYPE html>")
+    assert "<title>Evaluation of good, bad</title>" in written
+    assert written.count("<svg") > 10
+    assert "no pictures" not in result.err
+    assert cli("evaluate", gold, *paths, "--train", gold, "--report", page, "--overwrite").code == 0
+    assert page.read_text(encoding="utf-8") == written
+
+
+def test_without_matplotlib_the_page_has_tables_and_says_so(
+    cli: Cli, gold: Path, said: Said, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in [name for name in sys.modules if name.partition(".")[0] == "matplotlib"]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    page = tmp_path / "report.html"
+    result = cli("evaluate", gold, said("good.jsonl", GOOD), "--report", page)
+    assert result.code == 0, result.err
+    assert "the page has no pictures" in result.err
+    assert "fascicle[plots]" in result.err
+    written = page.read_text(encoding="utf-8")
+    assert "<svg" not in written
+    assert "tables only, no pictures" in written
+    assert "fascicle[plots]" in written
+
+
 def test_a_report_replaces_nothing_unless_asked(
     cli: Cli, refused: Refused, gold: Path, said: Said, tmp_path: Path
 ) -> None:
@@ -127,7 +159,7 @@ def test_a_report_replaces_nothing_unless_asked(
 
 def test_options_that_do_not_go_together(refused: Refused, gold: Path, said: Said, tmp_path: Path) -> None:
     path = said("p.jsonl", GOOD)
-    assert "must end with .md or .json" in refused("evaluate", gold, path, "--report", tmp_path / "r.html")
+    assert "must end with .html or .md or .json" in refused("evaluate", gold, path, "--report", tmp_path / "r.txt")
     assert "give --report FILE too" in refused("evaluate", gold, path, "--train", gold)
     message = refused("evaluate", gold, path, "--report", tmp_path / "r.md", "--train-where", "part=train")
     assert "give --train PATH too" in message

@@ -131,3 +131,40 @@ def test_long_contexts_are_cut() -> None:
     assert len(long["mention"]["text"]) == 300
     assert len(short["context"]) <= 124
     assert not short["context"].startswith(" ")
+
+
+@given(corpora(scored=True))
+def test_the_mentions_around_an_example_are_those_of_its_context(corpus: list[tuple[tuple[Mention, ...], ...]]) -> None:
+    gold, said = sides(corpus)
+    found = mistakes(gold, said)
+    texts = {document.id: document for document in documents(corpus)}
+    with_them = examples(found, texts, predicted=said)
+    plain = examples(found, texts)
+    for kind, listed in with_them.items():
+        for example, bare in zip(listed, plain[kind], strict=True):
+            assert {name: value for name, value in example.items() if name != "around"} == bare
+            start, end = example["context_start"], example["context_start"] + len(example["context"])
+            identifier = example["document"]
+            keys = [{(m.type, m.spans) for m in side[identifier]} for side in (gold, said)]
+            for name, own, other in (("gold", *keys), ("predicted", *keys[::-1])):
+                inside = {key for key in own if any(a < end and start < b for a, b in key[1])}
+                told = {(row["type"], tuple(map(tuple, row["spans"]))): row["right"] for row in example["around"][name]}
+                assert told == {key: key in other for key in inside}
+            assert example["around"]["more"] == 0
+
+
+def test_of_many_mentions_around_an_example_the_nearest_are_told() -> None:
+    text = "x " * 60
+    gold = tuple(Mention(((2 * i, 2 * i + 1),), "A") for i in range(60))
+    document = Document(id="a", text=text, mentions=gold)
+    said = tuple(m for i, m in enumerate(gold) if i != 30)
+    ((example,),) = examples(mistakes({"a": gold}, {"a": said}), {"a": document}, predicted={"a": said}).values()
+    inside = [
+        m for m in gold if example["context_start"] <= m.start < example["context_start"] + len(example["context"])
+    ]
+    near = sorted(inside, key=lambda m: abs(m.start - 60))[:40]
+    told = example["around"]
+    assert len(inside) > 40
+    assert {row["spans"][0][0] for row in told["gold"]} == {m.start for m in near}
+    assert [row["right"] for row in told["gold"]].count(False) == 1
+    assert told["more"] == 2 * len(inside) - 1 - len(told["gold"]) - len(told["predicted"])

@@ -17,7 +17,7 @@ from fascicle.commands.predicted import Predicted, names_of, read_predicted
 from fascicle.commands.probed import add_model, check_model, run_model
 from fascicle.commands.systems import PREDICTIONS
 from fascicle.core.document import Document
-from fascicle.errors import InputError, UsageError
+from fascicle.errors import InputError, MissingExtraError, UsageError
 from fascicle.evaluate.figures import ONE_DOCUMENT, figures_row, undefined_numbers
 from fascicle.evaluate.inputs import check_texts
 from fascicle.evaluate.intervals import Interval, bootstrap_f1
@@ -47,9 +47,20 @@ def _as_json(report: Mapping[str, Any]) -> str:
     return json.dumps(report, ensure_ascii=False, allow_nan=False, indent=1) + "\n"
 
 
+def _as_page(report: Mapping[str, Any]) -> str:
+    from fascicle.evaluate.page import page
+    from fascicle.plots.report_pictures import report_pictures
+
+    try:
+        return page(report, pictures=report_pictures(report))
+    except MissingExtraError as error:
+        say(f"note: the page has no pictures: {error}")
+        return page(report, notice=f"This page has tables only, no pictures: {error}")
+
+
 # Suffix of the file of --report -> how the value of `build_report` is written.
 REPORTS: Final[Mapping[str, Callable[[Mapping[str, Any]], str]]] = MappingProxyType(
-    {".md": _as_markdown, ".json": _as_json}
+    {".html": _as_page, ".md": _as_markdown, ".json": _as_json}
 )
 
 
@@ -83,7 +94,12 @@ def _add_report(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group(
         "report", "scores, subsets, buckets, errors with examples, calibration, in a file"
     )
-    group.add_argument("--report", metavar="FILE", help=f"where; its suffix decides: {', '.join(REPORTS)}")
+    group.add_argument(
+        "--report",
+        metavar="FILE",
+        help=f"where; its suffix decides: {', '.join(REPORTS)}; .html is one page with examples to filter and, with "
+        "fascicle[plots], pictures",
+    )
     group.add_argument("--train", metavar="PATH", help="the training corpus, for what was seen, and how often")
     group.add_argument("--train-format", choices=INPUT_FORMATS, default="auto", help="default: auto")
     group.add_argument(

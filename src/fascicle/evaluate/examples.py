@@ -7,13 +7,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from fascicle.core.document import Document, Mention
-from fascicle.core.spans import Fragments
-from fascicle.evaluate.errors import BOUNDARY, CLASSES, Mistake
+from fascicle.core.document import GOLD, Document, Mention
+from fascicle.core.spans import Fragments, fragments_overlap
+from fascicle.evaluate.errors import BOUNDARY, CLASSES, Mistake, distinct
 
 _CONTEXT: Final = 60  # characters on each side
 _LONGEST: Final = 300  # characters of a mention that are shown
 _WIDEST: Final = 800  # characters of a context
+_MOST_AROUND: Final = 40  # mentions of each side that are told of a context
 
 
 def class_table(found: Iterable[Mistake]) -> dict[str, dict[str, Any]]:
@@ -113,7 +114,11 @@ def boundary_words(found: Iterable[Mistake], texts: Mapping[str, str], *, at_mos
 
 
 def examples(
-    found: Sequence[Mistake], documents: Mapping[str, Document], *, at_most: int = 5
+    found: Sequence[Mistake],
+    documents: Mapping[str, Document],
+    *,
+    at_most: int = 5,
+    predicted: Mapping[str, Sequence[Mention]] | None = None,
 ) -> dict[str, list[dict[str, Any]]]:
     """Mistakes in their context, of each class and side the worst first: those with the highest score.
 
@@ -125,11 +130,14 @@ def examples(
         found: mistakes of a system, in the order of the documents.
         documents: by id.
         at_most: how many of each class and side.
+        predicted: document id -> all that the system said. With it, an example holds under ``"around"`` the ``"gold"``
+            and the ``"predicted"`` mentions of its context, the nearest first, and how many more there are.
 
     Returns:
         Class -> examples, false positives first; classes without any are left out.
     """
     chosen: dict[str, list[dict[str, Any]]] = {}
+    sides: dict[str, dict[str, list[Mention]]] = {}  # of the documents that examples are from
     pairs = {(m.document, m.kind, _key(m.mention), _key(m.partner)) for m in found if m.side == "fp"}
     for kind in CLASSES:
         for side in ("fp", "fn"):
@@ -142,7 +150,13 @@ def examples(
             ]
             of_kind.sort(key=lambda m: -1.0 if m.score is None else m.score, reverse=True)  # stable
             for mistake in of_kind[:at_most]:
-                shown = _example(mistake, documents[mistake.document].text)
+                document = documents[mistake.document]
+                shown = _example(mistake, document.text)
+                if predicted is not None:
+                    if document.id not in sides:
+                        said = predicted.get(document.id, ())
+                        sides[document.id] = {"gold": distinct(document.layer(GOLD)), "predicted": distinct(said)}
+                    shown["around"] = _around(shown, sides[document.id])
                 chosen.setdefault(kind, []).append(shown)
     return chosen
 
@@ -167,6 +181,25 @@ def _example(mistake: Mistake, text: str) -> dict[str, Any]:
         "context": text[before:after],
         "context_start": before,
     }
+
+
+def _around(example: Mapping[str, Any], sides: Mapping[str, Sequence[Mention]]) -> dict[str, Any]:
+    """What both sides say of the context of an example."""
+    start = example["context_start"]
+    window = ((start, start + len(example["context"])),)
+    first, last = example["mention"]["spans"][0][0], example["mention"]["spans"][-1][1]
+    keys = {side: {_key(mention) for mention in mentions} for side, mentions in sides.items()}
+    around: dict[str, Any] = {}
+    more = 0
+    for side, other in (("gold", "predicted"), ("predicted", "gold")):
+        near = [mention for mention in sides[side] if fragments_overlap(mention.spans, window)]
+        near.sort(key=lambda m: max(m.start - last, first - m.end, 0))  # stable: of equally near ones the first
+        around[side] = [
+            {"type": m.type, "spans": [list(span) for span in m.spans], "right": _key(m) in keys[other]}
+            for m in near[:_MOST_AROUND]
+        ]
+        more += len(near[_MOST_AROUND:])
+    return around | {"more": more}
 
 
 def _shown(mention: Mention, text: str) -> dict[str, Any]:

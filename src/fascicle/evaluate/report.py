@@ -21,6 +21,7 @@ from fascicle.evaluate.calibration import (
     threshold_for,
 )
 from fascicle.evaluate.calibrators import fit_temperature
+from fascicle.evaluate.differences import paired_tests
 from fascicle.evaluate.errors import Mistake, error_rates, mistakes
 from fascicle.evaluate.examples import boundary_words, class_table, confusions, examples
 from fascicle.evaluate.figures import ONE_DOCUMENT, figures, figures_row, macro_row
@@ -82,6 +83,7 @@ def build_report(
     bucketing = Bucketing(gold, ruler, cutting=chosen.cutting)
     counted = [bucketing.count(one.predicted) for one in systems]
     found = [mistakes(gold, one.predicted) for one in systems]
+    tests = paired_tests(systems, resamples=chosen.resamples)
     by_id = {document.id: document for document in documents}
     parts = [
         {
@@ -89,7 +91,7 @@ def build_report(
             "scores": scores_part(one, resamples=chosen.resamples),
             "subsets": _subsets(documents, one, training),
             "buckets": {name: [bucket.as_dict() for bucket in row] for name, row in buckets.items()},
-            "errors": _errors(wrong, by_id, at_most=chosen.examples),
+            "errors": _errors(wrong, by_id, at_most=chosen.examples, predicted=one.predicted),
             "calibration": calibration_part(gold, one.predicted, bins=chosen.bins),
         }
         for one, buckets, wrong in zip(systems, counted, found, strict=True)
@@ -106,10 +108,11 @@ def build_report(
                 "system": one.name,
                 "baseline": systems[0].name,
                 "f1": _differences(one, systems[0]),
+                "test": test,
                 "buckets": f1_differences(buckets, counted[0]),
                 "error_rates": _rate_differences(wrong, found[0]),
             }
-            for one, buckets, wrong in zip(systems[1:], counted[1:], found[1:], strict=True)
+            for one, buckets, wrong, test in zip(systems[1:], counted[1:], found[1:], tests, strict=True)
         ],
     }
 
@@ -231,7 +234,13 @@ def _subsets(documents: Sequence[Document], one: System, training: Lexicon | Non
     return value
 
 
-def _errors(found: Sequence[Mistake], documents: Mapping[str, Document], *, at_most: int) -> dict[str, Any]:
+def _errors(
+    found: Sequence[Mistake],
+    documents: Mapping[str, Document],
+    *,
+    at_most: int,
+    predicted: Mapping[str, Sequence[Mention]],
+) -> dict[str, Any]:
     texts = {identifier: document.text for identifier, document in documents.items()}
     confused = confusions(found)
     return {
@@ -241,7 +250,7 @@ def _errors(found: Sequence[Mistake], documents: Mapping[str, Document], *, at_m
         "confusions": confused[:_MOST_CONFUSIONS],
         "more_confusions": max(0, len(confused) - _MOST_CONFUSIONS),
         "boundary_words": [row.as_dict() for row in boundary_words(found, texts)],
-        "examples": examples(found, documents, at_most=at_most),
+        "examples": examples(found, documents, at_most=at_most, predicted=predicted),
     }
 
 

@@ -1,0 +1,106 @@
+"""Heat maps of what one system has over another in each bucket, like *bundling-learning*, Table 6."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final
+
+from fascicle.evaluate.page_html import Picture, points
+from fascicle.plots.canvas import MOST_VECTORS, sheet, style, svg
+from fascicle.plots.labels import Labels
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_LEAST: Final = 0.01  # share of the gold that a bucket needs to have a say in how strong colours are
+_STRONGEST: Final = 0.62  # of a colour, so that black numbers can be read on it
+_Grid = list[list[tuple[str, float | None]]]  # for each attribute its intervals, each with the difference
+
+
+def heat_maps(report: Mapping[str, Any], names: Labels) -> dict[str, Picture]:
+    """A map for each system after the first: attributes below each other, their intervals side by side.
+
+    The same difference has the same colour in all maps of a report.
+
+    Args:
+        report: the value of ``fascicle.evaluate.report.build_report``.
+        names: of the systems.
+
+    Returns:
+        ``"differences-N"`` -> its picture.
+    """
+    shown = [name for name, attribute in report["attributes"].items() if "undefined" not in attribute]
+    titles = [report["attributes"][name]["title"] for name in shown]
+    full = _full_colour(report, shown)
+    drawn = {}
+    for at, row in enumerate(report["differences"], start=1):
+        grid: _Grid = [
+            list(zip(report["attributes"][name]["intervals"], row["buckets"][name], strict=True)) for name in shown
+        ]
+        if all(gap is None for line in grid for _, gap in line):
+            drawn[f"differences-{at}"] = Picture(missing="all attributes are undefined, or their buckets empty")
+            continue
+        title = f"F1 of {names.names[at]} less that of {names.names[0]} in each bucket"
+        said = f"The colour is strongest from {100 * full:.2f} points on; – is undefined."
+        drawn[f"differences-{at}"] = Picture(svg=_drawn(titles, grid, full=full, title=title), notes=(said,))
+    return drawn
+
+
+def _full_colour(report: Mapping[str, Any], shown: Sequence[str]) -> float:
+    """The difference from which on the colour is strongest: the largest in a bucket that is not tiny."""
+    gold = report["gold"]["mentions"]
+    known = [
+        (abs(gap), bucket["gold"])
+        for row in report["differences"]
+        for name in shown
+        for gap, bucket in zip(row["buckets"][name], report["systems"][0]["buckets"][name], strict=True)
+        if gap is not None
+    ]
+    largest = max((gap for gap, count in known if count >= _LEAST * gold), default=0.0)
+    return max(largest, 0.001)
+
+
+def _drawn(titles: Sequence[str], grid: _Grid, *, full: float, title: str) -> str:
+    columns = max(map(len, grid))
+    width = 1.75 + 0.75 * columns
+    with sheet(width=width, height=0.25 + 0.44 * len(grid)) as figure:
+        axes = figure.add_subplot()
+        pixels = len(grid) * columns > MOST_VECTORS
+        for line, row in enumerate(grid):
+            for column, (interval, gap) in enumerate(row):
+                _cell(axes, (column, line), gap, full=full, pixels=pixels)
+                axes.text(column, line + 0.26, interval, ha="center", va="center", fontsize=6.6, color="#30363d")
+        axes.set_xlim(-0.5, columns - 0.5)
+        axes.set_ylim(len(grid) - 0.5, -0.5)
+        axes.set_yticks(range(len(grid)), titles, fontsize=8.5)
+        axes.set_xticks([])
+        axes.tick_params(length=0)
+        axes.grid(visible=False)
+        axes.spines[:].set_visible(False)
+        return svg(figure, title=title)
+
+
+def _cell(axes: Axes, place: tuple[int, int], gap: float | None, *, full: float, pixels: bool) -> None:
+    from matplotlib.colors import to_rgb
+    from matplotlib.patches import Rectangle
+
+    column, line = place
+    strength = 0.0 if gap is None else _STRONGEST * min(1.0, abs(gap) / full)
+    colour = to_rgb(style(0 if gap is None or gap >= 0 else 1).colour)
+    face = tuple(1 - strength * (1 - part) for part in colour)
+    worse = gap is not None and points(gap).startswith("\u2212")
+    axes.add_patch(
+        Rectangle(
+            (column - 0.5, line - 0.5), 1, 1,
+            facecolor=face, edgecolor="white", linewidth=1.5, rasterized=pixels,
+        )
+    )  # fmt: skip
+    if worse:  # a stroke along the left edge, which is there without colour too
+        axes.add_patch(
+            Rectangle(
+                (column - 0.48, line - 0.46), 0.05, 0.92,
+                facecolor="white", edgecolor=style(1).colour, hatch="/////", linewidth=0.5, rasterized=pixels,
+            )
+        )  # fmt: skip
+    told = "–" if gap is None else points(gap)
+    axes.text(column, line - 0.12, told, ha="center", va="center", fontsize=9, fontweight="bold" if worse else "normal")
