@@ -23,7 +23,19 @@ from types import MappingProxyType, ModuleType
 from typing import Final
 
 from fascicle import __version__
-from fascicle.commands import annotate, bench, combine, compare, corpus, evaluate, export, models, plot, train
+from fascicle.commands import (
+    annotate,
+    bench,
+    calibrate,
+    combine,
+    compare,
+    corpus,
+    evaluate,
+    export,
+    models,
+    plot,
+    train,
+)
 from fascicle.commands.console import say
 from fascicle.commands.parsing import Parser, add_command, commands_of, parse
 from fascicle.errors import FascicleError
@@ -37,6 +49,7 @@ COMMANDS: Final[Mapping[str, ModuleType]] = MappingProxyType(
         "combine": combine,
         "compare": compare,
         "plot": plot,
+        "calibrate": calibrate,
         "export": export,
         "corpus": corpus,
         "models": models,

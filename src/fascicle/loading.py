@@ -107,6 +107,8 @@ def _refuse_types(folder: Path, manifest: Manifest) -> None:
         reason = 'it was trained with thresholds = "global", which are learnt type by type; train with "dynamic"'
     elif manifest.runtime == "onnx":
         reason = "an export holds no more than the vectors of its own types; give the folder of the training run"
+    elif manifest.decision.calibration:
+        reason = "its scores were calibrated for its own types; give the folder that it was calibrated from"
     else:
         return
     raise UsageError(f"{folder} cannot look for other types: {reason}")

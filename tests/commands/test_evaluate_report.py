@@ -291,3 +291,31 @@ def test_gold_that_is_taken_for_predictions_is_said(cli: Cli, gold: Path, tmp_pa
     result = cli("evaluate", gold, write_as(tmp_path, "same.fascicle.jsonl", corpus(GOLD)))
     assert "calls all its mentions gold; they were taken for the predictions" in result.err
     assert "taken for the predictions" not in cli("evaluate", gold, gold).err
+
+
+def test_gold_that_no_model_of_a_kind_can_find(cli: Cli, refused: Refused, tmp_path: Path) -> None:
+    text = "acute renal failure after aspirin"
+    gold = (Mention(((0, 19),), "Disease"), Mention(((6, 11),), "Disease"), Mention(((26, 33),), "Drug"))
+    write(tmp_path / "gold.jsonl", [Document(id="1", text=text, mentions=gold)])
+    options = ("evaluate", tmp_path / "gold.jsonl", tmp_path / "gold.jsonl", "--unreachable-for", "bc5cdr")
+    assert cli(*options, "--report", tmp_path / "r.json").code == 0
+    (found,) = json.loads((tmp_path / "r.json").read_text(encoding="utf-8"))["unreachable"]
+    assert (found["gold"], found["unreachable"]) == (3, 2)
+    assert {name: row["count"] for name, row in found["reasons"].items()} == {"other-type": 1, "overlapped": 1}
+    assert cli(*options, "--report", tmp_path / "r.md").code == 0
+    page = (tmp_path / "r.md").read_text(encoding="utf-8")
+    assert "## Gold out of reach" in page
+    assert "| 3 | 2 | 33.33 |" in page
+    assert cli(*options, "--report", tmp_path / "r.html").code == 0
+    page = (tmp_path / "r.html").read_text(encoding="utf-8")
+    assert "What can be found at all?" in page
+    assert ">33.33<" in page
+    assert "other-type" in page
+    assert "--unreachable-for says more in a report only" in refused(*options)
+    assert "there is no model" in refused(*options, "--unreachable-for", tmp_path / "no", "--report", tmp_path / "s.md")
+
+
+def test_no_model_no_section(cli: Cli, tmp_path: Path) -> None:
+    write(tmp_path / "gold.jsonl", [Document(id="1", text="a", mentions=(Mention(((0, 1),), "A"),))])
+    assert cli("evaluate", tmp_path / "gold.jsonl", tmp_path / "gold.jsonl", "--report", tmp_path / "r.md").code == 0
+    assert "out of reach" not in (tmp_path / "r.md").read_text(encoding="utf-8")

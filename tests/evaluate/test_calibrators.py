@@ -11,9 +11,10 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize_scalar
 from sklearn.isotonic import IsotonicRegression
 
+from fascicle.decode.calibration import CLIP
 from fascicle.errors import InputError
 from fascicle.evaluate.calibration import Judged, expected_calibration_error, reliability
-from fascicle.evaluate.calibrators import CLIP, LEAST, MOST, fit_isotonic, fit_temperature
+from fascicle.evaluate.calibrators import LEAST, MOST, fit_isotonic, fit_temperature
 
 SCORES = st.sampled_from([0.0, 0.2, 0.25, 0.5, 0.8, 0.99, 1.0]) | st.floats(0, 1)
 ROWS = st.lists(st.tuples(SCORES, st.booleans()), min_size=1, max_size=40)

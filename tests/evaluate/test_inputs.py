@@ -8,7 +8,7 @@ import pytest
 
 from fascicle.core.document import Document, Mention
 from fascicle.errors import InputError
-from fascicle.evaluate.inputs import check_texts, layers, only_source
+from fascicle.evaluate.inputs import check_offsets, check_texts, layers, only_source, unit_of
 
 SEQ = Mention(((0, 4),), "Gene", source="seq")
 GOLD = Mention(((0, 4),), "Gene")
@@ -42,3 +42,17 @@ def test_another_text_is_refused() -> None:
     check_texts(documents, {})
     with pytest.raises(InputError, match=r"another text than the gold in 2 documents \('a', 'c'\)"):
         check_texts(documents, {**hashes, "a": "0" * 64, "c": hashes["b"]})
+
+
+def test_what_documents_are() -> None:
+    one, two = ((0, 1),), ((0, 1), (2, 3))
+    sentence, whole, unknown = (Document(id="1", text="a b", sentences=s) for s in (one, two, None))
+    assert [unit_of(d) for d in ([sentence], [sentence, sentence])] == ["sentence"] * 2
+    assert [unit_of(d) for d in ([whole], [sentence, whole], [sentence, unknown], [])] == ["document"] * 4
+
+
+def test_predictions_beyond_the_text_are_of_another() -> None:
+    document = Document(id="1", text="abc")
+    check_offsets([document], {"1": (Mention(((0, 3),), "A"),), "2": (Mention(((0, 9),), "A"),)})
+    with pytest.raises(InputError, match=r"1 of the predicted mentions .* the A that ends at 4 in '1', which has 3"):
+        check_offsets([document], {"1": (Mention(((0, 3),), "A"), Mention(((1, 4),), "A"))})

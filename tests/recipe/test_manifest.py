@@ -7,6 +7,7 @@ from typing import Any
 import msgspec
 import pytest
 
+from fascicle.recipe.calibration import Calibration, IsotonicCurve, TemperatureCurve
 from fascicle.recipe.heads import SoftmaxSettings
 from fascicle.recipe.manifest import Decision, Manifest, TokenizerFacts
 from fascicle.recipe.settings import ReadingSettings
@@ -57,3 +58,61 @@ def test_what_this_release_does_not_know_is_refused(old: bytes, new: bytes) -> N
     assert old in content
     with pytest.raises(msgspec.ValidationError):
         msgspec.json.decode(content.replace(old, new), type=Manifest)
+
+
+CALIBRATION = Calibration(
+    curve=IsotonicCurve(scores=(0.25, 0.5), values=(0.125, 0.75)),
+    threshold=0.5,
+    thresholds={"Disease": 0.75},
+    wanted="precision 0.9",
+    chosen_on="a" * 64,
+)
+
+
+def with_calibration(calibration: Calibration) -> Manifest:
+    return manifest(decision=Decision(answer="tagger", decoding="strict", calibration=calibration))
+
+
+def test_a_calibration_reads_back_as_it_was_written() -> None:
+    for curve in (None, TemperatureCurve(temperature=1.5), CALIBRATION.curve):
+        given = with_calibration(msgspec.structs.replace(CALIBRATION, curve=curve))
+        assert msgspec.json.decode(msgspec.json.encode(given), type=Manifest) == given
+
+
+def test_a_model_without_calibration_is_written_as_before_there_was_any() -> None:
+    content = msgspec.json.decode(msgspec.json.encode(manifest()))
+    assert content["decision"] == {
+        "answer": "tagger",
+        "decoding": "strict",
+        "nothing": 0.0,
+        "touching": 0.0,
+        "chosen_on": "f" * 64,
+    }
+    assert not msgspec.convert(content, Manifest).decision.calibration
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        (b'"Disease":0.75', b'"Drug":0.75'),
+        (b'"Disease":0.75', b'"Disease":1.5'),
+        (b'"threshold":0.5', b'"threshold":-1'),
+        (b'"threshold":0.5', b'"threshold":0.5,"margin":1'),
+        (b'"method":"isotonic"', b'"method":"platt"'),
+        (b'"scores":[0.25,0.5]', b'"scores":[0.5,0.5]'),
+        (b'"scores":[0.25,0.5]', b'"scores":[0.25]'),
+        (b'"values":[0.125,0.75]', b'"values":[0.75,0.125]'),
+        (b'"values":[0.125,0.75]', b'"values":[0.125,2]'),
+    ],
+)
+def test_a_calibration_that_makes_no_sense_is_refused(old: bytes, new: bytes) -> None:
+    content = msgspec.json.encode(with_calibration(CALIBRATION))
+    assert old in content
+    with pytest.raises(msgspec.ValidationError):
+        msgspec.json.decode(content.replace(old, new), type=Manifest)
+
+
+@pytest.mark.parametrize("temperature", [0.0, -1.0, 1000.0])
+def test_temperatures_have_bounds(temperature: float) -> None:
+    with pytest.raises(msgspec.ValidationError):
+        msgspec.convert({"method": "temperature", "temperature": temperature}, TemperatureCurve)

@@ -19,7 +19,7 @@ from fascicle.commands.systems import PREDICTIONS
 from fascicle.core.document import Document
 from fascicle.errors import InputError, MissingExtraError, UsageError
 from fascicle.evaluate.figures import ONE_DOCUMENT, figures_row, undefined_numbers
-from fascicle.evaluate.inputs import check_texts
+from fascicle.evaluate.inputs import check_offsets, check_texts, unit_of
 from fascicle.evaluate.intervals import Interval, bootstrap_f1
 from fascicle.evaluate.systems import System, score_system
 from fascicle.evaluate.table import systems_table, table
@@ -79,6 +79,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--by-type", action=argparse.BooleanOptionalAction, default=True, help="a line per entity type; default: yes"
     )
     parser.add_argument("--interval", action="store_true", help="the 95%% bootstrap interval of the micro F1")
+    parser.add_argument(
+        "--agreement", action="store_true", help="GOLD and PRED are two annotators: F1 of mentions, kappa of words"
+    )
     add_json(parser, what="the scores")
     add_strict(parser)
     _add_report(parser)
@@ -106,6 +109,13 @@ def _add_report(parser: argparse.ArgumentParser) -> None:
         "--train-where", action="append", default=[], metavar="FIELD=VALUE", help="as --where, for the training corpus"
     )
     group.add_argument(
+        "--unreachable-for",
+        action="append",
+        default=[],
+        metavar="MODEL",
+        help="a model folder, or a name: how much of the gold no model of its kind can find; may be repeated",
+    )
+    group.add_argument(
         "--buckets",
         choices=BUCKETS,
         default="fixed",
@@ -119,6 +129,10 @@ def _add_report(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Scores; returns the exit code."""
+    if args.agreement:
+        from fascicle.commands.agreement import run_agreement  # late: scores need none of it
+
+        return run_agreement(args)
     check_model(args)
     writer, named = _report_writer(args), _named(args)
     tally = Tally()
@@ -140,14 +154,14 @@ def run(args: argparse.Namespace) -> int:
         text = writer(_report(gold, systems, training=training, args=args))
         with output(args.report, overwrite=args.overwrite) as stream:
             stream.write(text.encode())
-    sys.stdout.write(_shown(systems, intervals, args))
+    sys.stdout.write(_shown(systems, intervals, args, unit=unit_of(gold)))
     return tally.exit_code(strict=args.strict)
 
 
 def _report_writer(args: argparse.Namespace) -> Callable[[Mapping[str, Any]], str] | None:
     """How the report is written; refuses early what would fail after long work."""
     if args.report is None:
-        given = [name for name in ("train", "train_where") if getattr(args, name)]
+        given = [name for name in ("train", "train_where", "unreachable_for") if getattr(args, name)]
         if given:
             raise UsageError(f"--{given[0].replace('_', '-')} says more in a report only; give --report FILE too")
         return None
@@ -176,6 +190,7 @@ def _scored(
     allow = args.allow_missing or not predicted.lists_all
     try:
         check_texts(gold, predicted.hashes, texts=predicted.texts)
+        check_offsets(gold, predicted.mentions)
         return score_system(name, gold, predicted=predicted.mentions, allow_missing=allow)
     except InputError as error:
         raise InputError(f"{path}: {error}" if len(args.files) > 1 else str(error)) from None
@@ -187,7 +202,16 @@ def _report(
     from fascicle.evaluate.report import Settings, build_report  # not needed to score, nor by other commands
 
     settings = Settings(unit=args.text_unit, cutting=args.buckets, examples=args.examples)
-    return build_report(gold, systems, training=training, settings=settings)
+    return build_report(gold, systems, training=training, settings=settings, unreachable=_unreachable(gold, args))
+
+
+def _unreachable(gold: Sequence[Document], args: argparse.Namespace) -> list[dict[str, Any]]:
+    models = list(dict.fromkeys([*args.unreachable_for, *([args.model] if args.model else [])]))
+    if not models:
+        return []
+    from fascicle.commands.reachable import unreachable_part  # late, for it reads tokenizers
+
+    return unreachable_part(models, gold)
 
 
 def _training(args: argparse.Namespace, tally: Tally) -> Lexicon | None:
@@ -251,15 +275,18 @@ def _say_types(one: System, *, path: str) -> None:
             say(f"note: in {where} only: mentions of {listed}{more}{hint}")
 
 
-def _shown(systems: Sequence[System], intervals: Mapping[str, Interval] | None, args: argparse.Namespace) -> str:
+def _shown(
+    systems: Sequence[System], intervals: Mapping[str, Interval] | None, args: argparse.Namespace, *, unit: str
+) -> str:
     if args.json:
         values = [_value(one, intervals) for one in systems]
         named = [{"name": one.name} | value for one, value in zip(systems, values, strict=True)]
         return json.dumps(values[0] if len(systems) == 1 else {"systems": named}, ensure_ascii=False) + "\n"
     if len(systems) > 1:
-        return systems_table(systems, intervals=intervals, by_type=args.by_type)
+        return systems_table(systems, intervals=intervals, by_type=args.by_type, unit=unit)
     (one,) = systems
-    return table(one.strict, interval=(intervals or {}).get(one.name), by_type=args.by_type, others=one.others)
+    interval = (intervals or {}).get(one.name)
+    return table(one.strict, interval=interval, by_type=args.by_type, others=one.others, unit=unit)
 
 
 def _value(one: System, intervals: Mapping[str, Interval] | None) -> dict[str, Any]:

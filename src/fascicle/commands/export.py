@@ -8,7 +8,7 @@ from pathlib import Path
 
 import msgspec
 
-from fascicle.commands.console import needs_extra
+from fascicle.commands.console import needs_extra, say
 from fascicle.commands.parsing import add_json, add_overwrite
 from fascicle.core.document import Document
 from fascicle.errors import InputError, UsageError
@@ -53,6 +53,8 @@ def run(args: argparse.Namespace) -> int:
     check_folder(target, overwrite=args.overwrite)
     sample = _sample(folder, args.calibrate) if args.int8 else []
     manifest = export_model(folder, target, sample=sample, int8=args.int8, name=args.name, overwrite=args.overwrite)
+    if args.int8 and manifest.decision.calibration:
+        say(f"note: {manifest.name} was calibrated with its weights in full; fit the scores of {target} again")
     if args.json:
         sys.stdout.write(msgspec.json.encode(manifest).decode() + "\n")
         return 0
@@ -65,7 +67,7 @@ def _sample(folder: Path, calibrate: str | None) -> list[Document]:
     """Texts to measure activations on: those given, or the training documents of the run that made the model."""
     if calibrate is not None:
         return list(read(calibrate))
-    from fascicle.train.corpus import read_part
+    from fascicle.train.exclusion import training_documents
 
     recipes = [p for p in (folder / "recipe.json", folder.parent / "recipe.json") if p.is_file()]
     if not recipes:
@@ -78,4 +80,4 @@ def _sample(folder: Path, calibrate: str | None) -> list[Document]:
         raise InputError(f"{recipes[0]} is damaged ({error}); give sample texts with --calibrate FILE") from None
     if not is_there(corpus.train):
         raise InputError(f"the training corpus {corpus.train} is not there any more; give texts with --calibrate FILE")
-    return read_part(corpus, "train")
+    return training_documents(corpus)[0]

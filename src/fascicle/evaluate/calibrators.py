@@ -9,14 +9,15 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 
+from fascicle.decode.calibration import interpolated, logits, sigmoid, tempered
 from fascicle.errors import InputError
-from fascicle.evaluate.calibration import Flags, Floats, Judged
+from fascicle.evaluate.calibration import Floats, Judged
+from fascicle.recipe.calibration import IsotonicCurve, TemperatureCurve
 
-CLIP: Final = 1e-6  # a score of exactly 0 or 1 has no finite logit
 LEAST, MOST = 0.01, 100.0  # temperatures
 
 
@@ -35,11 +36,24 @@ class Temperature:
 
     def apply(self, scores: Floats) -> Floats:
         """Calibrated scores, shape as given."""
-        return _sigmoid(_logits(scores) / self.value)
+        return tempered(scores, self.value)
 
     def as_dict(self) -> dict[str, Any]:
         """The fields, ready for JSON."""
         return {"temperature": self.value, "at_bound": self.at_bound}
+
+    def curve(self) -> TemperatureCurve:
+        """As a model folder has it.
+
+        Raises:
+            InputError: no temperature within the bounds fits.
+        """
+        if self.at_bound:
+            raise InputError(
+                f"no temperature from {LEAST:g} to {MOST:g} fits these scores, as where right and wrong mentions are "
+                "parted at 0.5 without an exception; use isotonic calibration, none, or more development data"
+            )
+        return TemperatureCurve(temperature=self.value)
 
 
 def fit_temperature(data: Judged) -> Temperature:
@@ -51,11 +65,11 @@ def fit_temperature(data: Judged) -> Temperature:
     Raises:
         InputError: no mentions.
     """
-    logits, right = _logits(_given(data)), data.right.astype(np.float64)
+    evidence, right = logits(_given(data)), data.right.astype(np.float64)
 
     def slope(inverse: float) -> float:
         """Derivative of the negative log likelihood by the inverse temperature, in which it is convex."""
-        return float(np.sum((_sigmoid(inverse * logits) - right) * logits))
+        return float(np.sum((sigmoid(inverse * evidence) - right) * evidence))
 
     low, high = 1.0 / MOST, 1.0 / LEAST
     if slope(low) >= 0.0:
@@ -84,12 +98,15 @@ class Isotonic:
 
     def apply(self, scores: Floats) -> Floats:
         """Calibrated scores, shape as given."""
-        calibrated: Floats = np.interp(scores, np.array(self.scores), np.array(self.values))
-        return calibrated
+        return interpolated(scores, self.scores, self.values)
 
     def as_dict(self) -> dict[str, Any]:
         """The knots, ready for JSON."""
         return {"scores": list(self.scores), "values": list(self.values)}
+
+    def curve(self) -> IsotonicCurve:
+        """As a model folder has it."""
+        return IsotonicCurve(scores=self.scores, values=self.values)
 
 
 def fit_isotonic(data: Judged) -> Isotonic:
@@ -123,17 +140,3 @@ def _given(data: Judged) -> Floats:
     if not len(data.scores):
         raise InputError("nothing was predicted, so no calibration can be fitted; give development data")
     return data.scores
-
-
-def _logits(scores: Floats) -> Floats:
-    clipped = np.clip(scores, CLIP, 1.0 - CLIP)
-    logits: Floats = np.log(clipped) - np.log1p(-clipped)
-    return logits
-
-
-def _sigmoid(values: Floats) -> Floats:
-    """Without overflow."""
-    small = np.exp(-np.abs(values))
-    truths: Flags = values >= 0
-    result: Floats = np.where(truths, 1.0 / (1.0 + small), small / (1.0 + small))
-    return result

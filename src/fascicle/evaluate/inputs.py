@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from bisect import bisect_right
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from fascicle.core.document import GOLD, Document, Mention
 from fascicle.errors import InputError
@@ -71,10 +71,41 @@ def check_texts(
         )
 
 
+def check_offsets(documents: Iterable[Document], predicted: Mapping[str, Sequence[Mention]]) -> None:
+    """Refuses predictions beyond the end of a text: they were made on another, whatever their file says of it.
+
+    Args:
+        documents: the gold.
+        predicted: document id -> mentions.
+
+    Raises:
+        InputError: at least one mention ends behind the text of its document.
+    """
+    beyond = [
+        (document, mention)
+        for document in documents
+        for mention in predicted.get(document.id, ())
+        if mention.end > len(document.text)
+    ]
+    if beyond:
+        document, mention = beyond[0]
+        raise InputError(
+            f"{len(beyond):,} of the predicted mentions end behind the text of their document, the first is the "
+            f"{mention.type} that ends at {mention.end:,} in {document.id!r}, which has {len(document.text):,} "
+            "characters; give predictions on the texts of this gold file, with offsets in characters"
+        )
+
+
 def _first_difference(gold: str, other: str) -> str:
     """The first character at which two texts differ, and how both go on."""
     at = next((at for at, (a, b) in enumerate(zip(gold, other, strict=False)) if a != b), min(len(gold), len(other)))
     return f"{at:,} on ({other[at : at + 20]!r} where the gold has {gold[at : at + 20]!r})"
+
+
+def unit_of(documents: Iterable[Document]) -> str:
+    """``"sentence"`` where the source says of every document that it is one, else ``"document"``."""
+    known = [document.sentences for document in documents]
+    return "sentence" if known and all(ranges is not None and len(ranges) <= 1 for ranges in known) else "document"
 
 
 def by_sentence(documents: Iterable[Document], *, source: str = GOLD) -> dict[str, tuple[Mention, ...]]:

@@ -29,7 +29,8 @@ _SUBSET_TITLES: Final = (
 
 def markdown(report: Mapping[str, Any]) -> str:
     """The report of ``fascicle.evaluate.report.build_report`` as one Markdown page."""
-    parts = [_head(report), _summary(report), _rules(report), _types(report), _subsets(report), _buckets(report)]
+    parts = [_head(report), _summary(report), _rules(report), _types(report), _subsets(report)]
+    parts += [_unreachable(report), _buckets(report)]
     parts += [part for one in report["systems"] for part in _system(one, several=len(report["systems"]) > 1)]
     return "\n\n".join(part.strip("\n") for part in parts if part) + "\n"
 
@@ -91,6 +92,8 @@ def _head(report: Mapping[str, Any]) -> str:
         else f"Training: {training['documents']:,} documents with {training['mentions']:,} mentions.",
         "All scores are percentages over sets of (document, type, spans).",
     ]
+    if gold["unit"] == "sentence":
+        lines.append("Every document is one sentence, so intervals come from drawing sentences.")
     return "\n".join(lines)
 
 
@@ -107,7 +110,28 @@ def _summary(report: Mapping[str, Any]) -> str:
         numbers = (f"{micro[name]:,}" for name in ("gold", "predicted", "tp", "fp", "fn"))
         rates = (table.cell(micro, name) for name in ("precision", "recall", "f1"))
         table.add(escaped(one["name"]), *rates, shown, table.cell(macro, "f1"), *numbers)
-    return "\n".join(["## Strict scores", "", table.text(), "", *_remarks(report)])
+    return "\n".join(["## Strict scores", "", table.text(), "", *_tests(report), *_remarks(report)])
+
+
+def _tests(report: Mapping[str, Any]) -> list[str]:
+    """The differences to the first system, with their paired intervals and tests."""
+    if not report["differences"]:
+        return []
+    table = Table("system", "less", "F1", "95 % interval, paired", "p", "corrected p")
+    for one in report["differences"]:
+        test, f1 = one["test"], one["f1"]
+        interval, why = test["f1_interval"], test.get("undefined", {})
+        cells = (
+            [f"{100 * interval['low']:+.2f} to {100 * interval['high']:+.2f}", f"{test['p_value']:.3f}"]
+            if interval
+            else [table.because(why["f1_interval"])] * 2
+        )
+        corrected = f"{test['p_holm']:.3f}" if interval else table.because(why["p_holm"])
+        strict = f1["strict"]
+        shown = UNDEFINED if strict is None else f"{100 * strict:+.2f}"
+        table.add(escaped(one["system"]), escaped(one["baseline"]), shown, *cells, corrected)
+    said = "p is of approximate randomisation; corrected by Holm for the number of systems."
+    return [table.text(), "", said, ""]
 
 
 def _remarks(report: Mapping[str, Any]) -> list[str]:
@@ -162,6 +186,22 @@ def _subsets(report: Mapping[str, Any]) -> str:
         gold = rows[0]["gold"]
         table.add(title, UNDEFINED if gold is None else f"{gold:,}", *(table.cell(row, "recall") for row in rows))
     return "\n".join(["## Subsets of the gold", "", "Strict recall.", "", table.text()])
+
+
+def _unreachable(report: Mapping[str, Any]) -> str:
+    if not report["unreachable"]:
+        return ""
+    table = Table("model", "gold", "out of reach", "highest recall")
+    for one in report["unreachable"]:
+        counts = (f"{one[name]:,}" for name in ("gold", "unreachable"))
+        table.add(f"{escaped(one['model'])} ({one['family']})", *counts, table.cell(one, "recall_ceiling"))
+    said = [
+        f"- {escaped(one['model'])}: {row['count']:,} {name}: {row['means']}."
+        for one in report["unreachable"]
+        for name, row in one["reasons"].items()
+    ]
+    means = "Gold mentions that no model with these units, windows, width, decoding and types can return exactly."
+    return "\n".join(["## Gold out of reach", "", means, "", table.text(), "", *said])
 
 
 def _buckets(report: Mapping[str, Any]) -> str:

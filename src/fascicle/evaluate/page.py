@@ -14,6 +14,7 @@ from fascicle.evaluate.page_calibration import calibration_section, system_calib
 from fascicle.evaluate.page_errors import errors_section, system_errors
 from fascicle.evaluate.page_examples import examples_section
 from fascicle.evaluate.page_html import Html, Pictures, Section, join, short, tag, user
+from fascicle.evaluate.page_reach import reach_section
 from fascicle.evaluate.page_scores import headline, rules_section, subsets_section, summary_section, types_section
 
 _NOTHING: Final[Pictures] = {}
@@ -76,6 +77,7 @@ def _sections(report: Mapping[str, Any], pictures: Pictures) -> list[Section]:
         types_section(report),
         rules_section(report),
         subsets_section(report),
+        *([reach_section(report)] if report["unreachable"] else []),
         buckets_section(report, pictures),
         errors_section(report),
         calibration_section(report, pictures),
@@ -91,7 +93,8 @@ def _lede(report: Mapping[str, Any]) -> Html:
     gold, training = report["gold"], report["gold"]["training"]
     systems = [tag("strong", user(one["name"])) for one in report["systems"]]
     said = (
-        f" on {gold['documents']:,} documents with {gold['mentions']:,} gold mentions of {len(gold['types']):,} types "
+        f" on {gold['documents']:,} {'sentences' if gold['unit'] == 'sentence' else 'documents'} with "
+        f"{gold['mentions']:,} gold mentions of {len(gold['types']):,} types "
         f"({gold['discontinuous']:,} discontinuous). "
     )
     seen = (

@@ -25,7 +25,7 @@ from fascicle.evaluate.differences import paired_tests
 from fascicle.evaluate.errors import Mistake, error_rates, mistakes
 from fascicle.evaluate.examples import boundary_words, class_table, confusions, examples
 from fascicle.evaluate.figures import ONE_DOCUMENT, figures, figures_row, macro_row
-from fascicle.evaluate.inputs import layers
+from fascicle.evaluate.inputs import layers, unit_of
 from fascicle.evaluate.intervals import bootstrap_f1
 from fascicle.evaluate.layout import TextUnit
 from fascicle.evaluate.lexicon import Lexicon
@@ -64,6 +64,7 @@ def build_report(
     *,
     training: Lexicon | None = None,
     settings: Settings | None = None,
+    unreachable: Sequence[Mapping[str, Any]] = (),
 ) -> dict[str, Any]:
     """Analyses systems.
 
@@ -72,6 +73,7 @@ def build_report(
         systems: scored on these documents, at least one; differences are to the first.
         training: what the training documents say; without it, what needs them is undefined, with that reason.
         settings: the usual ones by default.
+        unreachable: of kinds of models, what gold none of the kind can find, see ``doctor.reach``.
 
     Returns:
         A value of dictionaries, lists, strings and numbers, without NaN: a number that is undefined is ``None``, and
@@ -99,6 +101,7 @@ def build_report(
     return {
         "fascicle_report": SCHEMA,
         "gold": _gold(documents, systems[0].strict, training),
+        "unreachable": list(unreachable),
         "text_unit": chosen.unit,
         "intervals": chosen.cutting,
         "attributes": _attributes(bucketing, counted),
@@ -194,6 +197,7 @@ def _thresholds(data: Judged) -> list[dict[str, Any]]:
 def _gold(documents: Sequence[Document], strict: Scores, training: Lexicon | None) -> dict[str, Any]:
     value: dict[str, Any] = {
         "documents": len(documents),
+        "unit": unit_of(documents),
         "characters": sum(len(document.text) for document in documents),
         "mentions": strict.counts.support,
         "types": {name: counts.support for name, counts in strict.by_type.items() if counts.support},

@@ -16,7 +16,12 @@ UNDEFINED: Final = "-"
 
 
 def table(
-    scores: Scores, *, interval: Interval | None = None, by_type: bool = True, others: Sequence[Scores] = ()
+    scores: Scores,
+    *,
+    interval: Interval | None = None,
+    by_type: bool = True,
+    others: Sequence[Scores] = (),
+    unit: str = "document",
 ) -> str:
     """A readable table: one line per type, then micro and macro, then what a reader must know to trust them.
 
@@ -25,6 +30,7 @@ def table(
         interval: of the micro F1; ``None`` leaves the line out.
         by_type: whether types have lines.
         others: the same mentions scored under other rules of matching, a line each with their micro scores.
+        unit: what documents are, see ``inputs.unit_of``.
     """
     types = [_line(name, counts) for name, counts in scores.by_type.items()] if by_type else []
     averages = [_line("micro", scores.counts), _macro(scores)]
@@ -34,7 +40,7 @@ def table(
     body, lines = [head.rstrip()], iter(rest)
     for block in blocks:
         body += ["-" * len(head), *(next(lines).rstrip() for _ in block)]
-    said = notes(scores, interval=interval)
+    said = notes(scores, interval=interval, unit=unit)
     if others:
         said.append("The last lines are micro scores under other rules of matching; docs/scores.md defines them.")
     if any(UNDEFINED in row for block in blocks for row in block):
@@ -43,7 +49,11 @@ def table(
 
 
 def systems_table(
-    systems: Sequence[System], *, intervals: Mapping[str, Interval] | None = None, by_type: bool = True
+    systems: Sequence[System],
+    *,
+    intervals: Mapping[str, Interval] | None = None,
+    by_type: bool = True,
+    unit: str = "document",
 ) -> str:
     """Several systems on one gold: a line for each, and their F1 per type.
 
@@ -51,6 +61,7 @@ def systems_table(
         systems: with different names, at least one.
         intervals: name of a system -> that of its strict micro F1; ``None`` leaves the column out.
         by_type: whether there is a table of types.
+        unit: what documents are, see ``inputs.unit_of``.
     """
     header = ["system", "P", "R", "F1", *(["interval"] if intervals is not None else []), "macro F1"]
     header += [*(TITLES[rule] for rule in RULES if rule != "strict"), *_HEADER[5:]]
@@ -70,7 +81,8 @@ def systems_table(
         "From start only to type only: micro F1 under other rules of matching; docs/scores.md defines them.",
     ]
     for one in systems:
-        said += [f"{one.name}: {note}" for note in notes(one.strict, interval=(intervals or {}).get(one.name))[1:]]
+        interval = (intervals or {}).get(one.name)
+        said += [f"{one.name}: {note}" for note in notes(one.strict, interval=interval, unit=unit)[1:]]
     parts = [_drawn(rows)]
     if by_type:
         parts.append(_drawn(_types(systems)))
@@ -79,14 +91,14 @@ def systems_table(
     return "\n\n".join([*parts, "\n".join(said)]) + "\n"
 
 
-def notes(scores: Scores, *, interval: Interval | None = None) -> list[str]:
+def notes(scores: Scores, *, interval: Interval | None = None, unit: str = "document") -> list[str]:
     """What belongs below any table of these scores, as sentences."""
     match = "Strict match of document, type and offsets" if scores.rule == "strict" else f"Rule {TITLES[scores.rule]!r}"
     said = [f"{match} over {len(scores.by_document):,} documents."]
     if interval is not None:
         said.append(
             f"Micro F1 {percent(interval.estimate)}, {interval.level:.0%} interval {percent(interval.low)} to "
-            f"{percent(interval.high)} (bootstrap over documents, {interval.resamples:,} draws, seed {interval.seed})."
+            f"{percent(interval.high)} (bootstrap over {unit}s, {interval.resamples:,} draws, seed {interval.seed})."
         )
     if scores.duplicates_gold or scores.duplicates_predicted:
         said.append(

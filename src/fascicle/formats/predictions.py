@@ -216,8 +216,9 @@ def _mention(columns: list[str], place: str, mention_source: str) -> Mention:
         score = _score(columns[4]) if len(columns) == 5 and columns[4] else None
         return Mention(spans, columns[1], score=score, source=mention_source)
     except ValueError as error:
+        told = f" and score {columns[4]!r}" if len(columns) == 5 else ""
         raise FormatError(
-            f"{place}: start {columns[2]!r}, end {columns[3]!r} and score {columns[4:]} make no mention ({error})"
+            f"{place}: start {columns[2]!r}, end {columns[3]!r}{told} make no mention ({error})"
         ) from None
 
 

@@ -15,7 +15,7 @@ import torch
 from torch import Tensor, nn
 
 from fascicle.models.head import Basis, Head
-from fascicle.models.targets import NONE_UNKNOWN, Limits
+from fascicle.models.targets import NONE_UNKNOWN, limits_of
 from fascicle.models.types import TypeEncoder, make_types, type_texts
 from fascicle.nn.contrast import ContrastForm, ContrastiveScorer, LossWeights, TextStates, contrastive_loss
 from fascicle.recipe.heads import BinderSettings
@@ -56,7 +56,7 @@ class BinderHead(Head):
         """
         super().__init__(settings)
         self.settings = settings
-        self.limits = Limits(nested=settings.decoding == "nested", pieces=settings.width, pairs=True)
+        self.limits = limits_of(settings)
         form = ContrastForm(
             hidden=settings.hidden,
             width_embedding=settings.width_embedding,

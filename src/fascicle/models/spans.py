@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from fascicle.models.head import IGNORED, Basis, Head
-from fascicle.models.targets import NONE_UNKNOWN, Limits, covered
+from fascicle.models.targets import NONE_UNKNOWN, covered, limits_of
 from fascicle.nn.biaffine import BiaffineScorer
 from fascicle.nn.spans import REPRESENTATIONS, LinearSpanScorer, SpanScorer, span_loss
 from fascicle.recipe.heads import BiaffineSettings, SpanHeadSettings, SpanSettings
@@ -51,7 +51,7 @@ class SpanClassifier(Head):
         if not settings.width:
             raise ValueError("a span head needs a width: the one that train asks for is found before it is built")
         self.settings = settings
-        self.limits = Limits(nested=settings.decoding == "nested", width=settings.width)
+        self.limits = limits_of(settings)
         self.scorer = self.make_scorer(classes=1 + len(basis.types), width=basis.width)
         self.axes = {name: _AXES[name] for name in self.scorer.outputs}
 

@@ -16,7 +16,7 @@ from torch import Tensor, nn
 
 from fascicle.core.tags import SCHEMES
 from fascicle.models.head import IGNORED, Basis, Head
-from fascicle.models.targets import NONE_UNKNOWN, Limits, covered
+from fascicle.models.targets import NONE_UNKNOWN, covered, limits_of
 from fascicle.nn.crf import LinearChainCrf
 from fascicle.nn.draw import draw
 from fascicle.nn.partial import partial_loss
@@ -47,7 +47,7 @@ class SoftmaxTagger(Head):
         super().__init__(settings)
         self.settings = settings
         self.scheme = SCHEMES[settings.scheme]
-        self.limits = Limits(separates=self.scheme.width > 1, continues=True)
+        self.limits = limits_of(settings)
         self.labels = self.scheme.labels(basis.types)
         self.linear = nn.Linear(basis.width, len(self.labels))
         draw(self.linear)

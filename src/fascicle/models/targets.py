@@ -12,6 +12,9 @@ from numpy.typing import NDArray
 
 from fascicle.core.document import Mention
 from fascicle.core.spans import Span
+from fascicle.core.tags import SCHEMES
+from fascicle.errors import ModelError
+from fascicle.recipe.heads import BinderSettings, HeadSettings, SpanHeadSettings, TaggerSettings
 from fascicle.text.pieces import Ints, Pieces
 from fascicle.text.placing import in_units, keepers, segments
 from fascicle.text.windows import Window, answers_for, last_pieces
@@ -51,6 +54,21 @@ class Limits:
     continues: bool = False
     pieces: int | None = None
     pairs: bool = False
+
+
+def limits_of(head: HeadSettings) -> Limits:
+    """What a head of a family of this release can represent.
+
+    Raises:
+        ModelError: the settings of another kind of head.
+    """
+    if isinstance(head, TaggerSettings):
+        return Limits(separates=SCHEMES[head.scheme].width > 1, continues=True)
+    if isinstance(head, SpanHeadSettings):
+        return Limits(nested=head.decoding == "nested", width=head.width)
+    if isinstance(head, BinderSettings):
+        return Limits(nested=head.decoding == "nested", pieces=head.width, pairs=True)
+    raise ModelError(f"what the family {head.family!r} can represent is not known in this release")
 
 
 @dataclass(frozen=True, kw_only=True)

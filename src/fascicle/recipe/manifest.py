@@ -7,10 +7,11 @@ from pathlib import Path
 from typing import Annotated, Literal
 
 import msgspec
-from msgspec import Meta
+from msgspec import UNSET, Meta, UnsetType
 
 from fascicle.errors import ModelError
 from fascicle.recipe.base import Settings
+from fascicle.recipe.calibration import Calibration
 from fascicle.recipe.heads import HEADS, BinderSettings, Head, decided
 from fascicle.recipe.settings import ReadingSettings
 from fascicle.recipe.types import TypeDescriptions
@@ -50,6 +51,7 @@ class Decision(Settings, frozen=True, kw_only=True):
             unit or span: positive for fewer mentions.
         touching: see ``decode.tagger.TagDecision``.
         chosen_on: sha256 of the data that the choice was made on; empty if none was.
+        calibration: what becomes of the scores of mentions; unset, they stay as they are.
     """
 
     answer: str
@@ -57,6 +59,7 @@ class Decision(Settings, frozen=True, kw_only=True):
     nothing: Annotated[float, Meta(ge=-1e3, le=1e3)] = 0.0
     touching: Annotated[float, Meta(ge=-1e3, le=1e3)] = 0.0
     chosen_on: str = ""
+    calibration: Calibration | UnsetType = UNSET
 
 
 class Manifest(Settings, frozen=True, kw_only=True):
@@ -100,6 +103,9 @@ class Manifest(Settings, frozen=True, kw_only=True):
             decided(self.heads[self.decision.answer], decoding=self.decision.decoding)
         except msgspec.ValidationError as error:
             raise ValueError(f"the decision does not fit its head: {error}") from None
+        calibration = self.decision.calibration
+        if calibration and (strangers := sorted(calibration.thresholds.keys() - set(self.types))):
+            raise ValueError(f"the decision has a threshold for {strangers[0]!r}, which is none of the types")
         for name, head in self.heads.items():
             needed = isinstance(head, BinderSettings) and bool(head.types)
             described = self.descriptions.get(name)

@@ -30,6 +30,7 @@ class CorpusSettings(Settings, frozen=True, kw_only=True):
         shape: of JSON records, a name of ``formats/shapes.py`` or ``"auto"``.
         fields: changes to that shape, each ``"NAME=VALUE"``.
         encoding: of the files.
+        exclude: exclusion list of ``fascicle corpus check``: documents of train that are copies of others are left out.
     """
 
     train: Name
@@ -42,6 +43,7 @@ class CorpusSettings(Settings, frozen=True, kw_only=True):
     shape: Name = "auto"
     fields: tuple[str, ...] = ()
     encoding: Name = "utf-8"
+    exclude: Name | UnsetType = UNSET  # unset, it is in no file, as before there was such a key
 
 
 class DistantSettings(Settings, frozen=True, kw_only=True):
@@ -237,6 +239,8 @@ class Recipe(Settings, frozen=True, kw_only=True):
     def files(self) -> dict[str, str]:
         """The paths of all data that decide a run, each by the key that names it, e.g. ``"corpus.train"``."""
         found = {f"corpus.{part}": getattr(self.corpus, part) for part in ("train", "dev", "test")}
+        if self.corpus.exclude is not UNSET:
+            found["corpus.exclude"] = self.corpus.exclude
         if self.distant is not UNSET:
             found |= {"distant.core": self.distant.core, "distant.full": self.distant.full}
         heads = {"model.types": self.model.head, "bundle.types": self.bundle.head if self.bundle else None}

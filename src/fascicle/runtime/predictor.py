@@ -9,11 +9,13 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
 from fascicle.core.document import GOLD, Document, Event, Mention, Patch, apply
 from fascicle.core.spans import Span
+from fascicle.decode.calibration import calibrated, rounded, thresholds
 from fascicle.errors import InputError
 from fascicle.recipe.manifest import Manifest
 from fascicle.runtime.batching import length_sorted_batches
@@ -61,7 +63,8 @@ class _Both:
 class ModelPredictor:
     """A model as a predictor: ``predict`` is pure, ``annotate`` applies it to texts.
 
-    The score of a mention is defined by its head, see ``models/``.
+    The score of a mention is defined by its head, see ``models/``, and changed by the calibration of its decision if
+    there is one.
     """
 
     def __init__(
@@ -88,6 +91,12 @@ class ModelPredictor:
     def name(self) -> str:
         """Of the model; the source of its mentions."""
         return self.manifest.name
+
+    def uncalibrated(self) -> ModelPredictor:
+        """The same model with the scores of its head and no threshold: what a calibration is fitted on."""
+        decision = msgspec.structs.replace(self.manifest.decision, calibration=msgspec.UNSET)
+        manifest = msgspec.structs.replace(self.manifest, decision=decision)
+        return ModelPredictor(manifest, self._tokenizer, self._scorer, max_tokens=self._max_tokens)
 
     def predict(self, documents: Sequence[Document]) -> list[Patch]:
         """Mentions and events for each document.
@@ -151,13 +160,14 @@ class ModelPredictor:
         return read_documents(documents, self._tokenizer, reading=self.manifest.reading, level=level)
 
     def _patches(self, documents: Sequence[Document], read: Reading, found: Sequence[Found]) -> list[Patch]:
-        return [
-            Patch(
-                add=self._mentions(p, spans, scores),
-                events=_events(d, p, capacity=read.capacity, unknown=self._tokenizer.unknown),
-            )
-            for d, p, (spans, scores) in zip(documents, read.pieces, found, strict=True)
-        ]
+        patches = []
+        for document, pieces, (spans, raw) in zip(documents, read.pieces, found, strict=True):
+            scores, kept = self._calibrated(spans, raw)
+            events = _events(document, pieces, capacity=read.capacity, unknown=self._tokenizer.unknown)
+            if not kept.all():
+                events = (*events, _below(int((~kept).sum())))
+            patches.append(Patch(add=self._mentions(pieces, spans[kept], scores[kept]), events=events))
+        return patches
 
     def _score(self, read: Reading, take: Callable[[Tables, Sequence[Window], Ints], list[Any]]) -> list[list[Any]]:
         """What is taken of each window of each document."""
@@ -174,13 +184,23 @@ class ModelPredictor:
         in_order = iter(taken)
         return [[next(in_order) for _ in cut] for cut in read.windows]
 
+    def _calibrated(
+        self, spans: NDArray[np.int64], raw: NDArray[np.float64]
+    ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+        """The scores that the decision gives, and which of them reach the threshold of their type."""
+        scores, calibration = rounded(raw), self.manifest.decision.calibration
+        if not calibration:
+            return scores, np.ones(len(scores), dtype=bool)
+        scores = calibrated(scores, calibration)
+        return scores, scores >= thresholds(calibration, self.manifest.types)[spans[:, 2]]
+
     def _mentions(self, pieces: Pieces, spans: NDArray[np.int64], scores: NDArray[np.float64]) -> tuple[Mention, ...]:
         starts = pieces.units[spans[:, 0], 0].tolist()
         ends = pieces.units[spans[:, 1] - 1, 1].tolist()
-        kinds, rounded = spans[:, 2].tolist(), np.clip(scores, 0.0, 1.0).round(6).tolist()
+        kinds = spans[:, 2].tolist()
         return tuple(
             Mention(((a, b),), self.manifest.types[k], score=s, source=self.name)
-            for a, b, k, s in zip(starts, ends, kinds, rounded, strict=True)
+            for a, b, k, s in zip(starts, ends, kinds, scores.tolist(), strict=True)
             if a < b
         )
 
@@ -213,6 +233,13 @@ def _events(document: Document, pieces: Pieces, *, capacity: int, unknown: int |
         for code, spans, what in said
         if spans
     )
+
+
+def _below(count: int) -> Event:
+    """What was found and left out."""
+    what = "mention has a score" if count == 1 else "mentions have scores"
+    message = f"{count:,} {what} below the threshold of the model and {'was' if count == 1 else 'were'} left out"
+    return Event(step="decide", kind="note", code="below-threshold", message=message)
 
 
 def _unknown_words(pieces: Pieces, unknown: int | None) -> list[Span]:

@@ -29,6 +29,7 @@ from fascicle.formats.source import Source
 from fascicle.recipe.settings import Recipe
 from fascicle.train.corpus import read_part
 from fascicle.train.distant import weak_labels
+from fascicle.train.exclusion import training_documents
 from fascicle.train.grid_hash import all_values
 
 COST: Final = "cost.json"
@@ -141,7 +142,7 @@ def _of_test(folder: Path, recipe: Recipe, told: Mapping[str, Any] | None, *, su
             f"{recipe.corpus.test} is not the one that was scored; restore it, or run again"
         )
     unit, scores = _by_unit(documents, predicted, whole)
-    train, labels = read_part(recipe.corpus, "train"), weak_labels(recipe)
+    train, labels = training_documents(recipe.corpus)[0], weak_labels(recipe)
     known = surfaces(train if labels is None else labels.of(train))
     recall = subset_recall(documents, predicted, known=known)
     return {

@@ -17,6 +17,7 @@ from fascicle.text.pieces import PieceTokenizer
 from fascicle.train.corpus import data_name, part_sha256, read_part
 from fascicle.train.data import TrainingSet, training_set
 from fascicle.train.distant import WeakLabels, label_notes, unknown_ranges
+from fascicle.train.exclusion import training_documents
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,14 +58,11 @@ def read_parts(corpus: CorpusSettings, labels: WeakLabels | None = None) -> Part
             keeps its own.
 
     Raises:
-        InputError: a part cannot be read, or train holds no mentions.
+        InputError: a part cannot be read, train holds no mentions, or the exclusion list is not about train.
     """
     report = ReadReport()
-    train, dev, test = (
-        read_part(corpus, "train", report=report),
-        read_part(corpus, "dev", report=report),
-        read_part(corpus, "test", report=report),
-    )
+    train, left_out = training_documents(corpus, report=report)
+    dev, test = read_part(corpus, "dev", report=report), read_part(corpus, "test", report=report)
     if labels is not None:
         train, dev = labels.of(train), labels.of(dev)
     types = tuple(sorted({m.type for d in train for m in d.layer(GOLD)}))
@@ -73,7 +71,7 @@ def read_parts(corpus: CorpusSettings, labels: WeakLabels | None = None) -> Part
     if not types:
         raise InputError(f"{corpus.train} holds no mentions; give a corpus with gold annotation to train on")
     weak = () if labels is None else _weak_notes(labels, train=train, dev=dev, types=types)
-    return Parts(train=train, dev=dev, test=test, types=types, notes=(*report.lines(), *weak))
+    return Parts(train=train, dev=dev, test=test, types=types, notes=(*report.lines(), *left_out, *weak))
 
 
 def _weak_notes(

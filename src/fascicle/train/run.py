@@ -42,6 +42,7 @@ from fascicle.train.state import restore_state
 
 _NAMES = MappingProxyType(
     {f"distant.{name}": "the dictionary" for name in ("core", "full")}
+    | {"exclude": "the exclusion list"}
     | {f"{table}.types": "the description of the types" for table in ("model", "bundle")}
 )
 

@@ -1,0 +1,77 @@
+"""``fascicle evaluate --agreement``: two annotators side by side."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+Cli = Callable[..., Any]
+Refused = Callable[..., str]
+
+FIRST = "lung B-Disease|cancer I-Disease|and O|aspirin B-Chemical|. O\npain B-Disease|here O"
+SECOND = "lung O|cancer B-Disease|and O|aspirin B-Chemical|. O\npain B-Chemical|here O"
+
+
+def columns(path: Path, text: str) -> Path:
+    path.parent.mkdir(exist_ok=True)
+    lines = text.replace(" ", "\t").replace("\n", "\n\n").replace("|", "\n")
+    path.write_text(lines + "\n", encoding="utf-8")
+    return path
+
+
+@pytest.fixture
+def sides(tmp_path: Path) -> tuple[Path, Path]:
+    return columns(tmp_path / "anna" / "x.tsv", FIRST), columns(tmp_path / "ben" / "x.tsv", SECOND)
+
+
+def test_the_tables(cli: Cli, sides: tuple[Path, Path]) -> None:
+    result = cli("evaluate", *sides, "--agreement")
+    assert result.code == 0
+    rows = {line.split("  ")[0]: line.split() for line in result.out.splitlines() if line}
+    # Of three mentions each, only aspirin is the same.
+    assert rows["all types"][2:6] == ["3", "3", "1", "33.33"]
+    assert rows["any type"][2:6] == ["4", "3", "3", "85.71"]
+    assert rows["all words"][2] == "7"
+    assert rows["marked by either"][3] == "4"
+    assert rows["marked by both"][3] == "3"
+    assert "bootstrap over sentences, 1,000 draws, seed 0" in result.out
+    assert "Kappa over all words is made high" in result.out
+    assert "anna/x.tsv" in result.out
+
+
+def test_as_json(cli: Cli, sides: tuple[Path, Path]) -> None:
+    value = json.loads(cli("evaluate", *sides, "--agreement", "--json").out)
+    assert value["names"] == ["anna/x.tsv", "ben/x.tsv"]
+    assert value["all_mentions"]["f1"]["value"] == pytest.approx(1 / 3)
+    assert value["kappas"]["marked by both"]["words"] == 3
+    assert value["marks"]["Chemical"] == {
+        "first": 1,
+        "second": 2,
+        "both": 1,
+        "f1": value["marks"]["Chemical"]["f1"],
+        "kappa": value["marks"]["Chemical"]["kappa"],
+    }
+
+
+def test_nothing_annotated_is_undefined_and_says_why(cli: Cli, tmp_path: Path) -> None:
+    both = [columns(tmp_path / name / "x.tsv", "lung O|cancer O") for name in ("anna", "ben")]
+    result = cli("evaluate", *both, "--agreement")
+    assert result.code == 0
+    assert "- is undefined: neither side has such a mention." in result.out
+    assert "nan" not in result.out.lower()
+
+
+def test_what_is_refused(refused: Refused, sides: tuple[Path, Path], tmp_path: Path) -> None:
+    assert "3 files were given; give two" in refused("evaluate", *sides, sides[0], "--agreement")
+    for option in (["--report", tmp_path / "r.md"], ["--interval"], ["--allow-missing"]):
+        assert f"{option[0]} has no meaning with --agreement" in refused("evaluate", *sides, "--agreement", *option)
+    assert "given twice" in refused("evaluate", "-", "-", "--agreement")
+    other = columns(tmp_path / "carl" / "x.tsv", FIRST.replace("here", "there"))
+    assert "another text" in refused("evaluate", sides[0], other, "--agreement")
+    fewer = columns(tmp_path / "dora" / "x.tsv", FIRST.partition("\n")[0] + "\n")
+    assert "lacks" in refused("evaluate", sides[0], fewer, "--agreement", "--documents", "sentence")
+    assert "lacks" in refused("evaluate", fewer, sides[0], "--agreement", "--documents", "sentence")
