@@ -22,6 +22,7 @@ import bundling_study_tables
 import bundling_tables
 import family_tables
 from best_tables import best_recipes
+from combining_tables import CORPORA, combining
 from cost_tables import head_cost, int8_heads, span_speed
 from family_reports import ATTRIBUTES
 from fascicle.train.grid import Grid, read_grid
@@ -313,6 +314,7 @@ TABLES: Mapping[str, Callable[[], str]] = {
     "bundling-errors": lambda: family_tables.moved(RESULTS),
     "bundling-gradients": lambda: bundling_study_tables.gradients(RESULTS),
     "bundle-cost": lambda: bundling_study_tables.cost(RESULTS),
+    **{f"combining-{corpus}": functools.partial(combining, corpus, RESULTS) for corpus in CORPORA},
 }
 
 

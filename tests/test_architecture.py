@@ -27,9 +27,9 @@ ROOMS: dict[str, set[str]] = {
     "doctor": {"core", "text", "formats", "models.targets"},  # the last knows no torch: what heads can represent
     "plots": {"core", "evaluate", "formats.atomic", "formats.distributions"},  # the last two for its files
     "nn": set(),
-    "runtime": {"core", "text", "decode"},
+    "runtime": {"core", "text", "decode", "combine"},  # the last for ensembles
     "models": {"core", "text", "decode", "nn", "formats.atomic", "runtime"},  # the last two for export
-    "train": {"models", "formats", "evaluate", "knowledge", "runtime", "core", "text", "decode", "nn"},
+    "train": {"models", "formats", "evaluate", "combine", "knowledge", "runtime", "core", "text", "decode", "nn"},
     "loading": {"runtime", "models", "core", "text", "formats", "assets"},
     "cli": {"*"},
     "commands": {"*"},
@@ -95,7 +95,7 @@ def allowed(room: str, module: str) -> bool:
     target = room_of(module)
     listed = ROOMS[room]
     if target == "__init__":  # the version and nothing else, and never from below
-        return room in ("cli", "train", "models", "__init__")
+        return room in ("cli", "commands", "train", "models", "__init__")
     return target in {room} | EVERYWHERE | listed or "*" in listed or module.removeprefix("fascicle.") in listed
 
 

@@ -4,21 +4,30 @@ from __future__ import annotations
 
 import difflib
 import os
+from collections.abc import Callable
+from functools import cache, partial
 from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fascicle.errors import MissingExtraError, ModelError, UsageError
+from fascicle.recipe.ensemble import ENSEMBLE, FILTER_FOLDER, MEMBERS, is_ensemble, read_ensemble
+from fascicle.recipe.filter import FILTER, FilterManifest, read_filter_manifest
 from fascicle.recipe.heads import BinderSettings
-from fascicle.recipe.manifest import Manifest, check_files, read_manifest
+from fascicle.recipe.manifest import MANIFEST, Manifest, TokenizerFacts, check_files, file_sha256, read_manifest
 from fascicle.recipe.types import TypeDescriptions, read_types
 
 if TYPE_CHECKING:
     from fascicle.models.checkpoint import TorchScorer
-    from fascicle.runtime.predictor import ModelPredictor, Scorer
+    from fascicle.models.filter import TorchFilter
+    from fascicle.runtime.ensemble import EnsemblePredictor
+    from fascicle.runtime.filter import MentionFilter
+    from fascicle.runtime.predictor import Annotator, ModelPredictor
+    from fascicle.runtime.session import OnnxSession
     from fascicle.text.pieces import PieceTokenizer
 
 DEFAULT_MODEL = "bc5cdr"
+TOGETHER = 1 << 30  # bytes of files: ensembles of at most so many keep all members in memory
 
 
 def shipped_models() -> tuple[str, ...]:
@@ -31,12 +40,13 @@ def load(
     *,
     threads: int | None = None,
     types: str | os.PathLike[str] | None = None,
-) -> ModelPredictor:
-    """Loads a model.
+) -> ModelPredictor | EnsemblePredictor:
+    """Loads a model, or an ensemble of models.
 
     Args:
         model: the name of a shipped model, with or without version (the newest is taken), a folder of
-            ``fascicle export``, or the ``best`` folder of a training run (that one needs the extra ``train``).
+            ``fascicle export`` or ``fascicle ensemble``, or the ``best`` folder of a training run (that one needs the
+            extra ``train``).
         threads: CPU threads of the network; all usable cores by default. The tokenizer uses all cores, unless the
             environment variable ``RAYON_NUM_THREADS`` says otherwise.
 
@@ -52,21 +62,71 @@ def load(
         UsageError: types for a model that cannot take others.
         RecipeError: the file of types cannot be read, or the model cannot read what it says.
     """
+    folder = find_model(model)
+    if is_ensemble(folder):
+        if types is not None:
+            raise UsageError(f"{folder} is an ensemble, which looks for the types of its members; leave out the types")
+        return _ensemble(folder, threads)
+    return _model(folder, threads, types)
+
+
+def load_single(model: str | os.PathLike[str], *, threads: int | None = None) -> ModelPredictor:
+    """Loads a model that is no ensemble, for what only a single model can answer.
+
+    Raises:
+        ModelError, MissingExtraError: see `load`.
+        UsageError: an ensemble.
+    """
+    folder = find_model(model)
+    if is_ensemble(folder):
+        raise UsageError(
+            f"{folder} is an ensemble, and this needs a single model; give one of those in {folder / MEMBERS}"
+        )
+    return _model(folder, threads, None)
+
+
+def _model(folder: Path, threads: int | None, types: str | os.PathLike[str] | None) -> ModelPredictor:
     from fascicle.runtime.predictor import ModelPredictor
     from fascicle.text.pieces import PieceTokenizer
 
-    folder = find_model(model)
     manifest = read_manifest(folder)
     check_files(folder, manifest)
     tokenizer = PieceTokenizer.from_file(folder / "tokenizer.json", pad=manifest.tokenizer.pad)
-    facts = manifest.tokenizer
-    if (tokenizer.sha256, tokenizer.prefix, tokenizer.suffix) != (facts.sha256, facts.prefix, facts.suffix):
-        raise ModelError(f"the tokenizer in {folder} is not the one its model.json describes; copy the folder again")
+    _check_tokenizer(folder, tokenizer, manifest.tokenizer, name=MANIFEST)
     if types is not None:
         _refuse_types(folder, manifest)
         return _retyped(folder, manifest, tokenizer, read_types(types), threads)
     scorer = _onnx(folder, threads) if manifest.runtime == "onnx" else _torch(folder, manifest, threads)
     return ModelPredictor(manifest, tokenizer, scorer)
+
+
+def load_filter(folder: str | os.PathLike[str], *, threads: int | None = None) -> MentionFilter:
+    """Loads a filter over the mentions of other systems.
+
+    Args:
+        folder: of a run of ``fascicle train`` with a recipe of a filter, the ``best`` folder in it (both need the extra
+            ``train``), or an export.
+        threads: CPU threads of the network; all usable cores by default.
+
+    Returns:
+        A filter with ``judge(documents, mentions)``.
+
+    Raises:
+        ModelError: there is no filter, or its folder is damaged or of another version.
+        MissingExtraError: a filter of torch, but torch is not installed.
+    """
+    from fascicle.runtime.filter import MentionFilter
+    from fascicle.text.pieces import PieceTokenizer
+
+    place = Path(folder).expanduser()
+    if not (place / FILTER).is_file() and (place / "best" / FILTER).is_file():
+        place = place / "best"
+    manifest = read_filter_manifest(place)
+    check_files(place, manifest, name=FILTER)
+    tokenizer = PieceTokenizer.from_file(place / "tokenizer.json", pad=manifest.tokenizer.pad)
+    _check_tokenizer(place, tokenizer, manifest.tokenizer, name=FILTER)
+    scorer = _onnx(place, threads) if manifest.runtime == "onnx" else _torch_filter(place, manifest, threads)
+    return MentionFilter(manifest, tokenizer, scorer)
 
 
 def find_model(model: str | os.PathLike[str]) -> Path:
@@ -90,7 +150,12 @@ def find_model(model: str | os.PathLike[str]) -> Path:
     raise ModelError(f"there is no model {str(model)!r}; {advice}")
 
 
-def _onnx(folder: Path, threads: int | None) -> Scorer:
+def _check_tokenizer(folder: Path, tokenizer: PieceTokenizer, facts: TokenizerFacts, *, name: str) -> None:
+    if (tokenizer.sha256, tokenizer.prefix, tokenizer.suffix) != (facts.sha256, facts.prefix, facts.suffix):
+        raise ModelError(f"the tokenizer in {folder} is not the one its {name} describes; copy the folder again")
+
+
+def _onnx(folder: Path, threads: int | None) -> OnnxSession:
     from fascicle.runtime.session import OnnxSession
 
     return OnnxSession.open(folder / "model.onnx", threads=threads)
@@ -136,6 +201,43 @@ def _torch(folder: Path, manifest: Manifest, threads: int | None) -> TorchScorer
     if threads is not None:
         torch.set_num_threads(threads)
     return TorchScorer(model=load_model(folder, manifest))
+
+
+def described_by(folder: Path) -> Path:
+    """The file that describes the model, ensemble or filter of a folder."""
+    names = (ENSEMBLE, FILTER, MANIFEST)
+    return next((folder / name for name in names if (folder / name).is_file()), folder / MANIFEST)
+
+
+def _ensemble(folder: Path, threads: int | None) -> EnsemblePredictor:
+    """The ensemble of a folder; its members are kept in memory if small, else opened anew for each call."""
+    from fascicle.runtime.ensemble import EnsemblePredictor
+
+    manifest = read_ensemble(folder)
+    places = [folder / MEMBERS / name for name in manifest.members]
+    judged = [folder / FILTER_FOLDER] if manifest.rule == "meta" else []
+    for place, expected in zip([*places, *judged], manifest.described, strict=True):
+        described = described_by(place)
+        if not described.is_file() or file_sha256(described) != expected:
+            raise ModelError(f"{place} is not what {ENSEMBLE} of {folder} describes; copy or make the ensemble again")
+    size = sum(file.stat().st_size for place in [*places, *judged] for file in place.rglob("*") if file.is_file())
+    members: list[Callable[[], Annotator]] = [partial(load, place, threads=threads) for place in places]
+    judges: list[Callable[[], MentionFilter]] = [partial(load_filter, place, threads=threads) for place in judged]
+    if size <= TOGETHER:
+        members, judges = [cache(member) for member in members], [cache(judge) for judge in judges]
+    return EnsemblePredictor(manifest, members, judge=judges[0] if judges else None)
+
+
+def _torch_filter(folder: Path, manifest: FilterManifest, threads: int | None) -> TorchFilter:
+    try:
+        import torch
+
+        from fascicle.models.filter import TorchFilter, load_filter_model
+    except ModuleNotFoundError as error:
+        raise MissingExtraError("train", error.name or "torch") from None
+    if threads is not None:
+        torch.set_num_threads(threads)
+    return TorchFilter(model=load_filter_model(folder, manifest))
 
 
 def _assets() -> Path:

@@ -13,8 +13,11 @@ from typing import Any
 
 import pytest
 
+from fascicle.cli import build_parser
 from fascicle.combine.type_names import parse_map
 from fascicle.commands.combine import RULES
+from fascicle.commands.parsing import parse
+from fascicle.recipe.filter_reader import parse_filter_recipe
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "how-to-combine.md").read_text(encoding="utf-8")
@@ -28,7 +31,7 @@ def blocks(language: str) -> list[str]:
 def test_the_walk(cli: Callable[..., Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "examples").symlink_to(ROOT / "examples")
     monkeypatch.chdir(tmp_path)
-    (walk,) = blocks("")
+    walk, *_ = blocks("")
     said = []
     for line in walk.splitlines():
         words = [
@@ -44,7 +47,7 @@ def test_the_walk(cli: Callable[..., Any], tmp_path: Path, monkeypatch: pytest.M
 
 
 def test_the_map_and_the_python() -> None:
-    (table,) = blocks("toml")
+    table, _ = blocks("toml")
     assert parse_map(tomllib.loads(table), origin="page").of("rules") == {
         "CHEMICAL": "Chemical",
         "Species": "",
@@ -55,6 +58,15 @@ def test_the_map_and_the_python() -> None:
     with contextlib.redirect_stdout(said):
         exec(compile(code, "how-to-combine.md", "exec"), {})
     assert "score=0.8, source='majority'" in said.getvalue()
+
+
+def test_the_filter_and_the_ensemble() -> None:
+    _, recipe = blocks("toml")
+    found = parse_filter_recipe(tomllib.loads(recipe), origin="page")
+    assert (found.filter.held_out, found.filter.threshold_part) == (0.15, 0.2)
+    _, *lines = blocks("")
+    for line in "".join(lines).splitlines():
+        assert "run" in parse(build_parser(), shlex.split(line)[1:])
 
 
 def test_every_rule_is_explained() -> None:

@@ -47,7 +47,7 @@ from fascicle.train.optim import parameter_groups  # noqa: E402
 from fascicle.train.parts import Parts, read_parts  # noqa: E402
 from fascicle.train.prepare import Prepared, prepare  # noqa: E402
 from fascicle.train.run import run_recipe  # noqa: E402
-from fascicle.train.session import _weights  # noqa: E402
+from fascicle.train.session import weights_in  # noqa: E402
 
 Maker = Callable[..., Recipe]
 Batch = tuple[dict[str, Tensor], dict[str, Tensor]]
@@ -449,7 +449,7 @@ def test_vectors_follow_the_average_of_weights_and_come_back(made: Any) -> None:
     given = made()
     live = kept(given)
     shifted = {name: p.detach() + 0.1 * torch.randn_like(p) for name, p in given.model.named_parameters()}
-    with _weights(given.model, shifted):
+    with weights_in(given.model, shifted):
         averaged = kept(given)
         assert torch.equal(averaged, fresh_vectors(given.head))
         assert torch.equal(given.model.state_dict()["heads.binder.vectors"], averaged)

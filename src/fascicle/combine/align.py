@@ -30,6 +30,7 @@ from fascicle.errors import InputError, UsageError
 
 Missing = Literal["auto", "no-vote", "empty", "refuse"]
 MISSING: tuple[Missing, ...] = get_args(Missing)
+_NUMBERS = ("no system", "one system", "two systems")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -90,7 +91,7 @@ class Votes:
     duplicates: int = 0
 
 
-def align(systems: Sequence[System], *, missing: Missing = "auto") -> Votes:
+def align(systems: Sequence[System], *, missing: Missing = "auto", least: int = 2) -> Votes:
     """Puts the mentions of several systems side by side.
 
     Of a mention that one system has twice, the one with the higher score is kept.
@@ -98,15 +99,17 @@ def align(systems: Sequence[System], *, missing: Missing = "auto") -> Votes:
     Args:
         systems: at least two, with distinct names.
         missing: what a document is that a system does not list, one of `MISSING`.
+        least: systems that there must be; 1 for a filter, which a single system can stand before.
 
     Raises:
-        UsageError: fewer than two systems, two with one name, or another ``missing``.
+        UsageError: fewer systems than that, two with one name, or another ``missing``.
         InputError: two systems read different texts under one id, a mention ends beyond its text, a system shares no
             document with any other, or (``"refuse"``) a document that a system lacks.
     """
-    _check_call(systems, missing)
+    _check_call(systems, missing, least=least)
     documents = tuple(sorted({identifier for system in systems for identifier in system.mentions}))
-    _check_shared(systems)
+    if len(systems) > 1:
+        _check_shared(systems)
     hashes = _one_text(systems)
     _check_offsets(systems)
     voters, unread, assumed = _voters(systems, documents, missing)
@@ -197,12 +200,12 @@ def _voters(
     return voters, unread, assumed
 
 
-def _check_call(systems: Sequence[System], missing: str) -> None:
+def _check_call(systems: Sequence[System], missing: str, *, least: int) -> None:
     if missing not in MISSING:
         raise UsageError(f"missing documents were to be {missing!r}; choose from {', '.join(MISSING)}")
-    if len(systems) < 2:
+    if len(systems) < least:
         given = f"one system ({systems[0].name}) was" if systems else "no system was"
-        raise UsageError(f"{given} given; give the predictions of at least two systems")
+        raise UsageError(f"{given} given; give the predictions of at least {_NUMBERS[least]}")
     names = [system.name for system in systems]
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice is not None:

@@ -36,7 +36,7 @@ from fascicle.formats.source import stem
 from fascicle.loading import DEFAULT_MODEL, load
 
 if TYPE_CHECKING:
-    from fascicle.runtime.predictor import ModelPredictor
+    from fascicle.runtime.predictor import Annotator
 
 HELP = "find mentions in texts, folders of texts, standard input or corpora"
 
@@ -80,7 +80,7 @@ def run(args: argparse.Namespace) -> int:
         format=target.format,
         source=predictor.name,
         colour=wants_colour(args.color, target.path),
-        types=predictor.manifest.types,
+        types=predictor.types,
         title=not (args.text and len(inputs) == 1),
     )
     work = _Work(inputs=inputs, args=args, predictor=predictor, tally=tally)
@@ -111,7 +111,7 @@ class _Work:
 
     inputs: Sequence[Input]
     args: argparse.Namespace
-    predictor: ModelPredictor
+    predictor: Annotator
     tally: Tally
 
     def documents(self, path: str) -> Iterator[Document]:

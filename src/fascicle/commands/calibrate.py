@@ -14,16 +14,17 @@ import msgspec
 
 from fascicle.commands.console import Tally, say, with_progress
 from fascicle.commands.inputs import add_reading, read_file
+from fascicle.commands.outputs import check_apart
 from fascicle.commands.parsing import add_json, add_overwrite, add_strict, add_threads
 from fascicle.core.document import Document
-from fascicle.errors import InputError, OutputError, UsageError
+from fascicle.errors import InputError, UsageError
 from fascicle.evaluate.inputs import layers
 from fascicle.evaluate.table import aligned_rows, percent
 from fascicle.formats.atomic import atomic_folder, check_folder
 from fascicle.formats.source import STDIN
-from fascicle.loading import find_model, load
+from fascicle.loading import find_model, load_single
 from fascicle.recipe.calibration import TemperatureCurve
-from fascicle.recipe.manifest import CARD, Manifest, read_manifest, write_manifest
+from fascicle.recipe.manifest import CARD, Manifest, write_manifest
 
 if TYPE_CHECKING:
     from fascicle.evaluate.calibration import Judged
@@ -72,9 +73,9 @@ def run(args: argparse.Namespace) -> int:
     target = _target(args)
     folder, output = find_model(args.model), Path(args.output)
     _check_places(folder, output, overwrite=args.overwrite)
-    manifest, tally = _named(read_manifest(folder), args.name), Tally()
+    predictor = load_single(folder, threads=args.threads)
+    manifest, tally = _named(predictor.manifest, args.name), Tally()
     documents = list(tally.observe(read_file(args.gold, args, format_name=args.input_format)))
-    predictor = load(folder, threads=args.threads)
     if manifest.decision.calibration:
         say(f"note: {manifest.name} is calibrated already; the new calibration starts from its first scores")
     data = _judged(predictor.uncalibrated(), documents, tally)
@@ -110,8 +111,7 @@ def _target(args: argparse.Namespace) -> Target | None:
 
 def _check_places(folder: Path, output: Path, *, overwrite: bool) -> None:
     check_folder(output, overwrite=overwrite)
-    if output.resolve() in folder.resolve().parents:
-        raise OutputError(f"the model {folder} lies in {output} and would be lost; give another name to write to")
+    check_apart(folder, output)
 
 
 def _judged(predictor: ModelPredictor, documents: Sequence[Document], tally: Tally) -> Judged:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import combinations
 from types import MappingProxyType
 from typing import Final
@@ -13,15 +13,17 @@ import numpy as np
 from fascicle.combine.align import MISSING, Votes, align, some_documents
 from fascicle.combine.rules import HALF, Rule, combine, k_of_n, majority, union, weighted
 from fascicle.combine.type_names import check_types, rename
+from fascicle.commands.combine_filter import filtered
 from fascicle.commands.console import Tally, say
 from fascicle.commands.outputs import STDOUT, check_output, format_of
-from fascicle.commands.parsing import add_overwrite, add_strict, positive
+from fascicle.commands.parsing import add_overwrite, add_strict, add_threads, positive
 from fascicle.commands.systems import add_system_options, read_map, read_systems, said_about
 from fascicle.core.document import Event, Mention
 from fascicle.errors import UsageError
 from fascicle.formats.atomic import output
 from fascicle.formats.predictions import Prediction, write_jsonl, write_tsv
 
+META: Final = "meta"
 HELP = "join the predictions of several systems by a rule"
 STEP: Final = "combine"
 RULES: Final[Mapping[str, str]] = MappingProxyType(
@@ -30,6 +32,7 @@ RULES: Final[Mapping[str, str]] = MappingProxyType(
         "majority": "what more than half said (of two: both)",
         "kofn": "what at least --k said",
         "weighted": "what systems with more than --threshold of the --weights said",
+        META: "what the learned --filter accepts of what any system said; also of one system",
     }
 )
 _FORMATS: Final = MappingProxyType({"tsv": "tsv", "predictions": "predictions", "jsonl": "predictions"})
@@ -56,8 +59,14 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="of weighted: one number for each system, in their order; e.g. their dev F1",
     )
     parser.add_argument(
-        "--threshold", metavar="SHARE", help=f"of weighted: the share of the weight to exceed; default: {HALF}"
+        "--threshold",
+        metavar="SHARE",
+        help=f"of weighted: the share of the weight to exceed; default: {HALF}; of {META}: the least probability to "
+        "keep; default: the one that was chosen for the filter",
     )
+    parser.add_argument("--filter", metavar="FOLDER", help=f"of {META}: the run folder of a filter, or its export")
+    parser.add_argument("--texts", metavar="FILE", help=f"of {META}: the texts that were predicted on, in any format")
+    add_threads(parser)
     parser.add_argument(
         "--missing",
         choices=MISSING,
@@ -76,22 +85,26 @@ def run(args: argparse.Namespace) -> int:
     name = _format(args)
     check_output(args.output, format_name=name, overwrite=args.overwrite)
     tally = Tally()
-    given = read_systems(args.files, args, tally=tally)
+    least = 1 if args.rule == META else 2
+    given = read_systems(args.files, args, tally=tally, least=least)
     rule.check(len(given))
     systems, notes = rename([one.system for one in given], read_map(args.map, given))
     if not args.distinct_types:
         notes += check_types({system.name: system.types() for system in systems}, agree=rule.is_vote)
-    votes = align(systems, missing=args.missing)
+    votes = align(systems, missing=args.missing, least=least)
     combined = combine(votes, rule)
+    found: Mapping[str, Sequence[Event]] = {}
+    if args.rule == META:
+        combined, found = filtered(combined, votes, args, tally=tally)
     with output(args.output, overwrite=args.overwrite) as stream:
         write = write_tsv if name == "tsv" else write_jsonl
-        write(_predictions(combined, votes), stream)
+        write(_predictions(combined, votes, found), stream)
     for note in (*notes, *said_about(given), *_said(votes)):
         say(f"note: {note}")
     if args.verbose:
         kept = sum(map(len, combined.values()))
         say(
-            f"{rule.name} of {', '.join(votes.systems)}: {kept:,} of {len(votes.said):,} distinct mentions kept, in "
+            f"{args.rule} of {', '.join(votes.systems)}: {kept:,} of {len(votes.said):,} distinct mentions kept, in "
             f"{len(votes.documents):,} documents"
         )
     tally.say(verbose=args.verbose)
@@ -99,16 +112,21 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _rule(args: argparse.Namespace) -> Rule:
-    owners = {"k": "kofn", "weights": "weighted", "threshold": "weighted"}
-    for option, owner in owners.items():
-        if getattr(args, option) is not None and args.rule != owner:
+    owners = {"k": ("kofn",), "weights": ("weighted",), "threshold": ("weighted", META)}
+    owners |= {"filter": (META,), "texts": (META,), "threads": (META,)}
+    for option, rules in owners.items():
+        if getattr(args, option) is not None and args.rule not in rules:
+            owner = " and ".join(rules)
             raise UsageError(f"--{option} is for the rule {owner}, but {args.rule} was asked for; leave it out")
+    if args.rule == META and (args.filter is None or args.texts is None):
+        raise UsageError(f"{META} needs --filter, the folder of a filter, and --texts, what was predicted on")
     if args.rule == "kofn" and args.k is None:
         raise UsageError("kofn needs --k, the number of systems that must agree, for example --k 2")
     if args.rule == "weighted" and args.weights is None:
         raise UsageError("weighted needs --weights, one number for each system, for example --weights 0.84,0.83,0.79")
     made: dict[str, Callable[[], Rule]] = {
         "union": union,
+        META: union,
         "majority": majority,
         "kofn": lambda: k_of_n(args.k),
         "weighted": lambda: weighted(
@@ -130,7 +148,9 @@ def _format(args: argparse.Namespace) -> str:
     return _FORMATS[name]
 
 
-def _predictions(combined: Mapping[str, tuple[Mention, ...]], votes: Votes) -> Iterator[Prediction]:
+def _predictions(
+    combined: Mapping[str, tuple[Mention, ...]], votes: Votes, found: Mapping[str, Sequence[Event]]
+) -> Iterator[Prediction]:
     for row, (identifier, mentions) in enumerate(combined.items()):
         voters = votes.voters[row]
         silent = sorted(name for name, has_vote in zip(votes.systems, voters, strict=True) if not has_vote)
@@ -139,7 +159,7 @@ def _predictions(combined: Mapping[str, tuple[Mention, ...]], votes: Votes) -> I
             id=identifier,
             sha256=votes.hashes.get(identifier),
             mentions=mentions,
-            events=(*votes.events.get(identifier, ()), *events),
+            events=(*votes.events.get(identifier, ()), *events, *found.get(identifier, ())),
         )
 
 

@@ -7,7 +7,7 @@ import time
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from typing import Final
+from typing import Any, Final
 
 from fascicle.core.document import Document, Event
 from fascicle.errors import MissingExtraError
@@ -21,6 +21,14 @@ def say(text: str) -> None:
     """One line on standard error."""
     sys.stderr.write(f"fascicle: {text}\n")
     sys.stderr.flush()
+
+
+def log(bar: Any, line: str) -> None:
+    """One line on standard error, above a progress bar of tqdm if that is shown."""
+    if bar.disable:
+        say(line)
+    else:
+        bar.write(f"fascicle: {line}", file=sys.stderr)
 
 
 @contextmanager

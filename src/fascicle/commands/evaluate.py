@@ -26,6 +26,8 @@ from fascicle.evaluate.table import systems_table, table
 from fascicle.formats.atomic import check_target, output
 from fascicle.formats.report import ReadReport
 from fascicle.formats.source import STDIN
+from fascicle.loading import find_model
+from fascicle.recipe.ensemble import is_ensemble
 
 if TYPE_CHECKING:
     from fascicle.evaluate.lexicon import Lexicon
@@ -206,7 +208,8 @@ def _report(
 
 
 def _unreachable(gold: Sequence[Document], args: argparse.Namespace) -> list[dict[str, Any]]:
-    models = list(dict.fromkeys([*args.unreachable_for, *([args.model] if args.model else [])]))
+    scored = [args.model] if args.model and not is_ensemble(find_model(args.model)) else []
+    models = list(dict.fromkeys([*args.unreachable_for, *scored]))
     if not models:
         return []
     from fascicle.commands.reachable import unreachable_part  # late, for it reads tokenizers

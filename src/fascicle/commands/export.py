@@ -9,6 +9,7 @@ from pathlib import Path
 import msgspec
 
 from fascicle.commands.console import needs_extra, say
+from fascicle.commands.outputs import check_apart
 from fascicle.commands.parsing import add_json, add_overwrite
 from fascicle.core.document import Document
 from fascicle.errors import InputError, UsageError
@@ -16,6 +17,8 @@ from fascicle.formats.atomic import check_folder
 from fascicle.formats.files import read
 from fascicle.formats.tree import is_there
 from fascicle.loading import find_model
+from fascicle.recipe.filter import is_filter
+from fascicle.recipe.manifest import Manifest
 from fascicle.recipe.settings import CorpusSettings
 
 HELP = "turn a trained model into a folder that runs without torch"
@@ -30,13 +33,16 @@ class _Named(msgspec.Struct):
 def configure(parser: argparse.ArgumentParser) -> None:
     """Adds the options."""
     parser.set_defaults(run=run)
-    parser.add_argument("model", metavar="RUN_OR_MODEL", help="a run folder, or the model folder in it")
+    parser.add_argument(
+        "model", metavar="RUN_OR_MODEL", help="a run folder, of a model or a filter, or the model folder in it"
+    )
     parser.add_argument("-o", "--output", metavar="DIR", help="the folder to write")
     parser.add_argument("--int8", action="store_true", help="8-bit weights: smaller and faster, a little less exact")
     parser.add_argument(
         "--calibrate",
         metavar="FILE",
-        help="texts to measure 8-bit activations on, in any format; default: the training part of the run's recipe",
+        help="texts to measure 8-bit activations on, in any format, for a filter with gold mentions; default: the "
+        "training part of the run's recipe",
     )
     parser.add_argument("--name", help="of the exported model; becomes the source of its mentions")
     add_overwrite(parser)
@@ -50,10 +56,13 @@ def run(args: argparse.Namespace) -> int:
     folder, target = find_model(args.model), Path(args.output)
     with needs_extra("train"):
         from fascicle.models.ship import export_model
+        from fascicle.models.ship_filter import export_filter
     check_folder(target, overwrite=args.overwrite)
+    check_apart(folder, target)
     sample = _sample(folder, args.calibrate) if args.int8 else []
-    manifest = export_model(folder, target, sample=sample, int8=args.int8, name=args.name, overwrite=args.overwrite)
-    if args.int8 and manifest.decision.calibration:
+    export = export_filter if is_filter(folder) else export_model
+    manifest = export(folder, target, sample=sample, int8=args.int8, name=args.name, overwrite=args.overwrite)
+    if args.int8 and isinstance(manifest, Manifest) and manifest.decision.calibration:
         say(f"note: {manifest.name} was calibrated with its weights in full; fit the scores of {target} again")
     if args.json:
         sys.stdout.write(msgspec.json.encode(manifest).decode() + "\n")

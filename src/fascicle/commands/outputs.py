@@ -16,6 +16,7 @@ import msgspec
 
 from fascicle.commands.textview import TextView
 from fascicle.core.document import Document
+from fascicle.errors import OutputError
 from fascicle.formats.atomic import check_target, output
 from fascicle.formats.brat_write import check_place
 from fascicle.formats.files import write
@@ -41,6 +42,16 @@ class Output:
     suffix: str
     writer: str = ""
     means: str
+
+
+def check_apart(source: Path, target: Path) -> None:
+    """Refuses to replace a folder that holds what is read.
+
+    Raises:
+        OutputError: the source is the target, or lies in it.
+    """
+    if target.resolve() in (source.resolve(), *source.resolve().parents):
+        raise OutputError(f"the model {source} lies in {target} and would be lost; give another name to write to")
 
 
 OUTPUTS: Final[Mapping[str, Output]] = MappingProxyType(

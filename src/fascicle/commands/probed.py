@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import argparse
-from collections import Counter, deque
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
+
+import msgspec
 
 from fascicle.commands.console import Tally, say, with_progress
 from fascicle.commands.parsing import add_threads
@@ -15,10 +17,13 @@ from fascicle.errors import OutputError, UsageError
 from fascicle.formats.atomic import check_target
 from fascicle.formats.distributions import SUFFIXES, Entry, Header, write
 from fascicle.formats.predictions import text_hash
-from fascicle.loading import load
+from fascicle.loading import load, load_single
 
 if TYPE_CHECKING:
     from fascicle.runtime.predictor import ModelPredictor
+
+
+_Said = Mapping[str, Sequence[Mention]]
 
 
 def add_model(parser: argparse.ArgumentParser) -> None:
@@ -72,16 +77,27 @@ def run_model(
     """
     if args.model is None:
         return {}
-    predictor = load(args.model, threads=args.threads)
-    work = _Work(predictor, gold, tally)
-    if args.distributions is None:
-        deque(work.entries(), maxlen=0)
-    else:
-        write(args.distributions, _header(predictor), work.entries(), overwrite=args.overwrite)
-        work.say()
-    name = predictor.name if predictor.name not in taken else f"{predictor.name} (model)"
+    name, mentions = _scored(args, gold, tally) if args.distributions is None else _probed(args, gold, tally)
     hashes: dict[str, str | None] = {document.id: text_hash(document.text) for document in gold}
-    return {name: (str(args.model), Predicted(mentions=work.mentions, hashes=hashes))}
+    called = name if name not in taken else f"{name} (model)"
+    return {called: (str(args.model), Predicted(mentions=mentions, hashes=hashes))}
+
+
+def _scored(args: argparse.Namespace, gold: Sequence[Document], tally: Tally) -> tuple[str, _Said]:
+    """The name of the model, and what it predicts without a look at the gold."""
+    predictor = load(args.model, threads=args.threads)
+    bare = (msgspec.structs.replace(document, mentions=(), events=()) for document in gold)
+    found = tally.observe(with_progress(predictor.stream(bare), quiet=False))
+    return predictor.name, {document.id: document.mentions for document in found}
+
+
+def _probed(args: argparse.Namespace, gold: Sequence[Document], tally: Tally) -> tuple[str, _Said]:
+    """The same, and the distributions file on the way."""
+    predictor = load_single(args.model, threads=args.threads)
+    work = _Work(predictor, gold, tally)
+    write(args.distributions, _header(predictor), work.entries(), overwrite=args.overwrite)
+    work.say()
+    return predictor.name, work.mentions
 
 
 def _header(predictor: ModelPredictor) -> Header:

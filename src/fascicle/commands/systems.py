@@ -102,7 +102,7 @@ def add_system_options(parser: argparse.ArgumentParser) -> None:
 
 
 def read_systems(
-    paths: Sequence[str], args: argparse.Namespace, *, tally: Tally, gold: Collection[str] = ()
+    paths: Sequence[str], args: argparse.Namespace, *, tally: Tally, gold: Collection[str] = (), least: int = 2
 ) -> list[Given]:
     """Reads the systems of some files, in the order of the files and, within a file, of ``--source``.
 
@@ -111,9 +111,10 @@ def read_systems(
         args: with the options of `add_system_options`.
         tally: counts the events of documents.
         gold: ids of gold documents, if there are any.
+        least: systems that there must be, 1 or 2.
 
     Raises:
-        UsageError: a file twice, standard input, fewer than two systems, a file with several sources none of which was
+        UsageError: a file twice, standard input, fewer systems than that, a file with several sources none of which was
             asked for, or a source that no file has.
         InputError: a file that cannot be read, that is empty, or that has a document twice.
     """
@@ -125,7 +126,7 @@ def read_systems(
     _check_repeated(files, gold)
     _check_sources(files, args.source)
     systems = [given for file in files for given in _systems_of(file, args.source)]
-    if len(systems) < 2:
+    if len(systems) < least:
         raise UsageError(
             f"one system ({systems[0].system.name}) was given; give the predictions of at least two systems"
         )

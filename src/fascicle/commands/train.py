@@ -12,16 +12,18 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from fascicle.commands.console import needs_extra, say
+from fascicle.commands import train_filter
+from fascicle.commands.console import log, needs_extra, say
 from fascicle.commands.parsing import add_json, add_threads, natural
 from fascicle.evaluate.table import table
+from fascicle.recipe.filter_reader import is_filter_recipe
 from fascicle.recipe.reader import read_recipe
 from fascicle.recipe.settings import Recipe
 
 if TYPE_CHECKING:
     from fascicle.train.events import EpochScored, Finished, HeadScores
 
-HELP = "train a model as a recipe says"
+HELP = "train a model, or a filter over the predictions of several, as a recipe says"
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -37,15 +39,17 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Trains; returns the exit code."""
-    recipe = read_recipe(args.recipe)
-    if args.seed is not None:
-        recipe = msgspec.structs.replace(recipe, seed=args.seed)
-    folder = Path(args.output or Path("runs") / f"{recipe.name}-s{recipe.seed}")
     if args.threads is not None:
         with needs_extra("train"):
             import torch
 
         torch.set_num_threads(args.threads)
+    if is_filter_recipe(args.recipe):
+        return train_filter.run(args)
+    recipe = read_recipe(args.recipe)
+    if args.seed is not None:
+        recipe = msgspec.structs.replace(recipe, seed=args.seed)
+    folder = Path(args.output or Path("runs") / f"{recipe.name}-s{recipe.seed}")
     fresh = not folder.exists()
     try:
         finished = _train(recipe, folder, resume=args.resume)
@@ -81,17 +85,10 @@ def _train(recipe: Recipe, folder: Path, *, resume: bool) -> Finished:
             elif isinstance(event, Finished):
                 return event
             elif isinstance(event, EpochScored):
-                _log(bar, _epoch_line(event))
+                log(bar, _epoch_line(event))
             elif isinstance(event, Note):
-                _log(bar, event.text)
+                log(bar, event.text)
     raise AssertionError("a run ends with its scores")
-
-
-def _log(bar: Any, line: str) -> None:
-    if bar.disable:
-        say(line)
-    else:
-        bar.write(f"fascicle: {line}", file=sys.stderr)
 
 
 def _epoch_line(event: EpochScored) -> str:

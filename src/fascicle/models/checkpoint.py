@@ -13,7 +13,7 @@ import torch
 from numpy.typing import NDArray
 from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
-from torch import Tensor
+from torch import Tensor, nn
 
 from fascicle.errors import ModelError
 from fascicle.models.binder import BinderHead
@@ -131,7 +131,7 @@ def load_model(folder: Path, manifest: Manifest) -> NerModel:
         raise ModelError(f"the model folder {folder} is damaged ({error}); copy or export it again") from None
     tokenizer = PieceTokenizer.from_file(folder / TOKENIZER, pad=manifest.tokenizer.pad)
     model = build_model(Encoder(network, origin=manifest.encoder), manifest, tokenizer=tokenizer).eval()
-    _check_tensors(folder, model, tensors)
+    check_tensors(folder, model, tensors)
     model.load_state_dict(tensors)
     return model
 
@@ -161,13 +161,23 @@ def with_types(model: NerModel, manifest: Manifest, *, types: TypeDescriptions, 
     return changed
 
 
-def _check_tensors(folder: Path, model: NerModel, tensors: Mapping[str, Tensor]) -> None:
-    """Refuses a missing, extra or misshapen tensor."""
+def check_tensors(folder: Path, model: nn.Module, tensors: Mapping[str, Tensor], *, name: str = MANIFEST) -> None:
+    """Refuses a missing, extra or misshapen tensor.
+
+    Args:
+        folder: of the model.
+        model: as its manifest describes it.
+        tensors: of the folder.
+        name: of the manifest.
+
+    Raises:
+        ModelError: they do not fit.
+    """
     expected, found = ({n: tuple(t.shape) for n, t in x.items()} for x in (model.state_dict(), tensors))
-    for name in sorted(expected.keys() | found.keys()):
-        if found.get(name) != expected.get(name):
-            shapes = [x.get(name, "nothing") for x in (found, expected)]
+    for tensor in sorted(expected.keys() | found.keys()):
+        if found.get(tensor) != expected.get(tensor):
+            shapes = [x.get(tensor, "nothing") for x in (found, expected)]
             raise ModelError(
-                f"{folder / WEIGHTS} does not fit its {MANIFEST}: {name} has the shape {shapes[0]}, expected is "
+                f"{folder / WEIGHTS} does not fit its {name}: {tensor} has the shape {shapes[0]}, expected is "
                 f"{shapes[1]}; copy or export the folder again"
             )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -59,18 +59,26 @@ _OFFSET_POSITIONS = frozenset({"roberta", "xlm-roberta", "camembert", "xlm-rober
 
 @dataclass(frozen=True, kw_only=True)
 class Pretrained:
-    """An encoder and the tokenizer that belongs to it."""
+    """An encoder and the tokenizer that belongs to it.
+
+    Attributes:
+        encoder: with its weights.
+        tokenizer: of the encoder.
+        pooler: weights of the dense layer that it was trained with on its first state, if asked for and there is one.
+    """
 
     encoder: Encoder
     tokenizer: PieceTokenizer
+    pooler: Mapping[str, Tensor] | None = None
 
 
-def load_pretrained(name: str, *, revision: str = "") -> Pretrained:
+def load_pretrained(name: str, *, revision: str = "", pooler: bool = False) -> Pretrained:
     """Loads an encoder with its weights.
 
     Args:
         name: a Hugging Face name, a folder, or ``package:NAME/FOLDER`` for a folder inside an installed package.
         revision: branch, tag or commit on the hub.
+        pooler: also read the weights of its pooling layer.
 
     Raises:
         ModelError: there is no such model, it cannot be read, or it has no fast tokenizer.
@@ -82,8 +90,9 @@ def load_pretrained(name: str, *, revision: str = "") -> Pretrained:
     options = {"revision": revision} if revision else {}
     try:
         with _quiet_loading():
-            network = AutoModel.from_pretrained(
-                place, trust_remote_code=False, **without_pooler(_kind(place, options)), **options
+            layers = {} if pooler else without_pooler(_kind(place, options))
+            network, loading = AutoModel.from_pretrained(
+                place, trust_remote_code=False, output_loading_info=True, **layers, **options
             )
             fast = AutoTokenizer.from_pretrained(place, trust_remote_code=False, use_fast=True, **options)
     except (OSError, ValueError, KeyError, ImportError, RuntimeError, SafetensorError) as error:
@@ -96,7 +105,21 @@ def load_pretrained(name: str, *, revision: str = "") -> Pretrained:
         raise ModelError(f"the encoder {name!r} has no fast tokenizer, which offsets need; choose another encoder")
     _check_case(backend, name)
     tokenizer = PieceTokenizer(backend, pad=fast.pad_token_id)
-    return Pretrained(encoder=Encoder(network.float(), origin=name), tokenizer=tokenizer)
+    network = network.float()
+    pooling = _taken_pooler(network, loading["missing_keys"]) if pooler else None
+    return Pretrained(encoder=Encoder(network, origin=name), tokenizer=tokenizer, pooler=pooling)
+
+
+def _taken_pooler(network: nn.Module, missing: Collection[str]) -> dict[str, Tensor] | None:
+    """Takes the dense layer over the first state off a network; ``None`` if it has none, or an untrained one."""
+    pooler = getattr(network, "pooler", None)
+    if pooler is None:
+        return None
+    setattr(network, "pooler", None)  # noqa: B010 - what is left is the encoder, as ``without_pooler`` would have it
+    dense = getattr(pooler, "dense", None)
+    if not isinstance(dense, nn.Linear) or any("pooler.dense" in key for key in missing):
+        return None
+    return {"weight": dense.weight.detach().clone(), "bias": dense.bias.detach().clone()}
 
 
 def _check_case(backend: Tokenizer, name: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 
 from torch import Tensor, nn
@@ -11,7 +12,25 @@ from fascicle.models.head import Head
 from fascicle.text.batch import of_level
 
 
-class NerModel(nn.Module):
+class Trainable(nn.Module, ABC):
+    """What the training loop trains: an encoder, and something on it that has scores and a loss.
+
+    ``model(batch)`` gives the scores that ``loss`` takes: tables by name, of each head.
+    """
+
+    encoder: Encoder
+
+    @abstractmethod
+    def loss(self, scores: Mapping[str, Mapping[str, Tensor]], targets: Mapping[str, Tensor]) -> Tensor:
+        """A mean over what the heads label.
+
+        Args:
+            scores: of ``forward``.
+            targets: of each head.
+        """
+
+
+class NerModel(Trainable):
     """One encoder under named heads."""
 
     def __init__(

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Protocol
 
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
@@ -158,23 +159,42 @@ class _HeadOutline(msgspec.Struct):
     family: str = ""
 
 
-def check_files(folder: Path, manifest: Manifest) -> None:
+class Inventory(Protocol):
+    """What a folder should hold."""
+
+    @property
+    def runtime(self) -> Literal["torch", "onnx"]:
+        """What runs it."""
+        ...
+
+    @property
+    def files(self) -> Mapping[str, str]:
+        """Sha256 of each file."""
+        ...
+
+
+def check_files(folder: Path, manifest: Inventory, *, name: str = MANIFEST) -> None:
     """Compares hashes: a truncated or exchanged file is found before it gives wrong mentions.
+
+    Args:
+        folder: of a model.
+        manifest: read from it.
+        name: of the file that this was read from.
 
     Raises:
         ModelError: a file that is missing, changed, or not listed with its hash.
     """
     unlisted = _FILES[manifest.runtime] - manifest.files.keys()
     if unlisted:
-        raise ModelError(f"{folder / MANIFEST} has no hash of {min(unlisted)}; copy or export the folder again")
-    for name, expected in manifest.files.items():
-        if Path(name).name != name:
-            raise ModelError(f"{folder / 'model.json'} names the file {name!r}, which is not inside its folder")
-        path = folder / name
+        raise ModelError(f"{folder / name} has no hash of {min(unlisted)}; copy or export the folder again")
+    for listed, expected in manifest.files.items():
+        if Path(listed).name != listed:
+            raise ModelError(f"{folder / name} names the file {listed!r}, which is not inside its folder")
+        path = folder / listed
         if not path.is_file():
-            raise ModelError(f"the model folder {folder} lacks {name}; copy or export it again")
+            raise ModelError(f"the model folder {folder} lacks {listed}; copy or export it again")
         if file_sha256(path) != expected:
-            raise ModelError(f"{path} is damaged: its hash is not the one in model.json; copy or export it again")
+            raise ModelError(f"{path} is damaged: its hash is not the one in {name}; copy or export it again")
 
 
 def write_manifest(folder: Path, manifest: Manifest) -> Manifest:

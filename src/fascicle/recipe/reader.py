@@ -32,14 +32,22 @@ def read_recipe(path: str | os.PathLike[str]) -> Recipe:
             is not allowed, an environment variable that is not set.
     """
     path = Path(path)
+    recipe = parse_recipe(read_toml(path), origin=str(path))
+    return resolve_paths(recipe, path)
+
+
+def read_toml(path: Path) -> dict[str, Any]:
+    """The values of a recipe file.
+
+    Raises:
+        RecipeError: no such file, or not TOML.
+    """
     try:
-        values = tomllib.loads(path.read_text(encoding="utf-8"))
+        return tomllib.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise RecipeError(f"there is no recipe at {path}; give the path of a TOML file") from None
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise RecipeError(f"{path} is not a readable TOML file: {error}") from None
-    recipe = parse_recipe(values, origin=str(path))
-    return resolve_paths(recipe, path)
 
 
 def parse_recipe(values: Mapping[str, Any], *, origin: str) -> Recipe:
@@ -170,7 +178,7 @@ def resolve_paths(recipe: Recipe, recipe_path: Path) -> Recipe:
     found = recipe
     for key, given in recipe.files().items():
         table, _, name = key.partition(".")
-        found = _with_path(found, table, name, _resolved(given, recipe_path, key=key))
+        found = _with_path(found, table, name, resolved(given, recipe_path, key=key))
     return found
 
 
@@ -185,7 +193,17 @@ def _with_path(recipe: Recipe, table: str, name: str, path: str) -> Recipe:
     return replace(recipe, **{table: inner})
 
 
-def _resolved(given: str, recipe_path: Path, *, key: str) -> str:
+def resolved(given: str, recipe_path: Path, *, key: str) -> str:
+    """One path of a recipe made absolute.
+
+    Args:
+        given: as it is written.
+        recipe_path: the file that it is written in.
+        key: of the recipe, for messages.
+
+    Raises:
+        RecipeError: an environment variable that is not set.
+    """
     unset = [name for name in _VARIABLE.findall(given) if name not in os.environ]
     if unset:
         raise RecipeError(

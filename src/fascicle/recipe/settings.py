@@ -177,7 +177,8 @@ class TrainingSettings(Settings, frozen=True, kw_only=True):
         epochs: passes over the training windows.
         batch_size: windows per step.
         accumulation: batches whose gradients are averaged before the weights change.
-        optimizer: ``"adamw"`` or ``"adafactor"`` (fixed rate, no relative step, no parameter scaling).
+        optimizer: ``"adamw"``, ``"adafactor"`` (fixed rate, no relative step, no parameter scaling), or ``"adam"``
+            (without weight decay).
         learning_rate: of the encoder's last layer.
         head_learning_rate: of everything that is not encoder; 0 means ``learning_rate``.
         layer_decay: the rate of each layer is that of the layer above times this; 1 for equal rates.
@@ -199,7 +200,7 @@ class TrainingSettings(Settings, frozen=True, kw_only=True):
     epochs: Positive = 8
     batch_size: Positive = 16
     accumulation: Positive = 1
-    optimizer: Literal["adamw", "adafactor"] = "adamw"
+    optimizer: Literal["adamw", "adafactor", "adam"] = "adamw"
     learning_rate: Rate = 1e-4
     head_learning_rate: Share = 0.0
     layer_decay: Rate = 1.0
@@ -214,6 +215,11 @@ class TrainingSettings(Settings, frozen=True, kw_only=True):
     average_epochs: Positive = 3
     select: Literal["best-dev", "last"] = "best-dev"
     patience_epochs: Natural = 0
+
+    def __post_init__(self) -> None:
+        """Refuses a weight decay that Adam would mix into the gradient."""
+        if self.optimizer == "adam" and self.weight_decay:
+            raise ValueError('optimizer = "adam" takes no weight decay: set weight_decay = 0, or choose "adamw"')
 
 
 class Recipe(Settings, frozen=True, kw_only=True):

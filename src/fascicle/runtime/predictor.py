@@ -5,6 +5,7 @@ read (pieces, windows) -> score (batches) -> decode -> mentions.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -60,7 +61,50 @@ class _Both:
         return list(zip(decided, probed, strict=True))
 
 
-class ModelPredictor:
+class Annotator(ABC):
+    """A predictor of mentions, over documents, streams and texts."""
+
+    @property
+    @abstractmethod
+    def name(self) -> str:
+        """The source of its mentions."""
+
+    @property
+    @abstractmethod
+    def types(self) -> tuple[str, ...]:
+        """What it looks for."""
+
+    @abstractmethod
+    def predict(self, documents: Sequence[Document]) -> list[Patch]:
+        """Mentions and events for each document.
+
+        Args:
+            documents: sentences and words are taken from them where given.
+
+        Returns:
+            One patch per document, in order; the documents stay as they are.
+        """
+
+    def stream(self, documents: Iterable[Document]) -> Iterator[Document]:
+        """Annotates any number of documents in bounded memory, in order."""
+        for chunk in _chunks(documents):
+            for document, patch in zip(chunk, self.predict(chunk), strict=True):
+                yield apply(document, patch)
+
+    def annotate(self, texts: str | Iterable[str]) -> list[Document]:
+        """Annotates texts.
+
+        Args:
+            texts: one text, or several.
+
+        Returns:
+            One document per text, named ``text-1`` and so on.
+        """
+        given = [texts] if isinstance(texts, str) else texts
+        return list(self.stream(_as_document(text, number) for number, text in enumerate(given, start=1)))
+
+
+class ModelPredictor(Annotator):
     """A model as a predictor: ``predict`` is pure, ``annotate`` applies it to texts.
 
     The score of a mention is defined by its head, see ``models/``, and changed by the calibration of its decision if
@@ -98,6 +142,11 @@ class ModelPredictor:
         manifest = msgspec.structs.replace(self.manifest, decision=decision)
         return ModelPredictor(manifest, self._tokenizer, self._scorer, max_tokens=self._max_tokens)
 
+    @property
+    def types(self) -> tuple[str, ...]:
+        """That the model looks for."""
+        return self.manifest.types
+
     def predict(self, documents: Sequence[Document]) -> list[Patch]:
         """Mentions and events for each document.
 
@@ -111,24 +160,6 @@ class ModelPredictor:
         for chunk in _chunks(documents):
             patches.extend(self._predict_chunk(chunk))
         return patches
-
-    def stream(self, documents: Iterable[Document]) -> Iterator[Document]:
-        """Annotates any number of documents in bounded memory, in order."""
-        for chunk in _chunks(documents):
-            for document, patch in zip(chunk, self._predict_chunk(chunk), strict=True):
-                yield apply(document, patch)
-
-    def annotate(self, texts: str | Iterable[str]) -> list[Document]:
-        """Annotates texts.
-
-        Args:
-            texts: one text, or several.
-
-        Returns:
-            One document per text, named ``text-1`` and so on.
-        """
-        given = [texts] if isinstance(texts, str) else texts
-        return list(self.stream(_as_document(text, number) for number, text in enumerate(given, start=1)))
 
     def probe(self, documents: Iterable[Document], *, source: str = GOLD) -> Iterator[Probed]:
         """Predicts, and says how probable mentions are that documents hold already; in bounded memory, in order.

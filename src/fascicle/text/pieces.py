@@ -15,7 +15,7 @@ from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from tokenizers import Encoding, Tokenizer
+from tokenizers import AddedToken, Encoding, Tokenizer
 
 from fascicle.core.document import Document
 from fascicle.core.spans import Span
@@ -98,6 +98,26 @@ class PieceTokenizer:
         """Of ``content``."""
         return hashlib.sha256(self.content.encode("utf-8")).hexdigest()
 
+    def id_of(self, token: str) -> int | None:
+        """Id of one token of the vocabulary, ``None`` if it has no such token."""
+        found = self._tokenizer.token_to_id(token)
+        return None if found is None else int(found)
+
+    @property
+    def size(self) -> int:
+        """Tokens of the vocabulary, special ones included: no id is as large."""
+        return 1 + max(self._tokenizer.get_vocab(with_added_tokens=True).values())
+
+    def with_tokens(self, tokens: Sequence[str]) -> PieceTokenizer:
+        """A copy with more special tokens. Like all special tokens they are not read from a text, only put there by id.
+
+        Args:
+            tokens: none of which the vocabulary has.
+        """
+        copy = Tokenizer.from_str(self.content)
+        copy.add_special_tokens([AddedToken(token, special=True, normalized=False) for token in tokens])
+        return PieceTokenizer(copy, pad=self.pad)
+
     def encode(self, texts: Sequence[str]) -> list[tuple[Ints, Ints]]:
         """Pieces of each text, without special tokens.
 
@@ -141,7 +161,7 @@ def encode_documents(
         InputError: this release has no such segmenter.
     """
     rules = segmenter_of(segmenter)
-    sentences = [_all_sentences(d, rules) for d in documents]
+    sentences = [all_sentences(d, rules) for d in documents]
     encoded = iter(
         tokenizer.encode([d.text[a:b] for d, ranges in zip(documents, sentences, strict=True) for a, b in ranges])
     )
@@ -152,7 +172,7 @@ def encode_documents(
     return result
 
 
-def _all_sentences(document: Document, rules: Segmenter) -> tuple[Span, ...]:
+def all_sentences(document: Document, rules: Segmenter) -> tuple[Span, ...]:
     """The sentences of a document, and those that the segmenter finds in the text outside them."""
     if document.sentences is None:
         return rules.sentences(document.text)

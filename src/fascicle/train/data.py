@@ -86,7 +86,7 @@ class TrainingSet:
         """
         hiding = np.random.default_rng((seed, epoch, 1))
         chances = {name: np.random.default_rng((seed, epoch, 2)) for name in self.heads}
-        for chosen in _shuffled([w.pieces[1] - w.pieces[0] for w in self.windows], size=size, seed=(seed, epoch)):
+        for chosen in shuffled([w.pieces[1] - w.pieces[0] for w in self.windows], size=size, seed=(seed, epoch)):
             arrays = self._arrays(chosen)
             if hidden:
                 arrays = {**arrays, "input_ids": self._hide(arrays, hidden, hiding)}
@@ -197,8 +197,14 @@ def covering_width(documents: Sequence[Document], read: Reading, *, types: Seque
     return int(widths[max(0, math.ceil(share * len(widths)) - 1)]) if len(widths) else 1
 
 
-def _shuffled(lengths: Sequence[int], *, size: int, seed: tuple[int, int]) -> Iterator[Ints]:
-    """Batches of indices: shuffled, sorted by length within large groups, the batches shuffled again."""
+def shuffled(lengths: Sequence[int], *, size: int, seed: tuple[int, int]) -> Iterator[Ints]:
+    """Batches of indices: shuffled, sorted by length within large groups, the batches shuffled again.
+
+    Args:
+        lengths: of each item.
+        size: items in a batch.
+        seed: decides the order.
+    """
     chance = np.random.default_rng(seed)
     order = chance.permutation(len(lengths))
     lengths_of = np.asarray(lengths)

@@ -6,6 +6,7 @@ import itertools
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Protocol
 
 import torch
 from accelerate import Accelerator
@@ -13,9 +14,8 @@ from torch import Tensor
 from torch.optim import Optimizer
 from torch.optim.lr_scheduler import LambdaLR
 
-from fascicle.models.model import NerModel
+from fascicle.models.model import Trainable
 from fascicle.recipe.settings import TrainingSettings
-from fascicle.train.data import TrainingSet
 from fascicle.train.optim import WeightAverage, make_optimizer, make_schedule
 
 
@@ -36,15 +36,29 @@ class EpochDone:
     seconds: float
 
 
+class Batches(Protocol):
+    """What an epoch is made of."""
+
+    def batches(
+        self, *, size: int, seed: int, epoch: int, hidden: float = 0.0
+    ) -> Iterator[tuple[dict[str, Tensor], dict[str, Tensor]]]:
+        """One epoch of inputs and targets, the same for the same arguments; see ``train.data.TrainingSet``."""
+        ...
+
+    def count(self, size: int) -> int:
+        """Batches in an epoch."""
+        ...
+
+
 class Trainer:
     """A model with its optimizer, schedule and average: what changes during training."""
 
-    def __init__(self, model: NerModel, data: TrainingSet, settings: TrainingSettings, *, seed: int) -> None:
+    def __init__(self, model: Trainable, data: Batches, settings: TrainingSettings, *, seed: int) -> None:
         """Prepares training.
 
         Args:
             model: trained in place.
-            data: the training windows.
+            data: what is learnt, in batches.
             settings: of the recipe.
             seed: decides the order of batches; dropout follows torch's own generator.
         """

@@ -11,23 +11,25 @@ from torch.optim import Optimizer
 from torch.optim.lr_scheduler import LambdaLR
 
 from fascicle.models.encoder import Encoder
-from fascicle.models.model import NerModel
+from fascicle.models.model import Trainable
 from fascicle.recipe.settings import TrainingSettings
 
 _LAYER = re.compile(r"\.(?:layers?|blocks?|h)\.(\d+)\.")
 
 
-def make_optimizer(model: NerModel, settings: TrainingSettings) -> Optimizer:
+def make_optimizer(model: Trainable, settings: TrainingSettings) -> Optimizer:
     """Builds the optimizer of a recipe over the groups of ``parameter_groups``."""
     groups = list(parameter_groups(model, settings))
     if settings.optimizer == "adamw":
         return torch.optim.AdamW(groups, lr=settings.learning_rate, fused=True)
+    if settings.optimizer == "adam":
+        return torch.optim.Adam(groups, lr=settings.learning_rate, fused=True)
     from transformers.optimization import Adafactor
 
     return Adafactor(groups, lr=settings.learning_rate, relative_step=False, scale_parameter=False, warmup_init=False)
 
 
-def parameter_groups(model: NerModel, settings: TrainingSettings) -> Iterator[dict[str, object]]:
+def parameter_groups(model: Trainable, settings: TrainingSettings) -> Iterator[dict[str, object]]:
     """Groups of parameters that share a learning rate and a weight decay.
 
     Heads have their own rate; each encoder layer has that of the layer above times ``layer_decay``, the embeddings

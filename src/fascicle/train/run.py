@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -27,6 +27,7 @@ import torch
 from fascicle.errors import OutputError, RecipeError
 from fascicle.formats.atomic import atomic_text_writer
 from fascicle.models.encoder import load_pretrained
+from fascicle.recipe.base import Settings
 from fascicle.recipe.settings import Recipe
 from fascicle.recipe.types import read_types
 from fascicle.text.segment import SEGMENTERS
@@ -63,7 +64,7 @@ def run_recipe(recipe: Recipe, folder: Path, *, resume: bool = False) -> Iterato
         InputError: corpus or dictionary cannot be read, or the corpus holds no mentions.
         RecipeError: the recipe does not fit encoder or corpus, or its descriptions of types do not.
     """
-    _check_folder(folder, recipe, resume=resume)
+    check_run_folder(folder, recipe, resume=resume)
     _check_names(recipe)
     for key, path in recipe.files().items():
         if key.endswith(".types"):
@@ -72,7 +73,7 @@ def run_recipe(recipe: Recipe, folder: Path, *, resume: bool = False) -> Iterato
     parts = read_parts(recipe.corpus, weak_labels(recipe))
     pretrained = load_pretrained(recipe.model.encoder, revision=recipe.model.revision)
     check_encoder(recipe, pretrained)
-    _start_folder(folder, recipe)
+    start_folder(folder, recipe)
     torch.manual_seed(recipe.seed)
     prepared = prepare(recipe, parts, pretrained)
     manifest, model, data = prepared.manifest, prepared.model, prepared.data
@@ -81,7 +82,7 @@ def run_recipe(recipe: Recipe, folder: Path, *, resume: bool = False) -> Iterato
         yield Note(text=text)
     facts = parts.facts(recipe)
     if resume:
-        _check_data(folder, facts)
+        check_same_data(folder, facts)
     write_json(folder / "run.json", _facts(recipe, parts, data, facts))
     session = Session(
         folder=folder, recipe=recipe, manifest=manifest, tokenizer=pretrained.tokenizer, model=model, parts=parts
@@ -100,8 +101,17 @@ def run_recipe(recipe: Recipe, folder: Path, *, resume: bool = False) -> Iterato
     yield session.finish(time.perf_counter() - started)
 
 
-def _check_folder(folder: Path, recipe: Recipe, *, resume: bool) -> None:
-    """Refuses a folder that holds anything but the run to resume."""
+def check_run_folder(folder: Path, recipe: Settings, *, resume: bool) -> None:
+    """Refuses a folder that holds anything but the run to resume.
+
+    Args:
+        folder: of the run.
+        recipe: of the run.
+        resume: whether it is to go on.
+
+    Raises:
+        OutputError: see ``run_recipe``.
+    """
     if not folder.exists():
         if resume:
             raise OutputError(f"there is no run at {folder} to resume; name its folder with -o")
@@ -117,7 +127,12 @@ def _check_folder(folder: Path, recipe: Recipe, *, resume: bool) -> None:
         raise OutputError(f"the run in {folder} is complete; choose another folder for a new one")
 
 
-def _start_folder(folder: Path, recipe: Recipe) -> None:
+def start_folder(folder: Path, recipe: Settings) -> None:
+    """Makes the folder of a run, if it is not there, and writes its recipe.
+
+    Raises:
+        OutputError: the place cannot be written.
+    """
     try:
         (folder / "predictions").mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -126,7 +141,7 @@ def _start_folder(folder: Path, recipe: Recipe) -> None:
         stream.write(recipe_text(recipe))
 
 
-def recipe_text(recipe: Recipe) -> str:
+def recipe_text(recipe: Settings) -> str:
     """The content of ``recipe.json``, by which the run of a recipe is known."""
     return msgspec.json.format(msgspec.json.encode(recipe)).decode("utf-8")
 
@@ -139,16 +154,29 @@ def _check_names(recipe: Recipe) -> None:
         raise RecipeError(f"reading.segmenter = {given!r} is not allowed: allowed are {allowed}")
 
 
-def _check_data(folder: Path, facts: dict[str, Any]) -> None:
-    """Refuses to go on with other data than the run began with."""
+def check_same_data(folder: Path, facts: Mapping[str, Any]) -> None:
+    """Refuses to go on with other data than the run began with.
+
+    Args:
+        folder: of the run.
+        facts: name of the data -> what is known of them, with ``sha256``.
+
+    Raises:
+        OutputError: their hashes differ.
+    """
     path = folder / "run.json"
     before = json.loads(path.read_text(encoding="utf-8"))["data"] if path.is_file() else facts
     then, now = ({name: of["sha256"] for name, of in data.items()} for data in (before, facts))
     other = {name for name in then | now if then.get(name) != now.get(name)}
     if other:
-        what = sorted({_NAMES.get(name, "the corpus") for name in other})
+        what = sorted({_name_of(name) for name in other})
         verb = "has" if len(what) == 1 else "have"
         raise OutputError(f"{' and '.join(what)} {verb} changed since the run in {folder} began; start a new run")
+
+
+def _name_of(data: str) -> str:
+    """What a user calls some data."""
+    return "predictions of members" if data.startswith("members.") else _NAMES.get(data, "the corpus")
 
 
 def _facts(recipe: Recipe, parts: Parts, data: TrainingSet, of_data: dict[str, Any]) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from typing import Any
 
 import msgspec
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from fascicle.core.document import Document
 from fascicle.evaluate.scores import Scores
@@ -149,7 +149,7 @@ class Session:
 
     def _after_epoch(self, event: EpochDone, trainer: Trainer) -> EpochScored:
         weights = trainer.average.weights()
-        with _weights(self._model, weights):
+        with weights_in(self._model, weights):
             name, bf16 = f"dev-epoch-{event.epoch:02d}", trainer.bf16
             views = [self._with_threshold(view, bf16=bf16) for view in self._views]
             dev = [self._predict_and_score(self._model, v, self._parts.dev, name, bf16=bf16) for v in views]
@@ -205,8 +205,13 @@ class Session:
 
 
 @contextmanager
-def _weights(model: NerModel, weights: Mapping[str, Tensor]) -> Iterator[None]:
-    """Puts other weights into a model for a while."""
+def weights_in(model: nn.Module, weights: Mapping[str, Tensor]) -> Iterator[None]:
+    """Puts other weights into a model for a while.
+
+    Args:
+        model: changed in place, and back.
+        weights: of each of its parameters.
+    """
     parameters = dict(model.named_parameters())
     live = {n: p.detach().clone() for n, p in parameters.items() if weights[n].data_ptr() != p.data_ptr()}
     with torch.no_grad():

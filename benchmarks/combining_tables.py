@@ -1,0 +1,62 @@
+"""The table of combinations, from ``results/combining/CORPUS.json``, beside Table 1 of the paper."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+
+from grid_tables import MISSING, markdown
+
+# *comparing-and-combining* Table 1: F1, precision, recall. Its GENIA is another corpus and split, its NCBI-disease is
+# cut into sentences that lose gold: neither is comparable with the numbers beside it.
+PAPER: Mapping[str, Mapping[str, str]] = {
+    "NCBI-disease": {
+        "SpanPred": "89.0 (88.1 / 89.9)",
+        "SEQ": "88.7 (87.8 / 89.5)",
+        "SeqCRF": "87.9 (86.2 / 89.6)",
+        "SpanPred ∪ SEQ": "88.2 (84.6 / 92.2)",
+        "SpanPred x SEQ": "89.6 (91.9 / 87.4)",
+        "SpanPred ∪ SEQ ∪ SeqCRF": "87.1 (81.4 / 93.8)",
+        "SpanPred x SEQ x SeqCRF": "89.5 (88.8 / 90.1)",
+        "Meta(SpanPred ∪ SEQ)": "89.1 (86.3 / 92.2)",
+    },
+    "GENIA": {
+        "SpanPred": "77.1 (77.0 / 77.1)",
+        "SEQ": "76.1 (79.8 / 72.7)",
+        "SeqCRF": "75.7 (79.7 / 72.1)",
+        "SpanPred ∪ SEQ": "77.2 (73.5 / 81.4)",
+        "SpanPred x SEQ": "75.8 (85.0 / 68.5)",
+        "SpanPred ∪ SEQ ∪ SeqCRF": "76.4 (71.3 / 82.3)",
+        "SpanPred x SEQ x SeqCRF": "77.1 (81.9 / 72.9)",
+        "Meta(SpanPred ∪ SEQ)": "78.3 (77.4 / 79.2)",
+    },
+}
+CORPORA: Mapping[str, str] = {"ncbi-disease": "NCBI-disease", "genia-events": "GENIA", "bc5cdr": ""}
+LAST = ("Meta(SpanPred ∪ SEQ ∪ SeqCRF)", "chosen on dev")
+
+
+def combining(corpus: str, results: Path) -> str:
+    """The rows of one corpus: F1 with its interval, precision, recall, difference to the best single system.
+
+    Args:
+        corpus: its name in the grid.
+        results: the folder of results files.
+    """
+    path = results / "combining" / f"{corpus}.json"
+    rows = json.loads(path.read_text(encoding="utf-8"))["rows"] if path.is_file() else {}
+    paper = PAPER.get(CORPORA.get(corpus, ""), {})
+    names = dict.fromkeys((*PAPER["GENIA"], *LAST, *rows))
+    head = ["system", "precision", "recall", "F1", "95 % interval", "F1 over the best single system"]
+    if paper:
+        head.append(f"the paper's {CORPORA[corpus]}: F1 (P / R)")
+    body = []
+    for name in names:
+        cells = [MISSING] * 5
+        if name in rows:
+            micro, span, gap = rows[name]["micro"], rows[name]["f1_interval"], rows[name]["over_single"]
+            cells = [f"{100 * micro[key]:.2f}" for key in ("precision", "recall", "f1")]
+            cells.append(f"{100 * span['low']:.1f} to {100 * span['high']:.1f}")
+            cells.append(f"{100 * gap['estimate']:+.2f} ({100 * gap['low']:+.2f} to {100 * gap['high']:+.2f})")
+        body.append([name, *cells, *([paper.get(name, "")] if paper else [])])
+    return markdown(head, body)

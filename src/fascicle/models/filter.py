@@ -1,0 +1,193 @@
+"""The network of the learned filter (*comparing-and-combining* §4.6): right or wrong, from one vector of a text.
+
+An encoder, a dense layer with tanh over the state of its first special token or over the mean of all states, and two
+classes: incorrect, correct. Its folder holds ``filter.json``, ``model.safetensors``, ``encoder.json`` and
+``tokenizer.json``.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import msgspec
+import numpy as np
+import torch
+import torch.nn.functional as F
+from numpy.typing import NDArray
+from safetensors import SafetensorError
+from safetensors.torch import load_file, save_file
+from torch import Tensor, nn
+
+from fascicle.errors import ModelError
+from fascicle.models.checkpoint import ENCODER, TOKENIZER, WEIGHTS, check_tensors
+from fascicle.models.encoder import Encoder, Pretrained, without_pooler
+from fascicle.models.model import Trainable
+from fascicle.recipe.filter import FILTER, FilterManifest, FilterModelSettings, write_filter_manifest
+from fascicle.runtime.filter import LOGITS
+from fascicle.text.batch import Batch
+from fascicle.text.pieces import PieceTokenizer
+
+NAME = "filter"  # of its only head, in scores and targets
+
+
+class FilterModel(Trainable):
+    """Texts with a marked mention -> logits of incorrect and correct."""
+
+    def __init__(self, encoder: Encoder, settings: FilterModelSettings, *, weights: tuple[float, float] | None) -> None:
+        """Builds fresh layers on an encoder; draws from torch's generator.
+
+        Args:
+            encoder: whose table of pieces has the markers.
+            settings: of the network.
+            weights: of incorrect and correct examples in the loss; equal ones by default.
+        """
+        super().__init__()
+        self.encoder = encoder
+        self.pool = settings.pool
+        self.pooler = nn.Linear(encoder.width, encoder.width)
+        self.classifier = nn.Linear(encoder.width, 2)
+        for layer in (self.pooler, self.classifier):
+            nn.init.normal_(layer.weight, std=0.02)
+            nn.init.zeros_(layer.bias)
+        self.dropout = nn.Dropout(settings.dropout)
+        self._weights = weights or (1.0, 1.0)
+
+    def logits(self, input_ids: Tensor, attention_mask: Tensor) -> Tensor:
+        """Logits of both classes, ``[B, 2]``.
+
+        Args:
+            input_ids: ``[B, T]``.
+            attention_mask: 1 where there is a piece, ``[B, T]``.
+        """
+        states = self.encoder(input_ids, attention_mask)
+        if self.pool == "mean":
+            real = attention_mask.unsqueeze(-1).to(states.dtype)
+            pooled = (states * real).sum(dim=1) / real.sum(dim=1)
+        else:
+            pooled = states[:, 0]
+        found: Tensor = self.classifier(self.dropout(torch.tanh(self.pooler(pooled))))
+        return found
+
+    def forward(self, batch: Mapping[str, Tensor]) -> dict[str, dict[str, Tensor]]:
+        """Scores of a batch of ``text.marked.pad_marked``."""
+        return {NAME: {LOGITS: self.logits(batch["input_ids"], batch["attention_mask"])}}
+
+    def loss(self, scores: Mapping[str, Mapping[str, Tensor]], targets: Mapping[str, Tensor]) -> Tensor:
+        """Cross-entropy, a mean weighted by the classes.
+
+        Args:
+            scores: of ``forward``.
+            targets: 1 for correct, 0 for incorrect, ``[B]``.
+        """
+        logits = scores[NAME][LOGITS].float()
+        return F.cross_entropy(logits, targets[NAME], weight=torch.tensor(self._weights, device=logits.device))
+
+
+@dataclass(frozen=True, kw_only=True)
+class TorchFilter:
+    """A filter of torch as a scorer (see ``runtime.filter``).
+
+    Attributes:
+        model: in evaluation mode.
+        bf16: compute under bf16 autocast.
+    """
+
+    model: FilterModel
+    bf16: bool = False
+
+    def run(self, inputs: Batch) -> dict[str, NDArray[np.float32]]:
+        """Scores one batch, without dropout and without gradients."""
+        device = next(self.model.parameters()).device
+        with torch.inference_mode(), torch.autocast(device.type, dtype=torch.bfloat16, enabled=self.bf16):
+            logits = self.model.logits(**{n: torch.from_numpy(a).to(device) for n, a in inputs.items()})
+        return {LOGITS: logits.float().cpu().numpy()}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Fresh:
+    """A filter before training.
+
+    Attributes:
+        model: with fresh layers.
+        tokenizer: with the markers.
+        marker_ids: start and end.
+        notes: where the layers come from, as sentences.
+    """
+
+    model: FilterModel
+    tokenizer: PieceTokenizer
+    marker_ids: tuple[int, int]
+    notes: tuple[str, ...]
+
+
+def fresh_filter(
+    pretrained: Pretrained, settings: FilterModelSettings, *, weights: tuple[float, float] | None = None
+) -> Fresh:
+    """Gives an encoder the markers and the layers of a filter; draws from torch's generator.
+
+    Args:
+        pretrained: the encoder, which becomes part of the model; its table of pieces grows.
+        settings: of the network.
+        weights: of incorrect and correct examples in the loss.
+
+    Raises:
+        ModelError: the tokenizer has one of the markers already.
+    """
+    markers = (settings.start_marker, settings.end_marker)
+    known = [marker for marker in markers if pretrained.tokenizer.id_of(marker) is not None]
+    if known:
+        raise ModelError(
+            f"the tokenizer of {settings.encoder} has the marker {known[0]!r} already, so it would mean two things; "
+            "choose others with model.start_marker and model.end_marker, for example [mention] and [/mention]"
+        )
+    tokenizer = pretrained.tokenizer.with_tokens(markers)
+    start, end = (tokenizer.id_of(marker) for marker in markers)
+    assert start is not None
+    assert end is not None
+    network = pretrained.encoder.network
+    rows = max(int(pretrained.encoder.config.vocab_size), tokenizer.size)
+    network.resize_token_embeddings(rows, mean_resizing=False)  # type: ignore[operator]
+    model = FilterModel(pretrained.encoder, settings, weights=weights)
+    note = "the dense layer of the filter is drawn at random: "
+    if settings.pool == "mean":
+        note += "it reads the mean of all states"
+    elif pretrained.pooler is None:
+        note += f"{settings.encoder} brings none"
+    else:
+        model.pooler.load_state_dict(pretrained.pooler)
+        note = f"the dense layer of the filter is that of {settings.encoder}"
+    return Fresh(model=model, tokenizer=tokenizer, marker_ids=(start, end), notes=(note,))
+
+
+def save_filter(
+    folder: Path, model: FilterModel, *, manifest: FilterManifest, tokenizer: PieceTokenizer
+) -> FilterManifest:
+    """Writes a filter into an existing, empty folder; returns its manifest as written."""
+    save_file({n: t.detach().cpu().clone().contiguous() for n, t in model.state_dict().items()}, folder / WEIGHTS)
+    (folder / ENCODER).write_text(model.encoder.config.to_json_string(), encoding="utf-8")
+    (folder / TOKENIZER).write_text(tokenizer.content, encoding="utf-8")
+    return write_filter_manifest(folder, msgspec.structs.replace(manifest, runtime="torch"))
+
+
+def load_filter_model(folder: Path, manifest: FilterManifest) -> FilterModel:
+    """Reads a filter of torch, in evaluation mode; every tensor must be there, and no other.
+
+    Raises:
+        ModelError: a missing, extra or misshapen tensor, or a damaged file.
+    """
+    from transformers import AutoConfig, AutoModel
+
+    try:
+        values = json.loads((folder / ENCODER).read_text(encoding="utf-8"))
+        config = AutoConfig.for_model(values.pop("model_type"), **values)
+        tensors = load_file(folder / WEIGHTS)
+        network = AutoModel.from_config(config, **without_pooler(config.model_type))
+    except (OSError, ValueError, KeyError, AttributeError, TypeError, SafetensorError) as error:
+        raise ModelError(f"the folder {folder} is damaged ({error}); copy or export it again") from None
+    model = FilterModel(Encoder(network, origin=manifest.model.encoder), manifest.model, weights=None).eval()
+    check_tensors(folder, model, tensors, name=FILTER)
+    model.load_state_dict(tensors)
+    return model

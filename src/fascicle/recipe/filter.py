@@ -1,0 +1,237 @@
+"""Settings of the learned filter over the mentions of several systems, and what its folder says of itself.
+
+The filter is called Meta in *comparing-and-combining* §4.6 to §4.8.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Final, Literal
+
+import msgspec
+from msgspec import Meta
+
+from fascicle.errors import ModelError
+from fascicle.recipe.base import Name, Natural, Positive, Settings, Share
+from fascicle.recipe.manifest import CARD, TokenizerFacts, file_sha256
+from fascicle.recipe.settings import CorpusSettings, TrainingSettings
+
+FILTER: Final = "filter.json"
+FORMAT: Final = 1
+
+Marker = Annotated[str, Meta(pattern=r"^\S+$")]
+Part = Annotated[float, Meta(gt=0.0, lt=1.0)]
+Weight = Annotated[float, Meta(gt=0.0, le=1e3)]
+
+
+class MembersSettings(Settings, frozen=True, kw_only=True):
+    """The systems whose mistakes the filter learns.
+
+    Attributes:
+        dev: what they predicted on dev: run folders (every epoch is there), or prediction files.
+        train: cross-fitted predictions, files over documents of train by models that did not learn from these; wrong
+            ones become negatives too.
+        epochs: of run folders, which epochs give negatives: ``"all"``, the ``"best"``, or the ``"last"`` ones.
+        last: how many these are.
+    """
+
+    dev: Annotated[tuple[Name, ...], Meta(min_length=1)]
+    train: tuple[Name, ...] = ()
+    epochs: Literal["all", "best", "last"] = "all"
+    last: Positive = 3
+
+    def __post_init__(self) -> None:
+        """Refuses a system that is named twice."""
+        for part in (self.dev, self.train):
+            twice = [path for path in part if part.count(path) > 1]
+            if twice:
+                raise ValueError(f"{twice[0]!r} is named twice: name it once")
+
+
+class FilterModelSettings(Settings, frozen=True, kw_only=True):
+    """The network of the filter: an encoder, a dense layer with tanh, two classes.
+
+    Attributes:
+        encoder: a Hugging Face name, a folder, or ``package:NAME/FOLDER`` for a folder inside an installed package.
+        revision: branch, tag or commit on the hub; empty for the default.
+        pool: what the dense layer reads: the state of the first special token (``"cls"``, the encoder's own pooler,
+            where it has one), or the ``"mean"`` of all states, for encoders that were trained so.
+        dropout: on what the dense layer gives.
+        start_marker: before the mention, a new special token.
+        end_marker: behind it.
+    """
+
+    encoder: Name
+    revision: str = ""
+    pool: Literal["cls", "mean"] = "cls"
+    dropout: Annotated[float, Meta(ge=0.0, lt=1.0)] = 0.0
+    start_marker: Marker = "<e>"
+    end_marker: Marker = "</e>"
+
+    def __post_init__(self) -> None:
+        """Refuses two markers that are one."""
+        if self.start_marker == self.end_marker:
+            raise ValueError(f"start_marker and end_marker are both {self.start_marker!r}: give two")
+
+
+class FilterReading(Settings, frozen=True, kw_only=True):
+    """What the filter reads around a mention. Stored with it: training and use must not differ.
+
+    Attributes:
+        unit: the ``"sentence"`` of the mention (all that it touches), or the whole ``"document"``.
+        max_length: pieces, with special tokens, prompt and markers; longer text is cropped around the mention.
+        segmenter: sentences for text that comes without them.
+    """
+
+    unit: Literal["sentence", "document"] = "sentence"
+    max_length: Annotated[int, Meta(ge=16)] = 256
+    segmenter: Name = "rules@1"
+
+
+class FilterSettings(Settings, frozen=True, kw_only=True):
+    """Which examples are learnt, how they weigh, and how the answer becomes yes or no.
+
+    Attributes:
+        positives: at most so many correct examples for each incorrect one, drawn anew in every epoch; 0 for all.
+        correct_weight: of a correct example in the loss (the authors tried 0.77, and do without).
+        incorrect_weight: of an incorrect one (0.23).
+        held_out: share of the documents of train and of dev on which the epoch is chosen.
+        threshold_part: share of the documents of dev that only the threshold is chosen on.
+        select: the epoch is chosen by ``"f1"`` of the correct examples, or by ``"accuracy"`` (the authors).
+        threshold: the best ``"f1"`` of what is kept, the best recall at a ``"precision"`` of at least ``floor``, the
+            best precision at a ``"recall"`` of at least ``floor``, or ``"half"``: 0.5, and nothing is chosen.
+        floor: see there.
+    """
+
+    positives: Natural = 0
+    correct_weight: Weight = 1.0
+    incorrect_weight: Weight = 1.0
+    held_out: Part = 0.15
+    threshold_part: Part = 0.2
+    select: Literal["f1", "accuracy"] = "f1"
+    threshold: Literal["f1", "precision", "recall", "half"] = "f1"
+    floor: Share = 0.0
+
+    def __post_init__(self) -> None:
+        """Refuses a floor without a use, a use without a floor, and parts that leave nothing to learn from."""
+        needs = self.threshold in ("precision", "recall")
+        if needs != (self.floor > 0):
+            what = "needs a floor above 0" if needs else f"takes no floor, but floor = {self.floor:g}"
+            raise ValueError(f'threshold = "{self.threshold}" {what}')
+        if self.held_out + self.threshold_part >= 1:
+            raise ValueError(
+                "held_out and threshold_part together must be less than 1: nothing of dev is left to learn"
+            )
+
+
+class FilterRecipe(Settings, frozen=True, kw_only=True):
+    """Everything that decides what training a filter gives, apart from the data and the versions of software."""
+
+    name: Annotated[str, Meta(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")] = "meta"
+    seed: Natural = 1
+    corpus: CorpusSettings
+    members: MembersSettings
+    model: FilterModelSettings
+    reading: FilterReading = FilterReading()
+    filter: FilterSettings = FilterSettings()
+    training: TrainingSettings = TrainingSettings()
+
+    def __post_init__(self) -> None:
+        """Refuses the name that stands for human annotation, and what a filter does not have."""
+        if self.name == "gold":
+            raise ValueError('the name "gold" is that of human annotation; give the filter another')
+        if self.training.hidden_pieces:
+            raise ValueError("training.hidden_pieces is for recognisers: a filter reads every piece; leave it out")
+
+    def files(self) -> dict[str, str]:
+        """The paths of all data, each by the key that names it, e.g. ``"members.dev.0"``."""
+        found = {f"corpus.{part}": getattr(self.corpus, part) for part in ("train", "dev", "test")}
+        for part in ("dev", "train"):
+            found |= {f"members.{part}.{at}": path for at, path in enumerate(getattr(self.members, part))}
+        return {key: path for key, path in found.items() if path}
+
+
+class ThresholdFacts(Settings, frozen=True, kw_only=True):
+    """From which probability on a mention is kept, and how that was chosen.
+
+    Attributes:
+        value: a mention of at least this probability is kept.
+        aim: see ``FilterSettings.threshold``.
+        floor: see there.
+        chosen_on: sha256 of the development data, a part of which the choice was made on; empty if none was made.
+        documents: of that part.
+    """
+
+    value: Share = 0.5
+    aim: str = "half"
+    floor: Share = 0.0
+    chosen_on: str = ""
+    documents: Natural = 0
+
+
+class FilterManifest(Settings, frozen=True, kw_only=True):
+    """The content of ``filter.json``.
+
+    Attributes:
+        format: version of this structure.
+        name: of the filter; becomes the source of the mentions that it keeps.
+        fascicle: version that wrote it.
+        runtime: ``"torch"`` (``model.safetensors``) or ``"onnx"`` (``model.onnx``).
+        types: of the gold that it learned from.
+        marker_ids: pieces of the markers, start and end.
+        model: settings of the network.
+        reading: what it reads.
+        tokenizer: facts to check.
+        threshold: from where on a mention is kept.
+        files: sha256 of every other file of the folder.
+    """
+
+    format: Annotated[int, Meta(ge=1)] = FORMAT
+    name: str
+    fascicle: str
+    runtime: Literal["torch", "onnx"]
+    types: tuple[str, ...]
+    marker_ids: tuple[int, int]
+    model: FilterModelSettings
+    reading: FilterReading
+    tokenizer: TokenizerFacts
+    threshold: ThresholdFacts = ThresholdFacts()
+    files: dict[str, str] = msgspec.field(default_factory=dict)
+
+
+class _Outline(msgspec.Struct):
+    format: int
+
+
+def is_filter(folder: Path) -> bool:
+    """Whether a folder, or the ``best`` folder of a run, is that of a filter."""
+    return (folder / FILTER).is_file() or (folder / "best" / FILTER).is_file()
+
+
+def read_filter_manifest(folder: Path) -> FilterManifest:
+    """Reads ``filter.json``.
+
+    Raises:
+        ModelError: missing, damaged, or of another format version.
+    """
+    path = folder / FILTER
+    if not path.is_file():
+        raise ModelError(
+            f"{folder} holds no {FILTER}, so it is no filter; give the run folder of a filter, or its export"
+        )
+    try:
+        content = path.read_bytes()
+        found = msgspec.json.decode(content, type=_Outline).format
+        if found != FORMAT:
+            raise ModelError(f"{path} has format {found}; this release reads format {FORMAT}: train or export it again")
+        return msgspec.json.decode(content, type=FilterManifest)
+    except (msgspec.MsgspecError, ValueError, OSError) as error:
+        raise ModelError(f"{path} describes no filter ({error}); copy or export the folder again") from None
+
+
+def write_filter_manifest(folder: Path, manifest: FilterManifest) -> FilterManifest:
+    """Writes ``filter.json`` with the hashes of all other files of the folder; returns it as written."""
+    names = sorted(p.name for p in folder.iterdir() if p.name not in (FILTER, CARD))
+    manifest = msgspec.structs.replace(manifest, files={name: file_sha256(folder / name) for name in names})
+    (folder / FILTER).write_bytes(msgspec.json.format(msgspec.json.encode(manifest)) + b"\n")
+    return manifest

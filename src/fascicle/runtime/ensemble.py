@@ -1,0 +1,155 @@
+"""Several models as one predictor: each reads the documents, a rule joins what they say, a filter may judge it.
+
+A flat output is chosen by ``decode.selection`` (``"optimal"``): of mentions that overlap those stay whose support is
+greatest in sum. The support of a mention is its probability by the filter, or without one the sum of the scores of the
+members that said it over the number of members; a score that a member does not give counts as 1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Final
+
+import msgspec
+import numpy as np
+
+from fascicle.combine.align import System, Votes, align
+from fascicle.combine.rules import Rule, combine, k_of_n, majority, union, weighted
+from fascicle.core.document import Document, Event, Mention, Patch, canonical
+from fascicle.decode.selection import select
+from fascicle.recipe.ensemble import EnsembleManifest
+from fascicle.runtime.filter import MentionFilter
+from fascicle.runtime.predictor import Annotator
+
+STEP: Final = "ensemble"
+_DIGITS = 6
+
+
+def rule_of(manifest: EnsembleManifest) -> Rule:
+    """The rule that an ensemble was made with.
+
+    Raises:
+        UsageError: numbers that are not allowed, or for another number of members.
+    """
+    made: dict[str, Callable[[], Rule]] = {
+        "union": union,
+        "meta": union,
+        "majority": majority,
+        "kofn": lambda: k_of_n(manifest.k),
+        "weighted": lambda: weighted(manifest.weights, threshold=manifest.share),
+    }
+    rule = made[manifest.rule]()
+    rule.check(len(manifest.members))
+    return rule
+
+
+class EnsemblePredictor(Annotator):
+    """Members one after the other, then the rule; ``predict`` is pure."""
+
+    def __init__(
+        self,
+        manifest: EnsembleManifest,
+        members: Sequence[Callable[[], Annotator]],
+        *,
+        judge: Callable[[], MentionFilter] | None = None,
+    ) -> None:
+        """Puts the parts together.
+
+        Args:
+            manifest: of the ensemble.
+            members: open a member each; what they give is forgotten once it has read the documents of a call.
+            judge: opens the filter, for the rule ``"meta"``.
+
+        Raises:
+            UsageError: see ``rule_of``.
+        """
+        self.manifest = manifest
+        self._members = members
+        self._judge = judge
+        self._rule = rule_of(manifest)
+
+    @property
+    def name(self) -> str:
+        """Of the ensemble; the source of its mentions."""
+        return self.manifest.name
+
+    @property
+    def types(self) -> tuple[str, ...]:
+        """That any member looks for."""
+        return self.manifest.types
+
+    def predict(self, documents: Sequence[Document]) -> list[Patch]:
+        """Mentions and events for each document.
+
+        Args:
+            documents: sentences and words are taken from them where given.
+
+        Returns:
+            One patch per document, in order; the documents stay as they are.
+        """
+        if not documents:
+            return []
+        said = [self._said(open_member, documents) for open_member in self._members]
+        names = [str(at) for at in range(len(documents))]
+        systems = [
+            System(name=str(at), mentions={i: patch.add for i, patch in zip(names, patches, strict=True)})
+            for at, patches in enumerate(said)
+        ]
+        votes = align(systems, least=1)
+        joined = combine(votes, self._rule)
+        events = [
+            tuple(dict.fromkeys(event for patches in said for event in patches[at].events))
+            for at in range(len(documents))
+        ]
+        found = [
+            tuple(msgspec.structs.replace(mention, source=self.name) for mention in joined[name]) for name in names
+        ]
+        support = _support(votes, names)
+        if self._judge is not None:
+            judged = self._judge().judge(documents, found)
+            found = [_named(patch.add, self.name) for patch in judged]
+            events = [before + patch.events for before, patch in zip(events, judged, strict=True)]
+            support = [{(m.type, m.spans): m.score or 0.0 for m in mentions} for mentions in found]
+        patches = [Patch(add=canonical(m), events=e) for m, e in zip(found, events, strict=True)]
+        if self.manifest.output == "flat":
+            patches = [_flat(patch, of_one) for patch, of_one in zip(patches, support, strict=True)]
+        return patches
+
+    @staticmethod
+    def _said(open_member: Callable[[], Annotator], documents: Sequence[Document]) -> list[Patch]:
+        """What one member says; it is not held on to."""
+        return open_member().predict(documents)
+
+
+Support = dict[tuple[str, tuple[tuple[int, int], ...]], float]
+
+
+def _support(votes: Votes, names: Sequence[str]) -> list[Support]:
+    """Of every mention that any member said, by document."""
+    found: dict[str, Support] = {name: {} for name in names}
+    for row, document in enumerate(votes.document.tolist()):
+        entries = votes.entries[votes.bounds[row] : votes.bounds[row + 1]]
+        scores = [1.0 if entry.score is None else entry.score for entry in entries]
+        found[votes.documents[document]][entries[0].type, entries[0].spans] = sum(scores) / len(votes.systems)
+    return [found[name] for name in names]
+
+
+def _named(mentions: Sequence[Mention], name: str) -> tuple[Mention, ...]:
+    return tuple(msgspec.structs.replace(mention, source=name) for mention in mentions)
+
+
+def _flat(patch: Patch, support: Support) -> Patch:
+    """A choice of mentions without overlaps; a discontinuous mention takes all from its start to its end."""
+    if not patch.add:
+        return patch
+    kinds = {name: at for at, name in enumerate(sorted({mention.type for mention in patch.add}))}
+    spans = np.array([(mention.start, mention.end, kinds[mention.type]) for mention in patch.add], dtype=np.int64)
+    scores = np.array([support[mention.type, mention.spans] for mention in patch.add]).round(_DIGITS)
+    kept = {int(at) for at in select(spans, scores, decoding="optimal")}
+    left_out = len(patch.add) - len(kept)
+    if not left_out:
+        return patch
+    message = f"{left_out} mentions overlap others with more support and are left out of the flat output"
+    event = Event(step=STEP, kind="note", code="overlap", message=message)
+    add = tuple(mention for at, mention in enumerate(patch.add) if at in kept)
+    return Patch(add=add, events=(*patch.events, event))

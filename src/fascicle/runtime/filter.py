@@ -1,0 +1,148 @@
+"""The learned filter at work: which of some mentions are right. It sees mentions and text, and knows no torch.
+
+The score of a mention that is kept is the probability, by the filter, that it is right.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final, Protocol
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from fascicle.core.document import Document, Event, Mention, Patch, canonical, unique
+from fascicle.recipe.filter import FilterManifest, ThresholdFacts
+from fascicle.runtime.batching import length_sorted_batches
+from fascicle.text.batch import Batch
+from fascicle.text.marked import Candidate, Form, Marked, candidates_of, encode_candidates, pad_marked
+from fascicle.text.pieces import PieceTokenizer
+
+STEP: Final = "filter"
+LOGITS: Final = "logits"
+CORRECT: Final = 1  # index of the class
+_CHUNK = 4096  # candidates encoded together: enough to sort by length, little enough to stay flat
+_DIGITS = 6
+
+
+class FilterScorer(Protocol):
+    """The network: padded inputs in, ``"logits"`` ``[B, 2]`` out, first of incorrect, then of correct."""
+
+    def run(self, inputs: Batch) -> Mapping[str, NDArray[np.float32]]:
+        """Scores one batch of ``text.marked.pad_marked``."""
+        ...
+
+
+class MentionFilter:
+    """A filter behind any predictor. ``judge`` is pure, and what it says of a mention depends on no other."""
+
+    def __init__(
+        self, manifest: FilterManifest, tokenizer: PieceTokenizer, scorer: FilterScorer, *, max_tokens: int = 1024
+    ) -> None:
+        """Puts the parts together.
+
+        Args:
+            manifest: of the filter.
+            tokenizer: of the filter, with its markers.
+            scorer: the network.
+            max_tokens: pieces in a batch, padding included.
+        """
+        self.manifest = manifest
+        self._tokenizer = tokenizer
+        self._scorer = scorer
+        self._max_tokens = max_tokens
+        start, end = manifest.marker_ids
+        self._form = Form(start=start, end=end, max_length=manifest.reading.max_length)
+
+    @property
+    def name(self) -> str:
+        """Of the filter; the source of the mentions that it keeps."""
+        return self.manifest.name
+
+    def with_threshold(self, value: float) -> MentionFilter:
+        """The same filter with another threshold, which nobody has chosen on data.
+
+        Args:
+            value: the least probability to keep, from 0 to 1.
+        """
+        manifest = msgspec.structs.replace(self.manifest, threshold=ThresholdFacts(value=value, aim="given"))
+        return MentionFilter(manifest, self._tokenizer, self._scorer, max_tokens=self._max_tokens)
+
+    def judge(self, documents: Sequence[Document], found: Sequence[Sequence[Mention]]) -> list[Patch]:
+        """Keeps the mentions that are probably right.
+
+        Args:
+            documents: with their texts.
+            found: mentions of each document, of any sources; what several say is judged once.
+
+        Returns:
+            One patch per document: the mentions that are kept, with their probability as score, and events.
+
+        Raises:
+            InputError: a mention ends beyond its text.
+        """
+        given = [_distinct(mentions, self.name) for mentions in found]
+        chances = iter(self.chances(documents, given))
+        patches = []
+        for mentions in given:
+            judged = [next(chances) for _ in mentions]
+            kept = [
+                msgspec.structs.replace(mention, score=chance)
+                for mention, (chance, _) in zip(mentions, judged, strict=True)
+                if chance >= self.manifest.threshold.value
+            ]
+            cut = [mention for mention, (_, cut) in zip(mentions, judged, strict=True) if cut]
+            patches.append(Patch(add=canonical(kept), events=_events(cut)))
+        return patches
+
+    def chances(
+        self, documents: Sequence[Document], found: Sequence[Sequence[Mention]]
+    ) -> Iterator[tuple[float, bool]]:
+        """For each mention the probability that it is right, and whether pieces of it were not read.
+
+        Args:
+            documents: with their texts.
+            found: mentions of each document.
+
+        Yields:
+            In the order of the documents and their mentions.
+        """
+        waiting: list[Candidate] = []
+        for document, mentions in zip(documents, found, strict=True):
+            reading = self.manifest.reading
+            waiting += candidates_of(document, mentions, unit=reading.unit, segmenter=reading.segmenter)
+            while len(waiting) >= _CHUNK:
+                yield from self._judged(waiting[:_CHUNK])
+                waiting = waiting[_CHUNK:]
+        yield from self._judged(waiting)
+
+    def encode(self, candidates: Sequence[Candidate]) -> list[Marked]:
+        """What the network reads of candidates."""
+        return encode_candidates(candidates, self._tokenizer, form=self._form)
+
+    def probabilities(self, inputs: Sequence[Marked]) -> NDArray[np.float64]:
+        """The probability of each input that its mention is right, to six digits, ``[n]``."""
+        chances = np.zeros(len(inputs))
+        for chosen in length_sorted_batches([len(one.ids) for one in inputs], max_tokens=self._max_tokens):
+            batch = pad_marked([inputs[i].ids for i in chosen.tolist()], pad=self._tokenizer.pad)
+            logits = self._scorer.run(batch)[LOGITS].astype(np.float64)
+            chances[chosen] = 1.0 / (1.0 + np.exp(logits[:, 1 - CORRECT] - logits[:, CORRECT]))
+        return chances.round(_DIGITS)
+
+    def _judged(self, candidates: Sequence[Candidate]) -> Iterator[tuple[float, bool]]:
+        inputs = self.encode(candidates)
+        for chance, one in zip(self.probabilities(inputs).tolist(), inputs, strict=True):
+            yield chance, one.cut
+
+
+def _distinct(mentions: Sequence[Mention], name: str) -> tuple[Mention, ...]:
+    """Each ``(type, spans)`` once, under the name of the filter."""
+    return unique(msgspec.structs.replace(mention, source=name) for mention in mentions)[0]
+
+
+def _events(cut: Sequence[Mention]) -> tuple[Event, ...]:
+    if not cut:
+        return ()
+    message = f"{len(cut)} mentions are longer than the filter reads; it saw their beginnings and ends"
+    return (Event(step=STEP, kind="loss", code="long-mention", message=message, span=(cut[0].start, cut[0].end)),)

@@ -1,0 +1,224 @@
+"""A mention marked in its text, as the learned filter reads it (*comparing-and-combining* §4.7).
+
+The type stands before the text as a prompt, and markers around the mention::
+
+    TYPE + ' ' + text[:a] + ' <e> ' + text[a:b] + ' </e> ' + text[b:]
+
+Of a discontinuous mention every fragment is marked, with the text between them as it is. The markers are special tokens
+of their own, put there by id: the same characters written in a text stay text. What is longer than the network reads is
+cropped by pieces around the mention: the prompt, every marker and the mention stay, then as much of the text on both
+sides as fits, from the mention outwards. Only where the mention itself is too long does it lose pieces: first those
+between fragments, then those in the middle of the longest fragments. A prompt takes at most a quarter of what is read.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from fascicle.core.document import Document, Mention
+from fascicle.core.spans import Fragments, Span
+from fascicle.errors import InputError
+from fascicle.text.batch import Batch
+from fascicle.text.pieces import Ints, PieceTokenizer, all_sentences
+from fascicle.text.segment import segmenter as segmenter_of
+
+_NEAR = 16  # characters a piece: text farther from the mention than so many for each piece of the window is not read
+
+
+@dataclass(frozen=True, kw_only=True)
+class Candidate:
+    """A mention in the text that is read with it.
+
+    Attributes:
+        text: around the mention.
+        spans: of the mention in ``text``.
+        type: of the mention.
+    """
+
+    text: str
+    spans: Fragments
+    type: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Marked:
+    """What the network reads of a candidate.
+
+    Attributes:
+        ids: pieces with markers and special tokens, ``[n]``.
+        cropped: whether text around the mention was left out.
+        cut: whether pieces of the mention, between its fragments, or of the prompt were.
+    """
+
+    ids: Ints
+    cropped: bool
+    cut: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class Form:
+    """How candidates are written for one network.
+
+    Attributes:
+        start: piece before a mention.
+        end: piece behind it.
+        max_length: pieces in all.
+    """
+
+    start: int
+    end: int
+    max_length: int
+
+
+def marked_text(candidate: Candidate, *, start: str, end: str) -> str:
+    """The input as text; see the top of the file.
+
+    Args:
+        candidate: what is marked.
+        start: marker before the mention.
+        end: marker behind it.
+    """
+    first, *others = _segments(candidate)
+    markers = [start, end] * len(candidate.spans)
+    return first + "".join(marker + segment for marker, segment in zip(markers, others, strict=True))
+
+
+def candidates_of(document: Document, mentions: Sequence[Mention], *, unit: str, segmenter: str) -> list[Candidate]:
+    """Mentions with the text that is read with them.
+
+    Args:
+        document: with the text, and sentences if its source said so.
+        mentions: in that text.
+        unit: ``"sentence"``, for all sentences that the mention touches, or ``"document"``.
+        segmenter: for sentences that the document does not have.
+
+    Raises:
+        InputError: a mention ends beyond the text, or this release has no such segmenter.
+    """
+    beyond = next((m for m in mentions if m.end > len(document.text)), None)
+    if beyond is not None:
+        raise InputError(
+            f"in document {document.id!r}, which has {len(document.text):,} characters, a mention of type "
+            f"{beyond.type!r} ends at {beyond.end:,}; give offsets in code points into this text"
+        )
+    if not mentions:
+        return []
+    whole = ((0, len(document.text)),)
+    ranges = whole if unit == "document" else all_sentences(document, segmenter_of(segmenter))
+    starts, ends = [start for start, _ in ranges], [end for _, end in ranges]
+    found = []
+    for mention in mentions:
+        low, high = _around((mention.start, mention.end), starts, ends)
+        spans = tuple((start - low, end - low) for start, end in mention.spans)
+        found.append(Candidate(text=document.text[low:high], spans=spans, type=mention.type))
+    return found
+
+
+def _around(span: Span, starts: Sequence[int], ends: Sequence[int]) -> Span:
+    """From the start of the first range that a span touches to the end of the last, and never less than the span."""
+    first, last = bisect_right(ends, span[0]), bisect_left(starts, span[1]) - 1
+    if first > last:
+        return span
+    return min(span[0], starts[first]), max(span[1], ends[last])
+
+
+def _segments(candidate: Candidate) -> list[str]:
+    """The stretches of text before, between and behind the markers, in order."""
+    text, spans = candidate.text, candidate.spans
+    stretches = [f"{candidate.type} {text[: spans[0][0]]} "]
+    for at, (start, end) in enumerate(spans):
+        following = spans[at + 1][0] if at + 1 < len(spans) else None
+        stretches += [f" {text[start:end]} ", f" {text[end:following]}{'' if following is None else ' '}"]
+    return stretches
+
+
+def encode_candidates(candidates: Sequence[Candidate], tokenizer: PieceTokenizer, *, form: Form) -> list[Marked]:
+    """The pieces of each candidate.
+
+    Args:
+        candidates: any number; all are tokenised in one call.
+        tokenizer: of the network.
+        form: its markers, and how much it reads.
+    """
+    near = [_nearby(candidate, _NEAR * form.max_length) for candidate in candidates]
+    segments = [_segments(candidate) for candidate, _ in near]
+    encoded = iter(tokenizer.encode([segment for of_one in segments for segment in of_one]))
+    found = []
+    for (candidate, left_out), of_one in zip(near, segments, strict=True):
+        parts = [next(encoded) for _ in of_one]
+        prompt = int((parts[0][1][:, 0] < len(candidate.type)).sum())
+        pieces = [ids for ids, _ in parts]
+        marked = _fitted([pieces[0][:prompt], pieces[0][prompt:], *pieces[1:]], tokenizer, form)
+        found.append(Marked(ids=marked.ids, cropped=marked.cropped or left_out, cut=marked.cut))
+    return found
+
+
+def _nearby(candidate: Candidate, reach: int) -> tuple[Candidate, bool]:
+    """The candidate without text that is too far away to be read; and whether there was such text."""
+    start, end = candidate.spans[0][0], candidate.spans[-1][1]
+    low, high = max(0, start - reach), min(len(candidate.text), end + reach)
+    if (low, high) == (0, len(candidate.text)):
+        return candidate, False
+    spans = tuple((a - low, b - low) for a, b in candidate.spans)
+    return Candidate(text=candidate.text[low:high], spans=spans, type=candidate.type), True
+
+
+def _fitted(parts: Sequence[Ints], tokenizer: PieceTokenizer, form: Form) -> Marked:
+    """Puts prompt, left, fragment, gap, fragment ... right together, cropped to what is read."""
+    capacity = form.max_length - len(tokenizer.prefix) - len(tokenizer.suffix)
+    prompt, left, *inner, right = parts
+    short_prompt = prompt[: max(1, capacity // 4)]
+    room = capacity - len(short_prompt)
+    if 3 * (len(inner) // 2 + 1) > room:  # no room for a piece and two markers for each fragment: marked as one
+        inner = [np.concatenate(inner)]
+    room -= len(inner) + 1
+    fragments = _shortened(inner[::2], room)
+    gaps = _shortened(inner[1::2], room - sum(map(len, fragments)))
+    kept = [part for pair in zip(fragments, [*gaps, None], strict=True) for part in pair if part is not None]
+    room -= sum(map(len, kept))
+    before = min(len(left), max(room // 2, room - len(right)))
+    after = min(len(right), room - before)
+    pieces = [np.array(tokenizer.prefix, dtype=np.int64), short_prompt, left[len(left) - before :]]
+    for at, part in enumerate(kept):
+        pieces += [np.array([form.end if at % 2 else form.start], dtype=np.int64), part]
+    pieces += [np.array([form.end], dtype=np.int64), right[:after], np.array(tokenizer.suffix, dtype=np.int64)]
+    return Marked(
+        ids=np.concatenate(pieces),
+        cropped=before < len(left) or after < len(right),
+        cut=len(short_prompt) < len(prompt) or sum(map(len, kept)) < sum(map(len, inner)),
+    )
+
+
+def _shortened(parts: Sequence[Ints], room: int) -> list[Ints]:
+    """Parts that fit together: the longest lose pieces from their middle, all down to one length where need be."""
+    room = max(0, room)
+    lengths = sorted(map(len, parts))
+    if sum(lengths) <= room:
+        return list(parts)
+    limit = 0
+    for at, length in enumerate(lengths):
+        limit = room // (len(lengths) - at)
+        if length > limit:
+            break
+        room -= length
+    return [part if len(part) <= limit else _ends_of(part, limit) for part in parts]
+
+
+def _ends_of(part: Ints, count: int) -> Ints:
+    """The first and the last pieces of a stretch, so many in all."""
+    return np.concatenate([part[: count - count // 2], part[len(part) - count // 2 :]])
+
+
+def pad_marked(marked: Sequence[Ints], *, pad: int) -> Batch:
+    """``input_ids`` and ``attention_mask``, ``[B, T]``, of at least one input."""
+    length = max(map(len, marked))
+    ids = np.full((len(marked), length), pad, dtype=np.int64)
+    mask = np.zeros((len(marked), length), dtype=np.int64)
+    for row, pieces in enumerate(marked):
+        ids[row, : len(pieces)] = pieces
+        mask[row, : len(pieces)] = 1
+    return {"input_ids": ids, "attention_mask": mask}

@@ -1,0 +1,120 @@
+"""Packed runs, and the rows of combinations made from them."""
+
+from __future__ import annotations
+
+import importlib
+import json
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+from fascicle.core.document import Document, Mention
+from fascicle.errors import InputError, OutputError
+from fascicle.formats.predictions import Prediction, read, write
+from fascicle.formats.source import Source
+
+pytest.importorskip("torch")
+BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
+Keys = set[tuple[int, int]]
+GOLD: dict[str, Keys] = {str(i): {(0, 1), (2, 3)} for i in range(6)}
+SAID: dict[str, dict[str, Keys]] = {
+    "spanpred": {i: {(0, 1), (2, 3), (4, 5)} for i in GOLD},
+    "softmax": {i: {(0, 1), (2, 3)} | ({(6, 7)} if i in "01" else set()) for i in GOLD},
+    "crf": {i: {(0, 1), (8, 9)} for i in GOLD},
+}
+
+
+def mentions(keys: Keys) -> tuple[Mention, ...]:
+    return tuple(Mention((key,), "A", score=0.123456) for key in sorted(keys))
+
+
+@pytest.fixture
+def module(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    monkeypatch.syspath_prepend(str(BENCHMARKS))
+    return importlib.import_module("combining")
+
+
+@pytest.fixture
+def runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Complete runs of three systems, packed."""
+    monkeypatch.syspath_prepend(str(BENCHMARKS))
+    pack = importlib.import_module("collect_predictions").pack
+    for system, said in SAID.items():
+        folder = tmp_path / "runs" / f"toy-{system}-s1"
+        (folder / "predictions").mkdir(parents=True)
+        facts = {"recipe": "toy", "data": {part: {"sha256": part} for part in ("dev", "test")}, "environment": {}}
+        (folder / "run.json").write_text(json.dumps(facts), encoding="utf-8")
+        for name in ("dev-epoch-01", "dev", "test"):
+            write(
+                folder / "predictions" / f"{name}.tsv",
+                [Prediction(id=i, mentions=mentions(k)) for i, k in said.items()],
+            )
+        with pytest.raises(InputError, match="holds no complete run"):
+            pack(folder, tmp_path / "no")
+        (folder / "scores.json").write_text("{}", encoding="utf-8")
+        size = pack(folder, tmp_path / "packed" / folder.name)
+        assert size == sum(p.stat().st_size for p in (tmp_path / "packed" / folder.name).rglob("*.*"))
+        with pytest.raises(OutputError, match="exists already"):
+            pack(folder, tmp_path / "packed" / folder.name)
+    return tmp_path / "packed"
+
+
+def test_packed_runs_say_the_same(runs: Path, tmp_path: Path) -> None:
+    folder = runs / "toy-softmax-s1"
+    assert "environment" not in json.loads((folder / "run.json").read_text(encoding="utf-8"))
+    for name, score in (("dev", 0.1235), ("dev-epoch-01", None)):
+        found = {p.id: p.mentions for p in read(Source(path=str(folder / "predictions" / f"{name}.tsv.gz")))}
+        assert {i: {m.spans[0] for m in said} for i, said in found.items()} == SAID["softmax"]
+        assert {m.score for said in found.values() for m in said} == {score}
+
+
+def part(module: ModuleType, runs: Path, name: str) -> Any:
+    documents = [
+        Document(id=i, text="abcdefghij", mentions=tuple(Mention((key,), "A") for key in sorted(keys)))
+        for i, keys in GOLD.items()
+    ]
+    return module.Part(documents=documents, sha256=name, name=name, runs=runs, corpus="toy")
+
+
+def test_the_rows(module: ModuleType, runs: Path) -> None:
+    chosen = module.choice(part(module, runs, "dev"))
+    assert chosen["single"] == "SEQ"
+    assert chosen["dev"]["combination"]["f1"] == 1.0  # SpanPred and SEQ both
+    result = module.scored(part(module, runs, "test"), {**chosen, "date": "today"}, None)
+    rows = result["rows"]
+    assert rows["chosen on dev"]["micro"]["f1"] == 1.0
+    assert rows["SpanPred x SEQ"]["micro"]["precision"] == 1.0
+    assert rows["SpanPred ∪ SEQ ∪ SeqCRF"]["micro"]["predicted"] == 6 * 4 + 2
+    assert rows["SEQ"]["over_single"]["estimate"] == 0.0
+    assert rows["chosen on dev"]["over_single"]["estimate"] == pytest.approx(1 - 24 / 26)
+    assert not any("seeds" in name for name in rows)  # one seed is no control
+    documents = part(module, runs, "test").documents
+    other = module.Part(documents=documents, sha256="x", name="test", runs=runs, corpus="toy")
+    with pytest.raises(InputError, match="saw another test part"):
+        module.scored(other, chosen, None)
+
+
+def test_the_control_is_a_vote_of_seeds(module: ModuleType, runs: Path) -> None:
+    for seed in (2, 3):
+        (runs / f"toy-softmax-s{seed}").symlink_to(runs / "toy-softmax-s1")
+    rows = module.scored(
+        part(module, runs, "test"), {**module.choice(part(module, runs, "dev")), "date": "today"}, None
+    )["rows"]
+    assert rows["3 seeds of SEQ, vote"]["micro"] == rows["SEQ"]["micro"]
+    assert rows["2 seeds of SEQ, union"]["over_single"]["estimate"] == 0.0
+
+
+def test_the_table(module: ModuleType, runs: Path, tmp_path: Path) -> None:
+    tables = importlib.import_module("combining_tables")
+    assert "not measured" in tables.combining("genia-events", tmp_path)
+    result = module.scored(
+        part(module, runs, "test"), {**module.choice(part(module, runs, "dev")), "date": "today"}, None
+    )
+    (tmp_path / "combining").mkdir()
+    (tmp_path / "combining" / "ncbi-disease.json").write_text(json.dumps(result), encoding="utf-8")
+    lines = tables.combining("ncbi-disease", tmp_path).splitlines()
+    row = next(line for line in lines if line.startswith("| SpanPred x SEQ |"))
+    assert "| 100.00 | 100.00 | 100.00 | 100.0 to 100.0 | +7.69 (" in row
+    assert row.endswith("| 89.6 (91.9 / 87.4) |")
