@@ -18,6 +18,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+import binder_tables
 import bundling_study_tables
 import bundling_tables
 import family_tables
@@ -78,6 +79,11 @@ def _bundling(make: Callable[[Grid], str]) -> Callable[[], str]:
 def _studies(make: Callable[[Grid], str]) -> Callable[[], str]:
     """A table of the grid ``bundling-studies``."""
     return lambda: make(_grid("bundling-studies"))
+
+
+def _binder(number: int) -> Callable[[], str]:
+    """One of the tables of variants of the grid ``binder``."""
+    return lambda: binder_tables.variants(_grid("binder"), number)
 
 
 def training() -> str:
@@ -315,6 +321,19 @@ TABLES: Mapping[str, Callable[[], str]] = {
     "bundling-gradients": lambda: bundling_study_tables.gradients(RESULTS),
     "bundle-cost": lambda: bundling_study_tables.cost(RESULTS),
     **{f"combining-{corpus}": functools.partial(combining, corpus, RESULTS) for corpus in CORPORA},
+    "binder-supervised": lambda: binder_tables.supervised(_grid("binder")),
+    "binder-distant": lambda: binder_tables.distant(_grid("distant")),
+    "binder-rules": lambda: binder_tables.rules(RESULTS),
+    "binder-table4": _binder(4),
+    "binder-table5": _binder(5),
+    "binder-table6": _binder(6),
+    "binder-noise": lambda: binder_tables.noise(_grid("noise"), _grid("binder")),
+    "binder-cost": lambda: binder_tables.cost(RESULTS),
+    "binder-contrast": lambda: binder_tables.contrast(RESULTS),
+    "binder-breakdown": lambda: binder_tables.breakdown(RESULTS),
+    "binder-partly": lambda: binder_tables.partly(RESULTS),
+    "binder-unseen": lambda: binder_tables.unseen(RESULTS),
+    "binder-goals": lambda: binder_tables.goals(_grid("binder"), _grid("distant")),
 }
 
 

@@ -56,7 +56,7 @@ def test_a_recipe_becomes_a_run(
 
 def test_scores_as_json(cli: Cli, recipe: Path, tmp_path: Path) -> None:
     result = cli("train", recipe, "-o", tmp_path / "run", "--json")
-    assert set(json.loads(result.out)) == {"folder", "epoch", "dev", "test"}
+    assert set(json.loads(result.out)) == {"folder", "epoch", "step", "dev", "test"}
 
 
 def test_what_is_fitted_on_dev_is_told(cli: Cli, recipe: Path, tmp_path: Path) -> None:

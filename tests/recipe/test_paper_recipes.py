@@ -7,6 +7,7 @@ from pathlib import Path
 
 import msgspec
 import pytest
+from msgspec import UNSET
 
 from fascicle.core.document import GOLD
 from fascicle.loading import read_manifest
@@ -48,7 +49,7 @@ MENTIONS = {
 
 def corpus_of(path: Path) -> str:
     name = path.stem.split("-", 1)[1]
-    return name if path in BINDER else name.rsplit("-", 1)[0]
+    return name.removesuffix("-distant") if path in BINDER else name.rsplit("-", 1)[0]
 
 
 @pytest.fixture
@@ -120,12 +121,14 @@ def test_the_settings_of_comparing_and_combining(path: Path) -> None:
 @pytest.mark.parametrize("path", BINDER, ids=lambda path: path.stem)
 @pytest.mark.usefixtures("data_set")
 def test_the_settings_of_binder(path: Path) -> None:
-    """Section 2.2 and A.4, for base encoders; the descriptions are those of the corpus."""
+    """Section 2.2 and A.4, for base and large encoders; the descriptions are those of the corpus."""
     recipe = read_recipe(path)
-    training = recipe.training
+    training, large, distant = recipe.training, "-large-" in recipe.model.encoder, path.stem.endswith("-distant")
     assert (training.optimizer, training.learning_rate, training.schedule) == ("adamw", 3e-5, "linear")
-    assert (training.warmup, training.epochs, training.batch_size) == (0.0, 20, 8)
-    assert (recipe.reading.max_length, recipe.reading.overlap) == (128, 16)
+    assert (training.warmup, training.epochs, training.batch_size) == (0.0, *((40, 16) if large else (20, 8)))
+    assert (recipe.reading.max_length, recipe.reading.overlap) == (256 if large else 128, 16)
+    assert (training.validate_every_steps, training.patience_validations) == (50, 10 if distant else 0)
+    assert bool(recipe.distant) == distant
     head = msgspec.to_builtins(recipe.model.head)
     losses = {"start_weight": 0.2, "end_weight": 0.2, "span_weight": 0.6, "beta": 0.5}
     sizes = {"hidden": 128, "width_embedding": 128, "width": 30, "dropout": 0.1}
@@ -163,6 +166,7 @@ def small(recipe: Recipe, *, encoder: Path, corpus: Path, types: Path) -> Recipe
         reading=reading,
         model=replace(recipe.model, encoder=str(encoder), head=with_types(recipe.model.head, str(types))),
         training=replace(recipe.training, epochs=1),
+        distant=UNSET,
     )
 
 

@@ -20,9 +20,10 @@ from fascicle.formats.exclusions import Exclusion, write_exclusions
 from fascicle.formats.files import write
 from fascicle.recipe.reader import parse_recipe, read_recipe
 from fascicle.recipe.settings import CorpusSettings, Recipe
+from fascicle.train.corpus import read_part
 from fascicle.train.distant import weak_labels
 from fascicle.train.events import Note
-from fascicle.train.exclusion import training_documents
+from fascicle.train.exclusion import training_documents, without_excluded
 from fascicle.train.grid_hash import data_hashes, recipe_hash
 from fascicle.train.parts import read_parts
 from fascicle.train.run import recipe_text, run_recipe
@@ -70,7 +71,11 @@ def settings(tmp_path: Path) -> Callable[..., CorpusSettings]:
 
 
 def kept(corpus: CorpusSettings) -> list[str]:
-    return [document.id for document in training_documents(corpus)[0]]
+    return [document.id for document in training_documents(corpus)]
+
+
+def left(corpus: CorpusSettings) -> tuple[list[Document], tuple[str, ...]]:
+    return without_excluded(read_part(corpus, "train"), corpus)
 
 
 def test_the_list_of_the_doctor_is_honoured(tmp_path: Path) -> None:
@@ -80,7 +85,7 @@ def test_the_list_of_the_doctor_is_honoured(tmp_path: Path) -> None:
     argv = ["corpus", "check", "--train", train, "--test", test, "--exclude-list", target, "-o", tmp_path / "r.md"]
     assert main(list(map(str, argv))) == 0
     given = CorpusSettings(train=str(train), dev=str(train), exclude=str(target))
-    documents, notes = training_documents(given)
+    documents, notes = left(given)
     assert [document.id for document in documents] == ["b", "c"]
     assert notes == (
         f"train: 1 of 3 documents are left out, as {target} says",
@@ -91,7 +96,7 @@ def test_the_list_of_the_doctor_is_honoured(tmp_path: Path) -> None:
 def test_without_a_list_nothing_is_left_out(settings: Callable[..., CorpusSettings]) -> None:
     given = msgspec.structs.replace(settings(), exclude=msgspec.UNSET)
     assert kept(given) == ["a", "b", "c"]
-    assert training_documents(given)[1] == ()
+    assert left(given)[1] == ()
 
 
 def test_the_rules(settings: Callable[..., CorpusSettings]) -> None:
@@ -108,7 +113,7 @@ def test_the_rules(settings: Callable[..., CorpusSettings]) -> None:
 
 
 def test_documents_of_dev_stay_and_it_is_said(settings: Callable[..., CorpusSettings]) -> None:
-    notes = training_documents(settings(row("a", TEXTS["a"]), row("d", "chronic pain .", part="dev")))[1]
+    notes = left(settings(row("a", TEXTS["a"]), row("d", "chronic pain .", part="dev")))[1]
     assert notes[-1] == "dev: the list names 1 documents of dev; they stay, for nothing is learned from dev"
 
 

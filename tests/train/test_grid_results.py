@@ -115,7 +115,7 @@ def test_what_a_results_file_holds(tiny_run: Path, recipe: Recipe) -> None:
     scores = json.loads((tiny_run / "scores.json").read_text(encoding="utf-8"))
     assert list(value)[:9] == ["run", "hash", "date", "grid", "tier", "corpus", "system", "variant", "seed"]
     assert (value["run"], value["hash"], value["seed"]) == ("tiny-s1", "abc", 1)
-    assert {key: value[key] for key in ("epoch", "dev", "test", "seconds")} == scores
+    assert {key: value[key] for key in ("epoch", "step", "dev", "test", "seconds")} == scores
     assert value["peak_rss_bytes"] is None
     assert [line["epoch"] for line in value["epochs"]] == list(range(1, 13))
     assert value["facts"] == json.loads((tiny_run / "run.json").read_text(encoding="utf-8"))

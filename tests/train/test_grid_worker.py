@@ -108,6 +108,18 @@ def test_a_slice_stops_after_an_epoch_and_the_next_goes_on(make_task: MakeTask, 
     assert epochs(task.folder) == straight(recipe, tmp_path / "straight")
 
 
+def test_a_slice_may_stop_in_the_middle_of_an_epoch(make_task: MakeTask, tiny_recipe: Maker, toy_corpus: Path) -> None:
+    given = tiny_recipe(corpus={"test": str(toy_corpus)}, training={"epochs": 1, "validate_every_steps": 2})
+    task = make_task(given, deadline=time.time() - 1)
+    events = events_of(task)
+    assert events[-1] == Left(run="tiny-s1", epoch=1, epochs=1)
+    assert [(e.epoch, e.step) for e in events if isinstance(e, EpochEnded)] == [(1, 2)]
+    events = events_of(task)
+    assert events[-1] == Done(run="tiny-s1", trained=True)
+    assert [(e.epoch, e.step) for e in events if isinstance(e, EpochEnded)] == [(1, 0)]  # its end
+    assert [line["step"] for line in epochs(task.folder)] == [2, 3]
+
+
 def test_time_for_all_epochs(make_task: MakeTask) -> None:
     assert events_of(make_task(deadline=time.time() + 3600))[-1] == Done(run="tiny-s1", trained=True)
 

@@ -92,7 +92,8 @@ def test_what_a_run_folder_holds(tiny_run: Path, toy_corpus: Path) -> None:
     }
     lines = metrics(tiny_run)
     assert [line["epoch"] for line in lines] == list(range(1, 13))
-    assert all(set(line) == {"epoch", "loss", "dev"} for line in lines)
+    assert [line["step"] for line in lines] == list(range(3, 37, 3))
+    assert all(set(line) == {"epoch", "step", "loss", "dev"} for line in lines)
     facts = json.loads((tiny_run / "run.json").read_text(encoding="utf-8"))
     assert facts["types"] == ["Chemical", "Disease"]
     assert facts["data"]["train"]["documents"] == 10

@@ -185,8 +185,9 @@ def _report(event: GridEvent, book: _Book, *, verbose: bool) -> None:
 
     match event:
         case EpochEnded():
+            place = f", step {event.step}" if event.step else ""
             say(
-                f"{event.run}: epoch {event.epoch}/{event.epochs}: loss {event.loss:.4f}, dev F1 "
+                f"{event.run}: epoch {event.epoch}/{event.epochs}{place}: loss {event.loss:.4f}, dev F1 "
                 f"{100 * event.dev_f1:.2f}, {event.seconds:.0f} s{', best so far' if event.best else ''}"
             )
         case Said() if verbose:

@@ -89,4 +89,4 @@ def _sample(folder: Path, calibrate: str | None) -> list[Document]:
         raise InputError(f"{recipes[0]} is damaged ({error}); give sample texts with --calibrate FILE") from None
     if not is_there(corpus.train):
         raise InputError(f"the training corpus {corpus.train} is not there any more; give texts with --calibrate FILE")
-    return training_documents(corpus)[0]
+    return training_documents(corpus)

@@ -32,7 +32,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("recipe", metavar="RECIPE.toml", help="the recipe")
     parser.add_argument("-o", "--output", help="the run folder; default: runs/NAME-sSEED")
     parser.add_argument("--seed", type=natural, metavar="N", help="in place of the seed of the recipe")
-    parser.add_argument("--resume", action="store_true", help="go on after the last complete epoch")
+    parser.add_argument("--resume", action="store_true", help="go on where dev was scored last")
     add_threads(parser)
     add_json(parser, what="the scores")
 
@@ -94,8 +94,9 @@ def _train(recipe: Recipe, folder: Path, *, resume: bool) -> Finished:
 def _epoch_line(event: EpochScored) -> str:
     rates, best = event.dev.micro, ", best so far" if event.best else ""
     others = "".join(f", {other.head} F1 {100 * other.dev.micro.f1:.2f}" for other in event.others)
+    place = "" if event.at_end_of_epoch else f", step {event.step}"
     return (
-        f"epoch {event.epoch}/{event.epochs}: loss {event.loss:.4f}, dev P {100 * rates.precision:.2f} "
+        f"epoch {event.epoch}/{event.epochs}{place}: loss {event.loss:.4f}, dev P {100 * rates.precision:.2f} "
         f"R {100 * rates.recall:.2f} F1 {100 * rates.f1:.2f}{others}, {event.seconds:.0f} s{best}"
     )
 

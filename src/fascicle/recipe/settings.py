@@ -7,10 +7,44 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from msgspec import UNSET, Meta, UnsetType
+from msgspec import UNSET, Meta, UnsetType, field
 
 from fascicle.recipe.base import Name, Natural, NotNegative, Positive, Rate, Settings, Share
 from fascicle.recipe.heads import BinderSettings, Head, SoftmaxSettings
+
+
+class CorpusTypes(Settings, frozen=True, kw_only=True):
+    """Which types of a corpus count, and what they are called: for train, dev and test alike.
+
+    All labels are those of the files. A label that no gold mention of the corpus has is refused.
+
+    Attributes:
+        keep: labels whose mentions are gold; empty for all.
+        drop: labels whose mentions are left out; at most one of ``keep`` and ``drop``.
+        rename: label -> what its mentions are called instead, e.g. one name for several.
+    """
+
+    keep: tuple[Name, ...] = ()
+    drop: tuple[Name, ...] = ()
+    rename: dict[Name, Name] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """Refuses lists that exclude each other, labels that stand there twice, and names for what is left out."""
+        if self.keep and self.drop:
+            raise ValueError("keep and drop exclude each other: name the labels to keep, or those to leave out")
+        if not (self.keep or self.drop or self.rename):
+            raise ValueError("nothing is said of the types: give keep, drop or rename, or leave the table out")
+        for key, labels in (("keep", self.keep), ("drop", self.drop)):
+            twice = sorted({label for label in labels if labels.count(label) > 1})
+            if twice:
+                raise ValueError(f"{key} names {twice[0]!r} twice: name it once")
+        lost = sorted(label for label in self.rename if not self.keeps(label))
+        if lost:
+            raise ValueError(f"rename names {lost[0]!r}, whose mentions are left out: remove one of the two")
+
+    def keeps(self, label: str) -> bool:
+        """Whether the mentions of a label are gold."""
+        return label not in self.drop and (not self.keep or label in self.keep)
 
 
 class CorpusSettings(Settings, frozen=True, kw_only=True):
@@ -31,6 +65,7 @@ class CorpusSettings(Settings, frozen=True, kw_only=True):
         fields: changes to that shape, each ``"NAME=VALUE"``.
         encoding: of the files.
         exclude: exclusion list of ``fascicle corpus check``: documents of train that are copies of others are left out.
+        types: which of its types count, and under which names; without it all, as they are.
     """
 
     train: Name
@@ -44,6 +79,7 @@ class CorpusSettings(Settings, frozen=True, kw_only=True):
     fields: tuple[str, ...] = ()
     encoding: Name = "utf-8"
     exclude: Name | UnsetType = UNSET  # unset, it is in no file, as before there was such a key
+    types: CorpusTypes | UnsetType = UNSET  # unset, it is in no file, as before there was such a table
 
 
 class DistantSettings(Settings, frozen=True, kw_only=True):
@@ -193,8 +229,11 @@ class TrainingSettings(Settings, frozen=True, kw_only=True):
             mean of the weights after the last ``average_epochs`` epochs (``"last"``).
         average_decay: of the moving average, per step.
         average_epochs: epochs in the mean.
-        select: keep the epoch that is ``"best-dev"`` by micro F1, or the ``"last"``.
+        validate_every_steps: score dev, and keep what ``resume`` needs, after every so many steps and after the last
+            one; 0 for the end of every epoch.
+        select: of what is scored on dev, keep what is ``"best-dev"`` by micro F1, or the ``"last"``.
         patience_epochs: stop after so many epochs without a better dev F1; 0 for never.
+        patience_validations: stop after dev was scored so many times without a better F1; 0 for never.
     """
 
     epochs: Positive = 8
@@ -213,11 +252,28 @@ class TrainingSettings(Settings, frozen=True, kw_only=True):
     average: Literal["none", "ema", "last"] = "none"
     average_decay: Annotated[float, Meta(gt=0.0, lt=1.0)] = 0.995
     average_epochs: Positive = 3
+    validate_every_steps: Natural = 0
     select: Literal["best-dev", "last"] = "best-dev"
     patience_epochs: Natural = 0
+    patience_validations: Natural = 0
 
     def __post_init__(self) -> None:
-        """Refuses a weight decay that Adam would mix into the gradient."""
+        """Refuses counting ends of epochs where dev is scored elsewhere, two kinds of patience, and Adam with decay."""
+        if self.patience_epochs and self.patience_validations:
+            raise ValueError(
+                f"patience_epochs = {self.patience_epochs} and patience_validations = {self.patience_validations} "
+                "exclude each other: set one of them to 0"
+            )
+        if self.validate_every_steps and self.patience_epochs:
+            raise ValueError(
+                f"patience_epochs = {self.patience_epochs} counts epochs, but validate_every_steps = "
+                f"{self.validate_every_steps} scores dev in between: give patience_validations instead"
+            )
+        if self.validate_every_steps and self.average == "last":
+            raise ValueError(
+                f'average = "last" is made at ends of epochs, but validate_every_steps = {self.validate_every_steps} '
+                'scores dev in between: choose "ema" or "none", or validate_every_steps = 0'
+            )
         if self.optimizer == "adam" and self.weight_decay:
             raise ValueError('optimizer = "adam" takes no weight decay: set weight_decay = 0, or choose "adamw"')
 
@@ -241,6 +297,11 @@ class Recipe(Settings, frozen=True, kw_only=True):
             raise ValueError('the name "gold" is that of human annotation; give the model another')
         if self.bundle is not None:
             _check_bundle(self.model.head, self.bundle)
+        if self.corpus.types is not UNSET and self.distant is not UNSET:
+            raise ValueError(
+                "corpus.types and distant exclude each other: the types of weak labels are those of the dictionary, so "
+                "name them there as the test part does"
+            )
 
     def files(self) -> dict[str, str]:
         """The paths of all data that decide a run, each by the key that names it, e.g. ``"corpus.train"``."""

@@ -19,6 +19,7 @@ from fascicle.formats.report import ReadReport
 from fascicle.formats.tree import is_there
 from fascicle.recipe.manifest import file_sha256
 from fascicle.recipe.settings import CorpusSettings, Recipe
+from fascicle.train.corpus_types import Chosen, choose_types
 
 Part = Literal["train", "dev", "test"]
 
@@ -43,12 +44,21 @@ def read_part(corpus: CorpusSettings, part: Part, *, report: ReadReport | None =
         report: receives what was repaired or lost.
 
     Returns:
-        Its documents; none where the recipe names no file.
+        Its documents, with the types that the recipe wants; none where it names no file.
 
     Raises:
         RecipeError: a setting that the format of the file does not have.
         InputError: see ``formats.files.read``.
     """
+    return read_chosen(corpus, part, report=report).documents
+
+
+def read_chosen(corpus: CorpusSettings, part: Part, *, report: ReadReport | None = None) -> Chosen:
+    """As ``read_part``, with what was left out or renamed."""
+    return choose_types(_read(corpus, part, report), corpus.types or None)
+
+
+def _read(corpus: CorpusSettings, part: Part, report: ReadReport | None) -> list[Document]:
     path: str = getattr(corpus, part)
     if not path:
         return []

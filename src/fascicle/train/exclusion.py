@@ -14,7 +14,6 @@ from pathlib import Path
 from fascicle.core.document import Document
 from fascicle.errors import InputError
 from fascicle.formats.exclusions import Exclusion, read_exclusions
-from fascicle.formats.report import ReadReport
 from fascicle.formats.source import Source
 from fascicle.recipe.settings import CorpusSettings
 from fascicle.train.corpus import read_part
@@ -22,22 +21,31 @@ from fascicle.train.corpus import read_part
 _PROTECTED = ("test", "dev")
 
 
-def training_documents(
-    corpus: CorpusSettings, *, report: ReadReport | None = None
-) -> tuple[list[Document], tuple[str, ...]]:
-    """Reads train, and leaves out what the exclusion list of the recipe names.
+def training_documents(corpus: CorpusSettings) -> list[Document]:
+    """Reads train without what the exclusion list of the recipe names.
 
     Args:
         corpus: where it is and how to read it.
-        report: receives what was repaired or lost.
-
-    Returns:
-        The documents, and what was left out, as sentences; none where the recipe names no list.
 
     Raises:
-        InputError: train or the list cannot be read, the list is not about these documents, or none is left.
+        InputError: train cannot be read; and see `without_excluded`.
     """
-    documents = read_part(corpus, "train", report=report)
+    return without_excluded(read_part(corpus, "train"), corpus)[0]
+
+
+def without_excluded(documents: list[Document], corpus: CorpusSettings) -> tuple[list[Document], tuple[str, ...]]:
+    """Leaves out what the exclusion list of the recipe names.
+
+    Args:
+        documents: of train.
+        corpus: that they are of.
+
+    Returns:
+        The documents that stay, and what was left out, as sentences; none where the recipe names no list.
+
+    Raises:
+        InputError: the list cannot be read, is not about these documents, or leaves none of them.
+    """
     if not corpus.exclude:
         return documents, ()
     rows = list(read_exclusions(Source(path=corpus.exclude)))

@@ -46,7 +46,10 @@ class Said(msgspec.Struct, frozen=True, kw_only=True, tag=True):
 
 
 class EpochEnded(msgspec.Struct, frozen=True, kw_only=True, tag=True):
-    """One epoch of a run, scored on dev and kept, so that the run can go on after it."""
+    """One epoch of a run, or a part of one, scored on dev and kept, so that the run can go on after it.
+
+    The step is that of a part of an epoch; 0 for the end of one.
+    """
 
     run: str
     epoch: int
@@ -55,6 +58,7 @@ class EpochEnded(msgspec.Struct, frozen=True, kw_only=True, tag=True):
     dev_f1: float
     seconds: float
     best: bool
+    step: int = 0
 
 
 class Done(msgspec.Struct, frozen=True, kw_only=True, tag=True):

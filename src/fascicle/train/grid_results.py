@@ -51,12 +51,13 @@ def result_of(
         head: the head of a bundle whose results these are, if it is not the answering one.
 
     Returns:
-        In this order: ``run``, ``hash``, ``date`` of its end, the labels, ``seed``; ``epoch``, ``dev`` and ``test`` as
-        in ``scores.json``; of the test part ``test_f1_interval``, ``test_unit`` (``"document"`` or ``"sentence"``: what
-        is resampled, and what a count is of), ``test_counts`` (``[tp, fp, fn]`` of each, in their order) and
-        ``test_recall`` of the subsets of ``evaluate.subsets``, each ``None`` without a test part; ``seconds``,
-        ``peak_rss_bytes`` (``None`` if it was not measured); ``recipe`` with every value, ``facts`` (``run.json``:
-        versions, machine, data, what the model cannot represent) and ``epochs``, the line of each.
+        In this order: ``run``, ``hash``, ``date`` of its end, the labels, ``seed``; ``epoch``, ``step``, ``dev`` and
+        ``test`` as in ``scores.json``; of the test part ``test_f1_interval``, ``test_unit`` (``"document"`` or
+        ``"sentence"``: what is resampled, and what a count is of), ``test_counts`` (``[tp, fp, fn]`` of each, in their
+        order) and ``test_recall`` of the subsets of ``evaluate.subsets``, each ``None`` without a test part;
+        ``seconds``, ``peak_rss_bytes`` (``None`` if it was not measured); ``recipe`` with every value, ``facts``
+        (``run.json``: versions, machine, data, what the model cannot represent) and ``epochs``, a line for each time
+        that dev was scored.
 
     Raises:
         InputError: the corpus is not the one that the run was scored on.
@@ -142,7 +143,7 @@ def _of_test(folder: Path, recipe: Recipe, told: Mapping[str, Any] | None, *, su
             f"{recipe.corpus.test} is not the one that was scored; restore it, or run again"
         )
     unit, scores = _by_unit(documents, predicted, whole)
-    train, labels = training_documents(recipe.corpus)[0], weak_labels(recipe)
+    train, labels = training_documents(recipe.corpus), weak_labels(recipe)
     known = surfaces(train if labels is None else labels.of(train))
     recall = subset_recall(documents, predicted, known=known)
     return {

@@ -115,7 +115,7 @@ def _trained(task: Task, send: Send) -> Left | None:
                 took, since = time.time() - (since or time.time()), time.time()
                 cost.write(epoch_seconds=took)
                 send(_epoch(task, event))
-                if event.epoch < event.epochs and _too_late(task, took):
+                if (event.epoch, event.step) < (event.epochs, event.steps) and _too_late(task, took):
                     return Left(run=task.run, epoch=event.epoch, epochs=event.epochs)
             elif isinstance(event, Finished):
                 cost.write()
@@ -138,6 +138,7 @@ def _epoch(task: Task, event: EpochScored) -> EpochEnded:
         dev_f1=event.dev.micro.f1,
         seconds=event.seconds,
         best=event.best,
+        step=0 if event.at_end_of_epoch else event.step,
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import time
+from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Protocol
@@ -29,7 +30,10 @@ class StepDone:
 
 @dataclass(frozen=True, kw_only=True)
 class EpochDone:
-    """One pass over the data: its number from 1, the mean loss of its batches, and its time in seconds."""
+    """One pass over the data: its number from 1, the mean loss of its batches, and its time in seconds.
+
+    Of an epoch that was gone on with in the middle, loss and time are those of what was left of it.
+    """
 
     epoch: int
     loss: float
@@ -78,8 +82,12 @@ class Trainer:
 
     def move_schedule(self) -> None:
         """Puts the schedule to ``step``, also after that was set from outside."""
-        steps = self.steps_per_epoch * self.settings.epochs
-        self.schedule: LambdaLR = make_schedule(self.optimizer, self.settings, steps=steps, done=self.step)
+        self.schedule: LambdaLR = make_schedule(self.optimizer, self.settings, steps=self.steps, done=self.step)
+
+    @property
+    def steps(self) -> int:
+        """Changes of the weights in all epochs."""
+        return self.steps_per_epoch * self.settings.epochs
 
     @property
     def steps_per_epoch(self) -> int:
@@ -87,24 +95,27 @@ class Trainer:
         return -(-self.data.count(self.settings.batch_size) // self.settings.accumulation)
 
     def run(self) -> Iterator[StepDone | EpochDone]:
-        """Trains from where it stands to the last epoch."""
+        """Trains from where it stands to the last epoch; whoever listens may leave the model in evaluation mode."""
         while self.epoch < self.settings.epochs:
             yield from self._one_epoch()
 
     def _one_epoch(self) -> Iterator[StepDone | EpochDone]:
         started, total = time.perf_counter(), 0.0
-        self.model.train()
         batches = self.data.batches(
             size=self.settings.batch_size, seed=self.seed, epoch=self.epoch, hidden=self.settings.hidden_pieces
         )
+        # Batches that were trained on before are made again, for what is drawn for the others depends on them.
+        done = self.step - self.epoch * self.steps_per_epoch
+        deque(itertools.islice(batches, done * self.settings.accumulation), maxlen=0)
         while group := list(itertools.islice(batches, self.settings.accumulation)):
+            self.model.train()
             loss = sum(self._accumulate(batch, targets, share=1.0 / len(group)) for batch, targets in group)
             self._change()
             total += loss
             yield StepDone(step=self.step, loss=loss)
         self.epoch += 1
         self.average.after_epoch()
-        mean = total / max(1, self.steps_per_epoch)
+        mean = total / max(1, self.steps_per_epoch - done)
         yield EpochDone(epoch=self.epoch, loss=mean, seconds=time.perf_counter() - started)
 
     def _accumulate(self, batch: dict[str, Tensor], targets: dict[str, Tensor], *, share: float) -> float:

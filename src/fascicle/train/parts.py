@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -14,10 +15,11 @@ from fascicle.formats.report import ReadReport
 from fascicle.models.targets import REASONS
 from fascicle.recipe.settings import CorpusSettings, Recipe
 from fascicle.text.pieces import PieceTokenizer
-from fascicle.train.corpus import data_name, part_sha256, read_part
+from fascicle.train.corpus import Part, data_name, part_sha256, read_chosen
+from fascicle.train.corpus_types import check_labels
 from fascicle.train.data import TrainingSet, training_set
 from fascicle.train.distant import WeakLabels, label_notes, unknown_ranges
-from fascicle.train.exclusion import training_documents
+from fascicle.train.exclusion import without_excluded
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,19 +61,27 @@ def read_parts(corpus: CorpusSettings, labels: WeakLabels | None = None) -> Part
 
     Raises:
         InputError: a part cannot be read, train holds no mentions, or the exclusion list is not about train.
+        RecipeError: ``corpus.types`` names a label that the corpus does not have.
     """
     report = ReadReport()
-    train, left_out = training_documents(corpus, report=report)
-    dev, test = read_part(corpus, "dev", report=report), read_part(corpus, "test", report=report)
+    names: tuple[Part, ...] = ("train", "dev", "test")
+    read = {part: read_chosen(corpus, part, report=report) for part in names}
+    if corpus.types:
+        check_labels(corpus.types, sum((chosen.labels for chosen in read.values()), Counter()))
+    train, dev, test = (chosen.documents for chosen in read.values())
+    train, left_out = without_excluded(train, corpus)
     if labels is not None:
         train, dev = labels.of(train), labels.of(dev)
     types = tuple(sorted({m.type for d in train for m in d.layer(GOLD)}))
     if not types and labels is not None:
         raise InputError(f"no name of the dictionary stands in {corpus.train}; give one for the types of this corpus")
     if not types:
-        raise InputError(f"{corpus.train} holds no mentions; give a corpus with gold annotation to train on")
+        kept = " of the types that corpus.types keeps" if corpus.types else ""
+        raise InputError(f"{corpus.train} holds no mentions{kept}; give a corpus with gold annotation to train on")
+    chosen = [line for part in names for line in read[part].lines(part)]
     weak = () if labels is None else _weak_notes(labels, train=train, dev=dev, types=types)
-    return Parts(train=train, dev=dev, test=test, types=types, notes=(*report.lines(), *left_out, *weak))
+    notes = (*report.lines(), *chosen, *left_out, *weak)
+    return Parts(train=train, dev=dev, test=test, types=types, notes=notes)
 
 
 def _weak_notes(

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import msgspec
 
-from fascicle.errors import RecipeError
+from fascicle.errors import InputError, RecipeError
 from fascicle.models.checkpoint import build_model
 from fascicle.models.encoder import Pretrained
 from fascicle.models.model import NerModel
@@ -53,6 +53,7 @@ def prepare(recipe: Recipe, parts: Parts, pretrained: Pretrained) -> Prepared:
     Raises:
         RecipeError: descriptions that are not those of the types of train, or that the encoder cannot read; windows
             with mentions are asked for and there are none.
+        InputError: the network reads nothing of train.
     """
     heads = {name: fitted_head(h, recipe, parts, pretrained.tokenizer) for name, h in recipe.heads().items()}
     manifest = make_manifest(recipe, heads, types=parts.types, pretrained=pretrained)
@@ -64,6 +65,11 @@ def prepare(recipe: Recipe, parts: Parts, pretrained: Pretrained) -> Prepared:
         reading=recipe.reading,
         heads={name: model.head(name) for name in heads},
     )
+    if not any(w.units[0] < w.units[1] for w in data.windows):
+        raise InputError(
+            f"{recipe.corpus.train} holds no word that {recipe.model.encoder} reads, so there is nothing to train on; "
+            "give texts with words"
+        )
     notes = list(_notes(recipe, heads, data))
     if any(isinstance(head, BinderSettings) and head.windows == "mentions" for head in heads.values()):
         before, data = len(data.windows), with_mentions(data)
@@ -159,8 +165,11 @@ def descriptions_of(recipe: Recipe, types: Sequence[str]) -> dict[str, TypeDescr
     found: dict[str, TypeDescriptions] = {}
     for name, head in recipe.heads().items():
         if isinstance(head, BinderSettings) and head.types:
-            found[name] = read_types(head.types)
-            check_types(found[name], types, origin=head.types)
+            described = read_types(head.types)
+            if wanted := recipe.corpus.types:  # a file may describe what is left out too
+                described = described.select([n for n in described.names if n in types or wanted.keeps(n)])
+            check_types(described, types, origin=head.types)
+            found[name] = described
     return found
 
 

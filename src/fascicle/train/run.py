@@ -4,8 +4,8 @@
 
     RUN/recipe.json         the resolved recipe
     RUN/run.json            versions, machine, hashes of the data, entity types, what the model cannot represent
-    RUN/metrics.jsonl       one line per epoch
-    RUN/predictions/        dev-epoch-01.tsv ..., dev.tsv, test.tsv: text-free
+    RUN/metrics.jsonl       one line each time that dev was scored: after every epoch, or every few steps
+    RUN/predictions/        dev-epoch-01.tsv ... or dev-step-000050.tsv ..., dev.tsv, test.tsv: text-free
     RUN/best/               the chosen model; of a bundle, that of the answering head
     RUN/best-HEAD/          of a bundle, the model that is best for its other head; so for predictions: dev.HEAD.tsv ...
     RUN/state/              what ``resume`` needs; removed at the end
@@ -49,12 +49,13 @@ _NAMES = MappingProxyType(
 
 
 def run_recipe(recipe: Recipe, folder: Path, *, resume: bool = False) -> Iterator[RunEvent]:
-    """Trains, scores every epoch on dev, keeps the chosen model, scores it on test.
+    """Trains, scores on dev after every epoch or every few steps, keeps the chosen model, scores it on test.
 
     Args:
         recipe: what to do.
         folder: of the run; must not exist, unless ``resume``.
-        resume: go on after the last complete epoch of an interrupted run of the same recipe.
+        resume: go on where dev was scored last in an interrupted run of the same recipe: after its last complete epoch,
+            or after a step.
 
     Yields:
         Events, in order; the last one is ``Finished``.
@@ -90,10 +91,11 @@ def run_recipe(recipe: Recipe, folder: Path, *, resume: bool = False) -> Iterato
     trainer = Trainer(model, data, recipe.training, seed=recipe.seed)
     if resume and (folder / "state").exists():
         restore_state(folder / "state", trainer)
-        session.rewind(trainer.epoch)
-        yield Note(text=f"resumed after epoch {trainer.epoch}")
-    elif resume and session.is_trained():
-        trainer.epoch = recipe.training.epochs
+        session.rewind(epoch=trainer.epoch, step=trainer.step)
+        by_steps = recipe.training.validate_every_steps
+        yield Note(text=f"resumed after {f'step {trainer.step}' if by_steps else f'epoch {trainer.epoch}'}")
+    elif resume and session.is_trained(trainer):
+        trainer.epoch, trainer.step = recipe.training.epochs, trainer.steps
         yield Note(text="all epochs are there; only the end of the run is made again")
     elif resume and (folder / "metrics.jsonl").exists():
         yield Note(text=f"{folder / 'state'} is not there to go on from: training begins again at the first epoch")

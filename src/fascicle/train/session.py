@@ -1,9 +1,10 @@
-"""The consumer of the training loop: it scores every epoch on dev, keeps what is best, and scores that on test."""
+"""The consumer of the training loop: it scores on dev what was reached, keeps what is best, and scores that on test."""
 
 from __future__ import annotations
 
 import json
 import shutil
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -28,7 +29,7 @@ from fascicle.text.pieces import PieceTokenizer
 from fascicle.train.decision import fit_nothing, is_unfitted
 from fascicle.train.distant import score_known
 from fascicle.train.events import EpochScored, Finished, HeadScores, Note, RunEvent
-from fascicle.train.loop import EpochDone, StepDone, Trainer
+from fascicle.train.loop import StepDone, Trainer
 from fascicle.train.parts import Parts
 from fascicle.train.prepare import decision_for
 from fascicle.train.state import save_state
@@ -59,6 +60,22 @@ class _View:
         return f"dev{self.suffix}"
 
 
+class _Stretch:
+    """The steps since dev was scored before."""
+
+    def __init__(self) -> None:
+        self._started, self._losses = time.perf_counter(), list[float]()
+
+    def add(self, loss: float) -> None:
+        """One more step."""
+        self._losses.append(loss)
+
+    def facts(self) -> dict[str, Any]:
+        """Mean loss and time."""
+        mean = sum(self._losses) / max(1, len(self._losses))
+        return {"loss": mean, "seconds": round(time.perf_counter() - self._started, 2)}
+
+
 class Session:
     """The consumer of the training loop: scores, writes, chooses, stops."""
 
@@ -83,33 +100,53 @@ class Session:
         self._views = [_View(name=answer, manifest=manifest), *(_View.of(name, manifest, recipe) for name in others)]
         self._lines: list[dict[str, Any]] = []
 
-    def is_trained(self) -> bool:
-        """Whether the folder holds all epochs, and what they gave."""
+    def is_trained(self, trainer: Trainer) -> bool:
+        """Whether the folder holds all that the trainer would do, and what it gave."""
         if not ((self._folder / "best").exists() and (self._folder / "metrics.jsonl").exists()):
             return False
-        self.rewind(self._recipe.training.epochs)
-        done = bool(self._lines) and self._lines[-1]["epoch"] == self._recipe.training.epochs
+        epochs = self._recipe.training.epochs
+        self.rewind(epoch=epochs, step=trainer.steps)
+        done = bool(self._lines) and _place(self._lines[-1], trainer.steps) == (epochs, trainer.steps)
         if not done and not self._stop():
             self._lines = []
         return bool(self._lines)
 
-    def rewind(self, epoch: int) -> None:
-        """Forgets what was written after the state that training goes on from."""
+    def rewind(self, *, epoch: int, step: int) -> None:
+        """Forgets what was written after the state that training goes on from.
+
+        Args:
+            epoch: complete epochs.
+            step: steps, those of the next epoch included.
+        """
         text = (self._folder / "metrics.jsonl").read_text(encoding="utf-8")
-        self._lines = [line for line in map(json.loads, text.splitlines()) if line["epoch"] <= epoch]
+        lines = list(map(json.loads, text.splitlines()))
+        # Releases before `validate_every_steps` wrote no steps.
+        self._lines = [x for x in lines if (x["step"] <= step if "step" in x else x["epoch"] <= epoch)]
 
     def train(self, trainer: Trainer) -> Iterator[RunEvent]:
         """Runs the loop to its end or until patience is over."""
         if self._stop():
             return
+        every, stretch = self._recipe.training.validate_every_steps, _Stretch()
         for event in trainer.run():
             if isinstance(event, StepDone):
+                stretch.add(event.loss)
                 yield event
+                due = bool(every) and event.step % every == 0
+            else:
+                due = not every or self._is_unscored_end(trainer)
+            if not due:
                 continue
-            yield self._after_epoch(event, trainer)
+            yield self._scored(trainer, stretch)
+            stretch = _Stretch()
             if self._stop():
-                yield Note(text=f"stopped early: no better dev F1 for {self._recipe.training.patience_epochs} epochs")
+                yield Note(text=f"stopped early: no better dev F1 for {self._patience()}")
                 return
+
+    def _is_unscored_end(self, trainer: Trainer) -> bool:
+        """Whether this is the end of the last epoch, and dev was not scored there yet."""
+        last = self._lines[-1].get("step") if self._lines else None
+        return trainer.epoch == self._recipe.training.epochs and last != trainer.step
 
     def finish(self, seconds: float) -> Finished:
         """Scores the chosen model in fp32 on dev and test, and clears what only ``resume`` needed."""
@@ -123,13 +160,15 @@ class Session:
 
     def _final(self, view: _View) -> HeadScores:
         model = load_model(self._folder / view.folder, view.manifest).to(next(self._model.parameters()).device)
-        epoch = self._best(view)["epoch"]
+        chosen = self._best(view)
         tuned: dict[str, Any] = {}
         if self._recipe.decision.tune == "nothing" or is_unfitted(view.manifest):
             view, tuned = self._tuned(model, view)
         dev = self._predict_and_score(model, view, self._parts.dev, "dev")
         test = self._predict_and_score(model, view, self._parts.test, "test") if self._parts.test else None
-        return HeadScores(head=view.name, epoch=epoch, dev=dev, test=test, tuned=tuned)
+        return HeadScores(
+            head=view.name, epoch=chosen["epoch"], step=chosen.get("step"), dev=dev, test=test, tuned=tuned
+        )
 
     def _tuned(self, model: NerModel, view: _View) -> tuple[_View, dict[str, Any]]:
         """The view with its decision fitted on dev, in its folder too, and what to write down of it."""
@@ -147,13 +186,16 @@ class Session:
         decision, _ = fit_nothing(view.manifest, self._tokenizer, scorer, self._parts.dev)
         return replace(view, manifest=msgspec.structs.replace(view.manifest, decision=decision))
 
-    def _after_epoch(self, event: EpochDone, trainer: Trainer) -> EpochScored:
-        weights = trainer.average.weights()
-        with weights_in(self._model, weights):
-            name, bf16 = f"dev-epoch-{event.epoch:02d}", trainer.bf16
+    def _scored(self, trainer: Trainer, stretch: _Stretch) -> EpochScored:
+        """Scores the model as it stands, and keeps it if it is the best; and what is needed to go on from here."""
+        facts, step = stretch.facts(), trainer.step
+        epoch = max(trainer.epoch, -(-step // max(1, trainer.steps_per_epoch)))
+        with weights_in(self._model, trainer.average.weights()):
+            every, bf16 = self._recipe.training.validate_every_steps, trainer.bf16
+            name = f"dev-step-{step:06d}" if every else f"dev-epoch-{epoch:02d}"
             views = [self._with_threshold(view, bf16=bf16) for view in self._views]
             dev = [self._predict_and_score(self._model, v, self._parts.dev, name, bf16=bf16) for v in views]
-            line: dict[str, Any] = {"epoch": event.epoch, "loss": event.loss, "seconds": round(event.seconds, 2)}
+            line: dict[str, Any] = {"epoch": epoch, "step": step, **facts}
             line |= {view.key: scores.as_dict() for view, scores in zip(views, dev, strict=True)}
             self._lines.append(line)
             best = [self._best(view) is line for view in views]
@@ -165,14 +207,16 @@ class Session:
         with atomic_folder(self._folder / "state", overwrite=True) as place:
             save_state(place, trainer)
         return EpochScored(
-            epoch=event.epoch,
+            epoch=epoch,
             epochs=self._recipe.training.epochs,
-            loss=event.loss,
-            seconds=event.seconds,
+            step=step,
+            steps=trainer.steps,
+            loss=facts["loss"],
+            seconds=facts["seconds"],
             dev=dev[0],
             best=best[0],
             others=tuple(
-                HeadScores(head=view.name, epoch=event.epoch, dev=scores, test=None)
+                HeadScores(head=view.name, epoch=epoch, step=step, dev=scores, test=None)
                 for view, scores in zip(self._views[1:], dev[1:], strict=True)
             ),
         )
@@ -194,14 +238,28 @@ class Session:
         return self._best_on_dev(view)
 
     def _best_on_dev(self, view: _View) -> dict[str, Any]:
-        return max(self._lines, key=lambda line: (line[view.key]["micro"]["f1"], -line["epoch"]))
+        """The line with the highest F1, of several the first."""
+        return max(self._lines, key=lambda line: float(line[view.key]["micro"]["f1"]))
 
     def _stop(self) -> bool:
-        """Whether no head has become better for as many epochs as the recipe has patience."""
-        patience = self._recipe.training.patience_epochs
+        """Whether no head has become better for as long as the recipe has patience."""
+        given = self._recipe.training
+        patience = given.patience_epochs or given.patience_validations  # a line an epoch, where epochs are counted
         if not self._lines or not patience:
             return False
-        return self._lines[-1]["epoch"] - max(self._best_on_dev(view)["epoch"] for view in self._views) >= patience
+        best = max(self._lines.index(self._best_on_dev(view)) for view in self._views)
+        return len(self._lines) - 1 - best >= patience
+
+    def _patience(self) -> str:
+        given = self._recipe.training
+        if given.patience_epochs:
+            return f"{given.patience_epochs} epochs"
+        return f"{given.patience_validations} times that dev was scored"
+
+
+def _place(line: Mapping[str, Any], steps: int) -> tuple[int, int]:
+    """Epoch and step of a line; of a run in which no steps were written, epochs alone count."""
+    return line["epoch"], line.get("step", steps)
 
 
 @contextmanager

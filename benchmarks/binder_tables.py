@@ -1,0 +1,363 @@
+"""Tables of the study of BINDER, from the grids ``binder``, ``distant`` and ``noise`` and the results beside them.
+
+What is not there yet is ``not run``; a cell of fewer seeds than are planned says of how many it is. The paper's numbers
+stand beside ours where it has any.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from binder_paper import BREAKDOWN, DISTANT, PRF, SPEED, SUPERVISED, TABLES
+from bundling_tables import over_seeds
+from fascicle.errors import InputError
+from fascicle.evaluate.intervals import bootstrap_difference
+from fascicle.train.grid import Grid
+from fascicle.train.grid_results import read_result, scores_of
+from grid_tables import MISSING, NOT_RUN, Row, markdown, rows_of
+
+ALL = ("precision", "recall", "f1")
+NAMES = {"softmax": "SEQ", "crf": "SeqCRF", "spanner": "SpanNER", "binder": "BINDER"}
+VARIANT_CORPORA = ("conll04", "scierc")
+SHARES = (0.1, 0.2, 0.4)
+RULES = {"raw": "as written", "three-casings": "three casings"}
+
+
+class Found:
+    """The rows of a grid that are scored on test, by corpus, system and variant."""
+
+    def __init__(self, grid: Grid) -> None:
+        """Reads the results."""
+        rows = [row for row in rows_of(grid, grid.results) if row.runs[0].recipe.corpus.test]
+        self._rows = {(row.corpus, row.system, row.variant): row for row in rows}
+        self.corpora = tuple(dict.fromkeys(row.corpus for row in rows))
+
+    def row(self, corpus: str, system: str, variant: str = "") -> Row | None:
+        """One row; ``None`` if it is not planned."""
+        return self._rows.get((corpus, system, variant))
+
+    def values(self, corpus: str, system: str, variant: str = "", *, which: str = "f1") -> dict[int, float]:
+        """Seed -> points on test of the runs that are done."""
+        row = self.row(corpus, system, variant)
+        return {seed: 100 * float(v["test"]["micro"][which]) for seed, v in row.found.items()} if row else {}
+
+    def cell(self, corpus: str, system: str, variant: str = "", *, which: str = "f1") -> str:
+        """Mean and standard deviation; empty if the row is not planned."""
+        row = self.row(corpus, system, variant)
+        return over_seeds(self.values(corpus, system, variant, which=which), len(row.runs)) if row else ""
+
+    def nested(self, corpus: str) -> str:
+        """The variant of a corpus that decodes nested mentions, where that is the one that is planned."""
+        return "" if self.row(corpus, "binder") else "nested"
+
+
+def differences(first: Row | None, second: Row | None) -> str:
+    """F1 of the first less F1 of the second with a paired 95 % interval, for each seed that both have."""
+    if first is None or second is None:
+        return ""
+    told = []
+    for seed in sorted(first.found.keys() & second.found.keys()):
+        counts = [row.found[seed].get("test_counts") for row in (first, second)]
+        if not all(counts):
+            return MISSING
+        try:
+            d = bootstrap_difference(*(scores_of(c) for c in counts if c))
+        except InputError:
+            return "other units"  # one was scored document by document, the other sentence by sentence
+        told.append(f"{100 * d.estimate:+.2f} ({100 * d.low:+.1f} to {100 * d.high:+.1f})")
+    return "; ".join(told) or NOT_RUN
+
+
+def supervised(grid: Grid) -> str:
+    """Test F1 of all systems on all corpora, beside Tables 1, 2, 3 and 10."""
+    found, body = Found(grid), []
+    for corpus in found.corpora:
+        if found.row(corpus, "crf") is None:
+            continue
+        variant = found.nested(corpus)
+        systems = [(s, variant if s in ("spanner", "binder") else "") for s in NAMES]
+        cells = [found.cell(corpus, s, v) for s, v in systems]
+        gap = differences(found.row(corpus, "binder", variant), found.row(corpus, "crf"))
+        printed, other, of_other, where = SUPERVISED.get(corpus, (0.0, "", 0.0, ""))
+        paper = [str(printed), f"{of_other}, {other}", where] if other else ["", "", ""]
+        body.append([f"{corpus}{f', {variant}' if variant else ''}", *cells, gap, *paper])
+    head = [
+        "test F1",
+        *NAMES.values(),
+        "BINDER less SeqCRF, each seed",
+        "paper: BINDER",
+        "paper: beside it",
+        "paper: where",
+    ]
+    return markdown(head, body)
+
+
+def variants(grid: Grid, number: int) -> str:
+    """Table 4, 5 or 6 of the paper: variants on two corpora."""
+    found, body = Found(grid), []
+    for variant, (name, printed) in TABLES[number].items():
+        cells = []
+        for corpus in VARIANT_CORPORA:
+            cells += [found.cell(corpus, "binder", variant, which=which) for which in ALL]
+            cells.append(_less_full(found, corpus, variant) if variant else "")
+        body.append([name, *cells, _printed(printed)])
+    heads = [f"{corpus}, {w}" for corpus in VARIANT_CORPORA for w in ("P", "R", "F1", "F1 less the full model")]
+    return markdown([f"Table {number}", *heads, "paper, ACE2005: P / R / F1"], body)
+
+
+def _less_full(found: Found, corpus: str, variant: str) -> str:
+    """Mean over the seeds that both have."""
+    own, full = found.values(corpus, "binder", variant), found.values(corpus, "binder")
+    row, base = found.row(corpus, "binder", variant), found.row(corpus, "binder")
+    planned = len({r.recipe.seed for r in row.runs} & {r.recipe.seed for r in base.runs}) if row and base else 0
+    return over_seeds({s: own[s] - full[s] for s in own if s in full}, planned, sign="+")
+
+
+def _printed(numbers: PRF | None) -> str:
+    return " / ".join(f"{n:.1f}" for n in numbers) if numbers else ""
+
+
+def distant(grid: Grid) -> str:
+    """BC5CDR from a dictionary alone, beside Table 3."""
+    found, corpus = Found(grid), "bc5cdr"
+    measured = read_result(grid.results.parent, "distant")
+    body = []
+    for rule, name in RULES.items():
+        of = measured.get(rule, {}).get("test", {}).get("micro")
+        cells = [f"{100 * of[which]:.2f}" for which in ALL] if of else [NOT_RUN] * 3
+        body.append([f"dictionary alone, {name}", "", *cells, ""])
+    labels = {"": "three casings, untyped phrases unknown", "core": "three casings", "raw": "as written"}
+    for variant, label in labels.items():
+        for system, name in NAMES.items():
+            row = found.row(corpus, system, variant)
+            if row is None:
+                continue
+            gap = "" if system == "softmax" else differences(row, found.row(corpus, "softmax", variant))
+            body.append([name, label, *(found.cell(corpus, system, variant, which=which) for which in ALL), gap])
+    body += [[name, "paper", *(f"{n:.1f}" for n in numbers), ""] for name, numbers in DISTANT.items()]
+    return markdown(["test", "labels", "precision", "recall", "F1", "F1 less SEQ, each seed"], body)
+
+
+def rules(results: Path) -> str:
+    """How right the labels of the dictionary are, beside what others report."""
+    measured = read_result(results, "distant")
+    body = []
+    for rule, name in RULES.items():
+        for part, kind in (("train", "Chemical"), ("train", "Disease"), ("test", "micro")):
+            of = measured.get(rule, {}).get(part)
+            row = (of["micro"] if kind == "micro" else of["types"][kind]) if of else None
+            cell = f"{100 * row['precision']:.1f} / {100 * row['recall']:.1f}" if row else NOT_RUN
+            body.append([name, part, kind, cell, _reported(measured.get("reported", []), rule, part, kind)])
+    return markdown(["rule", "part", "type", "P / R", "reported elsewhere: P / R"], body)
+
+
+def _reported(listed: Iterable[Mapping[str, Any]], rule: str, part: str, kind: str) -> str:
+    chosen = [r for r in listed if r["rule"] in ("", rule) and (r["part"], r["type"]) == (part, kind)]
+    return "; ".join(f"{r['precision']:.1f} / {r['recall']:.1f} ({r['source']})" for r in chosen)
+
+
+def noise(grid: Grid, clean: Grid) -> str:
+    """Test F1 by the share of training mentions that are wrong, and what that costs against none."""
+    found, without = Found(grid), Found(clean)
+    bare = [name.rsplit("-", 2) for name in found.corpora]
+    body = []
+    for corpus in dict.fromkeys(name for name, _, _ in bare):
+        systems = ("softmax", "spanner", "binder")
+        body.append([corpus, "none", "0", *(without.cell(corpus, s) for s in systems), "", "", ""])
+        for kind in dict.fromkeys(k for name, k, _ in bare if name == corpus):
+            for share in SHARES:
+                name = f"{corpus}-{kind}-{share}"
+                cells = [found.cell(name, s) for s in systems]
+                costs = [_cost(found.values(name, s), without.values(corpus, s)) for s in systems]
+                body.append([corpus, kind, f"{share:g}", *cells, *costs])
+    told = [NAMES[s] for s in ("softmax", "spanner", "binder")]
+    return markdown(["corpus", "noise", "share", *told, *(f"{name}, less no noise" for name in told)], body)
+
+
+def _cost(noisy: Mapping[int, float], clean: Mapping[int, float]) -> str:
+    both = [noisy[seed] - clean[seed] for seed in noisy if seed in clean]
+    return f"{sum(both) / len(both):+.2f}" if both else NOT_RUN
+
+
+_SYSTEMS = {
+    "softmax": "SEQ (softmax tagger)",
+    "crf": "SeqCRF",
+    "biaffine": "biaffine",
+    "binder": "BINDER, one encoder",
+    "binder_own": "BINDER, two encoders",
+    "per_type": "one pass for each type",
+}
+
+
+def cost(results: Path) -> str:
+    """Table 7: words a second, and times of the softmax tagger."""
+    found = read_result(results, "binder_cost")
+    if not found:
+        return NOT_RUN
+    training, inference = found["training"], found["inference"]
+    body = []
+    for name, what in _SYSTEMS.items():
+        paper = SPEED.get(name)
+        cells = [_speed(training, name), *(_speed(inference[graph], name) for graph in ("torch", "fp32", "int8"))]
+        body.append([what, *cells, *(f"{n:,}" for n in paper)] if paper else [what, *cells, "", ""])
+    head = ["words a CPU second (time over SEQ)", "training", "inference, torch", "inference, ONNX fp32"]
+    return markdown([*head, "inference, ONNX int8", "paper: training, w/s", "paper: inference, w/s"], body)
+
+
+def _speed(of: Mapping[str, Any], name: str) -> str:
+    if name not in of:
+        return "no export" if name == "per_type" else NOT_RUN
+    ratio = of[name].get("ratio")
+    told = f" ({ratio['median']:.2f}, {ratio['low']:.2f} to {ratio['high']:.2f})" if ratio else ""
+    return f"{of[name]['words_per_cpu_second']:,}{told}"
+
+
+_SCORING = {
+    "pieces_128": "8 x 128 pieces",
+    "words_128": "8 x 128 pieces, words as units",
+    "pieces_256": "8 x 256 pieces",
+}
+
+
+def contrast(results: Path) -> str:
+    """Scores and loss alone, a whole step, and memory, against the literal form."""
+    found = read_result(results, "contrast_speed")
+    if not found:
+        return NOT_RUN
+    body = [
+        [f"scores, loss and gradients, {what}, {kind.replace('_', ' ')}", *_turns(found[key][kind])]
+        for key, what in _SCORING.items()
+        for kind in ("without_dropout", "with_dropout")
+    ]
+    body.append(["whole step, 8 x 128 pieces", *_turns(found["step_128"])])
+    for pieces in (128, 256):
+        of = found[f"peak_{pieces}"]
+        cells = [f"{of['fascicle_mb']:.0f} MB", f"{of['literal_mb']:,.0f} MB", f"{of['share']:.3f} of it"]
+        body.append([f"memory beyond the encoder, 8 x {pieces} pieces", *cells])
+    return markdown(["batch of 8, 5 types, MiniLM's size", "here", "literal form", "ratio"], body)
+
+
+def _turns(of: Mapping[str, Any]) -> list[str]:
+    low, high = of["ratio_quartiles"]
+    times = [f"{of[f'{side}_ms']:,.0f} ms" for side in ("fascicle", "literal")]
+    return [*times, f"{of['ratio']:.1f} times as fast ({low:.1f} to {high:.1f})"]
+
+
+def breakdown(results: Path) -> str:
+    """Table 8: F1 of spans, starts, ends, and with any overlap, by run and type."""
+    runs = read_result(results, "binder_analysis").get("runs", {})
+    body = []
+    for name, run in runs.items():
+        kinds = sorted(run["f1"], key=lambda kind: (kind == "ALL", kind))
+        body += [[f"`{name}`", kind, *_four(run["f1"][kind])] for kind in kinds]
+    body = body or [[NOT_RUN, *[""] * 5]]
+    body += [[f"paper, {name}", "ALL", *(f"{n:.1f}" for n in numbers)] for name, numbers in BREAKDOWN.items()]
+    return markdown(["run", "type", "F1, span", "F1, start", "F1, end", "F1, any overlap"], body)
+
+
+def _four(of: Mapping[str, float]) -> list[str]:
+    return [f"{100 * of[rule]:.1f}" for rule in ("span", "start", "end", "loose")]
+
+
+def partly(results: Path, *, at_most: int = 8) -> str:
+    """Table 9: predictions that are right but for a boundary, the most frequent of each run."""
+    runs = read_result(results, "binder_analysis").get("runs", {})
+    parts = []
+    for name, run in runs.items():
+        of = run["partly_right"]
+        kinds = ", ".join(f"{kind} {count}" for kind, count in of["kinds"].items())
+        known = of["training"]
+        told = (
+            f"`{name}`: {of['pairs']} predictions are right but for a boundary ({kinds}). Train has the predicted "
+            f"string more often in {known['predicted']}, the gold one in {known['gold']}, both equally often in "
+            f"{known['same']}, neither in {known['neither']}."
+        )
+        rows = [_pair(row) for row in of["most_frequent"][:at_most]]
+        head = ["type", "predicted (mentions in train)", "gold (mentions in train)", "times"]
+        parts.append(f"{told}\n\n{markdown(head, rows)}")
+    return "\n\n".join(parts) or NOT_RUN
+
+
+def _pair(row: Mapping[str, Any]) -> Sequence[str]:
+    said, gold = (str(row[side]).replace("|", "\\|") for side in ("predicted", "gold"))
+    return [
+        row["type"],
+        f"{said} ({row['predicted_in_training']})",
+        f"{gold} ({row['gold_in_training']})",
+        str(row["times"]),
+    ]
+
+
+def unseen(results: Path) -> str:
+    """Types that training did not see, described afterwards."""
+    runs = read_result(results, "unseen_types").get("runs", {})
+    trained = [run["trained"] for run in runs.values() if "trained" in run]
+    body = []
+    for run in runs.values():
+        for name, of in run.get("types", {}).items():
+            known = [f"{100 * t[name]['micro']['f1']:.1f}" for t in trained if name in t]
+            mentions = f"{of['alone']['micro']['support']:,}"
+            cells = [_with_interval(of[way]) for way in ("alone", "together")]
+            body.append([name, mentions, str(run["seed"]), *cells, ", ".join(known) or NOT_RUN])
+    head = ["type", "mentions in test", "seed", "described alone: P / R / F1", "with all others: P / R / F1"]
+    return markdown([*head, "F1 where it was trained on"], body or [[NOT_RUN, *[""] * 5]])
+
+
+def _with_interval(of: Mapping[str, Any]) -> str:
+    numbers = " / ".join(f"{100 * of['micro'][which]:.1f}" for which in ALL)
+    return f"{numbers} ({100 * of['f1_interval']['low']:.1f} to {100 * of['f1_interval']['high']:.1f})"
+
+
+def goals(grid: Grid, weak: Grid) -> str:
+    """What the study set itself, beside what was measured."""
+    results = grid.results.parent
+    speed, spent = read_result(results, "contrast_speed"), read_result(results, "binder_cost")
+    found = Found(weak)
+    scoring = min((speed[k]["with_dropout"]["ratio"] for k in ("pieces_128", "words_128")), default=0) if speed else 0
+    told = [
+        ("BINDER less SeqCRF, bc5cdr test F1, lower limit", "above -1.0", _lower(grid)),
+        *(_over_matching(found, results, rule, goal) for rule, goal in (("raw", 8.0), ("three-casings", 2.5))),
+        ("scores and loss against the literal form, 8 x 128", "5x", f"{scoring:.1f}x" if speed else NOT_RUN),
+        ("a whole step against the literal form", "1.4x", f"{speed['step_128']['ratio']:.1f}x" if speed else NOT_RUN),
+        (
+            "memory of a step beyond the encoder, 8 x 256",
+            "at most 1/5",
+            f"{speed['peak_256']['share']:.3f}" if speed else NOT_RUN,
+        ),
+        ("training against the softmax tagger", "at most 1.7x", _times(spent, "training")),
+        ("inference against the softmax tagger, ONNX fp32", "at most 1.2x", _times(spent, "inference", "fp32")),
+        ("inference against the softmax tagger, ONNX int8", "at most 1.2x", _times(spent, "inference", "int8")),
+        ("int8 less fp32, test F1, the largest loss of a run", "-0.6", _int8(grid)),
+    ]
+    return markdown(["what", "goal", "measured"], [list(line) for line in told])
+
+
+def _lower(grid: Grid) -> str:
+    found = Found(grid)
+    return differences(found.row("bc5cdr", "binder"), found.row("bc5cdr", "crf")) or NOT_RUN
+
+
+def _over_matching(found: Found, results: Path, rule: str, goal: float) -> tuple[str, str, str]:
+    of = read_result(results, "distant").get(rule, {}).get("test", {}).get("micro")
+    seeds = found.values("bc5cdr", "binder")
+    gain = f"{sum(seeds.values()) / len(seeds) - 100 * of['f1']:+.2f}" if of and seeds else NOT_RUN
+    return f"distant bc5cdr test F1, BINDER less matching {RULES[rule]}", f"{goal:+g}", gain
+
+
+def _times(spent: Mapping[str, Any], *path: str) -> str:
+    of: Any = spent
+    for key in (*path, "binder"):
+        of = of.get(key) if of else None
+    return f"{of['ratio']['median']:.2f}" if of else NOT_RUN
+
+
+def _int8(grid: Grid) -> str:
+    runs = read_result(grid.results.parent, "int8_heads").get("runs", {})
+    names = {run.name for run in grid.runs if run.system == "binder"}
+    of = {name: row["difference"]["estimate"] for name, row in runs.items() if name in names}
+    if not of:
+        return NOT_RUN
+    worst = min(of, key=lambda name: float(of[name]))
+    return f"{100 * of[worst]:+.2f} (`{worst}`)"

@@ -1,0 +1,126 @@
+"""What does a bi-encoder find of a type that it was not trained on, once the type is described?
+
+usage: python benchmarks/unseen_types.py RUN [RUN ...]
+
+A RUN is the folder of a complete training run whose recipe leaves types out (``corpus.types.drop`` or ``keep``) and
+whose file of descriptions describes them, as those of ``benchmarks/grids/unseen.toml``. For each type that was left
+out, the test part is read by the trained model as ``fascicle annotate --types`` does it: once with that type alone
+described, and once with all types of the file, which compete where mentions must not overlap. Scores are those of the
+mentions of the type, strict, with an interval over documents. Nothing is tuned. A run that leaves nothing out is the
+model that was trained on all: its scores of every type stand beside the others.
+
+Writes ``results/unseen_types.json``, in which the runs that are not named stay.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import torch
+from msgspec import UNSET
+
+import common
+from common import row, write_result
+from fascicle.core.document import GOLD, Document, Mention
+from fascicle.errors import InputError
+from fascicle.evaluate.scores import Scores, score
+from fascicle.loading import load
+from fascicle.recipe.heads import BinderSettings
+from fascicle.recipe.settings import Recipe
+from fascicle.recipe.types import TypeDescriptions, read_types
+from fascicle.train.corpus import read_part
+from fascicle.train.grid_hash import recipe_of
+
+
+def described(recipe: Recipe, folder: Path) -> TypeDescriptions:
+    """All types that the file of a run describes.
+
+    Raises:
+        InputError: the run reads no file of descriptions.
+    """
+    head = recipe.heads()[recipe.answer()]
+    if not isinstance(head, BinderSettings) or not head.types:
+        raise InputError(
+            f"the run in {folder} reads no descriptions of types; give one of the family 'binder' that does"
+        )
+    return read_types(head.types)
+
+
+def of_type(documents: Sequence[Document], found: Sequence[Sequence[Mention]], name: str) -> Scores:
+    """Scores of the mentions of one type."""
+    gold = {d.id: tuple(m for m in d.layer(GOLD) if m.type == name) for d in documents}
+    said = {d.id: tuple(m for m in ms if m.type == name) for d, ms in zip(documents, found, strict=True)}
+    return score(gold, said)
+
+
+def predicted(folder: Path, types: TypeDescriptions, documents: Sequence[Document]) -> list[tuple[Mention, ...]]:
+    """What the model of a run finds of some types."""
+    with tempfile.TemporaryDirectory() as place:
+        file = Path(place) / "types.toml"
+        file.write_text(as_toml(types), encoding="utf-8")
+        patches = load(folder / "best", threads=1, types=file).predict(documents)
+    return [patch.add for patch in patches]
+
+
+def as_toml(types: TypeDescriptions) -> str:
+    """A file that describes types; every JSON string is one of TOML too."""
+    parts = []
+    for one in types.types:
+        fields = msgspec.to_builtins(one)
+        parts.append("[[type]]\n" + "".join(f"{key} = {json.dumps(value)}\n" for key, value in fields.items()))
+    return "\n".join(parts)
+
+
+def measured(folder: Path) -> dict[str, Any]:
+    """Everything about one run.
+
+    Raises:
+        InputError: no complete run, no descriptions, no test part, or a type that was left out is not described.
+    """
+    if not (folder / "scores.json").exists():
+        raise InputError(f"{folder} holds no complete run; give the folder of a training run")
+    recipe = recipe_of(folder)
+    whole = msgspec.structs.replace(recipe.corpus, types=UNSET)
+    documents, types = read_part(whole, "test"), described(recipe, folder)
+    if not documents:
+        raise InputError(f"the recipe of {folder} names no test part to look for types in")
+    wanted = recipe.corpus.types
+    out = [name for name in types.names if wanted and not wanted.keeps(name)]
+    value: dict[str, Any] = {"recipe": recipe.name, "seed": recipe.seed, "left_out": out}
+    if not out:
+        found = predicted(folder, types, documents)
+        value["trained"] = {name: row(of_type(documents, found, name)) for name in types.names}
+        return value
+    together = predicted(folder, types, documents)
+    value["types"] = {
+        name: {
+            "alone": row(of_type(documents, predicted(folder, types.select([name]), documents), name)),
+            "together": row(of_type(documents, together, name)),
+        }
+        for name in out
+    }
+    return value
+
+
+def main() -> None:
+    """Parses, measures, writes."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("runs", nargs="+", type=Path)
+    args = parser.parse_args()
+    torch.set_num_threads(1)
+    path = common.RESULTS / "unseen_types.json"
+    rows = json.loads(path.read_text(encoding="utf-8"))["runs"] if path.exists() else {}
+    for folder in args.runs:
+        rows[folder.name] = measured(folder)
+        print(folder.name, json.dumps(rows[folder.name]), flush=True)
+    write_result("unseen_types", {"runs": rows})
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,153 @@
+"""The scripts that look at trained bi-encoders: what is partly right, similarities, types described later, 8 bits."""
+
+from __future__ import annotations
+
+import importlib
+import json
+from collections.abc import Callable
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+from fascicle.core.document import GOLD
+from fascicle.errors import InputError
+from fascicle.loading import load
+from fascicle.recipe.settings import Recipe
+from fascicle.recipe.types import read_types
+from fascicle.train.corpus import read_part
+from fascicle.train.grid import GridRun
+from fascicle.train.run import run_recipe
+
+ROOT = Path(__file__).parents[2]
+Maker = Callable[..., Recipe]
+
+
+@pytest.fixture
+def scripts(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[[str], ModuleType]:
+    """Imports a script whose results go to a folder of the test."""
+    monkeypatch.syspath_prepend(ROOT / "benchmarks")
+    (tmp_path / "results").mkdir()
+    monkeypatch.setattr(importlib.import_module("common"), "RESULTS", tmp_path / "results")
+    return importlib.import_module
+
+
+@pytest.fixture(scope="module")
+def binder(tiny_recipe: Maker, toy_corpus: Path, toy_types: Path) -> Callable[..., Recipe]:
+    def make(**corpus: Any) -> Recipe:
+        model = {"family": "binder", "type_view": "description", "types": str(toy_types)}
+        return tiny_recipe(model=model, corpus={"test": str(toy_corpus), **corpus}, training={"epochs": 6})
+
+    return make
+
+
+@pytest.fixture(scope="module")
+def trained(binder: Callable[..., Recipe], tmp_path_factory: pytest.TempPathFactory) -> tuple[Recipe, Path]:
+    recipe, folder = binder(), tmp_path_factory.mktemp("binder") / "run"
+    for _ in run_recipe(recipe, folder):
+        pass
+    return recipe, folder
+
+
+def test_the_analysis_of_a_run(
+    scripts: Callable[[str], ModuleType], trained: tuple[Recipe, Path], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    script, (_, folder) = scripts("binder_analysis"), trained
+    monkeypatch.setattr("sys.argv", ["binder_analysis.py", str(folder), "--bins", "20"])
+    script.main()
+    value = json.loads((tmp_path / "results" / "binder_analysis.json").read_text(encoding="utf-8"))["runs"]["run"]
+    scores = json.loads((folder / "scores.json").read_text(encoding="utf-8"))["test"]
+    assert value["f1"]["ALL"]["span"] == scores["micro"]["f1"]
+    assert {k: of["span"] for k, of in value["f1"].items() if k != "ALL"} == {
+        k: of["f1"] for k, of in scores["types"].items()
+    }
+    for of in value["f1"].values():
+        assert of["span"] <= min(of["start"], of["end"])
+        assert max(of["start"], of["end"]) <= of["loose"]
+    assert value["partly_right"]["pairs"] == sum(value["partly_right"]["kinds"].values())
+    made = json.loads((tmp_path / "results" / "binder_densities.json").read_text(encoding="utf-8"))
+    assert list(made) == ["panels"]
+    assert [panel["title"] for panel in made["panels"]] == ["run: Chemical", "run: Disease"]
+    for panel, kind in zip(made["panels"], ("Chemical", "Disease"), strict=True):
+        assert len(panel["edges"]) == 21
+        assert {name: len(counts) for name, counts in panel["groups"].items()} == dict.fromkeys(
+            ("entity", "non-entity", "threshold"), 20
+        )
+        told = value["similarities"]["types"][kind]
+        assert sum(panel["groups"]["entity"]) == told["entity"] == told["gold"] == scores["types"][kind]["support"]
+        assert sum(panel["groups"]["threshold"]) == 10
+        assert sum(panel["groups"]["non-entity"]) == told["non-entity"]
+
+
+def test_runs_that_cannot_be_analysed(scripts: Callable[[str], ModuleType], tiny_run: Path, tmp_path: Path) -> None:
+    script = scripts("binder_analysis")
+    with pytest.raises(InputError, match=r"has the family 'softmax'; give one of 'binder'$"):
+        script.analysed(tiny_run, "test", bins=5)
+    with pytest.raises(InputError, match=r"holds no complete run; give the folder of a training run$"):
+        script.analysed(tmp_path, "test", bins=5)
+
+
+def test_a_type_that_was_left_out(
+    scripts: Callable[[str], ModuleType], binder: Callable[..., Recipe], toy_types: Path, tmp_path: Path
+) -> None:
+    script, folder = scripts("unseen_types"), tmp_path / "run"
+    recipe = binder(types={"drop": ["Disease"]})
+    for _ in run_recipe(recipe, folder):
+        pass
+    value = script.measured(folder)
+    assert (value["left_out"], value["seed"]) == (["Disease"], 1)
+    gold = read_part(binder().corpus, "test")
+    diseases = {(d.id, m.spans) for d in gold for m in d.layer(GOLD) if m.type == "Disease"}
+    (tmp_path / "one.toml").write_text(script.as_toml(read_types(toy_types).select(["Disease"])), encoding="utf-8")
+    for way, file in (("alone", tmp_path / "one.toml"), ("together", toy_types)):
+        patches = load(folder / "best", types=file).predict(gold)
+        said = {(d.id, m.spans) for d, p in zip(gold, patches, strict=True) for m in p.add if m.type == "Disease"}
+        micro = value["types"]["Disease"][way]["micro"]
+        assert (micro["support"], micro["predicted"], micro["tp"]) == (len(diseases), len(said), len(said & diseases))
+
+
+def test_a_run_that_leaves_nothing_out(
+    scripts: Callable[[str], ModuleType], trained: tuple[Recipe, Path], tiny_run: Path
+) -> None:
+    script, (_, folder) = scripts("unseen_types"), trained
+    value = script.measured(folder)
+    scores = json.loads((folder / "scores.json").read_text(encoding="utf-8"))["test"]["types"]
+    assert value["left_out"] == []
+    assert {k: of["micro"]["f1"] for k, of in value["trained"].items()} == {k: of["f1"] for k, of in scores.items()}
+    with pytest.raises(InputError, match="reads no descriptions of types"):
+        script.measured(tiny_run)
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "recipes" / "types").glob("*.toml")), ids=lambda path: path.stem)
+def test_descriptions_are_written_as_they_are_read(
+    scripts: Callable[[str], ModuleType], path: Path, tmp_path: Path
+) -> None:
+    types = read_types(path)
+    (tmp_path / "types.toml").write_text(scripts("unseen_types").as_toml(types), encoding="utf-8")
+    assert read_types(tmp_path / "types.toml") == types
+
+
+def test_the_plan_of_unseen_types() -> None:
+    from fascicle.train.grid import read_grid
+
+    grid = read_grid(ROOT / "benchmarks" / "grids" / "unseen.toml")
+    known = read_types(ROOT / "recipes" / "types" / "bionlp13cg.toml").names
+    for run in grid.runs:
+        types = run.recipe.corpus.types
+        assert bool(types) == run.variant.startswith("without-")
+        if types:
+            (label,) = types.drop
+            assert label in known
+            assert run.variant == f"without-{label.lower().replace('_', '-')}"
+
+
+@pytest.mark.slow
+def test_eight_bits(scripts: Callable[[str], ModuleType], trained: tuple[Recipe, Path], tmp_path: Path) -> None:
+    recipe, folder = trained
+    run = GridRun(recipe=recipe, origin=tmp_path / "grid.toml", tier="cpu")
+    found = scripts("int8_heads").compared(run, folder)
+    scores = json.loads((folder / "scores.json").read_text(encoding="utf-8"))["test"]
+    assert found["f1"] == scores["micro"]["f1"]
+    assert found["difference"]["low"] <= found["difference"]["estimate"] <= found["difference"]["high"]
+    assert found["difference"]["estimate"] == pytest.approx(found["int8_f1"] - found["f1"])
