@@ -28,11 +28,17 @@ from cost_tables import head_cost, int8_heads, span_speed
 from family_reports import ATTRIBUTES
 from fascicle.train.grid import Grid, read_grid
 from grid_tables import MISSING, dev_table, grid_table, interval, markdown, mean, minutes, rows_of, spread
+from span_typer_tables import span_typer
 
 HERE = Path(__file__).parent
 RESULTS = HERE / "results"
 DOCS = HERE.parent / "docs"
-PAGES = (HERE.parent / "README.md", DOCS / "results.md", *sorted((DOCS / "studies").glob("*.md")))
+PAGES = (
+    HERE.parent / "README.md",
+    DOCS / "results.md",
+    DOCS / "families" / "span-typer.md",
+    *sorted((DOCS / "studies").glob("*.md")),
+)
 _TABLE = re.compile(r"(<!-- table ([\w-]+) -->\n).*?(<!-- end -->)", re.DOTALL)
 
 
@@ -319,6 +325,7 @@ TABLES: Mapping[str, Callable[[], str]] = {
     "families-errors": lambda: family_tables.errors(RESULTS),
     "bundling-errors": lambda: family_tables.moved(RESULTS),
     "bundling-gradients": lambda: bundling_study_tables.gradients(RESULTS),
+    "span-typer": lambda: span_typer(RESULTS),
     "bundle-cost": lambda: bundling_study_tables.cost(RESULTS),
     **{f"combining-{corpus}": functools.partial(combining, corpus, RESULTS) for corpus in CORPORA},
     "binder-supervised": lambda: binder_tables.supervised(_grid("binder")),

@@ -36,6 +36,8 @@ from fascicle.commands import (
     models,
     plot,
     train,
+    typer,
+    vectors,
 )
 from fascicle.commands.console import say
 from fascicle.commands.parsing import Parser, add_command, commands_of, parse
@@ -54,6 +56,8 @@ COMMANDS: Final[Mapping[str, ModuleType]] = MappingProxyType(
         "ensemble": ensemble,
         "export": export,
         "corpus": corpus,
+        "vectors": vectors,
+        "typer": typer,
         "models": models,
     }
 )

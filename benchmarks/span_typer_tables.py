@@ -1,0 +1,66 @@
+"""The table of the span typer, from ``benchmarks/results/span-typer/``."""
+
+from __future__ import annotations
+
+import json
+import statistics
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from grid_tables import MISSING, NOT_RUN, markdown
+
+CORPORA = ("genia", "litbank", "nerel-ru", "nerel-bio", "germeval14", "anercorp", "harem", "msra")
+SEEDS = (1, 2, 3)
+HEAD = (
+    "corpus",
+    "seeds",
+    "typing accuracy",
+    "lookup of the string",
+    "most frequent type",
+    "published protocol",
+    'the paper: accuracy, "F1"',
+    "F1 of finding",
+    "words without vector",
+    "CPU minutes",
+)
+Value = dict[str, Any]
+
+
+def span_typer(results: Path) -> str:
+    """A row for each corpus, the mean over seeds; the two last but one are of other runs."""
+    return markdown(HEAD, [_row(corpus, results / "span-typer") for corpus in CORPORA])
+
+
+def _row(corpus: str, folder: Path) -> list[str]:
+    typed = [value for seed in SEEDS if (value := _read(folder / f"{corpus}-s{seed}.json"))]
+    found = _read(folder / f"{corpus}-found-s1.json")
+    finding = f"{100 * found['test']['found']['micro']['f1']:.2f}" if found else NOT_RUN
+    if not typed:
+        return [corpus, f"0 of {len(SEEDS)}", *[MISSING] * 5, finding, MISSING, NOT_RUN]
+    tests = [value["test"] for value in typed]
+    published = typed[0]["published"]
+    taught = typed[0]["taught"]
+    minutes = statistics.mean(value["cpu_minutes"] for value in typed)
+    return [
+        corpus,
+        f"{len(typed)} of {len(SEEDS)}",
+        _spread([test["typing"]["accuracy"] for test in tests]),
+        f"{100 * tests[0]['lookup_accuracy']:.2f}",
+        f"{100 * tests[0]['majority_accuracy']:.2f}",
+        _spread([test["published_protocol"]["f1"] for test in tests]),
+        f"{published[0]:.2f}, {published[1]:.2f}" if published else "not in it",
+        finding,
+        f"{100 * taught['words_without_vector'] / taught['words_in_mentions']:.1f} %",
+        f"{minutes:.1f} + {typed[0]['vectors']['cpu_minutes']:.1f}",
+    ]
+
+
+def _spread(shares: Sequence[float]) -> str:
+    shown = f"{100 * statistics.mean(shares):.2f}"
+    return f"{shown} ± {100 * statistics.stdev(shares):.2f}" if len(shares) > 1 else shown
+
+
+def _read(path: Path) -> Value:
+    value: Value = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+    return value

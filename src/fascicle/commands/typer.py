@@ -1,0 +1,199 @@
+"""``fascicle typer``: the span typer, which says of which type given spans are."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import shutil
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from fascicle.commands.console import Tally, needs_extra, say
+from fascicle.commands.inputs import INPUT_FORMATS, add_reading, add_reading_details, paths_of, read_file
+from fascicle.commands.parsing import (
+    Parser,
+    add_command,
+    add_json,
+    add_overwrite,
+    add_strict,
+    add_threads,
+    commands_of,
+    natural,
+)
+from fascicle.commands.predicted import Predicted, read_predicted
+from fascicle.commands.systems import PREDICTIONS
+from fascicle.commands.typing_text import typing_text
+from fascicle.core.document import Document, Patch
+from fascicle.errors import InputError, UsageError
+from fascicle.evaluate.inputs import check_texts
+from fascicle.evaluate.typing import fit_lookup
+from fascicle.formats.atomic import check_target
+from fascicle.formats.files import unique_ids
+from fascicle.formats.predictions import Prediction, text_hash, write
+from fascicle.recipe.typer import TyperRecipe, read_typer_recipe
+
+if TYPE_CHECKING:
+    from fascicle.models.span_typer import TyperModel
+    from fascicle.train.typer import TyperFinished
+
+HELP = "type given spans with a light model of static vectors: train it, score it, re-type predictions"
+_EVERY = 50  # updates between two lines
+
+
+def configure(parser: Parser) -> None:
+    """Adds the commands."""
+    parser.set_defaults(run=_no_command)
+    commands = commands_of(parser, dest="typer_command")
+    train = add_command(commands, "train", help_text="train a span typer as a recipe says, and score it")
+    train.set_defaults(run=run_train)
+    train.add_argument("recipe", metavar="RECIPE.toml", help="the recipe: corpus, vectors, typer")
+    train.add_argument("-o", "--output", help="the run folder; default: runs/NAME-sSEED")
+    train.add_argument("--seed", type=natural, metavar="N", help="in place of the seed of the recipe")
+    add_threads(train)
+    add_json(train, what="the scores")
+    predict = add_command(
+        commands, "predict", help_text="write predictions: given spans with new types, or mentions found"
+    )
+    predict.set_defaults(run=run_predict)
+    predict.add_argument("model", metavar="MODEL", help="a model folder: RUN/model")
+    predict.add_argument("files", nargs="*", metavar="PATH", help="the texts: files, folders, zips")
+    predict.add_argument("-o", "--output", required=True, help="a prediction file: .tsv, else JSON Lines")
+    predict.add_argument(
+        "--spans", metavar="PRED", help="predictions whose spans are typed; without them, spans are tried one by one"
+    )
+    predict.add_argument("--pred-format", choices=(*INPUT_FORMATS, *PREDICTIONS), default="auto", help="of PRED")
+    predict.add_argument("--source", metavar="NAME", help="whose mentions of PRED, if there are several")
+    _add_common(predict)
+    add_overwrite(predict)
+    add_reading(predict)
+    score = add_command(commands, "score", help_text="typing accuracy on given mentions, beside two baselines")
+    score.set_defaults(run=run_score)
+    score.add_argument("model", metavar="MODEL", help="a model folder: RUN/model")
+    score.add_argument("gold", metavar="GOLD", help="a corpus in any format")
+    score.add_argument("--train", required=True, metavar="PATH", help="the training corpus, which the baselines need")
+    score.add_argument("--input-format", choices=INPUT_FORMATS, default="auto", help="of both; default: auto")
+    _add_common(score)
+    add_json(score, what="the scores")
+    add_reading_details(score.add_argument_group("reading"))
+
+
+def _add_common(parser: argparse.ArgumentParser) -> None:
+    add_threads(parser)
+    add_strict(parser)
+
+
+def run_train(args: argparse.Namespace) -> int:
+    """Trains; returns the exit code."""
+    recipe = read_typer_recipe(args.recipe)
+    if args.seed is not None:
+        recipe = msgspec.structs.replace(recipe, seed=args.seed)
+    folder = Path(args.output or Path("runs") / f"{recipe.name}-s{recipe.seed}")
+    fresh = not folder.exists()
+    try:
+        finished = _trained(recipe, folder, threads=args.threads)
+    except BaseException:
+        # Training takes minutes and is not resumed: what is left of it would only refuse the next attempt.
+        if fresh:
+            shutil.rmtree(folder, ignore_errors=True)
+        raise
+    if args.json:
+        sys.stdout.write(json.dumps(finished.as_dict()) + "\n")
+    else:
+        sys.stdout.write("\n".join(f"{part}\n{typing_text(scores)}" for part, scores in finished.parts.items()))
+    say(f"the model is {folder / 'model'}; fascicle typer predict {folder / 'model'} uses it")
+    return 0
+
+
+def _trained(recipe: TyperRecipe, folder: Path, *, threads: int | None) -> TyperFinished:
+    with needs_extra("train"):
+        from fascicle.train.events import Note
+        from fascicle.train.typer import UpdateDone, run_typer, use_threads
+    if threads is not None:
+        use_threads(threads)
+    for event in run_typer(recipe, folder):
+        if isinstance(event, Note):
+            say(event.text)
+        elif not isinstance(event, UpdateDone):
+            return event
+        elif event.update % _EVERY == 0 or event.update in (1, recipe.typer.updates):
+            say(f"update {event.update}/{recipe.typer.updates}: mean loss {event.mean:.4f}")
+    raise AssertionError("a run ends with its scores")
+
+
+def run_predict(args: argparse.Namespace) -> int:
+    """Predicts; returns the exit code."""
+    check_target(args.output, overwrite=args.overwrite)
+    model, tally = _opened(args), Tally()
+    documents = _documents(args, tally)
+    if args.spans is None:
+        patches = model.predict(documents)
+    else:
+        patches = model.retype(documents, _proposed(args, documents, tally).mentions)
+    for document, patch in zip(documents, patches, strict=True):
+        for event in patch.events:
+            tally.add(event, document.id)
+    write(args.output, map(_prediction, documents, patches), overwrite=args.overwrite)
+    tally.say(verbose=args.verbose)
+    return tally.exit_code(strict=args.strict)
+
+
+def run_score(args: argparse.Namespace) -> int:
+    """Scores; returns the exit code."""
+    model, tally = _opened(args), Tally()
+    with needs_extra("train"):
+        from fascicle.text.segment import segmenter
+        from fascicle.train.typer_scores import score_typer, training_pairs
+    training, gold = (
+        list(tally.observe(read_file(path, args, format_name=args.input_format))) for path in (args.train, args.gold)
+    )
+    lookup = fit_lookup(training_pairs(training, segmenter(model.manifest.settings.segmenter)))
+    if not any(document.layer("gold") for document in gold):
+        raise InputError(f"{args.gold} holds no gold mention, so there is nothing to type; give annotated text")
+    scores = score_typer(model, gold, lookup)
+    sys.stdout.write(json.dumps(scores.as_dict()) + "\n" if args.json else typing_text(scores))
+    tally.say(verbose=args.verbose)
+    return tally.exit_code(strict=args.strict)
+
+
+def _opened(args: argparse.Namespace) -> TyperModel:
+    with needs_extra("train"):
+        from fascicle.models.span_typer import load_typer
+        from fascicle.train.typer import use_threads
+    if args.threads is not None:
+        use_threads(args.threads)
+    return load_typer(args.model)
+
+
+def _documents(args: argparse.Namespace, tally: Tally) -> list[Document]:
+    paths = paths_of(args.files, format_name=args.input_format)
+    found = (document for path in paths for document in read_file(path, args, format_name=args.input_format))
+    return list(tally.observe(unique_ids(found)))
+
+
+def _proposed(args: argparse.Namespace, documents: list[Document], tally: Tally) -> Predicted:
+    """The spans to type, of texts that are known to be the same."""
+    predicted = read_predicted(args.spans, args, tally=tally)
+    check_texts(documents, predicted.hashes, texts=predicted.texts)
+    others = sorted(predicted.mentions.keys() - {document.id for document in documents})
+    if others:
+        raise InputError(
+            f"{args.spans} holds predictions for {len(others):,} documents that are not among the texts (the first is "
+            f"{others[0]!r}); give the texts that they were made on"
+        )
+    return predicted
+
+
+def _prediction(document: Document, patch: Patch) -> Prediction:
+    return Prediction(
+        id=document.id,
+        sha256=text_hash(document.text),
+        mentions=tuple(sorted(patch.add, key=lambda m: (m.start, -m.end, m.type, m.spans))),
+        events=patch.events,
+    )
+
+
+def _no_command(args: Any) -> int:
+    raise UsageError("typer needs a command of its own: train, predict or score; see fascicle typer --help")

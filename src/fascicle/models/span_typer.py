@@ -1,0 +1,266 @@
+"""The span typer (*span-level-strategy*): static vectors of the words of one span, BiLSTM, attention, a linear layer.
+
+It sees the words of the span and nothing around them, and every span is read on its own. That is why it is no encoder
+and head of ``NerModel``: an encoder there reads pieces of whole windows, a head gets states of units that serve all
+spans at once, and a model folder names a tokenizer. Here there is none of these, and a state belongs to one span.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+import msgspec
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from safetensors import SafetensorError
+from safetensors.torch import load_file, save_file
+from torch import Tensor, nn
+
+from fascicle.core.document import Document, Event, Mention, Patch
+from fascicle.core.spans import Fragments, Span
+from fascicle.decode.selection import select
+from fascicle.errors import ModelError, UsageError
+from fascicle.nn.span_reader import SpanBatch, SpanReader, span_batch
+from fascicle.recipe.typer import TYPER, WEIGHTS, WORDS, TyperManifest, read_typer_manifest, write_typer_manifest
+from fascicle.text.segment import segmenter
+from fascicle.text.surfaces import Surface, SurfaceReader
+
+Doubles = NDArray[np.float64]
+_AT_ONCE = 8192  # distinct spans in one batch
+
+
+class SpanTyper(nn.Module):
+    """Distinct spans -> logits of their types."""
+
+    vectors: Tensor
+
+    def __init__(self, vectors: Tensor, *, hidden: int, classes: int) -> None:
+        """Builds the model.
+
+        Args:
+            vectors: frozen, of each word and, last, of unknown words, ``[n + 1, d]``.
+            hidden: states of each direction.
+            classes: types, and "no mention" where that is one.
+        """
+        super().__init__()
+        self.register_buffer("vectors", vectors)
+        self.reader = SpanReader(vectors.shape[1], hidden)
+        self.classify = nn.Linear(self.reader.width, classes)
+
+    def forward(self, rows: Tensor, batch: SpanBatch) -> Tensor:
+        """Logits.
+
+        Args:
+            rows: of the vectors, of the words that occur in the batch, ``[V]``.
+            batch: spans over these words.
+
+        Returns:
+            ``[S, C]``.
+        """
+        found: Tensor = self.classify(self.reader(self.vectors.index_select(0, rows), batch))
+        return found
+
+
+class Vocabulary:
+    """Words -> rows of the vectors; the last row is that of unknown words."""
+
+    def __init__(self, words: Sequence[str], *, lowercase: bool) -> None:
+        """Takes the words in the order of their rows."""
+        self.words = tuple(words)
+        self._index = {word: row for row, word in enumerate(words)}
+        self._lowercase = lowercase
+
+    def row(self, word: str) -> int:
+        """Row of a word."""
+        return self._index.get(word.lower() if self._lowercase else word, len(self._index))
+
+    def knows(self, word: str) -> bool:
+        """Whether a word has a vector of its own."""
+        return self.row(word) < len(self._index)
+
+    def batch(self, surfaces: Sequence[Surface]) -> tuple[Tensor, SpanBatch]:
+        """Distinct spans as the model takes them: the rows of the vectors that occur, and the spans over these."""
+        lengths = np.array([len(surface) for surface in surfaces], dtype=np.int64)
+        rows = np.array([self.row(word) for surface in surfaces for word in surface], dtype=np.int64)
+        used, places = np.unique(rows, return_inverse=True)
+        words = np.zeros((len(surfaces), int(lengths.max(initial=1))), dtype=np.int64)
+        words[np.arange(words.shape[1]) < lengths[:, None]] = places
+        return torch.from_numpy(used), span_batch(words, lengths)
+
+
+class TyperModel:
+    """A trained span typer with all that it needs: it types given spans, and finds mentions by trying all spans."""
+
+    def __init__(self, network: SpanTyper, vocabulary: Vocabulary, manifest: TyperManifest) -> None:
+        """Puts the parts together; the network is put into evaluation mode."""
+        self.network = network.eval()
+        self.vocabulary = vocabulary
+        self.manifest = manifest
+        self._segmenter = segmenter(manifest.settings.segmenter)
+
+    @property
+    def types(self) -> tuple[str, ...]:
+        """In the order of the classes."""
+        return self.manifest.types
+
+    def reader(self, document: Document) -> SurfaceReader:
+        """A document, cut as the model wants it."""
+        return SurfaceReader(document, self._segmenter)
+
+    def probabilities(self, surfaces: Sequence[Surface]) -> Doubles:
+        """The probability of each class, ``[m, C]``; words alike have the same, and are read once."""
+        distinct = {surface: place for place, surface in enumerate(dict.fromkeys(surfaces))}
+        ordered = sorted(distinct, key=lambda surface: (len(surface), surface))  # neighbours share beginnings
+        classes = len(self.types) + self.manifest.settings.nothing
+        found = np.zeros((len(distinct), classes))
+        device = self.network.vectors.device
+        with torch.inference_mode():
+            for start in range(0, len(ordered), _AT_ONCE):
+                part = ordered[start : start + _AT_ONCE]
+                rows, batch = self.vocabulary.batch(part)
+                logits = self.network(rows.to(device), batch.to(device)).double()
+                found[[distinct[surface] for surface in part]] = torch.softmax(logits, dim=1).cpu().numpy()
+        return found[[distinct[surface] for surface in surfaces]]
+
+    def type_probabilities(self, surfaces: Sequence[Surface]) -> Doubles:
+        """The probability of each type, given that the span is a mention, ``[m, K]``; rows sum to 1."""
+        of_types = self.probabilities(surfaces)[:, : len(self.types)]
+        found: Doubles = of_types / np.maximum(of_types.sum(axis=1, keepdims=True), np.finfo(np.float64).tiny)
+        return found
+
+    def type_fragments(self, documents: Sequence[Document], spans: Sequence[Sequence[Fragments]]) -> list[Doubles]:
+        """Types given spans, fragment by fragment.
+
+        Args:
+            documents: with their texts.
+            spans: of each document, the spans to type.
+
+        Returns:
+            Of each span in turn the probabilities of the types of its fragments, ``[fragments, K]``.
+
+        Raises:
+            InputError: a span that is empty, holds no word, or ends beyond the text.
+        """
+        surfaces: list[Surface] = []
+        sizes = []
+        for document, given in zip(documents, spans, strict=True):
+            reader = self.reader(document)
+            for fragments in given:
+                surfaces += [reader.surface(fragment) for fragment in fragments]
+                sizes.append(len(fragments))
+        table = self.type_probabilities(surfaces) if surfaces else np.zeros((0, len(self.types)))
+        return np.split(table, np.cumsum(sizes)[:-1]) if sizes else []
+
+    def retype(self, documents: Sequence[Document], proposed: Mapping[str, Sequence[Mention]]) -> list[Patch]:
+        """Gives the spans that another system found the types of this one.
+
+        A mention gets the type with the largest product of the probabilities of its fragments; its score is the mean
+        (geometric) of these. Mentions that differ in their types alone become one, which an event says.
+
+        Args:
+            documents: with their texts.
+            proposed: document id -> mentions of the other system.
+        """
+        spans = [sorted({m.spans for m in proposed.get(document.id, ())}) for document in documents]
+        tables = iter(self.type_fragments(documents, spans))
+        patches = []
+        for document, given in zip(documents, spans, strict=True):
+            mentions, events = [], []
+            merged = len(proposed.get(document.id, ())) - len(given)
+            if merged:
+                text = f"{merged} proposed mentions have the span of another one and share its new type"
+                events.append(Event(step="typer", kind="note", code="same-span", message=text))
+            for fragments in given:
+                table = next(tables)
+                logs = np.log(np.maximum(table, 1e-300)).mean(axis=0)
+                best = int(logs.argmax())
+                if len(set(table.argmax(axis=1))) > 1:
+                    text = "the fragments of a discontinuous mention have different types alone"
+                    events.append(Event(step="typer", kind="note", code="fragments-disagree", message=text))
+                score = min(1.0, float(np.exp(logs[best])))
+                mentions.append(Mention(fragments, self.types[best], score=score, source=self.manifest.name))
+            patches.append(Patch(add=tuple(mentions), events=tuple(events)))
+        return patches
+
+    def predict(self, documents: Sequence[Document]) -> list[Patch]:
+        """Finds mentions: every span of up to ``width`` words of one sentence gets its most probable class.
+
+        The score of a mention is the probability of its type among all classes.
+
+        Raises:
+            UsageError: the model has no class "no mention", so that it would call every span a mention.
+        """
+        if not self.manifest.settings.nothing:
+            raise UsageError(
+                f"the span typer {self.manifest.name} types given spans and cannot find any: give it the spans of "
+                "another system, or train it with nothing = true"
+            )
+        return [self._found(document) for document in documents]
+
+    def _found(self, document: Document) -> Patch:
+        spans, scores = [], []
+        for part in _parts(self.reader(document).spans(self.manifest.settings.width)):
+            table = self.probabilities([surface for _, surface in part])
+            best = table.argmax(axis=1)
+            for place in np.flatnonzero(best < len(self.types)):
+                spans.append((*part[place][0], int(best[place])))
+                scores.append(float(table[place, best[place]]))
+        if not spans:
+            return Patch()
+        kept = select(np.array(spans), np.array(scores), decoding=self.manifest.settings.decoding)
+        name = self.manifest.name
+        return Patch(
+            add=tuple(
+                Mention(((spans[i][0], spans[i][1]),), self.types[spans[i][2]], score=min(1.0, scores[i]), source=name)
+                for i in kept
+            )
+        )
+
+
+def _parts(spans: Iterator[tuple[Span, Surface]]) -> Iterator[list[tuple[Span, Surface]]]:
+    """Spans in portions, so that a long document needs no more memory than a short one."""
+    part: list[tuple[Span, Surface]] = []
+    for span in spans:
+        part.append(span)
+        if len(part) == 32 * _AT_ONCE:
+            yield part
+            part = []
+    if part:
+        yield part
+
+
+def save_typer(folder: Path, model: TyperModel) -> TyperManifest:
+    """Writes a model, its vectors included, into an existing, empty folder; returns the manifest as written."""
+    tensors = {name: t.detach().cpu().clone().contiguous() for name, t in model.network.state_dict().items()}
+    save_file(tensors, folder / WEIGHTS)
+    (folder / WORDS).write_bytes(msgspec.json.encode(model.vocabulary.words))
+    return write_typer_manifest(folder, model.manifest)
+
+
+def load_typer(folder: str | Path) -> TyperModel:
+    """Reads a model; every tensor must be there with its shape, and no other.
+
+    Raises:
+        ModelError: no span typer, or a damaged one.
+    """
+    folder = Path(folder)
+    manifest = read_typer_manifest(folder)
+    try:
+        words = msgspec.json.decode((folder / WORDS).read_bytes(), type=list[str])
+        tensors = load_file(folder / WEIGHTS)
+    except (OSError, ValueError, msgspec.MsgspecError, SafetensorError) as error:
+        raise ModelError(f"the model folder {folder} is damaged ({error}); copy it again") from None
+    settings = manifest.settings
+    vectors = torch.zeros(len(words) + 1, manifest.dimension)
+    network = SpanTyper(vectors, hidden=settings.hidden, classes=len(manifest.types) + settings.nothing)
+    expected, found = ({n: tuple(t.shape) for n, t in x.items()} for x in (network.state_dict(), tensors))
+    for name in sorted(expected.keys() | found.keys()):
+        if expected.get(name) != found.get(name):
+            raise ModelError(
+                f"{folder / WEIGHTS} does not fit its {TYPER}: {name} has the shape {found.get(name, 'nothing')}, "
+                f"expected is {expected.get(name, 'nothing')}; copy the folder again"
+            )
+    network.load_state_dict(tensors)
+    return TyperModel(network, Vocabulary(words, lowercase=manifest.lowercase), manifest)

@@ -1,0 +1,195 @@
+"""A BiLSTM with dot attention over the words of single spans, in the fewest products of matrices that are exact.
+
+A span is read from its own first word, with a zero state: the forward state after ``t`` words depends on these words
+alone. So spans with a common beginning share their states, and likewise from the end for the backward direction. States
+are computed once for each node of the tree of all beginnings (`Tree`), level by level, and the products with the input
+weights once for each distinct word. Every state, and every gradient, is that of the plain recurrence.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor, nn
+
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Tree:
+    """The distinct beginnings of sequences.
+
+    Attributes:
+        sizes: how many beginnings of 1, 2, ... items there are, ``n_1, n_2, ...``; those of one length are a level.
+        words: the last item of each beginning, level after level, ``[Σ n_t]``.
+        continued: of each level but the first, the places in the level before of the beginnings that go on, ``[p_t]``.
+        parents: of each level but the first, which of these each beginning continues, ``[n_t]``.
+        node: of each sequence and place the beginning that ends there, counted over all levels, ``[S, T]``; 0 behind
+            the end of a sequence.
+    """
+
+    sizes: list[int]
+    words: Tensor
+    continued: Sequence[Tensor]
+    parents: Sequence[Tensor]
+    node: Tensor
+
+    def to(self, device: torch.device) -> Tree:
+        """The same on another device."""
+        continued, parents = ([t.to(device) for t in of] for of in (self.continued, self.parents))
+        words, node = self.words.to(device), self.node.to(device)
+        return Tree(sizes=self.sizes, words=words, continued=continued, parents=parents, node=node)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class SpanBatch:
+    """Distinct spans, ready to be read.
+
+    Attributes:
+        forward: tree of their beginnings.
+        backward: tree of their ends, from the last word on.
+        by_width: of each width that occurs: the width, and which spans have it, ``[n_w]``.
+    """
+
+    forward: Tree
+    backward: Tree
+    by_width: Sequence[tuple[int, Tensor]]
+
+    def to(self, device: torch.device) -> SpanBatch:
+        """The same on another device."""
+        widths = [(width, rows.to(device)) for width, rows in self.by_width]
+        return SpanBatch(forward=self.forward.to(device), backward=self.backward.to(device), by_width=widths)
+
+
+def span_batch(words: Ints, lengths: Ints) -> SpanBatch:
+    """Prepares spans.
+
+    Args:
+        words: of each span its words, as places in a table, ``[S, T]``; what lies behind the end does not count.
+        lengths: words of each span, from 1 to T, ``[S]``.
+    """
+    place = np.arange(words.shape[1])
+    turned = np.take_along_axis(words, np.maximum(lengths[:, None] - 1 - place, 0), axis=1)
+    widths = [(int(w), torch.from_numpy(np.flatnonzero(lengths == w))) for w in np.unique(lengths)]
+    return SpanBatch(forward=_tree(words, lengths), backward=_tree(turned, lengths), by_width=widths)
+
+
+def _tree(words: Ints, lengths: Ints) -> Tree:
+    base = int(words.max(initial=0)) + 1
+    node = np.zeros(words.shape, dtype=np.int64)
+    at = np.zeros(len(words), dtype=np.int64)  # place of each sequence's beginning in the level before
+    level_words, level_continued, level_parents, before = [], [], [], 0
+    for t in range(int(lengths.max(initial=0))):
+        alive = np.flatnonzero(lengths > t)
+        keys, inverse = np.unique(at[alive] * base + words[alive, t], return_inverse=True)
+        parents, last = np.divmod(keys, base)
+        level_words.append(last)
+        if t:
+            continued, which = np.unique(parents, return_inverse=True)
+            level_continued.append(torch.from_numpy(continued))
+            level_parents.append(torch.from_numpy(which))
+        at[alive] = inverse
+        node[alive, t] = before + inverse
+        before += len(keys)
+    return Tree(
+        sizes=[len(level) for level in level_words],
+        words=torch.from_numpy(np.concatenate(level_words)),
+        continued=level_continued,
+        parents=level_parents,
+        node=torch.from_numpy(node),
+    )
+
+
+class SpanReader(nn.Module):
+    """Word vectors of a span -> one vector: BiLSTM, and attention of its final state to its states (§2 of the paper).
+
+    ``q = [h_f ; h_b]``, the final states of both directions, ``a_t = softmax_t(O_t · q)``, not scaled, and the vector
+    is ``Σ_t a_t O_t``.
+    """
+
+    def __init__(self, size: int, hidden: int) -> None:
+        """Builds the layer.
+
+        Args:
+            size: of a word vector.
+            hidden: states of each direction.
+        """
+        super().__init__()
+        self.lstm = nn.LSTM(size, hidden, batch_first=True, bidirectional=True)
+        self.width = 2 * hidden
+
+    def forward(self, table: Tensor, batch: SpanBatch) -> Tensor:
+        """Reads spans.
+
+        Args:
+            table: the vectors of the words that occur, ``[V, d]``.
+            batch: spans over these words.
+
+        Returns:
+            ``[S, 2 * hidden]``.
+        """
+        forward = self._states(table, batch.forward, "l0")
+        backward = self._states(table, batch.backward, "l0_reverse")
+        sizes = [(len(rows), width) for width, rows in batch.by_width]
+        # All words are gathered at once: a gather has a gradient as large as the table that it is from.
+        ahead = [batch.forward.node[rows, :width].flatten() for width, rows in batch.by_width]
+        behind = [batch.backward.node[rows, :width].flip(1).flatten() for width, rows in batch.by_width]
+        states = torch.cat([_rows(forward, torch.cat(ahead)), _rows(backward, torch.cat(behind))], dim=1)
+        found = [
+            part if width == 1 else attend(part.reshape(count, width, -1), self.width // 2)
+            for part, (count, width) in zip(torch.split(states, [n * w for n, w in sizes]), sizes, strict=True)
+        ]
+        order = torch.cat([rows for _, rows in batch.by_width])
+        return torch.cat(found).index_select(0, torch.argsort(order))
+
+    def _states(self, table: Tensor, tree: Tree, name: str) -> Tensor:
+        """States of every node of a tree, level after level, ``[nodes, hidden]``."""
+        w_in, w_hidden, b_in, b_hidden = (
+            getattr(self.lstm, f"{part}_{name}") for part in ("weight_ih", "weight_hh", "bias_ih", "bias_hh")
+        )
+        inputs = nn.functional.linear(table, w_in, b_in + b_hidden)
+        first, *others = torch.split(_rows(inputs, tree.words), tree.sizes)
+        into, _, fresh, out = first.chunk(4, dim=1)
+        cell = into.sigmoid() * fresh.tanh()  # nothing is forgotten: the first state is zero
+        levels = [out.sigmoid() * cell.tanh()]
+        for level, continued, parents in zip(others, tree.continued, tree.parents, strict=True):
+            carried = _rows(levels[-1], continued) @ w_hidden.T
+            into, forget, fresh, out = (level + _rows(carried, parents)).chunk(4, dim=1)
+            kept = _rows(_rows(cell, continued), parents)
+            cell = forget.sigmoid() * kept + into.sigmoid() * fresh.tanh()
+            levels.append(out.sigmoid() * cell.tanh())
+        return torch.cat(levels)
+
+
+def attend(states: Tensor, half: int) -> Tensor:
+    """Attention of the final state of both directions to all states.
+
+    Args:
+        states: ``[n, T, 2 * half]``, of both directions, without padding.
+        half: size of one direction.
+
+    Returns:
+        ``[n, 2 * half]``.
+    """
+    final = torch.cat([states[:, -1, :half], states[:, 0, half:]], dim=-1)
+    weights = torch.softmax((states * final.unsqueeze(1)).sum(-1), dim=1)
+    return (weights.unsqueeze(-1) * states).sum(1)
+
+
+def _rows(table: Tensor, places: Tensor) -> Tensor:
+    """Rows of a table; its gradient is a sum in one pass, which plain indexing would sort for."""
+    return nn.functional.embedding(places, table)
+
+
+def count_loss(logits: Tensor, counts: Tensor) -> Tensor:
+    """The sum of the cross-entropies of all spans, from distinct ones.
+
+    Args:
+        logits: of each distinct span, ``[S, C]``.
+        counts: how often it is taught as each class, ``[S, C]``.
+    """
+    return (counts.sum(1) * torch.logsumexp(logits, dim=1)).sum() - (counts * logits).sum()

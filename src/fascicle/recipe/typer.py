@@ -1,0 +1,223 @@
+"""Recipes and model files of the span typer, which reads the words of single spans and has no encoder of pieces."""
+
+from __future__ import annotations
+
+import difflib
+import os
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any, Final, Literal, get_type_hints
+
+import msgspec
+from msgspec import Meta
+
+from fascicle.errors import ModelError, RecipeError
+from fascicle.recipe.base import Name, Natural, Positive, Settings, place_of
+from fascicle.recipe.manifest import file_sha256
+from fascicle.recipe.reader import resolved
+from fascicle.recipe.settings import CorpusSettings
+
+TYPER: Final = "typer.json"
+WEIGHTS: Final = "model.safetensors"
+WORDS: Final = "words.json"
+FORMAT: Final = 1
+
+
+class TyperCorpus(CorpusSettings, frozen=True, kw_only=True):
+    """The corpus; see ``CorpusSettings``. Nothing is chosen on dev, so there need be none."""
+
+    dev: str = ""
+
+
+class VectorSettings(Settings, frozen=True, kw_only=True):
+    """Static vectors of words.
+
+    Attributes:
+        path: a GloVe or word2vec text file; ``$NAME`` stands for an environment variable.
+        dimension: that they must have; 0 for any.
+        cache: folder for the copy that is mapped into memory; empty for one beside the file, ``"none"`` for none.
+        lowercase: look words up in lower case.
+    """
+
+    path: Name
+    dimension: Natural = 0
+    cache: str = ""
+    lowercase: bool = False
+
+
+class SpanTyperSettings(Settings, frozen=True, kw_only=True):
+    """The network and its training; the defaults are those of *span-level-strategy*, Table 1 and the authors' program.
+
+    Attributes:
+        hidden: states of the LSTM in each direction.
+        updates: steps of Adam, each with the gradient of all training mentions.
+        learning_rate: of Adam.
+        nothing: learn a class for spans that are no mention, so that mentions can be found by trying all spans.
+        width: with ``nothing``: most words of a span that is tried.
+        negatives: with ``nothing``: places of spans that are drawn anew for each update from all places whose words are
+            never a mention; 0 for all of them.
+        decoding: with ``nothing``: ``"nested"`` (every span stands for itself) or ``"greedy"`` (without overlaps).
+        segmenter: words and sentences of text that comes without them.
+    """
+
+    hidden: Annotated[int, Meta(ge=1, le=4096)] = 200
+    updates: Positive = 600
+    learning_rate: Annotated[float, Meta(gt=0.0, le=1.0)] = 1e-3
+    nothing: bool = False
+    width: Annotated[int, Meta(ge=1, le=64)] = 8
+    negatives: Natural = 20_000
+    decoding: Literal["nested", "greedy"] = "nested"
+    segmenter: Name = "rules@1"
+
+    def __post_init__(self) -> None:
+        """Refuses settings without effect."""
+        defaults = {field.name: field.default for field in msgspec.structs.fields(self)}
+        for name in ("width", "negatives", "decoding"):
+            if not self.nothing and getattr(self, name) != defaults[name]:
+                raise ValueError(f"{name} = {getattr(self, name)!r} has no effect with nothing = false: leave it out")
+
+
+class TyperRecipe(Settings, frozen=True, kw_only=True):
+    """Everything that decides what training gives, apart from the data themselves and the versions of software."""
+
+    name: Annotated[str, Meta(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")]
+    seed: Natural = 1
+    corpus: TyperCorpus
+    vectors: VectorSettings
+    typer: SpanTyperSettings = SpanTyperSettings()
+
+    def __post_init__(self) -> None:
+        """Refuses the name that stands for human annotation."""
+        if self.name == "gold":
+            raise ValueError('the name "gold" is that of human annotation; give the model another')
+
+
+class TyperManifest(Settings, frozen=True, kw_only=True):
+    """The content of ``typer.json``.
+
+    Attributes:
+        format: version of this structure.
+        name: of the model; becomes the source of its mentions.
+        fascicle: version that wrote it.
+        types: in the order of the classes; a class "no mention", where there is one, follows them.
+        settings: of the network.
+        dimension: of the vectors.
+        lowercase: whether words are looked up in lower case.
+        vectors: sha256 of the file that the vectors came from.
+        unknown: the word whose vector stands for unknown words; empty for the mean of all vectors.
+        files: sha256 of every other file of the folder.
+    """
+
+    format: int = FORMAT
+    name: str
+    fascicle: str
+    types: tuple[str, ...]
+    settings: SpanTyperSettings
+    dimension: Positive
+    lowercase: bool = False
+    vectors: str = ""
+    unknown: str = ""
+    files: dict[str, str] = msgspec.field(default_factory=dict)
+
+
+def read_typer_recipe(path: str | os.PathLike[str]) -> TyperRecipe:
+    """Reads one recipe of a span typer; paths are resolved as in ``recipe.reader.read_recipe``.
+
+    Raises:
+        RecipeError: no such file, not TOML, an unknown key, a wrong type, a value that is not allowed, an environment
+            variable that is not set.
+    """
+    path = Path(path)
+    try:
+        values = tomllib.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise RecipeError(f"there is no recipe at {path}; give the path of a TOML file") from None
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise RecipeError(f"{path} is not a readable TOML file: {error}") from None
+    recipe = parse_typer_recipe(values, origin=str(path))
+    replace = msgspec.structs.replace
+    parts = {
+        part: resolved(given, path, key=f"corpus.{part}")
+        for part in ("train", "dev", "test")
+        if (given := getattr(recipe.corpus, part))
+    }
+    places = {"path": resolved(recipe.vectors.path, path, key="vectors.path")}
+    if recipe.vectors.cache not in ("", "none"):
+        places["cache"] = resolved(recipe.vectors.cache, path, key="vectors.cache")
+    return replace(recipe, corpus=replace(recipe.corpus, **parts), vectors=replace(recipe.vectors, **places))
+
+
+def parse_typer_recipe(values: Mapping[str, Any], *, origin: str) -> TyperRecipe:
+    """Turns plain values into a recipe.
+
+    Args:
+        values: what a TOML file holds.
+        origin: name of the file, for messages.
+
+    Raises:
+        RecipeError: see `read_typer_recipe`.
+    """
+    _refuse_unknown(values, TyperRecipe, origin=origin)
+    try:
+        return msgspec.convert(values, TyperRecipe)
+    except msgspec.ValidationError as error:
+        what, key = place_of(error)
+        given: Any = values
+        for part in key.split(".") if key else ():
+            given = given.get(part) if isinstance(given, Mapping) else None
+        shown = f"{key} = {given!r} is not allowed: " if key and not isinstance(given, Mapping) else ""
+        place = f"{key}: " if key and not shown else ""
+        raise RecipeError(f"{origin}: {place}{shown}{what[0].lower() + what[1:]}") from None
+
+
+def _refuse_unknown(values: Mapping[str, Any], schema: type[Settings], *, origin: str, prefix: str = "") -> None:
+    hints = get_type_hints(schema)
+    for key, value in values.items():
+        if key not in hints:
+            near = difflib.get_close_matches(key, hints, n=1, cutoff=0.5)
+            advice = f"did you mean {prefix}{near[0]}?" if near else f"allowed are {', '.join(sorted(hints))}"
+            raise RecipeError(f"{origin}: unknown key {prefix}{key}; {advice}")
+        hint = hints[key]
+        if isinstance(value, Mapping) and isinstance(hint, type) and issubclass(hint, Settings):
+            _refuse_unknown(value, hint, origin=origin, prefix=f"{prefix}{key}.")
+
+
+def read_typer_manifest(folder: Path) -> TyperManifest:
+    """Reads ``typer.json`` and compares the hashes of all files.
+
+    Raises:
+        ModelError: no span typer, a damaged one, or one of another version.
+    """
+    path = folder / TYPER
+    if not path.is_file():
+        inner = folder / "model" / TYPER
+        advice = f"the model of this run is {inner.parent}" if inner.is_file() else "give the model folder of one"
+        raise ModelError(f"{folder} holds no span typer ({TYPER}); {advice}")
+    try:
+        content = path.read_bytes()
+        said = msgspec.json.decode(content, type=_Outline).format
+        if said != FORMAT:
+            raise ModelError(f"{path} has format {said}; this release reads format {FORMAT}: train it again")
+        manifest = msgspec.json.decode(content, type=TyperManifest)
+    except (msgspec.MsgspecError, ValueError, OSError) as error:
+        raise ModelError(f"{path} is not the file of a span typer ({error}); copy the folder again") from None
+    if set(manifest.files) != {WEIGHTS, WORDS}:
+        raise ModelError(f"{path} does not list {WEIGHTS} and {WORDS}; copy the folder again")
+    for name, expected in manifest.files.items():
+        if not (folder / name).is_file() or file_sha256(folder / name) != expected:
+            raise ModelError(
+                f"{folder / name} is missing or damaged: its hash is not the one in {TYPER}; copy it again"
+            )
+    return manifest
+
+
+def write_typer_manifest(folder: Path, manifest: TyperManifest) -> TyperManifest:
+    """Writes ``typer.json`` with the hashes of the other files; returns it as written."""
+    manifest = msgspec.structs.replace(manifest, files={n: file_sha256(folder / n) for n in (WEIGHTS, WORDS)})
+    (folder / TYPER).write_bytes(msgspec.json.format(msgspec.json.encode(manifest)) + b"\n")
+    return manifest
+
+
+class _Outline(msgspec.Struct):
+    format: int

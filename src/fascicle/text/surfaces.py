@@ -1,0 +1,93 @@
+"""The words of given spans, and of all spans of a text: what a model sees that looks at nothing else.
+
+Words are those of the document, else those of a segmenter; in scripts without spaces ``rules@1`` gives one word for
+each character. A span that begins or ends inside a word has the part of the word that lies in it.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator
+from functools import cached_property
+from itertools import pairwise
+
+from fascicle.core.document import Document
+from fascicle.core.spans import Span
+from fascicle.errors import InputError
+from fascicle.text.segment import Segmenter
+
+Surface = tuple[str, ...]
+
+
+class SurfaceReader:
+    """One document, for questions about the words of its spans."""
+
+    def __init__(self, document: Document, segmenter: Segmenter) -> None:
+        """Cuts the document where it is not cut already.
+
+        Args:
+            document: with or without words and sentences of its own.
+            segmenter: for what it lacks.
+        """
+        self.document = document
+        self._segmenter = segmenter
+        self.words = document.words if document.words is not None else segmenter.words(document.text)
+        self._starts = [start for start, _ in self.words]
+
+    def surface(self, span: Span) -> Surface:
+        """The words of a span.
+
+        Raises:
+            InputError: an empty span, one that ends beyond the text, or one that holds no word.
+        """
+        start, end = span
+        name, length = self.document.id, len(self.document.text)
+        if not 0 <= start < end:
+            raise InputError(f"the span ({start}, {end}) of document {name!r} is empty; give 0 <= start < end")
+        if end > length:
+            raise InputError(
+                f"the span ({start}, {end}) ends beyond document {name!r}, which has {length:,} characters; offsets "
+                "are code points into its text"
+            )
+        text, found = self.document.text, []
+        for number in range(max(0, bisect_right(self._starts, start) - 1), bisect_left(self._starts, end)):
+            first, last = self.words[number]
+            if last > start:
+                found.append(text[max(first, start) : min(last, end)])
+        if not found:
+            raise InputError(f"the span ({start}, {end}) of document {name!r} holds no word; give one that does")
+        return tuple(found)
+
+    @cached_property
+    def sentences(self) -> tuple[tuple[int, int], ...]:
+        """The words of each sentence: first, and one past the last; sentences without words are left out."""
+        document = self.document
+        given = document.sentences if document.sentences is not None else self._segmenter.sentences(document.text)
+        bounds = [bisect_right(self._starts, start - 1) for start, _ in given]
+        if not bounds:
+            return ((0, len(self.words)),) if self.words else ()
+        bounds[0] = 0  # words before the first given sentence
+        return tuple((a, b) for a, b in pairwise([*bounds, len(self.words)]) if a < b)
+
+    def crosses_sentences(self, span: Span) -> bool:
+        """Whether a span holds words of more than one sentence."""
+        first = bisect_right(self._starts, span[0]) - 1
+        last = bisect_right(self._starts, span[1] - 1) - 1
+        return not any(a <= first and last < b for a, b in self.sentences)
+
+    def aligned(self, span: Span) -> tuple[int, int] | None:
+        """The span in words, first and one past the last; ``None`` if it begins or ends elsewhere than a word does."""
+        first = bisect_right(self._starts, span[0]) - 1
+        last = bisect_right(self._starts, span[1] - 1) - 1
+        if first < 0 or self.words[first][0] != span[0] or self.words[last][1] != span[1]:
+            return None
+        return first, last + 1
+
+    def spans(self, width: int) -> Iterator[tuple[Span, Surface]]:
+        """All spans of up to ``width`` words that lie in one sentence, with their words."""
+        text = self.document.text
+        tokens = [text[start:end] for start, end in self.words]
+        for begin, stop in self.sentences:
+            for first in range(begin, stop):
+                for last in range(first + 1, min(first + width, stop) + 1):
+                    yield (self.words[first][0], self.words[last - 1][1]), tuple(tokens[first:last])

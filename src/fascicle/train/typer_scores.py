@@ -1,0 +1,144 @@
+"""What a span typer is worth on gold: types of given mentions, beside two baselines, and mentions that it finds."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fascicle.core.document import GOLD, Document
+from fascicle.core.spans import Fragments
+from fascicle.evaluate.inputs import layers
+from fascicle.evaluate.scores import Scores, score
+from fascicle.evaluate.typing import (
+    PublishedProtocol,
+    TypedMention,
+    TypeLookup,
+    TypingScores,
+    published_protocol_f1,
+    score_typing,
+)
+from fascicle.models.span_typer import TyperModel
+from fascicle.text.segment import Segmenter
+from fascicle.text.surfaces import SurfaceReader
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class GivenMention:
+    """A gold mention with what the model thinks of it.
+
+    Attributes:
+        document: id.
+        spans: of the mention.
+        gold: its type.
+        probabilities: of each type of the model, fragment by fragment, ``[fragments, K]``.
+        said: the most probable type of each fragment.
+    """
+
+    document: str
+    spans: Fragments
+    gold: str
+    probabilities: NDArray[np.float64] = field(repr=False)
+    said: tuple[str, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class TyperScores:
+    """Everything that is measured on one part of a corpus.
+
+    Attributes:
+        typing: of given mentions.
+        majority: the same of always saying the most frequent type of train.
+        lookup: the same of saying the type that a string has most often in train.
+        found: of finding mentions, strictly; only for models with a class "no mention".
+    """
+
+    typing: TypingScores
+    majority: TypingScores
+    lookup: TypingScores
+    found: Scores | None = None
+
+    @property
+    def published(self) -> PublishedProtocol:
+        """The figures of the paper's Table 2, which are not those of recognition."""
+        typing = self.typing
+        return published_protocol_f1(
+            typing.contiguous_right,
+            typing.contiguous,
+            discontinuous=typing.discontinuous,
+            discontinuous_right=typing.discontinuous_right,
+        )
+
+    def as_dict(self) -> dict[str, Any]:
+        """Ready for JSON."""
+        return {
+            "typing": self.typing.as_dict(),
+            "majority_accuracy": self.majority.accuracy,
+            "lookup_accuracy": self.lookup.accuracy,
+            "published_protocol": asdict(self.published),
+            "found": None if self.found is None else self.found.as_dict(),
+        }
+
+
+def given_mentions(model: TyperModel, documents: Sequence[Document]) -> list[GivenMention]:
+    """Types the gold mentions of documents."""
+    gold = [document.layer(GOLD) for document in documents]
+    tables = iter(model.type_fragments(documents, [[mention.spans for mention in given] for given in gold]))
+    return [
+        GivenMention(
+            document=document.id,
+            spans=mention.spans,
+            gold=mention.type,
+            probabilities=(table := next(tables)),
+            said=tuple(model.types[i] for i in table.argmax(axis=1)),
+        )
+        for document, given in zip(documents, gold, strict=True)
+        for mention in given
+    ]
+
+
+def score_typer(model: TyperModel, documents: Sequence[Document], lookup: TypeLookup) -> TyperScores:
+    """Scores a model on gold documents.
+
+    Args:
+        model: trained.
+        documents: with gold mentions, at least one.
+        lookup: of the training text.
+    """
+    typed = [TypedMention(gold=mention.gold, said=mention.said) for mention in given_mentions(model, documents)]
+    readers = [model.reader(document) for document in documents]
+    found = None
+    if model.manifest.settings.nothing:
+        patches = model.predict(documents)
+        predicted = {document.id: patch.add for document, patch in zip(documents, patches, strict=True)}
+        found = score(layers(documents), predicted)
+    return TyperScores(
+        typing=score_typing(typed),
+        majority=score_typing(_looked_up(readers, lookup.always_majority)),
+        lookup=score_typing(_looked_up(readers, lookup)),
+        found=found,
+    )
+
+
+def training_pairs(documents: Sequence[Document], segmenter: Segmenter) -> list[tuple[tuple[str, ...], str]]:
+    """The words and the type of each fragment of each gold mention, for baselines."""
+    readers = (SurfaceReader(document, segmenter) for document in documents)
+    return [
+        (reader.surface(fragment), mention.type)
+        for reader in readers
+        for mention in reader.document.layer(GOLD)
+        for fragment in mention.spans
+    ]
+
+
+def _looked_up(readers: Sequence[SurfaceReader], lookup: TypeLookup) -> list[TypedMention]:
+    return [
+        TypedMention(
+            gold=mention.type, said=tuple(lookup.type_of(reader.surface(fragment)) for fragment in mention.spans)
+        )
+        for reader in readers
+        for mention in reader.document.layer(GOLD)
+    ]

@@ -1,0 +1,1 @@
+"""Static word vectors: one row for each word, whatever stands around it. Reading, memory-mapping, GloVe."""

@@ -1,0 +1,215 @@
+"""Files of vectors: the text forms of GloVe and word2vec, and a form that is mapped into memory after the first read.
+
+GloVe writes one row for each word, the word and its numbers separated by blanks; word2vec writes the same under a line
+with the number of rows and the dimension. A word may hold blanks itself, as in GloVe's largest files.
+"""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import json
+import math
+from collections.abc import Iterator
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any, BinaryIO, Final, cast
+
+import msgspec
+import numpy as np
+
+from fascicle.errors import FormatError, InputError
+from fascicle.formats.atomic import atomic_folder, output
+from fascicle.formats.source import GZIP
+from fascicle.vectors.table import Floats, StaticVectors, VectorReport
+
+CACHE_SUFFIX: Final = ".mapped"
+_MATRIX, _WORDS, _FACTS = "matrix.npy", "words.json", "facts.json"
+_FORMAT: Final = 1
+_DIGITS: Final = "%.6g"
+_LONGEST_ROW: Final = 1 << 20  # bytes
+
+
+class _Facts(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What a mapped copy was made from."""
+
+    format: int
+    size: int
+    modified: int
+    sha256: str
+    report: VectorReport
+
+
+def read_vectors(path: str | Path, *, dimension: int | None = None, cache: Path | None = None) -> StaticVectors:
+    """Reads the vectors of a GloVe or word2vec text file, gzip or not.
+
+    A row whose word was there before, or is no UTF-8, is left out and counted.
+
+    Args:
+        path: the file.
+        dimension: what the vectors must have; any by default.
+        cache: folder for a copy that later calls map into memory in place of reading the text again; none by default.
+            `cache_beside` names one beside the file. A copy counts as long as the file has its size and its time of
+            change, or else its hash.
+
+    Raises:
+        InputError: no such file, or no row in it.
+        FormatError: a row without a word, with too few or too many numbers, or with something else than finite numbers;
+            another dimension than was asked for.
+        OutputError: the copy cannot be written there.
+    """
+    path = Path(path)
+    if not path.is_file():
+        raise InputError(f"there is no file of vectors at {path}; give a GloVe or word2vec text file")
+    found = _mapped(path, cache) if cache is not None else None
+    if found is None:
+        found = _parsed(path)
+        if cache is not None:
+            _store(path, cache, found)
+            found = _mapped(path, cache) or found
+    if dimension is not None and found.dimension != dimension:
+        raise FormatError(
+            f"the vectors of {path} have {found.dimension} numbers each, where {dimension} are asked for; give another "
+            "file, or the dimension of this one"
+        )
+    return found
+
+
+def cache_beside(path: str | Path) -> Path:
+    """The folder for a mapped copy beside a file of vectors."""
+    return Path(f"{path}{CACHE_SUFFIX}")
+
+
+def write_vectors(path: str | Path, vectors: StaticVectors, *, overwrite: bool = False) -> None:
+    """Writes vectors as GloVe does, with six significant digits; ``.gz`` at the end of the name packs the file.
+
+    Raises:
+        InputError: a word with white space, which the file could not keep apart from numbers.
+        OutputError: the file exists, or the place cannot be written.
+    """
+    for word in vectors.words:
+        if not word or word.split() != [word]:
+            raise InputError(f"the word {word!r} cannot stand in a file of vectors: it is empty or holds white space")
+    with output(path, overwrite=overwrite) as stream:
+        for word, row in zip(vectors.words, vectors.matrix, strict=True):
+            stream.write(f"{word} {' '.join(_DIGITS % value for value in row)}\n".encode())
+
+
+def _parsed(path: Path) -> StaticVectors:
+    words: dict[str, None] = {}
+    numbers = bytearray()
+    counts = dict.fromkeys(("duplicates", "not_utf8", "first_duplicate", "first_not_utf8"), 0)
+    dimension = 0
+    for number, line in _lines(path):
+        parts = line.split(b" ")
+        if number == 1 and len(parts) == 2 and all(part.isdigit() for part in parts):
+            dimension = int(parts[1])  # the first line of word2vec
+            continue
+        dimension = dimension or len(parts) - 1
+        name, row = _row(parts, dimension, f"{path}:{number}")
+        try:
+            word = name.decode("utf-8")
+        except UnicodeDecodeError:
+            _count(counts, "not_utf8", number)
+            continue
+        if word in words:
+            _count(counts, "duplicate", number)
+            continue
+        words[word] = None
+        numbers += row.tobytes()
+    if not words:
+        raise InputError(f"{path} holds no vector; give a GloVe or word2vec text file")
+    matrix = np.frombuffer(numbers, dtype=np.float32).reshape(len(words), dimension)
+    return StaticVectors(words=tuple(words), matrix=matrix, report=VectorReport(rows=len(words), **counts))
+
+
+def _count(counts: dict[str, int], what: str, line: int) -> None:
+    plural = "duplicates" if what == "duplicate" else what
+    counts[plural] += 1
+    counts[f"first_{what}"] = counts[f"first_{what}"] or line
+
+
+def _lines(path: Path) -> Iterator[tuple[int, bytes]]:
+    """Numbered lines without their ends; blank ones are left out."""
+    with path.open("rb") as raw:
+        packed = raw.read(len(GZIP)) == GZIP
+        raw.seek(0)
+        stream = cast(BinaryIO, gzip.GzipFile(fileobj=raw)) if packed else raw
+        number = 0
+        try:
+            while line := stream.readline(_LONGEST_ROW):
+                number += 1
+                if len(line) == _LONGEST_ROW:
+                    raise FormatError(f"{path}:{number}: a row of more than {_LONGEST_ROW:,} bytes is no vector")
+                if line := line.rstrip(b"\r\n \t"):
+                    yield number, line
+        except (EOFError, gzip.BadGzipFile) as error:
+            raise FormatError(f"{path} is a damaged gzip file ({error}); copy it again") from None
+
+
+def _row(parts: list[bytes], dimension: int, place: str) -> tuple[bytes, Floats]:
+    """The word and the numbers of a row."""
+    if len(parts) < dimension + 1 or dimension < 1:
+        raise FormatError(
+            f"{place}: a row with {len(parts) - 1} numbers, where the vectors of this file have {dimension}; give each "
+            "word one row with all its numbers"
+        )
+    name, numbers = b" ".join(parts[: len(parts) - dimension]), parts[len(parts) - dimension :]
+    if not name.strip():
+        raise FormatError(f"{place}: a row without a word; a row begins with its word, then come its numbers")
+    if b" " in name and _is_number(name.rpartition(b" ")[2]):
+        raise FormatError(
+            f"{place}: a row with more than {dimension} numbers, which the vectors of this file have; give each word "
+            "one row with all its numbers"
+        )
+    try:
+        row = np.array([float(value) for value in numbers], dtype=np.float32)
+    except ValueError:
+        raise FormatError(f"{place}: a row holds something else than a word and {dimension} numbers") from None
+    if not np.isfinite(row).all():
+        raise FormatError(f"{place}: a vector with a number that is not finite; repair the file")
+    return name, row
+
+
+def _is_number(text: bytes) -> bool:
+    try:
+        return math.isfinite(float(text))
+    except ValueError:
+        return False
+
+
+def _mapped(path: Path, cache: Path) -> StaticVectors | None:
+    """The mapped copy, if it is there, whole, and of this file."""
+    try:
+        facts = msgspec.json.decode((cache / _FACTS).read_bytes(), type=_Facts)
+        if not _is_of(path, facts):
+            return None
+        words = msgspec.json.decode((cache / _WORDS).read_bytes(), type=list[str])
+        matrix = np.load(cache / _MATRIX, mmap_mode="r", allow_pickle=False)
+        if matrix.dtype != np.float32 or len(words) != facts.report.rows:
+            return None
+        return StaticVectors(words=tuple(words), matrix=matrix, report=facts.report)
+    except (OSError, ValueError, EOFError, msgspec.MsgspecError, InputError):
+        return None  # none, or a damaged one: it is made again
+
+
+def _is_of(path: Path, facts: _Facts) -> bool:
+    stat = path.stat()
+    if facts.format != _FORMAT or facts.size != stat.st_size:
+        return False
+    return facts.modified == stat.st_mtime_ns or facts.sha256 == _sha256(path)
+
+
+def _store(path: Path, cache: Path, vectors: StaticVectors) -> None:
+    stat = path.stat()
+    facts: dict[str, Any] = {"format": _FORMAT, "size": stat.st_size, "modified": stat.st_mtime_ns}
+    facts |= {"sha256": _sha256(path), "report": asdict(vectors.report)}
+    with atomic_folder(cache, overwrite=True) as folder:
+        np.save(folder / _MATRIX, vectors.matrix, allow_pickle=False)
+        (folder / _WORDS).write_bytes(msgspec.json.encode(list(vectors.words)))
+        (folder / _FACTS).write_text(json.dumps(facts), encoding="utf-8")
+
+
+def _sha256(path: Path) -> str:
+    with path.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()

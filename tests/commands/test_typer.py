@@ -1,0 +1,111 @@
+"""``fascicle vectors`` and ``fascicle typer`` from end to end on the toy corpus."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from fascicle.cli import main
+from fascicle.formats.predictions import read as read_predictions
+from fascicle.formats.source import Source
+from fascicle.vectors.files import read_vectors
+
+pytest.importorskip("torch")
+
+
+@pytest.fixture(scope="module")
+def typer_run(toy_corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("typer")
+    vectors = folder / "toy.vec"
+    options = ["--dimension", "8", "--passes", "5", "--window", "3"]
+    assert main(["vectors", str(toy_corpus), "-o", str(vectors), *options]) == 0
+    (folder / "recipe.toml").write_text(
+        f'name = "toy"\n[corpus]\ntrain = "{toy_corpus}"\ntest = "{toy_corpus}"\n[vectors]\npath = "toy.vec"\n'
+        "[typer]\nupdates = 40\nhidden = 8\nlearning_rate = 0.02\n",
+        encoding="utf-8",
+    )
+    assert main(["typer", "train", str(folder / "recipe.toml"), "-o", str(folder / "run"), "--threads", "1"]) == 0
+    return folder
+
+
+def test_vectors_of_a_corpus_hold_its_words(typer_run: Path) -> None:
+    found = read_vectors(typer_run / "toy.vec")
+    assert found.dimension == 8
+    assert {"aspirin", "lung", "<unk>"} <= set(found.words)
+
+
+def test_vectors_are_not_overwritten(typer_run: Path, toy_corpus: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["vectors", str(toy_corpus), "-o", str(typer_run / "toy.vec")]) == 2
+    assert "exists already" in capsys.readouterr().err
+
+
+def test_training_says_what_its_figures_are(
+    typer_run: Path, capsys: pytest.CaptureFixture[str], toy_corpus: Path
+) -> None:
+    score = ["typer", "score", str(typer_run / "run" / "model"), str(toy_corpus), "--train", str(toy_corpus)]
+    assert main(score) == 0
+    shown = capsys.readouterr().out
+    assert "typing accuracy" in shown
+    assert "This is not recognition" in shown
+    assert "gold \\ said" in shown
+    assert main([*score, "--json"]) == 0
+    value = json.loads(capsys.readouterr().out)
+    kept = json.loads((typer_run / "run" / "scores.json").read_text())["test"]
+    assert value == kept
+    assert value["lookup_accuracy"] == 1.0
+
+
+def test_the_spans_of_another_system_are_typed(typer_run: Path, toy_corpus: Path, tmp_path: Path) -> None:
+    proposals = tmp_path / "spans.tsv"
+    proposals.write_text("document\ttype\tstart\tend\tscore\ntoy/1\tX\t4\t8\t0.5\n", encoding="utf-8")
+    from fascicle.formats.files import read
+
+    document = next(iter(read(toy_corpus)))
+    proposals.write_text(proposals.read_text().replace("toy/1", document.id), encoding="utf-8")
+    out = tmp_path / "typed.tsv"
+    command = ["typer", "predict", str(typer_run / "run" / "model"), str(toy_corpus), "-o", str(out)]
+    assert main([*command, "--spans", str(proposals)]) == 0
+    (prediction,) = [p for p in read_predictions(Source(path=str(out))) if p.mentions]
+    assert prediction.id == document.id
+    assert [m.spans for m in prediction.mentions] == [((4, 8),)]
+    assert prediction.mentions[0].type in ("Chemical", "Disease")
+
+
+@pytest.mark.parametrize(
+    ("row", "said"),
+    [
+        ("ID\tX\t4\t9999\t", "ends beyond document"),
+        ("other\tX\t4\t8\t", "not among the texts"),
+        ("ID\tX\t3\t4\t", "no word"),
+    ],
+)
+def test_spans_that_are_none_are_refused_in_one_sentence(
+    typer_run: Path, toy_corpus: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], row: str, said: str
+) -> None:
+    from fascicle.formats.files import read
+
+    document = next(iter(read(toy_corpus)))
+    assert document.text[3] == " "
+    proposals = tmp_path / "spans.tsv"
+    content = "document\ttype\tstart\tend\tscore\n" + row.replace("ID", document.id) + "\n"
+    proposals.write_text(content, encoding="utf-8")
+    command = ["typer", "predict", str(typer_run / "run" / "model"), str(toy_corpus), "-o", str(tmp_path / "o.tsv")]
+    assert main([*command, "--spans", str(proposals)]) == 2
+    shown = capsys.readouterr().err
+    assert said in shown
+    assert "Traceback" not in shown
+
+
+def test_finding_needs_a_model_that_can(
+    typer_run: Path, toy_corpus: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    command = ["typer", "predict", str(typer_run / "run" / "model"), str(toy_corpus), "-o", str(tmp_path / "o.tsv")]
+    assert main(command) == 2
+    assert "cannot find any" in capsys.readouterr().err
+
+
+def test_typer_alone_names_its_commands(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["typer"]) == 2
+    assert "train, predict or score" in capsys.readouterr().err

@@ -1,0 +1,38 @@
+"""The page of the span typer says what the code does: settings, defaults, the recipe, the published sums."""
+
+from __future__ import annotations
+
+import json
+import re
+import tomllib
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from fascicle.evaluate.typing import published_protocol_f1
+from fascicle.recipe.base import Settings
+from fascicle.recipe.typer import SpanTyperSettings, VectorSettings, parse_typer_recipe
+
+PAGE = (Path(__file__).resolve().parents[1] / "docs" / "families" / "span-typer.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(("table", "settings"), [("typer", SpanTyperSettings), ("vectors", VectorSettings)])
+def test_the_page_lists_every_setting_with_its_default(table: str, settings: type[Settings]) -> None:
+    rows = PAGE.partition(f"| `[{table}]` |")[2].partition("\n\n")[0]
+    listed = re.findall(r"^\| `(\w+)` \| (?:`([^|]+)`|required) \|", rows, re.MULTILINE)
+    fields = {field.name: field for field in msgspec.structs.fields(settings)}
+    assert [name for name, _ in listed] == list(fields)
+    for name, value in listed:
+        assert fields[name].required if not value else json.loads(value) == fields[name].default
+
+
+def test_the_recipe_of_the_page_is_one() -> None:
+    (snippet,) = re.findall(r"```toml\n(.*?)```", PAGE, re.DOTALL)
+    assert parse_typer_recipe(tomllib.loads(snippet), origin="page").typer.updates == 600
+
+
+def test_the_sums_of_the_page_are_right() -> None:
+    for accuracy, f1 in ((9176, 95.70), (6498, 78.77), (5000, 66.67)):
+        assert f"{f1:.2f}" in PAGE or f"{f1 / 100:.4f}" in PAGE
+        assert 100 * published_protocol_f1(accuracy, 10_000).f1 == pytest.approx(f1, abs=0.006)
