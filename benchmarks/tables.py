@@ -37,6 +37,7 @@ PAGES = (
     HERE.parent / "README.md",
     DOCS / "results.md",
     DOCS / "families" / "span-typer.md",
+    DOCS / "how-to-calibrate.md",
     *sorted((DOCS / "studies").glob("*.md")),
 )
 _TABLE = re.compile(r"(<!-- table ([\w-]+) -->\n).*?(<!-- end -->)", re.DOTALL)
@@ -166,6 +167,23 @@ SHIPPED: Mapping[str, str] = {
     "test_raw_text": "BC5CDR test, raw text of the abstracts",
     "ncbi_disease_test_raw_text": "NCBI-disease test, raw text, diseases only (another corpus)",
 }
+
+
+def calibration() -> str:
+    """The shipped model before and after calibration: on dev, where it was fitted, and on test."""
+    value = result("calibration")
+    if not value:
+        return MISSING
+    rows = []
+    for part in ("dev", "test"):
+        for one in value[part]:
+            shares = (f"{100 * one[key]:.2f}" for key in ("precision", "recall", "f1"))
+            error = f"{100 * one['expected_calibration_error']:.2f}"
+            rows.append([part, one["name"], f"{one['mentions']:,}", error, f"{one['brier_score']:.4f}", *shares])
+    less = value["test_f1_difference"]
+    found = f"{100 * less['estimate']:+.2f} ({100 * less['low']:+.2f} to {100 * less['high']:+.2f})"
+    head = ["bc5cdr", "", "mentions", "ECE", "Brier", "P", "R", "F1"]
+    return f"{markdown(head, rows)}\n\nF1 on test, last row less the one above, paired: {found}."
 
 
 def goals() -> str:
@@ -307,6 +325,7 @@ TABLES: Mapping[str, Callable[[], str]] = {
     "tried": tried,
     "shipped": shipped,
     "goals": goals,
+    "calibration": calibration,
     "environment": environment,
     "span-speed": span_speed,
     "head-cost": head_cost,

@@ -18,6 +18,7 @@ from fascicle.core.document import GOLD, Document, Event, Mention, Patch, apply
 from fascicle.core.spans import Span
 from fascicle.decode.calibration import calibrated, rounded, thresholds
 from fascicle.errors import InputError
+from fascicle.recipe.calibration import Calibration
 from fascicle.recipe.manifest import Manifest
 from fascicle.runtime.batching import length_sorted_batches
 from fascicle.runtime.decoders import Decoder, Found, Tables, decoder_of
@@ -138,7 +139,11 @@ class ModelPredictor(Annotator):
 
     def uncalibrated(self) -> ModelPredictor:
         """The same model with the scores of its head and no threshold: what a calibration is fitted on."""
-        decision = msgspec.structs.replace(self.manifest.decision, calibration=msgspec.UNSET)
+        return self.with_calibration(msgspec.UNSET)
+
+    def with_calibration(self, calibration: Calibration | msgspec.UnsetType) -> ModelPredictor:
+        """The same model with other scores and thresholds."""
+        decision = msgspec.structs.replace(self.manifest.decision, calibration=calibration)
         manifest = msgspec.structs.replace(self.manifest, decision=decision)
         return ModelPredictor(manifest, self._tokenizer, self._scorer, max_tokens=self._max_tokens)
 
