@@ -81,8 +81,10 @@ def test_the_first_model_of_the_readme(
     (tmp_path / "examples").symlink_to(ROOT / "examples")
     monkeypatch.chdir(tmp_path)
     walk = [c for c in commands() if "first-model" in c and "combine" not in c]
-    assert [shlex.split(c)[1] for c in walk] == ["corpus", "train", "export", "annotate", "annotate", "evaluate"]
+    first = ["corpus", "train", "export", "annotate", "annotate", "evaluate"]
+    assert [shlex.split(c)[1] for c in walk] == [*first, "evaluate", "corpus", "calibrate", "plot"]
     for command in walk:
         assert main(shlex.split(command)[1:]) == 0, command
+    assert "<svg" in Path("report.html").read_text(encoding="utf-8")
     micro = re.findall(r"^micro +\S+ +\S+ +(\S+)", capsys.readouterr().out, re.MULTILINE)
     assert float(micro[-1]) > 70
