@@ -178,6 +178,24 @@ def test_a_shared_sentence_lists_what_holds_it(examine_documents: Examine) -> No
     assert found.exclusions[0].of_corpus == "corpus b"  # given first
 
 
+def test_of_a_chain_of_near_duplicates_every_second_one_stays(examine_documents: Examine) -> None:
+    words = [f"word{number}" for number in range(78)]
+    chain = [" ".join(words[at : at + 60]) for at in (0, 6, 12, 18)]
+    found = examine_documents({"train": documents(*chain)})
+    near = [f for f in found.report.findings if f.code == "near-duplicate-in-part"]
+    assert sum(f.count for f in near) == 3
+    assert pairs(found.exclusions) == {
+        ("train", "1", "near-duplicate", "train", "0"),
+        ("train", "3", "near-duplicate", "train", "2"),
+    }
+
+
+def test_a_copy_inside_test_is_nothing_to_leave_out_of_training(examine_documents: Examine) -> None:
+    found = examine_documents({"test": documents(LONG, LONG), "train": documents("Another text that stands alone.")})
+    assert [f.code for f in found.report.findings if "duplicate" in f.code] == ["duplicate-in-part"]
+    assert found.exclusions == []
+
+
 def test_short_texts_are_not_listed(examine_documents: Examine) -> None:
     found = examine_documents(
         {"train": documents("Results."), "test": documents("RESULTS"), "against": documents("results")}

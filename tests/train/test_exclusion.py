@@ -117,6 +117,10 @@ def test_documents_of_dev_stay_and_it_is_said(settings: Callable[..., CorpusSett
     assert notes[-1] == "dev: the list names 1 documents of dev; they stay, for nothing is learned from dev"
 
 
+def test_a_list_about_dev_and_test_alone_leaves_all_of_train(settings: Callable[..., CorpusSettings]) -> None:
+    assert kept(settings(row("d", "chronic pain .", part="dev"), row("t", "fever", part="test"))) == ["a", "b", "c"]
+
+
 @pytest.mark.parametrize(
     ("rows", "told"),
     [

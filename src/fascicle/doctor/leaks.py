@@ -13,6 +13,7 @@ from fascicle.doctor.parts import Item
 from fascicle.formats.exclusions import Exclusion
 
 _ORDER: Final[tuple[Kind, ...]] = ("duplicate", "near-duplicate", "shared-sentence")
+_NEVER_LEARNED: Final = ("test", "dev")  # these stay where they are, whatever they are copies of
 
 
 def copies(kind: Kind, relation: Relation) -> Finder:
@@ -70,17 +71,19 @@ def exclusions(case: Case) -> list[Exclusion]:
     """What to leave out of training: of each pair of copies the one that need not be kept, with its best reason.
 
     Documents of a part that must be kept apart come before their copies in others: test, dev, train, corpora in the
-    order given, other corpora. Copies of short texts are not listed.
+    order given, other corpora. A document stays if all that it is a copy of is left out itself, so that of a chain of
+    near duplicates every second one is left; one of test is never listed. Copies of short texts are not either.
     """
     found: dict[tuple[str, str], tuple[tuple[tuple[int, int], int, float, int], Exclusion]] = {}
-    for group in case.copies.groups:
-        if group.kind == "short-duplicate":
-            continue
+    groups = [group for group in case.copies.groups if group.kind != "short-duplicate"]
+    for group in sorted(groups, key=lambda g: (g.kept[0].part.rank, g.kept[0].number)):
         kept = group.kept[0]
+        if (kept.path, kept.id) in found and kept.part.role not in _NEVER_LEARNED:
+            continue
         for other in group.others:
             weight = (kept.part.rank, _ORDER.index(group.kind), -group.similarity, kept.number)
             key = (other.path, other.id)
-            if key not in found or weight < found[key][0]:
+            if other.part.role != "test" and (key not in found or weight < found[key][0]):
                 found[key] = weight, _row(group, kept, other)
     return [row for _, row in found.values()]
 

@@ -87,7 +87,7 @@ def _check(rows: Sequence[Exclusion], known: Mapping[str, str], corpus: CorpusSe
             f"the exclusion list {corpus.exclude} was made for other texts: {len(other):,} of the {len(named):,} "
             f"documents that it names of {corpus.train} have another text now, the first is {other[0]!r}; {again}"
         )
-    if rows and not matched:
+    if any(row.part not in _PROTECTED for row in rows) and not matched:
         raise InputError(
             f"the exclusion list {corpus.exclude} names none of the {len(known):,} documents of {corpus.train}, so "
             f"it was made for another corpus; {again}"
