@@ -25,7 +25,7 @@ from fascicle.formats.predictions import Prediction, read, write
 from fascicle.formats.source import Source
 
 _KEPT = ("recipe", "seed", "types", "data")
-_EPOCH = re.compile(r"dev-epoch-[0-9]+(?:\.[a-z0-9_]+)?\.tsv")
+_EPOCH = re.compile(r"dev-(?:epoch|step)-[0-9]+(?:\.[a-z0-9_]+)?\.tsv")
 
 
 def main() -> None:

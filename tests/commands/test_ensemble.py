@@ -57,6 +57,22 @@ def test_a_folder_that_moves(tiny_run: Path, second: Path, tmp_path: Path, capsy
         load(moved, types="x.toml")
 
 
+def test_one_model_twice_has_no_second_vote(tiny_run: Path, second: Path, tmp_path: Path) -> None:
+    given = ["ensemble", "union", str(tiny_run), str(second), str(tiny_run / "best"), "-o", str(tmp_path / "made")]
+    assert main(given) == 2
+    assert not (tmp_path / "made").exists()
+
+
+def test_hashes_for_every_folder(tiny_run: Path, second: Path, tmp_path: Path) -> None:
+    made = tmp_path / "made"
+    assert main(["ensemble", "union", str(tiny_run), str(second), "-o", str(made)]) == 0
+    told = json.loads((made / "ensemble.json").read_text(encoding="utf-8"))
+    del told["described"]
+    (made / "ensemble.json").write_text(json.dumps(told), encoding="utf-8")
+    with pytest.raises(ModelError, match="0 hashes for 2 folders"):
+        load(made)
+
+
 def test_a_member_that_was_exchanged(tiny_run: Path, second: Path, tmp_path: Path) -> None:
     made = tmp_path / "made"
     assert main(["ensemble", "union", str(tiny_run), str(second), "-o", str(made)]) == 0

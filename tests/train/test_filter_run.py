@@ -271,6 +271,29 @@ BAD: dict[str, tuple[Callable[[Path, list[Document]], dict[str, Any]], type[Fasc
         InputError,
         "m has the type 'DISEASE', but the types of the gold are Chemical, Disease",
     ),
+    "a type that the recipe renames": (
+        lambda p, d: {
+            "corpus": {"types": {"rename": {"Chemical": "Drug"}}},
+            "members": {
+                "dev": [
+                    str(
+                        write_said(
+                            p / "m.jsonl",
+                            d,
+                            {d[0].id: [Mention(((0, 3),), "Chemical"), Mention(((0, 2),), "Disease")]},
+                        )
+                    )
+                ]
+            },
+        },
+        InputError,
+        "m has the type 'Chemical', but the types of the gold are Disease, Drug",
+    ),
+    "validations": (
+        lambda p, d: {"training": {"validate_every_steps": 5}},
+        RecipeError,
+        "training.validate_every_steps is for recognisers",
+    ),
     "no epochs": (
         lambda p, d: {"members": {"dev": [str(p)]}},
         InputError,

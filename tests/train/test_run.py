@@ -272,10 +272,21 @@ def test_folders_that_are_taken(tiny_recipe: Maker, tiny_run: Path, toy_corpus: 
     refused(same, tiny_run, OutputError, "exists already; choose another, or continue it with --resume")
     refused(same, tiny_run, OutputError, "is complete", resume=True)
     refused(tiny_recipe(seed=2), tiny_run, OutputError, "was started from another recipe", resume=True)
+
     (tmp_path / "notes.txt").touch()
     refused(same, tmp_path, OutputError, "holds no run to resume", resume=True)
     refused(same, tmp_path / "notes.txt", OutputError, "holds no run to resume", resume=True)
     refused(same, tmp_path / "notes.txt" / "run", OutputError, "cannot be made: Not a directory")
+
+
+def test_a_run_of_an_earlier_release_is_known(tiny_recipe: Maker, tiny_run: Path, tmp_path: Path) -> None:
+    older = tmp_path / "older"
+    shutil.copytree(tiny_run, older)
+    told = json.loads((older / "recipe.json").read_text(encoding="utf-8"))
+    del told["training"]["validate_every_steps"]
+    (older / "recipe.json").write_text(json.dumps(told), encoding="utf-8")
+    recipe = tiny_recipe(corpus={"test": told["corpus"]["test"]})
+    refused(recipe, older, OutputError, "is complete", resume=True)
 
 
 def test_a_corpus_in_a_folder(tiny_recipe: Maker, toy_corpus: Path, tmp_path: Path) -> None:

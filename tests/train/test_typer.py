@@ -12,10 +12,11 @@ import pytest
 import torch
 
 from fascicle.core.document import Document, Mention
-from fascicle.errors import InputError, ModelError, OutputError, UsageError
+from fascicle.errors import InputError, ModelError, OutputError, RecipeError, UsageError
 from fascicle.formats.files import read
 from fascicle.models.span_typer import SpanTyper, TyperModel, Vocabulary, load_typer, save_typer
 from fascicle.nn.span_reader import count_loss
+from fascicle.recipe.settings import CorpusTypes
 from fascicle.recipe.typer import SpanTyperSettings, TyperManifest, TyperRecipe, parse_typer_recipe
 from fascicle.train.typer import TyperFinished, UpdateDone, run_typer
 from fascicle.train.typer_data import TaughtSpans, typer_data
@@ -91,6 +92,26 @@ def test_a_run_learns_its_corpus_and_is_repeatable(tmp_path: Path, toy_corpus: P
     assert sum(said) / len(said) == scores.typing.accuracy
     with pytest.raises(OutputError, match="exists already"):
         list(run_typer(recipe, tmp_path / "run"))
+
+
+def test_a_part_without_mentions_is_not_scored(tmp_path: Path, toy_corpus: Path) -> None:
+    bare = tmp_path / "bare.tsv"
+    bare.write_text("the\tO\nrat\tO\n", encoding="utf-8")
+    recipe = recipe_of(tmp_path, toy_corpus, updates=3)
+    corpus = msgspec.structs.replace(recipe.corpus, dev=str(bare), test=str(bare))
+    _, end = finished(msgspec.structs.replace(recipe, corpus=corpus), tmp_path / "run")
+    assert end.parts == {}
+    assert (tmp_path / "run" / "model").is_dir()
+
+
+def test_excluded_documents_and_unknown_types_are_heeded(tmp_path: Path, toy_corpus: Path) -> None:
+    recipe = recipe_of(tmp_path, toy_corpus, updates=3)
+    other = msgspec.structs.replace(recipe.corpus, types=CorpusTypes(drop=("Chemicall",)))
+    with pytest.raises(RecipeError, match="Chemicall"):
+        list(run_typer(msgspec.structs.replace(recipe, corpus=other), tmp_path / "a"))
+    excluded = msgspec.structs.replace(recipe.corpus, exclude=str(tmp_path / "no.tsv"))
+    with pytest.raises(InputError, match=r"corpus\.exclude of the recipe .* does not exist"):
+        list(run_typer(msgspec.structs.replace(recipe, corpus=excluded), tmp_path / "b"))
 
 
 def test_with_a_class_for_nothing_mentions_are_found(tmp_path: Path, toy_corpus: Path) -> None:

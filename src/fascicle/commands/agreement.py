@@ -25,6 +25,7 @@ _NO_MEANING = (
     "unreachable_for",
     "model",
     "distributions",
+    "threads",
     "interval",
     "allow_missing",
 )

@@ -132,4 +132,8 @@ def _manifest(args: argparse.Namespace, folders: Sequence[Path], judge: Path | N
         raise UsageError(str(error)) from None
     rule_of(manifest)
     described = [file_sha256(described_by(folder)) for folder in (*folders, *([judge] if judge else []))]
+    for at, one in enumerate(described[: len(folders)]):
+        if one in described[:at]:
+            first = described.index(one) + 1
+            raise UsageError(f"models {first} and {at + 1} are the same, and a model has one vote; give it once")
     return msgspec.structs.replace(manifest, described=tuple(described))

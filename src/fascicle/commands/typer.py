@@ -96,7 +96,7 @@ def run_train(args: argparse.Namespace) -> int:
         finished = _trained(recipe, folder, threads=args.threads)
     except BaseException:
         # Training takes minutes and is not resumed: what is left of it would only refuse the next attempt.
-        if fresh:
+        if fresh and not (folder / "model").is_dir():
             shutil.rmtree(folder, ignore_errors=True)
         raise
     if args.json:

@@ -10,6 +10,7 @@ import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
+import msgspec
 import torch
 from safetensors.torch import load_file, save_file
 
@@ -52,7 +53,9 @@ def average_models(folders: Sequence[Path], target: Path, *, overwrite: bool = F
             for name, weight in model.named_parameters():
                 weight.copy_(sum((m[name] for m in members[1:]), members[0][name]) / len(members))
         save_file({name: t.clone().contiguous() for name, t in model.state_dict().items()}, place / WEIGHTS)
-        return write_manifest(place, manifests[0])
+        # Scores of the mean are others than those that a calibration of the first was fitted on.
+        decision = msgspec.structs.replace(manifests[0].decision, calibration=msgspec.UNSET)
+        return write_manifest(place, msgspec.structs.replace(manifests[0], decision=decision))
 
 
 def _kind(manifest: Manifest) -> tuple[object, ...]:

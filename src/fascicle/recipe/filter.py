@@ -142,10 +142,15 @@ class FilterRecipe(Settings, frozen=True, kw_only=True):
             raise ValueError('the name "gold" is that of human annotation; give the filter another')
         if self.training.hidden_pieces:
             raise ValueError("training.hidden_pieces is for recognisers: a filter reads every piece; leave it out")
+        for key in ("validate_every_steps", "patience_validations"):
+            if getattr(self.training, key):
+                raise ValueError(
+                    f"training.{key} is for recognisers: a filter is judged after every epoch; leave it out"
+                )
 
     def files(self) -> dict[str, str]:
         """The paths of all data, each by the key that names it, e.g. ``"members.dev.0"``."""
-        found = {f"corpus.{part}": getattr(self.corpus, part) for part in ("train", "dev", "test")}
+        found = self.corpus.files()
         for part in ("dev", "train"):
             found |= {f"members.{part}.{at}": path for at, path in enumerate(getattr(self.members, part))}
         return {key: path for key, path in found.items() if path}

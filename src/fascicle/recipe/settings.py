@@ -81,6 +81,13 @@ class CorpusSettings(Settings, frozen=True, kw_only=True):
     exclude: Name | UnsetType = UNSET  # unset, it is in no file, as before there was such a key
     types: CorpusTypes | UnsetType = UNSET  # unset, it is in no file, as before there was such a table
 
+    def files(self) -> dict[str, str]:
+        """The paths of its data, each by the key that names it in a recipe, e.g. ``"corpus.train"``."""
+        found = {f"corpus.{part}": getattr(self, part) for part in ("train", "dev", "test")}
+        if self.exclude is not UNSET:
+            found["corpus.exclude"] = self.exclude
+        return {key: path for key, path in found.items() if path}
+
 
 class DistantSettings(Settings, frozen=True, kw_only=True):
     """Weak labels: the matches of a dictionary in place of the human labels of train and dev (*binder* §3).
@@ -305,9 +312,7 @@ class Recipe(Settings, frozen=True, kw_only=True):
 
     def files(self) -> dict[str, str]:
         """The paths of all data that decide a run, each by the key that names it, e.g. ``"corpus.train"``."""
-        found = {f"corpus.{part}": getattr(self.corpus, part) for part in ("train", "dev", "test")}
-        if self.corpus.exclude is not UNSET:
-            found["corpus.exclude"] = self.corpus.exclude
+        found = self.corpus.files()
         if self.distant is not UNSET:
             found |= {"distant.core": self.distant.core, "distant.full": self.distant.full}
         heads = {"model.types": self.model.head, "bundle.types": self.bundle.head if self.bundle else None}

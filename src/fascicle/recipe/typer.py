@@ -137,11 +137,7 @@ def read_typer_recipe(path: str | os.PathLike[str]) -> TyperRecipe:
         raise RecipeError(f"{path} is not a readable TOML file: {error}") from None
     recipe = parse_typer_recipe(values, origin=str(path))
     replace = msgspec.structs.replace
-    parts = {
-        part: resolved(given, path, key=f"corpus.{part}")
-        for part in ("train", "dev", "test")
-        if (given := getattr(recipe.corpus, part))
-    }
+    parts = {key.partition(".")[2]: resolved(given, path, key=key) for key, given in recipe.corpus.files().items()}
     places = {"path": resolved(recipe.vectors.path, path, key="vectors.path")}
     if recipe.vectors.cache not in ("", "none"):
         places["cache"] = resolved(recipe.vectors.cache, path, key="vectors.cache")

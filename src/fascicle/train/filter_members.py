@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from msgspec import UNSET
+
 from fascicle.combine.align import some_documents
 from fascicle.core.document import GOLD, Document, Mention
 from fascicle.errors import InputError
@@ -65,7 +67,7 @@ def read_members(
     on_train = [_of_file(Path(path), train, part="train") for path in recipe.members.train]
     types = {mention.type for document in (*train, *dev) for mention in document.layer(GOLD)}
     for member in (*on_dev, *on_train):
-        _check_types(member, types)
+        _check_types(member, types, chosen=recipe.corpus.types is not UNSET)
     return on_dev, on_train
 
 
@@ -146,13 +148,19 @@ def _predicted(path: Path, documents: Sequence[Document], *, part: str) -> Predi
     return found
 
 
-def _check_types(member: Member, types: set[str]) -> None:
-    """Of a system with other names for the types, everything would be learnt as wrong."""
+def _check_types(member: Member, types: set[str], *, chosen: bool) -> None:
+    """Of a system with other names for the types, everything would be learnt as wrong.
+
+    Args:
+        member: a system.
+        types: of the gold.
+        chosen: whether the recipe chooses or renames types of the corpus, so that a strange one is likely another name.
+    """
     used = {mention.type for said in member.wrong for mentions in said.values() for mention in mentions}
     folded = {name.casefold(): name for name in types}
     other = sorted(used - types)
     same = [name for name in other if name.casefold() in folded]
-    if other and (same or not used & types):
+    if other and (chosen or same or not used & types):
         raise InputError(
             f"{member.name} has the type {(same or other)[0]!r}, but the types of the gold are "
             f"{', '.join(sorted(types))}; rename them in its predictions, or leave it out"

@@ -164,6 +164,8 @@ def _data_facts(recipe: FilterRecipe, parts: Parts, members: Members) -> dict[st
             ("dev", recipe.corpus.dev, parts.dev),
         )
     }
+    if recipe.corpus.exclude:
+        found["exclude"] = {"sha256": part_sha256(recipe.corpus.exclude)}
     for part, listed in zip(("dev", "train"), members, strict=True):
         for at, member in enumerate(listed):
             found[f"members.{part}.{at}"] = {"sha256": member.sha256, "name": member.name, "files": len(member.wrong)}

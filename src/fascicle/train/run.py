@@ -123,10 +123,18 @@ def check_run_folder(folder: Path, recipe: Settings, *, resume: bool) -> None:
     resolved = folder / "recipe.json"
     if not resolved.is_file():
         raise OutputError(f"{folder} holds no run to resume; choose another folder")
-    if resolved.read_text(encoding="utf-8") != recipe_text(recipe):
+    if not _is_of(resolved, recipe):
         raise OutputError(f"the run in {folder} was started from another recipe; resume it with its own")
     if (folder / "scores.json").exists():
         raise OutputError(f"the run in {folder} is complete; choose another folder for a new one")
+
+
+def _is_of(resolved: Path, recipe: Settings) -> bool:
+    """Whether a run has this recipe; settings that came later stand at their defaults in those of earlier releases."""
+    try:
+        return msgspec.json.decode(resolved.read_bytes(), type=type(recipe)) == recipe
+    except (msgspec.MsgspecError, ValueError, RecursionError):
+        return False
 
 
 def start_folder(folder: Path, recipe: Settings) -> None:

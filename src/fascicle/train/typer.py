@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -23,7 +23,7 @@ import numpy as np
 import torch
 
 from fascicle import __version__
-from fascicle.core.document import Document
+from fascicle.core.document import GOLD, Document
 from fascicle.errors import InputError, OutputError
 from fascicle.evaluate.typing import fit_lookup
 from fascicle.formats.atomic import atomic_folder, atomic_text_writer
@@ -32,9 +32,10 @@ from fascicle.models.span_typer import SpanTyper, TyperModel, Vocabulary, save_t
 from fascicle.nn.span_reader import count_loss
 from fascicle.recipe.manifest import file_sha256
 from fascicle.recipe.typer import SpanTyperSettings, TyperManifest, TyperRecipe
-from fascicle.train.corpus import Part, part_sha256, read_part
+from fascicle.train.corpus import part_sha256
 from fascicle.train.environment import describe_environment
 from fascicle.train.events import Note
+from fascicle.train.parts import read_parts
 from fascicle.train.typer_data import TyperData, typer_data
 from fascicle.train.typer_scores import TyperScores, score_typer
 from fascicle.vectors.files import cache_beside, read_vectors
@@ -122,14 +123,14 @@ def run_typer(recipe: TyperRecipe, folder: Path, *, device: str = "cpu") -> Iter
         OutputError: the folder exists, or cannot be made.
         InputError: corpus or vectors cannot be read, or there is nothing to learn in them.
     """
-    documents = _documents(recipe)
+    documents, notes = _documents(recipe)
     if folder.exists():
         raise OutputError(f"the run folder {folder} exists already; choose another")
     vectors = open_vectors(recipe)
     vocabulary = Vocabulary(vectors.words, lowercase=recipe.vectors.lowercase)
     data = typer_data(documents["train"], vocabulary, recipe.typer)
     _start(folder, recipe)
-    yield from (Note(text=text) for text in notes_of(vectors, data))
+    yield from (Note(text=text) for text in (*notes, *notes_of(vectors, data)))
     with atomic_text_writer(folder / "run.json") as stream:
         stream.write(json.dumps(_run_facts(recipe, documents, data), indent=1) + "\n")
     torch.manual_seed(recipe.seed)
@@ -145,11 +146,16 @@ def run_typer(recipe: TyperRecipe, folder: Path, *, device: str = "cpu") -> Iter
     with atomic_folder(folder / "model") as place:
         save_typer(place, model)
     lookup = fit_lookup(data.pairs)
-    parts = {part: score_typer(model, documents[part], lookup) for part in ("dev", "test") if documents[part]}
+    parts = {part: score_typer(model, documents[part], lookup) for part in ("dev", "test") if has_gold(documents[part])}
     finished = TyperFinished(folder=folder, seconds=seconds, cpu_seconds=spent, parts=parts)
     with atomic_text_writer(folder / "scores.json") as stream:
         stream.write(json.dumps(finished.as_dict(), indent=1) + "\n")
     yield finished
+
+
+def has_gold(documents: Iterable[Document]) -> bool:
+    """Whether there is a mention to score on."""
+    return any(document.layer(GOLD) for document in documents)
 
 
 def use_threads(count: int) -> None:
@@ -181,13 +187,13 @@ def notes_of(vectors: StaticVectors, data: TyperData) -> list[str]:
     return found
 
 
-def _documents(recipe: TyperRecipe) -> dict[str, list[Document]]:
-    parts: tuple[Part, ...] = ("train", "dev", "test")
-    for part in parts:
-        path = getattr(recipe.corpus, part)
-        if path and not is_there(path):
-            raise InputError(f"corpus.{part} of the recipe is {path}, which does not exist; correct the path")
-    return {part: read_part(recipe.corpus, part) for part in parts}
+def _documents(recipe: TyperRecipe) -> tuple[dict[str, list[Document]], tuple[str, ...]]:
+    """The parts of the corpus, and what reading repaired or left out."""
+    for key, path in recipe.corpus.files().items():
+        if not is_there(path):
+            raise InputError(f"{key} of the recipe is {path}, which does not exist; correct the path")
+    parts = read_parts(recipe.corpus)
+    return {"train": parts.train, "dev": parts.dev, "test": parts.test}, parts.notes
 
 
 def _start(folder: Path, recipe: TyperRecipe) -> None:

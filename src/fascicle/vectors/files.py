@@ -10,6 +10,7 @@ import gzip
 import hashlib
 import json
 import math
+import zlib
 from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
@@ -143,7 +144,7 @@ def _lines(path: Path) -> Iterator[tuple[int, bytes]]:
                     raise FormatError(f"{path}:{number}: a row of more than {_LONGEST_ROW:,} bytes is no vector")
                 if line := line.rstrip(b"\r\n \t"):
                     yield number, line
-        except (EOFError, gzip.BadGzipFile) as error:
+        except (EOFError, gzip.BadGzipFile, zlib.error) as error:
             raise FormatError(f"{path} is a damaged gzip file ({error}); copy it again") from None
 
 
