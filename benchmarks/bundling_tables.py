@@ -10,7 +10,7 @@ import statistics
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from bundling_gains import MODELS, SINGLES, Corpus, Relation, bundled, corpora_of, other_of, relation
+from bundling_gains import FEWEST, MODELS, SINGLES, Corpus, Relation, bundled, corpora_of, other_of, relation
 from bundling_paper import Printed, table3
 from bundling_pooled import intervals
 from fascicle.train.grid import Grid
@@ -194,7 +194,7 @@ def _correlations(found: Relation | None) -> list[str]:
     if found is None:
         return [NOT_RUN, *[""] * 5]
     of_means = [MISSING] * 2
-    if found.of_means:
+    if found.of_means and found.corpora >= FEWEST:
         chance = [f" (p = {p:.2f})" for p in found.p] if found.p else [""] * 2
         of_means = [f"{r:+.2f}{p}" for r, p in zip(found.of_means, chance, strict=True)]
     return [str(found.points), *(f"{r:+.2f}" for r in found.of_points), str(found.corpora), *of_means]

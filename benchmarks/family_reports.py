@@ -131,6 +131,7 @@ def differences(corpora: Mapping[str, Mapping[str, Mapping[int, Floats]]], *, dr
                 drawn[corpus] = _drawn(both, draws, chance)
         if drawn:
             found[pair] = {corpus: _told(exact[corpus], drawn[corpus]) for corpus in drawn}
+        if len(drawn) > 1:
             chosen = chance.integers(0, len(drawn), size=(draws, len(drawn)))
             at = chance.integers(0, draws, size=chosen.shape)
             means = np.stack(list(drawn.values()))[chosen, at].mean(axis=1)

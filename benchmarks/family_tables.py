@@ -12,7 +12,7 @@ from grid_tables import NOT_RUN, markdown
 
 GRID = "span-heads"
 SHOWN = ("`softmax`", "`crf`", "`spanpred`", "`spanner-hybrid`", "`biaffine`")  # the first is what others are less of
-FEWEST = 20  # gold mentions of an interval below which no F1 is told
+FEWEST = 20  # gold mentions of an interval, of one seed, below which no F1 is told
 KINDS = ("type", "boundary", "boundary-and-type", "split", "merged", "spurious", "missed")
 
 
@@ -27,12 +27,14 @@ def bucketed(results: Path, attribute: str) -> str:
     labels = next(iter(corpora.values()))["intervals"][attribute]
     body = []
     for corpus, of in corpora.items():
-        base = _buckets(of, SHOWN[0], attribute)
-        if sum(_is_told(counts) for counts in base) < 2:
+        base, seeds = _buckets(of, SHOWN[0], attribute), len(of["systems"][SHOWN[0]]["seeds"])
+        told = [(tp + fn) / seeds >= FEWEST for tp, _, fn in base]
+        if sum(told) < 2:
             continue
         for system in _shown(of):
             own = _buckets(of, system, attribute)
-            cells = [_bucket(a, b, first=system == SHOWN[0]) for a, b in zip(own, base, strict=True)]
+            cells = [_bucket(*pair, first=system == SHOWN[0]) for pair in zip(own, base, strict=True)]
+            cells = [cell if enough else "–" for cell, enough in zip(cells, told, strict=True)]
             body.append([corpus if system == SHOWN[0] else "", system, *cells])
     return markdown(["corpus", "system", *labels], body)
 
@@ -68,10 +70,6 @@ def _both_sides(kind: str, counts: Sequence[float]) -> str:
     return " / ".join(f"{count:.1f}" for count in counts)
 
 
-def _is_told(counts: tuple[int, int, int]) -> bool:
-    return counts[0] + counts[2] >= FEWEST
-
-
 def _shown(of: Mapping[str, Any]) -> list[str]:
     """The systems of a corpus that stand in the tables, nested variants beside flat ones."""
     return [name for first in SHOWN for name in of["systems"] if name.split(",")[0] == first]
@@ -87,9 +85,7 @@ def _buckets(of: Mapping[str, Any], system: str, attribute: str) -> list[tuple[i
 
 
 def _bucket(own: tuple[int, int, int], base: tuple[int, int, int], *, first: bool) -> str:
-    """An F1 in percent, or the difference of two; a dash where there is hardly any gold."""
-    if not (_is_told(own) and _is_told(base)):
-        return "–"
+    """An F1 in percent, or the difference of two."""
     if first:
         return f"{_f1(own):.1f}"
     return f"{_f1(own) - _f1(base):+.1f}"
@@ -97,7 +93,7 @@ def _bucket(own: tuple[int, int, int], base: tuple[int, int, int], *, first: boo
 
 def _f1(counts: tuple[int, int, int]) -> float:
     tp, fp, fn = counts
-    return 200 * tp / (2 * tp + fp + fn)
+    return 200 * tp / max(1, 2 * tp + fp + fn)
 
 
 def _signed(of: Sequence[float]) -> str:

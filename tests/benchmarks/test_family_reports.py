@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import json
 from pathlib import Path
 from types import ModuleType
 
@@ -51,8 +52,12 @@ def test_the_table_of_errors_adds_up_to_the_rates(reports: ModuleType) -> None:
 
 def test_differences_of_a_system_with_itself_are_nothing(reports: ModuleType) -> None:
     table = reports.error_table(GOLD, mistakes(GOLD, SAID))
-    found = reports.differences({"one": {"SeqNER": {1: table}, "SpanNER": {1: table}}}, draws=50)
+    pair = {"SeqNER": {1: table}, "SpanNER": {1: table}}
+    found = reports.differences({"one": pair}, draws=50)
     assert set(found) == {"SpanNER less SeqNER"}
+    assert set(found["SpanNER less SeqNER"]) == {"one"}
+    found = reports.differences({"one": pair, "two": pair}, draws=50)
+    assert set(found["SpanNER less SeqNER"]) == {"one", "two", "all corpora"}
     for told in found["SpanNER less SeqNER"].values():
         assert all(values == [0, 0, 0] for values in told.values())
 
@@ -64,7 +69,7 @@ def test_the_interval_is_that_of_a_literal_bootstrap(reports: ModuleType) -> Non
     for model, rate in (("SeqNER", 0.5), ("SpanNER", 0.2)):
         boundary = chance.binomial(gold, rate)
         tables[model] = {1: np.stack([boundary, 0 * gold, boundary + chance.binomial(gold, 0.3), gold], axis=1) * 1.0}
-    found = reports.differences({"one": tables}, draws=1500)["SpanNER less SeqNER"]
+    found = reports.differences({"one": tables, "two": tables}, draws=1500)["SpanNER less SeqNER"]
     drawn = []
     for _ in range(1500):
         picked = chance.integers(0, 60, size=60)
@@ -73,11 +78,20 @@ def test_the_interval_is_that_of_a_literal_bootstrap(reports: ModuleType) -> Non
     estimate, low, high = found["one"]["boundary share"]
     assert estimate == pytest.approx(np.mean(drawn), abs=1)
     assert [low, high] == pytest.approx(np.quantile(drawn, [0.025, 0.975]), abs=2)
-    assert found["all corpora"]["boundary share"] == pytest.approx([estimate, low, high], abs=2)
+    assert found["two"]["boundary share"] == pytest.approx([estimate, low, high], abs=2)
+    assert found["all corpora"]["boundary share"][0] == pytest.approx(estimate)
     assert high < 0
 
 
 def test_what_is_not_measured_is_not_told(tables: ModuleType, tmp_path: Path) -> None:
     assert {tables.bucketed(tmp_path, "length"), tables.errors(tmp_path), tables.moved(tmp_path)} == {"not run"}
     assert tables._bucket((30, 5, 5), (20, 20, 15), first=False) == f"{200 * 30 / 70 - 200 * 20 / 75:+.1f}"
-    assert tables._bucket((10, 5, 5), (20, 20, 15), first=False) == "–"
+
+
+def test_an_interval_with_hardly_any_gold_is_a_dash(tables: ModuleType, tmp_path: Path) -> None:
+    buckets = {"length": [[30, 2, 12], [15, 3, 23], [40, 1, 2]]}  # over two seeds: 21, 19 and 21 gold mentions
+    systems = {"`softmax`": {"seeds": [1, 2], "buckets": buckets}}
+    of = {"gold": 61, "intervals": {"length": ["1", "2", "3+"]}, "systems": systems}
+    text = json.dumps({"grids": {"span-heads": {"one": of}}})
+    (tmp_path / "family-reports.json").write_text(text, encoding="utf-8")
+    assert tables.bucketed(tmp_path, "length").splitlines()[-1] == "| one | `softmax` | 81.1 | – | 96.4 |"
