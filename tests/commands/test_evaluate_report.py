@@ -319,3 +319,17 @@ def test_no_model_no_section(cli: Cli, tmp_path: Path) -> None:
     write(tmp_path / "gold.jsonl", [Document(id="1", text="a", mentions=(Mention(((0, 1),), "A"),))])
     assert cli("evaluate", tmp_path / "gold.jsonl", tmp_path / "gold.jsonl", "--report", tmp_path / "r.md").code == 0
     assert "out of reach" not in (tmp_path / "r.md").read_text(encoding="utf-8")
+
+
+def test_an_undefined_f1_has_no_interval(cli: Cli, tmp_path: Path) -> None:
+    write(tmp_path / "gold.jsonl", [Document(id=name, text="nothing here", mentions=()) for name in "ab"])
+    (tmp_path / "said.tsv").write_text("document\ttype\tstart\tend\tscore\n", encoding="utf-8")
+    done = cli(
+        "evaluate", tmp_path / "gold.jsonl", tmp_path / "said.tsv", "--interval", "--report", tmp_path / "r.json"
+    )
+    assert done.code == 0
+    assert "note: no interval, for there is no gold mention and nothing was predicted" in done.err
+    assert "95% interval" not in done.out
+    scores = json.loads((tmp_path / "r.json").read_text(encoding="utf-8"))["systems"][0]["scores"]
+    assert scores["micro_f1_interval"] is None
+    assert scores["undefined"]["micro_f1_interval"] == scores["rules"]["strict"]["micro"]["undefined"]["f1"]

@@ -18,7 +18,7 @@ from fascicle.commands.probed import add_model, check_model, run_model
 from fascicle.commands.systems import PREDICTIONS
 from fascicle.core.document import Document
 from fascicle.errors import InputError, MissingExtraError, UsageError
-from fascicle.evaluate.figures import ONE_DOCUMENT, figures_row, undefined_numbers
+from fascicle.evaluate.figures import figures_row, no_interval, undefined_numbers
 from fascicle.evaluate.inputs import check_offsets, check_texts, unit_of
 from fascicle.evaluate.intervals import Interval, bootstrap_f1
 from fascicle.evaluate.systems import System, score_system
@@ -230,11 +230,11 @@ def _training(args: argparse.Namespace, tally: Tally) -> Lexicon | None:
 
 
 def _intervals(systems: Sequence[System]) -> dict[str, Interval]:
-    """The interval of each system, by name; none where there is only one document."""
-    if len(systems[0].strict.by_document) < 2:
-        say(f"note: no interval, for {ONE_DOCUMENT}")
-        return {}
-    return {one.name: bootstrap_f1(one.strict) for one in systems}
+    """The interval of each system, by name, of those that have one."""
+    reasons = {one.name: no_interval(one.strict) for one in systems}
+    for reason in dict.fromkeys(filter(None, reasons.values())):
+        say(f"note: no interval, for {reason}")
+    return {one.name: bootstrap_f1(one.strict) for one in systems if not reasons[one.name]}
 
 
 def _say_notes(one: System, predicted: Predicted, *, path: str) -> None:

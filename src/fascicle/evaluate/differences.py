@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final
 
-from fascicle.evaluate.figures import ONE_DOCUMENT, figures
+from fascicle.evaluate.figures import no_interval
 from fascicle.evaluate.intervals import bootstrap_difference
 from fascicle.evaluate.significance import holm, randomisation
 from fascicle.evaluate.systems import System
 
-_NO_DOCUMENT: Final = "there is no document"
 _NO_F1: Final = "the F1 of one of the two is undefined"
 
 
@@ -45,7 +44,5 @@ def paired_tests(systems: Sequence[System], *, resamples: int = 1000) -> list[di
 
 
 def _why_not(one: System, first: System) -> str:
-    documents = len(first.strict.by_document)
-    if documents < 2:
-        return ONE_DOCUMENT if documents else _NO_DOCUMENT
-    return _NO_F1 if None in (figures(one.strict.counts).f1, figures(first.strict.counts).f1) else ""
+    why = no_interval(one.strict) or no_interval(first.strict)
+    return _NO_F1 if why and len(first.strict.by_document) > 1 else why

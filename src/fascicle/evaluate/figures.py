@@ -14,6 +14,7 @@ from fascicle.evaluate.scores import Counts, Scores
 NO_GOLD: Final = "there is no gold mention"
 NOTHING_PREDICTED: Final = "nothing was predicted"
 NEITHER: Final = "there is no gold mention and nothing was predicted"
+NO_DOCUMENT: Final = "there is no document"
 ONE_DOCUMENT: Final = "there is only one document, and an interval comes from drawing documents"
 NO_TYPES: Final = "this rule does not look at types"
 
@@ -58,6 +59,14 @@ def figures_row(counts: Counts) -> dict[str, Any]:
     """Counts with their figures, ready for JSON."""
     numbers = {"gold": counts.support, "predicted": counts.predicted, "tp": counts.tp, "fp": counts.fp, "fn": counts.fn}
     return numbers | figures(counts).as_dict()
+
+
+def no_interval(scores: Scores) -> str:
+    """Why the F1 of some scores has no interval; empty if it has one."""
+    documents = len(scores.by_document)
+    if documents < 2:
+        return ONE_DOCUMENT if documents else NO_DOCUMENT
+    return figures(scores.counts).undefined.get("f1", "")
 
 
 def macro_row(scores: Scores) -> dict[str, Any]:

@@ -24,7 +24,7 @@ from fascicle.evaluate.calibrators import fit_temperature
 from fascicle.evaluate.differences import paired_tests
 from fascicle.evaluate.errors import Mistake, error_rates, mistakes
 from fascicle.evaluate.examples import boundary_words, class_table, confusions, examples
-from fascicle.evaluate.figures import ONE_DOCUMENT, figures, figures_row, macro_row
+from fascicle.evaluate.figures import figures, figures_row, macro_row, no_interval
 from fascicle.evaluate.inputs import layers, unit_of
 from fascicle.evaluate.intervals import bootstrap_f1
 from fascicle.evaluate.layout import TextUnit
@@ -34,7 +34,6 @@ from fascicle.evaluate.subsets import SUBSETS, subset_recall
 from fascicle.evaluate.systems import System
 
 SCHEMA: Final = 1
-NO_DOCUMENT: Final = "there is no document"
 _WANTED: Final = (0.8, 0.9, 0.95)  # precision
 _MOST_CONFUSIONS: Final = 30
 
@@ -131,11 +130,11 @@ def scores_part(one: System, *, resamples: int = 1000) -> dict[str, Any]:
         }
         for rule, scores in one.scores.items()
     }
-    documents = len(strict.by_document)
+    why = no_interval(strict)
     return {
         "rules": rules,
-        "micro_f1_interval": bootstrap_f1(strict, resamples=resamples).as_dict() if documents > 1 else None,
-        **({} if documents > 1 else {"undefined": {"micro_f1_interval": ONE_DOCUMENT if documents else NO_DOCUMENT}}),
+        "micro_f1_interval": None if why else bootstrap_f1(strict, resamples=resamples).as_dict(),
+        **({"undefined": {"micro_f1_interval": why}} if why else {}),
         "gold_only_types": [name for name, counts in strict.by_type.items() if not counts.predicted],
         "predicted_only_types": [name for name, counts in strict.by_type.items() if not counts.support],
         "missing_documents": len(strict.missing),
