@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from fascicle.errors import FormatError, InputError, UsageError
-from fascicle.plots.canvas import STYLES, sheet
+from fascicle.plots.canvas import STYLES, sheet, svg
 from fascicle.plots.learning import draw_learning, load_runs
 from fascicle.plots.runs import read_run
 
@@ -93,3 +93,32 @@ def test_bad_folders(tmp_path: Path) -> None:
         read_run(str(folder(tmp_path / "other", scores={"epoch": 9})))
     with pytest.raises(UsageError, match="8 run folders"):
         load_runs(["x"] * (len(STYLES) + 1))
+
+
+def test_a_run_scored_within_epochs_is_drawn_over_steps(tmp_path: Path) -> None:
+    path = folder(tmp_path / "run", scores={"epoch": 1, "step": 20, "dev": {}})
+    rows = [json.loads(line) for line in (path / "metrics.jsonl").read_text(encoding="utf-8").splitlines()]
+    told = [
+        row | {"epoch": epoch, "step": 10 * at}
+        for at, (row, epoch) in enumerate(zip(rows, (1, 1, 2), strict=True), start=1)
+    ]
+    (path / "metrics.jsonl").write_text("".join(json.dumps(row) + "\n" for row in told), encoding="utf-8")
+    (run,) = load_runs([str(path)])
+    assert (run.unit, run.places, run.heads[0].best) == ("step", (10, 20, 30), 20)
+    with sheet() as figure:
+        draw_learning(figure, [run])
+        assert figure.axes[1].get_xlabel() == "step"
+        assert figure.legends[0].get_texts()[0].get_text() == "run: 75.0 at step 20"
+    other = folder(tmp_path / "other")
+    with pytest.raises(UsageError, match="run counts steps and other runs count epochs"):
+        load_runs([str(other), str(path)])
+
+
+@pytest.mark.parametrize("name", ["_run", "a$b^$c"])
+def test_names_with_a_meaning_for_matplotlib_are_only_names(tmp_path: Path, name: str) -> None:
+    (run,) = load_runs([str(folder(tmp_path / name))])
+    with sheet() as figure:
+        draw_learning(figure, [run])
+        figure.suptitle("costs $5^ and $6")
+        assert name in figure.legends[0].get_texts()[0].get_text()
+        assert "<svg" in svg(figure)

@@ -171,7 +171,7 @@ def test_names_are_short_and_no_two_the_same() -> None:
     assert found.names[0] == "a" * 14 + "…" + "a" * 13
     assert found.names[1:3] == ("[system 2]", "[system 3]")
     assert not found.names[3].startswith("_")
-    assert found.names[4] == r"\$x_{\$"
+    assert found.names[4] == "$x_{$"
     assert len(found.notes) == 2
     assert len(set(found.names)) == 5
 

@@ -35,6 +35,7 @@ _LOOK: Final[Mapping[str, Any]] = MappingProxyType(
         "lines.markersize": 4,
         "image.cmap": "cividis",
         "svg.fonttype": "path",
+        "text.parse_math": False,  # a name with a $ is a name
         "svg.hashsalt": "fascicle",
     }
 )

@@ -14,6 +14,7 @@ import numpy as np
 from fascicle.errors import InputError
 from fascicle.plots.canvas import MOST_VECTORS, STYLES, style
 from fascicle.plots.distribution_data import Distributions, Flags, components, density, ratios
+from fascicle.plots.labels import shown
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -48,7 +49,7 @@ def draw_pca(figure: Figure, data: Distributions) -> None:
                 alpha=0.45 if right else 1.0,
                 rasterized=len(data.gold) > MOST_VECTORS,
                 zorder=2 if right else 3,
-                label=f"{name} ({_count(mine)})" if right else "_missed",
+                label=f"{shown(name)} ({_count(mine)})" if right else "_missed",
             )
     sure = (data.numbers >= SURE).sum(axis=0).tolist()
     names = ("none", *data.header.types)

@@ -30,6 +30,11 @@ class Labels:
     notes: tuple[str, ...] = ()
 
 
+def shown(name: str) -> str:
+    """A name that Matplotlib takes for an entry of a legend also where it begins with an underscore."""
+    return f"\u200a{name}" if name.startswith("_") else name
+
+
 def labels(names: Sequence[str], *, kind: str) -> Labels:
     """Writes names so that Matplotlib draws them.
 
@@ -49,9 +54,7 @@ def labels(names: Sequence[str], *, kind: str) -> Labels:
     written, notes = [], []
     for number, (name, cut) in enumerate(zip(names, cuts, strict=True), start=1):
         if often[cut] == 1 and _drawable(name, font):
-            # A dollar begins a formula, an underscore at the begin hides an entry of a legend.
-            safe = cut.replace("$", r"\$")
-            written.append(f"\u200a{safe}" if safe.startswith("_") else safe)
+            written.append(shown(cut))
             continue
         written.append(f"[{kind} {number}]")
         notes.append(f"In the picture, [{kind} {number}] is “{short(name)}”.")

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from fascicle.errors import UsageError
 from fascicle.plots.canvas import STYLES, style
+from fascicle.plots.labels import shown
 from fascicle.plots.runs import RunCurves, read_run
 
 if TYPE_CHECKING:
@@ -17,14 +18,18 @@ def load_runs(folders: Sequence[str]) -> list[RunCurves]:
     """Reads run folders.
 
     Raises:
-        UsageError: more of them than one picture can tell apart.
+        UsageError: more of them than one picture can tell apart, or runs that count epochs and runs that count steps.
         InputError: see `plots.runs.read_run`.
     """
     if len(folders) > len(STYLES):
         raise UsageError(
             f"{len(folders)} run folders were given; one picture can tell {len(STYLES)} apart, draw several"
         )
-    return [read_run(folder) for folder in folders]
+    runs = [read_run(folder) for folder in folders]
+    by_step = [run.name for run in runs if run.unit == "step"]
+    if by_step and len(by_step) < len(runs):
+        raise UsageError(f"{by_step[0]} counts steps and other runs count epochs; draw them apart")
+    return runs
 
 
 def size(runs: Sequence[RunCurves]) -> tuple[float, float]:
@@ -38,20 +43,20 @@ def draw_learning(figure: Figure, runs: Sequence[RunCurves]) -> None:
     for number, run in enumerate(runs):
         look = style(number)
         marks = {"color": look.colour, "marker": look.marker, "linestyle": look.line}
-        above.plot(run.epochs, run.loss, **marks)
+        above.plot(run.places, run.loss, **marks)
         for head in run.heads:
             other = bool(head.head)
-            best = head.f1[run.epochs.index(head.best)]
+            best = head.f1[run.places.index(head.best)]
             name = f"{run.name}, head {head.head}" if other else run.name
             thin = {"markerfacecolor": "white", "linewidth": 0.9} if other else {}
-            label = f"{name}: {100 * best:.1f} at epoch {head.best}{'' if run.finished else ' so far'}"
-            below.plot(run.epochs, head.f1, label=label, **marks, **thin)
+            label = f"{shown(name)}: {100 * best:.1f} at {run.unit} {head.best}{'' if run.finished else ' so far'}"
+            below.plot(run.places, head.f1, label=label, **marks, **thin)
             below.scatter([head.best], [best], marker="o", s=110, facecolors="none", edgecolors="black", zorder=4)
     above.set_ylabel("training loss")
     below.set_ylabel("micro F1 on dev")
-    below.set_xlabel("epoch")
+    below.set_xlabel(runs[0].unit)
     below.xaxis.get_major_locator().set_params(integer=True)
     below.margins(y=0.1)
-    circle = "chosen epoch" if all(run.finished for run in runs) else "chosen epoch, or best so far"
+    circle = f"chosen {runs[0].unit}" if all(run.finished for run in runs) else f"chosen {runs[0].unit}, or best so far"
     below.scatter([], [], marker="o", s=110, facecolors="none", edgecolors="black", label=circle)
     figure.legend(loc="outside lower center", ncols=1 if max(len(r.name) for r in runs) > 16 else 2)

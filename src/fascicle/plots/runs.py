@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Final
+from typing import Annotated, Final, Literal
 
 import msgspec
 from msgspec import Meta
@@ -26,10 +26,12 @@ class _Scores(msgspec.Struct):
 class _Epoch(msgspec.Struct):
     epoch: Annotated[int, Meta(ge=1)]
     loss: float | None  # a loss that is no number is written as NaN, which JSON does not have
+    step: int | None = None
 
 
 class _Chosen(msgspec.Struct):
     epoch: int
+    step: int | None = None
     others: dict[str, _Chosen] = {}
 
 
@@ -39,8 +41,8 @@ class HeadCurve:
 
     Attributes:
         head: its name; empty for the only head, and for the one that answers.
-        f1: micro F1 on dev after each epoch.
-        best: the epoch that was chosen; of a run that is not finished, the best so far.
+        f1: micro F1 on dev at each place.
+        best: the place that was chosen; of a run that is not finished, the best so far.
     """
 
     head: str
@@ -50,18 +52,20 @@ class HeadCurve:
 
 @dataclass(frozen=True, kw_only=True)
 class RunCurves:
-    """The epochs of one run.
+    """Where one run was scored on dev: after every epoch, or after some number of steps.
 
     Attributes:
         name: of the folder.
-        epochs: their numbers.
-        loss: mean training loss of each.
+        unit: what places count, ``"epoch"`` or ``"step"``.
+        places: their numbers, rising.
+        loss: mean training loss up to each.
         heads: the answering one first.
         finished: whether the run came to its end.
     """
 
     name: str
-    epochs: tuple[int, ...]
+    unit: Literal["epoch", "step"]
+    places: tuple[int, ...]
     loss: tuple[float, ...]
     heads: tuple[HeadCurve, ...]
     finished: bool
@@ -71,7 +75,8 @@ class RunCurves:
         """What the reader of a picture should know; empty if nothing."""
         if self.finished:
             return ""
-        return f"the run {self.name} is not finished: its {len(self.epochs):,} epochs so far are drawn"
+        so_far = f"its {len(self.places):,} epochs" if self.unit == "epoch" else f"its first {self.places[-1]:,} steps"
+        return f"the run {self.name} is not finished: {so_far} so far are drawn"
 
 
 def read_run(folder: str) -> RunCurves:
@@ -109,27 +114,31 @@ def _row(line: str) -> tuple[_Epoch, dict[str, float]]:
     return msgspec.json.decode(line, type=_Epoch), {name: found.micro.f1 for name, found in scores.items()}
 
 
-def _chosen(path: Path) -> dict[str, int]:
+def _chosen(path: Path) -> dict[str, _Chosen]:
     try:
         found = msgspec.json.decode(path.read_bytes(), type=_Chosen)
     except msgspec.MsgspecError as error:
         raise FormatError(f"{path} is not what a run writes ({error}); give the folder of a run") from None
-    return {_DEV: found.epoch} | {f"{_DEV}.{head}": one.epoch for head, one in found.others.items()}
+    return {_DEV: found} | {f"{_DEV}.{head}": one for head, one in found.others.items()}
 
 
 def _curves(
-    name: str, rows: list[tuple[_Epoch, dict[str, float]]], chosen: dict[str, int] | None, path: Path
+    name: str, rows: list[tuple[_Epoch, dict[str, float]]], chosen: dict[str, _Chosen] | None, path: Path
 ) -> RunCurves:
     epochs = tuple(epoch.epoch for epoch, _ in rows)
+    # Dev may be scored several times in an epoch; then the steps tell these apart.
+    unit: Literal["epoch", "step"] = "epoch" if len(set(epochs)) == len(epochs) else "step"
+    places = epochs if unit == "epoch" else tuple(epoch.step or 0 for epoch, _ in rows)
     keys = list(rows[0][1])
-    if list(epochs) != sorted(set(epochs)) or _DEV not in keys or any(list(scores) != keys for _, scores in rows):
+    if list(places) != sorted(set(places)) or _DEV not in keys or any(list(scores) != keys for _, scores in rows):
         raise FormatError(f"{path} is not what a run writes (epochs in order, each with dev scores); copy it again")
     heads = []
     for key in sorted(keys):
         f1 = tuple(scores[key] for _, scores in rows)
-        best = (chosen or {}).get(key, epochs[f1.index(max(f1))])
-        if best not in epochs:
-            raise FormatError(f"{path} has no epoch {best}, which scores.json says was chosen; copy the folder again")
+        said = (chosen or {}).get(key)
+        best = places[f1.index(max(f1))] if said is None else said.epoch if unit == "epoch" else said.step or 0
+        if best not in places:
+            raise FormatError(f"{path} has no {unit} {best}, which scores.json says was chosen; copy the folder again")
         heads.append(HeadCurve(head=key.removeprefix(_DEV).removeprefix("."), f1=f1, best=best))
     loss = tuple(float("nan") if epoch.loss is None else epoch.loss for epoch, _ in rows)
-    return RunCurves(name=name, epochs=epochs, loss=loss, heads=tuple(heads), finished=chosen is not None)
+    return RunCurves(name=name, unit=unit, places=places, loss=loss, heads=tuple(heads), finished=chosen is not None)
