@@ -230,6 +230,10 @@ def test_which_epochs_give_negatives(make: Maker, tiny_run: Path, tmp_path: Path
     recipe = make(members={"dev": [str(packed)]})
     (member,), _ = read_members(recipe, dev=parts.dev, train=parts.train)
     assert len(member.wrong) == 13
+    for path in packed.glob("dev-epoch-*"):
+        path.rename(packed / path.name.replace("dev-epoch-", "dev-step-0000"))
+    (by_step,), _ = read_members(recipe, dev=parts.dev, train=parts.train)
+    assert by_step.wrong == member.wrong
 
 
 BAD: dict[str, tuple[Callable[[Path, list[Document]], dict[str, Any]], type[FascicleError], str]] = {

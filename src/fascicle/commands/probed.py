@@ -94,6 +94,8 @@ def _scored(args: argparse.Namespace, gold: Sequence[Document], tally: Tally) ->
 def _probed(args: argparse.Namespace, gold: Sequence[Document], tally: Tally) -> tuple[str, _Said]:
     """The same, and the distributions file on the way."""
     predictor = load_single(args.model, threads=args.threads)
+    if predictor.manifest.decision.calibration:
+        say("note: the distributions are those of the head, before calibration; which mentions are found is after it")
     work = _Work(predictor, gold, tally)
     write(args.distributions, _header(predictor), work.entries(), overwrite=args.overwrite)
     work.say()

@@ -23,7 +23,7 @@ from fascicle.recipe.manifest import file_sha256
 from fascicle.train.corpus import part_sha256
 
 Predicted = Mapping[str, tuple[Mention, ...]]
-_EPOCH: Final = re.compile(r"dev-epoch-([0-9]+)\.tsv(?:\.gz)?")
+_EPOCH: Final = re.compile(r"dev-(?:epoch|step)-([0-9]+)\.tsv(?:\.gz)?")
 _CHOSEN: Final = ("dev.tsv", "dev.tsv.gz")
 
 
