@@ -35,7 +35,7 @@ def modules(*rooms: str) -> list[str]:
     return found
 
 
-@pytest.mark.parametrize("heavy", ["torch", "transformers", "onnxruntime", "accelerate", "onnx"])
+@pytest.mark.parametrize("heavy", ["torch", "transformers", "onnxruntime", "accelerate", "onnx", "matplotlib"])
 def test_importing_loads_nothing_heavy(heavy: str) -> None:
     assert run(f"import fascicle; print({heavy!r} in sys.modules)") == "False"
 
