@@ -236,6 +236,19 @@ def test_which_epochs_give_negatives(make: Maker, tiny_run: Path, tmp_path: Path
     assert by_step.wrong == member.wrong
 
 
+def test_members_of_one_name_stay_two(make: Maker, documents: list[Document], tmp_path: Path) -> None:
+    paths = []
+    for at, name in enumerate(("a/dev", "b/dev", "union")):
+        place = tmp_path / f"{name}.jsonl"
+        place.parent.mkdir(exist_ok=True)
+        paths.append(str(write_said(place, documents, {documents[0].id: [Mention(((at, at + 2),), "Disease")]})))
+    recipe = make(members={"dev": paths})
+    parts = read_parts(recipe.corpus)
+    members, _ = read_members(recipe, dev=parts.dev, train=parts.train)
+    assert [member.name for member in members] == ["dev", "dev (2)", "union (2)"]
+    assert [len(next(iter(m.wrong[0].values()))) for m in members] == [1, 1, 1]
+
+
 BAD: dict[str, tuple[Callable[[Path, list[Document]], dict[str, Any]], type[FascicleError], str]] = {
     "one class": (
         lambda p, d: {"members": {"dev": [str(write_said(p / "m.jsonl", d, {x.id: list(x.layer(GOLD)) for x in d}))]}},

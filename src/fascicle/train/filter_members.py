@@ -6,7 +6,7 @@ import hashlib
 import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
@@ -25,6 +25,7 @@ from fascicle.train.corpus import part_sha256
 Predicted = Mapping[str, tuple[Mention, ...]]
 _EPOCH: Final = re.compile(r"dev-(?:epoch|step)-([0-9]+)\.tsv(?:\.gz)?")
 _CHOSEN: Final = ("dev.tsv", "dev.tsv.gz")
+ROWS: Final = ("union", "half", "kept")  # what is scored beside the members where the threshold is chosen
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,7 +33,7 @@ class Member:
     """What one system predicted.
 
     Attributes:
-        name: of its folder or file.
+        name: of its folder or file; of several with one name, with a number.
         files: that were read, those of epochs first.
         wrong: predictions that negatives are taken from, one mapping for each file.
         chosen: what it predicts when it is used; ``None`` for cross-fitted predictions.
@@ -63,12 +64,24 @@ def read_members(
         InputError: nothing is there, a run without epochs or of other data, predictions for other documents or texts,
             or names of types that the gold does not have.
     """
-    on_dev = [_of_path(path, recipe, dev) for path in recipe.members.dev]
+    on_dev = _named_apart([_of_path(path, recipe, dev) for path in recipe.members.dev])
     on_train = [_of_file(Path(path), train, part="train") for path in recipe.members.train]
     types = {mention.type for document in (*train, *dev) for mention in document.layer(GOLD)}
     for member in (*on_dev, *on_train):
         _check_types(member, types, chosen=recipe.corpus.types is not UNSET)
     return on_dev, on_train
+
+
+def _named_apart(members: Sequence[Member]) -> list[Member]:
+    """Members under names of which no two are the same, and none is that of a row beside them."""
+    taken, found = set(ROWS), list[Member]()
+    for member in members:
+        name, number = member.name, 2
+        while name in taken:
+            name, number = f"{member.name} ({number})", number + 1
+        taken.add(name)
+        found.append(replace(member, name=name))
+    return found
 
 
 def _of_path(path: str, recipe: FilterRecipe, dev: Sequence[Document]) -> Member:

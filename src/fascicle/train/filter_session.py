@@ -26,7 +26,7 @@ from fascicle.text.pieces import PieceTokenizer
 from fascicle.train.corpus import part_sha256
 from fascicle.train.events import Note
 from fascicle.train.filter_events import FilterEpoch, FilterEvent, FilterFinished, Verdict
-from fascicle.train.filter_members import Member
+from fascicle.train.filter_members import ROWS, Member
 from fascicle.train.loop import EpochDone, StepDone, Trainer
 from fascicle.train.session import weights_in, write_json
 from fascicle.train.state import save_state
@@ -159,7 +159,8 @@ class FilterSession:
             chosen_on=part_sha256(self._recipe.corpus.dev),
             documents=len(documents),
         )
-        found = {**systems, "union": union, "half": _from(scored, 0.5), "kept": _from(scored, value)}
+        beside = dict(zip(ROWS, (union, _from(scored, 0.5), _from(scored, value)), strict=True))
+        found = {**systems, **beside}
         return facts, {name: _row(gold, said) for name, said in found.items()}, note
 
     def _best(self) -> dict[str, Any]:
