@@ -117,6 +117,9 @@ def test_without_torch_the_extra_is_named(
 def test_export_needs_a_model_and_a_place(refused: Refused, model: Path, tmp_path: Path) -> None:
     assert "-o" in refused("export", model)
     assert "there is no model" in refused("export", tmp_path / "none", "-o", tmp_path / "x")
+    assert "human annotation" in refused("export", model, "-o", tmp_path / "x", "--name", "gold")
+    assert "would be lost" in refused("export", model, "-o", model.parent, "--overwrite")
+    assert model.is_dir()
 
 
 @pytest.mark.slow

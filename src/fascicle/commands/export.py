@@ -11,7 +11,7 @@ import msgspec
 from fascicle.commands.console import needs_extra, say
 from fascicle.commands.outputs import check_apart
 from fascicle.commands.parsing import add_json, add_overwrite
-from fascicle.core.document import Document
+from fascicle.core.document import GOLD, Document
 from fascicle.errors import InputError, UsageError
 from fascicle.formats.atomic import check_folder
 from fascicle.formats.files import read
@@ -53,6 +53,8 @@ def run(args: argparse.Namespace) -> int:
     """Exports; returns the exit code."""
     if not args.output:
         raise UsageError("no place to write was given; name a folder with -o")
+    if args.name == GOLD:
+        raise UsageError(f"--name {GOLD} is that of human annotation; give the model another name")
     folder, target = find_model(args.model), Path(args.output)
     with needs_extra("train"):
         from fascicle.models.ship import export_model
