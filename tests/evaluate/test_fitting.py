@@ -95,11 +95,16 @@ def test_the_threshold_of_a_type_is_that_of_the_type_alone(rows: list[Row], targ
         fitted = fit_calibration(judged, method="none", target=target, types=TYPES, chosen_on="x").calibration
     except InputError:
         return
-    assert set(fitted.thresholds) == predicted
+    reached = {
+        name
+        for name in predicted
+        if best_by_hand(judged.of_type(name), judged.of_type(name).scores, target) is not None
+    }
+    assert set(fitted.thresholds) == reached
     for name, threshold in fitted.thresholds.items():
         alone = fit_calibration(judged.of_type(name), method="none", target=target, chosen_on="x").calibration
         assert threshold == alone.threshold
-    if predicted == set(TYPES):
+    if reached == set(TYPES):
         assert fitted.threshold == 0.0
     else:
         assert (
@@ -174,10 +179,22 @@ def test_what_cannot_be_reached(rows: list[Row], target: Target | None, told: st
         fit_calibration(judged, method="none" if target else "isotonic", target=target, chosen_on="x")
 
 
-def test_a_type_that_cannot_reach_it_is_named() -> None:
+def test_a_type_that_cannot_reach_it_takes_the_common_threshold_and_it_is_said() -> None:
     rows: list[Row] = [(0.9, True, "A"), (0.8, False, "B"), (0.7, True, "B")]
-    with pytest.raises(InputError, match=r"of the type 'B', no threshold gives a precision of 0\.9; the best is 0\.5"):
-        fit_calibration(data(rows), method="none", target=Target(precision=0.9), types=TYPES, chosen_on="x")
+    fitted = fit_calibration(data(rows), method="none", target=Target(precision=0.9), types=TYPES, chosen_on="x")
+    assert fitted.calibration.thresholds == {"A": 0.0}
+    assert fitted.calibration.threshold == pytest.approx(0.85)
+    assert fitted.notes == (
+        "of the type 'B', no threshold gives a precision of 0.9; the best is 0.5000 at 0.7; "
+        "so it takes the threshold of all types, 0.85",
+    )
+    assert fitted.stages[-1].mentions == 1
+
+
+def test_what_all_types_together_cannot_reach_is_refused_per_type_too() -> None:
+    rows: list[Row] = [(0.9, False, "B"), (0.8, True, "A")]
+    with pytest.raises(InputError, match=r"of the type 'B', no threshold .*; of all types, no threshold"):
+        fit_calibration(data(rows, missed=1), method="none", target=Target(precision=0.9), types=TYPES, chosen_on="x")
 
 
 def test_no_temperature_fits_what_is_parted_without_exception() -> None:

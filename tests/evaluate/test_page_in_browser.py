@@ -169,13 +169,19 @@ def test_links_of_the_contents_lead_to_their_sections(opened: Opened) -> None:
         assert -1 <= top < 200 or bottom <= 1, target
 
 
-def test_a_link_to_a_hidden_part_shows_it(opened: Opened) -> None:
+@pytest.mark.parametrize(("shown", "hidden"), [("second", "#examples-0"), ("first", "#examples-1")])
+def test_a_link_to_a_hidden_part_shows_it_and_leads_there(opened: Opened, shown: str, hidden: str) -> None:
     page = opened()
-    page.select_option("#filter-system", label="second")
-    assert not page.locator("#examples-0").is_visible()
-    page.locator('#contents a[href="#examples-0"]').click()
-    page.wait_for_function("document.querySelector('#examples-0').offsetHeight > 0")
+    page.select_option("#filter-system", label=shown)
+    assert not page.locator(hidden).is_visible()
+    page.evaluate("scrollTo(0, 0)")
+    page.locator(f'#contents a[href="{hidden}"]').click()
+    page.wait_for_function("s => document.querySelector(s).offsetHeight > 0", arg=hidden)
     assert counted(page) == page.locator(".example").count()
+    page.wait_for_function(
+        "s => { const top = document.querySelector(s).getBoundingClientRect().top; return top >= -1 && top < 200 }",
+        arg=hidden,
+    )
 
 
 def bottoms(page: Page, kind: str) -> list[dict[str, Any]]:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
+import msgspec
 import numpy as np
 import pytest
 from hypothesis import given
@@ -166,6 +168,34 @@ def test_more_types_than_looks_share_the_last_one() -> None:
     assert len(types) == len(STYLES)
     assert types[-1].startswith(f"{12 - len(STYLES) + 1} other types")
     assert sum(int(text.split("(")[1].rstrip(")")) for text in types) == 300
+
+
+def test_types_of_any_name_are_drawn_as_they_are() -> None:
+    names = ("_type", "$\\frac{$", "a$b$")
+    data = made(60)
+    data = replace(data, header=msgspec.structs.replace(data.header, types=names))
+    with sheet() as figure:
+        draw_pca(figure, data)
+        svg(figure)
+        texts = [text.get_text().strip().rpartition(" (")[0] for text in figure.legends[0].get_texts()]
+        corners = [text.get_text().partition(":")[0] for text in figure.axes[0].texts]
+    assert texts[:3] == list(names)
+    assert sorted(corners) == sorted(["none", *names])
+    with sheet() as figure:
+        draw_violins(figure, data)
+        svg(figure)
+        ticks = [label.get_text().partition("\n")[0] for label in figure.axes[0].get_xticklabels()]
+    assert ticks == list(names)
+
+
+def test_the_numbers_of_a_logarithmic_axis_are_plain_text() -> None:
+    with sheet() as figure:
+        draw_volcano(figure, made(300))
+        svg(figure)
+        axis = figure.axes[0].yaxis
+        texts = [label.get_text() for which in (False, True) for label in axis.get_ticklabels(minor=which)]
+    told = [float(text.replace("\u2212", "-")) for text in texts if text]
+    assert len(told) > 2
 
 
 def test_what_cannot_be_drawn_is_said(tmp_path: Path) -> None:

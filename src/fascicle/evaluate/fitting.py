@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final, Literal
 
@@ -95,7 +95,8 @@ def fit_calibration(
 
     A threshold lies in the middle between the lowest score that is kept and the highest that is not, so that scores
     that differ in the last digits, as between torch and ONNX, decide alike; where all are kept, it is 0. A type that
-    the gold or the predictions lack takes the threshold of all types together.
+    the gold or the predictions lack, or that no threshold of its own brings to the target, takes the threshold of all
+    types together.
 
     Args:
         data: predictions on development data, with the scores of ``decode.calibration.rounded``.
@@ -138,21 +139,30 @@ def _with_thresholds(
     fitted: Calibration, data: Judged, *, target: Target, types: Sequence[str], notes: list[str]
 ) -> Calibration:
     """The calibration with a threshold of each type, and where one is needed for all."""
-    parts = {name: data.of_type(name) for name in types}
-    lacking = [name for name, part in parts.items() if not part.gold[name] or not len(part.scores)]
-    found = {name: _of_type(name, part, target) for name, part in parts.items() if name not in lacking}
-    overall = 0.0 if found and not lacking else _threshold(data, target)
-    for name in lacking:
-        side = "predicted" if parts[name].gold[name] else "gold"
-        notes.append(f"there is no {side} mention of {name!r}, so it takes the threshold of all types, {overall:.4g}")
+    found: dict[str, float] = {}
+    lacking: dict[str, str] = {}  # types without a threshold of their own -> why
+    for name in types:
+        part = data.of_type(name)
+        if not part.gold[name] or not len(part.scores):
+            lacking[name] = f"there is no {'predicted' if part.gold[name] else 'gold'} mention of {name!r},"
+            continue
+        try:
+            found[name] = _threshold(part, target)
+        except InputError as error:
+            lacking[name] = f"of the type {name!r}, {error};"
+    overall = 0.0 if found and not lacking else _overall(data, target, lacking)
+    notes += [f"{why} so it takes the threshold of all types, {overall:.4g}" for why in lacking.values()]
     return msgspec.structs.replace(fitted, threshold=overall, thresholds=found)
 
 
-def _of_type(name: str, data: Judged, target: Target) -> float:
+def _overall(data: Judged, target: Target, lacking: Mapping[str, str]) -> float:
+    """The threshold of all types together, which some of them need."""
     try:
         return _threshold(data, target)
     except InputError as error:
-        raise InputError(f"of the type {name!r}, {error}") from None
+        if not lacking:
+            raise
+        raise InputError(f"{' '.join(lacking.values())} of all types, {error}") from None
 
 
 def _threshold(data: Judged, target: Target) -> float:

@@ -33,6 +33,9 @@
   form.hidden = false;
   window.addEventListener("hashchange", () => {
     const target = document.getElementById(decodeURIComponent(window.location.hash.slice(1)));
-    if (target && target.closest("[hidden]")) { form.reset(); }
+    if (!target || !target.closest("[hidden]")) return;
+    form.reset();
+    filter();
+    target.scrollIntoView();
   });
 })();

@@ -97,6 +97,8 @@ def draw_violins(figure: Figure, data: Distributions) -> None:
 
 def draw_volcano(figure: Figure, data: Distributions) -> None:
     """Every class but the gold type against it: how many times as probable, and the spread of the probabilities."""
+    from matplotlib.ticker import LogFormatter
+
     found = ratios(data.numbers, data.gold)
     axes = figure.add_subplot()
     parts = (
@@ -118,6 +120,9 @@ def draw_volcano(figure: Figure, data: Distributions) -> None:
             label=f"{label}: {_count(rows)}",
         )
     axes.set_yscale("log")
+    # The formatters of the scale itself write formulas, which the look of the house does not read.
+    axes.yaxis.set_major_formatter(LogFormatter())
+    axes.yaxis.set_minor_formatter(LogFormatter())
     for place in (-1, 1):
         axes.axvline(place, color="#555555", linestyle="--", linewidth=0.8)
     axes.axhline(10**-1.5, color="#555555", linestyle="--", linewidth=0.8)
