@@ -1,6 +1,7 @@
 """Do the two losses of a bundle pull the shared encoder in one direction? Their gradients over the course of training.
 
 usage: python benchmarks/bundling_gradients.py [--corpora conll04 ...] [--seed 1] [--batches 8] [--threads 1]
+       [--precision fp32]
 
 ``FASCICLE_DATA`` names the corpora. Trains the bundle of ``benchmarks/grids/bundling.toml`` as a run of that grid does,
 and looks at it before training and after every epoch. Looking changes nothing: dropout is off, no number is drawn from
@@ -29,6 +30,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import msgspec
 import torch
 from torch import Tensor
 
@@ -187,6 +189,14 @@ def runs_of(corpora: Iterable[str], *, seed: int) -> list[GridRun]:
     return [planned[corpus, seed] for corpus in corpora]
 
 
+def in_precision(recipe: Recipe, precision: str | None) -> Recipe:
+    """A recipe whose training has another precision."""
+    if precision is None:
+        return recipe
+    training = msgspec.structs.replace(recipe.training, precision=precision)
+    return msgspec.structs.replace(recipe, training=training)
+
+
 def main() -> int:
     """Trains, prints and writes ``results/bundling-gradients.json``."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
@@ -194,16 +204,22 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=1, help="seed of the runs (default 1)")
     parser.add_argument("--batches", type=int, default=8, help="batches to look at (default 8)")
     parser.add_argument("--threads", type=int, default=1, help="of torch (default 1)")
+    parser.add_argument("--precision", choices=("bf16", "fp32"), help="of training, if not that of the grid")
     args = parser.parse_args()
     torch.set_num_threads(args.threads)
     found: dict[str, Any] = {}
     try:
         for run in runs_of(args.corpora, seed=args.seed):
-            recipe, epochs = run.resolved(), []
+            recipe, epochs = in_precision(run.resolved(), args.precision), []
             for line in follow(recipe, count=args.batches):
                 epochs.append(line)
                 print(json.dumps({"run": run.name, **line}), flush=True)
-            found[run.name] = {"corpus": run.corpus, "weights": recipe.weights(), "epochs": epochs}
+            found[run.name] = {
+                "corpus": run.corpus,
+                "precision": recipe.training.precision,
+                "weights": recipe.weights(),
+                "epochs": epochs,
+            }
     except FascicleError as error:
         sys.stderr.write(f"{error}\n")
         return 2

@@ -28,24 +28,24 @@ class Dev:
     rows: Mapping[Key, Row]
 
     def f1(self, *key: str) -> dict[int, float]:
-        """Seed -> F1 in points of the runs that are done."""
-        row = self.rows.get(_key(key))
-        return {seed: 100 * float(v["dev"]["micro"]["f1"]) for seed, v in row.found.items()} if row else {}
+        """Seed -> F1 in points of the runs that are done; of a variant in fp32, other seeds in the grid's precision."""
+        return {seed: 100 * float(v["dev"]["micro"]["f1"]) for row in self._rows(key) for seed, v in row.found.items()}
 
     def seeds(self, *key: str) -> set[int]:
         """The seeds that are planned."""
-        row = self.rows.get(_key(key))
-        return {run.recipe.seed for run in row.runs} if row else set()
+        return {run.recipe.seed for row in self._rows(key) for run in row.runs}
+
+    def _rows(self, key: tuple[str, ...]) -> list[Row]:
+        """The row of the grid's precision, then that in fp32, if one is asked for."""
+        corpus, system, variant, head = key
+        variants = dict.fromkeys((variant.removesuffix("fp32").removesuffix("-"), variant))
+        found = (self.rows.get((corpus, system, one, head)) for one in variants)
+        return [row for row in found if row is not None]
 
     def cell(self, *key: str) -> str:
         """Mean and standard deviation; empty if the row is not planned."""
         planned = self.seeds(*key)
         return over_seeds(self.f1(*key), len(planned)) if planned else ""
-
-
-def _key(given: tuple[str, ...]) -> Key:
-    corpus, system, variant, head = given
-    return corpus, system, variant, head
 
 
 def dev_of(grid: Grid) -> Dev:
@@ -102,20 +102,24 @@ def representations(studies: Grid) -> str:
     body = [
         [
             name,
-            dev.cell("conll04", "spanner", variant, ""),
-            dev.cell("conll04", "bundle", variant, "span"),
-            dev.cell("conll04", "bundle", variant, "softmax"),
+            dev.cell("conll04", "spanner", alone, ""),
+            dev.cell("conll04", "bundle", bundled, "span"),
+            dev.cell("conll04", "bundle", bundled, "softmax"),
         ]
-        for name, variant in {"boundary": "boundary", "pooling": "pooling", "hybrid": ""}.items()
+        for name, alone, bundled in (
+            ("boundary", "boundary", "boundary"),
+            ("pooling", "pooling", "pooling-fp32"),
+            ("hybrid", "", ""),
+        )
     ]
     return markdown(["dev F1 on conll04, span vector", "SpanNER", "BL-SpanNER", "BL-SeqNER"], body)
 
 
 OTHERS = (  # model, its cell, what is bundled onto it, the cell of that
-    ("SpanPred", ("spanpred", "", ""), "a tagger, alpha = 0.1", ("spanpred-bundle", "", "span")),
-    ("biaffine", ("biaffine", "", ""), "a tagger, alpha = 0.1", ("biaffine-bundle", "", "biaffine")),
+    ("SpanPred", ("spanpred", "fp32", ""), "a tagger, alpha = 0.1", ("spanpred-bundle", "fp32", "span")),
+    ("biaffine", ("biaffine", "fp32", ""), "a tagger, alpha = 0.1", ("biaffine-bundle", "fp32", "biaffine")),
     ("SeqCRF", ("crf", "", ""), "SpanNER, alpha = 0.1", ("bundle", "crf", "crf")),
-    ("SeqCRF", ("crf", "", ""), "SpanNER, alpha = 0.9", ("crf-bundle", "", "crf")),
+    ("SeqCRF", ("crf", "fp32", ""), "SpanNER, alpha = 0.9", ("crf-bundle", "fp32", "crf")),
 )
 
 
