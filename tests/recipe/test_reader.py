@@ -139,7 +139,7 @@ WRONG = {
     "wrong name": (
         "epochs = 3",
         'precision = "bf61"',
-        ": training.precision = 'bf61' is not allowed: allowed are 'fp32', 'bf16'",
+        ": training.precision = 'bf61' is not allowed: allowed are 'auto', 'fp32', 'bf16'",
     ),
     "three heads": (
         "[training]",

@@ -231,7 +231,8 @@ class TrainingSettings(Settings, frozen=True, kw_only=True):
         clip: largest norm of the gradient; 0 for no limit.
         hidden_pieces: share of pieces replaced by the mask token, drawn anew in every epoch, so that context is learnt
             and not only the words themselves.
-        precision: ``"fp32"``, or ``"bf16"`` (autocast).
+        precision: ``"fp32"``, ``"bf16"`` (autocast), or ``"auto"``: bf16 where the processor has instructions for it.
+            The run folder says which one was used.
         average: evaluate and keep the raw weights (``"none"``), their exponential moving average (``"ema"``), or the
             mean of the weights after the last ``average_epochs`` epochs (``"last"``).
         average_decay: of the moving average, per step.
@@ -255,7 +256,7 @@ class TrainingSettings(Settings, frozen=True, kw_only=True):
     warmup: Share = 0.1
     clip: NotNegative = 1.0
     hidden_pieces: Annotated[float, Meta(ge=0.0, lt=1.0)] = 0.0
-    precision: Literal["fp32", "bf16"] = "bf16"
+    precision: Literal["auto", "fp32", "bf16"] = "auto"
     average: Literal["none", "ema", "last"] = "none"
     average_decay: Annotated[float, Meta(gt=0.0, lt=1.0)] = 0.995
     average_epochs: Positive = 3

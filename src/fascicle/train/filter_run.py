@@ -39,6 +39,7 @@ from fascicle.train.filter_members import Member, read_members
 from fascicle.train.filter_session import Exam, FilterSession
 from fascicle.train.loop import Trainer
 from fascicle.train.parts import Parts, read_parts
+from fascicle.train.precision import slow_precision
 from fascicle.train.run import check_run_folder, check_same_data, start_folder
 from fascicle.train.session import write_json
 from fascicle.train.state import restore_state
@@ -83,13 +84,15 @@ def run_filter(recipe: FilterRecipe, folder: Path, *, resume: bool = False) -> I
     if resume:
         check_same_data(folder, facts)
     start_folder(folder, recipe)
-    write_json(folder / "run.json", _run_facts(recipe, data, held, facts))
+    trainer = Trainer(fresh.model, data, recipe.training, seed=recipe.seed)
+    write_json(folder / "run.json", _run_facts(recipe, data, held, facts) | {"precision": trainer.precision})
+    if text := slow_precision(trainer.device, recipe.training):
+        yield Note(text=text)
     write_json(folder / "split.json", _split_facts(material))
     yield from (Note(text=text) for text in (*parts.notes, *fresh.notes, *_notes(recipe, data, held, material)))
     threshold = [material.documents["dev"][identifier] for identifier in material.splits["dev"].threshold]
     exam = Exam(inputs=held[0], labels=held[1], documents=threshold, members=members[0])
     session = FilterSession(folder=folder, recipe=recipe, manifest=manifest, tokenizer=fresh.tokenizer, exam=exam)
-    trainer = Trainer(fresh.model, data, recipe.training, seed=recipe.seed)
     if resume:
         yield from _resumed(folder, session, trainer)
     yield from session.train(trainer)

@@ -3,7 +3,8 @@
 Left out are the name of the recipe, where its data lie, and every value that is the default, so that a setting that a
 later release adds changes no hash. Put in are the contents of corpora, dictionaries and descriptions of types, as
 hashes, and the seed. The encoder counts by its name and revision, not by its files. Whoever changes a *default* changes
-what silent recipes mean: ``VERSION`` is then raised, and all results are stale.
+what silent recipes mean: the earlier one goes into ``_ONCE_DEFAULT``, so that recipes that say it keep their hash, and
+silent ones get another.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from fascicle.recipe.settings import Recipe
 from fascicle.train.corpus import check_data, data_name, part_sha256
 
 VERSION: Final = 1
+_ONCE_DEFAULT: Final = (("training", "precision", "bf16"),)  # table, setting, the value that is left out
 
 
 def recipe_hash(recipe: Recipe, data: Mapping[str, str]) -> str:
@@ -31,7 +33,7 @@ def recipe_hash(recipe: Recipe, data: Mapping[str, str]) -> str:
         recipe: with its seed.
         data: sha256 of all data that the recipe names, see ``data_hashes``.
     """
-    values = {"corpus": {}, **changed_values(recipe)}
+    values = {"corpus": {}, **_with_earlier_defaults(recipe)}
     for key in recipe.files():
         table, _, name = key.partition(".")
         values[table].pop(name)
@@ -62,6 +64,17 @@ def data_hashes(recipe: Recipe, known: dict[str, str] | None = None) -> dict[str
 def changed_values(recipe: Recipe) -> dict[str, Any]:
     """The values of a recipe that are not the defaults, as a recipe file would say them."""
     return _as_in_a_file(_changed(recipe, default=None))
+
+
+def _with_earlier_defaults(recipe: Recipe) -> dict[str, Any]:
+    """The same against the defaults that hashes began with."""
+    values = changed_values(recipe)
+    for table, setting, once in _ONCE_DEFAULT:
+        value = getattr(getattr(recipe, table), setting)
+        kept = {key: other for key, other in values.pop(table, {}).items() if key != setting}
+        kept |= {} if value == once else {setting: value}
+        values |= {table: kept} if kept else {}
+    return values
 
 
 def all_values(recipe: Recipe) -> dict[str, Any]:

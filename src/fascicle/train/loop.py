@@ -18,6 +18,7 @@ from torch.optim.lr_scheduler import LambdaLR
 from fascicle.models.model import Trainable
 from fascicle.recipe.settings import TrainingSettings
 from fascicle.train.optim import WeightAverage, make_optimizer, make_schedule
+from fascicle.train.precision import precision_on
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,9 +74,9 @@ class Trainer:
         self.epoch = 0
         self.step = 0
         self.average = WeightAverage(model, settings)
-        self.bf16 = settings.precision == "bf16"
         self._accelerator = Accelerator()  # without its mixed precision, which is one for the life of the process
         self.device = self._accelerator.device
+        self.precision = precision_on(self.device, settings)
         model.to(self.device)
         self.optimizer: Optimizer = make_optimizer(model, settings)
         self.move_schedule()
@@ -83,6 +84,11 @@ class Trainer:
     def move_schedule(self) -> None:
         """Puts the schedule to ``step``, also after that was set from outside."""
         self.schedule: LambdaLR = make_schedule(self.optimizer, self.settings, steps=self.steps, done=self.step)
+
+    @property
+    def bf16(self) -> bool:
+        """Whether it trains under bf16 autocast."""
+        return self.precision == "bf16"
 
     @property
     def steps(self) -> int:

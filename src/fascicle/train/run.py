@@ -37,6 +37,7 @@ from fascicle.train.environment import describe_environment
 from fascicle.train.events import Note, RunEvent
 from fascicle.train.loop import Trainer
 from fascicle.train.parts import Parts, read_parts, representable
+from fascicle.train.precision import slow_precision
 from fascicle.train.prepare import check_encoder, prepare
 from fascicle.train.session import Session, write_json
 from fascicle.train.state import restore_state
@@ -84,11 +85,13 @@ def run_recipe(recipe: Recipe, folder: Path, *, resume: bool = False) -> Iterato
     facts = parts.facts(recipe)
     if resume:
         check_same_data(folder, facts)
-    write_json(folder / "run.json", _facts(recipe, parts, data, facts))
+    trainer = Trainer(model, data, recipe.training, seed=recipe.seed)
+    write_json(folder / "run.json", _facts(recipe, parts, data, facts) | {"precision": trainer.precision})
+    if text := slow_precision(trainer.device, recipe.training):
+        yield Note(text=text)
     session = Session(
         folder=folder, recipe=recipe, manifest=manifest, tokenizer=pretrained.tokenizer, model=model, parts=parts
     )
-    trainer = Trainer(model, data, recipe.training, seed=recipe.seed)
     if resume and (folder / "state").exists():
         restore_state(folder / "state", trainer)
         session.rewind(epoch=trainer.epoch, step=trainer.step)

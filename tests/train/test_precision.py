@@ -1,0 +1,56 @@
+"""bf16 where the processor has it, and a warning where it would be emulated."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import pytest
+import torch
+
+from fascicle.recipe.settings import Recipe, TrainingSettings
+from fascicle.train.events import Note
+from fascicle.train.precision import computes_bf16, precision_on, slow_precision
+from fascicle.train.run import run_recipe
+
+Maker = Callable[..., Recipe]
+CPU = torch.device("cpu")
+
+
+@pytest.fixture(params=["avx512_bf16", "amx_bf16", "bf16", "avx2", ""])
+def processor(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    """A processor that has one of these instructions; none: torch cannot tell."""
+    known: Mapping[str, bool] = {"avx2": True, request.param: True} if request.param else {}
+    monkeypatch.setattr(torch.cpu, "get_capabilities", lambda: known, raising=False)
+    return str(request.param)
+
+
+def test_auto_takes_bf16_only_where_it_is_computed(processor: str) -> None:
+    has = "bf16" in processor
+    assert computes_bf16(CPU) is (has if processor else None)
+    assert precision_on(CPU, TrainingSettings(precision="auto")) == ("bf16" if has else "fp32")
+    assert precision_on(CPU, TrainingSettings(precision="bf16")) == "bf16"
+    assert precision_on(CPU, TrainingSettings(precision="fp32")) == "fp32"
+
+
+def test_one_is_told_where_bf16_would_be_emulated(processor: str) -> None:
+    told = slow_precision(CPU, TrainingSettings(precision="bf16"))
+    assert bool(told) is (processor == "avx2")
+    assert not told or "emulated" in told
+    for precision in ("auto", "fp32"):
+        assert slow_precision(CPU, TrainingSettings(precision=precision)) == ""
+
+
+def test_the_default_is_auto() -> None:
+    assert TrainingSettings().precision == "auto"
+
+
+@pytest.mark.parametrize("precision", ["auto", "fp32", "bf16"])
+def test_a_run_says_what_it_used(tiny_recipe: Maker, tmp_path: Path, precision: str) -> None:
+    recipe = tiny_recipe(training={"epochs": 1, "precision": precision})
+    events = list(run_recipe(recipe, tmp_path / "run"))
+    facts = json.loads((tmp_path / "run" / "run.json").read_text(encoding="utf-8"))
+    assert facts["precision"] == precision_on(CPU, recipe.training)
+    slow = slow_precision(CPU, recipe.training)
+    assert (Note(text=slow) in events) is bool(slow)
