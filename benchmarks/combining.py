@@ -3,11 +3,11 @@
 usage: python benchmarks/combining.py choose CORPUS --runs FOLDER [--grid GRID.toml]
        python benchmarks/combining.py score CORPUS --runs FOLDER [--filters FOLDER]
 
-The runs are those of a grid, ``benchmarks/grids/span-heads.toml`` or that of ``--grid`` (CORPUS-SYSTEM-sSEED, or the
-packed folders of ``collect_predictions.py``). ``choose`` looks at dev alone: every subset of the three systems under
-every rule, and the best single system; it writes ``results/combining/CORPUS.choice.json``. ``score`` refuses to open
-test before that file is there. It writes ``results/combining/CORPUS.json``: every row with its interval, and its
-difference to the single system that was best on dev, paired. The control is a vote of as many seeds of that one family.
+The runs are those of ``benchmarks/grids/combining.toml`` (CORPUS-SYSTEM-sSEED), or their packed folders, see
+``collect_predictions.py``. ``choose`` looks at dev alone: every subset of the systems under every rule, and the best
+single system; it writes ``results/combining/CORPUS.choice.json``. ``score`` refuses to open test before that file is
+there. It writes ``results/combining/CORPUS.json``: every row with its interval, and its
+difference to the single system that was best on dev, paired. The control is a vote of as many seeds of that system.
 
 Filters are run folders ``CORPUS-meta2-s1`` (over SpanPred and SEQ) and ``CORPUS-meta3-s1`` (over all three). They learn
 from dev, so ``choose`` leaves them out; what they keep is a row, and never what was chosen.
@@ -40,6 +40,7 @@ from fascicle.train.corpus import part_sha256, read_part
 from fascicle.train.grid import Grid, read_grid
 
 SYSTEMS: Mapping[str, str] = {"SpanPred": "spanpred", "SEQ": "softmax", "SeqCRF": "crf"}
+MORE: Mapping[str, str] = {"SpanNER": "spanner", "BL-SpanNER": "bundle"}  # where they were run, the choice has them too
 PLACE = RESULTS / "combining"
 Found = dict[str, tuple[Mention, ...]]
 
@@ -108,7 +109,7 @@ def main() -> int:
     parser.add_argument("corpus")
     parser.add_argument("--runs", type=Path, required=True)
     parser.add_argument("--filters", type=Path)
-    parser.add_argument("--grid", type=Path, default=HERE / "grids" / "span-heads.toml")
+    parser.add_argument("--grid", type=Path, default=HERE / "grids" / "combining.toml")
     args = parser.parse_args()
     grid = read_grid(args.grid)
     PLACE.mkdir(parents=True, exist_ok=True)
@@ -126,13 +127,13 @@ def main() -> int:
 
 
 def singles(part: Part) -> dict[str, Found]:
-    """What each of the three systems said.
+    """What each of the systems said: the three of Table 1, and those that were run beside them.
 
     Raises:
-        InputError: a run is missing.
+        InputError: a run of the three is missing.
     """
-    found = {name: part.said(system) for name, system in SYSTEMS.items()}
-    lacking = [name for name, said in found.items() if said is None]
+    found = {name: part.said(system) for name, system in {**SYSTEMS, **MORE}.items()}
+    lacking = [name for name in SYSTEMS if found[name] is None]
     if lacking:
         raise InputError(
             f"{part.runs} has no complete run of {', '.join(lacking)} on {part.corpus}; run the grid first"
@@ -204,8 +205,9 @@ def scored(part: Part, chosen: Mapping[str, Any], filters: Path | None) -> dict[
 
 def _controls(part: Part, single: str) -> Iterator[tuple[str, Found]]:
     """A vote of as many seeds of the best single system as there are systems, where they were run."""
-    for count in (2, 3):
-        seeds = [part.said(SYSTEMS[single], seed=seed) for seed in range(1, count + 1)]
+    system = {**SYSTEMS, **MORE}[single]
+    for count in range(2, len(SYSTEMS) + len(MORE) + 1):
+        seeds = [part.said(system, seed=seed) for seed in range(1, count + 1)]
         found = {str(seed): one for seed, one in enumerate(seeds, start=1) if one is not None}
         if len(found) == count:
             yield f"{count} seeds of {single}, union", combined(found, tuple(found), union())

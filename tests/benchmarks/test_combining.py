@@ -106,6 +106,15 @@ def test_the_control_is_a_vote_of_seeds(module: ModuleType, runs: Path) -> None:
     assert rows["2 seeds of SEQ, union"]["over_single"]["estimate"] == 0.0
 
 
+def test_systems_beside_the_three_are_chosen_from_too(module: ModuleType, runs: Path) -> None:
+    (runs / "toy-bundle-s1").symlink_to(runs / "toy-crf-s1")
+    chosen = module.choice(part(module, runs, "dev"))
+    assert "BL-SpanNER" in chosen["dev"]["singles"]
+    assert "SpanNER" not in chosen["dev"]["singles"]
+    rows = module.scored(part(module, runs, "test"), {**chosen, "date": "today"}, None)["rows"]
+    assert rows["BL-SpanNER"]["micro"] == rows["SeqCRF"]["micro"]
+
+
 def test_the_table(module: ModuleType, runs: Path, tmp_path: Path) -> None:
     tables = importlib.import_module("combining_tables")
     assert "not measured" in tables.combining("genia-events", tmp_path)
