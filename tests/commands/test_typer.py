@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from fascicle.cli import main
+from fascicle.formats.distributions import read as read_distributions
 from fascicle.formats.predictions import read as read_predictions
 from fascicle.formats.source import Source
 from fascicle.vectors.files import read_vectors
@@ -55,6 +56,26 @@ def test_training_says_what_its_figures_are(
     kept = json.loads((typer_run / "run" / "scores.json").read_text())["test"]
     assert value == kept
     assert value["lookup_accuracy"] == 1.0
+
+
+def test_distributions_are_written_and_drawn(typer_run: Path, toy_corpus: Path, tmp_path: Path) -> None:
+    target = tmp_path / "said.jsonl"
+    score = ["typer", "score", str(typer_run / "run" / "model"), str(toy_corpus), "--train", str(toy_corpus)]
+    assert main([*score, "--distributions", str(target), "--threads", "1"]) == 0
+    header, stream = read_distributions(target)
+    entries = list(stream)
+    accuracy = json.loads((typer_run / "run" / "scores.json").read_text())["test"]["typing"]["accuracy"]
+    assert sum(entry.found for entry in entries) / len(entries) == pytest.approx(accuracy)
+    for entry in entries:
+        best = max(range(len(header.types)), key=lambda at, entry=entry: entry.probabilities[1 + at])
+        assert entry.found is (header.types[best] == entry.type)
+        assert entry.probabilities[0] == 0.0
+        assert sum(entry.probabilities) == pytest.approx(1.0, abs=1e-5)
+    assert main([*score, "--distributions", str(target)]) == 2  # it exists
+    assert main([*score, "--distributions", str(tmp_path / "said.txt")]) == 2
+    pytest.importorskip("matplotlib")
+    for kind, given in (("violin", target), ("learning", typer_run / "run")):
+        assert main(["plot", kind, str(given), "-o", str(tmp_path / f"{kind}.svg")]) == 0
 
 
 def test_the_spans_of_another_system_are_typed(typer_run: Path, toy_corpus: Path, tmp_path: Path) -> None:

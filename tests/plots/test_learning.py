@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from pathlib import Path
 from typing import Any
 
@@ -110,8 +111,30 @@ def test_a_run_scored_within_epochs_is_drawn_over_steps(tmp_path: Path) -> None:
         assert figure.axes[1].get_xlabel() == "step"
         assert figure.legends[0].get_texts()[0].get_text() == "run: 75.0 at step 20"
     other = folder(tmp_path / "other")
-    with pytest.raises(UsageError, match="run counts steps and other runs count epochs"):
+    with pytest.raises(UsageError, match="other counts epochs and run steps; draw them apart"):
         load_runs([str(other), str(path)])
+
+
+def test_of_a_span_typer_the_loss_is_drawn(tmp_path: Path) -> None:
+    path = tmp_path / "typer"
+    path.mkdir()
+    rows = [{"update": at, "loss": 100.0 / at, "mean": 2.0 / at} for at in (1, 2, 3)]
+    lines = [json.dumps(row) for row in [*rows, {"update": 4, "loss": float("nan"), "mean": float("nan")}]]
+    (path / "metrics.jsonl").write_text("\n".join(lines), encoding="utf-8")
+    (run,) = load_runs([str(path)])
+    assert (run.unit, run.places, run.heads, run.finished) == ("update", (1, 2, 3, 4), (), False)
+    assert run.loss[:3] == (2.0, 1.0, pytest.approx(2 / 3))
+    assert math.isnan(run.loss[3])
+    assert run.note == "the run typer is not finished: its first 4 updates so far are drawn"
+    with sheet() as figure:
+        draw_learning(figure, [run])
+        (axes,) = figure.axes
+        assert (axes.get_xlabel(), axes.get_ylabel()) == ("update", "mean training loss")
+    with pytest.raises(UsageError, match="typer counts updates and run epochs; draw them apart"):
+        load_runs([str(path), str(folder(tmp_path / "run"))])
+    (path / "metrics.jsonl").write_text("\n".join([lines[1], lines[0]]), encoding="utf-8")
+    with pytest.raises(FormatError, match="updates are not in order"):
+        load_runs([str(path)])
 
 
 @pytest.mark.parametrize("name", ["_run", "a$b^$c"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections import Counter
 from pathlib import Path
 
@@ -20,7 +21,7 @@ from fascicle.recipe.settings import CorpusTypes
 from fascicle.recipe.typer import SpanTyperSettings, TyperManifest, TyperRecipe, parse_typer_recipe
 from fascicle.train.typer import TyperFinished, UpdateDone, run_typer
 from fascicle.train.typer_data import TaughtSpans, typer_data
-from fascicle.train.typer_scores import given_mentions
+from fascicle.train.typer_scores import GivenMention, distributions_of, given_mentions
 
 WORDS = (
     "lung",
@@ -314,3 +315,17 @@ def test_the_sum_of_a_draw_of_everything_is_the_loss_of_everything() -> None:
             rows, batch = vocabulary.batch([tuple([*WORDS, "?"][row] for row in string)])
             total -= count * torch.log_softmax(network(rows, batch), dim=1)[0, kind].item()
     assert sum(part.item() for part in parts) == pytest.approx(total, rel=1e-5)
+
+
+def test_distributions_of_given_mentions() -> None:
+    tables = np.array([[0.5, 0.25, 0.25], [0.125, 0.75, 0.125]])
+    whole = GivenMention(document="1", spans=((0, 2),), gold="A", probabilities=tables[:1], said=("A",))
+    torn = GivenMention(document="1", spans=((0, 2), (4, 6)), gold="B", probabilities=tables, said=("A", "B"))
+    new = GivenMention(document="2", spans=((0, 2),), gold="X", probabilities=tables[:1], said=("A",))
+    first, second, third = distributions_of([whole, torn, new], ("A", "B", "C"))
+    assert first.found
+    assert first.probabilities == pytest.approx((0.0, 0.5, 0.25, 0.25))
+    means = [math.sqrt(a * b) for a, b in zip(*tables.tolist(), strict=True)]
+    assert second.probabilities == pytest.approx((0.0, *(mean / sum(means) for mean in means)))
+    assert not second.found  # one of two fragments
+    assert (third.unreachable, third.probabilities) == ("unknown-type", ())

@@ -30,13 +30,33 @@ def add_model(parser: argparse.ArgumentParser) -> None:
     """Adds the options of a model that is scored in place of a file, or beside it."""
     group = parser.add_argument_group("model", "score a model itself, without a file of its predictions")
     group.add_argument("--model", metavar="MODEL", help="a model folder or the name of a shipped model")
-    group.add_argument(
+    add_distributions(group)
+    add_threads(parser)
+
+
+def add_distributions(parser: argparse._ActionsContainer) -> None:
+    """Adds the option for a distributions file."""
+    parser.add_argument(
         "--distributions",
         metavar="FILE.jsonl",
         help="write the probability of each type for every gold mention, for fascicle plot; ends in "
         + " or ".join(SUFFIXES),
     )
-    add_threads(parser)
+
+
+def check_distributions(args: argparse.Namespace) -> None:
+    """Refuses a place that cannot be written.
+
+    Raises:
+        OutputError: another name, or a file that exists.
+    """
+    if args.distributions is None:
+        return
+    if not args.distributions.endswith(SUFFIXES):
+        raise OutputError(
+            f"the distributions file {args.distributions} was asked for; its name must end with {' or '.join(SUFFIXES)}"
+        )
+    check_target(args.distributions, overwrite=args.overwrite)
 
 
 def check_model(args: argparse.Namespace) -> None:
@@ -52,13 +72,7 @@ def check_model(args: argparse.Namespace) -> None:
         for name in ("distributions", "threads"):
             if getattr(args, name) is not None:
                 raise UsageError(f"--{name} is about a model; give --model MODEL too")
-    if args.distributions is not None:
-        if not args.distributions.endswith(SUFFIXES):
-            raise OutputError(
-                f"the distributions file {args.distributions} was asked for; its name must end with "
-                f"{' or '.join(SUFFIXES)}"
-            )
-        check_target(args.distributions, overwrite=args.overwrite)
+    check_distributions(args)
 
 
 def run_model(

@@ -24,6 +24,7 @@ from fascicle.commands.parsing import (
     natural,
 )
 from fascicle.commands.predicted import Predicted, read_predicted
+from fascicle.commands.probed import add_distributions, check_distributions
 from fascicle.commands.systems import PREDICTIONS
 from fascicle.commands.typing_text import typing_text
 from fascicle.core.document import Document, Patch
@@ -31,6 +32,8 @@ from fascicle.errors import InputError, UsageError
 from fascicle.evaluate.inputs import check_texts
 from fascicle.evaluate.typing import fit_lookup
 from fascicle.formats.atomic import check_target
+from fascicle.formats.distributions import Header
+from fascicle.formats.distributions import write as write_distributions
 from fascicle.formats.files import unique_ids
 from fascicle.formats.predictions import Prediction, text_hash, write
 from fascicle.recipe.typer import TyperRecipe, read_typer_recipe
@@ -75,6 +78,8 @@ def configure(parser: Parser) -> None:
     score.add_argument("gold", metavar="GOLD", help="a corpus in any format")
     score.add_argument("--train", required=True, metavar="PATH", help="the training corpus, which the baselines need")
     score.add_argument("--input-format", choices=INPUT_FORMATS, default="auto", help="of both; default: auto")
+    add_distributions(score)
+    add_overwrite(score)
     _add_common(score)
     add_json(score, what="the scores")
     add_reading_details(score.add_argument_group("reading"))
@@ -142,17 +147,22 @@ def run_predict(args: argparse.Namespace) -> int:
 
 def run_score(args: argparse.Namespace) -> int:
     """Scores; returns the exit code."""
+    check_distributions(args)
     model, tally = _opened(args), Tally()
     with needs_extra("train"):
         from fascicle.text.segment import segmenter
-        from fascicle.train.typer_scores import score_typer, training_pairs
+        from fascicle.train.typer_scores import distributions_of, given_mentions, score_typer, training_pairs
     training, gold = (
         list(tally.observe(read_file(path, args, format_name=args.input_format))) for path in (args.train, args.gold)
     )
     lookup = fit_lookup(training_pairs(training, segmenter(model.manifest.settings.segmenter)))
     if not any(document.layer("gold") for document in gold):
         raise InputError(f"{args.gold} holds no gold mention, so there is nothing to type; give annotated text")
-    scores = score_typer(model, gold, lookup)
+    given = given_mentions(model, gold)
+    scores = score_typer(model, gold, lookup, given=given)
+    if args.distributions is not None:
+        header = Header(model=model.manifest.name, family="span-typer", definition="softmax", types=model.types)
+        write_distributions(args.distributions, header, distributions_of(given, model.types), overwrite=args.overwrite)
     sys.stdout.write(json.dumps(scores.as_dict()) + "\n" if args.json else typing_text(scores))
     tally.say(verbose=args.verbose)
     return tally.exit_code(strict=args.strict)

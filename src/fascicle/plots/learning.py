@@ -10,6 +10,8 @@ from fascicle.plots.canvas import STYLES, style
 from fascicle.plots.labels import shown
 from fascicle.plots.runs import RunCurves, read_run
 
+_MARKS = 12  # on a curve of many places
+
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
@@ -18,7 +20,7 @@ def load_runs(folders: Sequence[str]) -> list[RunCurves]:
     """Reads run folders.
 
     Raises:
-        UsageError: more of them than one picture can tell apart, or runs that count epochs and runs that count steps.
+        UsageError: more of them than one picture can tell apart, or runs that count different things.
         InputError: see `plots.runs.read_run`.
     """
     if len(folders) > len(STYLES):
@@ -26,19 +28,48 @@ def load_runs(folders: Sequence[str]) -> list[RunCurves]:
             f"{len(folders)} run folders were given; one picture can tell {len(STYLES)} apart, draw several"
         )
     runs = [read_run(folder) for folder in folders]
-    by_step = [run.name for run in runs if run.unit == "step"]
-    if by_step and len(by_step) < len(runs):
-        raise UsageError(f"{by_step[0]} counts steps and other runs count epochs; draw them apart")
+    other = next((run for run in runs if run.unit != runs[0].unit), None)
+    if other is not None:
+        raise UsageError(f"{runs[0].name} counts {runs[0].unit}s and {other.name} {other.unit}s; draw them apart")
     return runs
 
 
 def size(runs: Sequence[RunCurves]) -> tuple[float, float]:
     """Width and height of the sheet, in inches: every curve has a line below the picture."""
-    return 6.4, 4.4 + 0.2 * sum(len(run.heads) for run in runs)
+    return 6.4, 4.4 + 0.2 * sum(max(1, len(run.heads)) for run in runs)
 
 
 def draw_learning(figure: Figure, runs: Sequence[RunCurves]) -> None:
     """The loss above, F1 below; a run has one look, the other head of a bundle has hollow marks and a thinner line."""
+    if runs[0].unit == "update":
+        _draw_loss(figure, runs)
+    else:
+        _draw_loss_and_f1(figure, runs)
+
+
+def _draw_loss(figure: Figure, runs: Sequence[RunCurves]) -> None:
+    """The loss alone: a span typer looks at no dev part while it trains."""
+    axes = figure.subplots()
+    for number, run in enumerate(runs):
+        look = style(number)
+        every = max(1, len(run.places) // _MARKS)
+        name = f"{shown(run.name)}{'' if run.finished else ', so far'}"
+        axes.plot(
+            run.places,
+            run.loss,
+            color=look.colour,
+            marker=look.marker,
+            markevery=every,
+            linestyle=look.line,
+            label=name,
+        )
+    axes.set_ylabel("mean training loss")
+    axes.set_xlabel(runs[0].unit)
+    axes.set_ylim(bottom=0)
+    figure.legend(loc="outside lower center", ncols=2)
+
+
+def _draw_loss_and_f1(figure: Figure, runs: Sequence[RunCurves]) -> None:
     above, below = figure.subplots(2, 1, sharex=True, height_ratios=(2, 3))
     for number, run in enumerate(runs):
         look = style(number)

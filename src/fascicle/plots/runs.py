@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Final, Literal
@@ -11,6 +12,7 @@ from msgspec import Meta
 
 from fascicle.errors import FormatError, InputError
 
+Unit = Literal["epoch", "step", "update"]
 METRICS: Final = "metrics.jsonl"
 _DEV: Final = "dev"
 
@@ -27,6 +29,11 @@ class _Epoch(msgspec.Struct):
     epoch: Annotated[int, Meta(ge=1)]
     loss: float | None  # a loss that is no number is written as NaN, which JSON does not have
     step: int | None = None
+
+
+class _Update(msgspec.Struct):
+    update: Annotated[int, Meta(ge=1)]
+    mean: float | None
 
 
 class _Chosen(msgspec.Struct):
@@ -52,19 +59,19 @@ class HeadCurve:
 
 @dataclass(frozen=True, kw_only=True)
 class RunCurves:
-    """Where one run was scored on dev: after every epoch, or after some number of steps.
+    """Where one run was scored on dev: after every epoch, or after some number of steps. A span typer never is.
 
     Attributes:
         name: of the folder.
-        unit: what places count, ``"epoch"`` or ``"step"``.
+        unit: what places count: ``"epoch"``, ``"step"``, or the ``"update"`` of a span typer.
         places: their numbers, rising.
-        loss: mean training loss up to each.
-        heads: the answering one first.
+        loss: mean training loss up to each; of a span typer, at each.
+        heads: the answering one first; none of a span typer.
         finished: whether the run came to its end.
     """
 
     name: str
-    unit: Literal["epoch", "step"]
+    unit: Unit
     places: tuple[int, ...]
     loss: tuple[float, ...]
     heads: tuple[HeadCurve, ...]
@@ -75,7 +82,8 @@ class RunCurves:
         """What the reader of a picture should know; empty if nothing."""
         if self.finished:
             return ""
-        so_far = f"its {len(self.places):,} epochs" if self.unit == "epoch" else f"its first {self.places[-1]:,} steps"
+        last = self.places[-1]
+        so_far = f"its {len(self.places):,} epochs" if self.unit == "epoch" else f"its first {last:,} {self.unit}s"
         return f"the run {self.name} is not finished: {so_far} so far are drawn"
 
 
@@ -97,6 +105,8 @@ def read_run(folder: str) -> RunCurves:
         )
     lines = metrics.read_text(encoding="utf-8").splitlines()
     try:
+        if '"update"' in lines[0]:
+            return _of_typer(path.resolve().name, lines, finished=scores.is_file())
         rows = [_row(line) for line in lines]
     except (msgspec.MsgspecError, ValueError, KeyError) as error:
         raise FormatError(f"{metrics} is not what a run writes ({error}); give the folder of a run") from None
@@ -104,11 +114,29 @@ def read_run(folder: str) -> RunCurves:
     return _curves(path.resolve().name, rows, chosen, metrics)
 
 
+def _of_typer(name: str, lines: list[str], *, finished: bool) -> RunCurves:
+    rows = [msgspec.json.decode(_json(line), type=_Update) for line in lines]
+    places = tuple(row.update for row in rows)
+    if list(places) != sorted(set(places)):
+        raise ValueError("updates are not in order")
+    loss = tuple(_number(row.mean) for row in rows)
+    return RunCurves(name=name, unit="update", places=places, loss=loss, heads=(), finished=finished)
+
+
+def _json(line: str) -> str:
+    """NaN and infinity are no JSON, but a diverged training writes them as its loss."""
+    for name, word in itertools.product(("loss", "mean"), ("-Infinity", "Infinity", "NaN")):
+        line = line.replace(f'"{name}": {word}', f'"{name}": null')
+    return line
+
+
+def _number(value: float | None) -> float:
+    return float("nan") if value is None else value
+
+
 def _row(line: str) -> tuple[_Epoch, dict[str, float]]:
     """One epoch, and the F1 on dev of each head."""
-    # NaN and infinity are no JSON, but a diverged training writes them as its loss.
-    for word in ("-Infinity", "Infinity", "NaN"):
-        line = line.replace(f'"loss": {word}', '"loss": null')
+    line = _json(line)
     fields = msgspec.json.decode(line, type=dict[str, msgspec.Raw])
     scores = {k: msgspec.json.decode(v, type=_Scores) for k, v in fields.items() if k.partition(".")[0] == _DEV}
     return msgspec.json.decode(line, type=_Epoch), {name: found.micro.f1 for name, found in scores.items()}
@@ -127,7 +155,7 @@ def _curves(
 ) -> RunCurves:
     epochs = tuple(epoch.epoch for epoch, _ in rows)
     # Dev may be scored several times in an epoch; then the steps tell these apart.
-    unit: Literal["epoch", "step"] = "epoch" if len(set(epochs)) == len(epochs) else "step"
+    unit: Unit = "epoch" if len(set(epochs)) == len(epochs) else "step"
     places = epochs if unit == "epoch" else tuple(epoch.step or 0 for epoch, _ in rows)
     keys = list(rows[0][1])
     if list(places) != sorted(set(places)) or _DEV not in keys or any(list(scores) != keys for _, scores in rows):
@@ -140,5 +168,5 @@ def _curves(
         if best not in places:
             raise FormatError(f"{path} has no {unit} {best}, which scores.json says was chosen; copy the folder again")
         heads.append(HeadCurve(head=key.removeprefix(_DEV).removeprefix("."), f1=f1, best=best))
-    loss = tuple(float("nan") if epoch.loss is None else epoch.loss for epoch, _ in rows)
+    loss = tuple(_number(epoch.loss) for epoch, _ in rows)
     return RunCurves(name=name, unit=unit, places=places, loss=loss, heads=tuple(heads), finished=chosen is not None)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -21,6 +21,7 @@ from fascicle.evaluate.typing import (
     published_protocol_f1,
     score_typing,
 )
+from fascicle.formats.distributions import Entry
 from fascicle.models.span_typer import TyperModel
 from fascicle.text.segment import Segmenter
 from fascicle.text.surfaces import SurfaceReader
@@ -100,15 +101,43 @@ def given_mentions(model: TyperModel, documents: Sequence[Document]) -> list[Giv
     ]
 
 
-def score_typer(model: TyperModel, documents: Sequence[Document], lookup: TypeLookup) -> TyperScores:
+def distributions_of(given: Iterable[GivenMention], types: Sequence[str]) -> Iterator[Entry]:
+    """Given mentions as a distributions file has them.
+
+    Of several fragments it is the geometric mean of their probabilities, scaled to sum to 1. None has the probability
+    0, for a mention was given; it counts as found if all of its fragments got its type.
+
+    Args:
+        given: typed mentions.
+        types: of the model.
+    """
+    for mention in given:
+        known = mention.gold in types
+        logs = np.log(np.maximum(mention.probabilities, np.finfo(np.float64).tiny)).mean(axis=0)
+        whole = np.exp(logs - logs.max())
+        yield Entry(
+            document=mention.document,
+            spans=mention.spans,
+            type=mention.gold,
+            found=all(said == mention.gold for said in mention.said),
+            probabilities=(0.0, *(whole / whole.sum()).tolist()) if known else (),
+            unreachable="" if known else "unknown-type",
+        )
+
+
+def score_typer(
+    model: TyperModel, documents: Sequence[Document], lookup: TypeLookup, *, given: Sequence[GivenMention] | None = None
+) -> TyperScores:
     """Scores a model on gold documents.
 
     Args:
         model: trained.
         documents: with gold mentions, at least one.
         lookup: of the training text.
+        given: their mentions as the model typed them, where that is known already.
     """
-    typed = [TypedMention(gold=mention.gold, said=mention.said) for mention in given_mentions(model, documents)]
+    given = given_mentions(model, documents) if given is None else given
+    typed = [TypedMention(gold=mention.gold, said=mention.said) for mention in given]
     readers = [model.reader(document) for document in documents]
     found = None
     if model.manifest.settings.nothing:
