@@ -74,13 +74,15 @@ def test_a_density_loses_nothing_at_the_borders(values: list[float]) -> None:
 def test_ratios_against_loops() -> None:
     data = made(50)
     data.numbers[3] = [1.0, 0.0, 0.0, 0.0]
-    found = ratios(data.numbers, data.gold)
+    found = ratios(data.of_classes, data.gold + 1)
     rows = []
     for row, gold in zip(data.numbers.tolist(), data.gold.tolist(), strict=True):
         right, mean = max(row[1 + gold], 1e-12), sum(row) / 4
         spread = sum((p - mean) ** 2 for p in row) / 4 / right
         rows += [
-            (math.log2(max(p, 1e-12) / right), spread, rival, gold) for rival, p in enumerate(row) if rival != 1 + gold
+            (math.log2(max(p, 1e-12) / right), spread, rival, 1 + gold)
+            for rival, p in enumerate(row)
+            if rival != 1 + gold
         ]
     table = np.column_stack([found.ratio, found.spread, found.rival, found.gold])
     np.testing.assert_allclose(table, rows, rtol=1e-9, atol=1e-9)
@@ -117,7 +119,7 @@ def test_the_points_are_those_of_the_file(tmp_path: Path) -> None:
 
 def test_every_point_of_a_volcano_is_drawn_once() -> None:
     data = made(30)
-    found = ratios(data.numbers, data.gold)
+    found = ratios(data.of_classes, data.gold + 1)
     with sheet() as figure:
         draw_volcano(figure, data)
         (axes,) = figure.axes
@@ -125,6 +127,23 @@ def test_every_point_of_a_volcano_is_drawn_once() -> None:
         assert axes.get_yscale() == "log"
     given = np.column_stack([found.ratio, found.spread])
     np.testing.assert_array_equal(drawn[np.lexsort(drawn.T)], given[np.lexsort(given.T)])
+
+
+def test_a_model_without_none_has_no_such_class() -> None:
+    data = made(30)
+    data.numbers[:, 0] = 0.0
+    assert data.classes == ("T0", "T1", "T2")
+    np.testing.assert_array_equal(data.of_classes, data.numbers[:, 1:])
+    found = ratios(data.numbers[:, 1:], data.gold)
+    with sheet() as figure:
+        draw_volcano(figure, data)
+        (axes,) = figure.axes
+        drawn = np.concatenate([np.asarray(c.get_offsets()) for c in axes.collections])
+    assert sorted(drawn[:, 0]) == sorted(found.ratio)
+    assert len(drawn) == 30 * 2
+    with sheet() as figure:
+        draw_pca(figure, data)
+        assert not any("none" in text.get_text() for text in figure.axes[0].texts)
 
 
 def test_violins_show_medians_and_counts() -> None:

@@ -41,6 +41,21 @@ class Distributions:
     unreachable: Counter[str]
 
     @property
+    def has_none(self) -> bool:
+        """Whether none is among the classes: a span typer, to which every mention is given, has a 0 there always."""
+        return bool(self.numbers[:, 0].any())
+
+    @property
+    def classes(self) -> tuple[str, ...]:
+        """Names of the classes that a mention can have, ``[C]``."""
+        return ("none", *self.header.types) if self.has_none else self.header.types
+
+    @property
+    def of_classes(self) -> Floats:
+        """The probabilities of these, ``[m, C]``."""
+        return self.numbers if self.has_none else self.numbers[:, 1:]
+
+    @property
     def of_gold(self) -> Floats:
         """The probability of the gold type, ``[m]``."""
         return self.numbers[np.arange(len(self.gold)), 1 + self.gold]
@@ -153,10 +168,10 @@ class Ratios:
     """Points of a volcano plot (*span-level-strategy* §3.5), one for each mention and each class but its gold type.
 
     Attributes:
-        ratio: log2 of the probability of the class over that of the gold type, ``[m * K]``.
-        spread: variance of the mention's probabilities over that of its gold type, ``[m * K]``.
-        rival: index of the class, 0 for none, ``[m * K]``.
-        gold: index of the gold type, ``[m * K]``.
+        ratio: log2 of the probability of the class over that of the gold type, ``[m * (C - 1)]``.
+        spread: variance of the mention's probabilities over that of its gold type, ``[m * (C - 1)]``.
+        rival: index of the class, ``[m * (C - 1)]``.
+        gold: index of the gold type among the classes, ``[m * (C - 1)]``.
     """
 
     ratio: Floats
@@ -169,13 +184,13 @@ def ratios(numbers: Floats, gold: Ints) -> Ratios:
     """Compares every other class with the gold type.
 
     Args:
-        numbers: of none, then of each type, ``[m, 1 + K]``; below ``FLOOR`` they count as that, in ratios.
-        gold: index of the gold type, ``[m]``.
+        numbers: of each class, ``[m, C]``; below ``FLOOR`` they count as that, in ratios.
+        gold: index of the gold type among the classes, ``[m]``.
     """
     count, classes = numbers.shape
-    others = np.arange(classes) != 1 + gold[:, None]
+    others = np.arange(classes) != gold[:, None]
     rival = np.nonzero(others)[1]
-    right = np.maximum(numbers[np.arange(count), 1 + gold], FLOOR)
+    right = np.maximum(numbers[np.arange(count), gold], FLOOR)
     repeated = np.repeat(right, classes - 1)
     return Ratios(
         ratio=np.log2(np.maximum(numbers[others], FLOOR) / repeated),

@@ -1,7 +1,7 @@
 """Pictures of a distributions file: principal components, violins and volcano (*span-level-strategy* §3.3-3.5).
 
 The paper draws gold mentions of one kind of model, which must choose a type for each; here a class "none" stands beside
-the types, so that models that find their mentions are drawn too.
+the types, so that models that find their mentions are drawn too. A span typer has no such class, and none is drawn.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def draw_pca(figure: Figure, data: Distributions) -> None:
     Raises:
         InputError: the probabilities do not differ in two directions.
     """
-    found = components(data.numbers)
+    found = components(data.of_classes)
     axes = figure.add_subplot()
     for number, (name, mine) in enumerate(_by_type(data)):
         look = style(number)
@@ -51,9 +51,8 @@ def draw_pca(figure: Figure, data: Distributions) -> None:
                 zorder=2 if right else 3,
                 label=f"{shown(name)} ({_count(mine)})" if right else "_missed",
             )
-    sure = (data.numbers >= SURE).sum(axis=0).tolist()
-    names = ("none", *data.header.types)
-    _corners(axes, found.corners, [f"{name}: {count:,}" for name, count in zip(names, sure, strict=True)])
+    sure = (data.of_classes >= SURE).sum(axis=0).tolist()
+    _corners(axes, found.corners, [f"{name}: {count:,}" for name, count in zip(data.classes, sure, strict=True)])
     axes.scatter([], [], marker="o", facecolors="none", edgecolors="#444444", label="hollow: not found")
     axes.scatter([], [], marker="+", s=60, color="black", label=f"sure; with how many\nmentions at {SURE} or more")
     axes.set_xlabel(f"first component ({found.explained[0]:.0%} of the variance)")
@@ -99,7 +98,7 @@ def draw_volcano(figure: Figure, data: Distributions) -> None:
     """Every class but the gold type against it: how many times as probable, and the spread of the probabilities."""
     from matplotlib.ticker import LogFormatter
 
-    found = ratios(data.numbers, data.gold)
+    found = ratios(data.of_classes, data.gold + data.has_none)
     axes = figure.add_subplot()
     parts = (
         ("more probable than the gold type (up)", found.ratio > 0, STYLES[1], "black"),
