@@ -14,7 +14,10 @@ import pytest
 from fascicle import loading
 from fascicle.errors import FascicleError, ModelError
 from fascicle.loading import find_model, load, read_manifest, shipped_models
+from fascicle.recipe.ensemble import ENSEMBLE
+from fascicle.recipe.filter import FILTER
 from fascicle.recipe.heads import HEADS
+from fascicle.recipe.typer import TYPER
 
 
 @pytest.fixture
@@ -149,6 +152,27 @@ def test_no_model_at_all(tmp_path: Path) -> None:
     assert refusal(tmp_path) == f"{tmp_path} holds no model.json; give a model folder"
     (tmp_path / "weights.bin").touch()
     assert refusal(tmp_path / "weights.bin").endswith("is a file; give the model folder that it belongs to")
+
+
+@pytest.mark.parametrize(
+    ("name", "inside", "said"),
+    [
+        (FILTER, "", "a filter over the mentions"),
+        (FILTER, "best", "a filter over the mentions"),
+        (TYPER, "", "a span typer"),
+        (TYPER, "model", "a span typer"),
+    ],
+)
+def test_a_folder_of_another_kind_is_called_what_it_is(tmp_path: Path, name: str, inside: str, said: str) -> None:
+    (tmp_path / inside).mkdir(exist_ok=True)
+    (tmp_path / inside / name).touch()
+    assert refusal(tmp_path).startswith(f"{tmp_path} holds no model.json; it is {said}")
+
+
+def test_an_ensemble_where_a_single_model_is_read(tmp_path: Path) -> None:
+    (tmp_path / ENSEMBLE).touch()
+    with pytest.raises(ModelError, match="it is an ensemble, and a single model is needed"):
+        read_manifest(tmp_path)
 
 
 def test_names_of_shipped_models(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

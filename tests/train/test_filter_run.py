@@ -191,6 +191,16 @@ def test_a_killed_run_goes_on_bit_by_bit(make: Maker, tmp_path: Path) -> None:
         finish(recipe, tmp_path / "killed", resume=True)
 
 
+def test_a_killed_run_without_its_state_says_that_it_begins_again(make: Maker, tmp_path: Path) -> None:
+    recipe = make()
+    events = run_filter(recipe, tmp_path / "killed")
+    assert any(isinstance(event, FilterEpoch) for event in events)  # up to the first
+    events.close()  # type: ignore[attr-defined]
+    shutil.rmtree(tmp_path / "killed" / "state")
+    told = [event.text for event in finish(recipe, tmp_path / "killed", resume=True) if isinstance(event, Note)]
+    assert any("training begins again at the first epoch" in text for text in told)
+
+
 def test_no_example_is_on_two_sides_and_gold_is_never_incorrect(make: Maker, mistakes: Path) -> None:
     recipe = make(members={"dev": [str(mistakes)], "train": [str(mistakes)]})
     parts = read_parts(recipe.corpus)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import itertools
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Literal, Protocol
@@ -23,6 +24,11 @@ CARD = "README.md"
 _FILES = {
     "onnx": frozenset({"model.onnx", "tokenizer.json"}),
     "torch": frozenset({"encoder.json", "model.safetensors", "tokenizer.json"}),
+}
+_OTHERS = {  # what folders of the other kinds hold in place of a model.json
+    "filter.json": "it is a filter over the mentions of other systems, which fascicle combine meta uses",
+    "typer.json": "it is a span typer, which fascicle typer predict uses",
+    "ensemble.json": "it is an ensemble, and a single model is needed",
 }
 
 
@@ -127,9 +133,7 @@ def read_manifest(folder: Path) -> Manifest:
     """
     path = folder / MANIFEST
     if not path.is_file():
-        run = folder / "best" / "model.json"
-        advice = f"; the trained model of this run is {run.parent}" if run.is_file() else "; give a model folder"
-        raise ModelError(f"{folder} holds no model.json{advice}")
+        raise ModelError(f"{folder} holds no {MANIFEST}; {_advice(folder)}")
     try:
         content = path.read_bytes()
         said = msgspec.json.decode(content, type=_Outline)
@@ -145,6 +149,16 @@ def read_manifest(folder: Path) -> Manifest:
         return msgspec.json.decode(content, type=Manifest)
     except (msgspec.MsgspecError, ValueError, OSError) as error:
         raise ModelError(f"{path} is not a Fascicle model ({error}); copy or export the folder again") from None
+
+
+def _advice(folder: Path) -> str:
+    """What a folder without a model is, if that can be told, and what to do."""
+    if (folder / "best" / MANIFEST).is_file():
+        return f"the trained model of this run is {folder / 'best'}"
+    for inside, (name, what) in itertools.product(("", "best", "model"), _OTHERS.items()):
+        if (folder / inside / name).is_file():
+            return what
+    return "give a model folder"
 
 
 class _Outline(msgspec.Struct):

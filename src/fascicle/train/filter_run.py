@@ -108,6 +108,8 @@ def _resumed(folder: Path, session: FilterSession, trainer: Trainer) -> Iterator
     elif session.is_trained():
         trainer.epoch = trainer.settings.epochs
         yield Note(text="all epochs are there; only the end of the run is made again")
+    elif (folder / "metrics.jsonl").exists():
+        yield Note(text=f"{folder / 'state'} is not there to go on from: training begins again at the first epoch")
 
 
 def _check_length(recipe: FilterRecipe, pretrained: Pretrained) -> None:
