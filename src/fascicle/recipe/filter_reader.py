@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import difflib
 import os
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, get_args, get_type_hints
+from typing import Any
 
 import msgspec
 
-from fascicle.errors import RecipeError
-from fascicle.recipe.base import Settings, place_of
 from fascicle.recipe.filter import FilterRecipe
-from fascicle.recipe.reader import read_toml, resolved
+from fascicle.recipe.strict import converted, read_toml, resolved
 
 
 def is_filter_recipe(path: str | os.PathLike[str]) -> bool:
@@ -46,11 +43,7 @@ def parse_filter_recipe(values: Mapping[str, Any], *, origin: str) -> FilterReci
     Raises:
         RecipeError: see ``read_filter_recipe``.
     """
-    _refuse_unknown(values, FilterRecipe, origin=origin, prefix="")
-    try:
-        return msgspec.convert(values, FilterRecipe)
-    except msgspec.ValidationError as error:
-        raise RecipeError(f"{origin}: {_explain(error, values)}") from None
+    return converted(values, FilterRecipe, origin=origin)
 
 
 def resolve_filter_paths(recipe: FilterRecipe, recipe_path: Path) -> FilterRecipe:
@@ -74,40 +67,3 @@ def resolve_filter_paths(recipe: FilterRecipe, recipe_path: Path) -> FilterRecip
         corpus=msgspec.structs.replace(recipe.corpus, **of_corpus),
         members=msgspec.structs.replace(recipe.members, **members),
     )
-
-
-def _refuse_unknown(values: Mapping[str, Any], schema: type[Settings], *, origin: str, prefix: str) -> None:
-    hints = get_type_hints(schema)
-    for key, value in values.items():
-        if key not in hints:
-            raise RecipeError(f"{origin}: unknown key {prefix}{key}; {_advice(key, hints, prefix)}")
-        inner = hints[key]
-        if isinstance(inner, type) and issubclass(inner, Settings) and isinstance(value, Mapping):
-            _refuse_unknown(value, inner, origin=origin, prefix=f"{prefix}{key}.")
-
-
-def _advice(key: str, hints: Mapping[str, Any], prefix: str) -> str:
-    tables = {name: hint for name, hint in get_type_hints(FilterRecipe).items() if isinstance(hint, type)}
-    places = [
-        f"{name}.{key}" for name, hint in tables.items() if issubclass(hint, Settings) and key in hint.__struct_fields__
-    ]
-    near = difflib.get_close_matches(key, hints, n=1, cutoff=0.5)
-    if places:
-        return f"did you mean {places[0]}?"
-    return f"did you mean {prefix}{near[0]}?" if near else f"allowed are {', '.join(sorted(hints))}"
-
-
-def _explain(error: msgspec.ValidationError, values: Mapping[str, Any]) -> str:
-    what, key = place_of(error)
-    given: Any = values
-    schema: Any = FilterRecipe
-    for part in key.split(".") if key else ():
-        given = given.get(part) if isinstance(given, Mapping) else None
-        schema = get_type_hints(schema).get(part) if isinstance(schema, type) and issubclass(schema, Settings) else None
-    allowed = [repr(a) for a in get_args(schema) if isinstance(a, str)]
-    if allowed and what.startswith("Invalid enum value"):
-        what = f"allowed are {', '.join(allowed)}"
-    what = what[0].lower() + what[1:]
-    if not key or given is None or isinstance(given, Mapping):
-        return f"{key + ': ' if key else ''}{what}"
-    return f"{key} = {given!r} is not allowed: {what}"

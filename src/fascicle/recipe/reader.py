@@ -4,21 +4,19 @@ from __future__ import annotations
 
 import difflib
 import os
-import re
-import tomllib
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, get_args, get_type_hints
+from typing import Any, get_type_hints
 
 import msgspec
 
 from fascicle.errors import RecipeError
-from fascicle.recipe.base import Settings, place_of
-from fascicle.recipe.heads import HEADS, HeadSettings
+from fascicle.recipe.base import Settings
+from fascicle.recipe.heads import HEADS
 from fascicle.recipe.settings import BundleSettings, ModelSettings, Recipe
-
-_VARIABLE = re.compile(r"\$\{?(\w+)")
+from fascicle.recipe.strict import explained, read_toml, refuse_unknown, resolved
 
 
 def read_recipe(path: str | os.PathLike[str]) -> Recipe:
@@ -36,20 +34,6 @@ def read_recipe(path: str | os.PathLike[str]) -> Recipe:
     return resolve_paths(recipe, path)
 
 
-def read_toml(path: Path) -> dict[str, Any]:
-    """The values of a recipe file.
-
-    Raises:
-        RecipeError: no such file, or not TOML.
-    """
-    try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise RecipeError(f"there is no recipe at {path}; give the path of a TOML file") from None
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise RecipeError(f"{path} is not a readable TOML file: {error}") from None
-
-
 def parse_recipe(values: Mapping[str, Any], *, origin: str) -> Recipe:
     """Turns plain values into a ``Recipe``.
 
@@ -61,16 +45,26 @@ def parse_recipe(values: Mapping[str, Any], *, origin: str) -> Recipe:
         RecipeError: see ``read_recipe``.
     """
     families = {table: _family(values, table, origin=origin) for table in _WITH_HEAD}
-    _refuse_unknown(values, _keys(Recipe, families), origin=origin, prefix="", families=families)
+    keys = partial(_keys, families=families)
+    refuse_unknown(values, Recipe, origin=origin, keys=keys, advise=partial(_advise, families=families))
     try:
         return msgspec.convert(_with_heads(values, families), Recipe)
     except msgspec.ValidationError as error:
-        raise RecipeError(f"{origin}: {_explain(error, values, families)}") from None
+        raise RecipeError(f"{origin}: {explained(error, values, Recipe, keys=keys)}") from None
 
 
 # The tables in which the settings of a head stand beside others, and the classes of these.
 _WITH_HEAD: Mapping[str, type[Settings]] = MappingProxyType({"model": ModelSettings, "bundle": BundleSettings})
 _DEFAULT = "softmax"
+# Tables of the other recipes.
+_OTHERS: Mapping[str, str] = MappingProxyType(
+    {
+        "members": "only a recipe of a filter has it, which fascicle train reads by itself, and no grid",
+        "filter": "only a recipe of a filter has it, beside a table [members]",
+        "vectors": "only a recipe of a span typer has it, for fascicle typer train",
+        "typer": "only a recipe of a span typer has it, for fascicle typer train",
+    }
+)
 
 
 def _family(values: Mapping[str, Any], table: str, *, origin: str) -> str:
@@ -108,61 +102,16 @@ def _with_heads(values: Mapping[str, Any], families: Mapping[str, str]) -> Mappi
     return found
 
 
-def _refuse_unknown(
-    values: Mapping[str, Any], hints: Mapping[str, Any], *, origin: str, prefix: str, families: Mapping[str, str]
-) -> None:
-    for key, value in values.items():
-        if key not in hints:
-            raise RecipeError(f"{origin}: unknown key {prefix}{key}; {_advice(key, hints, prefix, families)}")
-        schema = _table(hints[key])
-        if schema and isinstance(value, list):
-            heads = "; a bundle has two heads, that of [model] and that of [bundle]" if key == "bundle" else ""
-            raise RecipeError(
-                f"{origin}: {prefix}{key} is a list of {len(value):,}; write one table, [{prefix}{key}]{heads}"
-            )
-        if schema and isinstance(value, Mapping):
-            inner = _keys(schema, families)
-            _refuse_unknown(value, inner, origin=origin, prefix=f"{prefix}{key}.", families=families)
-
-
-def _advice(key: str, hints: Mapping[str, Any], prefix: str, families: Mapping[str, str]) -> str:
-    """The valid key that is most like an unknown one: of any table if the name is the same, else of its own."""
-    tables: dict[str, type[Settings]] = {"": Recipe}
-    tables |= {f"{name}.": schema for name, hint in get_type_hints(Recipe).items() if (schema := _table(hint))}
-    places = [f"{table}{key}" for table, schema in tables.items() if key in _keys(schema, families)]
+def _advise(key: str, table: str, families: Mapping[str, str]) -> str:
+    """About what only a recipe of a model has: settings of families, two heads of a bundle, tables of other recipes."""
+    if not key:
+        return "a bundle has two heads, that of [model] and that of [bundle]" if table == "bundle" else ""
+    if not table and key in _OTHERS:
+        return _OTHERS[key]
     having = sorted(name for name, kind in HEADS.items() if key in kind.__struct_fields__)
-    near = difflib.get_close_matches(key, hints, n=1, cutoff=0.5)
-    if having and prefix.rstrip(".") in families:
-        family = families[prefix.rstrip(".")]
-        return f"the family {family!r} has no such setting, only {', '.join(having)} have"
-    if places:
-        return f"did you mean {places[0]}?"
-    return f"did you mean {prefix}{near[0]}?" if near else f"allowed are {', '.join(sorted(hints))}"
-
-
-def _table(hint: object) -> type[Settings] | None:
-    """The class of a table, also of one that may be left out."""
-    for kind in (hint, *get_args(hint)):
-        if isinstance(kind, type) and issubclass(kind, Settings) and not issubclass(kind, HeadSettings):
-            return kind
-    return None
-
-
-def _explain(error: msgspec.ValidationError, values: Mapping[str, Any], families: Mapping[str, str]) -> str:
-    what, key = place_of(error)
-    key = re.sub(r"^(\w+)\.head\b", r"\1", key)
-    given: Any = values
-    schema: Any = Recipe
-    for part in key.split(".") if key else ():
-        given = given.get(part) if isinstance(given, Mapping) else None
-        table = _table(schema)
-        schema = _keys(table, families).get(part) if table else None
-    allowed = [repr(a) for a in get_args(schema) if isinstance(a, str)]
-    if allowed and what.startswith("Invalid enum value"):
-        what = f"allowed are {', '.join(allowed)}"
-    if not key or isinstance(given, Mapping):
-        return f"{key + ': ' if key else ''}{what[0].lower() + what[1:]}"
-    return f"{key} = {given!r} is not allowed: {what[0].lower() + what[1:]}"
+    if having and table in families:
+        return f"the family {families[table]!r} has no such setting, only {', '.join(having)} have"
+    return ""
 
 
 def resolve_paths(recipe: Recipe, recipe_path: Path) -> Recipe:
@@ -191,23 +140,3 @@ def _with_path(recipe: Recipe, table: str, name: str, path: str) -> Recipe:
         else replace(outer, **{name: path})
     )
     return replace(recipe, **{table: inner})
-
-
-def resolved(given: str, recipe_path: Path, *, key: str) -> str:
-    """One path of a recipe made absolute.
-
-    Args:
-        given: as it is written.
-        recipe_path: the file that it is written in.
-        key: of the recipe, for messages.
-
-    Raises:
-        RecipeError: an environment variable that is not set.
-    """
-    unset = [name for name in _VARIABLE.findall(given) if name not in os.environ]
-    if unset:
-        raise RecipeError(
-            f"{recipe_path}: {key} = {given!r} names the environment variable {unset[0]}, which is not set"
-        )
-    expanded = Path(os.path.expandvars(given)).expanduser()
-    return str((recipe_path.parent / expanded).resolve())

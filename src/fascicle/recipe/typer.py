@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import difflib
 import os
-import tomllib
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any, Final, Literal, get_type_hints
+from typing import Annotated, Any, Final, Literal
 
 import msgspec
 from msgspec import Meta
 
-from fascicle.errors import ModelError, RecipeError
-from fascicle.recipe.base import Name, Natural, Positive, Settings, place_of
+from fascicle.errors import ModelError
+from fascicle.recipe.base import Name, Natural, Positive, Settings
 from fascicle.recipe.manifest import file_sha256
-from fascicle.recipe.reader import resolved
 from fascicle.recipe.settings import CorpusSettings
+from fascicle.recipe.strict import converted, read_toml, resolved
 
 TYPER: Final = "typer.json"
 WEIGHTS: Final = "model.safetensors"
@@ -129,13 +127,7 @@ def read_typer_recipe(path: str | os.PathLike[str]) -> TyperRecipe:
             variable that is not set.
     """
     path = Path(path)
-    try:
-        values = tomllib.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise RecipeError(f"there is no recipe at {path}; give the path of a TOML file") from None
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise RecipeError(f"{path} is not a readable TOML file: {error}") from None
-    recipe = parse_typer_recipe(values, origin=str(path))
+    recipe = parse_typer_recipe(read_toml(path), origin=str(path))
     replace = msgspec.structs.replace
     parts = {key.partition(".")[2]: resolved(given, path, key=key) for key, given in recipe.corpus.files().items()}
     places = {"path": resolved(recipe.vectors.path, path, key="vectors.path")}
@@ -154,29 +146,7 @@ def parse_typer_recipe(values: Mapping[str, Any], *, origin: str) -> TyperRecipe
     Raises:
         RecipeError: see `read_typer_recipe`.
     """
-    _refuse_unknown(values, TyperRecipe, origin=origin)
-    try:
-        return msgspec.convert(values, TyperRecipe)
-    except msgspec.ValidationError as error:
-        what, key = place_of(error)
-        given: Any = values
-        for part in key.split(".") if key else ():
-            given = given.get(part) if isinstance(given, Mapping) else None
-        shown = f"{key} = {given!r} is not allowed: " if key and not isinstance(given, Mapping) else ""
-        place = f"{key}: " if key and not shown else ""
-        raise RecipeError(f"{origin}: {place}{shown}{what[0].lower() + what[1:]}") from None
-
-
-def _refuse_unknown(values: Mapping[str, Any], schema: type[Settings], *, origin: str, prefix: str = "") -> None:
-    hints = get_type_hints(schema)
-    for key, value in values.items():
-        if key not in hints:
-            near = difflib.get_close_matches(key, hints, n=1, cutoff=0.5)
-            advice = f"did you mean {prefix}{near[0]}?" if near else f"allowed are {', '.join(sorted(hints))}"
-            raise RecipeError(f"{origin}: unknown key {prefix}{key}; {advice}")
-        hint = hints[key]
-        if isinstance(value, Mapping) and isinstance(hint, type) and issubclass(hint, Settings):
-            _refuse_unknown(value, hint, origin=origin, prefix=f"{prefix}{key}.")
+    return converted(values, TyperRecipe, origin=origin)
 
 
 def read_typer_manifest(folder: Path) -> TyperManifest:

@@ -33,7 +33,6 @@ from __future__ import annotations
 
 import difflib
 import re
-import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -47,6 +46,7 @@ from fascicle.recipe.base import place_of
 from fascicle.recipe.heads import FILE_VIEWS
 from fascicle.recipe.reader import parse_recipe, resolve_paths
 from fascicle.recipe.settings import Recipe
+from fascicle.recipe.strict import read_toml
 
 Tier = Literal["smoke", "cpu", "gpu"]
 TIERS: Final[tuple[Tier, ...]] = ("smoke", "cpu", "gpu")
@@ -144,7 +144,7 @@ def read_grid(path: str | Path) -> Grid:
             defined twice with different contents.
     """
     path = Path(path)
-    plan = _plan(_toml(path, what="grid"), path)
+    plan = _plan(read_toml(path, what="grid"), path)
     for corpus in plan.types:
         if corpus not in plan.corpora:
             raise RecipeError(f"{path}: {_unknown('corpus', corpus, plan.corpora)} (types)")
@@ -167,15 +167,6 @@ def merged(base: Mapping[str, Any], *overlays: Mapping[str, Any]) -> dict[str, A
             both = isinstance(old, Mapping) and isinstance(value, Mapping)
             result[key] = merged(old, value) if both else value  # type: ignore[arg-type]
     return result
-
-
-def _toml(path: Path, *, what: str) -> dict[str, Any]:
-    try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise RecipeError(f"there is no {what} at {path}; give the path of a TOML file") from None
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise RecipeError(f"{path} is not a readable TOML file: {error}") from None
 
 
 def _plan(values: dict[str, Any], path: Path) -> _Plan:
@@ -271,7 +262,7 @@ def _of_files(block: _Block, path: Path, place: str) -> Iterator[GridRun]:
             hint = f"did you mean {Path(given).parent / near[0]}?" if near else "correct the path"
             raise RecipeError(f"{path}: {place}: there is no recipe file {given}; {hint}")
         try:
-            recipe = parse_recipe(_toml(file, what="recipe"), origin=given)
+            recipe = parse_recipe(read_toml(file, what="recipe"), origin=given)
         except RecipeError as error:
             raise RecipeError(f"{path}: {place}: {error}") from None
         yield GridRun(recipe=recipe, origin=file, tier=block.tier)
