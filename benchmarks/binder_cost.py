@@ -5,8 +5,8 @@ usage: python benchmarks/binder_cost.py [--corpus conll04] [--rounds 8] [--sente
 ``FASCICLE_DATA`` names the corpora. The systems are those of ``benchmarks/grids/binder.toml``, seed 1, with the
 variant ``own`` (a second encoder for the types, as in the paper), a biaffine head, and one pass of the encoder for
 each type (``per_type.py``). All stand on the same encoder and are trained on the same batches in the same order. They
-take turns in one process on one thread, each round in another order, so that a busy machine slows all alike; quoted
-is CPU time, and the median and the quartiles of the ratios to the softmax tagger within each round.
+take turns in one process on one thread, each round in another order, so that a busy machine slows all alike; they train
+in bf16 where the processor has instructions for it, else in fp32, which the results name. Quoted is CPU time, and the median and the quartiles of the ratios to the softmax tagger within each round.
 
 The speed table (*binder* Table 7) is words a second, in training and at inference, all in torch, from documents to
 mentions. Beside it stands the inference of exported graphs, fp32 and int8, through ONNX Runtime, which is how a model
@@ -49,6 +49,7 @@ from fascicle.runtime.predictor import ModelPredictor
 from fascicle.train.grid import Grid, read_grid
 from fascicle.train.loop import StepDone
 from fascicle.train.parts import Parts, read_parts
+from fascicle.train.precision import precision_on
 from head_cost import BASE, Times, gold_mentions, proposed, take_turns
 from per_type import OnePassPerType, PerTypePupil, spans_of
 
@@ -78,7 +79,11 @@ def recipes_of(grid: Grid, corpus: str) -> dict[str, Recipe]:
     own = replace(binder, model=replace(binder.model, head=replace(head, type_encoder="own")))
     biaffine = replace(found["crf"], model=replace(binder.model, head=BiaffineSettings(pooling="max")))
     chosen = {BASE: found[BASE], "crf": found["crf"], "biaffine": biaffine, "binder": binder, "binder_own": own}
-    return {name: replace(r, training=replace(r.training, epochs=EPOCHS)) for name, r in chosen.items()}
+    auto = replace(binder.training, precision="auto")
+    precision = precision_on(torch.device("cpu"), auto)
+    return {
+        name: replace(r, training=replace(r.training, epochs=EPOCHS, precision=precision)) for name, r in chosen.items()
+    }
 
 
 def rival(recipe: Recipe, like: Pupil) -> PerTypePupil:
@@ -216,7 +221,14 @@ def measure(recipes: Mapping[str, Recipe], parts: Parts, *, rounds: int, sentenc
     for graph, folders in exported(pupils, place, parts.train[:100]).items():
         models = {name: load(folder, threads=1) for name, folder in folders.items()}
         inference[graph] = inference_times(models, documents, rounds=2 * rounds, other=None)
-    found = {"goals": GOALS, "types": len(parts.types), "training": training, "inference": inference}
+    precision = pupils[BASE].trainer.precision
+    found = {
+        "goals": GOALS,
+        "types": len(parts.types),
+        "precision": precision,
+        "training": training,
+        "inference": inference,
+    }
     return {**found, "missed": list(missed(training, inference))}
 
 
