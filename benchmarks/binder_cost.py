@@ -5,8 +5,9 @@ usage: python benchmarks/binder_cost.py [--corpus conll04] [--rounds 8] [--sente
 ``FASCICLE_DATA`` names the corpora. The systems are those of ``benchmarks/grids/binder.toml``, seed 1, with the
 variant ``own`` (a second encoder for the types, as in the paper), a biaffine head, and one pass of the encoder for
 each type (``per_type.py``). All stand on the same encoder and are trained on the same batches in the same order. They
-take turns in one process on one thread, each round in another order, so that a busy machine slows all alike; they train
-in bf16 where the processor has instructions for it, else in fp32, which the results name. Quoted is CPU time, and the median and the quartiles of the ratios to the softmax tagger within each round.
+take turns in one process on one thread, each round in another order, so that a busy machine slows all alike; they
+train in bf16 where the processor has instructions for it, else in fp32, which the results name. Quoted is CPU time, and
+the median and the quartiles of the ratios to the softmax tagger within each round.
 
 The speed table (*binder* Table 7) is words a second, in training and at inference, all in torch, from documents to
 mentions. Beside it stands the inference of exported graphs, fp32 and int8, through ONNX Runtime, which is how a model

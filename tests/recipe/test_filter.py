@@ -11,7 +11,7 @@ from fascicle.errors import ModelError, RecipeError
 from fascicle.recipe.filter import read_filter_manifest
 from fascicle.recipe.filter_reader import is_filter_recipe, parse_filter_recipe, read_filter_recipe
 
-RECIPES = sorted((Path(__file__).resolve().parents[2] / "recipes" / "filters").glob("*.toml"))
+RECIPES = sorted((Path(__file__).resolve().parents[2] / "recipes" / "filters").rglob("*.toml"))
 PLAIN: dict[str, Any] = {
     "corpus": {"train": "train.tsv", "dev": "dev.tsv"},
     "members": {"dev": ["runs/a", "b.tsv"], "train": ["c.tsv"]},

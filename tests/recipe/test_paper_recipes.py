@@ -18,7 +18,7 @@ from fascicle.recipe.types import read_types
 from fascicle.train.corpus import read_part
 
 FOLDER = Path(__file__).resolve().parents[2] / "recipes"
-EVERY = sorted(p for p in FOLDER.rglob("*.toml") if p.parent.name not in ("types", "filters"))
+EVERY = sorted(p for p in FOLDER.rglob("*.toml") if not {"types", "filters"} & {q.name for q in p.parents})
 PAPERS = sorted((FOLDER / "papers").glob("*.toml"))
 COMPARING = [p for p in PAPERS if p.name.startswith("comparing-")]
 BUNDLING = [p for p in PAPERS if p.name.startswith("bundling-")]
