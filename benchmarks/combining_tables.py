@@ -1,4 +1,4 @@
-"""The table of combinations, from ``results/combining/CORPUS.json``, beside Table 1 of the paper."""
+"""Tables of combinations, from ``results/combining/CORPUS.json``, beside Table 1 of the paper, and of its claims."""
 
 from __future__ import annotations
 
@@ -6,6 +6,9 @@ import json
 from collections.abc import Mapping
 from pathlib import Path
 
+from bundling_study_tables import dev_of
+from bundling_tables import over_seeds
+from fascicle.train.grid import Grid
 from grid_tables import MISSING, markdown
 
 # *comparing-and-combining* Table 1: F1, precision, recall. Its GENIA is another corpus and split, its NCBI-disease is
@@ -60,3 +63,27 @@ def combining(corpus: str, results: Path) -> str:
             cells.append(f"{100 * gap['estimate']:+.2f} ({100 * gap['low']:+.2f} to {100 * gap['high']:+.2f})")
         body.append([name, *cells, *([paper.get(name, "")] if paper else [])])
     return markdown(head, body)
+
+
+CLAIMS = (  # what is changed, its variant, the systems
+    ("special tokens in the loss", "specials", ("spanpred",)),
+    ("Adam", "adam", ("softmax", "spanpred")),
+    ("Adafactor, 1e-4", "adafactor-1e-4", ("softmax", "spanpred")),
+    ("Adafactor, 2e-4", "adafactor-2e-4", ("softmax", "spanpred")),
+    ("Adafactor, 4e-4", "adafactor-4e-4", ("softmax", "spanpred")),
+)
+NAMES = {"softmax": "SEQ", "spanpred": "SpanPred"}
+
+
+def claims(grid: Grid) -> str:
+    """What the paper says and does not test: F1 on dev with and without it, and the difference on the same seeds."""
+    dev, body = dev_of(grid), []
+    for corpus in dict.fromkeys(run.corpus for run in grid.runs):
+        for what, variant, systems in CLAIMS:
+            for system in systems:
+                with_it, without = dev.f1(corpus, system, variant, ""), dev.f1(corpus, system, "", "")
+                gains = {seed: with_it[seed] - without[seed] for seed in with_it if seed in without}
+                planned = len(dev.seeds(corpus, system, variant, "") & dev.seeds(corpus, system, "", ""))
+                cells = [dev.cell(corpus, system, "", ""), dev.cell(corpus, system, variant, "")]
+                body.append([corpus, NAMES[system], what, *cells, over_seeds(gains, planned, sign="+")])
+    return markdown(["corpus", "system", "changed", "plain", "changed so", "difference, same seeds"], body)

@@ -23,7 +23,7 @@ import bundling_study_tables
 import bundling_tables
 import family_tables
 from best_tables import best_recipes
-from combining_tables import CORPORA, combining
+from combining_tables import CORPORA, claims, combining
 from cost_tables import head_cost, int8_heads, span_speed
 from family_reports import ATTRIBUTES
 from fascicle.train.grid import Grid, read_grid
@@ -347,6 +347,7 @@ TABLES: Mapping[str, Callable[[], str]] = {
     "span-typer": lambda: span_typer(RESULTS),
     "bundle-cost": lambda: bundling_study_tables.cost(RESULTS),
     **{f"combining-{corpus}": functools.partial(combining, corpus, RESULTS) for corpus in CORPORA},
+    "combining-claims": lambda: claims(_grid("claims")),
     "binder-supervised": lambda: binder_tables.supervised(_grid("binder")),
     "binder-distant": lambda: binder_tables.distant(_grid("distant")),
     "binder-rules": lambda: binder_tables.rules(RESULTS),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import importlib
 import json
 from pathlib import Path
@@ -127,3 +128,12 @@ def test_the_table(module: ModuleType, runs: Path, tmp_path: Path) -> None:
     row = next(line for line in lines if line.startswith("| SpanPred x SEQ |"))
     assert "| 100.00 | 100.00 | 100.00 | 100.0 to 100.0 | +7.69 (" in row
     assert row.endswith("| 89.6 (91.9 / 87.4) |")
+
+
+def test_claims_are_differences_on_the_same_seeds(module: ModuleType, tmp_path: Path) -> None:
+    tables, grids = importlib.import_module("combining_tables"), importlib.import_module("fascicle.train.grid")
+    grid = grids.read_grid(BENCHMARKS / "grids" / "claims.toml")
+    empty = dataclasses.replace(grid, path=tmp_path / "grids" / "claims.toml")
+    text = tables.claims(empty)
+    assert len(text.splitlines()) == 2 + 2 * 9
+    assert "not run" in text
