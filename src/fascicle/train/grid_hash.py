@@ -3,8 +3,8 @@
 Left out are the name of the recipe, where its data lie, and every value that is the default, so that a setting that a
 later release adds changes no hash. Put in are the contents of corpora, dictionaries and descriptions of types, as
 hashes, and the seed. The encoder counts by its name and revision, not by its files. Whoever changes a *default* changes
-what silent recipes mean: the earlier one goes into ``_ONCE_DEFAULT``, so that recipes that say it keep their hash, and
-silent ones get another.
+what silent recipes mean: the earlier one goes into ``_LEFT_OUT``, so that recipes that say it keep their hash.
+``"auto"`` is ``"bf16"`` to the hash, as one processor is the other: which arithmetic a machine had, the results say.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from fascicle.recipe.settings import Recipe
 from fascicle.train.corpus import check_data, data_name, part_sha256
 
 VERSION: Final = 1
-_ONCE_DEFAULT: Final = (("training", "precision", "bf16"),)  # table, setting, the value that is left out
+_LEFT_OUT: Final = (("training", "precision", ("bf16", "auto")),)  # table, setting, values
 
 
 def recipe_hash(recipe: Recipe, data: Mapping[str, str]) -> str:
@@ -69,10 +69,10 @@ def changed_values(recipe: Recipe) -> dict[str, Any]:
 def _with_earlier_defaults(recipe: Recipe) -> dict[str, Any]:
     """The same against the defaults that hashes began with."""
     values = changed_values(recipe)
-    for table, setting, once in _ONCE_DEFAULT:
+    for table, setting, left_out in _LEFT_OUT:
         value = getattr(getattr(recipe, table), setting)
         kept = {key: other for key, other in values.pop(table, {}).items() if key != setting}
-        kept |= {} if value == once else {setting: value}
+        kept |= {} if value in left_out else {setting: value}
         values |= {table: kept} if kept else {}
     return values
 
