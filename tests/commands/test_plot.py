@@ -15,7 +15,10 @@ from fascicle.core.document import Document, Mention
 from fascicle.formats.distributions import Entry, Header, write
 from fascicle.formats.distributions import read as read_distributions
 from fascicle.formats.files import write as write_documents
+from fascicle.formats.predictions import prediction_of
+from fascicle.formats.predictions import write as write_predictions
 from fascicle.loading import shipped_models
+from fascicle.plots.report_plots import REPORT_PLOTS
 
 Cli = Callable[..., Any]
 Refused = Callable[..., str]
@@ -142,6 +145,113 @@ def test_one_type_can_be_drawn_as_a_violin(cli: Cli, tmp_path: Path) -> None:
     write(tmp_path / "one.jsonl", header, entries)
     for kind in ("violin", "volcano"):
         assert cli("plot", kind, tmp_path / "one.jsonl", "-o", tmp_path / f"{kind}.svg").code == 0
+
+
+Evaluated = Callable[..., Path]
+
+
+@pytest.fixture
+def evaluated(cli: Cli, tmp_path: Path) -> Evaluated:
+    """Writes the report of some systems as JSON; each is given by the scores of its mentions."""
+    text, places = "aspirin for pain or fever", ((0, 7, "Chemical"), (12, 16, "Disease"), (20, 25, "Disease"))
+    gold = [
+        Document(id=str(i), text=text, mentions=tuple(Mention(((a, b),), t) for a, b, t in places)) for i in range(3)
+    ]
+    write_documents(tmp_path / "gold.fascicle.jsonl", gold)
+
+    def made(**systems: list[float | None]) -> Path:
+        paths = []
+        for name, scores in systems.items():
+            said = [
+                Mention(((a, b),), "Disease", score=score, source="m")
+                for (a, b, _), score in zip(places, scores, strict=False)
+            ]
+            paths.append(tmp_path / f"{name}.jsonl")
+            found = [Document(id=one.id, text=text, mentions=tuple(said)) for one in gold]
+            write_predictions(paths[-1], map(prediction_of, found), overwrite=True)
+        report = tmp_path / "report.json"
+        result = cli("evaluate", tmp_path / "gold.fascicle.jsonl", *paths, "--report", report, "--overwrite")
+        assert result.code == 0, result.err
+        return report
+
+    return made
+
+
+@pytest.mark.parametrize("kind", REPORT_PLOTS)
+@pytest.mark.parametrize("suffix", [".svg", ".png", ".pdf"])
+def test_a_report_is_drawn_twice_with_the_same_bytes(
+    cli: Cli, tmp_path: Path, evaluated: Evaluated, kind: str, suffix: str
+) -> None:
+    report = evaluated(one=[0.9, 0.8, 0.4], two=[0.7])
+    first, second = tmp_path / f"a{suffix}", tmp_path / f"b{suffix}"
+    for path in (first, second):
+        result = cli("plot", kind, report, "-o", path, "--title", "A title")
+        assert (result.code, result.out) == (0, ""), result.err
+    assert first.read_bytes() == second.read_bytes()
+
+
+def test_systems_of_a_report_are_chosen_in_order(cli: Cli, tmp_path: Path, evaluated: Evaluated) -> None:
+    report = evaluated(one=[0.9, 0.8, 0.4], two=[0.7], three=[0.6, 0.6])
+    pictures = {
+        names: cli("plot", "heat", report, "-o", tmp_path / f"{names}.svg", *options).code
+        or (tmp_path / f"{names}.svg").read_bytes()
+        for names, options in {
+            "all": (),
+            "named": ("--system", "one", "--system", "two", "--system", "three"),
+            "pair": ("--system", "one", "--system", "two"),
+            "turned": ("--system", "two", "--system", "one"),
+        }.items()
+    }
+    assert pictures["all"] == pictures["named"]
+    assert len(set(pictures.values())) == 3
+
+
+def test_what_a_report_cannot_show_is_said(cli: Cli, refused: Refused, tmp_path: Path, evaluated: Evaluated) -> None:
+    out = ("-o", tmp_path / "a.svg")
+    bare = evaluated(scored=[0.5, 0.4], bare=[None, None])
+    result = cli("plot", "reliability", bare, "-o", tmp_path / "half.svg")
+    assert "note: No picture of bare: 6 of the 6 predicted mentions have no score" in result.err
+    result = cli("plot", "precision-recall", bare, "-o", tmp_path / "pr.svg")
+    assert "note: Undefined for bare: 6 of the 6 predicted mentions have no score" in result.err
+    for kind in ("reliability", "precision-recall"):
+        message = refused("plot", kind, bare, *out, "--system", "bare")
+        assert f"there is no picture {kind} of {bare}: " in message
+        assert "6 of the 6 predicted mentions have no score" in message
+        assert "evaluate predictions that have a score for every mention" in message
+    message = refused("plot", "heat", bare, *out, "--system", "bare")
+    assert "a heat map is between two systems, and only bare was given; name two prediction files" in message
+    assert "'nobody' was asked for" in refused("plot", "scores", bare, *out, "--system", "nobody")
+    scores = tmp_path / "scores.json"
+    scores.write_text(cli("evaluate", tmp_path / "gold.fascicle.jsonl", tmp_path / "bare.jsonl", "--json").out)
+    assert "it has no key fascicle_report" in refused("plot", "scores", scores, *out)
+    assert not (tmp_path / "a.svg").exists()
+
+
+def test_many_systems_of_a_report(cli: Cli, refused: Refused, tmp_path: Path, evaluated: Evaluated) -> None:
+    report = evaluated(**{f"s{i}": [0.5, 0.4] for i in range(15)})
+    for kind in ("confusion", "scores"):
+        message = refused("plot", kind, report, "-o", tmp_path / "a.svg")
+        assert "15 systems of" in message
+        assert "choose up to 12 with --system NAME" in message
+    few = [part for i in range(12) for part in ("--system", f"s{i}")]
+    assert cli("plot", "confusion", report, "-o", tmp_path / "b.svg", *few).code == 0
+
+
+def test_a_system_is_chosen_of_a_report_only(refused: Refused, distributions: Path, tmp_path: Path) -> None:
+    message = refused("plot", "pca", distributions, "-o", tmp_path / "a.svg", "--system", "m")
+    assert "without a choice of systems" in message
+
+
+def test_notes_do_nothing_to_a_terminal(cli: Cli, tmp_path: Path) -> None:
+    name = "\x1b[31mred\nfascicle: error"
+    mentions = (Mention(((0, 4),), name), Mention(((5, 9),), "A"))
+    write_documents(tmp_path / "g.fascicle.jsonl", [Document(id="1", text="some text", mentions=mentions)])
+    report = tmp_path / "r.json"
+    gold = tmp_path / "g.fascicle.jsonl"
+    assert cli("evaluate", gold, gold, "--report", report).code == 0
+    result = cli("plot", "confusion", report, "-o", tmp_path / "a.svg")
+    assert result.err.count("\n") == 1
+    assert "is “[U+001B][31mred fascicle: error”" in result.err
 
 
 def test_without_matplotlib_the_extra_is_named(

@@ -10,16 +10,19 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from matplotlib.lines import Line2D
 
 from fascicle.core.document import Document, Mention
 from fascicle.evaluate.errors import CLASSES, mistakes
 from fascicle.evaluate.report import Settings, build_report
 from fascicle.evaluate.systems import score_system
-from fascicle.plots.canvas import STYLES
+from fascicle.plots.canvas import STYLES, sheet, style
 from fascicle.plots.confusion import Matrix, confusion, confusion_matrix, folded
+from fascicle.plots.drawing import Drawing, side_by_side
 from fascicle.plots.heat import heat_maps
 from fascicle.plots.labels import Labels, labels
-from fascicle.plots.report_pictures import bucket_f1, f1_intervals, precision_recall, reliability, report_pictures
+from fascicle.plots.report_pictures import bucket_f1, precision_recall, reliability, report_pictures
+from fascicle.plots.scores import f1_by_type, f1_intervals
 
 TEXT = "lung cancer and pain after aspirin, IL-2 given"
 GOLD = tuple(Mention(((a, b),), t) for a, b, t in ((0, 11, "Disease"), (16, 20, "Disease"), (27, 34, "Chemical")))
@@ -43,7 +46,14 @@ def test_a_report_has_its_pictures_and_the_same_ones_each_time() -> None:
     drawn = report_pictures(report)
     defined = [name for name, attribute in report["attributes"].items() if "undefined" not in attribute]
     each = [f"{kind}-{at}" for kind in ("confusion", "reliability") for at in range(2)]
-    assert set(drawn) == {"f1", "precision-recall", "differences-1", *each, *(f"bucket-{name}" for name in defined)}
+    assert set(drawn) == {
+        "f1",
+        "f1-types",
+        "precision-recall",
+        "differences-1",
+        *each,
+        *(f"bucket-{name}" for name in defined),
+    }
     for picture in drawn.values():
         ElementTree.fromstring(picture.svg)
         assert 'aria-label="' in picture.svg
@@ -66,10 +76,10 @@ def test_undefined_numbers_have_a_reason_and_no_picture() -> None:
 def test_one_system_of_several_may_be_undefined() -> None:
     report = report_of(PREDICTED, ())
     picture = precision_recall(report["systems"], NAMES)
-    assert picture.svg
+    assert picture.draw
     assert picture.notes == ("Undefined for b: nothing was predicted, so there are no scores to judge.",)
     alone = f1_intervals(report_of(PREDICTED, documents=1)["systems"], Labels(names=("a",)))
-    assert alone.svg
+    assert alone.draw
     assert alone.notes[0].startswith("No interval: there is only one document")
 
 
@@ -79,8 +89,9 @@ def test_more_systems_than_looks_are_not_drawn_as_if_they_could_be_told_apart() 
     rows = [one["buckets"]["length"] for one in report["systems"]]
     assert "15 systems cannot be told apart" in bucket_f1(rows, many).missing
     assert "15 systems cannot be told apart" in precision_recall(report["systems"], many).missing
-    assert bucket_f1(rows[:-1], Labels(names=many.names[:-1])).svg
-    assert f1_intervals(report["systems"], many).svg
+    assert bucket_f1(rows[:-1], Labels(names=many.names[:-1])).draw
+    assert f1_intervals(report["systems"], many).draw
+    assert "15 systems cannot be told apart" in f1_by_type(report["systems"], many).missing
 
 
 def test_bins_of_few_mentions_are_said_to_be_such() -> None:
@@ -96,7 +107,7 @@ def test_heat_maps_share_their_colours() -> None:
     drawn = heat_maps(report, NAMES)
     assert list(drawn) == ["differences-1", "differences-2"]
     assert drawn["differences-1"].notes == drawn["differences-2"].notes
-    assert drawn["differences-1"].svg != drawn["differences-2"].svg
+    assert drawn["differences-1"].picture().svg != drawn["differences-2"].picture().svg
 
 
 @st.composite
@@ -179,8 +190,66 @@ def test_names_are_short_and_no_two_the_same() -> None:
 def test_names_of_others_are_drawn_as_text() -> None:
     names = labels(["$\\frac{a}$", "_x", "<script>", "-->"], kind="system")
     report = report_of(*[PREDICTED] * 4)
-    picture = precision_recall(report["systems"], names)
+    picture = precision_recall(report["systems"], names).picture()
     ElementTree.fromstring(picture.svg)
     assert "<script" not in picture.svg
-    picture = f1_intervals(report["systems"], names)
-    ElementTree.fromstring(picture.svg)
+    for drawing in (f1_intervals(report["systems"], names), f1_by_type(report["systems"], names)):
+        ElementTree.fromstring(drawing.picture().svg)
+
+
+def lines_of(drawing: Drawing) -> list[Line2D]:
+    with sheet() as figure:
+        assert drawing.draw is not None
+        drawing.draw(figure)
+        return list(figure.axes[0].get_lines())
+
+
+def test_a_short_curve_has_marks_whatever_its_place() -> None:
+    report = report_of(PREDICTED, PREDICTED[:2], PREDICTED[:1])
+    lines = lines_of(precision_recall(report["systems"], NAMES))
+    assert len(lines) == 3
+    for line in lines:
+        start, step = line.get_markevery()
+        assert len(line.get_xdata()[start::step]) >= 1
+
+
+def test_what_is_drawn_of_types_are_the_numbers_of_the_report() -> None:
+    report = report_of(PREDICTED, PREDICTED[:2])
+    drawing = f1_by_type(report["systems"], Labels(names=("a", "b")))
+    marks = [line for line in lines_of(drawing) if line.get_marker() not in ("None", None) and len(line.get_xdata())]
+    strict = [one["scores"]["rules"]["strict"] for one in report["systems"]]
+    rows = [(row["micro"], *(row["types"].get(name) for name in ("Disease", "Chemical", "Gene"))) for row in strict]
+    expected = [row["f1"] for pair in zip(*rows, strict=True) for row in pair if row is not None]
+    assert [line.get_xdata()[0] / 100 for line in marks] == pytest.approx(expected)
+    assert [line.get_marker() for line in marks] == [style(at % 2).marker for at in range(len(marks))]
+    assert drawing.notes == ("Gene has no F1 for b: neither the gold nor the system has one.",)
+
+
+def test_of_very_many_types_the_most_frequent_are_drawn() -> None:
+    gold = tuple(Mention(((i, i + 1),), f"type {i % 30:02}") for i in range(40))
+    for systems, shown in ((1, 12), (14, 2)):
+        names = Labels(names=tuple("abcdefghijklmn"[:systems]))
+        drawing = f1_by_type(report_of(*[gold] * systems, gold=gold)["systems"], names)
+        assert drawing.notes == (f"Of 30 types {shown}, the most frequent, are drawn.",)
+        assert drawing.height < 20
+
+
+def test_intervals_of_types_may_be_missing() -> None:
+    report = report_of(PREDICTED)
+    for row in report["systems"][0]["scores"]["rules"]["strict"]["types"].values():
+        assert {"low", "high"} <= row.pop("f1_interval").keys()
+    (note,) = f1_by_type(report["systems"], Labels(names=("a",))).notes
+    assert note == "No interval for Disease, Chemical, Gene: the report was written without intervals of types."
+    (note,) = f1_by_type(report_of(PREDICTED, documents=1)["systems"], Labels(names=("a",))).notes
+    assert note.startswith("No interval for all types, Disease, Chemical, Gene: there is only one document")
+
+
+def test_pictures_side_by_side() -> None:
+    report = report_of(PREDICTED, (), PREDICTED[:2])
+    each = [reliability(one["calibration"]) for one in report["systems"]]
+    both = side_by_side(list(zip("abc", each, strict=True)), key="how to read")
+    assert both.notes[0].startswith("No picture of b: nothing was predicted")
+    assert (both.width, both.height > each[0].height) == (2 * each[0].width, True)
+    ElementTree.fromstring(both.picture().svg)
+    assert side_by_side([("b", each[1])]).missing.startswith("b: nothing was predicted")
+    assert side_by_side([("", each[1]), ("", each[1])]).missing == each[1].missing

@@ -1,4 +1,4 @@
-"""``fascicle plot``: a picture of a training, or of what a model says of the gold."""
+"""``fascicle plot``: a picture of a training, of what a model says of the gold, or of a report."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 from fascicle.commands.console import say
 from fascicle.commands.parsing import add_overwrite
 from fascicle.errors import OutputError, UsageError
+from fascicle.evaluate.page_html import harmless
 from fascicle.formats.atomic import check_target
 from fascicle.plots.canvas import SUFFIXES, save, sheet
 from fascicle.plots.densities import draw_densities, load_densities
@@ -20,11 +21,12 @@ from fascicle.plots.distribution_data import load_distributions
 from fascicle.plots.distributions import draw_pca, draw_violins, draw_volcano
 from fascicle.plots.learning import draw_learning, load_runs
 from fascicle.plots.learning import size as size_of_learning
+from fascicle.plots.report_plots import REPORT_PLOTS, load_drawing
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-HELP = "draw learning curves, and what a model says of the gold mentions"
+HELP = "draw learning curves, scores and errors, and what a model says of the gold mentions"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,17 +35,19 @@ class Kind:
 
     Attributes:
         help: what it shows, and of what input.
-        load: inputs -> what is drawn; each thing in it has a ``note``, empty or one sentence.
+        load: inputs and names of systems -> what is drawn; each thing in it has a ``note``, which may be empty.
         draw: on a sheet, what was loaded.
         size: of the sheet in inches, for what was loaded.
         several: whether it takes several inputs.
+        systems: whether some of several systems can be chosen.
     """
 
     help: str
-    load: Callable[[Sequence[str]], Sequence[Any]]
+    load: Callable[[Sequence[str], Sequence[str]], Sequence[Any]]
     draw: Callable[[Figure, Sequence[Any]], None]
     size: Callable[[Sequence[Any]], tuple[float, float]]
     several: bool = False
+    systems: bool = False
 
 
 def _one(
@@ -55,9 +59,20 @@ def _one(
     """A kind that takes one input."""
     return Kind(
         help=what,
-        load=lambda given: [load(given[0])],
+        load=lambda given, _: [load(given[0])],
         draw=lambda figure, loaded: draw(figure, loaded[0]),
         size=lambda loaded: size(loaded[0]),
+    )
+
+
+def _of_report(name: str) -> Kind:
+    """A kind that is drawn from a report."""
+    return Kind(
+        help=f"a report as JSON: {REPORT_PLOTS[name].means}",
+        load=lambda given, systems: [load_drawing(name, given[0], systems=systems)],
+        draw=lambda figure, loaded: loaded[0].draw(figure),
+        size=lambda loaded: (loaded[0].width, loaded[0].height),
+        systems=True,
     )
 
 
@@ -65,7 +80,7 @@ KINDS: Final[Mapping[str, Kind]] = MappingProxyType(
     {
         "learning": Kind(
             help="loss and dev F1 of one or several run folders",
-            load=load_runs,
+            load=lambda given, _: load_runs(given),
             draw=draw_learning,
             size=size_of_learning,
             several=True,
@@ -85,6 +100,7 @@ KINDS: Final[Mapping[str, Kind]] = MappingProxyType(
         "densities": _one(
             load_densities, draw_densities, size_of_densities, "a densities file: similarities of a bi-encoder"
         ),
+        **{name: _of_report(name) for name in REPORT_PLOTS},
     }
 )
 
@@ -98,6 +114,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "-o", "--output", required=True, metavar="FILE", help=f"the picture; ends in {', '.join(SUFFIXES)}"
     )
     parser.add_argument("--title", help="over the picture")
+    parser.add_argument(
+        "--system",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="of a report, only this system; may be repeated, and a heat map takes the first for its baseline",
+    )
     add_overwrite(parser)
     parser.epilog = "kinds: " + "; ".join(f"{name}: {kind.help}" for name, kind in KINDS.items())
 
@@ -109,11 +132,15 @@ def run(args: argparse.Namespace) -> int:
         raise UsageError(f"nothing to draw was given; {args.kind} takes {kind.help}")
     if len(args.files) > 1 and not kind.several:
         raise UsageError(f"{len(args.files)} inputs were given; {args.kind} draws one file")
+    if args.system and not kind.systems:
+        raise UsageError(
+            f"--system {args.system[0]} was given; {args.kind} takes {kind.help}, without a choice of systems"
+        )
     target = Path(args.output)
     if target.suffix not in SUFFIXES:
         raise OutputError(f"the picture {target} was asked for; its name must end with {', '.join(SUFFIXES)}")
     check_target(target, overwrite=args.overwrite)
-    loaded = kind.load(args.files)
+    loaded = kind.load(args.files, args.system)
     width, height = kind.size(loaded)
     with sheet(width=width, height=height) as figure:
         if args.title:
@@ -122,5 +149,5 @@ def run(args: argparse.Namespace) -> int:
         save(figure, target, overwrite=args.overwrite)
     for note in (one.note for one in loaded):
         if note:
-            say(f"note: {note}")
+            say(f"note: {' '.join(harmless(note).split())}")
     return 0

@@ -28,7 +28,7 @@ import numpy.typing as npt
 from fascicle.core.document import Document, Identity, Mention, identities
 from fascicle.errors import InputError
 from fascicle.evaluate.figures import ONE_DOCUMENT
-from fascicle.evaluate.intervals import drawn_documents, percentiles
+from fascicle.evaluate.intervals import drawn_documents, percentiles, weights_of
 from fascicle.evaluate.layout import Layout
 
 Floats = npt.NDArray[np.float64]
@@ -289,19 +289,12 @@ def _numbers(
     cuts = np.cumsum([one.counts.shape[1] for one in series.values()])[:-1]
     parts = [counts.sum(axis=0, keepdims=True)]
     if len(counts) > 1:
-        parts += [_weights(draws) @ counts for draws in drawn_documents(len(counts), resamples=resamples, seed=seed)]
+        parts += [weights_of(draws) @ counts for draws in drawn_documents(len(counts), resamples=resamples, seed=seed)]
     sums = np.split(np.concatenate(parts), cuts, axis=1)  # the first row is that of the documents as they are
     return {
         key: _number(one.measure(of_it), undefined=ONE_LABEL if of_it[0, 0] else one.empty, level=level)
         for (key, one), of_it in zip(series.items(), sums, strict=True)
     }
-
-
-def _weights(draws: npt.NDArray[np.int64]) -> Floats:
-    """How often each document was drawn, shape as given."""
-    rows, documents = draws.shape
-    places = (draws + documents * np.arange(rows)[:, None]).ravel()
-    return np.bincount(places, minlength=rows * documents).reshape(rows, documents).astype(np.float64)
 
 
 def _number(values: Floats, *, undefined: str, level: float) -> Number:

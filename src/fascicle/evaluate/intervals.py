@@ -165,6 +165,13 @@ def drawn_documents(documents: int, *, resamples: int, seed: int) -> Iterator[np
         yield generator.integers(0, documents, size=(min(block, resamples - start), documents), dtype=np.int64)
 
 
+def weights_of(draws: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
+    """How often each document was drawn, shape as given: a product with counts gives their sums over each draw."""
+    rows, documents = draws.shape
+    places = (draws + documents * np.arange(rows)[:, None]).ravel()
+    return np.bincount(places, minlength=rows * documents).reshape(rows, documents).astype(np.float64)
+
+
 def _sums(counts: npt.NDArray[np.int64], draws: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
     """Sums over the drawn documents, shape (draws, 3)."""
     return np.stack([column[draws].sum(axis=1) for column in counts.T], axis=1)

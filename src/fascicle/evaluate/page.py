@@ -74,7 +74,7 @@ def _policy(script: str) -> str:
 def _sections(report: Mapping[str, Any], pictures: Pictures) -> list[Section]:
     found = [
         summary_section(report, pictures),
-        types_section(report),
+        types_section(report, pictures),
         rules_section(report),
         subsets_section(report),
         *([reach_section(report)] if report["unreachable"] else []),

@@ -25,10 +25,14 @@ class Html(str):
 NOTHING: Final = Html("")
 
 
+def harmless(value: str) -> str:
+    """Text of others for a page or a terminal: what cannot or must not stand there by its code."""
+    return _FORBIDDEN.sub(_code, _TURNING.sub(_code, value))
+
+
 def text(value: str) -> Html:
-    """Text of others so that it reads as it stands; what cannot or must not stand in a page by its code."""
-    told = _FORBIDDEN.sub(_code, _TURNING.sub(_code, value))
-    return Html(html.escape(told))
+    """Text of others so that it reads as it stands."""
+    return Html(html.escape(harmless(value)))
 
 
 def _code(found: re.Match[str]) -> str:

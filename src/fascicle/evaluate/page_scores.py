@@ -144,7 +144,7 @@ def rules_section(report: Mapping[str, Any]) -> Section:
     return Section(anchor="rules", title="Other rules of matching", body=body)
 
 
-def types_section(report: Mapping[str, Any]) -> Section:
+def types_section(report: Mapping[str, Any], pictures: Pictures) -> Section:
     """Scores per type."""
     systems = report["systems"]
     names = ("P", "R", "F1", "loose F1")
@@ -167,7 +167,9 @@ def types_section(report: Mapping[str, Any]) -> Section:
     means = [(name, page_words.SCORES[name].partition(":")[0]) for name in ("P", "R", "F1")]
     means = [("gold", "gold mentions of the type"), *means, ("loose F1", "F1 if a character in common is enough")]
     told = "The same scores for the mentions of each type alone."
-    return Section(anchor="types", title="Types", body=join(paragraphs(told), table.html(means=means, label="types")))
+    drawn = figure(pictures, "f1-types", caption="Strict F1 of each system with its 95 % interval, by type.")
+    body = join(paragraphs(told), table.html(means=means, label="types"), drawn)
+    return Section(anchor="types", title="Types", body=body)
 
 
 def subsets_section(report: Mapping[str, Any]) -> Section:

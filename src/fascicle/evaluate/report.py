@@ -32,6 +32,7 @@ from fascicle.evaluate.lexicon import Lexicon
 from fascicle.evaluate.scores import Scores
 from fascicle.evaluate.subsets import SUBSETS, subset_recall
 from fascicle.evaluate.systems import System
+from fascicle.evaluate.type_intervals import type_intervals
 
 SCHEMA: Final = 1
 _WANTED: Final = (0.8, 0.9, 0.95)  # precision
@@ -89,7 +90,7 @@ def build_report(
     parts = [
         {
             "name": one.name,
-            "scores": scores_part(one, resamples=chosen.resamples),
+            "scores": scores_part(one, gold, resamples=chosen.resamples),
             "subsets": _subsets(documents, one, training),
             "buckets": {name: [bucket.as_dict() for bucket in row] for name, row in buckets.items()},
             "errors": _errors(wrong, by_id, at_most=chosen.examples, predicted=one.predicted),
@@ -119,10 +120,10 @@ def build_report(
     }
 
 
-def scores_part(one: System, *, resamples: int = 1000) -> dict[str, Any]:
-    """The scores of a system under every rule, with the interval of the strict micro F1."""
+def scores_part(one: System, gold: Mapping[str, Sequence[Mention]], *, resamples: int = 1000) -> dict[str, Any]:
+    """The scores of a system under every rule, with the intervals of the strict F1, micro and of each type."""
     strict = one.strict
-    rules = {
+    rules: dict[str, dict[str, Any]] = {
         rule: {
             "micro": figures_row(scores.counts),
             "macro": macro_row(scores),
@@ -130,6 +131,11 @@ def scores_part(one: System, *, resamples: int = 1000) -> dict[str, Any]:
         }
         for rule, scores in one.scores.items()
     }
+    for name, sure in type_intervals(gold, one.predicted, resamples=resamples).items():
+        row = rules["strict"]["types"][name]
+        row["f1_interval"] = None if isinstance(sure, str) else sure.as_dict()
+        if isinstance(sure, str):
+            row["undefined"] = row.get("undefined", {}) | {"f1_interval": sure}
     why = no_interval(strict)
     return {
         "rules": rules,

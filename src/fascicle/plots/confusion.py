@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 import numpy.typing as npt
 
-from fascicle.evaluate.page_html import Picture
-from fascicle.plots.canvas import MOST_VECTORS, sheet, svg
+from fascicle.plots.canvas import MOST_VECTORS
+from fascicle.plots.drawing import Drawing
 from fascicle.plots.labels import labels
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import FigureBase
 
 _MOST_TYPES: Final = 12
 _NOTHING: Final = "(nothing)"
@@ -80,11 +82,11 @@ def folded(matrix: Matrix, *, at_most: int = _MOST_TYPES) -> Matrix:
     return Matrix(types=(*matrix.types[:kept], _OTHERS), counts=counts, near=near)
 
 
-def confusion(system: Mapping[str, Any]) -> Picture:
+def confusion(system: Mapping[str, Any]) -> Drawing:
     """The matrix of a system as a picture, with at most twelve types."""
     whole = confusion_matrix(system)
     if not whole.types:
-        return Picture(missing="there is no mention, so there is no type")
+        return Drawing(missing="there is no mention, so there is no type")
     matrix = folded(whole)
     names = labels(matrix.types, kind="type")
     notes = list(names.notes)
@@ -93,33 +95,34 @@ def confusion(system: Mapping[str, Any]) -> Picture:
         notes.append(f"{_OTHERS}: {rest} rarer types taken together, after + also those taken for one another.")
     if system["errors"]["more_confusions"]:
         notes.append("Rare pairs of types, which the report leaves out, are not in it.")
-    return Picture(svg=_drawn(matrix, names.names), notes=tuple(notes))
-
-
-def _drawn(matrix: Matrix, names: Sequence[str]) -> str:
-    size = len(names) + 1
-    longest = max(len(name) for name in (*names, _NOTHING))
+    size = len(matrix.types) + 1
+    longest = max(len(name) for name in (*names.names, _NOTHING))
     cell = 0.78 if size < 7 else 0.56
-    with sheet(
-        width=max(3.6, 0.5 + 0.075 * longest + cell * size), height=0.9 + 0.36 * size + 0.03 * longest
-    ) as figure:
-        axes = figure.add_subplot()
-        shares = matrix.counts / np.maximum(matrix.counts.sum(axis=1, keepdims=True), 1)
-        axes.imshow(shares, cmap="Greys", vmin=0, vmax=1.25, aspect="auto", rasterized=size**2 > MOST_VECTORS)
-        _numbers(axes, matrix, shares)
-        turned = longest > 9 or size > 6
-        ticks = (*names, _NOTHING)
-        axes.set_xticks(
-            range(size), ticks, rotation=40 if turned else 0, ha="right" if turned else "center", fontsize=8
-        )
-        axes.set_yticks(range(size), ticks, fontsize=8)
-        axes.axhline(size - 1.5, color="#59616b", linewidth=0.8)
-        axes.axvline(size - 1.5, color="#59616b", linewidth=0.8)
-        axes.set_xlabel("predicted")
-        axes.set_ylabel("gold")
-        axes.grid(visible=False)
-        axes.tick_params(length=0)
-        return svg(figure, title="Gold types by predicted types")
+    return Drawing(
+        title="Gold types by predicted types",
+        width=max(3.6, 0.5 + 0.075 * longest + cell * size),
+        height=0.9 + 0.36 * size + 0.03 * longest,
+        draw=partial(_draw, matrix=matrix, names=names.names),
+        notes=tuple(notes),
+    )
+
+
+def _draw(figure: FigureBase, *, matrix: Matrix, names: Sequence[str]) -> None:
+    size = len(names) + 1
+    ticks = (*names, _NOTHING)
+    axes = figure.add_subplot()
+    shares = matrix.counts / np.maximum(matrix.counts.sum(axis=1, keepdims=True), 1)
+    axes.imshow(shares, cmap="Greys", vmin=0, vmax=1.25, aspect="auto", rasterized=size**2 > MOST_VECTORS)
+    _numbers(axes, matrix, shares)
+    turned = max(map(len, ticks)) > 9 or size > 6
+    axes.set_xticks(range(size), ticks, rotation=40 if turned else 0, ha="right" if turned else "center", fontsize=8)
+    axes.set_yticks(range(size), ticks, fontsize=8)
+    axes.axhline(size - 1.5, color="#59616b", linewidth=0.8)
+    axes.axvline(size - 1.5, color="#59616b", linewidth=0.8)
+    axes.set_xlabel("predicted")
+    axes.set_ylabel("gold")
+    axes.grid(visible=False)
+    axes.tick_params(length=0)
 
 
 def _numbers(axes: Axes, matrix: Matrix, shares: npt.NDArray[np.float64]) -> None:

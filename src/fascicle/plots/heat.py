@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
-from fascicle.evaluate.page_html import Picture, points
-from fascicle.plots.canvas import MOST_VECTORS, sheet, style, svg
+from fascicle.evaluate.page_html import points
+from fascicle.plots.canvas import MOST_VECTORS, style
+from fascicle.plots.drawing import Drawing
 from fascicle.plots.labels import Labels
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import FigureBase
 
 _LEAST: Final = 0.01  # share of the gold that a bucket needs to have a say in how strong colours are
 _STRONGEST: Final = 0.62  # of a colour, so that black numbers can be read on it
 _Grid = list[list[tuple[str, float | None]]]  # for each attribute its intervals, each with the difference
 
 
-def heat_maps(report: Mapping[str, Any], names: Labels) -> dict[str, Picture]:
+def heat_maps(report: Mapping[str, Any], names: Labels) -> dict[str, Drawing]:
     """A map for each system after the first: attributes below each other, their intervals side by side.
 
     The same difference has the same colour in all maps of a report.
@@ -31,53 +34,58 @@ def heat_maps(report: Mapping[str, Any], names: Labels) -> dict[str, Picture]:
     """
     shown = [name for name, attribute in report["attributes"].items() if "undefined" not in attribute]
     titles = [report["attributes"][name]["title"] for name in shown]
-    full = _full_colour(report, shown)
+    baseline, *others = ([one["buckets"][name] for name in shown] for one in report["systems"])
+    grids = [[_gaps(*rows) for rows in zip(one, baseline, strict=True)] for one in others]
+    full = _full_colour(grids, baseline, gold=report["gold"]["mentions"])
     drawn = {}
-    for at, row in enumerate(report["differences"], start=1):
-        grid: _Grid = [
-            list(zip(report["attributes"][name]["intervals"], row["buckets"][name], strict=True)) for name in shown
-        ]
+    for at, grid in enumerate(grids, start=1):
         if all(gap is None for line in grid for _, gap in line):
-            drawn[f"differences-{at}"] = Picture(missing="all attributes are undefined, or their buckets empty")
+            drawn[f"differences-{at}"] = Drawing(missing="all attributes are undefined, or their buckets empty")
             continue
-        title = f"F1 of {names.names[at]} less that of {names.names[0]} in each bucket"
-        said = f"The colour is strongest from {100 * full:.2f} points on; – is undefined."
-        drawn[f"differences-{at}"] = Picture(svg=_drawn(titles, grid, full=full, title=title), notes=(said,))
+        drawn[f"differences-{at}"] = Drawing(
+            title=f"F1 of {names.names[at]} less that of {names.names[0]} in each bucket",
+            width=1.75 + 0.75 * max(map(len, grid)),
+            height=0.25 + 0.44 * len(grid),
+            draw=partial(_draw, titles=titles, grid=grid, full=full),
+            notes=(f"The colour is strongest from {100 * full:.2f} points on; – is undefined.",),
+        )
     return drawn
 
 
-def _full_colour(report: Mapping[str, Any], shown: Sequence[str]) -> float:
+def _gaps(of: Sequence[Mapping[str, Any]], baseline: Sequence[Mapping[str, Any]]) -> list[tuple[str, float | None]]:
+    """The intervals of an attribute, each with the F1 of one system less that of another."""
+    pairs = [(a["interval"], a["f1"], b["f1"]) for a, b in zip(of, baseline, strict=True)]
+    return [(interval, None if None in (a, b) else a - b) for interval, a, b in pairs]
+
+
+def _full_colour(grids: Sequence[_Grid], baseline: Sequence[Sequence[Mapping[str, Any]]], *, gold: int) -> float:
     """The difference from which on the colour is strongest: the largest in a bucket that is not tiny."""
-    gold = report["gold"]["mentions"]
+    counts = [bucket["gold"] for row in baseline for bucket in row]
     known = [
-        (abs(gap), bucket["gold"])
-        for row in report["differences"]
-        for name in shown
-        for gap, bucket in zip(row["buckets"][name], report["systems"][0]["buckets"][name], strict=True)
+        (abs(gap), count)
+        for grid in grids
+        for gap, count in zip((gap for line in grid for _, gap in line), counts, strict=True)
         if gap is not None
     ]
     largest = max((gap for gap, count in known if count >= _LEAST * gold), default=0.0)
     return max(largest, 0.001)
 
 
-def _drawn(titles: Sequence[str], grid: _Grid, *, full: float, title: str) -> str:
+def _draw(figure: FigureBase, *, titles: Sequence[str], grid: _Grid, full: float) -> None:
     columns = max(map(len, grid))
-    width = 1.75 + 0.75 * columns
-    with sheet(width=width, height=0.25 + 0.44 * len(grid)) as figure:
-        axes = figure.add_subplot()
-        pixels = len(grid) * columns > MOST_VECTORS
-        for line, row in enumerate(grid):
-            for column, (interval, gap) in enumerate(row):
-                _cell(axes, (column, line), gap, full=full, pixels=pixels)
-                axes.text(column, line + 0.26, interval, ha="center", va="center", fontsize=6.6, color="#30363d")
-        axes.set_xlim(-0.5, columns - 0.5)
-        axes.set_ylim(len(grid) - 0.5, -0.5)
-        axes.set_yticks(range(len(grid)), titles, fontsize=8.5)
-        axes.set_xticks([])
-        axes.tick_params(length=0)
-        axes.grid(visible=False)
-        axes.spines[:].set_visible(False)
-        return svg(figure, title=title)
+    axes = figure.add_subplot()
+    pixels = len(grid) * columns > MOST_VECTORS
+    for line, row in enumerate(grid):
+        for column, (interval, gap) in enumerate(row):
+            _cell(axes, (column, line), gap, full=full, pixels=pixels)
+            axes.text(column, line + 0.26, interval, ha="center", va="center", fontsize=6.6, color="#30363d")
+    axes.set_xlim(-0.5, columns - 0.5)
+    axes.set_ylim(len(grid) - 0.5, -0.5)
+    axes.set_yticks(range(len(grid)), titles, fontsize=8.5)
+    axes.set_xticks([])
+    axes.tick_params(length=0)
+    axes.grid(visible=False)
+    axes.spines[:].set_visible(False)
 
 
 def _cell(axes: Axes, place: tuple[int, int], gap: float | None, *, full: float, pixels: bool) -> None:

@@ -1,0 +1,74 @@
+"""The bootstrap of types against a loop that draws documents and scores what was drawn."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from fascicle.core.document import Mention
+from fascicle.evaluate.figures import ONE_DOCUMENT
+from fascicle.evaluate.intervals import Interval, bootstrap_f1
+from fascicle.evaluate.scores import score
+from fascicle.evaluate.type_intervals import IN_ONE_DOCUMENT, type_intervals
+
+Layers = dict[str, list[Mention]]
+
+
+@st.composite
+def sides(draw: st.DrawFn) -> tuple[Layers, Layers]:
+    rows = st.lists(st.tuples(st.integers(0, 3), st.sampled_from("ABC")), max_size=4)
+    names = [str(number) for number in range(draw(st.integers(2, 5)))]
+    both = [
+        {name: [Mention(((2 * at, 2 * at + 1),), t, source=source) for at, t in draw(rows)] for name in names}
+        for source in ("gold", "m")
+    ]
+    return both[0], both[1]
+
+
+def naive(gold: Layers, said: Layers, type_: str, *, resamples: int, seed: int) -> list[float]:
+    """F1 of one type over documents drawn one by one, where it is defined."""
+    generator, names, drawn = np.random.default_rng(seed), list(gold), []
+    for _ in range(resamples):
+        picked = [names[at] for at in generator.integers(0, len(names), size=len(names), dtype=np.int64)]
+        layers = [
+            {str(at): [m for m in side[name] if m.type == type_] for at, name in enumerate(picked)}
+            for side in (gold, said)
+        ]
+        counts = score(*layers).counts
+        if counts.support + counts.predicted:
+            drawn.append(counts.rates().f1)
+    return drawn
+
+
+@settings(max_examples=50)
+@given(sides(), st.integers(0, 3))
+def test_equals_a_naive_loop(both: tuple[Layers, Layers], seed: int) -> None:
+    gold, said = both
+    found = type_intervals(gold, said, resamples=25, level=0.9, seed=seed)
+    by_type = score(gold, said).by_type
+    assert list(found) == list(by_type)
+    for name, interval in found.items():
+        documents = sum(any(m.type == name for m in (*gold[key], *said[key])) for key in gold)
+        if documents < 2:
+            assert interval == IN_ONE_DOCUMENT
+            continue
+        assert isinstance(interval, Interval)
+        expected = np.quantile(naive(gold, said, name, resamples=25, seed=seed), [0.05, 0.95])
+        assert (interval.low, interval.high) == pytest.approx(tuple(expected))
+        assert interval.estimate == by_type[name].rates().f1
+
+
+def test_one_type_everywhere_has_the_interval_of_the_whole() -> None:
+    gold = {str(i): [Mention(((at, at + 1),), "A") for at in range(1 + i % 3)] for i in range(40)}
+    said = {key: list(mentions[: int(key) % 4]) for key, mentions in gold.items()}
+    assert type_intervals(gold, said) == {"A": bootstrap_f1(score(gold, said))}
+
+
+def test_why_there_is_none() -> None:
+    one = [Mention(((0, 1),), "A")]
+    assert type_intervals({"a": one}, {"a": []}) == {"A": ONE_DOCUMENT}
+    assert type_intervals({"a": one, "b": []}, {"a": one, "b": []}) == {"A": IN_ONE_DOCUMENT}
+    assert type_intervals({"a": [], "b": []}, {"a": [], "b": []}) == {}
+    assert type_intervals({}, {}) == {}
