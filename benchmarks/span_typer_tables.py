@@ -17,6 +17,7 @@ HEAD = (
     "seeds",
     "typing accuracy",
     "lookup of the string",
+    "over lookup",
     "most frequent type",
     "published protocol",
     'the paper: accuracy, "F1"',
@@ -37,7 +38,7 @@ def _row(corpus: str, folder: Path) -> list[str]:
     found = _read(folder / f"{corpus}-found-s1.json")
     finding = f"{100 * found['test']['found']['micro']['f1']:.2f}" if found else NOT_RUN
     if not typed:
-        return [corpus, f"0 of {len(SEEDS)}", *[MISSING] * 5, finding, MISSING, NOT_RUN]
+        return [corpus, f"0 of {len(SEEDS)}", *[MISSING] * 6, finding, MISSING, NOT_RUN]
     tests = [value["test"] for value in typed]
     published = typed[0]["published"]
     taught = typed[0]["taught"]
@@ -47,6 +48,7 @@ def _row(corpus: str, folder: Path) -> list[str]:
         f"{len(typed)} of {len(SEEDS)}",
         _spread([test["typing"]["accuracy"] for test in tests]),
         f"{100 * tests[0]['lookup_accuracy']:.2f}",
+        _spread([test["typing"]["accuracy"] - test["lookup_accuracy"] for test in tests], sign="+"),
         f"{100 * tests[0]['majority_accuracy']:.2f}",
         _spread([test["published_protocol"]["f1"] for test in tests]),
         f"{published[0]:.2f}, {published[1]:.2f}" if published else "not in it",
@@ -56,8 +58,33 @@ def _row(corpus: str, folder: Path) -> list[str]:
     ]
 
 
-def _spread(shares: Sequence[float]) -> str:
-    shown = f"{100 * statistics.mean(shares):.2f}"
+def in_words(results: Path) -> str:
+    """What each measured row means, a sentence for each."""
+    lines = []
+    for corpus in CORPORA:
+        value = _read(results / "span-typer" / f"{corpus}-s1.json")
+        if not value:
+            continue
+        test, published = value["test"], value["published"]
+        right, string, usual = (
+            round(100 * share)
+            for share in (test["typing"]["accuracy"], test["lookup_accuracy"], test["majority_accuracy"])
+        )
+        line = (
+            f"- **{corpus}**: of 100 given mentions {right} get the right type; looking up the string gets {string} of"
+        )
+        line += f" them right, always saying the most frequent type {usual}"
+        if published:
+            line += f"; the paper's {published[1]:.2f} stands for {published[0]:.0f} of 100"
+        found = _read(results / "span-typer" / f"{corpus}-found-s1.json")
+        if found:
+            line += f". Asked to find mentions too, it reaches {100 * found['test']['found']['micro']['f1']:.0f} F1"
+        lines.append(f"{line}.")
+    return "\n".join(lines) or NOT_RUN
+
+
+def _spread(shares: Sequence[float], *, sign: str = "") -> str:
+    shown = f"{100 * statistics.mean(shares):{sign}.2f}"
     return f"{shown} ± {100 * statistics.stdev(shares):.2f}" if len(shares) > 1 else shown
 
 
