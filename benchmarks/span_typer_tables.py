@@ -83,6 +83,12 @@ def in_words(results: Path) -> str:
     return "\n".join(lines) or NOT_RUN
 
 
+def pictures(docs: Path) -> str:
+    """Links to the sheets that were drawn."""
+    drawn = [corpus for corpus in CORPORA if (docs / "families" / "span-typer" / f"{corpus}.png").is_file()]
+    return ", ".join(f"[{corpus}](span-typer/{corpus}.png)" for corpus in drawn) or NOT_RUN
+
+
 def _spread(shares: Sequence[float], *, sign: str = "") -> str:
     shown = f"{100 * statistics.mean(shares):{sign}.2f}"
     return f"{shown} ± {100 * statistics.stdev(shares):.2f}" if len(shares) > 1 else shown
