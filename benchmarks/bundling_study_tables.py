@@ -153,7 +153,7 @@ def _of_run(name: str, run: Mapping[str, Any]) -> str:
     ratio = f"`{second}` : `{first}`"
     head = ["epoch", f"loss, `{second}`", f"loss, `{first}`", f"norms, {ratio}", f"pull, {ratio}"]
     head += ["cosine of single batches", *(f"cosine, {part}" for part in _ordered(run["epochs"][0]["parts"]))]
-    return f"`{name}`\n\n{markdown(head, body)}"
+    return f"`{name}`, trained in {run.get('precision', 'bf16')}\n\n{markdown(head, body)}"
 
 
 def _ordered(parts: Mapping[str, Any]) -> list[str]:

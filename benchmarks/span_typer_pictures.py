@@ -3,7 +3,7 @@
 usage: python benchmarks/span_typer_pictures.py CORPUS ... --work FOLDER
 
 The runs are those of ``span_typer.py`` with the same ``--work``, seed 1. Writes one sheet for each,
-``docs/families/span-typer/CORPUS.png``. The distributions files stay beside the runs: they hold the gold of the corpora.
+``docs/families/span-typer/CORPUS.png``. Distributions files stay beside the runs: they hold the gold of the corpora.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Writes every table of the documentation from ``benchmarks/results/``: README.md, docs/results.md, docs/studies/.
+"""Writes every table of the documentation from ``benchmarks/results/``: README.md, and pages of docs/.
 
 usage: python benchmarks/tables.py [--check]
 
@@ -21,6 +21,7 @@ from typing import Any
 import binder_tables
 import bundling_study_tables
 import bundling_tables
+import evaluate_tables
 import family_tables
 from best_tables import best_recipes
 from combining_tables import CORPORA, claims, combining
@@ -38,6 +39,8 @@ PAGES = (
     DOCS / "results.md",
     DOCS / "families" / "span-typer.md",
     DOCS / "how-to-calibrate.md",
+    DOCS / "scores.md",
+    DOCS / "corpus-check.md",
     *sorted((DOCS / "studies").glob("*.md")),
 )
 _TABLE = re.compile(r"(<!-- table ([\w-]+) -->\n).*?(<!-- end -->)", re.DOTALL)
@@ -350,6 +353,8 @@ TABLES: Mapping[str, Callable[[], str]] = {
     "bundle-cost": lambda: bundling_study_tables.cost(RESULTS),
     **{f"combining-{corpus}": functools.partial(combining, corpus, RESULTS) for corpus in CORPORA},
     "combining-claims": lambda: claims(_grid("claims")),
+    "evaluate-speed": lambda: evaluate_tables.seconds(RESULTS, evaluate_tables.EVALUATION),
+    "doctor-speed": lambda: evaluate_tables.seconds(RESULTS, evaluate_tables.DOCTOR),
     "binder-supervised": lambda: binder_tables.supervised(_grid("binder")),
     "binder-distant": lambda: binder_tables.distant(_grid("distant")),
     "binder-rules": lambda: binder_tables.rules(RESULTS),

@@ -263,10 +263,28 @@ def test_one_document(cli: Cli, said: Said, tmp_path: Path) -> None:
     assert result.code == 0
     assert "no interval, for there is only one document" in result.err
     assert "95%" not in result.out
-    assert json.loads(cli("evaluate", one, path, "--interval", "--json").out)["micro_f1_interval"] is None
+    value = json.loads(cli("evaluate", one, path, "--interval", "--json").out)
+    assert value["micro_f1_interval"] is None
+    assert "only one document" in value["undefined"]["intervals"]["micro_f1_interval"]
     scores = report(cli, one, path)["systems"][0]["scores"]
     assert scores["micro_f1_interval"] is None
     assert "only one document" in scores["undefined"]["micro_f1_interval"]
+
+
+def test_of_one_document_its_sentences_are_drawn(cli: Cli, tmp_path: Path) -> None:
+    rows = ["IL-2\tB-Gene", "is\tO", "", "p53\tB-Gene", "is\tO", "", "NF\tB-Gene", "too\tO", ""]
+    (tmp_path / "gold.tsv").write_text("\n".join(rows) + "\n", encoding="utf-8")
+    (tmp_path / "said").mkdir()
+    said = tmp_path / "said" / "gold.tsv"
+    said.write_text("\n".join(rows).replace("p53\tB-Gene", "p53\tO") + "\n", encoding="utf-8")
+    options = ("evaluate", tmp_path / "gold.tsv", said, "--documents", "file", "--interval")
+    result = cli(*options)
+    assert result.code == 0
+    assert "note: there is only one document, so intervals come from drawing its sentences" in result.err
+    assert "95% intervals (bootstrap over sentences, 1,000 draws, seed 0): micro P 100.00 to 100.00" in result.out
+    by_sentence = json.loads(cli(*(*options, "--json")).out)
+    options = (*options[:4], "sentence", "--interval", "--json")
+    assert by_sentence["micro_f1_interval"] == json.loads(cli(*options).out)["micro_f1_interval"]
 
 
 def test_missing_scores(cli: Cli, gold: Path, said: Said) -> None:

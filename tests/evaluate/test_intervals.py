@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from fascicle.core.document import Mention
 from fascicle.errors import InputError, UsageError
 from fascicle.evaluate import intervals
-from fascicle.evaluate.intervals import bootstrap_difference, bootstrap_f1
-from fascicle.evaluate.scores import Counts, Scores, ZeroRule, score
+from fascicle.evaluate.intervals import HEADLINE, Interval, bootstrap, bootstrap_difference, bootstrap_f1
+from fascicle.evaluate.scores import ZERO_RULES, Counts, Scores, ZeroRule, score
+
+from .strategies import corpora, sides
 
 COUNTS = st.lists(st.builds(Counts, tp=st.integers(0, 9), fp=st.integers(0, 9), fn=st.integers(0, 9)), min_size=1)
 
@@ -23,20 +25,99 @@ def made(counts: list[Counts], zero_rule: ZeroRule = "zero") -> Scores:
 
 
 def naive(scores: Scores, *, resamples: int, seed: int) -> list[float]:
+    """F1 of each draw; not a number where the drawn documents hold no mention and no rule gives it a value."""
     generator, documents, drawn = np.random.default_rng(seed), list(scores.by_document.values()), []
     for _ in range(resamples):
         picked = [documents[i] for i in generator.integers(0, len(documents), size=len(documents), dtype=np.int64)]
-        drawn.append(made(picked, scores.zero_rule).micro.f1)
+        one = made(picked, scores.zero_rule)
+        known = one.counts != Counts() or scores.zero_rule == "binder"
+        drawn.append(one.micro.f1 if known else float("nan"))
     return drawn
+
+
+def naive_numbers(scores: Scores) -> dict[str, float]:
+    """The headline numbers of scores; not a number without a denominator under the rule ``"zero"``."""
+    counts, named = scores.counts, scores.zero_rule == "binder"
+    there = {
+        "micro_precision": (scores.micro.precision, counts.predicted),
+        "micro_recall": (scores.micro.recall, counts.support),
+        "micro_f1": (scores.micro.f1, counts.predicted + counts.support),
+        "macro_f1": (scores.macro.f1, counts.support),
+    }
+    return {name: value if whole or named else float("nan") for name, (value, whole) in there.items()}
 
 
 @given(COUNTS, st.sampled_from(["zero", "binder"]), st.integers(0, 5))
 def test_equals_a_naive_loop(counts: list[Counts], zero_rule: ZeroRule, seed: int) -> None:
     scores = made(counts, zero_rule)
     interval = bootstrap_f1(scores, resamples=40, level=0.9, seed=seed)
-    expected = np.quantile(naive(scores, resamples=40, seed=seed), [0.05, 0.95])
-    assert (interval.low, interval.high) == pytest.approx(tuple(expected))
+    drawn = [value for value in naive(scores, resamples=40, seed=seed) if value == value]
+    expected = np.quantile(drawn or [scores.micro.f1], [(1 - 0.9) / 2, (1 + 0.9) / 2])
+    assert (interval.low, interval.high, interval.undefined) == (*expected, 40 - len(drawn))
     assert interval.estimate == scores.micro.f1
+
+
+@given(corpora(at_most=3), st.sampled_from(list(ZERO_RULES)), st.integers(0, 5))
+def test_every_headline_number_equals_scoring_the_documents_of_each_draw(
+    corpus: list[tuple[tuple[Mention, ...], ...]], zero_rule: ZeroRule, seed: int
+) -> None:
+    assume(corpus)
+    whole = score(*sides(corpus), zero_rule=zero_rule)
+    found = bootstrap(whole, resamples=25, level=0.8, seed=seed)
+    generator = np.random.default_rng(seed)
+    rows = []
+    for _ in range(25):
+        picked = generator.integers(0, len(corpus), size=len(corpus), dtype=np.int64).tolist()
+        rows.append(naive_numbers(score(*sides([corpus[at] for at in picked]), zero_rule=zero_rule)))
+    estimates = (whole.micro.precision, whole.micro.recall, whole.micro.f1, whole.macro.f1)
+    for name, estimate in zip(HEADLINE, estimates, strict=True):
+        if name == "macro_f1" and not whole.by_type:
+            assert name not in found
+            continue
+        drawn = [row[name] for row in rows if row[name] == row[name]]
+        low, high = np.quantile(drawn or [estimate], [(1 - 0.8) / 2, (1 + 0.8) / 2])
+        undefined = 25 - len(drawn)
+        expected = Interval(
+            estimate=estimate, low=low, high=high, level=0.8, resamples=25, seed=seed, undefined=undefined
+        )
+        assert found[name] == expected
+    assert found["micro_f1"] == bootstrap_f1(whole, resamples=25, level=0.8, seed=seed)
+    if zero_rule == "binder":
+        assert {one.undefined for one in found.values()} == {0}
+
+
+@given(corpora(), st.integers(1, 200))
+def test_intervals_are_shares_and_blocks_change_nothing(
+    corpus: list[tuple[tuple[Mention, ...], ...]], at_once: int
+) -> None:
+    assume(corpus)
+    scores = score(*sides(corpus))
+    whole = bootstrap(scores, resamples=30, seed=1)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(intervals, "_INDICES_AT_ONCE", at_once)
+        assert bootstrap(scores, resamples=30, seed=1) == whole
+    for one in whole.values():
+        assert 0.0 <= one.low <= one.high <= 1.0
+        assert 0 <= one.undefined <= 30
+
+
+def test_a_draw_without_a_denominator_is_left_out_and_counted() -> None:
+    gene = Mention(((0, 4),), "Gene")
+    scores = score({"a": [gene], "b": []}, {"a": [gene], "b": []})
+    for one in bootstrap(scores, resamples=200).values():  # a quarter of the draws holds b twice
+        assert (one.low, one.high) == (1.0, 1.0)
+        assert 30 < one.undefined < 70
+    difference = bootstrap_difference(scores, score({"a": [gene], "b": []}, {"a": [], "b": []}), resamples=200)
+    assert (difference.low, difference.high, difference.undefined) == (1.0, 1.0, one.undefined)
+    assert difference.p_value == pytest.approx(2 / (200 - difference.undefined + 1))
+
+
+def test_a_type_counts_in_the_draws_that_have_gold_of_it() -> None:
+    gene, cell = Mention(((0, 4),), "Gene"), Mention(((5, 9),), "Cell")
+    gold = {"a": [gene], "b": [gene, cell], "c": [gene]}
+    said = {"a": [gene], "b": [gene], "c": [gene, cell]}
+    one = bootstrap(score(gold, said), resamples=500)["macro_f1"]
+    assert (one.estimate, one.low, one.high) == (0.5, 0.5, 1.0)  # 1.0 where b is not drawn: no gold cell there
 
 
 def test_blocks_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -65,6 +146,7 @@ def test_a_higher_level_is_wider_and_the_seed_decides() -> None:
 def test_identical_systems_do_not_differ(counts: list[Counts]) -> None:
     difference = bootstrap_difference(made(counts), made(counts), resamples=30)
     assert (difference.estimate, difference.low, difference.high, difference.p_value) == (0.0, 0.0, 0.0, 1.0)
+    assert difference.undefined == bootstrap_f1(made(counts), resamples=30).undefined
 
 
 def test_the_difference_is_paired_and_equals_a_naive_loop() -> None:

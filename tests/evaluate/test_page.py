@@ -10,6 +10,8 @@ from hypothesis import strategies as st
 
 from fascicle.core.document import Document, Mention
 from fascicle.evaluate.errors import CLASSES
+from fascicle.evaluate.headline import BUCKETS_UNCORRECTED
+from fascicle.evaluate.intervals import HEADLINE
 from fascicle.evaluate.page import page
 from fascicle.evaluate.page_html import Html, Picture, join, percent, points, tag, text
 from fascicle.evaluate.page_words import CLASSES as CLASS_WORDS
@@ -57,15 +59,18 @@ def test_the_headline_numbers_of_every_system_stand_in_the_page() -> None:
     rows = {row[0]: row[1:] for row in reader.tables["strict scores"][1:]}
     assert list(rows) == ["first", "second", "third"]
     for one in report["systems"]:
-        strict, interval = one["scores"]["rules"]["strict"], one["scores"]["micro_f1_interval"]
-        micro = strict["micro"]
+        strict = one["scores"]["rules"]["strict"]
+        intervals = {name: one["scores"][f"{name}_interval"] for name in HEADLINE}
+        assert {name: one["estimate"] for name, one in intervals.items()} == {
+            name: strict[name.split("_")[0]][name.split("_")[1]] for name in HEADLINE
+        }
         assert rows[one["name"]] == [
-            percent(micro["f1"]),
-            f"{percent(interval['low'])} to {percent(interval['high'])}",
-            percent(micro["precision"]),
-            percent(micro["recall"]),
-            percent(strict["macro"]["f1"]),
-            *(str(micro[name]) for name in ("gold", "predicted", "tp", "fp", "fn")),
+            *(
+                f"{percent(intervals[name]['estimate'])} "
+                f"{percent(intervals[name]['low'])} to {percent(intervals[name]['high'])}"
+                for name in ("micro_f1", "micro_precision", "micro_recall", "macro_f1")
+            ),
+            *(str(strict["micro"][name]) for name in ("gold", "predicted", "tp", "fp", "fn")),
         ]
 
 
@@ -93,6 +98,11 @@ def test_every_rule_subset_class_and_bucket_stands_in_the_page() -> None:
             gaps = [one["buckets"][name][at] for one in report["differences"]]
             assert row[2:5] == ["–" if f1 is None else percent(f1) for f1 in shown]
             assert row[5:] == ["–" if gap is None else points(gap) for gap in gaps]
+
+
+def test_buckets_of_several_systems_say_that_no_difference_is_tested() -> None:
+    assert BUCKETS_UNCORRECTED in page(rich_report(systems=2))
+    assert BUCKETS_UNCORRECTED not in page(rich_report(systems=1))
 
 
 def test_differences_are_told_with_their_test() -> None:
@@ -162,6 +172,14 @@ def test_any_report_becomes_a_page(corpus: Corpus) -> None:
         read(page(report))
 
 
+def test_a_number_without_an_interval_says_why() -> None:
+    mention = Mention(((0, 4),), "Gene", score=0.5)
+    gold = [Document(id="a", text="IL-2 gene", mentions=(mention,))]
+    reader = read(page(build_report(gold, [score_system("perfect", gold, predicted={"a": (mention,)})])))
+    assert reader.tables["strict scores"][1][:5] == ["perfect", *["100.00 –"] * 4]
+    assert "there is only one document" in reader.text
+
+
 def test_what_is_undefined_says_why() -> None:
     gold = [Document(id="a", text="IL-2 gene", mentions=())]
     report = build_report(gold, [score_system("none", gold, predicted={"a": ()})])
@@ -169,7 +187,6 @@ def test_what_is_undefined_says_why() -> None:
     assert reader.tables["strict scores"][1][:5] == ["none", "–", "–", "–", "–"]
     for reason in (
         "F1 is undefined: there is no gold mention and nothing was predicted.",
-        "there is only one document",
         "nothing was predicted, so there are no scores to judge",
         "it needs the training corpus, which was not given",
         "There are none: no error was made, or none was asked for.",

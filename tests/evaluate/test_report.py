@@ -14,10 +14,15 @@ from hypothesis import given
 from fascicle.core.document import Document, Mention
 from fascicle.evaluate.buckets import CUTTINGS
 from fascicle.evaluate.figures import ONE_DOCUMENT
+from fascicle.evaluate.headline import BUCKETS_UNCORRECTED
+from fascicle.evaluate.intervals import bootstrap, bootstrap_difference
 from fascicle.evaluate.lexicon import lexicon
 from fascicle.evaluate.markdown import escaped, markdown
+from fascicle.evaluate.page import page
 from fascicle.evaluate.report import Settings, build_report
 from fascicle.evaluate.rules import RULES
+from fascicle.evaluate.scores import score
+from fascicle.evaluate.significance import randomisation
 from fascicle.evaluate.systems import System, score_system
 
 from .strategies import TEXT, corpora, documents, mentions, sides
@@ -121,6 +126,54 @@ def test_one_document_has_no_interval() -> None:
     assert (scores["micro_f1_interval"], scores["undefined"]["micro_f1_interval"]) == (None, ONE_DOCUMENT)
     assert ONE_DOCUMENT in markdown(report_of(GENE))
     assert report_of(GENE, others=1)["systems"][0]["scores"]["micro_f1_interval"]["estimate"] == 1.0
+
+
+def test_of_one_document_its_sentences_are_drawn() -> None:
+    text = "IL-2 gene IL-2 gene IL-2 gene"
+    at = [(0, 9), (10, 19), (20, 29)]
+    gold = [Mention(((start, start + 4),), "Gene") for start, _ in at]
+    document = Document(id="a", text=text, mentions=tuple(gold), sentences=tuple(at))
+    found = tuple(Mention(one.spans, "Gene", score=0.5, source="model") for one in gold[:2])
+    over = Mention(((15, 24),), "Gene", score=0.5, source="model")  # over the end of its sentence
+    other = (*found, over)
+    systems = [
+        score_system(name, [document], predicted={"a": said}) for name, said in (("one", found), ("other", other))
+    ]
+    report = build_report([document], systems)
+    assert (report["gold"]["unit"], report["gold"]["drawn"]) == ("document", "sentence")
+    parts = {f"a{n}": [one] for n, one in enumerate(gold)}
+    first = score(parts, {"a0": [found[0]], "a1": [found[1]], "a2": []})
+    second = score(parts, {"a0": [found[0]], "a1": [found[1], over], "a2": []})
+    for part, expected in zip(report["systems"], (first, second), strict=True):
+        for name, interval in bootstrap(expected).items():
+            assert part["scores"][f"{name}_interval"] == interval.as_dict()
+    test = report["differences"][0]["test"]
+    paired = bootstrap_difference(second, first).as_dict()
+    assert test["f1_interval"] == {name: value for name, value in paired.items() if name != "p_value"}
+    assert test["p_value"] == randomisation(second, first)
+    told = "There is only one document, so intervals come from drawing its sentences."
+    assert told in markdown(report)
+    assert told in page(report)
+
+
+def test_draws_that_are_left_out_are_said() -> None:
+    report = report_of(GENE, others=1)
+    scores = report["systems"][0]["scores"]
+    count = scores["micro_precision_interval"]["undefined"]
+    assert 200 < count < 300  # of 1,000 draws of two documents, those that hold the empty one twice
+    said = f"micro P is undefined in {count} of the 1,000 draws of documents, which are left out of its interval."
+    assert said in markdown(report)
+    assert said in page(report)
+    assert "left out" not in markdown(report_of(GENE, others=0))
+
+
+def test_every_headline_number_has_its_interval_in_brackets() -> None:
+    found = markdown(report_of(GENE, others=1))
+    whole = "100.00 [100.00, 100.00]"
+    assert f"| model | {whole} | {whole} | {whole} | {whole} | 1 | 1 | 1 | 0 | 0 |" in found
+    nothing = markdown(report_of(others=1))
+    assert "| model | – | 0.00 [0.00, 0.00] | 0.00 [0.00, 0.00] | 0.00 [0.00, 0.00] | 1 | 0 |" in nothing
+    assert BUCKETS_UNCORRECTED not in found
 
 
 def test_missing_scores_leave_the_rest() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fascicle.core.document import Document, Mention
-from fascicle.evaluate.intervals import bootstrap_f1
+from fascicle.evaluate.headline import headline_of
 from fascicle.evaluate.scores import score
 from fascicle.evaluate.systems import score_system
 from fascicle.evaluate.table import systems_table, table
@@ -44,9 +44,12 @@ def test_the_table_is_as_drawn() -> None:
 
 
 def test_the_table_says_its_interval_and_its_rule() -> None:
-    scores = score({"a": [GENE]}, {"a": [GENE]}, zero_rule="binder")
-    text = table(scores, interval=bootstrap_f1(scores, resamples=10, seed=4))
-    assert "Micro F1 100.00, 95% interval 100.00 to 100.00 (bootstrap over documents, 10 draws, seed 4)." in text
+    scores = score({"a": [GENE], "b": [GENE]}, {"a": [GENE], "b": []}, zero_rule="binder")
+    text = table(scores, headline=headline_of(scores, resamples=10))
+    assert (
+        "95% intervals (bootstrap over documents, 10 draws, seed 0): micro P 100.00 to 100.00, micro R 0.00 to 100.00, "
+        "micro F1 0.00 to 100.00, macro F1 0.00 to 100.00.\n" in text
+    )
     assert "the rule 'binder'" in text
 
 
@@ -84,8 +87,13 @@ def test_several_systems() -> None:
         ["first", *["100.00"] * 9, "1", "1", "0", "0"],
         ["second", *["0.00"] * 4, "66.67", "0.00", "66.67", "0.00", "66.67", "2", "0", "2", "1"],
     ]
-    intervals = {"first": bootstrap_f1(first.strict, resamples=10, seed=4)}
-    shown = systems_table([first, second], intervals=intervals, by_type=False)
-    assert " 0.00 to 100.00 " in shown  # some draws hold nothing but the document without mentions
+    headlines = {one.name: headline_of(one.drawn, resamples=100) for one in (first, second)}
+    shown = systems_table([first, second], headlines=headlines, by_type=False, unit="sentence")
+    assert " 100.00 to 100.00 " in shown
     assert "F1 by type" not in shown
-    assert "first: Micro F1 100.00, 95% interval 0.00 to 100.00" in shown
+    assert "first: 95% intervals (bootstrap over sentences, 100 draws, seed 0): micro P 100.00 to 100.00" in shown
+    empty = headlines["first"].intervals["macro_f1"].undefined
+    assert f"first: macro F1 is undefined in {empty} of the 100 draws of sentences, which are left out" in shown
+    nothing = score_system("nothing", documents, predicted={"a": [], "b": []})
+    shown = table(nothing.strict, headline=headline_of(nothing.drawn, resamples=100))
+    assert "micro P - (nothing was predicted), micro R 0.00 to 0.00" in shown

@@ -7,11 +7,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fascicle.core.document import Mention
-from fascicle.evaluate.figures import ONE_DOCUMENT
-from fascicle.evaluate.intervals import Interval, bootstrap_f1
+from fascicle.core.document import Document, Mention
+from fascicle.evaluate.figures import IN_ONE_DOCUMENT, ONE_DOCUMENT
+from fascicle.evaluate.intervals import bootstrap_f1, bootstrap_types
+from fascicle.evaluate.report import scores_part
 from fascicle.evaluate.scores import score
-from fascicle.evaluate.type_intervals import IN_ONE_DOCUMENT, type_intervals
+from fascicle.evaluate.systems import score_system
 
 Layers = dict[str, list[Mention]]
 
@@ -46,29 +47,31 @@ def naive(gold: Layers, said: Layers, type_: str, *, resamples: int, seed: int) 
 @given(sides(), st.integers(0, 3))
 def test_equals_a_naive_loop(both: tuple[Layers, Layers], seed: int) -> None:
     gold, said = both
-    found = type_intervals(gold, said, resamples=25, level=0.9, seed=seed)
-    by_type = score(gold, said).by_type
-    assert list(found) == list(by_type)
-    for name, interval in found.items():
+    scores = score(gold, said)
+    found = bootstrap_types(scores, resamples=25, level=0.9, seed=seed)
+    for name in scores.by_type:
         documents = sum(any(m.type == name for m in (*gold[key], *said[key])) for key in gold)
-        if documents < 2:
-            assert interval == IN_ONE_DOCUMENT
+        assert (name in found) is (documents > 1)
+        if name not in found:
             continue
-        assert isinstance(interval, Interval)
-        expected = np.quantile(naive(gold, said, name, resamples=25, seed=seed), [0.05, 0.95])
-        assert (interval.low, interval.high) == pytest.approx(tuple(expected))
-        assert interval.estimate == by_type[name].rates().f1
+        drawn, interval = naive(gold, said, name, resamples=25, seed=seed), found[name]
+        assert interval.undefined == 25 - len(drawn)
+        if drawn:
+            assert (interval.low, interval.high) == pytest.approx(tuple(np.quantile(drawn, [0.05, 0.95])))
+        assert interval.estimate == scores.rates(name).f1
 
 
 def test_one_type_everywhere_has_the_interval_of_the_whole() -> None:
     gold = {str(i): [Mention(((at, at + 1),), "A") for at in range(1 + i % 3)] for i in range(40)}
     said = {key: list(mentions[: int(key) % 4]) for key, mentions in gold.items()}
-    assert type_intervals(gold, said) == {"A": bootstrap_f1(score(gold, said))}
+    assert bootstrap_types(score(gold, said)) == {"A": bootstrap_f1(score(gold, said))}
 
 
-def test_why_there_is_none() -> None:
-    one = [Mention(((0, 1),), "A")]
-    assert type_intervals({"a": one}, {"a": []}) == {"A": ONE_DOCUMENT}
-    assert type_intervals({"a": one, "b": []}, {"a": one, "b": []}) == {"A": IN_ONE_DOCUMENT}
-    assert type_intervals({"a": [], "b": []}, {"a": [], "b": []}) == {}
-    assert type_intervals({}, {}) == {}
+@pytest.mark.parametrize(("others", "reason"), [((), ONE_DOCUMENT), (("b",), IN_ONE_DOCUMENT)])
+def test_why_there_is_none(others: tuple[str, ...], reason: str) -> None:
+    mention = Mention(((0, 1),), "A")
+    documents = [Document(id="a", text="x", mentions=(mention,)), *(Document(id=name, text="x") for name in others)]
+    one = score_system("m", documents, predicted={document.id: document.mentions for document in documents})
+    row = scores_part(one, resamples=10)["rules"]["strict"]["types"]["A"]
+    assert row["f1_interval"] is None
+    assert row["undefined"]["f1_interval"] == reason

@@ -18,9 +18,9 @@ from fascicle.commands.probed import add_model, check_model, run_model
 from fascicle.commands.systems import PREDICTIONS
 from fascicle.core.document import Document
 from fascicle.errors import InputError, MissingExtraError, UsageError
-from fascicle.evaluate.figures import figures_row, no_interval, undefined_numbers
-from fascicle.evaluate.inputs import check_offsets, check_texts, unit_of
-from fascicle.evaluate.intervals import Interval, bootstrap_f1
+from fascicle.evaluate.figures import figures_row, undefined_numbers
+from fascicle.evaluate.headline import Headline, headline_of
+from fascicle.evaluate.inputs import check_offsets, check_texts, drawn_unit
 from fascicle.evaluate.systems import System, score_system
 from fascicle.evaluate.table import systems_table, table
 from fascicle.formats.atomic import check_target, output
@@ -80,7 +80,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--by-type", action=argparse.BooleanOptionalAction, default=True, help="a line per entity type; default: yes"
     )
-    parser.add_argument("--interval", action="store_true", help="the 95%% bootstrap interval of the micro F1")
+    parser.add_argument("--interval", action="store_true", help="95%% bootstrap intervals of micro P, R, F1, macro F1")
     parser.add_argument(
         "--agreement", action="store_true", help="GOLD and PRED are two annotators: F1 of mentions, kappa of words"
     )
@@ -151,12 +151,12 @@ def run(args: argparse.Namespace) -> int:
     for one in systems:
         path, said = read[one.name]
         _say_notes(one, said, path=path)
-    intervals = _intervals(systems) if args.interval else None
+    headlines = _headlines(systems) if args.interval else None
     if writer is not None:
         text = writer(_report(gold, systems, training=training, args=args))
         with output(args.report, overwrite=args.overwrite) as stream:
             stream.write(text.encode())
-    sys.stdout.write(_shown(systems, intervals, args, unit=unit_of(gold)))
+    sys.stdout.write(_shown(systems, headlines, args, unit=drawn_unit(gold)))
     return tally.exit_code(strict=args.strict)
 
 
@@ -229,12 +229,15 @@ def _training(args: argparse.Namespace, tally: Tally) -> Lexicon | None:
     return found
 
 
-def _intervals(systems: Sequence[System]) -> dict[str, Interval]:
-    """The interval of each system, by name, of those that have one."""
-    reasons = {one.name: no_interval(one.strict) for one in systems}
-    for reason in dict.fromkeys(filter(None, reasons.values())):
-        say(f"note: no interval, for {reason}")
-    return {one.name: bootstrap_f1(one.strict) for one in systems if not reasons[one.name]}
+def _headlines(systems: Sequence[System]) -> dict[str, Headline]:
+    """The intervals of each system, by name."""
+    found = {one.name: headline_of(one.drawn) for one in systems}
+    for reason in dict.fromkeys(one.undefined.get("micro_f1") for one in found.values()):
+        if reason is not None:
+            say(f"note: no interval, for {reason}")
+    if any(one.drawn is not one.strict for one in systems):
+        say("note: there is only one document, so intervals come from drawing its sentences")
+    return found
 
 
 def _say_notes(one: System, predicted: Predicted, *, path: str) -> None:
@@ -279,25 +282,26 @@ def _say_types(one: System, *, path: str) -> None:
 
 
 def _shown(
-    systems: Sequence[System], intervals: Mapping[str, Interval] | None, args: argparse.Namespace, *, unit: str
+    systems: Sequence[System], headlines: Mapping[str, Headline] | None, args: argparse.Namespace, *, unit: str
 ) -> str:
     if args.json:
-        values = [_value(one, intervals) for one in systems]
+        values = [_value(one, headlines) for one in systems]
         named = [{"name": one.name} | value for one, value in zip(systems, values, strict=True)]
         return json.dumps(values[0] if len(systems) == 1 else {"systems": named}, ensure_ascii=False) + "\n"
     if len(systems) > 1:
-        return systems_table(systems, intervals=intervals, by_type=args.by_type, unit=unit)
+        return systems_table(systems, headlines=headlines, by_type=args.by_type, unit=unit)
     (one,) = systems
-    interval = (intervals or {}).get(one.name)
-    return table(one.strict, interval=interval, by_type=args.by_type, others=one.others, unit=unit)
+    headline = (headlines or {}).get(one.name)
+    return table(one.strict, headline=headline, by_type=args.by_type, others=one.others, unit=unit)
 
 
-def _value(one: System, intervals: Mapping[str, Interval] | None) -> dict[str, Any]:
+def _value(one: System, headlines: Mapping[str, Headline] | None) -> dict[str, Any]:
     """A system for ``--json``; strict numbers follow the zero rule, and it is said which of them are undefined."""
     value = one.strict.as_dict() | {"rules": {scores.rule: figures_row(scores.counts) for scores in one.others}}
-    if undefined := undefined_numbers(one.strict):
-        value["undefined"] = undefined
-    if intervals is not None:
-        interval = intervals.get(one.name)
-        value["micro_f1_interval"] = None if interval is None else interval.as_dict()
-    return value
+    undefined = undefined_numbers(one.strict)
+    if headlines is not None:
+        intervals = headlines[one.name].as_dict()
+        reasons = intervals.pop("undefined", {})
+        undefined |= {"intervals": reasons} if reasons else {}
+        value |= intervals
+    return value | ({"undefined": undefined} if undefined else {})

@@ -11,6 +11,7 @@ import hashlib
 import re
 import unicodedata
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Final
 
 import numpy as np
@@ -36,14 +37,21 @@ def digest(words: Sequence[str]) -> bytes:
 def shingles(words: Sequence[str]) -> Hashes:
     """The distinct shingles of a text, sorted; none where it has fewer than three words.
 
-    They are 64-bit hashes that differ between processes; among 10 million shingles, that any two be mistaken for one
-    another has a chance of about one in 400,000.
+    They are 64-bit hashes, the same in every process: which of equally rare ones come first decides what is compared
+    where not everything can be. Among 10 million shingles, that any two be mistaken for one another has a chance of
+    about one in 400,000.
     """
     count = len(words) - SHINGLE + 1
     if count < 1:
         return np.zeros(0, dtype=np.uint64)
-    hashes = np.fromiter(map(hash, words), dtype=np.int64, count=len(words)).view(np.uint64)
+    hashes = np.fromiter(map(_hash, words), dtype=np.uint64, count=len(words))
     found = np.zeros(count, dtype=np.uint64)
     for place, factor in enumerate(_FACTORS):
         found += hashes[place : place + count] * np.uint64(factor)
     return np.unique(found)
+
+
+@lru_cache(maxsize=1 << 16)
+def _hash(word: str) -> int:
+    """64 bits; those of ``hash`` depend on the process."""
+    return int.from_bytes(hashlib.blake2b(word.encode(), digest_size=8).digest(), "little")

@@ -9,8 +9,8 @@ import numpy as np
 
 from fascicle.errors import UsageError
 from fascicle.evaluate.cells import Cells, Ints
-from fascicle.evaluate.compare import Measured, drawn_rates, interval_of, measured
-from fascicle.evaluate.intervals import Interval
+from fascicle.evaluate.compare import LEVEL, Measured, drawn_rates, measured
+from fascicle.evaluate.intervals import Interval, interval_of
 from fascicle.evaluate.search import Candidate, kept_cells
 
 
@@ -123,7 +123,7 @@ def _chosen(cells: Cells, drawn: Ints, candidate: Candidate, *, single: int, see
     return Chosen(
         candidate=candidate,
         measured=measured(cells, drawn, kept, seed=seed),
-        gain=interval_of(estimate, f1[:, 0] - f1[:, 1], seed),
+        gain=interval_of(estimate, f1[:, 0] - f1[:, 1], level=LEVEL, seed=seed),
     )
 
 

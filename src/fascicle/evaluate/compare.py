@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from fascicle.errors import UsageError
 from fascicle.evaluate.cells import Bools, Cells, Ints
-from fascicle.evaluate.intervals import Difference, Interval, percentiles, two_sided
+from fascicle.evaluate.intervals import Difference, Interval, difference_of, interval_of
 from fascicle.evaluate.scores import Counts, Rates, Scores
 from fascicle.evaluate.significance import holm, randomisation
 
@@ -173,13 +173,14 @@ def measured(cells: Cells, drawn: Ints, chosen: Bools, *, seed: int) -> Measured
     counts = cells.counts(chosen)
     rates = counts.rates()
     draws = drawn_rates(cells, drawn, chosen[:, None])
-    made = (interval_of(value, draw[:, 0], seed) for value, draw in zip(_three(rates), draws, strict=True))
-    precision, recall, f1 = made
+    precision, recall, f1 = (
+        interval_of(value, draw[:, 0], level=LEVEL, seed=seed) for value, draw in zip(_three(rates), draws, strict=True)
+    )
     return Measured(counts=counts, precision=precision, recall=recall, f1=f1)
 
 
 def drawn_rates(cells: Cells, drawn: Ints, chosen: Bools) -> tuple[Floats, Floats, Floats]:
-    """Precision, recall and F1 of K choices of cells on R draws, each ``[R, K]``.
+    """Precision, recall and F1 of K choices of cells on R draws, each ``[R, K]``; not a number where undefined.
 
     Args:
         cells: the systems and the gold.
@@ -194,8 +195,7 @@ def drawn_rates(cells: Cells, drawn: Ints, chosen: Bools) -> tuple[Floats, Float
 
 
 def _share(part: Floats, whole: Floats) -> Floats:
-    """A quantity without a denominator is 0."""
-    return np.asarray(part / np.maximum(whole, 1))
+    return np.where(whole > 0, part / np.maximum(whole, 1), np.nan)
 
 
 def _row(cells: Cells, drawn: Ints, at: int, *, scores: Scores, seed: int) -> Row:
@@ -214,7 +214,10 @@ def _pairs(cells: Cells, drawn: Ints, scores: list[Scores], *, seed: int) -> tup
     totals = cells.totals()
     f1 = drawn_rates(cells, drawn, cells.said)[2]
     chosen = list(combinations(range(len(scores)), 2))
-    differences = [_difference(scores[a], scores[b], f1[:, a] - f1[:, b], seed=seed) for a, b in chosen]
+    differences = [
+        difference_of(scores[a].micro.f1 - scores[b].micro.f1, f1[:, a] - f1[:, b], level=LEVEL, seed=seed)
+        for a, b in chosen
+    ]
     shuffled = [randomisation(scores[a], scores[b], shuffles=len(drawn), seed=seed) for a, b in chosen]
     corrected = zip(holm([d.p_value for d in differences]), holm(shuffled), strict=True)
     pairs = []
@@ -236,31 +239,6 @@ def _pairs(cells: Cells, drawn: Ints, scores: list[Scores], *, seed: int) -> tup
             )
         )
     return tuple(pairs)
-
-
-def _difference(first: Scores, second: Scores, drawn: Floats, *, seed: int) -> Difference:
-    low, high = percentiles(drawn, LEVEL)
-    return Difference(
-        estimate=first.micro.f1 - second.micro.f1,
-        low=low,
-        high=high,
-        level=LEVEL,
-        resamples=len(drawn),
-        seed=seed,
-        p_value=two_sided(drawn),
-    )
-
-
-def interval_of(estimate: float, drawn: Floats, seed: int) -> Interval:
-    """An estimate with the interval of its bootstrap draws.
-
-    Args:
-        estimate: on the documents as they are.
-        drawn: on the draws, ``[R]``.
-        seed: of the draws.
-    """
-    low, high = percentiles(drawn, LEVEL)
-    return Interval(estimate=estimate, low=low, high=high, level=LEVEL, resamples=len(drawn), seed=seed)
 
 
 def _three(rates: Rates) -> tuple[float, float, float]:

@@ -28,7 +28,7 @@ def paired_tests(systems: Sequence[System], *, resamples: int = 1000) -> list[di
     first, *others = systems
     reasons = [_why_not(one, first) for one in others]
     tested = [one for one, reason in zip(others, reasons, strict=True) if not reason]
-    p_values = [randomisation(one.strict, first.strict, shuffles=resamples) for one in tested]
+    p_values = [randomisation(one.drawn, first.drawn, shuffles=resamples) for one in tested]
     found = zip(p_values, holm(p_values), strict=True)
     rows: list[dict[str, Any]] = []
     for one, reason in zip(others, reasons, strict=True):
@@ -36,7 +36,7 @@ def paired_tests(systems: Sequence[System], *, resamples: int = 1000) -> list[di
             names = ("f1_interval", "p_value", "p_holm")
             rows.append(dict.fromkeys(names) | {"undefined": dict.fromkeys(names, reason)})
             continue
-        interval = bootstrap_difference(one.strict, first.strict, resamples=resamples).as_dict()
+        interval = bootstrap_difference(one.drawn, first.drawn, resamples=resamples).as_dict()
         interval.pop("p_value")  # that of the bootstrap; one test is enough for a reader
         p_value, p_holm = next(found)
         rows.append({"f1_interval": interval, "p_value": p_value, "p_holm": p_holm})
@@ -44,5 +44,5 @@ def paired_tests(systems: Sequence[System], *, resamples: int = 1000) -> list[di
 
 
 def _why_not(one: System, first: System) -> str:
-    why = no_interval(one.strict) or no_interval(first.strict)
-    return _NO_F1 if why and len(first.strict.by_document) > 1 else why
+    why = no_interval(one.drawn) or no_interval(first.drawn)
+    return _NO_F1 if why and len(first.drawn.by_document) > 1 else why

@@ -16,6 +16,7 @@ NOTHING_PREDICTED: Final = "nothing was predicted"
 NEITHER: Final = "there is no gold mention and nothing was predicted"
 NO_DOCUMENT: Final = "there is no document"
 ONE_DOCUMENT: Final = "there is only one document, and an interval comes from drawing documents"
+IN_ONE_DOCUMENT: Final = "only one document has mentions of the type, and an interval comes from drawing documents"
 NO_TYPES: Final = "this rule does not look at types"
 
 
@@ -61,12 +62,20 @@ def figures_row(counts: Counts) -> dict[str, Any]:
     return numbers | figures(counts).as_dict()
 
 
-def no_interval(scores: Scores) -> str:
-    """Why the F1 of some scores has no interval; empty if it has one."""
+def no_interval(scores: Scores, name: str = "micro_f1") -> str:
+    """Why a headline number has no interval; empty if it has one.
+
+    Args:
+        scores: by what is drawn.
+        name: see ``intervals.HEADLINE``.
+    """
     documents = len(scores.by_document)
     if documents < 2:
         return ONE_DOCUMENT if documents else NO_DOCUMENT
-    return figures(scores.counts).undefined.get("f1", "")
+    average, number = name.split("_")
+    reasons = figures(scores.counts).undefined if average == "micro" else macro_row(scores).get("undefined", {})
+    reason: str = reasons.get(number, "")
+    return reason
 
 
 def macro_row(scores: Scores) -> dict[str, Any]:

@@ -108,7 +108,15 @@ def unit_of(documents: Iterable[Document]) -> str:
     return "sentence" if known and all(ranges is not None and len(ranges) <= 1 for ranges in known) else "document"
 
 
-def by_sentence(documents: Iterable[Document], *, source: str = GOLD) -> dict[str, tuple[Mention, ...]]:
+def drawn_unit(documents: Sequence[Document]) -> str:
+    """What a bootstrap draws: ``"sentence"`` where documents are sentences, or a single one has them marked."""
+    single = len(documents) == 1 and documents[0].sentences
+    return "sentence" if single else unit_of(documents)
+
+
+def by_sentence(
+    documents: Iterable[Document], *, source: str = GOLD, said: Mapping[str, Sequence[Mention]] | None = None
+) -> dict[str, tuple[Mention, ...]]:
     """The mentions of one source, sentence by sentence: the unit to resample where documents are unknown.
 
     A mention belongs to the sentence in which it starts. Documents without sentences stay whole.
@@ -116,6 +124,7 @@ def by_sentence(documents: Iterable[Document], *, source: str = GOLD) -> dict[st
     Args:
         documents: with distinct ids.
         source: whose mentions.
+        said: document id -> mentions, in place of those that the documents hold.
 
     Returns:
         ``id/1``, ``id/2`` ... -> the mentions of that sentence.
@@ -124,7 +133,7 @@ def by_sentence(documents: Iterable[Document], *, source: str = GOLD) -> dict[st
     for document in documents:
         starts = [start for start, _ in document.sentences or ((0, 0),)]
         parts: list[list[Mention]] = [[] for _ in starts]
-        for mention in document.layer(source):
+        for mention in document.layer(source) if said is None else said.get(document.id, ()):
             parts[max(0, bisect_right(starts, mention.start) - 1)].append(mention)
         found.update((f"{document.id}/{number}", tuple(part)) for number, part in enumerate(parts, start=1))
     return found

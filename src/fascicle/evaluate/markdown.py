@@ -6,6 +6,8 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
+from fascicle.evaluate.headline import BUCKETS_UNCORRECTED, intervals_told, left_out
+from fascicle.evaluate.intervals import HEADLINE
 from fascicle.evaluate.rules import RULES, TITLES
 
 UNDEFINED: Final = "–"
@@ -92,25 +94,32 @@ def _head(report: Mapping[str, Any]) -> str:
         else f"Training: {training['documents']:,} documents with {training['mentions']:,} mentions.",
         "All scores are percentages over sets of (document, type, spans).",
     ]
-    if gold["unit"] == "sentence":
-        lines.append("Every document is one sentence, so intervals come from drawing sentences.")
+    if told := intervals_told(gold):
+        lines.append(told)
     return "\n".join(lines)
 
 
 def _summary(report: Mapping[str, Any]) -> str:
-    table = Table("system", "P", "R", "F1", "95 % interval of F1", "macro F1", "gold", "predicted", "TP", "FP", "FN")
+    table = Table("system", "P", "R", "F1", "macro F1", "gold", "predicted", "TP", "FP", "FN")
     for one in report["systems"]:
-        micro, macro = (one["scores"]["rules"]["strict"][name] for name in ("micro", "macro"))
-        interval = one["scores"]["micro_f1_interval"]
-        shown = (
-            f"{percent(interval['low'])} to {percent(interval['high'])}"
-            if interval
-            else table.because(one["scores"]["undefined"]["micro_f1_interval"])
-        )
-        numbers = (f"{micro[name]:,}" for name in ("gold", "predicted", "tp", "fp", "fn"))
-        rates = (table.cell(micro, name) for name in ("precision", "recall", "f1"))
-        table.add(escaped(one["name"]), *rates, shown, table.cell(macro, "f1"), *numbers)
-    return "\n".join(["## Strict scores", "", table.text(), "", *_tests(report), *_remarks(report)])
+        strict = one["scores"]["rules"]["strict"]
+        rates = (_with_interval(table, one["scores"], name) for name in HEADLINE)
+        numbers = (f"{strict['micro'][name]:,}" for name in ("gold", "predicted", "tp", "fp", "fn"))
+        table.add(escaped(one["name"]), *rates, *numbers)
+    told = "In brackets the 95 % interval, by bootstrap."
+    return "\n".join(["## Strict scores", "", table.text(), "", told, "", *_tests(report), *_remarks(report)])
+
+
+def _with_interval(table: Table, scores: Mapping[str, Any], name: str) -> str:
+    """A headline number with its interval in brackets."""
+    average, number = name.split("_")
+    row, interval = scores["rules"]["strict"][average], scores[f"{name}_interval"]
+    shown = table.cell(row, number)
+    if row[number] is None:
+        return shown
+    if interval is None:
+        return f"{shown} [{table.because(scores['undefined'][f'{name}_interval'])}]"
+    return f"{shown} [{percent(interval['low'])}, {percent(interval['high'])}]"
 
 
 def _tests(report: Mapping[str, Any]) -> list[str]:
@@ -118,6 +127,7 @@ def _tests(report: Mapping[str, Any]) -> list[str]:
     if not report["differences"]:
         return []
     table = Table("system", "less", "F1", "95 % interval, paired", "p", "corrected p")
+    remarks: list[str] = []
     for one in report["differences"]:
         test, f1 = one["test"], one["f1"]
         interval, why = test["f1_interval"], test.get("undefined", {})
@@ -130,14 +140,20 @@ def _tests(report: Mapping[str, Any]) -> list[str]:
         strict = f1["strict"]
         shown = UNDEFINED if strict is None else f"{100 * strict:+.2f}"
         table.add(escaped(one["system"]), escaped(one["baseline"]), shown, *cells, corrected)
+        remarks += [
+            f"- {escaped(one['system'])}: {sentence}"
+            for sentence in left_out({"difference": interval}, report["gold"]["drawn"])
+        ]
     said = "p is of approximate randomisation; corrected by Holm for the number of systems."
-    return [table.text(), "", said, ""]
+    return [table.text(), "", said, "", *remarks]
 
 
 def _remarks(report: Mapping[str, Any]) -> list[str]:
     said = []
     for one in report["systems"]:
         scores, name = one["scores"], escaped(one["name"])
+        intervals = {number: scores[f"{number}_interval"] for number in HEADLINE}
+        said += [f"- {name}: {sentence}" for sentence in left_out(intervals, report["gold"]["drawn"])]
         for key, where in (("gold_only_types", "the gold"), ("predicted_only_types", "the predictions")):
             if scores[key]:
                 said.append(f"- {name}: types in {where} only: {', '.join(map(escaped, scores[key]))}.")
@@ -210,6 +226,7 @@ def _buckets(report: Mapping[str, Any]) -> str:
         "",
         "Strict F1 where mentions are parted by what they are and where they stand. The counts of the intervals of an "
         f"attribute add up to those of the whole. A text is a {report['text_unit']}.",
+        *([BUCKETS_UNCORRECTED] if report["differences"] else []),
     ]
     for name, attribute in report["attributes"].items():
         lines += ["", f"### {attribute['title'].capitalize()}", "", f"{attribute['means'].capitalize()}.", ""]

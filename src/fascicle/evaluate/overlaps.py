@@ -40,6 +40,8 @@ def touching(first: Sequence[Fragments], second: Sequence[Fragments]) -> list[li
         For each of the first, the places of those of the second that share a character with it, in rising order.
     """
     found: list[list[int]] = [[] for _ in first]
+    if not first or not second:
+        return found
     both = sorted(
         [(spans[0][0], 0, at) for at, spans in enumerate(first)]
         + [(spans[0][0], 1, at) for at, spans in enumerate(second)]

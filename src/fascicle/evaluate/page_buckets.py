@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from fascicle.evaluate.headline import BUCKETS_UNCORRECTED
 from fascicle.evaluate.page_html import (
     Html,
     Pictures,
@@ -36,7 +37,8 @@ def buckets_section(report: Mapping[str, Any], pictures: Pictures) -> Section:
         Section(anchor=f"bucket-{name}", title=attribute["title"].capitalize(), body=_attribute(report, name, pictures))
         for name, attribute in report["attributes"].items()
     )
-    body = join(paragraphs(told, how.get(report["intervals"], "")), _heat(report, pictures))
+    caution = BUCKETS_UNCORRECTED if report["differences"] else ""
+    body = join(paragraphs(told, how.get(report["intervals"], ""), caution), _heat(report, pictures))
     return Section(anchor="buckets", title="Where does it fail?", body=body, parts=parts)
 
 

@@ -6,6 +6,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from fascicle.evaluate import page_words
+from fascicle.evaluate.headline import intervals_told, left_out
+from fascicle.evaluate.intervals import HEADLINE
 from fascicle.evaluate.page_html import (
     Html,
     Pictures,
@@ -32,7 +34,8 @@ def summary_section(report: Mapping[str, Any], pictures: Pictures) -> Section:
         "Strict F1 of each system with its 95 % interval. Where intervals overlap, a difference can still be real: the "
         "comparison on the same documents tells."
     )
-    body = join(_summary_table(report), figure(pictures, "f1", caption=caption), _remarks(report))
+    drawn = paragraphs(intervals_told(report["gold"]))
+    body = join(_summary_table(report), drawn, figure(pictures, "f1", caption=caption), _remarks(report))
     parts = (Section(anchor="differences", title="Is the difference real?", body=_differences(report)),)
     return Section(anchor="summary", title="How good?", body=body, parts=parts if report["differences"] else ())
 
@@ -60,27 +63,30 @@ def headline(report: Mapping[str, Any]) -> Html:
 
 
 def _summary_table(report: Mapping[str, Any]) -> Html:
-    names = ("F1", "95 % interval", "P", "R", "macro F1", "gold", "predicted", "TP", "FP", "FN")
-    table = Table("system", *names)
+    table = Table("system", "F1", "P", "R", "macro F1", "gold", "predicted", "TP", "FP", "FN")
     strict = [one["scores"]["rules"]["strict"] for one in report["systems"]]
     top = best(rows["micro"]["f1"] for rows in strict)
     for one, rows in zip(report["systems"], strict, strict=True):
-        micro, interval = rows["micro"], one["scores"]["micro_f1_interval"]
-        between = (
-            f"{percent(interval['low'])} to {percent(interval['high'])}"
-            if interval
-            else table.because(one["scores"]["undefined"]["micro_f1_interval"])
-        )
+        scores, micro = one["scores"], rows["micro"]
         table.add(
             user(one["name"]),
-            table.share(micro, "f1", best=top),
-            between,
-            table.share(micro, "precision"),
-            table.share(micro, "recall"),
-            table.share(rows["macro"], "f1"),
+            _sure(table, scores, "micro_f1", best=top),
+            *(_sure(table, scores, name) for name in ("micro_precision", "micro_recall", "macro_f1")),
             *(f"{micro[name]:,}" for name in _COUNTS),
         )
     return table.html(means=page_words.SCORES.items(), label="strict scores")
+
+
+def _sure(table: Table, scores: Mapping[str, Any], name: str, *, best: float | None = None) -> Html:
+    """A headline number above its interval."""
+    average, number = name.split("_")
+    row, interval = scores["rules"]["strict"][average], scores[f"{name}_interval"]
+    shown = table.share(row, number, best=best)
+    if row[number] is None:
+        return shown
+    if interval is None:
+        return join(shown, " ", tag("small", table.because(scores["undefined"][f"{name}_interval"])))
+    return join(shown, " ", tag("small", f"{percent(interval['low'])} to {percent(interval['high'])}"))
 
 
 def _remarks(report: Mapping[str, Any]) -> Html:
@@ -91,6 +97,9 @@ def _remarks(report: Mapping[str, Any]) -> Html:
 def _said(report: Mapping[str, Any]) -> Iterator[Html]:
     for one in report["systems"]:
         scores, name = one["scores"], user(one["name"])
+        intervals = {number: scores[f"{number}_interval"] for number in HEADLINE}
+        for sentence in left_out(intervals, report["gold"]["drawn"]):
+            yield join(name, f": {sentence}")
         for key, where in (("gold_only_types", "the gold"), ("predicted_only_types", "the predictions")):
             if scores[key]:
                 listed = join(*(user(type_) for type_ in scores[key]), by=", ")
@@ -105,8 +114,11 @@ def _said(report: Mapping[str, Any]) -> Iterator[Html]:
 
 def _differences(report: Mapping[str, Any]) -> Html:
     table = Table("system", "less", "difference of F1", "95 % interval", "p", "corrected p", "beyond chance?", texts=2)
+    remarks: list[Html] = []
     for row in report["differences"]:
         test, f1 = row["test"], row["f1"]["strict"]
+        sentences = left_out({"difference": test["f1_interval"]}, report["gold"]["drawn"])
+        remarks += [tag("li", user(row["system"]), f": {sentence}") for sentence in sentences]
         names = (user(row["system"]), user(row["baseline"]))
         shown = points(f1) if f1 is not None else table.because(row["f1"]["undefined"]["strict"])
         if test["f1_interval"] is None:
@@ -124,7 +136,8 @@ def _differences(report: Mapping[str, Any]) -> Html:
         ("beyond chance?", "yes if the corrected p is below 0.05; “not shown” does not mean that they are equal"),
     )
     told = "Two systems were scored on the same documents, so their difference can be surer than each score alone."
-    return join(paragraphs(told), table.html(means=means, label="differences between systems"))
+    listed = tag("ul", *remarks, class_="remarks") if remarks else Html("")
+    return join(paragraphs(told), table.html(means=means, label="differences between systems"), listed)
 
 
 def rules_section(report: Mapping[str, Any]) -> Section:

@@ -21,7 +21,8 @@ SCORES: Final[Mapping[str, str]] = MappingProxyType(
         "R": "recall, the share of the gold mentions that were found: TP / (TP + FN)",
         "F1": "the harmonic mean of both: 2 TP / (2 TP + FP + FN)",
         "macro F1": "the mean of the F1 of the types, so that rare types count as much as frequent ones",
-        "95 % interval": "where F1 fell in 95 of 100 draws of documents (bootstrap): the narrower, the surer",
+        "small numbers": "where the number above fell in 95 of 100 draws of documents (bootstrap): the narrower, the "
+        "surer",
     }
 )
 RULES: Final[Mapping[str, str]] = MappingProxyType(

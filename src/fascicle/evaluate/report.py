@@ -24,15 +24,15 @@ from fascicle.evaluate.calibrators import fit_temperature
 from fascicle.evaluate.differences import paired_tests
 from fascicle.evaluate.errors import Mistake, error_rates, mistakes
 from fascicle.evaluate.examples import boundary_words, class_table, confusions, examples
-from fascicle.evaluate.figures import figures, figures_row, macro_row, no_interval
-from fascicle.evaluate.inputs import layers, unit_of
-from fascicle.evaluate.intervals import bootstrap_f1
+from fascicle.evaluate.figures import IN_ONE_DOCUMENT, ONE_DOCUMENT, figures, figures_row, macro_row
+from fascicle.evaluate.headline import headline_of
+from fascicle.evaluate.inputs import drawn_unit, layers, unit_of
+from fascicle.evaluate.intervals import bootstrap_types
 from fascicle.evaluate.layout import TextUnit
 from fascicle.evaluate.lexicon import Lexicon
 from fascicle.evaluate.scores import Scores
 from fascicle.evaluate.subsets import SUBSETS, subset_recall
 from fascicle.evaluate.systems import System
-from fascicle.evaluate.type_intervals import type_intervals
 
 SCHEMA: Final = 1
 _WANTED: Final = (0.8, 0.9, 0.95)  # precision
@@ -90,7 +90,7 @@ def build_report(
     parts = [
         {
             "name": one.name,
-            "scores": scores_part(one, gold, resamples=chosen.resamples),
+            "scores": scores_part(one, resamples=chosen.resamples),
             "subsets": _subsets(documents, one, training),
             "buckets": {name: [bucket.as_dict() for bucket in row] for name, row in buckets.items()},
             "errors": _errors(wrong, by_id, at_most=chosen.examples, predicted=one.predicted),
@@ -120,8 +120,8 @@ def build_report(
     }
 
 
-def scores_part(one: System, gold: Mapping[str, Sequence[Mention]], *, resamples: int = 1000) -> dict[str, Any]:
-    """The scores of a system under every rule, with the intervals of the strict F1, micro and of each type."""
+def scores_part(one: System, *, resamples: int = 1000) -> dict[str, Any]:
+    """The scores of a system under every rule, with the intervals of the strict ones."""
     strict = one.strict
     rules: dict[str, dict[str, Any]] = {
         rule: {
@@ -131,16 +131,15 @@ def scores_part(one: System, gold: Mapping[str, Sequence[Mention]], *, resamples
         }
         for rule, scores in one.scores.items()
     }
-    for name, sure in type_intervals(gold, one.predicted, resamples=resamples).items():
-        row = rules["strict"]["types"][name]
-        row["f1_interval"] = None if isinstance(sure, str) else sure.as_dict()
-        if isinstance(sure, str):
-            row["undefined"] = row.get("undefined", {}) | {"f1_interval": sure}
-    why = no_interval(strict)
+    sure = bootstrap_types(one.drawn, resamples=resamples) if one.drawn.by_document else {}
+    for name, row in rules["strict"]["types"].items():
+        row["f1_interval"] = sure[name].as_dict() if name in sure else None
+        if name not in sure:
+            why = IN_ONE_DOCUMENT if len(one.drawn.by_document) > 1 else ONE_DOCUMENT
+            row["undefined"] = row.get("undefined", {}) | {"f1_interval": why}
     return {
         "rules": rules,
-        "micro_f1_interval": None if why else bootstrap_f1(strict, resamples=resamples).as_dict(),
-        **({"undefined": {"micro_f1_interval": why}} if why else {}),
+        **headline_of(one.drawn, resamples=resamples).as_dict(),
         "gold_only_types": [name for name, counts in strict.by_type.items() if not counts.predicted],
         "predicted_only_types": [name for name, counts in strict.by_type.items() if not counts.support],
         "missing_documents": len(strict.missing),
@@ -203,6 +202,7 @@ def _gold(documents: Sequence[Document], strict: Scores, training: Lexicon | Non
     value: dict[str, Any] = {
         "documents": len(documents),
         "unit": unit_of(documents),
+        "drawn": drawn_unit(documents),
         "characters": sum(len(document.text) for document in documents),
         "mentions": strict.counts.support,
         "types": {name: counts.support for name, counts in strict.by_type.items() if counts.support},

@@ -13,8 +13,7 @@ Other rules of matching are in ``fascicle.evaluate.rules``. The conventions, in 
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -88,6 +87,8 @@ class Scores:
         missing: gold documents without an entry among the predictions, scored as if nothing was found in them.
         zero_rule: what a quantity without a denominator is.
         rule: of matching.
+        by_document_type: type -> document id -> counts, where there are any of the type; what the interval of the macro
+            average is computed from, and empty where that was not counted, or under a rule without types.
     """
 
     counts: Counts
@@ -98,6 +99,7 @@ class Scores:
     missing: tuple[str, ...] = ()
     zero_rule: ZeroRule = "zero"
     rule: RuleName = "strict"
+    by_document_type: Mapping[str, Mapping[str, Counts]] = field(default_factory=dict, repr=False, compare=False)
 
     @property
     def micro(self) -> Rates:
@@ -155,31 +157,66 @@ def score(
         InputError: the two sides are not about the same documents, or one side mixes mentions of several sources.
         UsageError: an unknown rule.
     """
+    return score_rules(gold, predicted, rules=(rule,), allow_missing=allow_missing, zero_rule=zero_rule)[rule]
+
+
+def score_rules(
+    gold: Mapping[str, Iterable[Mention]],
+    predicted: Mapping[str, Iterable[Mention]],
+    *,
+    rules: Sequence[RuleName] = RULES,
+    allow_missing: bool = False,
+    zero_rule: ZeroRule = "zero",
+) -> dict[RuleName, Scores]:
+    """The scores of the same mentions under several rules of matching, see ``score``.
+
+    Args:
+        gold: document id -> its gold mentions.
+        predicted: the same of one system.
+        rules: of matching.
+        allow_missing: see ``score``.
+        zero_rule: what a quantity without a denominator is.
+
+    Returns:
+        Rule -> scores.
+
+    Raises:
+        InputError: see ``score``.
+        UsageError: an unknown rule.
+    """
     if zero_rule not in ZERO_RULES:
         raise UsageError(f"the rule {zero_rule!r} was given for zero division; choose from {', '.join(ZERO_RULES)}")
-    if rule not in RULES:
-        raise UsageError(f"the rule {rule!r} was given for matching; choose from {', '.join(RULES)}")
+    for rule in rules:
+        if rule not in RULES:
+            raise UsageError(f"the rule {rule!r} was given for matching; choose from {', '.join(RULES)}")
     missing = _check_documents(gold.keys(), predicted.keys(), allow_missing=allow_missing)
     gold_sets, gold_duplicates = _sets(gold, side="gold")
     predicted_sets, predicted_duplicates = _sets(predicted, side="predictions")
-    types: dict[str, Counter[str]] = {"tp": Counter(), "fp": Counter(), "fn": Counter()}
-    by_document = {
-        identifier: _compare(found, predicted_sets.get(identifier, set()), types, rule=rule)
-        for identifier, found in gold_sets.items()
+    pairs = {identifier: (found, predicted_sets.get(identifier, set())) for identifier, found in gold_sets.items()}
+    return {
+        rule: _scores(
+            {identifier: _compare(*sides, rule=rule) for identifier, sides in pairs.items()},
+            typed=looks_at_types(rule),
+            duplicates_gold=gold_duplicates,
+            duplicates_predicted=predicted_duplicates,
+            missing=missing,
+            zero_rule=zero_rule,
+            rule=rule,
+        )
+        for rule in rules
     }
-    by_type = {
-        name: Counts(tp=types["tp"][name], fp=types["fp"][name], fn=types["fn"][name])
-        for name in sorted(types["tp"].keys() | types["fp"].keys() | types["fn"].keys())
-    }
+
+
+def _scores(compared: Mapping[str, Mapping[str, Counts]], *, typed: bool, **facts: Any) -> Scores:
+    """Scores from document -> type -> counts."""
+    by_document = {identifier: _sum(parts.values()) for identifier, parts in compared.items()}
+    by_type = _by_type(compared) if typed else {}
     return Scores(
-        counts=Counts(**{name: counter.total() for name, counter in types.items()}),
-        by_type=by_type if looks_at_types(rule) else {},
+        counts=_sum(by_document.values()),
+        by_type={name: _sum(parts.values()) for name, parts in by_type.items()},
         by_document=by_document,
-        duplicates_gold=gold_duplicates,
-        duplicates_predicted=predicted_duplicates,
-        missing=missing,
-        zero_rule=zero_rule,
-        rule=rule,
+        by_document_type=by_type,
+        **facts,
     )
 
 
@@ -196,23 +233,47 @@ def _row(counts: Counts, rates: Rates) -> dict[str, float | int]:
     }
 
 
-def _compare(
-    gold: set[Identity], predicted: set[Identity], types: dict[str, Counter[str]], *, rule: RuleName
-) -> Counts:
-    """Counts of one document; adds them to the counters per type."""
-    if rule == "strict":
-        parts = {"tp": gold & predicted, "fp": predicted - gold, "fn": gold - predicted}
-        for name, part in parts.items():
-            types[name].update(type_ for _, type_, _ in part)
-        return Counts(**{name: len(part) for name, part in parts.items()})
-    found = matches(gold, predicted, rule=rule)
-    types["tp"].update(found)
-    for name, side in (("fn", gold), ("fp", predicted)):
-        of_types = Counter(type_ if looks_at_types(rule) else "" for _, type_, _ in side)
-        of_types.subtract(found)
-        types[name].update({type_: count for type_, count in of_types.items() if count})
-    pairs = found.total()
-    return Counts(tp=pairs, fp=len(predicted) - pairs, fn=len(gold) - pairs)
+def _compare(gold: set[Identity], predicted: set[Identity], *, rule: RuleName) -> dict[str, Counts]:
+    """Type -> counts of one document; the type is empty under a rule without types."""
+    wanted, said = (_tally(side, rule) for side in (gold, predicted))
+    if gold == predicted:
+        found: Mapping[str, int] = wanted  # whatever the rule, each matches itself
+    elif rule == "strict":
+        found = _tally(gold & predicted, rule)
+    else:
+        found = matches(gold, predicted, rule=rule) if gold and predicted else {}
+    counts = {}
+    for name in wanted | said:
+        tp = found.get(name, 0)
+        counts[name] = Counts(tp=tp, fp=said.get(name, 0) - tp, fn=wanted.get(name, 0) - tp)
+    return counts
+
+
+def _tally(side: set[Identity], rule: RuleName) -> dict[str, int]:
+    """Type -> mentions; all are under the empty string if the rule does not look at types."""
+    if not looks_at_types(rule):
+        return {"": len(side)} if side else {}
+    found: dict[str, int] = {}
+    for _, type_, _ in side:
+        found[type_] = found.get(type_, 0) + 1
+    return found
+
+
+def _by_type(compared: Mapping[str, Mapping[str, Counts]]) -> dict[str, dict[str, Counts]]:
+    """Type -> document -> counts, of document -> type -> counts; types sorted, documents in their order."""
+    names = {name for parts in compared.values() for name in parts}
+    typed: dict[str, dict[str, Counts]] = {name: {} for name in sorted(names)}
+    for identifier, parts in compared.items():
+        for name, counts in parts.items():
+            typed[name][identifier] = counts
+    return typed
+
+
+def _sum(parts: Iterable[Counts]) -> Counts:
+    tp = fp = fn = 0
+    for counts in parts:
+        tp, fp, fn = tp + counts.tp, fp + counts.fp, fn + counts.fn
+    return Counts(tp=tp, fp=fp, fn=fn)
 
 
 def _sets(side_of: Mapping[str, Iterable[Mention]], *, side: str) -> tuple[dict[str, set[Identity]], int]:

@@ -15,7 +15,8 @@ import numpy as np
 from fascicle.combine.rules import Rule, k_of_n, majority, union, weighted
 from fascicle.errors import UsageError
 from fascicle.evaluate.cells import Bools, Cells, Ints
-from fascicle.evaluate.compare import LEVEL, drawn_rates
+from fascicle.evaluate.compare import LEVEL, Floats, drawn_rates
+from fascicle.evaluate.intervals import interval_of
 from fascicle.evaluate.scores import Counts
 
 MOST = 12  # systems of which all subsets are tried: 4,083 of two or more
@@ -81,13 +82,21 @@ def search(cells: Cells, drawn: Ints) -> tuple[Candidate, ...]:
     made = _candidates(count, weights)
     while block := list(islice(made, _AT_ONCE)):
         chosen = np.stack([kept_cells(cells, members, rule) for _, members, rule in block], axis=1)
-        drawn_f1 = drawn_rates(cells, drawn, chosen)[2]
-        ends = np.quantile(drawn_f1, [(1 - LEVEL) / 2, (1 + LEVEL) / 2], axis=0)
+        counts = [cells.counts(kept) for kept in chosen.T]
+        ends = _ends([one.rates().f1 for one in counts], drawn_rates(cells, drawn, chosen)[2])
         for at, (place, members, rule) in enumerate(block):
-            interval = (float(ends[0, at]), float(ends[1, at]))
-            candidate = Candidate(members=members, rule=rule, counts=cells.counts(chosen[:, at]), f1_interval=interval)
+            candidate = Candidate(members=members, rule=rule, counts=counts[at], f1_interval=ends[at])
             found.append((place, np.packbits(chosen[:, at]).tobytes(), candidate))
     return _ordered(found, cells.systems)
+
+
+def _ends(estimates: Sequence[float], drawn: Floats) -> list[tuple[float, float]]:
+    """Both ends of the interval of each of K numbers, from draws ``[R, K]``."""
+    if np.isnan(drawn).any():
+        found = (interval_of(*pair, level=LEVEL, seed=0) for pair in zip(estimates, drawn.T, strict=True))
+        return [(one.low, one.high) for one in found]
+    low, high = np.quantile(drawn, [(1 - LEVEL) / 2, (1 + LEVEL) / 2], axis=0)  # of all at once, many times faster
+    return list(zip(low.tolist(), high.tolist(), strict=True))
 
 
 def _ordered(found: list[tuple[int, bytes, Candidate]], names: Sequence[str]) -> tuple[Candidate, ...]:

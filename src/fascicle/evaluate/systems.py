@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from fascicle.core.document import Document, Mention
-from fascicle.evaluate.inputs import layers
-from fascicle.evaluate.rules import RULES, RuleName
-from fascicle.evaluate.scores import Scores, score
+from fascicle.evaluate.inputs import by_sentence, layers
+from fascicle.evaluate.rules import RuleName
+from fascicle.evaluate.scores import Scores, score, score_rules
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -19,11 +19,13 @@ class System:
         name: for tables.
         predicted: document id -> its mentions, with an entry for every gold document.
         scores: rule -> scores.
+        drawn: strict scores by what a bootstrap draws, see ``by_unit``.
     """
 
     name: str
     predicted: Mapping[str, Sequence[Mention]] = field(repr=False)
     scores: Mapping[RuleName, Scores] = field(repr=False)
+    drawn: Scores = field(repr=False)
 
     @property
     def strict(self) -> Scores:
@@ -55,5 +57,22 @@ def score_system(
         InputError: see ``scores.score``.
     """
     gold = layers(documents)
-    scores = {rule: score(gold, predicted, allow_missing=allow_missing, rule=rule) for rule in RULES}
-    return System(name=name, predicted={key: predicted.get(key, ()) for key in gold}, scores=scores)
+    scores = score_rules(gold, predicted, allow_missing=allow_missing)
+    said = {key: predicted.get(key, ()) for key in gold}
+    return System(name=name, predicted=said, scores=scores, drawn=by_unit(documents, said, scores["strict"]))
+
+
+def by_unit(documents: Sequence[Document], predicted: Mapping[str, Sequence[Mention]], whole: Scores) -> Scores:
+    """Strict scores by document, or by sentence if a single document has them marked: what intervals come from.
+
+    Args:
+        documents: with gold mentions.
+        predicted: document id -> mentions.
+        whole: the scores by document.
+
+    Returns:
+        Scores with the same sums.
+    """
+    if len(documents) != 1 or not documents[0].sentences:
+        return whole
+    return score(by_sentence(documents), by_sentence(documents, said=predicted), zero_rule=whole.zero_rule)

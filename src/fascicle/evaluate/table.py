@@ -6,7 +6,9 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from fascicle.evaluate.figures import Figures, figures
-from fascicle.evaluate.intervals import Interval
+from fascicle.evaluate.headline import TITLES as NUMBERS
+from fascicle.evaluate.headline import Headline, left_out
+from fascicle.evaluate.intervals import HEADLINE
 from fascicle.evaluate.rules import RULES, TITLES
 from fascicle.evaluate.scores import ZERO_RULES, Counts, Scores
 from fascicle.evaluate.systems import System
@@ -18,7 +20,7 @@ UNDEFINED: Final = "-"
 def table(
     scores: Scores,
     *,
-    interval: Interval | None = None,
+    headline: Headline | None = None,
     by_type: bool = True,
     others: Sequence[Scores] = (),
     unit: str = "document",
@@ -27,10 +29,10 @@ def table(
 
     Args:
         scores: what to show.
-        interval: of the micro F1; ``None`` leaves the line out.
+        headline: its intervals; ``None`` leaves the line out.
         by_type: whether types have lines.
         others: the same mentions scored under other rules of matching, a line each with their micro scores.
-        unit: what documents are, see ``inputs.unit_of``.
+        unit: what intervals were drawn over, see ``inputs.drawn_unit``.
     """
     types = [_line(name, counts) for name, counts in scores.by_type.items()] if by_type else []
     averages = [_line("micro", scores.counts), _macro(scores)]
@@ -40,7 +42,7 @@ def table(
     body, lines = [head.rstrip()], iter(rest)
     for block in blocks:
         body += ["-" * len(head), *(next(lines).rstrip() for _ in block)]
-    said = notes(scores, interval=interval, unit=unit)
+    said = notes(scores, headline=headline, unit=unit)
     if others:
         said.append("The last lines are micro scores under other rules of matching; docs/scores.md defines them.")
     if any(UNDEFINED in row for block in blocks for row in block):
@@ -51,7 +53,7 @@ def table(
 def systems_table(
     systems: Sequence[System],
     *,
-    intervals: Mapping[str, Interval] | None = None,
+    headlines: Mapping[str, Headline] | None = None,
     by_type: bool = True,
     unit: str = "document",
 ) -> str:
@@ -59,21 +61,19 @@ def systems_table(
 
     Args:
         systems: with different names, at least one.
-        intervals: name of a system -> that of its strict micro F1; ``None`` leaves the column out.
+        headlines: name of a system -> its intervals, that of the micro F1 in a column and all below the tables;
+            ``None`` leaves them out.
         by_type: whether there is a table of types.
-        unit: what documents are, see ``inputs.unit_of``.
+        unit: what intervals were drawn over, see ``inputs.drawn_unit``.
     """
-    header = ["system", "P", "R", "F1", *(["interval"] if intervals is not None else []), "macro F1"]
+    header = ["system", "P", "R", "F1", *(["interval"] if headlines is not None else []), "macro F1"]
     header += [*(TITLES[rule] for rule in RULES if rule != "strict"), *_HEADER[5:]]
     rows: list[Sequence[str]] = [header]
     for one in systems:
         line = _line(one.name, one.strict.counts)
-        interval = (intervals or {}).get(one.name)
-        shown = UNDEFINED if interval is None else f"{percent(interval.low)} to {percent(interval.high)}"
         lenient = (percent(figures(scores.counts).f1) for scores in one.others)
-        rows.append(
-            [*line[:4], *([shown] if intervals is not None else []), _macro(one.strict)[3], *lenient, *line[5:]]
-        )
+        interval = [] if headlines is None else [_ends(headlines[one.name], "micro_f1")]
+        rows.append([*line[:4], *interval, _macro(one.strict)[3], *lenient, *line[5:]])
     gold = systems[0].strict.counts.support
     said = [
         notes(systems[0].strict)[0],
@@ -81,8 +81,8 @@ def systems_table(
         "From start only to type only: micro F1 under other rules of matching; docs/scores.md defines them.",
     ]
     for one in systems:
-        interval = (intervals or {}).get(one.name)
-        said += [f"{one.name}: {note}" for note in notes(one.strict, interval=interval, unit=unit)[1:]]
+        headline = (headlines or {}).get(one.name)
+        said += [f"{one.name}: {note}" for note in notes(one.strict, headline=headline, unit=unit)[1:]]
     parts = [_drawn(rows)]
     if by_type:
         parts.append(_drawn(_types(systems)))
@@ -91,15 +91,12 @@ def systems_table(
     return "\n\n".join([*parts, "\n".join(said)]) + "\n"
 
 
-def notes(scores: Scores, *, interval: Interval | None = None, unit: str = "document") -> list[str]:
+def notes(scores: Scores, *, headline: Headline | None = None, unit: str = "document") -> list[str]:
     """What belongs below any table of these scores, as sentences."""
     match = "Strict match of document, type and offsets" if scores.rule == "strict" else f"Rule {TITLES[scores.rule]!r}"
     said = [f"{match} over {len(scores.by_document):,} documents."]
-    if interval is not None:
-        said.append(
-            f"Micro F1 {percent(interval.estimate)}, {interval.level:.0%} interval {percent(interval.low)} to "
-            f"{percent(interval.high)} (bootstrap over {unit}s, {interval.resamples:,} draws, seed {interval.seed})."
-        )
+    if headline is not None and headline.intervals:
+        said += _sure(headline, unit)
     if scores.duplicates_gold or scores.duplicates_predicted:
         said.append(
             f"Duplicates counted once: {scores.duplicates_gold:,} in the gold, "
@@ -110,6 +107,21 @@ def notes(scores: Scores, *, interval: Interval | None = None, unit: str = "docu
     if scores.zero_rule != "zero":
         said.append(f"Quantities without a denominator follow the rule {scores.zero_rule!r}.")
     return said
+
+
+def _sure(headline: Headline, unit: str) -> list[str]:
+    """The intervals in one sentence, and what was left out of them."""
+    one = next(iter(headline.intervals.values()))
+    reasons = {name: f" ({why})" for name, why in headline.undefined.items()}
+    ends = (f"{NUMBERS[name]} {_ends(headline, name)}{reasons.get(name, '')}" for name in HEADLINE)
+    drawn = f"bootstrap over {unit}s, {one.resamples:,} draws, seed {one.seed}"
+    found = {name: interval.as_dict() for name, interval in headline.intervals.items()}
+    return [f"{one.level:.0%} intervals ({drawn}): {', '.join(ends)}.", *left_out(found, unit)]
+
+
+def _ends(headline: Headline, name: str) -> str:
+    interval = headline.intervals.get(name)
+    return UNDEFINED if interval is None else f"{percent(interval.low)} to {percent(interval.high)}"
 
 
 def _undefined(scores: Scores) -> str:

@@ -52,8 +52,8 @@ def f1_intervals(systems: Sequence[Mapping[str, Any]], names: Labels) -> Drawing
         return Drawing(missing=systems[0]["scores"]["rules"]["strict"]["micro"]["undefined"]["f1"])
     undefined = [name for name, (f1, _) in zip(names.names, values, strict=True) if f1 is None]
     notes = [f"Undefined for {', '.join(undefined)}."] if undefined else []
-    reasons = {one["scores"]["undefined"]["micro_f1_interval"] for one in systems if "undefined" in one["scores"]}
-    notes += [f"No interval: {reason}." for reason in sorted(reasons)]
+    reasons = {one["scores"].get("undefined", {}).get("micro_f1_interval", "") for one in systems}
+    notes += [f"No interval: {reason}." for reason in sorted(filter(None, reasons))]
     return Drawing(
         title="Strict F1 of each system with its interval",
         width=5.6,

@@ -17,12 +17,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from fascicle.core.document import GOLD, Document, Mention, Patch, apply
+from fascicle.core.document import Document, Mention
 from fascicle.errors import InputError, OutputError
-from fascicle.evaluate.inputs import by_sentence, layers
+from fascicle.evaluate.inputs import layers
 from fascicle.evaluate.intervals import bootstrap_f1
 from fascicle.evaluate.scores import Counts, Scores, score
 from fascicle.evaluate.subsets import subset_recall, surfaces
+from fascicle.evaluate.systems import by_unit
 from fascicle.formats.atomic import atomic_text_writer, output
 from fascicle.formats.predictions import read as read_predictions
 from fascicle.formats.source import Source
@@ -142,26 +143,16 @@ def _of_test(folder: Path, recipe: Recipe, told: Mapping[str, Any] | None, *, su
             f"the test predictions in {folder} do not give the scores that stand there, so the test part "
             f"{recipe.corpus.test} is not the one that was scored; restore it, or run again"
         )
-    unit, scores = _by_unit(documents, predicted, whole)
+    scores = by_unit(documents, predicted, whole)
     train, labels = training_documents(recipe.corpus), weak_labels(recipe)
     known = surfaces(train if labels is None else labels.of(train))
     recall = subset_recall(documents, predicted, known=known)
     return {
         "test_f1_interval": bootstrap_f1(scores).as_dict(),
-        "test_unit": unit,
+        "test_unit": "document" if scores is whole else "sentence",
         "test_counts": [[c.tp, c.fp, c.fn] for c in scores.by_document.values()],
         "test_recall": {name: value.as_dict() for name, value in recall.items()},
     }
-
-
-def _by_unit(
-    documents: Sequence[Document], predicted: Mapping[str, tuple[Mention, ...]], whole: Scores
-) -> tuple[str, Scores]:
-    """What is resampled: documents, or the sentences of a column file that was read as one document."""
-    if len(documents) > 1 or not documents[0].sentences:
-        return "document", whole
-    said = [apply(d, Patch(add=predicted[d.id])) for d in documents]
-    return "sentence", score(by_sentence(documents, source=GOLD), by_sentence(said, source=_MODEL))
 
 
 def _predictions(path: Path, documents: Sequence[Document]) -> dict[str, tuple[Mention, ...]]:
