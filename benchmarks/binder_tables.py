@@ -202,7 +202,8 @@ def cost(results: Path) -> str:
         paper = SPEED.get(name)
         cells = [_speed(training, name), *(_speed(inference[graph], name) for graph in ("torch", "fp32", "int8"))]
         body.append([what, *cells, *(f"{n:,}" for n in paper)] if paper else [what, *cells, "", ""])
-    head = ["words a CPU second (time over SEQ)", "training", "inference, torch", "inference, ONNX fp32"]
+    trained = f"training, {found['precision']}" if "precision" in found else "training"
+    head = ["words a CPU second (time over SEQ)", trained, "inference, torch", "inference, ONNX fp32"]
     return markdown([*head, "inference, ONNX int8", "paper: training, w/s", "paper: inference, w/s"], body)
 
 
