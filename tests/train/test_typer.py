@@ -19,7 +19,7 @@ from fascicle.models.span_typer import SpanTyper, TyperModel, Vocabulary, load_t
 from fascicle.nn.span_reader import count_loss
 from fascicle.recipe.settings import CorpusTypes
 from fascicle.recipe.typer import SpanTyperSettings, TyperManifest, TyperRecipe, parse_typer_recipe
-from fascicle.train.typer import TyperFinished, UpdateDone, run_typer
+from fascicle.train.typer import TyperFinished, UpdateDone, run_typer, train_typer
 from fascicle.train.typer_data import TaughtSpans, typer_data
 from fascicle.train.typer_scores import GivenMention, distributions_of, given_mentions
 
@@ -238,6 +238,26 @@ def test_drawn_places_stand_for_all_of_them() -> None:
         sums.update(as_counter(drawn, 2))
     for string, count in as_counter(every, 2).items():
         assert sums[string] / 300 == pytest.approx(count, rel=0.25)
+
+
+@pytest.mark.parametrize("balance", [False, True])
+def test_balanced_or_not_the_probabilities_are_the_frequencies(balance: bool) -> None:
+    text = "pain lung pain liver pain heart pain fever"
+    mentions = (Mention(((0, 4),), "Symptom"), Mention(((37, 42),), "Symptom"))
+    document = Document(id="d", text=text, mentions=mentions)
+    settings = SpanTyperSettings(
+        nothing=True, width=1, negatives=0, balance=balance, updates=300, hidden=16, learning_rate=0.02
+    )
+    vocabulary = Vocabulary(WORDS, lowercase=False)
+    data = typer_data([document], vocabulary, settings)
+    assert data.balance == pytest.approx(2 / 6)
+    torch.manual_seed(1)
+    network = SpanTyper(torch.randn(len(WORDS) + 1, 8), hidden=16, classes=2)
+    list(train_typer(network, data, settings, seed=1))
+    rows, batch = vocabulary.batch([("pain",), ("fever",), ("lung",)])
+    with torch.no_grad():
+        chances = torch.softmax(network(rows, batch), dim=1)[:, 0].tolist()
+    assert chances == pytest.approx([1 / 4, 1.0, 0.0], abs=0.03)
 
 
 def test_logits_of_words_without_a_vector_are_those_of_the_unknown_row() -> None:

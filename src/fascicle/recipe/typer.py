@@ -55,6 +55,8 @@ class SpanTyperSettings(Settings, frozen=True, kw_only=True):
         width: with ``nothing``: most words of a span that is tried.
         negatives: with ``nothing``: places of spans that are drawn anew for each update from all places whose words are
             never a mention; 0 for all of them.
+        balance: with ``nothing``: "no mention", which is what nearly all spans are, weighs in the loss as much as all
+            mentions together; its logit is set right afterwards, so that probabilities are those of the plain loss.
         decoding: with ``nothing``: ``"nested"`` (every span stands for itself) or ``"greedy"`` (without overlaps).
         segmenter: words and sentences of text that comes without them.
     """
@@ -65,13 +67,14 @@ class SpanTyperSettings(Settings, frozen=True, kw_only=True):
     nothing: bool = False
     width: Annotated[int, Meta(ge=1, le=64)] = 8
     negatives: Natural = 20_000
+    balance: bool = False
     decoding: Literal["nested", "greedy"] = "nested"
     segmenter: Name = "rules@1"
 
     def __post_init__(self) -> None:
         """Refuses settings without effect."""
         defaults = {field.name: field.default for field in msgspec.structs.fields(self)}
-        for name in ("width", "negatives", "decoding"):
+        for name in ("width", "negatives", "balance", "decoding"):
             if not self.nothing and getattr(self, name) != defaults[name]:
                 raise ValueError(f"{name} = {getattr(self, name)!r} has no effect with nothing = false: leave it out")
 

@@ -12,6 +12,7 @@
 from __future__ import annotations
 
 import json
+import math
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -90,7 +91,8 @@ def train_typer(network: SpanTyper, data: TyperData, settings: SpanTyperSettings
     """
     device = network.vectors.device
     optimiser = torch.optim.Adam(network.parameters(), lr=settings.learning_rate)
-    taught, chance = data.taught.to(device), np.random.default_rng(seed)
+    share = data.balance if settings.balance else 1.0
+    taught, chance = data.taught.weighed(share).to(device), np.random.default_rng(seed)
     network.train()
     for update in range(1, settings.updates + 1):
         optimiser.zero_grad(set_to_none=True)
@@ -99,12 +101,15 @@ def train_typer(network: SpanTyper, data: TyperData, settings: SpanTyperSettings
         total, weight = loss.item(), float(taught.counts.sum())
         drawn = data.pool.drawn(settings.negatives, chance) if data.pool is not None else None
         if drawn is not None:
-            drawn = drawn.to(device)
+            drawn = drawn.weighed(share).to(device)
             loss = count_loss(network(drawn.rows, drawn.batch), drawn.counts)
             loss.backward()  # type: ignore[no-untyped-call]
             total, weight = total + loss.item(), weight + float(drawn.counts.sum())
         optimiser.step()
         yield UpdateDone(update=update, loss=total, mean=total / weight)
+    if settings.balance:  # the weight shifts what the logit tends to by its log
+        with torch.no_grad():
+            network.classify.bias[-1] -= math.log(share)
     network.eval()
 
 

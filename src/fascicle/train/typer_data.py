@@ -43,6 +43,14 @@ class TaughtSpans:
     batch: SpanBatch
     counts: Tensor
 
+    def weighed(self, share: float) -> TaughtSpans:
+        """The same with the counts of the last class, "no mention", multiplied by a share."""
+        if share == 1.0:
+            return self
+        factors = torch.ones(self.counts.shape[1], dtype=self.counts.dtype)
+        factors[-1] = share
+        return TaughtSpans(rows=self.rows, batch=self.batch, counts=self.counts * factors)
+
     def to(self, device: torch.device) -> TaughtSpans:
         """The same on another device."""
         return TaughtSpans(
@@ -103,6 +111,13 @@ class TyperData:
     pool: NothingPool | None
     pairs: list[tuple[Surface, str]]
     facts: dict[str, int]
+
+    @property
+    def balance(self) -> float:
+        """The share by which "no mention" weighs as much as all mentions together."""
+        counts = self.taught.counts
+        nothing = float(counts[:, -1].sum()) + (len(self.pool.starts) if self.pool is not None else 0)
+        return float(counts[:, :-1].sum()) / nothing if nothing else 1.0
 
 
 def typer_data(documents: Sequence[Document], vocabulary: Vocabulary, settings: SpanTyperSettings) -> TyperData:
