@@ -79,7 +79,7 @@ def run_recipe(recipe: Recipe, folder: Path, *, resume: bool = False) -> Iterato
     torch.manual_seed(recipe.seed)
     prepared = prepare(recipe, parts, pretrained)
     manifest, model, data = prepared.manifest, prepared.model, prepared.data
-    yield from (Note(text=text) for text in prepared.notes)
+    yield from (Note(text=text) for text in (*prepared.notes, *_untrained(recipe)))
     for text in (*parts.notes, *representable(parts, data, recipe, pretrained.tokenizer)):
         yield Note(text=text)
     facts = parts.facts(recipe)
@@ -157,6 +157,15 @@ def start_folder(folder: Path, recipe: Settings) -> None:
 def recipe_text(recipe: Settings) -> str:
     """The content of ``recipe.json``, by which the run of a recipe is known."""
     return msgspec.json.format(msgspec.json.encode(recipe)).decode("utf-8")
+
+
+def _untrained(recipe: Recipe) -> Iterator[str]:
+    """A sentence where the head that answers takes no part in the loss."""
+    if recipe.weights()[recipe.answer()] == 0:
+        yield (
+            f"the head {recipe.answer()!r} answers and has the weight 0: it learns nothing, and its scores are chance; "
+            "set bundle.answer to the other head, or another bundle.weight"
+        )
 
 
 def _check_names(recipe: Recipe) -> None:
