@@ -10,8 +10,7 @@ part again, and the values become histograms: gold spans, other spans, threshold
 (Figures 2 and 3).
 
 Writes ``results/binder_analysis.json``, in which the runs that are not named stay, and
-``results/binder_densities.json``, the panels of the runs that are named, in the form ``{"panels": [{"title", "edges",
-"groups": {"entity", "non-entity", "threshold"}}]}``.
+``results/binder-densities/RUN.json`` for each run, which ``fascicle plot densities`` draws.
 """
 
 from __future__ import annotations
@@ -143,14 +142,14 @@ def main() -> None:
     torch.set_num_threads(1)
     path = common.RESULTS / "binder_analysis.json"
     rows = json.loads(path.read_text(encoding="utf-8"))["runs"] if path.exists() else {}
-    made: list[Panel] = []
+    place = common.RESULTS / "binder-densities"
+    place.mkdir(parents=True, exist_ok=True)
     for folder in args.runs:
         rows[folder.name], own = analysed(folder, args.part, bins=args.bins)
-        made += own
+        with atomic_text_writer(place / f"{folder.name}.json", overwrite=True) as stream:
+            stream.write(json.dumps(panels_as_dict(own)) + "\n")
         print(json.dumps({folder.name: rows[folder.name]["f1"]}, indent=1), flush=True)
     write_result("binder_analysis", {"runs": rows})
-    with atomic_text_writer(common.RESULTS / "binder_densities.json", overwrite=True) as stream:
-        stream.write(json.dumps(panels_as_dict(made)) + "\n")
 
 
 if __name__ == "__main__":

@@ -14,6 +14,7 @@ import pytest
 from fascicle.core.document import GOLD
 from fascicle.errors import InputError
 from fascicle.loading import load
+from fascicle.plots.densities import load_densities
 from fascicle.recipe.settings import Recipe
 from fascicle.recipe.types import read_types
 from fascicle.train.corpus import read_part
@@ -66,18 +67,18 @@ def test_the_analysis_of_a_run(
         assert of["span"] <= min(of["start"], of["end"])
         assert max(of["start"], of["end"]) <= of["loose"]
     assert value["partly_right"]["pairs"] == sum(value["partly_right"]["kinds"].values())
-    made = json.loads((tmp_path / "results" / "binder_densities.json").read_text(encoding="utf-8"))
-    assert list(made) == ["panels"]
+    made = json.loads((tmp_path / "results" / "binder-densities" / "run.json").read_text(encoding="utf-8"))
+    assert load_densities(str(tmp_path / "results" / "binder-densities" / "run.json")).note == ""
     assert [panel["title"] for panel in made["panels"]] == ["run: Chemical", "run: Disease"]
     for panel, kind in zip(made["panels"], ("Chemical", "Disease"), strict=True):
         assert len(panel["edges"]) == 21
-        assert {name: len(counts) for name, counts in panel["groups"].items()} == dict.fromkeys(
+        assert {name: len(counts) for name, counts in panel["counts"].items()} == dict.fromkeys(
             ("entity", "non-entity", "threshold"), 20
         )
         told = value["similarities"]["types"][kind]
-        assert sum(panel["groups"]["entity"]) == told["entity"] == told["gold"] == scores["types"][kind]["support"]
-        assert sum(panel["groups"]["threshold"]) == 10
-        assert sum(panel["groups"]["non-entity"]) == told["non-entity"]
+        assert sum(panel["counts"]["entity"]) == told["entity"] == told["gold"] == scores["types"][kind]["support"]
+        assert sum(panel["counts"]["threshold"]) == 10
+        assert sum(panel["counts"]["non-entity"]) == told["non-entity"]
 
 
 def test_runs_that_cannot_be_analysed(scripts: Callable[[str], ModuleType], tiny_run: Path, tmp_path: Path) -> None:

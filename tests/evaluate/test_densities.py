@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fascicle.cli import main
 from fascicle.evaluate.densities import Histogram, Panel, panels_as_dict
 
 VALUES = st.lists(st.floats(-2.0, 3.0, width=32), max_size=30)
@@ -54,10 +56,19 @@ def test_a_histogram_needs_bins(low: float, high: float, bins: int) -> None:
         Histogram(low=low, high=high, bins=bins)
 
 
+def test_the_data_file_is_drawn(tmp_path: Path) -> None:
+    histogram = Histogram(low=0.0, high=2.0, bins=2)
+    histogram.add([0.5, 1.5])
+    (tmp_path / "d.json").write_text(json.dumps(panels_as_dict([Panel(title="A", groups={"entity": histogram})])))
+    assert main(["plot", "densities", str(tmp_path / "d.json"), "-o", str(tmp_path / "d.svg")]) == 0
+    assert (tmp_path / "d.svg").stat().st_size > 0
+
+
 def test_the_data_file() -> None:
     groups = {name: Histogram(low=0.0, high=2.0, bins=2) for name in ("entity", "threshold")}
     groups["entity"].add([0.5, 1.5, 1.6])
     value: Any = json.loads(json.dumps(panels_as_dict([Panel(title="A", groups=groups)])))
     assert value == {
-        "panels": [{"title": "A", "edges": [0.0, 1.0, 2.0], "groups": {"entity": [1, 2], "threshold": [0, 0]}}]
+        "fascicle_densities": 1,
+        "panels": [{"title": "A", "edges": [0.0, 1.0, 2.0], "counts": {"entity": [1, 2], "threshold": [0, 0]}}],
     }

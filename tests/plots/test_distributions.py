@@ -16,7 +16,7 @@ from sklearn.decomposition import PCA
 
 from fascicle.errors import InputError
 from fascicle.formats.distributions import Entry, Header, write
-from fascicle.plots.canvas import MOST_VECTORS, STYLES, sheet, svg
+from fascicle.plots.canvas import MOST_VECTORS, STYLES, save, sheet, svg
 from fascicle.plots.distribution_data import Distributions, components, density, load_distributions, ratios
 from fascicle.plots.distributions import draw_pca, draw_violins, draw_volcano
 
@@ -228,3 +228,13 @@ def test_what_cannot_be_drawn_is_said(tmp_path: Path) -> None:
         load_distributions(str(tmp_path / "lost.jsonl"))
     with pytest.raises(InputError, match="50 types"), sheet() as figure:
         draw_violins(figure, made(100, types=50))
+
+
+def test_nothing_is_cut_off_at_the_edge_of_the_sheet(tmp_path: Path) -> None:
+    image = pytest.importorskip("matplotlib.image")
+    with sheet(width=7.4, height=4.6) as figure:
+        draw_pca(figure, made(200))
+        save(figure, tmp_path / "x.png", overwrite=False)
+    pixels = image.imread(tmp_path / "x.png")[..., :3].min(axis=2)
+    for edge in (pixels[0], pixels[-1], pixels[:, 0], pixels[:, -1]):
+        assert edge.min() > 0.9

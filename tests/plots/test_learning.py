@@ -120,7 +120,7 @@ def test_of_a_span_typer_the_loss_is_drawn(tmp_path: Path) -> None:
     path.mkdir()
     rows = [{"update": at, "loss": 100.0 / at, "mean": 2.0 / at} for at in (1, 2, 3)]
     lines = [json.dumps(row) for row in [*rows, {"update": 4, "loss": float("nan"), "mean": float("nan")}]]
-    (path / "metrics.jsonl").write_text("\n".join(lines), encoding="utf-8")
+    (path / "metrics.jsonl").write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
     (run,) = load_runs([str(path)])
     assert (run.unit, run.places, run.heads, run.finished) == ("update", (1, 2, 3, 4), (), False)
     assert run.loss[:3] == (2.0, 1.0, pytest.approx(2 / 3))
@@ -132,9 +132,11 @@ def test_of_a_span_typer_the_loss_is_drawn(tmp_path: Path) -> None:
         assert (axes.get_xlabel(), axes.get_ylabel()) == ("update", "mean training loss")
     with pytest.raises(UsageError, match="typer counts updates and run epochs; draw them apart"):
         load_runs([str(path), str(folder(tmp_path / "run"))])
-    (path / "metrics.jsonl").write_text("\n".join([lines[1], lines[0]]), encoding="utf-8")
+    (path / "metrics.jsonl").write_text(f"{lines[1]}\n{lines[0]}\n", encoding="utf-8")
     with pytest.raises(FormatError, match="updates are not in order"):
         load_runs([str(path)])
+    (path / "metrics.jsonl").write_text(f"{lines[0]}\n{lines[1]}\n{lines[2][:9]}", encoding="utf-8")
+    assert load_runs([str(path)])[0].places == (1, 2)  # it was killed while it wrote the third
 
 
 @pytest.mark.parametrize("name", ["_run", "a$b^$c"])

@@ -67,7 +67,7 @@ def test_undefined_numbers_have_a_reason_and_no_picture() -> None:
     assert drawn["confusion-0"].missing == "there is no mention, so there is no type"
     assert drawn["reliability-0"].missing == "nothing was predicted, so there are no scores to judge"
     assert drawn["precision-recall"].missing == "nothing was predicted, so there are no scores to judge"
-    assert drawn["bucket-length"].missing == "all buckets are empty"
+    assert drawn["bucket-length"].missing == "no bucket has a gold mention"
     assert not any(picture.svg for picture in drawn.values())
     both = report_pictures(report_of((), (), gold=()))
     assert both["differences-1"].missing

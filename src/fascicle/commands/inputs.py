@@ -105,7 +105,7 @@ def read_file(
         UsageError: options that the format of the file does not have.
         InputError: see ``formats.files.read``.
     """
-    name = _format_of(path, format_name)
+    name = _format_of(path, format_name, args)
     return read(path, format=name, options=_options(path, name, args), encoding=args.encoding, report=report)
 
 
@@ -145,7 +145,7 @@ def _read_input(given: Input, args: argparse.Namespace) -> Iterator[Document]:
         raise InputError(f"the text that was given is not Unicode: {error}") from None
 
 
-def _format_of(path: str, name: str) -> str:
+def _format_of(path: str, name: str, args: argparse.Namespace) -> str:
     """The format to read a file in."""
     if not _is_unicode(path):
         raise InputError(
@@ -158,7 +158,8 @@ def _format_of(path: str, name: str) -> str:
     try:
         found = detect(path)
     except FormatError as error:
-        raise FormatError(str(error).replace("--format", "--input-format")) from None
+        options = [f"--{one}-format" for one in ("input", "gold", "pred") if hasattr(args, f"{one}_format")]
+        raise FormatError(str(error).replace("--format", " or ".join(options))) from None
     # Native files are JSON Lines too: read as other records they would lose their mentions.
     return found if name == "auto" or found == "native" else name
 

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+SCHEMA: Final = 1  # of the densities file
 _SLACK = 1e-3  # of the range: how far rounding may carry a value beyond the edges
 
 
@@ -70,15 +71,15 @@ class Panel:
     groups: Mapping[str, Histogram]
 
     def as_dict(self) -> dict[str, Any]:
-        """``title``, ``edges`` of the bins, one more than there are, and the counts of each of ``groups``."""
+        """``title``, ``edges`` of the bins, one more than there are, and the ``counts`` of each group."""
         first = next(iter(self.groups.values()))
         return {
             "title": self.title,
             "edges": first.edges.tolist(),
-            "groups": {name: histogram.counts.tolist() for name, histogram in self.groups.items()},
+            "counts": {name: histogram.counts.tolist() for name, histogram in self.groups.items()},
         }
 
 
 def panels_as_dict(panels: Iterable[Panel]) -> dict[str, Any]:
-    """The content of a data file: ``{"panels": [...]}``."""
-    return {"panels": [panel.as_dict() for panel in panels]}
+    """The content of a densities file, which ``fascicle plot densities`` draws (docs/pictures.md)."""
+    return {"fascicle_densities": SCHEMA, "panels": [panel.as_dict() for panel in panels]}

@@ -26,7 +26,8 @@ def buckets_section(report: Mapping[str, Any], pictures: Pictures) -> Section:
     """A table and a picture for each attribute, below the heat maps of the differences."""
     told = (
         "Strict F1 where mentions are parted by one property at a time: the harder buckets show where a system fails. "
-        "The counts of the buckets of a property add up to those of the whole. A text is a "
+        "The counts of the buckets of a property add up to those of the whole. Where a bucket has no gold mention, an "
+        "F1 of 0 says only that something was predicted in it, and it is not drawn. A text is a "
         f"{report['text_unit']}."
     )
     how = {

@@ -76,7 +76,10 @@ def detect(path: str) -> str:
     if not found and not head:
         raise InputError(f"{path} is empty")
     if not found:
-        raise FormatError(f"the format of {path} cannot be told; name it with --format, one of {_NAMES}")
+        raise FormatError(
+            f"the format of {path} cannot be told; name it with --format, one of {_NAMES}; a file of predictions "
+            "begins with its header"
+        )
     return found
 
 

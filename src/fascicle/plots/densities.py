@@ -20,13 +20,13 @@ from msgspec import Meta
 from numpy.typing import NDArray
 
 from fascicle.errors import FormatError, InputError
+from fascicle.evaluate.densities import SCHEMA
 from fascicle.plots.canvas import STYLES, style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-SCHEMA: Final = 1
 MOST_PANELS: Final = 24
 ZOOM: Final = 0.1  # the lower row shows so much of the height of the upper one
 _ACROSS: Final = 4

@@ -156,7 +156,7 @@ def _corners(axes: Axes, corners: Any, names: Sequence[str]) -> None:
         left = x < middle[0]
         place = min(y + (-0.01 if y < middle[1] else 0.04) * height, lowest[left] - 0.055 * height)
         lowest[left] = place
-        axes.annotate(
+        name = axes.annotate(
             names[number],
             (x, y),
             xytext=(x + (-0.04 if left else 0.04) * width, place),
@@ -168,6 +168,7 @@ def _corners(axes: Axes, corners: Any, names: Sequence[str]) -> None:
             annotation_clip=False,
             zorder=5,
         )
+        name.set_in_layout(False)  # the margins have room for it; else the layout pushes the axes off the sheet
 
 
 def _half(axes: Axes, place: int, *, side: int, values: Any) -> None:

@@ -47,15 +47,17 @@ def heat_maps(report: Mapping[str, Any], names: Labels) -> dict[str, Drawing]:
             width=1.75 + 0.75 * max(map(len, grid)),
             height=0.25 + 0.44 * len(grid),
             draw=partial(_draw, titles=titles, grid=grid, full=full),
-            notes=(f"The colour is strongest from {100 * full:.2f} points on; – is undefined.",),
+            notes=(
+                f"The colour is strongest from {100 * full:.2f} points on; – is undefined, or a bucket without gold.",
+            ),
         )
     return drawn
 
 
 def _gaps(of: Sequence[Mapping[str, Any]], baseline: Sequence[Mapping[str, Any]]) -> list[tuple[str, float | None]]:
     """The intervals of an attribute, each with the F1 of one system less that of another."""
-    pairs = [(a["interval"], a["f1"], b["f1"]) for a, b in zip(of, baseline, strict=True)]
-    return [(interval, None if None in (a, b) else a - b) for interval, a, b in pairs]
+    pairs = [(a["interval"], a["gold"], a["f1"], b["f1"]) for a, b in zip(of, baseline, strict=True)]
+    return [(interval, None if not gold or None in (a, b) else a - b) for interval, gold, a, b in pairs]
 
 
 def _full_colour(grids: Sequence[_Grid], baseline: Sequence[Sequence[Mapping[str, Any]]], *, gold: int) -> float:

@@ -58,8 +58,8 @@ def bucket_f1(buckets: Sequence[Sequence[Mapping[str, Any]]], names: Labels) -> 
     """F1 of each system in each bucket of an attribute, before bars of the share of the gold in the bucket."""
     if problem := too_many(len(buckets)):
         return problem
-    if all(bucket["f1"] is None for row in buckets for bucket in row):
-        return Drawing(missing="all buckets are empty")
+    if not any(_says_something(bucket) for row in buckets for bucket in row):
+        return Drawing(missing="no bucket has a gold mention")
     return Drawing(
         title="F1 in each bucket",
         width=4.0,
@@ -67,6 +67,11 @@ def bucket_f1(buckets: Sequence[Sequence[Mapping[str, Any]]], names: Labels) -> 
         draw=partial(_draw_buckets, buckets=buckets, names=names.names),
         notes=names.notes if len(buckets) > 1 else (),
     )
+
+
+def _says_something(bucket: Mapping[str, Any]) -> bool:
+    """Where there is no gold, an F1 of 0 says only that something was predicted."""
+    return bool(bucket["gold"]) and bucket["f1"] is not None
 
 
 def _draw_buckets(figure: FigureBase, *, buckets: Sequence[Sequence[Mapping[str, Any]]], names: Sequence[str]) -> None:
@@ -77,8 +82,9 @@ def _draw_buckets(figure: FigureBase, *, buckets: Sequence[Sequence[Mapping[str,
     axes.bar(range(len(first)), shares, width=0.72, color="#e6e9ed", edgecolor=_MUTED, linewidth=0.6)
     for at, row in enumerate(buckets):
         shift = 0.12 * (at - (len(buckets) - 1) / 2) if len(buckets) < 8 else 0.0
-        places = [number + shift for number, bucket in enumerate(row) if bucket["f1"] is not None]
-        values = [100 * bucket["f1"] for bucket in row if bucket["f1"] is not None]
+        known = [number for number, bucket in enumerate(row) if _says_something(bucket)]
+        values = [100 * row[number]["f1"] for number in known]
+        places = [number + shift for number in known]
         axes.plot(places, values, linewidth=1.1, label=f"{at}", clip_on=False, **look(at))
     axes.set_xticks(range(len(first)), [bucket["interval"] for bucket in first])
     axes.set_ylim(0, 100)

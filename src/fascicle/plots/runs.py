@@ -103,7 +103,10 @@ def read_run(folder: str) -> RunCurves:
             f"the run folder {folder} is incomplete: it holds no {METRICS} with a finished epoch; give the folder of a "
             "run that has been trained for one epoch at least"
         )
-    lines = metrics.read_text(encoding="utf-8").splitlines()
+    text = metrics.read_text(encoding="utf-8")
+    lines = text.splitlines()
+    if len(lines) > 1 and not text.endswith("\n"):
+        lines.pop()  # of a run that was killed while it wrote, the last line is not whole
     try:
         if '"update"' in lines[0]:
             return _of_typer(path.resolve().name, lines, finished=scores.is_file())
