@@ -14,9 +14,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.decomposition import PCA
 
+from fascicle.cli import main
 from fascicle.errors import InputError
 from fascicle.formats.distributions import Entry, Header, write
-from fascicle.plots.canvas import MOST_VECTORS, STYLES, save, sheet, svg
+from fascicle.plots.canvas import MOST_VECTORS, STYLES, sheet, svg
 from fascicle.plots.distribution_data import Distributions, components, density, load_distributions, ratios
 from fascicle.plots.distributions import draw_pca, draw_violins, draw_volcano
 
@@ -232,9 +233,10 @@ def test_what_cannot_be_drawn_is_said(tmp_path: Path) -> None:
 
 def test_nothing_is_cut_off_at_the_edge_of_the_sheet(tmp_path: Path) -> None:
     image = pytest.importorskip("matplotlib.image")
-    with sheet(width=7.4, height=4.6) as figure:
-        draw_pca(figure, made(200))
-        save(figure, tmp_path / "x.png", overwrite=False)
-    pixels = image.imread(tmp_path / "x.png")[..., :3].min(axis=2)
+    gold = Path(__file__).parents[2] / "examples" / "report" / "gold.pubtator"
+    said, picture = tmp_path / "said.jsonl", tmp_path / "pca.png"
+    assert main(["evaluate", str(gold), "--model", "bc5cdr", "--distributions", str(said), "--threads", "1"]) == 0
+    assert main(["plot", "pca", str(said), "-o", str(picture)]) == 0
+    pixels = image.imread(picture)[..., :3].min(axis=2)
     for edge in (pixels[0], pixels[-1], pixels[:, 0], pixels[:, -1]):
         assert edge.min() > 0.9

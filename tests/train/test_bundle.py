@@ -21,6 +21,7 @@ from fascicle.recipe.manifest import read_manifest
 from fascicle.recipe.settings import Recipe
 from fascicle.text.batch import of_level
 from fascicle.text.reading import by_pieces, read_documents
+from fascicle.train.events import Note
 from fascicle.train.loop import StepDone, Trainer
 from fascicle.train.parts import read_parts
 from fascicle.train.prepare import prepare
@@ -117,6 +118,34 @@ def test_one_run_gives_both_heads(tiny_recipe: Maker, toy_corpus: Path, tmp_path
         assert kept["epoch"] == max(lines, key=lambda x: (x[key]["micro"]["f1"], -x["epoch"]))["epoch"]
     names = {p.name for p in (tmp_path / "run" / "predictions").iterdir()}
     assert {"test.tsv", "test.softmax.tsv", "dev.tsv", "dev.softmax.tsv", "dev-epoch-25.softmax.tsv"} <= names
+
+
+@pytest.mark.parametrize(("own", "second"), [*PAIRS, ("span", "span")], ids="-".join)
+def test_either_head_answers_and_is_exported_alone(
+    tiny_recipe: Maker, tmp_path: Path, own: str, second: str, toy_types: Path
+) -> None:
+    def of(family: str) -> dict[str, Any]:
+        described = {"type_view": "description", "types": str(toy_types)} if family == "binder" else {}
+        return {**head(family), **described}
+
+    name = {"name": "other"} if own == second else {}
+    recipe = tiny_recipe(model=of(own), bundle={**of(second), **name, "weight": 0.3}, training={"epochs": 1})
+    list(run_recipe(recipe, tmp_path / "run"))
+    other = name.get("name", second)
+    for folder, answer in (("best", own), (f"best-{other}", other)):
+        assert read_manifest(tmp_path / "run" / folder).decision.answer == answer
+        export_model(tmp_path / "run" / folder, tmp_path / folder, int8=False)
+        assert list(read_manifest(tmp_path / folder).heads) == [answer]
+
+
+@pytest.mark.parametrize(("weight", "answer", "told"), [(1.0, "", True), (0.0, "crf", True), (0.0, "", False)])
+def test_a_head_that_answers_and_learns_nothing_is_told(
+    tiny_recipe: Maker, tmp_path: Path, weight: float, answer: str, told: bool
+) -> None:
+    bundle = {"family": "crf", "weight": weight, "answer": answer}
+    recipe = tiny_recipe(model={"family": "softmax"}, bundle=bundle, training={"epochs": 1})
+    notes = [event.text for event in run_recipe(recipe, tmp_path / "run") if isinstance(event, Note)]
+    assert any("has the weight 0: it learns nothing" in text for text in notes) is told
 
 
 def test_pieces_beside_words_are_the_pieces_of_the_same_windows(tiny_recipe: Maker) -> None:
