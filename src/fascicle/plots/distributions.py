@@ -52,13 +52,14 @@ def draw_pca(figure: Figure, data: Distributions) -> None:
                 label=f"{shown(name)} ({_count(mine)})" if right else "_missed",
             )
     sure = (data.of_classes >= SURE).sum(axis=0).tolist()
-    _corners(axes, found.corners, [f"{name}: {count:,}" for name, count in zip(data.classes, sure, strict=True)])
+    names = [f"{name}: {count:,}" for name, count in zip(data.classes, sure, strict=True)]
+    _corners(axes, found.corners, names)
     axes.scatter([], [], marker="o", facecolors="none", edgecolors="#444444", label="hollow: not found")
     axes.scatter([], [], marker="+", s=60, color="black", label=f"sure; with how many\nmentions at {SURE} or more")
     axes.set_xlabel(f"first component ({found.explained[0]:.0%} of the variance)")
     axes.set_ylabel(f"second component ({found.explained[1]:.0%})")
-    axes.margins(0.14, 0.08)  # room for the names of the corners
-    axes.set_aspect("equal", adjustable="datalim")
+    axes.margins(0.1 + 0.025 * max(map(len, names)), 0.08)  # room for the names of the corners
+    axes.set_aspect("equal", adjustable="box")
     legend = figure.legend(loc="outside right upper", title="gold type (mentions)", alignment="left")
     for handle in legend.legend_handles:
         if handle is not None:
