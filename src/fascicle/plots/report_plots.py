@@ -86,7 +86,7 @@ REPORT_PLOTS: Final[Mapping[str, ReportPlot]] = MappingProxyType(
         ),
         "reliability": ReportPlot(
             means="precision over the score",
-            draw=lambda report, names: _of_each(lambda one: reliability(one["calibration"]))(report, names),
+            draw=_of_each(lambda one: reliability(one["calibration"])),
             key="On the dashed line scores tell the truth; below it the system is too sure. "
             f"Open marks: fewer than {FEW} mentions. Bars: mentions with such scores.",
             remedy="evaluate predictions that have a score for every mention",
