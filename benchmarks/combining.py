@@ -9,8 +9,9 @@ single system; it writes ``results/combining/CORPUS.choice.json``. ``score`` ref
 there. It writes ``results/combining/CORPUS.json``: every row with its interval, and its
 difference to the single system that was best on dev, paired. The control is a vote of as many seeds of that system.
 
-Filters are run folders ``CORPUS-meta2-s1`` (over SpanPred and SEQ) and ``CORPUS-meta3-s1`` (over all three). They learn
-from dev, so ``choose`` leaves them out; what they keep is a row, and never what was chosen.
+Filters are run folders ``CORPUS-meta2-s1`` (over SpanPred and SEQ), ``CORPUS-meta3-s1`` (over all three), and
+``CORPUS-meta3-best-s1``, which saw mistakes of the best epochs alone. They learn from dev, so ``choose`` leaves them
+out; what they keep is a row, and never what was chosen.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ from fascicle.core.document import GOLD, Document, Mention
 from fascicle.errors import InputError
 from fascicle.evaluate.cells import cells_of
 from fascicle.evaluate.inputs import layers
-from fascicle.evaluate.intervals import bootstrap_difference
+from fascicle.evaluate.intervals import MEASURES, bootstrap_difference
 from fascicle.evaluate.scores import Scores, score
 from fascicle.evaluate.search import search
 from fascicle.formats.predictions import read
@@ -41,6 +42,11 @@ from fascicle.train.grid import Grid, read_grid
 
 SYSTEMS: Mapping[str, str] = {"SpanPred": "spanpred", "SEQ": "softmax", "SeqCRF": "crf"}
 MORE: Mapping[str, str] = {"SpanNER": "spanner", "BL-SpanNER": "bundle"}  # where they were run, the choice has them too
+FILTERS: Mapping[str, tuple[str, str]] = {  # run folder -> the union that it reads, and what its row says besides
+    "meta2": ("SpanPred ∪ SEQ", ""),
+    "meta3": ("SpanPred ∪ SEQ ∪ SeqCRF", ""),
+    "meta3-best": ("SpanPred ∪ SEQ ∪ SeqCRF", ", without earlier epochs"),
+}
 PLACE = RESULTS / "combining"
 Found = dict[str, tuple[Mention, ...]]
 
@@ -192,6 +198,7 @@ def scored(part: Part, chosen: Mapping[str, Any], filters: Path | None) -> dict[
     _check(rows)
     scores = {name: part.score(found) for name, found in rows.items()}
     best = scores[chosen["single"]]
+    on_dev = {name: one["micro"]["f1"] for name, one in chosen["dev"]["singles"].items()}
     return {
         "corpus": part.corpus,
         "test_sha256": part.sha256,
@@ -200,7 +207,21 @@ def scored(part: Part, chosen: Mapping[str, Any], filters: Path | None) -> dict[
             name: {**row(of_one), "over_single": bootstrap_difference(of_one, best).as_dict()}
             for name, of_one in scores.items()
         },
+        "filters": {name: _gains(scores, name, on_dev) for name in rows if name.startswith("Meta(")},
     }
+
+
+def _gains(scores: Mapping[str, Scores], name: str, on_dev: Mapping[str, float]) -> dict[str, object]:
+    """What a filter gains over its member that was best on dev, in recall and in F1."""
+    members = _union_of(name).split(" ∪ ")
+    best = max(members, key=lambda member: on_dev[member])
+    gains = {of: bootstrap_difference(scores[name], scores[best], measure=of).as_dict() for of in MEASURES}
+    return {"over": best, **gains}
+
+
+def _union_of(name: str) -> str:
+    """The union that the filter of a row reads."""
+    return name[len("Meta(") : name.index(")")]
 
 
 def _controls(part: Part, single: str) -> Iterator[tuple[str, Found]]:
@@ -215,13 +236,12 @@ def _controls(part: Part, single: str) -> Iterator[tuple[str, Found]]:
 
 
 def _filtered(part: Part, rows: Mapping[str, Found], filters: Path | None) -> Iterator[tuple[str, Found]]:
-    unions = {2: "SpanPred ∪ SEQ", 3: "SpanPred ∪ SEQ ∪ SeqCRF"}
-    for count, name in unions.items():
-        folder = None if filters is None else filters / f"{part.corpus}-meta{count}-s1"
+    for kind, (name, said) in FILTERS.items():
+        folder = None if filters is None else filters / f"{part.corpus}-{kind}-s1"
         if folder is None or not folder.is_dir():
             continue
         patches = load_filter(folder).judge(part.documents, [rows[name][d.id] for d in part.documents])
-        yield f"Meta({name})", {d.id: patch.add for d, patch in zip(part.documents, patches, strict=True)}
+        yield f"Meta({name}){said}", {d.id: patch.add for d, patch in zip(part.documents, patches, strict=True)}
 
 
 def _check(rows: Mapping[str, Found]) -> None:
@@ -235,7 +255,7 @@ def _check(rows: Mapping[str, Found]) -> None:
     assert sets["SpanPred ∪ SEQ ∪ SeqCRF"] == three
     for name in sets:
         if name.startswith("Meta("):
-            assert sets[name] <= sets[name.removeprefix("Meta(").removesuffix(")")]
+            assert sets[name] <= sets[_union_of(name)]
 
 
 if __name__ == "__main__":

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from bundling_study_tables import dev_of
 from bundling_tables import over_seeds
+from fascicle.evaluate.intervals import MEASURES
 from fascicle.train.grid import Grid
 from grid_tables import MISSING, markdown
 
@@ -36,6 +37,7 @@ PAPER: Mapping[str, Mapping[str, str]] = {
     },
 }
 CORPORA: Mapping[str, str] = {"ncbi-disease": "NCBI-disease", "genia-events": "GENIA", "bc5cdr": ""}
+SAID = ("precision", "recall", "F1")
 LAST = ("Meta(SpanPred ∪ SEQ ∪ SeqCRF)", "chosen on dev")
 
 
@@ -57,12 +59,35 @@ def combining(corpus: str, results: Path) -> str:
     for name in names:
         cells = [MISSING] * 5
         if name in rows:
-            micro, span, gap = rows[name]["micro"], rows[name]["f1_interval"], rows[name]["over_single"]
+            micro, span = rows[name]["micro"], rows[name]["f1_interval"]
             cells = [f"{100 * micro[key]:.2f}" for key in ("precision", "recall", "f1")]
             cells.append(f"{100 * span['low']:.1f} to {100 * span['high']:.1f}")
-            cells.append(f"{100 * gap['estimate']:+.2f} ({100 * gap['low']:+.2f} to {100 * gap['high']:+.2f})")
+            cells.append(_gap(rows[name]["over_single"]))
         body.append([name, *cells, *([paper.get(name, "")] if paper else [])])
     return markdown(head, body)
+
+
+def filters(results: Path) -> str:
+    """What each filter gains over its member that was best on dev.
+
+    Args:
+        results: the folder of results files.
+    """
+    body = []
+    for corpus in CORPORA:
+        path = results / "combining" / f"{corpus}.json"
+        found = json.loads(path.read_text(encoding="utf-8")).get("filters", {}) if path.is_file() else {}
+        for name, gains in found.items():
+            body.append([corpus, name, gains["over"], *(_gap(gains[of]) for of in MEASURES)])
+        if not found:
+            body.append([corpus, *[MISSING] * 5])
+    return markdown(["corpus", "filter", "its best member on dev", *(f"{of}, gained" for of in SAID)], body)
+
+
+def _gap(difference: Mapping[str, float]) -> str:
+    """A difference with its interval, in points."""
+    estimate, low, high = (100 * difference[key] for key in ("estimate", "low", "high"))
+    return f"{estimate:+.2f} ({low:+.2f} to {high:+.2f})"
 
 
 CLAIMS = (  # what is changed, its variant, the systems

@@ -10,7 +10,15 @@ from hypothesis import strategies as st
 from fascicle.core.document import Mention
 from fascicle.errors import InputError, UsageError
 from fascicle.evaluate import intervals
-from fascicle.evaluate.intervals import HEADLINE, Interval, bootstrap, bootstrap_difference, bootstrap_f1
+from fascicle.evaluate.intervals import (
+    HEADLINE,
+    MEASURES,
+    Interval,
+    Measure,
+    bootstrap,
+    bootstrap_difference,
+    bootstrap_f1,
+)
 from fascicle.evaluate.scores import ZERO_RULES, Counts, Scores, ZeroRule, score
 
 from .strategies import corpora, sides
@@ -159,6 +167,29 @@ def test_the_difference_is_paired_and_equals_a_naive_loop() -> None:
     swapped = bootstrap_difference(second, first, resamples=200, seed=7)
     assert (swapped.low, swapped.high) == pytest.approx((-found.high, -found.low))
     assert swapped.p_value == found.p_value
+
+
+@given(COUNTS, st.sampled_from(MEASURES), st.integers(0, 5))
+def test_a_difference_is_of_the_measure_that_is_asked_for(counts: list[Counts], measure: Measure, seed: int) -> None:
+    first = made(counts)
+    second = made(
+        [Counts(tp=0, fp=c.fp + 1, fn=c.fn + c.tp) for c in counts]
+    )  # the same gold, of which nothing is found
+    found = bootstrap_difference(first, second, measure=measure, resamples=30, seed=seed)
+    assert found.estimate == getattr(first.micro, measure) - getattr(second.micro, measure)
+    generator, drawn = np.random.default_rng(seed), []
+    for _ in range(30):
+        picked = generator.integers(0, len(counts), size=len(counts), dtype=np.int64).tolist()
+        both = [made([list(one.by_document.values())[at] for at in picked]) for one in (first, second)]
+        wholes = [
+            {"precision": c.predicted, "recall": c.support, "f1": c.predicted + c.support}
+            for c in (one.counts for one in both)
+        ]
+        if all(of[measure] for of in wholes):
+            drawn.append(getattr(both[0].micro, measure) - getattr(both[1].micro, measure))
+    assert found.undefined == 30 - len(drawn)
+    expected = np.quantile(drawn or [found.estimate], [0.025, 0.975])
+    assert (found.low, found.high) == pytest.approx(tuple(expected))
 
 
 def test_a_clear_difference_has_a_small_p_value() -> None:

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
-from typing import Final
+from typing import Final, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -24,6 +24,8 @@ from fascicle.evaluate.scores import ZERO_RULES, Counts, Scores
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 _INDICES_AT_ONCE = 1 << 21  # bounds the memory: 16 MiB of indices, and as much of weights
+Measure = Literal["precision", "recall", "f1"]
+MEASURES: Final[tuple[Measure, ...]] = ("precision", "recall", "f1")
 HEADLINE: Final = ("micro_precision", "micro_recall", "micro_f1", "macro_f1")
 
 
@@ -150,13 +152,20 @@ def bootstrap_types(
 
 
 def bootstrap_difference(
-    first: Scores, second: Scores, *, resamples: int = 1000, level: float = 0.95, seed: int = 0
+    first: Scores,
+    second: Scores,
+    *,
+    measure: Measure = "f1",
+    resamples: int = 1000,
+    level: float = 0.95,
+    seed: int = 0,
 ) -> Difference:
-    """The interval of the difference in micro F1 of two systems, paired: both are scored on the same draws.
+    """The interval of the difference of two systems in one micro measure, paired: both are scored on the same draws.
 
     Args:
         first: of one system.
         second: of another, on the same gold.
+        measure: what is compared, micro.
         resamples: number of draws.
         level: share of the draws that the interval holds.
         seed: of the random numbers.
@@ -168,11 +177,13 @@ def bootstrap_difference(
     check_paired(first, second)
     counts = count_table(first, resamples=resamples, level=level)
     others = _table([second.by_document[identifier] for identifier in first.by_document])
+    column = MEASURES.index(measure)
     parts = [
-        _micro(weights @ counts, first)[2] - _micro(weights @ others, second)[2]
+        _micro(weights @ counts, first)[column] - _micro(weights @ others, second)[column]
         for weights in _drawn_weights(counts, resamples=resamples, seed=seed)
     ]
-    return difference_of(first.micro.f1 - second.micro.f1, np.concatenate(parts), level=level, seed=seed)
+    estimate = getattr(first.micro, measure) - getattr(second.micro, measure)
+    return difference_of(estimate, np.concatenate(parts), level=level, seed=seed)
 
 
 def interval_of(estimate: float, drawn: Floats, *, level: float, seed: int) -> Interval:
