@@ -1,7 +1,7 @@
 # make demo | test | check | bench | install | clean
 PYTHON ?= python3
 VENV ?= .venv
-PYTEST_ARGS ?=
+PYTEST_ARGS ?= -n logical --maxprocesses 8
 
 BIN := $(VENV)/bin
 SOURCES := $(shell find src -type f -not -name '*.pyc')
