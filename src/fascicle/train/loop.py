@@ -19,6 +19,7 @@ from fascicle.models.model import Trainable
 from fascicle.recipe.settings import TrainingSettings
 from fascicle.train.optim import WeightAverage, make_optimizer, make_schedule
 from fascicle.train.precision import precision_on
+from fascicle.train.rows import RowGradients
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -78,6 +79,7 @@ class Trainer:
         self.device = self._accelerator.device
         self.precision = precision_on(self.device, settings)
         model.to(self.device)
+        self._rows = RowGradients(model)
         self.optimizer: Optimizer = make_optimizer(model, settings)
         self.move_schedule()
 
@@ -127,7 +129,7 @@ class Trainer:
     def _accumulate(self, batch: dict[str, Tensor], targets: dict[str, Tensor], *, share: float) -> float:
         """Adds the gradient of one batch; returns its share of the loss."""
         batch, targets = ({name: t.to(self.device) for name, t in x.items()} for x in (batch, targets))
-        with torch.autocast(self.device.type, dtype=torch.bfloat16, enabled=self.bf16):
+        with self._rows.collected(), torch.autocast(self.device.type, dtype=torch.bfloat16, enabled=self.bf16):
             scores = self.model(batch)
         loss = self.model.loss(scores, targets) * share
         self._accelerator.backward(loss)
@@ -135,10 +137,12 @@ class Trainer:
 
     def _change(self) -> None:
         """Clips, steps, forgets the gradient."""
+        self._rows.fill()
         if self.settings.clip:
             torch.nn.utils.clip_grad_norm_(self.model.parameters(), self.settings.clip)
         self.optimizer.step()
         self.schedule.step()
         self.optimizer.zero_grad(set_to_none=True)
+        self._rows.clear()
         self.step += 1
         self.average.after_step()
