@@ -240,6 +240,15 @@ def test_files_of_one_name_in_two_folders(cli: Cli, tmp_path: Path) -> None:
     assert sorted(line.split("\t")[1] for line in result.out.splitlines()[1:]) == ["Disease", "Disease", "Drug"]
 
 
+def test_files_of_one_name_in_folders_of_one_name(cli: Cli, tmp_path: Path) -> None:
+    files = [tmp_path / run / "predictions" / "test.tsv.gz" for run in ("crf-s1", "span-s1")]
+    for path, rows in zip(files, (ONE, TWO), strict=True):
+        path.parent.mkdir(parents=True)
+        write_predictions(path, predictions(rows))
+    result = cli("combine", "union", *files, "--verbose", "--format", "tsv")
+    assert "union of crf-s1/test, span-s1/test: 4 of 4" in result.err
+
+
 def test_texts_that_differ(refused: Refused, jsonl: list[Path], tmp_path: Path) -> None:
     changed = [msgspec.structs.replace(p, sha256="0" * 64) if p.id != "a" else p for p in predictions(TWO)]
     write_predictions(tmp_path / "changed.jsonl", changed)

@@ -18,7 +18,7 @@ from fascicle.evaluate.inputs import layers, only_source
 from fascicle.formats.predictions import read as read_predictions
 from fascicle.formats.predictions import text_hash
 from fascicle.formats.report import ReadReport
-from fascicle.formats.source import STDIN, Source, stem
+from fascicle.formats.source import STDIN, Source, stem, telling_folders
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -70,12 +70,12 @@ def read_predicted(path: str, args: argparse.Namespace, *, tally: Tally) -> Pred
 
 
 def names_of(paths: Sequence[str]) -> list[str]:
-    """Short names for the systems of some files, no two the same: with the folder or a number where need be."""
+    """Short names for the systems of some files, no two the same: with a folder or a number where need be."""
     short = ["standard input" if path == STDIN else stem(path) for path in paths]
-    counts = Counter(short)
+    counts, folders = Counter(short), telling_folders(paths, short)
     longer = [
-        name if counts[name] == 1 or path == STDIN else f"{Path(path).resolve().parent.name}/{Path(path).name}"
-        for name, path in zip(short, paths, strict=True)
+        name if counts[name] == 1 or path == STDIN else f"{folder}/{Path(path).name}"
+        for name, folder, path in zip(short, folders, paths, strict=True)
     ]
     seen: Counter[str] = Counter()
     names = []

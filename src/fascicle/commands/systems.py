@@ -20,7 +20,7 @@ from fascicle.errors import InputError, UsageError
 from fascicle.formats.files import ORIGINAL_ID
 from fascicle.formats.predictions import HEADER, text_hash
 from fascicle.formats.predictions import read as read_predictions
-from fascicle.formats.source import STDIN, Source, lines, open_bytes, stem
+from fascicle.formats.source import STDIN, Source, lines, open_bytes, stem, telling_folders
 
 PREDICTIONS: Final = ("tsv", "predictions")
 
@@ -207,7 +207,8 @@ def _check_paths(paths: Sequence[str]) -> None:
 def _labels(paths: Sequence[str]) -> list[tuple[str, ...]]:
     """Names of systems: those of their files, and first the shortest that tells them apart."""
     short = [stem(path).removesuffix(".predictions").removesuffix(".fascicle") for path in paths]
-    with_folder = [f"{Path(path).resolve().parent.name}/{name}" for path, name in zip(paths, short, strict=True)]
+    folders = telling_folders(paths, short)
+    with_folder = [f"{folder}/{name}" for folder, name in zip(folders, short, strict=True)]
     labels = [name if short.count(name) == 1 else with_folder[at] for at, name in enumerate(short)]
     labels = [name if labels.count(name) == 1 else paths[at] for at, name in enumerate(labels)]
     return [tuple(dict.fromkeys(names)) for names in zip(labels, short, with_folder, paths, strict=True)]

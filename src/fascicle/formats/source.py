@@ -8,7 +8,7 @@ import io
 import re
 import sys
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -63,6 +63,17 @@ def stem(path: str) -> str:
     if name.endswith(".gz"):
         name = name[: -len(".gz")]
     return Path(name).stem or name
+
+
+def telling_folders(paths: Sequence[str], names: Sequence[str]) -> list[str]:
+    """Of each file the nearest folder above it that differs among the files of one name; its own where none does."""
+    above = [Path(path).resolve().parent.parts[::-1] for path in paths]
+    found = []
+    for folders, name in zip(above, names, strict=True):
+        alike = [others for others, other in zip(above, names, strict=True) if other == name]
+        levels = (at for at, column in enumerate(zip(*alike, strict=False)) if len(set(column)) == len(alike))
+        found.append(folders[next(levels, 0)])
+    return found
 
 
 @contextmanager
