@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from fascicle.core.document import Document, Mention
+from fascicle.core.document import Document, Mention, Patch
 from fascicle.errors import InputError, OutputError
 from fascicle.formats.predictions import Prediction, read, write
 from fascicle.formats.source import Source
@@ -114,6 +114,38 @@ def test_systems_beside_the_three_are_chosen_from_too(module: ModuleType, runs: 
     assert "SpanNER" not in chosen["dev"]["singles"]
     rows = module.scored(part(module, runs, "test"), {**chosen, "date": "today"}, None)["rows"]
     assert rows["BL-SpanNER"]["micro"] == rows["SeqCRF"]["micro"]
+
+
+class Keeper:
+    """In place of a filter: it keeps what is gold."""
+
+    def judge(self, documents: list[Document], given: list[tuple[Mention, ...]]) -> list[Patch]:
+        gold = [{(m.spans, m.type) for m in d.layer("gold")} for d in documents]
+        kept = [tuple(m for m in said if (m.spans, m.type) in right) for said, right in zip(given, gold, strict=True)]
+        return [Patch(add=mentions) for mentions in kept]
+
+
+def test_a_filter_is_held_against_its_member_that_was_best_on_dev(
+    module: ModuleType, runs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "load_filter", lambda folder: Keeper())
+    for kind in ("meta2", "meta3-best"):
+        (tmp_path / "filters" / f"toy-{kind}-s1").mkdir(parents=True)
+    chosen = {**module.choice(part(module, runs, "dev")), "date": "today"}
+    result = module.scored(part(module, runs, "test"), chosen, tmp_path / "filters")
+    two, three = "Meta(SpanPred ∪ SEQ)", "Meta(SpanPred ∪ SEQ ∪ SeqCRF), without earlier epochs"
+    assert list(result["filters"]) == [two, three]
+    for name in (two, three):
+        assert result["rows"][name]["micro"]["f1"] == 1.0
+        gains = result["filters"][name]
+        assert gains["over"] == "SEQ"
+        assert gains["recall"]["estimate"] == 0.0
+        assert gains["precision"]["estimate"] == pytest.approx(2 / 14)
+    (tmp_path / "combining").mkdir()
+    (tmp_path / "combining" / "bc5cdr.json").write_text(json.dumps(result), encoding="utf-8")
+    tables = importlib.import_module("combining_tables")
+    assert f"| bc5cdr | {two} | SEQ | +14.29 (" in tables.filters(tmp_path)
+    assert f"| {three} |" in tables.combining("bc5cdr", tmp_path)
 
 
 def test_the_table(module: ModuleType, runs: Path, tmp_path: Path) -> None:
