@@ -63,7 +63,7 @@ def pack(run: Path, target: Path, *, overwrite: bool = False) -> int:
     for path in sorted((run / "predictions").glob("*.tsv")):
         found = read(Source(path=str(path)))
         kept = map(_without_scores, found) if _EPOCH.fullmatch(path.name) else found
-        write(target / "predictions" / f"{path.name}.gz", _steady(kept), overwrite=overwrite)
+        write(target / "predictions" / f"{path.name}.gz", steady(kept), overwrite=overwrite)
     return sum(path.stat().st_size for path in target.rglob("*") if path.is_file())
 
 
@@ -72,7 +72,7 @@ def _without_scores(prediction: Prediction) -> Prediction:
     return msgspec.structs.replace(prediction, mentions=bare)
 
 
-def _steady(predictions: Iterator[Prediction]) -> Iterator[Prediction]:
+def steady(predictions: Iterator[Prediction]) -> Iterator[Prediction]:
     """With scores to four digits, as many as anybody reads from them."""
     for prediction in predictions:
         rounded = (

@@ -1,7 +1,8 @@
 """The rows of Table 1 of *comparing-and-combining*, from complete runs and trained filters: union, vote, Meta.
 
 usage: python benchmarks/combining.py choose CORPUS --runs FOLDER [--grid GRID.toml]
-       python benchmarks/combining.py score CORPUS --runs FOLDER [--filters FOLDER]
+       python benchmarks/combining.py judge CORPUS --runs FOLDER --filters FOLDER
+       python benchmarks/combining.py score CORPUS --runs FOLDER
 
 The runs are those of ``benchmarks/grids/combining.toml`` (CORPUS-SYSTEM-sSEED), or their packed folders, see
 ``collect_predictions.py``. ``choose`` looks at dev alone: every subset of the systems under every rule, and the best
@@ -9,9 +10,10 @@ single system; it writes ``results/combining/CORPUS.choice.json``. ``score`` ref
 there. It writes ``results/combining/CORPUS.json``: every row with its interval, and its
 difference to the single system that was best on dev, paired. The control is a vote of as many seeds of that system.
 
-Filters are run folders ``CORPUS-meta2-s1`` (over SpanPred and SEQ), ``CORPUS-meta3-s1`` (over all three), and
-``CORPUS-meta3-best-s1``, which saw mistakes of the best epochs alone. They learn from dev, so ``choose`` leaves them
-out; what they keep is a row, and never what was chosen.
+``judge`` lets filters look at test, and puts what they keep beside the runs, in folders of the same form, from which
+``score`` takes it. Filters are run folders ``CORPUS-meta2-s1`` (over SpanPred and SEQ), ``CORPUS-meta3-s1`` (over all
+three), and ``CORPUS-meta3-best-s1``, which saw mistakes of the best epochs alone. They learn from dev, so ``choose``
+leaves them out; what they keep is a row, and never what was chosen.
 """
 
 from __future__ import annotations
@@ -24,6 +26,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from collect_predictions import steady
 from common import HERE, RESULTS, row, write_result
 from fascicle.combine.align import System, align
 from fascicle.combine.rules import Rule, combine, k_of_n, majority, union, weighted
@@ -34,7 +37,8 @@ from fascicle.evaluate.inputs import layers
 from fascicle.evaluate.intervals import MEASURES, bootstrap_difference
 from fascicle.evaluate.scores import Scores, score
 from fascicle.evaluate.search import search
-from fascicle.formats.predictions import read
+from fascicle.formats.atomic import atomic_text_writer
+from fascicle.formats.predictions import Prediction, read, write
 from fascicle.formats.source import Source
 from fascicle.loading import load_filter
 from fascicle.train.corpus import part_sha256, read_part
@@ -42,10 +46,10 @@ from fascicle.train.grid import Grid, read_grid
 
 SYSTEMS: Mapping[str, str] = {"SpanPred": "spanpred", "SEQ": "softmax", "SeqCRF": "crf"}
 MORE: Mapping[str, str] = {"SpanNER": "spanner", "BL-SpanNER": "bundle"}  # where they were run, the choice has them too
-FILTERS: Mapping[str, tuple[str, str]] = {  # run folder -> the union that it reads, and what its row says besides
-    "meta2": ("SpanPred ∪ SEQ", ""),
-    "meta3": ("SpanPred ∪ SEQ ∪ SeqCRF", ""),
-    "meta3-best": ("SpanPred ∪ SEQ ∪ SeqCRF", ", without earlier epochs"),
+FILTERS: Mapping[str, tuple[tuple[str, ...], str]] = {  # its members, and what its row says besides
+    "meta2": (("SpanPred", "SEQ"), ""),
+    "meta3": (("SpanPred", "SEQ", "SeqCRF"), ""),
+    "meta3-best": (("SpanPred", "SEQ", "SeqCRF"), ", without earlier epochs"),
 }
 PLACE = RESULTS / "combining"
 Found = dict[str, tuple[Mention, ...]]
@@ -111,7 +115,7 @@ def part_of(grid: Grid, corpus: str, name: str, runs: Path) -> Part:
 def main() -> int:
     """Chooses or scores; returns the exit code."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("step", choices=("choose", "score"))
+    parser.add_argument("step", choices=("choose", "judge", "score"))
     parser.add_argument("corpus")
     parser.add_argument("--runs", type=Path, required=True)
     parser.add_argument("--filters", type=Path)
@@ -128,7 +132,10 @@ def main() -> int:
         return 2
     chosen = json.loads(place.read_text(encoding="utf-8"))
     part = part_of(grid, args.corpus, "test", args.runs)
-    write_result(f"combining/{args.corpus}", scored(part, chosen, args.filters))
+    if args.step == "judge":
+        judge(part, args.filters)
+        return 0
+    write_result(f"combining/{args.corpus}", scored(part, chosen))
     return 0
 
 
@@ -184,7 +191,23 @@ def combined(said: Mapping[str, Found], members: Sequence[str], rule: Rule) -> F
     return combine(align([System(name=name, mentions=said[name]) for name in members]), rule)
 
 
-def scored(part: Part, chosen: Mapping[str, Any], filters: Path | None) -> dict[str, object]:
+def judge(part: Part, filters: Path) -> None:
+    """Puts what the filters of a corpus keep beside the runs."""
+    said = singles(part)
+    for kind, (members, _) in FILTERS.items():
+        name = f"{part.corpus}-{kind}-s1"
+        if not (filters / name).is_dir():
+            continue
+        given = combined(said, members, union())
+        patches = load_filter(filters / name).judge(part.documents, [given[d.id] for d in part.documents])
+        kept = (Prediction(id=d.id, mentions=p.add) for d, p in zip(part.documents, patches, strict=True))
+        (part.runs / name / "predictions").mkdir(parents=True, exist_ok=True)
+        write(part.runs / name / "predictions" / f"{part.name}.tsv.gz", steady(kept), overwrite=True)
+        with atomic_text_writer(part.runs / name / "run.json", overwrite=True) as stream:
+            stream.write(json.dumps({"data": {part.name: {"sha256": part.sha256}}}, indent=1) + "\n")
+
+
+def scored(part: Part, chosen: Mapping[str, Any]) -> dict[str, object]:
     """Every row on test; checks what must always hold."""
     said = singles(part)
     rows: dict[str, Found] = dict(said)
@@ -194,7 +217,9 @@ def scored(part: Part, chosen: Mapping[str, Any], filters: Path | None) -> dict[
     rows["SpanPred x SEQ x SeqCRF"] = combined(said, tuple(SYSTEMS), majority())
     rows["chosen on dev"] = combined(said, chosen["members"], rule_of(chosen["rule"]))
     rows |= dict(_controls(part, chosen["single"]))
-    rows |= dict(_filtered(part, rows, filters))
+    for kind, (members, besides) in FILTERS.items():
+        if (kept := part.said(kind)) is not None:
+            rows[f"Meta({' ∪ '.join(members)}){besides}"] = kept
     _check(rows)
     scores = {name: part.score(found) for name, found in rows.items()}
     best = scores[chosen["single"]]
@@ -233,15 +258,6 @@ def _controls(part: Part, single: str) -> Iterator[tuple[str, Found]]:
         if len(found) == count:
             yield f"{count} seeds of {single}, union", combined(found, tuple(found), union())
             yield f"{count} seeds of {single}, vote", combined(found, tuple(found), majority())
-
-
-def _filtered(part: Part, rows: Mapping[str, Found], filters: Path | None) -> Iterator[tuple[str, Found]]:
-    for kind, (name, said) in FILTERS.items():
-        folder = None if filters is None else filters / f"{part.corpus}-{kind}-s1"
-        if folder is None or not folder.is_dir():
-            continue
-        patches = load_filter(folder).judge(part.documents, [rows[name][d.id] for d in part.documents])
-        yield f"Meta({name}){said}", {d.id: patch.add for d, patch in zip(part.documents, patches, strict=True)}
 
 
 def _check(rows: Mapping[str, Found]) -> None:

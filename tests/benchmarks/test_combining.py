@@ -83,7 +83,7 @@ def test_the_rows(module: ModuleType, runs: Path) -> None:
     chosen = module.choice(part(module, runs, "dev"))
     assert chosen["single"] == "SEQ"
     assert chosen["dev"]["combination"]["f1"] == 1.0  # SpanPred and SEQ both
-    result = module.scored(part(module, runs, "test"), {**chosen, "date": "today"}, None)
+    result = module.scored(part(module, runs, "test"), {**chosen, "date": "today"})
     rows = result["rows"]
     assert rows["chosen on dev"]["micro"]["f1"] == 1.0
     assert rows["SpanPred x SEQ"]["micro"]["precision"] == 1.0
@@ -94,15 +94,15 @@ def test_the_rows(module: ModuleType, runs: Path) -> None:
     documents = part(module, runs, "test").documents
     other = module.Part(documents=documents, sha256="x", name="test", runs=runs, corpus="toy")
     with pytest.raises(InputError, match="saw another test part"):
-        module.scored(other, chosen, None)
+        module.scored(other, chosen)
 
 
 def test_the_control_is_a_vote_of_seeds(module: ModuleType, runs: Path) -> None:
     for seed in (2, 3):
         (runs / f"toy-softmax-s{seed}").symlink_to(runs / "toy-softmax-s1")
-    rows = module.scored(
-        part(module, runs, "test"), {**module.choice(part(module, runs, "dev")), "date": "today"}, None
-    )["rows"]
+    rows = module.scored(part(module, runs, "test"), {**module.choice(part(module, runs, "dev")), "date": "today"})[
+        "rows"
+    ]
     assert rows["3 seeds of SEQ, vote"]["micro"] == rows["SEQ"]["micro"]
     assert rows["2 seeds of SEQ, union"]["over_single"]["estimate"] == 0.0
 
@@ -112,7 +112,7 @@ def test_systems_beside_the_three_are_chosen_from_too(module: ModuleType, runs: 
     chosen = module.choice(part(module, runs, "dev"))
     assert "BL-SpanNER" in chosen["dev"]["singles"]
     assert "SpanNER" not in chosen["dev"]["singles"]
-    rows = module.scored(part(module, runs, "test"), {**chosen, "date": "today"}, None)["rows"]
+    rows = module.scored(part(module, runs, "test"), {**chosen, "date": "today"})["rows"]
     assert rows["BL-SpanNER"]["micro"] == rows["SeqCRF"]["micro"]
 
 
@@ -132,7 +132,8 @@ def test_a_filter_is_held_against_its_member_that_was_best_on_dev(
     for kind in ("meta2", "meta3-best"):
         (tmp_path / "filters" / f"toy-{kind}-s1").mkdir(parents=True)
     chosen = {**module.choice(part(module, runs, "dev")), "date": "today"}
-    result = module.scored(part(module, runs, "test"), chosen, tmp_path / "filters")
+    module.judge(part(module, runs, "test"), tmp_path / "filters")
+    result = module.scored(part(module, runs, "test"), chosen)
     two, three = "Meta(SpanPred ∪ SEQ)", "Meta(SpanPred ∪ SEQ ∪ SeqCRF), without earlier epochs"
     assert list(result["filters"]) == [two, three]
     for name in (two, three):
@@ -151,9 +152,7 @@ def test_a_filter_is_held_against_its_member_that_was_best_on_dev(
 def test_the_table(module: ModuleType, runs: Path, tmp_path: Path) -> None:
     tables = importlib.import_module("combining_tables")
     assert "not measured" in tables.combining("genia-events", tmp_path)
-    result = module.scored(
-        part(module, runs, "test"), {**module.choice(part(module, runs, "dev")), "date": "today"}, None
-    )
+    result = module.scored(part(module, runs, "test"), {**module.choice(part(module, runs, "dev")), "date": "today"})
     (tmp_path / "combining").mkdir()
     (tmp_path / "combining" / "ncbi-disease.json").write_text(json.dumps(result), encoding="utf-8")
     lines = tables.combining("ncbi-disease", tmp_path).splitlines()
