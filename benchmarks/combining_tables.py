@@ -67,6 +67,27 @@ def combining(corpus: str, results: Path) -> str:
     return markdown(head, body)
 
 
+def chosen(results: Path) -> str:
+    """What was chosen on dev of each corpus, before test was opened.
+
+    Args:
+        results: the folder of results files.
+    """
+    body = []
+    for corpus in CORPORA:
+        path = results / "combining" / f"{corpus}.choice.json"
+        if not path.is_file():
+            body.append([corpus, *[MISSING] * 6])
+            continue
+        said = json.loads(path.read_text(encoding="utf-8"))
+        alone, together = said["dev"]["singles"][said["single"]]["micro"]["f1"], said["dev"]["combination"]["f1"]
+        members = ", ".join(said["members"])
+        numbers = [f"{100 * alone:.2f}", members, said["rule"]["name"], f"{100 * together:.2f}", str(said["tried"])]
+        body.append([corpus, said["single"], *numbers])
+    head = ["corpus", "best single system", "its F1 on dev", "chosen members", "rule", "their F1 on dev", "tried"]
+    return markdown(head, body)
+
+
 def filters(results: Path) -> str:
     """What each filter gains over its member that was best on dev.
 

@@ -161,6 +161,16 @@ def test_the_table(module: ModuleType, runs: Path, tmp_path: Path) -> None:
     assert row.endswith("| 89.6 (91.9 / 87.4) |")
 
 
+def test_the_table_of_choices(module: ModuleType, runs: Path, tmp_path: Path) -> None:
+    tables = importlib.import_module("combining_tables")
+    (tmp_path / "combining").mkdir()
+    choice = json.dumps(module.choice(part(module, runs, "dev")))
+    (tmp_path / "combining" / "bc5cdr.choice.json").write_text(choice, encoding="utf-8")
+    lines = tables.chosen(tmp_path).splitlines()
+    assert "| bc5cdr | SEQ | 92.31 | SpanPred, SEQ | majority | 100.00 |" in lines[-1]
+    assert lines[-2].startswith("| genia-events | not measured |")
+
+
 def test_claims_are_differences_on_the_same_seeds(module: ModuleType, tmp_path: Path) -> None:
     tables, grids = importlib.import_module("combining_tables"), importlib.import_module("fascicle.train.grid")
     grid = grids.read_grid(BENCHMARKS / "grids" / "claims.toml")
