@@ -232,8 +232,17 @@ def scored(part: Part, chosen: Mapping[str, Any]) -> dict[str, object]:
             name: {**row(of_one), "over_single": bootstrap_difference(of_one, best).as_dict()}
             for name, of_one in scores.items()
         },
+        "control": _over_control(scores, chosen),
         "filters": {name: _gains(scores, name, on_dev) for name in rows if name.startswith("Meta(")},
     }
+
+
+def _over_control(scores: Mapping[str, Scores], chosen: Mapping[str, Any]) -> dict[str, object] | None:
+    """What was chosen, against a vote of as many seeds of the best single system, if they were run."""
+    name = f"{len(chosen['members'])} seeds of {chosen['single']}, vote"
+    if name not in scores:
+        return None
+    return {"name": name, **bootstrap_difference(scores["chosen on dev"], scores[name]).as_dict()}
 
 
 def _gains(scores: Mapping[str, Scores], name: str, on_dev: Mapping[str, float]) -> dict[str, object]:

@@ -88,6 +88,20 @@ def chosen(results: Path) -> str:
     return markdown(head, body)
 
 
+def control(results: Path) -> str:
+    """What was chosen on dev, against a vote of as many seeds of the best single system, on test.
+
+    Args:
+        results: the folder of results files.
+    """
+    body = []
+    for corpus in CORPORA:
+        path = results / "combining" / f"{corpus}.json"
+        found = json.loads(path.read_text(encoding="utf-8")).get("control") if path.is_file() else None
+        body.append([corpus, found["name"], _gap(found)] if found else [corpus, MISSING, MISSING])
+    return markdown(["corpus", "control", "F1 of what was chosen on dev, less that of the control"], body)
+
+
 def filters(results: Path) -> str:
     """What each filter gains over its member that was best on dev.
 

@@ -24,7 +24,7 @@ import bundling_tables
 import evaluate_tables
 import family_tables
 from best_tables import best_recipes
-from combining_tables import CORPORA, chosen, claims, combining, filters
+from combining_tables import CORPORA, chosen, claims, combining, control, filters
 from cost_tables import head_cost, int8_heads, span_speed
 from family_reports import ATTRIBUTES
 from fascicle.train.grid import Grid, read_grid
@@ -353,6 +353,7 @@ TABLES: Mapping[str, Callable[[], str]] = {
     "bundle-cost": lambda: bundling_study_tables.cost(RESULTS),
     **{f"combining-{corpus}": functools.partial(combining, corpus, RESULTS) for corpus in CORPORA},
     "combining-chosen": lambda: chosen(RESULTS),
+    "combining-control": lambda: control(RESULTS),
     "combining-filters": lambda: filters(RESULTS),
     "combining-claims": lambda: claims(_grid("claims")),
     "evaluate-speed": lambda: evaluate_tables.seconds(RESULTS, evaluate_tables.EVALUATION),
