@@ -203,8 +203,14 @@ def judge(part: Part, filters: Path) -> None:
         kept = (Prediction(id=d.id, mentions=p.add) for d, p in zip(part.documents, patches, strict=True))
         (part.runs / name / "predictions").mkdir(parents=True, exist_ok=True)
         write(part.runs / name / "predictions" / f"{part.name}.tsv.gz", steady(kept), overwrite=True)
-        with atomic_text_writer(part.runs / name / "run.json", overwrite=True) as stream:
-            stream.write(json.dumps({"data": {part.name: {"sha256": part.sha256}}}, indent=1) + "\n")
+        _write_facts(part, filters / name)
+
+
+def _write_facts(part: Part, run: Path) -> None:
+    """What ``said`` checks, and how the filter judged the examples that were held out of its training."""
+    held_out = json.loads((run / "scores.json").read_text(encoding="utf-8"))["held_out"]
+    with atomic_text_writer(part.runs / run.name / "run.json", overwrite=True) as stream:
+        stream.write(json.dumps({"data": {part.name: {"sha256": part.sha256}}, "held_out": held_out}, indent=1) + "\n")
 
 
 def scored(part: Part, chosen: Mapping[str, Any]) -> dict[str, object]:
@@ -217,9 +223,11 @@ def scored(part: Part, chosen: Mapping[str, Any]) -> dict[str, object]:
     rows["SpanPred x SEQ x SeqCRF"] = combined(said, tuple(SYSTEMS), majority())
     rows["chosen on dev"] = combined(said, chosen["members"], rule_of(chosen["rule"]))
     rows |= dict(_controls(part, chosen["single"]))
+    kept = {}
     for kind, (members, besides) in FILTERS.items():
-        if (kept := part.said(kind)) is not None:
-            rows[f"Meta({' ∪ '.join(members)}){besides}"] = kept
+        if (found := part.said(kind)) is not None:
+            kept[kind] = f"Meta({' ∪ '.join(members)}){besides}"
+            rows[kept[kind]] = found
     _check(rows)
     scores = {name: part.score(found) for name, found in rows.items()}
     best = scores[chosen["single"]]
@@ -233,7 +241,7 @@ def scored(part: Part, chosen: Mapping[str, Any]) -> dict[str, object]:
             for name, of_one in scores.items()
         },
         "control": _over_control(scores, chosen),
-        "filters": {name: _gains(scores, name, on_dev) for name in rows if name.startswith("Meta(")},
+        "filters": {name: _gains(scores, name, on_dev) | _held_out(part, kind) for kind, name in kept.items()},
     }
 
 
@@ -251,6 +259,11 @@ def _gains(scores: Mapping[str, Scores], name: str, on_dev: Mapping[str, float])
     best = max(members, key=lambda member: on_dev[member])
     gains = {of: bootstrap_difference(scores[name], scores[best], measure=of).as_dict() for of in MEASURES}
     return {"over": best, **gains}
+
+
+def _held_out(part: Part, kind: str) -> dict[str, object]:
+    facts = json.loads((part.runs / f"{part.corpus}-{kind}-s1" / "run.json").read_text(encoding="utf-8"))
+    return {"held_out": facts["held_out"]}
 
 
 def _union_of(name: str) -> str:

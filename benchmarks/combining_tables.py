@@ -113,10 +113,14 @@ def filters(results: Path) -> str:
         path = results / "combining" / f"{corpus}.json"
         found = json.loads(path.read_text(encoding="utf-8")).get("filters", {}) if path.is_file() else {}
         for name, gains in found.items():
-            body.append([corpus, name, gains["over"], *(_gap(gains[of]) for of in MEASURES)])
+            kinds = (("tn", "fp"), ("tp", "fn"))  # incorrect, correct
+            held = [100 * gains["held_out"][a] / (gains["held_out"][a] + gains["held_out"][b]) for a, b in kinds]
+            shares = f"{held[0]:.0f} %, {100 - held[1]:.0f} %"
+            body.append([corpus, name, gains["over"], *(_gap(gains[of]) for of in MEASURES), shares])
         if not found:
-            body.append([corpus, *[MISSING] * 5])
-    return markdown(["corpus", "filter", "its best member on dev", *(f"{of}, gained" for of in SAID)], body)
+            body.append([corpus, *[MISSING] * 6])
+    gained, held_out = (f"{of}, gained" for of in SAID), "held out: incorrect and correct examples that it rejects"
+    return markdown(["corpus", "filter", "its best member on dev", *gained, held_out], body)
 
 
 def _gap(difference: Mapping[str, float]) -> str:

@@ -131,6 +131,8 @@ def test_a_filter_is_held_against_its_member_that_was_best_on_dev(
     monkeypatch.setattr(module, "load_filter", lambda folder: Keeper())
     for kind in ("meta2", "meta3-best"):
         (tmp_path / "filters" / f"toy-{kind}-s1").mkdir(parents=True)
+        held_out = json.dumps({"held_out": {"tp": 9, "fn": 1, "fp": 3, "tn": 1}})
+        (tmp_path / "filters" / f"toy-{kind}-s1" / "scores.json").write_text(held_out, encoding="utf-8")
     chosen = {**module.choice(part(module, runs, "dev")), "date": "today"}
     module.judge(part(module, runs, "test"), tmp_path / "filters")
     result = module.scored(part(module, runs, "test"), chosen)
@@ -147,6 +149,7 @@ def test_a_filter_is_held_against_its_member_that_was_best_on_dev(
     tables = importlib.import_module("combining_tables")
     assert f"| bc5cdr | {two} | SEQ | +14.29 (" in tables.filters(tmp_path)
     assert f"| {three} |" in tables.combining("bc5cdr", tmp_path)
+    assert tables.filters(tmp_path).splitlines()[-1].endswith("| 25 %, 10 % |")
 
 
 def test_the_table(module: ModuleType, runs: Path, tmp_path: Path) -> None:
