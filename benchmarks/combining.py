@@ -121,6 +121,8 @@ def main() -> int:
     parser.add_argument("--filters", type=Path)
     parser.add_argument("--grid", type=Path, default=HERE / "grids" / "combining.toml")
     args = parser.parse_args()
+    if args.step == "judge" and args.filters is None:
+        parser.error("judge needs --filters, the folder of the trained filters")
     grid = read_grid(args.grid)
     PLACE.mkdir(parents=True, exist_ok=True)
     if args.step == "choose":
@@ -228,7 +230,7 @@ def scored(part: Part, chosen: Mapping[str, Any]) -> dict[str, object]:
         if (found := part.said(kind)) is not None:
             kept[kind] = f"Meta({' ∪ '.join(members)}){besides}"
             rows[kept[kind]] = found
-    _check(rows)
+    _check(rows, kept)
     scores = {name: part.score(found) for name, found in rows.items()}
     best = scores[chosen["single"]]
     on_dev = {name: one["micro"]["f1"] for name, one in chosen["dev"]["singles"].items()}
@@ -241,7 +243,10 @@ def scored(part: Part, chosen: Mapping[str, Any]) -> dict[str, object]:
             for name, of_one in scores.items()
         },
         "control": _over_control(scores, chosen),
-        "filters": {name: _gains(scores, name, on_dev) | _held_out(part, kind) for kind, name in kept.items()},
+        "filters": {
+            name: {**_gains(scores, name, FILTERS[kind][0], on_dev), "held_out": _held_out(part, kind)}
+            for kind, name in kept.items()
+        },
     }
 
 
@@ -253,22 +258,19 @@ def _over_control(scores: Mapping[str, Scores], chosen: Mapping[str, Any]) -> di
     return {"name": name, **bootstrap_difference(scores["chosen on dev"], scores[name]).as_dict()}
 
 
-def _gains(scores: Mapping[str, Scores], name: str, on_dev: Mapping[str, float]) -> dict[str, object]:
-    """What a filter gains over its member that was best on dev, in recall and in F1."""
-    members = _union_of(name).split(" ∪ ")
+def _gains(
+    scores: Mapping[str, Scores], name: str, members: Sequence[str], on_dev: Mapping[str, float]
+) -> dict[str, object]:
+    """What a filter gains over its member that was best on dev, in precision, recall and F1."""
     best = max(members, key=lambda member: on_dev[member])
     gains = {of: bootstrap_difference(scores[name], scores[best], measure=of).as_dict() for of in MEASURES}
     return {"over": best, **gains}
 
 
-def _held_out(part: Part, kind: str) -> dict[str, object]:
+def _held_out(part: Part, kind: str) -> Any:
+    """How a filter judged what was held out of its training, as ``judge`` wrote it down."""
     facts = json.loads((part.runs / f"{part.corpus}-{kind}-s1" / "run.json").read_text(encoding="utf-8"))
-    return {"held_out": facts["held_out"]}
-
-
-def _union_of(name: str) -> str:
-    """The union that the filter of a row reads."""
-    return name[len("Meta(") : name.index(")")]
+    return facts["held_out"]
 
 
 def _controls(part: Part, single: str) -> Iterator[tuple[str, Found]]:
@@ -282,7 +284,7 @@ def _controls(part: Part, single: str) -> Iterator[tuple[str, Found]]:
             yield f"{count} seeds of {single}, vote", combined(found, tuple(found), majority())
 
 
-def _check(rows: Mapping[str, Found]) -> None:
+def _check(rows: Mapping[str, Found], kept: Mapping[str, str]) -> None:
     """Union over every member, vote of two the intersection, Meta within its union."""
     sets = {
         name: {(i, m.type, m.spans) for i, mentions in found.items() for m in mentions} for name, found in rows.items()
@@ -291,9 +293,8 @@ def _check(rows: Mapping[str, Found]) -> None:
     assert sets["SpanPred ∪ SEQ"] == pair
     assert sets["SpanPred x SEQ"] == sets["SpanPred"] & sets["SEQ"]
     assert sets["SpanPred ∪ SEQ ∪ SeqCRF"] == three
-    for name in sets:
-        if name.startswith("Meta("):
-            assert sets[name] <= sets[_union_of(name)]
+    for kind, name in kept.items():
+        assert sets[name] <= sets[" ∪ ".join(FILTERS[kind][0])]
 
 
 if __name__ == "__main__":

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -10,6 +9,7 @@ from bundling_study_tables import dev_of
 from bundling_tables import over_seeds
 from fascicle.evaluate.intervals import MEASURES
 from fascicle.train.grid import Grid
+from fascicle.train.grid_results import read_result
 from grid_tables import MISSING, markdown
 
 # *comparing-and-combining* Table 1: F1, precision, recall. Its GENIA is another corpus and split, its NCBI-disease is
@@ -48,8 +48,7 @@ def combining(corpus: str, results: Path) -> str:
         corpus: its name in the grid.
         results: the folder of results files.
     """
-    path = results / "combining" / f"{corpus}.json"
-    rows = json.loads(path.read_text(encoding="utf-8"))["rows"] if path.is_file() else {}
+    rows = read_result(results / "combining", corpus).get("rows", {})
     paper = PAPER.get(CORPORA.get(corpus, ""), {})
     names = dict.fromkeys((*PAPER["GENIA"], *LAST, *rows))
     head = ["system", "precision", "recall", "F1", "95 % interval", "F1 over the best single system"]
@@ -75,11 +74,10 @@ def chosen(results: Path) -> str:
     """
     body = []
     for corpus in CORPORA:
-        path = results / "combining" / f"{corpus}.choice.json"
-        if not path.is_file():
+        said = read_result(results / "combining", f"{corpus}.choice")
+        if not said:
             body.append([corpus, *[MISSING] * 6])
             continue
-        said = json.loads(path.read_text(encoding="utf-8"))
         alone, together = said["dev"]["singles"][said["single"]]["micro"]["f1"], said["dev"]["combination"]["f1"]
         members = ", ".join(said["members"])
         numbers = [f"{100 * alone:.2f}", members, said["rule"]["name"], f"{100 * together:.2f}", str(said["tried"])]
@@ -96,8 +94,7 @@ def control(results: Path) -> str:
     """
     body = []
     for corpus in CORPORA:
-        path = results / "combining" / f"{corpus}.json"
-        found = json.loads(path.read_text(encoding="utf-8")).get("control") if path.is_file() else None
+        found = read_result(results / "combining", corpus).get("control")
         body.append([corpus, found["name"], _gap(found)] if found else [corpus, MISSING, MISSING])
     return markdown(["corpus", "control", "F1 of what was chosen on dev, less that of the control"], body)
 
@@ -110,8 +107,7 @@ def filters(results: Path) -> str:
     """
     body = []
     for corpus in CORPORA:
-        path = results / "combining" / f"{corpus}.json"
-        found = json.loads(path.read_text(encoding="utf-8")).get("filters", {}) if path.is_file() else {}
+        found = read_result(results / "combining", corpus).get("filters", {})
         for name, gains in found.items():
             kinds = (("tn", "fp"), ("tp", "fn"))  # incorrect, correct
             held = [100 * gains["held_out"][a] / (gains["held_out"][a] + gains["held_out"][b]) for a, b in kinds]

@@ -97,12 +97,18 @@ def test_the_rows(module: ModuleType, runs: Path) -> None:
         module.scored(other, chosen)
 
 
-def test_the_control_is_a_vote_of_seeds(module: ModuleType, runs: Path) -> None:
+def test_the_control_is_a_vote_of_seeds(module: ModuleType, runs: Path, tmp_path: Path) -> None:
     for seed in (2, 3):
         (runs / f"toy-softmax-s{seed}").symlink_to(runs / "toy-softmax-s1")
-    rows = module.scored(part(module, runs, "test"), {**module.choice(part(module, runs, "dev")), "date": "today"})[
-        "rows"
-    ]
+    result = module.scored(part(module, runs, "test"), {**module.choice(part(module, runs, "dev")), "date": "today"})
+    assert result["control"]["name"] == "2 seeds of SEQ, vote"
+    assert result["control"]["estimate"] == pytest.approx(1 - 24 / 26)
+    (tmp_path / "combining").mkdir()
+    (tmp_path / "combining" / "bc5cdr.json").write_text(json.dumps(result), encoding="utf-8")
+    lines = importlib.import_module("combining_tables").control(tmp_path).splitlines()
+    assert lines[-1].startswith("| bc5cdr | 2 seeds of SEQ, vote | +7.69 (")
+    assert lines[-2] == "| genia-events | not measured | not measured |"
+    rows = result["rows"]
     assert rows["3 seeds of SEQ, vote"]["micro"] == rows["SEQ"]["micro"]
     assert rows["2 seeds of SEQ, union"]["over_single"]["estimate"] == 0.0
 
