@@ -19,7 +19,9 @@ MentionKey = tuple[str, str, Fragments]
 Identity = tuple[str, str, Fragments]
 
 
-class Link(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+# ``gc=False``: no cycle can go through a link or a mention, and collections that visit millions of them cost a fifth of
+# the time to read predictions.
+class Link(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
     """An entry of a dictionary or ontology that a mention refers to.
 
     Attributes:
@@ -35,7 +37,7 @@ class Link(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     score: float | None = None
 
 
-class Mention(msgspec.Struct, frozen=True, omit_defaults=True):
+class Mention(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     """One mention of an entity: where, of which type, and who said so.
 
     Attributes:

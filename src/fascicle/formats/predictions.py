@@ -184,23 +184,21 @@ def _from_json(line: str, place: str, mention_source: str) -> Prediction:
 
 
 def _tsv(numbered: Iterator[tuple[int, str]], source: Source, mention_source: str) -> Iterator[Prediction]:
-    identifier, mentions, place = "", list[Mention](), ""
+    identifier, mentions, number = "", list[Mention](), 0
     for number, line in numbered:
         if not line:
             continue
-        place = f"{source.path}:{number}"
         columns = line.split("\t")
-        if len(columns) not in (4, 5):
-            raise FormatError(
-                f"{place}: {len(columns)} columns; allowed are {', '.join(HEADER)}, the score may be empty"
-            )
         if mentions and columns[0] != identifier:
-            yield _from_rows(identifier, mentions, place)
+            yield _from_rows(identifier, mentions, f"{source.path}:{number}")
             mentions = []
         identifier = columns[0]
-        mentions.append(_mention(columns, place, mention_source))
+        try:
+            mentions.append(_mention(columns, mention_source))
+        except ValueError as error:
+            raise FormatError(f"{source.path}:{number}: {error}") from None
     if mentions:
-        yield _from_rows(identifier, mentions, place)
+        yield _from_rows(identifier, mentions, f"{source.path}:{number}")
 
 
 def _from_rows(identifier: str, mentions: list[Mention], place: str) -> Prediction:
@@ -210,16 +208,16 @@ def _from_rows(identifier: str, mentions: list[Mention], place: str) -> Predicti
         raise FormatError(f"{place}: in document {identifier!r}, {error}") from None
 
 
-def _mention(columns: list[str], place: str, mention_source: str) -> Mention:
+def _mention(columns: list[str], mention_source: str) -> Mention:
+    if len(columns) not in (4, 5):
+        raise ValueError(f"{len(columns)} columns; allowed are {', '.join(HEADER)}, the score may be empty")
     try:
         spans: Fragments = ((_integer(columns[2]), _integer(columns[3])),) if ";" not in columns[2] else _spans(columns)
         score = _score(columns[4]) if len(columns) == 5 and columns[4] else None
         return Mention(spans, columns[1], score=score, source=mention_source)
     except ValueError as error:
         told = f" and score {columns[4]!r}" if len(columns) == 5 else ""
-        raise FormatError(
-            f"{place}: start {columns[2]!r}, end {columns[3]!r}{told} make no mention ({error})"
-        ) from None
+        raise ValueError(f"start {columns[2]!r}, end {columns[3]!r}{told} make no mention ({error})") from None
 
 
 def _spans(columns: list[str]) -> Fragments:

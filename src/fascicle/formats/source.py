@@ -5,7 +5,6 @@ from __future__ import annotations
 import codecs
 import gzip
 import io
-import re
 import sys
 import zlib
 from collections.abc import Iterator, Sequence
@@ -21,7 +20,7 @@ MAX_FILE: Final = 512 * 2**20  # what is read as a whole: a plain text, a JSON a
 STDIN: Final = "-"
 GZIP: Final = b"\x1f\x8b"
 _BOM: Final = codecs.BOM_UTF8
-_INTEGER: Final = re.compile(r"-?[0-9]{1,18}")
+MAX_DIGITS: Final = 18  # of an integer; more than any offset has
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -132,7 +131,8 @@ def whole_text(source: Source) -> str:
 
 def is_integer(text: str) -> bool:
     """Whether a column holds an integer; `int` would also take digits of other scripts, blanks and underscores."""
-    return _INTEGER.fullmatch(text) is not None
+    digits = text.removeprefix("-")
+    return len(digits) <= MAX_DIGITS and digits.isascii() and digits.isdigit()
 
 
 def _decoded_lines(stream: BinaryIO, source: Source) -> Iterator[str]:
