@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -147,3 +148,32 @@ def claims(grid: Grid) -> str:
                 cells = [dev.cell(corpus, system, "", ""), dev.cell(corpus, system, variant, "")]
                 body.append([corpus, NAMES[system], what, *cells, over_seeds(gains, planned, sign="+")])
     return markdown(["corpus", "system", "changed", "plain", "changed so", "difference, same seeds"], body)
+
+
+def seconds(results: Path) -> str:
+    """CPU seconds of whole commands beside their goals, from ``combine_speed.json``; then the machine.
+
+    Args:
+        results: the folder of results files.
+    """
+    path = results / "combine_speed.json"
+    if not path.exists():
+        return markdown(("command", "goal", "TSV", "JSON Lines"), [[MISSING] * 4])
+    found = json.loads(path.read_text(encoding="utf-8"))
+    subsets = found["compare_6_subsets"]
+    wanted = (
+        ("`combine union` of 5 files", "combine_5_{}_union", "0.5 s"),
+        ("`combine majority` of 5 files", "combine_5_{}_majority", "0.5 s"),
+        (f"`compare` of 6 files on gold, {subsets} subsets under each rule", "compare_6_{}", "30 s"),
+    )
+    body = [
+        [what, goal, *(f"{found[name.format(form)]['median_s']:.2f} s" for form in ("tsv", "jsonl"))]
+        for what, name, goal in wanted
+    ]
+    facts, search = found["environment"], found["search"]
+    told = (
+        f"Medians of {found['repeats']} runs, {found['date']}: {found['what']}, on {facts['processor']}. "
+        f"The search alone, {search['combinations']} combinations of {search['systems']} systems, is "
+        f"{search['ratio']:.1f} times faster than combining, scoring and drawing for each."
+    )
+    return f"{markdown(('command', 'goal', 'TSV', 'JSON Lines'), body)}\n\n{told}"

@@ -21,10 +21,10 @@ from typing import Any
 import binder_tables
 import bundling_study_tables
 import bundling_tables
+import combining_tables
 import evaluate_tables
 import family_tables
 from best_tables import best_recipes
-from combining_tables import CORPORA, chosen, claims, combining, control, filters
 from cost_tables import head_cost, int8_heads, span_speed
 from family_reports import ATTRIBUTES
 from fascicle.train.grid import Grid, read_grid
@@ -351,11 +351,15 @@ TABLES: Mapping[str, Callable[[], str]] = {
     "span-typer-pictures": lambda: pictures(DOCS),
     "span-typer-words": lambda: in_words(RESULTS),
     "bundle-cost": lambda: bundling_study_tables.cost(RESULTS),
-    **{f"combining-{corpus}": functools.partial(combining, corpus, RESULTS) for corpus in CORPORA},
-    "combining-chosen": lambda: chosen(RESULTS),
-    "combining-control": lambda: control(RESULTS),
-    "combining-filters": lambda: filters(RESULTS),
-    "combining-claims": lambda: claims(_grid("claims")),
+    **{
+        f"combining-{corpus}": functools.partial(combining_tables.combining, corpus, RESULTS)
+        for corpus in combining_tables.CORPORA
+    },
+    "combining-chosen": lambda: combining_tables.chosen(RESULTS),
+    "combining-control": lambda: combining_tables.control(RESULTS),
+    "combining-filters": lambda: combining_tables.filters(RESULTS),
+    "combining-seconds": lambda: combining_tables.seconds(RESULTS),
+    "combining-claims": lambda: combining_tables.claims(_grid("claims")),
     "evaluate-speed": lambda: evaluate_tables.seconds(RESULTS, evaluate_tables.EVALUATION),
     "doctor-speed": lambda: evaluate_tables.seconds(RESULTS, evaluate_tables.DOCTOR),
     "binder-supervised": lambda: binder_tables.supervised(_grid("binder")),
