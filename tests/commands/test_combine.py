@@ -323,7 +323,7 @@ def test_bad_calls(
     [
         ("", "bad.tsv is empty"),
         (HEADER, "bad.tsv is empty: it names no document"),
-        (HEADER + "a\tDisease\t0\n", "bad.tsv:2: 3 columns"),
+        (HEADER + "a\tDisease\t0\n", "bad.tsv:2: columns: 3"),
         (HEADER + "a\tDisease\t5\t2\t\n", "make no mention"),
         (HEADER + "x\tDisease\t0\t2\t\n", "have no document in common"),
         (HEADER + "a\tdisease\t0\t2\t\n", '"disease" = "Disease"'),
@@ -356,3 +356,34 @@ def test_types_that_are_meant_to_differ(cli: Cli, refused: Refused, tmp_path: Pa
     (tmp_path / "z.tsv").write_text(HEADER + "a\tSpecies\t0\t2\t\n", encoding="utf-8")
     result = cli("combine", "union", files[0], tmp_path / "z.tsv")
     assert (result.code, "no other system has any of them" in result.err) == (0, True)
+
+
+def test_a_header_without_the_score(cli: Cli, refused: Refused, jsonl: list[Path], tmp_path: Path) -> None:
+    bare, full = tmp_path / "bare.tsv", tmp_path / "full.tsv"
+    bare.write_text("document\ttype\tstart\tend\na\tDisease\t0\t11\n", encoding="utf-8")
+    full.write_text(HEADER + "a\tDisease\t0\t11\t\n", encoding="utf-8")
+    outputs = [cli("combine", "union", jsonl[0], path, "--format", "tsv").out for path in (bare, full)]
+    assert outputs[0] == outputs[1] != ""
+    bare.write_text("id\tbegin\tend\tlabel\na\t0\t11\tDisease\n", encoding="utf-8")
+    assert "begins with the header document type start end score" in refused("combine", "union", jsonl[0], bare)
+
+
+def test_an_input_is_never_written_over(refused: Refused, tsv: list[Path]) -> None:
+    before = tsv[0].read_bytes()
+    assert "one of the inputs" in refused("combine", "union", *tsv, "-o", tsv[0], "--overwrite")
+    assert tsv[0].read_bytes() == before
+
+
+def test_other_offsets_are_pointed_out(cli: Cli, tmp_path: Path) -> None:
+    paths = [tmp_path / "zero.tsv", tmp_path / "one.tsv"]
+    for first, path in enumerate(paths):
+        path.write_text(HEADER + f"a\tX\t{first}\t{first + 4}\t\n", encoding="utf-8")
+    said = cli("combine", "majority", *paths, "-o", tmp_path / "out.tsv").err
+    assert "zero has no mention in common with any other system; see that its offsets are code points from 0" in said
+
+
+def test_a_misspelt_map_is_said_with_the_refusal(refused: Refused, jsonl: list[Path], tmp_path: Path) -> None:
+    (tmp_path / "tool.tsv").write_text(HEADER + "a\tDISEASE\t0\t11\t\n", encoding="utf-8")
+    (tmp_path / "m.toml").write_text('[tol]\nDISEASE = "Disease"\n', encoding="utf-8")
+    said = refused("combine", "union", jsonl[0], tmp_path / "tool.tsv", "--map", tmp_path / "m.toml")
+    assert "'tol', which is none of the systems (did you mean 'tool'?)" in said

@@ -228,3 +228,15 @@ def test_real_files(cli: Cli, fascicle_data: Path, tmp_path: Path) -> None:
         scores = json.loads(cli("evaluate", gold[0], out, *gold[1:], "--json").out)["micro"]
         expected = next(one for (name, size, *_), one in by_rule.items() if (name, size) == (rule, 3))
         assert {k: scores[k] for k in ("tp", "fp", "fn")} == {k: expected[k] for k in ("tp", "fp", "fn")}
+
+
+def test_the_report_has_the_notes(cli: Cli, refused: Refused, gold: Path, systems: list[Path], tmp_path: Path) -> None:
+    shifted, report = tmp_path / "shifted.tsv", tmp_path / "report.md"
+    shifted.write_text(HEADER + "d0\tGene\t1\t2\t\n", encoding="utf-8")
+    result = cli("compare", gold, systems[0], shifted, "-o", report, "--resamples", 100, "--no-search")
+    markdown = report.read_text(encoding="utf-8")
+    for note in ("shifted does not list 11 documents", "shifted has no mention of the gold; see that its offsets"):
+        assert note in result.err
+        assert note in markdown
+    said = refused("compare", gold, *systems, "-o", systems[0], "--overwrite", "--no-search")
+    assert "one of the inputs" in said

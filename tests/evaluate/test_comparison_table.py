@@ -159,3 +159,15 @@ def test_the_json_holds_everything() -> None:
     assert [one["command"] for one in value["best"]] == ["one", "two", "three"]
     bare = as_dict(comparison)
     assert {"best", "combinations"}.isdisjoint(bare)
+
+
+@pytest.mark.parametrize(("documents", "is_said"), [(4, True), (30, False)])
+def test_too_few_documents_to_show_anything(documents: int, is_said: bool) -> None:
+    gold = {d: mentions for d, mentions in GOLD.items() if int(d) < documents}
+    systems = [
+        System(name=name, mentions={d: mentions[6 - found :] for d, mentions in gold.items()})
+        for name, found in (("first", 6), ("second", 0))
+    ]
+    cells = cells_of(System(name="the gold", mentions=gold), systems)
+    text = as_text(sections_of(compare(cells, cells.drawn(resamples=999, seed=0))))
+    assert (f"With 1 pair and {documents} documents no difference can be shown, however large" in text) is is_said

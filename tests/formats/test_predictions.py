@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import io
+import tempfile
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from fascicle.core.document import Document, Event, Mention
 from fascicle.errors import FormatError, InputError, OutputError
@@ -97,7 +100,7 @@ HEADER = "document\ttype\tstart\tend\tscore\n"
     ("content", "message"),
     [
         ("a\tb\n", r"p\.tsv:1: not a prediction file; .*header document type"),
-        (HEADER + "1\tX\t0\n", r"p\.tsv:2: 3 columns"),
+        (HEADER + "1\tX\t0\n", r"p\.tsv:2: columns: 3; allowed"),
         (HEADER + "1\tX\t0\tb\t\n", r"p\.tsv:2: start '0', end 'b'"),
         (HEADER + "1\tX\t0\t1_0\t\n", "end '1_0' .*is no integer"),
         (HEADER + "1\tX\t0\t\u0663\t\n", "is no integer"),
@@ -105,6 +108,12 @@ HEADER = "document\ttype\tstart\tend\tscore\n"
         (HEADER + "1\tX\t0;4\t2\t\n", "make no mention"),
         (HEADER + "1\tX\t4\t2\t\n", "make no mention"),
         (HEADER + "1\tX\t0\t2\t1.5\n", "probability"),
+        (HEADER + "1\tX\t0\t2\t98\n", "divide percentages by 100"),
+        (HEADER + "\tX\t0\t2\t\n", r"p\.tsv:2: the document id is empty"),
+        ("document\tstart\tend\n1\t0\t2\n", r"p\.tsv:1: not a prediction file"),
+        ("document\ttype\tstart\tend\tend\n1\tX\t0\t2\t3\n", r"p\.tsv:1: not a prediction file"),
+        ("end\tstart\ttype\tdocument\n2\t0\tX\n", r"p\.tsv:2: columns: 3; the header has 4"),
+        ("end\tstart\ttype\tdocument\n2\t0\tX\t1\n2\t0\n", r"p\.tsv:3: columns: 2; the header has 4"),
         (HEADER + "1\tX\t0\t2\tnan\n", "probability"),
         (HEADER + "1\tX\t0\t2\thigh\n", "make no mention"),
         (HEADER + "1\t\t0\t2\t\n", "empty type"),
@@ -120,6 +129,18 @@ HEADER = "document\ttype\tstart\tend\tscore\n"
 def test_wrong_files(tmp_path: Path, content: str, message: str) -> None:
     with pytest.raises(FormatError, match=message):
         _read(tmp_path, content)
+
+
+@given(st.permutations(["document", "type", "start", "end", "score", "words", ""]), st.booleans())
+def test_columns_in_any_order_beside_others(names: list[str], scored: bool) -> None:
+    rows = [("1", "X", "3", "5", "0.5"), ("1", "Y", "0;4", "2;6", ""), ("2", "X", "0", "2", "1")]
+    names = names if scored else [name for name in names if name != "score"]
+    cells = [dict(zip(HEADER.split(), row, strict=True)) for row in rows]
+    mixed = [names, *([row.get(name, "aspirin") for name in names] for row in cells)]
+    plain = [[row[name] if name != "score" or scored else "" for name in HEADER.split()] for row in cells]
+    with tempfile.TemporaryDirectory() as folder:
+        found = _read(Path(folder), "".join("\t".join(row) + "\n" for row in mixed))
+        assert found == _read(Path(folder), HEADER + "".join("\t".join(row) + "\n" for row in plain))
 
 
 def test_empty_files(tmp_path: Path) -> None:

@@ -316,6 +316,23 @@ BAD: dict[str, tuple[Callable[[Path, list[Document]], dict[str, Any]], type[Fasc
         InputError,
         "m has the type 'Chemical', but the types of the gold are Disease, Drug",
     ),
+    "another name beside a shared one": (
+        lambda p, d: {
+            "members": {
+                "dev": [
+                    str(
+                        write_said(
+                            p / "m.jsonl",
+                            d,
+                            {d[0].id: [Mention(((0, 3),), "Chem"), Mention(((0, 2),), "Disease")]},
+                        )
+                    )
+                ]
+            }
+        },
+        InputError,
+        "m has the type 'Chem', but the types of the gold are Chemical, Disease (did you mean 'Chemical'?)",
+    ),
     "validations": (
         lambda p, d: {"training": {"validate_every_steps": 5}},
         RecipeError,
@@ -361,6 +378,21 @@ def test_a_floor_that_cannot_be_reached_is_told(make: Maker, tmp_path: Path, doc
     *events, last = finish(recipe, tmp_path / "run")
     assert last.threshold.value == 0.5
     assert any(isinstance(e, Note) and e.text.startswith("the threshold stays 0.5, for none") for e in events)
+
+
+def test_types_that_the_gold_lacks_are_told(
+    make: Maker, tmp_path: Path, documents: list[Document], capsys: pytest.CaptureFixture[str], toy_corpus: Path
+) -> None:
+    said = {d.id: [*d.layer(GOLD), Mention((d.words or ())[-1:], "Xylem")] for d in documents}
+    path = write_said(tmp_path / "m.jsonl", documents, said)
+    recipe = make(members={"dev": [str(path)]}, training={"epochs": 1})
+    told = [event.text for event in finish(recipe, tmp_path / "run") if isinstance(event, Note)]
+    assert "m predicts what the gold never has, and all of it is learnt as incorrect: Xylem" in told
+    where = ["--filter", str(tmp_path / "run"), "--texts", str(toy_corpus), "--documents", "sentence"]
+    assert main(["combine", "meta", str(path), *where, "-o", str(tmp_path / "kept.jsonl")]) == 0
+    notes = capsys.readouterr().err
+    assert "the filter has never learnt the type 'Xylem', so what it keeps of it means little" in notes
+    assert "only one system has a vote" not in notes
 
 
 def read_all(path: Path) -> dict[str, dict[tuple[Any, ...], float | None]]:

@@ -76,13 +76,13 @@ def rename(systems: Sequence[System], names: TypeMap) -> tuple[list[System], lis
     """
     known = {system.name: system.types() for system in systems}
     said = [
-        f"the map has a table for {name!r}, which is none of the systems{_near_hint(name, known)}"
+        f"the map has a table for {name!r}, which is none of the systems{near_hint(name, known)}"
         for name in sorted(names.systems.keys() - known.keys())
     ]
     tables = [(names.everywhere, set().union(*known.values()))]
     tables += [(table, known[name]) for name, table in names.systems.items() if name in known]
     said += [
-        f"the map renames {name!r}, which is none of the types{_near_hint(name, types)}"
+        f"the map renames {name!r}, which is none of the types{near_hint(name, types)}"
         for table, types in tables
         for name in sorted(table.keys() - types)
     ]
@@ -118,7 +118,7 @@ def check_types(types: Mapping[str, Collection[str]], *, agree: bool = True) -> 
         if names & others:
             said.append(_unshared(system, names - others, used.keys() - {system}))
             continue
-        pairs = [(name, near) for name in sorted(names) for near in _near(name, others)[:1]]
+        pairs = [(name, near) for name in sorted(names) for near in near_names(name, others)[:1]]
         sentence = f"{system} has the types {_listed(names)}, and no other system has any of them"
         if pairs:
             raise InputError(f"{sentence}; {_how_to_map(*max(pairs, key=lambda pair: _likeness(*pair)))}")
@@ -159,8 +159,8 @@ def _how_to_map(name: str, other: str) -> str:
     )
 
 
-def _near(name: str, others: Iterable[str]) -> list[str]:
-    """Similar names, the most similar first."""
+def near_names(name: str, others: Iterable[str]) -> list[str]:
+    """Those of other names that may mean the same, the most similar first."""
     folded = {other: _folded(other) for other in sorted(others)}
     wanted = _folded(name)
     close = set(difflib.get_close_matches(wanted, list(folded.values()), n=len(folded), cutoff=_NEAR) if folded else ())
@@ -209,8 +209,9 @@ def _name(value: object, key: str, origin: str) -> str:
     return value
 
 
-def _near_hint(name: str, known: Iterable[str]) -> str:
-    near = _near(name, known)
+def near_hint(name: str, known: Iterable[str]) -> str:
+    """``" (did you mean ...?)"``, or nothing where no known name is near."""
+    near = near_names(name, known)
     return f" (did you mean {near[0]!r}?)" if near else ""
 
 

@@ -12,12 +12,20 @@ import numpy as np
 
 from fascicle.combine.align import MISSING, Votes, align, some_documents
 from fascicle.combine.rules import HALF, Rule, combine, k_of_n, majority, union, weighted
-from fascicle.combine.type_names import check_types, rename
+from fascicle.combine.type_names import rename
 from fascicle.commands.combine_filter import filtered
 from fascicle.commands.console import Tally, say
 from fascicle.commands.outputs import STDOUT, check_output, format_of
 from fascicle.commands.parsing import add_overwrite, add_strict, add_threads, positive
-from fascicle.commands.systems import add_system_options, read_map, read_systems, said_about
+from fascicle.commands.systems import (
+    OFFSETS,
+    add_system_options,
+    read_map,
+    read_systems,
+    refuse_input_as_output,
+    said_about,
+    types_checked,
+)
 from fascicle.core.document import Event, Mention
 from fascicle.errors import UsageError
 from fascicle.formats.atomic import output
@@ -84,18 +92,20 @@ def run(args: argparse.Namespace) -> int:
     rule = _rule(args)
     name = _format(args)
     check_output(args.output, format_name=name, overwrite=args.overwrite)
+    refuse_input_as_output(args.output, [*args.files, args.map, args.texts])
     tally = Tally()
     least = 1 if args.rule == META else 2
     given = read_systems(args.files, args, tally=tally, least=least)
     rule.check(len(given))
     systems, notes = rename([one.system for one in given], read_map(args.map, given))
     if not args.distinct_types:
-        notes += check_types({system.name: system.types() for system in systems}, agree=rule.is_vote)
+        notes += types_checked({system.name: system.types() for system in systems}, notes, agree=rule.is_vote)
     votes = align(systems, missing=args.missing, least=least)
     combined = combine(votes, rule)
     found: Mapping[str, Sequence[Event]] = {}
     if args.rule == META:
-        combined, found = filtered(combined, votes, args, tally=tally)
+        combined, found, unlearnt = filtered(combined, votes, args, tally=tally)
+        notes += unlearnt
     with output(args.output, overwrite=args.overwrite) as stream:
         write = write_tsv if name == "tsv" else write_jsonl
         write(_predictions(combined, votes, found), stream)
@@ -177,10 +187,15 @@ def _said(votes: Votes) -> Iterator[str]:
         all_ = len(votes.documents)
         yield f"{name} names {all_ - len(documents):,} of {all_:,} documents; in the rest nothing counts as found"
     alone = int((votes.voters.sum(axis=1) == 1).sum())
-    if alone:
+    if alone and len(votes.systems) > 1:
         yield f"documents in which only one system has a vote: {alone:,}"
     if votes.duplicates:
         yield f"mentions that a system has more than once, beyond the first: {votes.duplicates:,}; they have one vote"
+    together = votes.said.sum(axis=1)
+    for column, name in enumerate(votes.systems):
+        own = together[votes.said[:, column]]
+        if len(votes.systems) > 1 and len(own) and own.max() == 1:
+            yield f"{name} has no mention in common with any other system; {OFFSETS}"
     for first, second in combinations(range(len(votes.systems)), 2):
         if len(votes.said) and np.array_equal(votes.said[:, first], votes.said[:, second]):
             yield (

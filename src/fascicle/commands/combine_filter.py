@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING
 
 from fascicle.combine.align import Votes, some_documents
+from fascicle.combine.type_names import near_hint
 from fascicle.commands.console import Tally
 from fascicle.commands.inputs import read_file
 from fascicle.core.document import Document, Event, Mention
@@ -13,10 +15,13 @@ from fascicle.errors import InputError, UsageError
 from fascicle.evaluate.inputs import check_texts
 from fascicle.loading import load_filter
 
+if TYPE_CHECKING:
+    from fascicle.runtime.filter import MentionFilter
+
 
 def filtered(
     union: Mapping[str, tuple[Mention, ...]], votes: Votes, args: argparse.Namespace, *, tally: Tally
-) -> tuple[dict[str, tuple[Mention, ...]], dict[str, tuple[Event, ...]]]:
+) -> tuple[dict[str, tuple[Mention, ...]], dict[str, tuple[Event, ...]], list[str]]:
     """Keeps what the filter of ``--filter`` accepts.
 
     Args:
@@ -26,7 +31,7 @@ def filtered(
         tally: counts what was lost.
 
     Returns:
-        By document, what is kept, with its probability as score, and events.
+        By document, what is kept, with its probability as score, and events; and notes.
 
     Raises:
         UsageError: a threshold that is no probability.
@@ -44,7 +49,16 @@ def filtered(
     for identifier, said in events.items():
         for event in said:
             tally.add(event, identifier)
-    return {identifier: kept[identifier] for identifier in union}, events
+    return {identifier: kept[identifier] for identifier in union}, events, list(_unlearnt(judge, union))
+
+
+def _unlearnt(judge: MentionFilter, union: Mapping[str, tuple[Mention, ...]]) -> Iterator[str]:
+    learnt = set(judge.manifest.types)
+    for name in sorted({mention.type for found in union.values() for mention in found} - learnt):
+        yield (
+            f"the filter has never learnt the type {name!r}{near_hint(name, learnt)}, so what it keeps of it means "
+            "little; if another name is meant, rename with --map"
+        )
 
 
 def _texts(union: Mapping[str, object], votes: Votes, args: argparse.Namespace) -> list[Document]:

@@ -16,18 +16,21 @@ from fascicle.commands.console import Tally, say
 from fascicle.commands.inputs import INPUT_FORMATS
 from fascicle.commands.parsing import add_json, add_overwrite, add_strict, natural, positive
 from fascicle.commands.systems import (
+    OFFSETS,
     PREDICTIONS,
     Given,
     add_system_options,
     read_gold,
     read_map,
     read_systems,
+    refuse_input_as_output,
     said_about,
+    types_checked,
 )
 from fascicle.errors import InputError, UsageError
 from fascicle.evaluate.cells import Cells, cells_of
 from fascicle.evaluate.choice import Chosen, Floors, choose
-from fascicle.evaluate.compare import compare
+from fascicle.evaluate.compare import Comparison, compare
 from fascicle.evaluate.comparison_record import as_dict
 from fascicle.evaluate.comparison_table import as_markdown, as_text, sections_of
 from fascicle.evaluate.search import MOST, search
@@ -78,6 +81,7 @@ def run(args: argparse.Namespace) -> int:
     floors = Floors(recall=args.recall_floor, precision=args.precision_floor)
     if args.output is not None:
         check_target(args.output, overwrite=args.overwrite)
+    refuse_input_as_output(args.output, [args.gold, *args.files, args.map])
     tally = Tally()
     gold = read_gold(args.gold, args, tally=tally, kind=args.gold_format)
     given = read_systems(args.files, args, tally=tally, gold=gold.mentions.keys())
@@ -87,7 +91,7 @@ def run(args: argparse.Namespace) -> int:
         )
     (gold, *systems), notes = rename([gold, *(one.system for one in given)], read_map(args.map, given))
     if not args.distinct_types:
-        notes += _check_types(gold, systems)
+        notes += _check_types(gold, systems, notes)
     cells = cells_of(gold, systems, allow_missing=args.allow_missing)
     drawn = cells.drawn(resamples=args.resamples, seed=args.seed)
     comparison = compare(cells, drawn, seed=args.seed)
@@ -96,11 +100,12 @@ def run(args: argparse.Namespace) -> int:
         choices = choose(cells, drawn, search(cells, drawn), floors=floors, seed=args.seed)
         commands = [_command(one.chosen, given, systems, args) for one in choices.choices]
     sections = sections_of(comparison, choices, commands=commands)
+    notes += [*said_about(given), *_said(cells), *_all_wrong(comparison)]
     if args.output is not None:
         with atomic_text_writer(args.output, overwrite=args.overwrite) as stream:
-            stream.write(as_markdown(f"Systems compared on {args.gold}", sections))
+            stream.write(as_markdown(f"Systems compared on {args.gold}", sections, notes=notes))
     tally.say(verbose=args.verbose)
-    for note in (*notes, *said_about(given), *_said(cells)):
+    for note in notes:
         say(f"note: {note}")
     if args.json:
         value = as_dict(comparison, choices, commands=commands)
@@ -110,10 +115,11 @@ def run(args: argparse.Namespace) -> int:
     return tally.exit_code(strict=args.strict)
 
 
-def _check_types(gold: System, systems: Sequence[System]) -> list[str]:
+def _check_types(gold: System, systems: Sequence[System], notes: Sequence[str]) -> list[str]:
     """Every system must be able to be right; names that differ only in spelling are refused between any two."""
-    check_types({one.name: one.types() for one in (gold, *systems)}, agree=False)
-    return [note for system in systems for note in check_types({one.name: one.types() for one in (gold, system)})]
+    types_checked({one.name: one.types() for one in (gold, *systems)}, notes, agree=False)
+    pairs = [{one.name: one.types() for one in (gold, system)} for system in systems]
+    return [note for pair in pairs for note in types_checked(pair, notes, agree=True)]
 
 
 def _command(chosen: Chosen | None, given: Sequence[Given], systems: Sequence[System], args: argparse.Namespace) -> str:
@@ -154,6 +160,12 @@ def _reading(args: argparse.Namespace, *, documents: bool) -> list[str]:
     for name in ("field", "where") if documents else ():
         words += [word for value in getattr(args, name) for word in (f"--{name}", value)]
     return words
+
+
+def _all_wrong(comparison: Comparison) -> Iterator[str]:
+    for row in comparison.rows:
+        if row.measured.counts.fp and not row.measured.counts.tp:
+            yield f"{row.name} has no mention of the gold; {OFFSETS}"
 
 
 def _said(cells: Cells) -> Iterator[str]:

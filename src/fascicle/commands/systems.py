@@ -12,16 +12,17 @@ from pathlib import Path
 from typing import Final
 
 from fascicle.combine.align import System
-from fascicle.combine.type_names import TypeMap, parse_map
+from fascicle.combine.type_names import TypeMap, check_types, parse_map
 from fascicle.commands.console import Tally
 from fascicle.commands.inputs import INPUT_FORMATS, add_reading_details, read_file
 from fascicle.core.document import GOLD, Event, Mention
-from fascicle.errors import InputError, UsageError
+from fascicle.errors import InputError, OutputError, UsageError
 from fascicle.formats.files import ORIGINAL_ID
-from fascicle.formats.predictions import HEADER, text_hash
+from fascicle.formats.predictions import columns_of, text_hash
 from fascicle.formats.predictions import read as read_predictions
 from fascicle.formats.source import STDIN, Source, lines, open_bytes, stem, telling_folders
 
+OFFSETS: Final = "see that its offsets are code points from 0 and that an end is the place behind the last character"
 PREDICTIONS: Final = ("tsv", "predictions")
 
 
@@ -182,15 +183,37 @@ def read_map(path: str | None, systems: Sequence[Given]) -> TypeMap:
     return TypeMap(everywhere=names.everywhere, systems=tables)
 
 
+def types_checked(types: Mapping[str, Collection[str]], notes: Sequence[str], *, agree: bool) -> list[str]:
+    """As ``check_types``; a refusal says, too, what of the map is probably misspelt."""
+    try:
+        return check_types(types, agree=agree)
+    except InputError as error:
+        hints = "".join(f"; {note}" for note in notes if "did you mean" in note)
+        raise InputError(f"{error}{hints}") from None
+
+
 def prediction_kind(path: str, encoding: str) -> str:
     """``"tsv"`` or ``"predictions"`` for a prediction file, told by its first line; else the empty string."""
     try:
         _, first = next(lines(Source(path=path, encoding=encoding)), (0, ""))
     except InputError:
         return ""  # the reader of documents says what is wrong with the file
-    if tuple(first.split("\t")) == HEADER:
+    if columns_of(first):
         return "tsv"
     return "predictions" if first.startswith("{") and '"fascicle_predictions"' in first[:4096] else ""
+
+
+def refuse_input_as_output(output: str | None, inputs: Sequence[str | None]) -> None:
+    """No option makes it right to write over what is read.
+
+    Raises:
+        OutputError: the output is one of the inputs.
+    """
+    if output in (None, STDIN):
+        return
+    place = Path(str(output)).resolve()
+    if any(path is not None and Path(path).resolve() == place for path in inputs):
+        raise OutputError(f"{output} is one of the inputs and would be lost; give another name to write to")
 
 
 def _check_paths(paths: Sequence[str]) -> None:

@@ -33,9 +33,10 @@ def as_text(sections: Sequence[Section]) -> str:
     return "\n".join("".join(f"{line}\n" for line in _text_lines(section)) for section in sections)
 
 
-def as_markdown(title: str, sections: Sequence[Section]) -> str:
-    """For a report."""
-    return "\n".join([f"# {_escaped(title)}\n", *("".join(f"{x}\n" for x in _markdown(s)) for s in sections)])
+def as_markdown(title: str, sections: Sequence[Section], *, notes: Sequence[str] = ()) -> str:
+    """For a report; notes on what was compared stand first."""
+    listed = ["".join(f"- {_escaped(note)}\n" for note in notes)] if notes else []
+    return "\n".join([f"# {_escaped(title)}\n", *listed, *("".join(f"{x}\n" for x in _markdown(s)) for s in sections)])
 
 
 def sections_of(
@@ -150,6 +151,13 @@ def _verdict(comparison: Comparison, signs: Mapping[str, str]) -> Iterator[str]:
         "The tests (paired bootstrap; approximate randomisation) are about the choice of documents, not about training "
         "seeds; that a difference is not shown does not mean that there is none."
     )
+    few = math.ldexp(2.0 * len(pairs), -comparison.documents)  # two of all ways to swap differ as what was observed
+    if few >= ALPHA and not differing:
+        yield (
+            f"With {len(pairs)} {'pair' if len(pairs) == 1 else 'pairs'} and {comparison.documents:,} documents no "
+            f"difference can be shown, however large: the randomisation gives no corrected p-value below about "
+            f"{min(1.0, few):.3f}; give more documents."
+        )
     smallest = min(1.0, 2 * len(pairs) / (comparison.resamples + 1))
     if smallest >= ALPHA:
         needed = math.ceil(2 * len(pairs) / ALPHA)

@@ -14,7 +14,7 @@ import msgspec
 from fascicle.core.tags import is_tag
 from fascicle.errors import FormatError, InputError
 from fascicle.formats.brat_lines import ANNOTATIONS, SUFFIXES, TEXT
-from fascicle.formats.predictions import HEADER
+from fascicle.formats.predictions import HEADER, columns_of
 from fascicle.formats.source import GZIP, MAX_LINE, STDIN, open_bytes
 from fascicle.formats.tree import archive_of, has_suffix_below, open_tree, suffix_of
 
@@ -77,8 +77,8 @@ def detect(path: str) -> str:
         raise InputError(f"{path} is empty")
     if not found:
         raise FormatError(
-            f"the format of {path} cannot be told; name it with --format, one of {_NAMES}; a file of predictions "
-            "begins with its header"
+            f"the format of {path} cannot be told; name it with --format, one of {_NAMES}; a TSV of predictions "
+            f"begins with the header {' '.join(HEADER)} (TAB-separated, in any order; the score may be left out)"
         )
     return found
 
@@ -129,7 +129,7 @@ def _by_content(head: bytes, path: str) -> str:
     if len(head) == _PEEK and len(lines) > 1:
         lines = lines[:-1]  # cut off
     first = next((line for line in lines if line.strip(" \t")), "")
-    if tuple(first.split("\t")) == HEADER or re.match(r'\{"fascicle_predictions":|\{.*"fascicle_predictions":', first):
+    if columns_of(first) or re.match(r'\{"fascicle_predictions":|\{.*"fascicle_predictions":', first):
         raise FormatError(f"{path} is a prediction file, which holds no text; give a file of documents")
     is_text = by_suffix(path) == "plain"
     if first.lstrip()[:1] == "{" or (first.lstrip()[:1] == "[" and suffix(path) in (".json", ".jsonl")):

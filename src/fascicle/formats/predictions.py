@@ -2,7 +2,7 @@
 
 JSON Lines hold everything: id, SHA-256 of the text, mentions, events. TSV is for other systems and holds only
 mentions, under the header ``document  type  start  end  score``; a discontinuous mention lists its starts and its ends
-with ``;``.
+with ``;``. The score may be left out, in the header too; the columns may stand in any order, beside others.
 """
 
 from __future__ import annotations
@@ -49,6 +49,16 @@ class _Line(Prediction, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 _ENCODER: Final = msgspec.json.Encoder()
 _DECODER: Final = msgspec.json.Decoder(_Line)
+
+
+def columns_of(line: str) -> tuple[int, ...]:
+    """Where the columns of `HEADER` stand in a TSV of predictions, told by its first line; empty if it is none.
+
+    The score may be left out; the order is free, and there may be other columns.
+    """
+    names = line.split("\t")
+    wanted = HEADER if HEADER[-1] in names else HEADER[:-1]
+    return tuple(names.index(name) for name in wanted) if all(names.count(name) == 1 for name in wanted) else ()
 
 
 def text_hash(text: str) -> str:
@@ -141,8 +151,8 @@ def read(source: Source, *, mention_source: str = "") -> Iterator[Prediction]:
     for prediction in _any(source, mention_source):
         if prediction.id in seen:
             raise FormatError(
-                f"{source.path}: document {prediction.id!r} is there twice; put its mentions together, and give each "
-                "document an id of its own"
+                f"{source.path}: document {prediction.id!r} is there twice; put the rows of a document together, as "
+                "sorting does, and give each document an id of its own"
             )
         seen.add(prediction.id)
         yield prediction
@@ -155,12 +165,12 @@ def _any(source: Source, mention_source: str) -> Iterator[Prediction]:
         raise InputError(f"{source.path} is empty; a prediction file has at least the header of a TSV")
     number, line = first
     if line.lstrip()[:1] != "{":
-        if tuple(line.split("\t")) != HEADER:
+        if not columns_of(line):
             raise FormatError(
                 f"{source.path}:{number}: not a prediction file; allowed are JSON Lines of predictions, or TSV with "
-                f"the header {' '.join(HEADER)} (TAB-separated)"
+                f"the header {' '.join(HEADER)} (TAB-separated, in any order; the score may be left out)"
             )
-        yield from _tsv(numbered, source, mention_source or "predictions")
+        yield from _tsv(_rows(numbered, line, source), source, mention_source or "predictions")
         return
     yield _from_json(line, f"{source.path}:{number}", mention_source)
     for number, line in numbered:
@@ -183,12 +193,23 @@ def _from_json(line: str, place: str, mention_source: str) -> Prediction:
         raise FormatError(f"{place}: not a prediction ({error})") from None
 
 
-def _tsv(numbered: Iterator[tuple[int, str]], source: Source, mention_source: str) -> Iterator[Prediction]:
+def _rows(numbered: Iterator[tuple[int, str]], header: str, source: Source) -> Iterator[tuple[int, list[str]]]:
+    """The columns of `HEADER` in its order, with the number of their line."""
+    rows = ((number, line.split("\t")) for number, line in numbered if line)
+    names = header.split("\t")
+    if tuple(names) in (HEADER, HEADER[:-1]):
+        yield from rows
+        return
+    order = columns_of(header)
+    for number, columns in rows:
+        if len(columns) != len(names):
+            raise FormatError(f"{source.path}:{number}: columns: {len(columns)}; the header has {len(names)}")
+        yield number, [columns[at] for at in order]
+
+
+def _tsv(rows: Iterator[tuple[int, list[str]]], source: Source, mention_source: str) -> Iterator[Prediction]:
     identifier, mentions, number = "", list[Mention](), 0
-    for number, line in numbered:
-        if not line:
-            continue
-        columns = line.split("\t")
+    for number, columns in rows:
         if mentions and columns[0] != identifier:
             yield _from_rows(identifier, mentions, f"{source.path}:{number}")
             mentions = []
@@ -210,7 +231,9 @@ def _from_rows(identifier: str, mentions: list[Mention], place: str) -> Predicti
 
 def _mention(columns: list[str], mention_source: str) -> Mention:
     if len(columns) not in (4, 5):
-        raise ValueError(f"{len(columns)} columns; allowed are {', '.join(HEADER)}, the score may be empty")
+        raise ValueError(f"columns: {len(columns)}; allowed are {', '.join(HEADER)}, the score may be empty")
+    if not columns[0]:
+        raise ValueError("the document id is empty; give each document one")
     try:
         spans: Fragments = ((_integer(columns[2]), _integer(columns[3])),) if ";" not in columns[2] else _spans(columns)
         score = _score(columns[4]) if len(columns) == 5 and columns[4] else None
@@ -234,7 +257,10 @@ def _integer(text: str) -> int:
 def _score(text: str) -> float:
     if not text.isascii() or "_" in text:
         raise ValueError(f"{text!r} is no number")
-    return float(text)
+    value = float(text)
+    if value > 1.0:
+        raise ValueError("the score must be a probability from 0 to 1; divide percentages by 100, or leave it empty")
+    return value
 
 
 def _unbroken(value: str, what: str) -> str:

@@ -13,6 +13,7 @@ from typing import Final
 from msgspec import UNSET
 
 from fascicle.combine.align import some_documents
+from fascicle.combine.type_names import near_hint, near_names
 from fascicle.core.document import GOLD, Document, Mention
 from fascicle.errors import InputError
 from fascicle.evaluate.inputs import check_texts
@@ -43,6 +44,10 @@ class Member:
     files: tuple[Path, ...]
     wrong: tuple[Predicted, ...]
     chosen: Predicted | None = None
+
+    def types(self) -> set[str]:
+        """That it has ever predicted."""
+        return {mention.type for said in self.wrong for mentions in said.values() for mention in mentions}
 
     @property
     def sha256(self) -> str:
@@ -169,12 +174,13 @@ def _check_types(member: Member, types: set[str], *, chosen: bool) -> None:
         types: of the gold.
         chosen: whether the recipe chooses or renames types of the corpus, so that a strange one is likely another name.
     """
-    used = {mention.type for said in member.wrong for mentions in said.values() for mention in mentions}
-    folded = {name.casefold(): name for name in types}
+    used = member.types()
+    folded = {name.casefold() for name in types}
     other = sorted(used - types)
-    same = [name for name in other if name.casefold() in folded]
+    same = [name for name in other if name.casefold() in folded or near_names(name, types - used)]
     if other and (chosen or same or not used & types):
+        name = (same or other)[0]
         raise InputError(
-            f"{member.name} has the type {(same or other)[0]!r}, but the types of the gold are "
-            f"{', '.join(sorted(types))}; rename them in its predictions, or leave it out"
+            f"{member.name} has the type {name!r}, but the types of the gold are {', '.join(sorted(types))}"
+            f"{near_hint(name, types)}; rename it in the predictions, or leave the system out"
         )

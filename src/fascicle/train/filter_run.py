@@ -16,6 +16,7 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +24,7 @@ import numpy as np
 import torch
 
 from fascicle import __version__
-from fascicle.core.document import Mention
+from fascicle.core.document import GOLD, Mention
 from fascicle.errors import RecipeError
 from fascicle.models.encoder import Pretrained, load_pretrained
 from fascicle.models.filter import Fresh, fresh_filter
@@ -89,7 +90,10 @@ def run_filter(recipe: FilterRecipe, folder: Path, *, resume: bool = False) -> I
     if text := slow_precision(trainer.device, recipe.training):
         yield Note(text=text)
     write_json(folder / "split.json", _split_facts(material))
-    yield from (Note(text=text) for text in (*parts.notes, *fresh.notes, *_notes(recipe, data, held, material)))
+    yield from (
+        Note(text=text)
+        for text in (*parts.notes, *fresh.notes, *_strange(parts, members), *_notes(recipe, data, held, material))
+    )
     threshold = [material.documents["dev"][identifier] for identifier in material.splits["dev"].threshold]
     exam = Exam(inputs=held[0], labels=held[1], documents=threshold, members=members[0])
     session = FilterSession(folder=folder, recipe=recipe, manifest=manifest, tokenizer=fresh.tokenizer, exam=exam)
@@ -196,6 +200,16 @@ def _split_facts(material: Material) -> dict[str, Any]:
 def _sizes(labels: np.ndarray[Any, np.dtype[np.int64]]) -> dict[str, int]:
     correct = int(labels.sum())
     return {"correct": correct, "incorrect": len(labels) - correct}
+
+
+def _strange(parts: Parts, members: tuple[list[Member], list[Member]]) -> Iterator[str]:
+    gold = {mention.type for document in (*parts.train, *parts.dev) for mention in document.layer(GOLD)}
+    for member in chain(*members):
+        if strange := sorted(member.types() - gold):
+            yield (
+                f"{member.name} predicts what the gold never has, and all of it is learnt as incorrect: "
+                f"{', '.join(strange)}"
+            )
 
 
 def _notes(recipe: FilterRecipe, data: FilterSet, held: Inputs, material: Material) -> Iterator[str]:
