@@ -1,6 +1,6 @@
 """Measures the span typer on the corpora of *span-level-strategy*, Table 2, and on what its figures leave out.
 
-usage: FASCICLE_DATA=... python benchmarks/span_typer.py CORPUS [--seed N] [--found] [--work FOLDER]
+usage: FASCICLE_DATA=... python benchmarks/span_typer.py CORPUS [--seed N] [--found] [--work FOLDER] [--words]
 
 The plan, fixed before the runs:
 
@@ -36,8 +36,10 @@ from fascicle.commands.vectors import sentences_of
 from fascicle.core.document import Document, Mention
 from fascicle.formats.conll import ConllOptions
 from fascicle.formats.files import read, write
+from fascicle.models.span_typer import load_typer
 from fascicle.recipe.typer import TyperRecipe, parse_typer_recipe
 from fascicle.train.typer import TyperFinished, UpdateDone, run_typer, use_threads
+from fascicle.train.typer_scores import word_counts
 from fascicle.vectors.cooccurrence import count_cooccurrence
 from fascicle.vectors.files import write_vectors
 from fascicle.vectors.glove import GloveSettings, train_glove
@@ -199,6 +201,7 @@ def main() -> None:
     parser.add_argument("corpus", choices=CORPORA)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--found", action="store_true", help="learn to find mentions too, by trying all spans")
+    parser.add_argument("--words", action="store_true", help="add to a result of before what test words lack a vector")
     parser.add_argument("--work", type=Path, default=Path("runs") / "span-typer")
     parser.add_argument("--device", default="cpu")
     args = parser.parse_args()
@@ -207,6 +210,9 @@ def main() -> None:
     train, test = files_of(corpus, folder)
     vectors = vectors_of(train, folder)
     name = f"{args.corpus}{'-found' if args.found else ''}-s{args.seed}"
+    if args.words:
+        add_words(name, folder, test)
+        return
     settings: dict[str, object] = {"updates": 300 if args.found else corpus.updates}
     if args.found:
         settings |= {
@@ -248,8 +254,17 @@ def main() -> None:
     )
     scores = finished.parts["test"]
     print(f"{name}: typing {scores.typing.accuracy:.4f}, lookup {scores.lookup.accuracy:.4f}", end=", ")
-    print(f"majority {scores.majority.accuracy:.4f}, {asdict(scores.published)}", end=", ")
+    print(f"majority {scores.majority.accuracy:.4f}, {scores.published}", end=", ")
     print(f"found {scores.found.micro if scores.found else '-'}, {finished.cpu_seconds / 60:.1f} CPU minutes")
+
+
+def add_words(name: str, folder: Path, test: Path) -> None:
+    """Adds to a result, made before this was counted, how many words of the mentions of test have no vector."""
+    place = RESULTS / "span-typer" / f"{name}.json"
+    value = json.loads(place.read_text(encoding="utf-8"))
+    words, unknown = word_counts(load_typer(folder / name / "model"), list(read(test)))
+    value["test"] |= {"words": words, "words_without_vector": unknown}
+    place.write_text(json.dumps(value, indent=1) + "\n", encoding="utf-8")
 
 
 def files_of(corpus: Corpus, folder: Path) -> tuple[Path, Path]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -35,6 +36,25 @@ def test_vectors_of_a_corpus_hold_its_words(typer_run: Path) -> None:
     found = read_vectors(typer_run / "toy.vec")
     assert found.dimension == 8
     assert {"aspirin", "lung", "<unk>"} <= set(found.words)
+
+
+def test_vectors_see_no_test_part_unless_asked(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for part, word in (("train", "fever"), ("test", "gout")):
+        folder = tmp_path / "corpus" / part
+        folder.mkdir(parents=True)
+        (folder / "a.txt").write_text(f"{word} of {word}", encoding="utf-8")
+        (folder / "a.ann").write_text("", encoding="utf-8")
+    with zipfile.ZipFile(tmp_path / "corpus.zip", "w") as archive:
+        for path in sorted((tmp_path / "corpus").rglob("*.*")):
+            archive.write(path, path.relative_to(tmp_path).as_posix())
+    out, options = tmp_path / "out.vec", ("--dimension", "2", "--passes", "1")
+    for given in ("corpus", "corpus.zip", "corpus.zip/corpus"):
+        assert main(["vectors", str(tmp_path / given), "-o", str(out), *options]) == 2
+        assert "holds the part 'test' beside the training part" in capsys.readouterr().err
+        assert not out.exists()
+    for given, words in ((("corpus/train",), {"fever", "of"}), (("corpus", "--all-parts"), {"fever", "of", "gout"})):
+        assert main(["vectors", str(tmp_path / given[0]), *given[1:], "-o", str(out), "--overwrite", *options]) == 0
+        assert set(read_vectors(out).words) - {"<unk>"} == words
 
 
 def test_vectors_are_not_overwritten(typer_run: Path, toy_corpus: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import math
 from collections import Counter
@@ -12,9 +13,11 @@ import numpy as np
 import pytest
 import torch
 
+from fascicle.cli import main
+from fascicle.commands.typing_text import typing_text
 from fascicle.core.document import Document, Mention
 from fascicle.errors import InputError, ModelError, OutputError, RecipeError, UsageError
-from fascicle.formats.files import read
+from fascicle.formats.files import read, write
 from fascicle.models.span_typer import SpanTyper, TyperModel, Vocabulary, load_typer, save_typer
 from fascicle.nn.span_reader import count_loss
 from fascicle.recipe.settings import CorpusTypes
@@ -84,6 +87,7 @@ def test_a_run_learns_its_corpus_and_is_repeatable(tmp_path: Path, toy_corpus: P
     assert scores.typing.accuracy >= scores.majority.accuracy
     assert scores.lookup.accuracy == 1.0
     assert scores.found is None
+    assert scores.published is not None
     assert scores.published.f1 == pytest.approx(2 * scores.typing.accuracy / (1 + scores.typing.accuracy))
     written = json.loads((tmp_path / "run" / "scores.json").read_text())
     assert written["test"]["typing"]["accuracy"] == scores.typing.accuracy
@@ -103,6 +107,75 @@ def test_a_part_without_mentions_is_not_scored(tmp_path: Path, toy_corpus: Path)
     _, end = finished(msgspec.structs.replace(recipe, corpus=corpus), tmp_path / "run")
     assert end.parts == {}
     assert (tmp_path / "run" / "model").is_dir()
+
+
+def native(path: Path, text: str, *mentions: Mention) -> str:
+    write(path, [Document(id="d", text=text, mentions=mentions)], format="native", overwrite=True)
+    return str(path)
+
+
+def test_a_mention_without_a_word_is_refused_before_training(tmp_path: Path, toy_corpus: Path) -> None:
+    recipe = recipe_of(tmp_path, toy_corpus, updates=3)
+    bad = native(tmp_path / "bad.jsonl", "lung cancer", Mention(((4, 5),), "Disease"))
+    for part in ("dev", "test"):
+        corpus = msgspec.structs.replace(recipe.corpus, **{part: bad}, documents="auto")
+        with pytest.raises(InputError, match=r"the span \(4, 5\) of document 'd' holds no word"):
+            list(run_typer(msgspec.structs.replace(recipe, corpus=corpus), tmp_path / "run"))
+        assert not (tmp_path / "run").exists()
+
+
+def test_with_discontinuous_mentions_alone_there_is_no_published_figure(tmp_path: Path, toy_corpus: Path) -> None:
+    torn = native(tmp_path / "torn.jsonl", "lung and liver cancer", Mention(((0, 4), (15, 21)), "Disease"))
+    recipe = recipe_of(tmp_path, toy_corpus, updates=3)
+    corpus = msgspec.structs.replace(recipe.corpus, test=torn, documents="auto")
+    _, end = finished(msgspec.structs.replace(recipe, corpus=corpus), tmp_path / "run")
+    scores = end.parts["test"]
+    assert (scores.typing.mentions, scores.published) == (1, None)
+    assert scores.as_dict()["published_protocol"] is None
+    assert "published protocol" not in typing_text(scores)
+
+
+def test_words_without_a_vector_are_those_of_the_scored_mentions(tmp_path: Path, toy_corpus: Path) -> None:
+    text = "quux cancer of the blarg"
+    given_ = (Mention(((0, 11),), "Disease"), Mention(((19, 24),), "Disease"))
+    new = native(tmp_path / "new.jsonl", text, *given_)
+    recipe = recipe_of(tmp_path, toy_corpus, updates=3)
+    corpus = msgspec.structs.replace(recipe.corpus, test=new, documents="auto")
+    _, end = finished(msgspec.structs.replace(recipe, corpus=corpus), tmp_path / "run")
+    scores = end.parts["test"]
+    assert (scores.words, scores.words_without_vector) == (3, 2)
+    assert "words without a vector   66.67 %  of 3 words in these mentions" in typing_text(scores)
+
+
+def test_an_interrupted_run_leaves_nothing(tmp_path: Path, toy_corpus: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    path = tmp_path / "a.toml"
+    path.write_text(
+        f'name = "a"\n[corpus]\ntrain = "{toy_corpus}"\n[vectors]\npath = "{vectors_file(tmp_path)}"\n'
+        "[typer]\nupdates = 2\n"
+    )
+    monkeypatch.setattr("fascicle.train.typer.train_typer", interrupted)
+    with contextlib.suppress(KeyboardInterrupt, SystemExit):
+        main(["typer", "train", str(path), "-o", str(tmp_path / "run")])
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_place_for_the_mapped_copy_that_cannot_be_is_named_with_its_key(tmp_path: Path, toy_corpus: Path) -> None:
+    recipe = recipe_of(tmp_path, toy_corpus)
+    vectors = msgspec.structs.replace(recipe.vectors, cache=str(tmp_path / "no" / "where"))
+    with pytest.raises(OutputError, match=r'give another place with vectors\.cache \("none" keeps no mapped copy\)$'):
+        list(run_typer(msgspec.structs.replace(recipe, vectors=vectors), tmp_path / "run"))
+
+
+def test_mentions_that_can_never_be_found_are_counted(tmp_path: Path) -> None:
+    documents = [Document(id="d", text=TEXT, sentences=SENTENCES, mentions=(*GOLD, Mention(((12, 25),), "Disease")))]
+    vocabulary = Vocabulary(WORDS, lowercase=False)
+    for width, expected in ((3, 2), (1, 3)):  # one discontinuous, one across sentences, and "lung cancer"
+        data = typer_data(documents, vocabulary, SpanTyperSettings(nothing=True, width=width))
+        assert data.facts["never_found"] == expected
+    assert "never_found" not in typer_data(documents, vocabulary, SpanTyperSettings()).facts
 
 
 def test_excluded_documents_and_unknown_types_are_heeded(tmp_path: Path, toy_corpus: Path) -> None:

@@ -26,7 +26,15 @@ GLOVE = b"the 0.5 1 -2\n<unk> 9 9 9\nB-cell 1e-2 0 3\n"
 
 
 @pytest.mark.parametrize(
-    "content", [GLOVE, b"3 3\n" + GLOVE, gzip.compress(GLOVE, mtime=0), GLOVE.replace(b"\n", b" \r\n")]
+    "content",
+    [
+        GLOVE,
+        b"3 3\n" + GLOVE,
+        gzip.compress(GLOVE, mtime=0),
+        GLOVE.replace(b"\n", b" \r\n"),
+        b"\xef\xbb\xbf3 3\n" + GLOVE,
+        b"\xef\xbb\xbf" + GLOVE,
+    ],
 )
 def test_both_forms_give_the_same_rows(tmp_path: Path, content: bytes) -> None:
     found = read_vectors(file_of(tmp_path, content))
@@ -51,6 +59,23 @@ def test_duplicates_and_other_encodings_are_left_out_and_counted(tmp_path: Path)
     assert [s.partition(" rows")[0] for s in found.report.sentences()] == ["2", "1"]
 
 
+def test_a_file_with_fewer_rows_than_its_first_line_says_is_told(tmp_path: Path) -> None:
+    path = file_of(tmp_path, b"5 2\na 1 2\na 3 4\n")
+    for cache in (None, cache_beside(path), cache_beside(path)):  # read, read and kept, from the copy
+        said = read_vectors(path, cache=cache).report.sentences()
+        assert said[-1] == "the first line of the file of vectors says 5 rows, but it has 2: it may be cut off"
+    assert read_vectors(file_of(tmp_path, b"2 2\na 1 2\na 3 4\n")).report.announced == 0
+
+
+def test_a_folder_with_files_of_a_user_is_no_place_for_the_copy(tmp_path: Path) -> None:
+    path, own = file_of(tmp_path, GLOVE), tmp_path / "own"
+    own.mkdir()
+    (own / "thesis.txt").write_text("years of work")
+    with pytest.raises(OutputError, match=r"holds 'thesis\.txt', which is no part of a mapped copy"):
+        read_vectors(path, cache=own)
+    assert [file.name for file in own.iterdir()] == ["thesis.txt"]
+
+
 def test_a_word_may_hold_blanks(tmp_path: Path) -> None:
     found = read_vectors(file_of(tmp_path, b"a 1 2\n. . . 3 4\nat name@x.org 5 6\n"))
     assert found.words == ("a", ". . .", "at name@x.org")
@@ -65,7 +90,9 @@ def test_a_word_may_hold_blanks(tmp_path: Path) -> None:
         (b"a 1 2\nb 1 x\n", ":2: a row holds something else than a word and 2 numbers"),
         (b"a 1 2\nb 1 nan\n", ":2: a vector with a number that is not finite"),
         (b"a 1 2\n 1 2\n", ":2: a row without a word"),
-        (b"alone\n", ":1: a row with 0 numbers"),
+        (b"a 1 2\nb 1e39 2\n", ":2: a vector with a number that is not finite"),
+        (b"alone\n", ":1: a row without numbers, or with other marks than blanks between them"),
+        (b"a\t1\t2\n", ":1: a row without numbers, or with other marks than blanks between them"),
         (gzip.compress(GLOVE, mtime=0)[:-9], "damaged gzip file"),
     ],
 )

@@ -4,15 +4,22 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterable, Iterator
+from pathlib import Path, PurePosixPath
+from typing import Final
 
 from fascicle.commands.console import Tally, say
 from fascicle.commands.inputs import add_reading, paths_of, read_file
 from fascicle.commands.parsing import Parser, add_overwrite, add_strict, natural, positive
 from fascicle.core.document import Document
+from fascicle.errors import UsageError
 from fascicle.formats.atomic import check_target
+from fascicle.formats.brat_lines import SUFFIXES
+from fascicle.formats.tree import archive_of, open_tree
 from fascicle.text.segment import segmenter
 from fascicle.text.surfaces import SurfaceReader
 
+_TRAIN: Final = frozenset(("train", "training"))
+_HELD_OUT: Final = frozenset(("dev", "devel", "development", "valid", "validation", "test", "testing"))
 HELP = "train static word vectors (GloVe) on the text of a corpus"
 
 
@@ -26,6 +33,9 @@ def configure(parser: Parser) -> None:
         help="files, folders, zips: the training part alone, unless vectors may know the words of dev and test",
     )
     parser.add_argument("-o", "--output", required=True, metavar="FILE", help="the vectors as text; .gz packs them")
+    parser.add_argument(
+        "--all-parts", action="store_true", help="of a folder or zip with parts, read dev and test too, not train alone"
+    )
     parser.add_argument("--dimension", type=positive, default=300, metavar="N", help="default: 300")
     parser.add_argument("--window", type=positive, default=15, metavar="N", help="words to each side; default: 15")
     parser.add_argument("--least", type=positive, default=1, metavar="N", help="occurrences of a word; default: 1")
@@ -51,6 +61,9 @@ def run(args: argparse.Namespace) -> int:
     check_target(args.output, overwrite=args.overwrite)
     tally = Tally()
     paths = paths_of(args.files, format_name=args.input_format)
+    if not args.all_parts:
+        for path in paths:
+            _check_part(path)
     documents = (document for path in paths for document in read_file(path, args, format_name=args.input_format))
     sentences = sentences_of(tally.observe(documents), segmenter_name=args.segmenter, lowercase=args.lowercase)
     table = count_cooccurrence(sentences, window=args.window, least=args.least, most=args.words)
@@ -62,6 +75,19 @@ def run(args: argparse.Namespace) -> int:
     write_vectors(args.output, vectors, overwrite=args.overwrite)
     tally.say(verbose=args.verbose)
     return tally.exit_code(strict=args.strict)
+
+
+def _check_part(path: str) -> None:
+    """Vectors that were trained on a test part have seen its words."""
+    if not Path(path).is_dir() and archive_of(path) is None:
+        return
+    with open_tree(path, suffixes=SUFFIXES) as tree:
+        folders = {part.casefold() for name in tree.names for part in PurePosixPath(name).parent.parts}
+    if folders & _TRAIN and (others := sorted(folders & _HELD_OUT)):
+        raise UsageError(
+            f"{path} holds the part {others[0]!r} beside the training part, whose words the vectors would know; give "
+            "the training part alone, or say --all-parts"
+        )
 
 
 def sentences_of(documents: Iterable[Document], *, segmenter_name: str, lowercase: bool) -> Iterator[list[str]]:

@@ -98,7 +98,7 @@ class TyperModel:
         self.network = network.eval()
         self.vocabulary = vocabulary
         self.manifest = manifest
-        self._segmenter = segmenter(manifest.settings.segmenter)
+        self.segmenter = segmenter(manifest.settings.segmenter)
 
     @property
     def types(self) -> tuple[str, ...]:
@@ -107,7 +107,7 @@ class TyperModel:
 
     def reader(self, document: Document) -> SurfaceReader:
         """A document, cut as the model wants it."""
-        return SurfaceReader(document, self._segmenter)
+        return SurfaceReader(document, self.segmenter)
 
     def probabilities(self, surfaces: Sequence[Surface]) -> Doubles:
         """The probability of each class, ``[m, C]``; words alike have the same, and are read once."""

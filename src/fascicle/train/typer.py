@@ -33,12 +33,13 @@ from fascicle.models.span_typer import SpanTyper, TyperModel, Vocabulary, save_t
 from fascicle.nn.span_reader import count_loss
 from fascicle.recipe.manifest import file_sha256
 from fascicle.recipe.typer import SpanTyperSettings, TyperManifest, TyperRecipe
+from fascicle.text.segment import segmenter
 from fascicle.train.corpus import part_sha256
 from fascicle.train.environment import describe_environment
 from fascicle.train.events import Note
 from fascicle.train.parts import read_parts
 from fascicle.train.typer_data import TyperData, typer_data
-from fascicle.train.typer_scores import TyperScores, score_typer
+from fascicle.train.typer_scores import TyperScores, score_typer, training_pairs
 from fascicle.vectors.files import cache_beside, read_vectors
 from fascicle.vectors.table import StaticVectors
 
@@ -134,6 +135,8 @@ def run_typer(recipe: TyperRecipe, folder: Path, *, device: str = "cpu") -> Iter
     vectors = open_vectors(recipe)
     vocabulary = Vocabulary(vectors.words, lowercase=recipe.vectors.lowercase)
     data = typer_data(documents["train"], vocabulary, recipe.typer)
+    for part in ("dev", "test"):
+        training_pairs(documents[part], segmenter(recipe.typer.segmenter))  # refuses a mention without a word now
     _start(folder, recipe)
     yield from (Note(text=text) for text in (*notes, *notes_of(vectors, data)))
     with atomic_text_writer(folder / "run.json") as stream:
@@ -173,7 +176,10 @@ def open_vectors(recipe: TyperRecipe) -> StaticVectors:
     settings = recipe.vectors
     beside = cache_beside(settings.path)
     cache = None if settings.cache == "none" else Path(settings.cache) if settings.cache else beside
-    return read_vectors(settings.path, dimension=settings.dimension or None, cache=cache)
+    try:
+        return read_vectors(settings.path, dimension=settings.dimension or None, cache=cache)
+    except OutputError as error:
+        raise OutputError(f'{error} with vectors.cache ("none" keeps no mapped copy)') from None
 
 
 def notes_of(vectors: StaticVectors, data: TyperData) -> list[str]:
@@ -187,8 +193,11 @@ def notes_of(vectors: StaticVectors, data: TyperData) -> list[str]:
         found.append(f"{unknown:,} of {facts['words_in_mentions']:,} words in mentions ({share:.1%}) have no vector")
     if facts["discontinuous"]:
         found.append(f"{facts['discontinuous']:,} mentions are discontinuous: each fragment is taught as its own span")
-    if facts["across_sentences"]:
-        found.append(f"{facts['across_sentences']:,} mentions go beyond their sentence: typed, but never found")
+    if lost := facts.get("never_found"):
+        found.append(
+            f"{lost:,} of {facts['mentions']:,} mentions can be typed, but never found: they are discontinuous, longer "
+            "than width, go beyond their sentence, or cut a word"
+        )
     return found
 
 

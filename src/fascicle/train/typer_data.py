@@ -154,6 +154,11 @@ def typer_data(documents: Sequence[Document], vocabulary: Vocabulary, settings: 
     if settings.nothing:
         pool = _count_nothing(readers, gold, vocabulary, classes=len(types) + 1, width=settings.width, counts=counts)
         facts["places_without_mention"] = len(pool.starts)
+        facts["never_found"] = sum(
+            not _findable(reader, mention, settings.width)
+            for reader, mentions in zip(readers, gold, strict=True)
+            for mention in mentions
+        )
     return TyperData(
         types=types, taught=_gathered(counts, len(types) + settings.nothing), pool=pool, pairs=pairs, facts=facts
     )
@@ -177,6 +182,14 @@ def _facts(
         "across_sentences": sum(reader.crosses_sentences(fragment) for reader, fragment in fragments),
         "inside_words": sum(reader.aligned(fragment) is None for reader, fragment in fragments),
     }
+
+
+def _findable(reader: SurfaceReader, mention: Mention, width: int) -> bool:
+    """Whether a mention is among the spans that are tried."""
+    if len(mention.spans) > 1 or reader.crosses_sentences(mention.spans[0]):
+        return False
+    place = reader.aligned(mention.spans[0])
+    return place is not None and place[1] - place[0] <= width
 
 
 def _count_nothing(

@@ -54,18 +54,24 @@ class TyperScores:
         typing: of given mentions.
         majority: the same of always saying the most frequent type of train.
         lookup: the same of saying the type that a string has most often in train.
+        words: in the given mentions.
+        words_without_vector: those of them that the vectors do not know.
         found: of finding mentions, strictly; only for models with a class "no mention".
     """
 
     typing: TypingScores
     majority: TypingScores
     lookup: TypingScores
+    words: int
+    words_without_vector: int
     found: Scores | None = None
 
     @property
-    def published(self) -> PublishedProtocol:
-        """The figures of the paper's Table 2, which are not those of recognition."""
+    def published(self) -> PublishedProtocol | None:
+        """The figures of the paper's Table 2, not those of recognition; ``None`` where all are discontinuous."""
         typing = self.typing
+        if not typing.contiguous:
+            return None
         return published_protocol_f1(
             typing.contiguous_right,
             typing.contiguous,
@@ -79,7 +85,9 @@ class TyperScores:
             "typing": self.typing.as_dict(),
             "majority_accuracy": self.majority.accuracy,
             "lookup_accuracy": self.lookup.accuracy,
-            "published_protocol": asdict(self.published),
+            "published_protocol": asdict(self.published) if self.published is not None else None,
+            "words": self.words,
+            "words_without_vector": self.words_without_vector,
             "found": None if self.found is None else self.found.as_dict(),
         }
 
@@ -144,12 +152,21 @@ def score_typer(
         patches = model.predict(documents)
         predicted = {document.id: patch.add for document, patch in zip(documents, patches, strict=True)}
         found = score(layers(documents), predicted)
+    words, unknown = word_counts(model, documents)
     return TyperScores(
         typing=score_typing(typed),
+        words=words,
+        words_without_vector=unknown,
         majority=score_typing(_looked_up(readers, lookup.always_majority)),
         lookup=score_typing(_looked_up(readers, lookup)),
         found=found,
     )
+
+
+def word_counts(model: TyperModel, documents: Sequence[Document]) -> tuple[int, int]:
+    """The words in gold mentions, and those of them that have no vector."""
+    words = [word for surface, _ in training_pairs(documents, model.segmenter) for word in surface]
+    return len(words), sum(not model.vocabulary.knows(word) for word in words)
 
 
 def training_pairs(documents: Sequence[Document], segmenter: Segmenter) -> list[tuple[tuple[str, ...], str]]:

@@ -6,6 +6,7 @@ with the number of rows and the dimension. A word may hold blanks itself, as in 
 
 from __future__ import annotations
 
+import codecs
 import gzip
 import hashlib
 import json
@@ -19,7 +20,7 @@ from typing import Any, BinaryIO, Final, cast
 import msgspec
 import numpy as np
 
-from fascicle.errors import FormatError, InputError
+from fascicle.errors import FormatError, InputError, OutputError
 from fascicle.formats.atomic import atomic_folder, output
 from fascicle.formats.source import GZIP
 from fascicle.vectors.table import Floats, StaticVectors, VectorReport
@@ -57,13 +58,15 @@ def read_vectors(path: str | Path, *, dimension: int | None = None, cache: Path 
         InputError: no such file, or no row in it.
         FormatError: a row without a word, with too few or too many numbers, or with something else than finite numbers;
             another dimension than was asked for.
-        OutputError: the copy cannot be written there.
+        OutputError: the copy cannot be written there, or other files lie there.
     """
     path = Path(path)
     if not path.is_file():
         raise InputError(f"there is no file of vectors at {path}; give a GloVe or word2vec text file")
     found = _mapped(path, cache) if cache is not None else None
     if found is None:
+        if cache is not None:
+            _check_own(cache)
         found = _parsed(path)
         if cache is not None:
             _store(path, cache, found)
@@ -100,11 +103,11 @@ def _parsed(path: Path) -> StaticVectors:
     words: dict[str, None] = {}
     numbers = bytearray()
     counts = dict.fromkeys(("duplicates", "not_utf8", "first_duplicate", "first_not_utf8"), 0)
-    dimension = 0
+    announced = dimension = 0
     for number, line in _lines(path):
         parts = line.split(b" ")
         if number == 1 and len(parts) == 2 and all(part.isdigit() for part in parts):
-            dimension = int(parts[1])  # the first line of word2vec
+            announced, dimension = int(parts[0]), int(parts[1])  # the first line of word2vec
             continue
         dimension = dimension or len(parts) - 1
         name, row = _row(parts, dimension, f"{path}:{number}")
@@ -121,7 +124,10 @@ def _parsed(path: Path) -> StaticVectors:
     if not words:
         raise InputError(f"{path} holds no vector; give a GloVe or word2vec text file")
     matrix = np.frombuffer(numbers, dtype=np.float32).reshape(len(words), dimension)
-    return StaticVectors(words=tuple(words), matrix=matrix, report=VectorReport(rows=len(words), **counts))
+    if announced == len(words) + counts["duplicates"] + counts["not_utf8"]:
+        announced = 0
+    report = VectorReport(rows=len(words), announced=announced, **counts)
+    return StaticVectors(words=tuple(words), matrix=matrix, report=report)
 
 
 def _count(counts: dict[str, int], what: str, line: int) -> None:
@@ -140,6 +146,8 @@ def _lines(path: Path) -> Iterator[tuple[int, bytes]]:
         try:
             while line := stream.readline(_LONGEST_ROW):
                 number += 1
+                if number == 1:
+                    line = line.removeprefix(codecs.BOM_UTF8)
                 if len(line) == _LONGEST_ROW:
                     raise FormatError(f"{path}:{number}: a row of more than {_LONGEST_ROW:,} bytes is no vector")
                 if line := line.rstrip(b"\r\n \t"):
@@ -150,7 +158,12 @@ def _lines(path: Path) -> Iterator[tuple[int, bytes]]:
 
 def _row(parts: list[bytes], dimension: int, place: str) -> tuple[bytes, Floats]:
     """The word and the numbers of a row."""
-    if len(parts) < dimension + 1 or dimension < 1:
+    if dimension < 1:
+        raise FormatError(
+            f"{place}: a row without numbers, or with other marks than blanks between them; a row is a word and its "
+            "numbers, with one blank between any two"
+        )
+    if len(parts) < dimension + 1:
         raise FormatError(
             f"{place}: a row with {len(parts) - 1} numbers, where the vectors of this file have {dimension}; give each "
             "word one row with all its numbers"
@@ -164,7 +177,8 @@ def _row(parts: list[bytes], dimension: int, place: str) -> tuple[bytes, Floats]
             "one row with all its numbers"
         )
     try:
-        row = np.array([float(value) for value in numbers], dtype=np.float32)
+        with np.errstate(over="ignore"):  # what is too large for float32 is not finite, and refused below
+            row = np.array([float(value) for value in numbers], dtype=np.float32)
     except ValueError:
         raise FormatError(f"{place}: a row holds something else than a word and {dimension} numbers") from None
     if not np.isfinite(row).all():
@@ -199,6 +213,16 @@ def _is_of(path: Path, facts: _Facts) -> bool:
     if facts.format != _FORMAT or facts.size != stat.st_size:
         return False
     return facts.modified == stat.st_mtime_ns or facts.sha256 == _sha256(path)
+
+
+def _check_own(cache: Path) -> None:
+    """A copy replaces its whole folder, so nothing else may lie there."""
+    others = sorted({p.name for p in cache.iterdir()} - {_MATRIX, _WORDS, _FACTS}) if cache.is_dir() else []
+    if others:
+        raise OutputError(
+            f"the folder {cache} holds {others[0]!r}, which is no part of a mapped copy of vectors; give the copy a "
+            "folder of its own, or give another place"
+        )
 
 
 def _store(path: Path, cache: Path, vectors: StaticVectors) -> None:

@@ -16,7 +16,6 @@ Floats = NDArray[np.float32]
 Ints = NDArray[np.int64]
 
 UNKNOWN_WORDS: Final = ("<unk>", "<UNK>", "[UNK]", "UNK", "unk")  # as tools write the row of unknown words
-MEAN: Final = "mean"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,6 +28,7 @@ class VectorReport:
         not_utf8: rows left out because their word is no UTF-8.
         first_duplicate: line of the first one, from 1; 0 for none.
         first_not_utf8: the same.
+        announced: rows that the first line says, where it says another number than there are; else 0.
     """
 
     rows: int
@@ -36,6 +36,7 @@ class VectorReport:
     not_utf8: int = 0
     first_duplicate: int = 0
     first_not_utf8: int = 0
+    announced: int = 0
 
     def sentences(self) -> list[str]:
         """What a user should know, if anything."""
@@ -49,6 +50,12 @@ class VectorReport:
             found.append(
                 f"{self.not_utf8:,} rows of vectors have a word that is no UTF-8 and are left out "
                 f"(the first in line {self.first_not_utf8:,})"
+            )
+        if self.announced:
+            there = self.rows + self.duplicates + self.not_utf8
+            found.append(
+                f"the first line of the file of vectors says {self.announced:,} rows, but it has {there:,}: it may be "
+                "cut off"
             )
         return found
 

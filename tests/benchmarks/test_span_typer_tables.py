@@ -1,0 +1,54 @@
+"""The table of the span typer: words without a vector are those of test, of which training knows nothing."""
+
+from __future__ import annotations
+
+import importlib
+import json
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+BENCHMARKS = Path(__file__).resolve().parents[2] / "benchmarks"
+
+RESULT: dict[str, Any] = {
+    "published": [64.98, 78.77],
+    "taught": {"words_in_mentions": 100, "words_without_vector": 0},
+    "cpu_minutes": 3.0,
+    "vectors": {"cpu_minutes": 1.0},
+    "test": {
+        "typing": {"accuracy": 0.5},
+        "lookup_accuracy": 0.25,
+        "majority_accuracy": 0.2,
+        "published_protocol": {"f1": 2 / 3},
+        "words": 40,
+        "words_without_vector": 15,
+    },
+}
+
+
+@pytest.fixture
+def tables(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    monkeypatch.syspath_prepend(BENCHMARKS)
+    return importlib.import_module("span_typer_tables")
+
+
+def row(tables: ModuleType, folder: Path, result: dict[str, Any]) -> list[str]:
+    place = folder / "span-typer" / "harem-s1.json"
+    place.parent.mkdir(exist_ok=True)
+    place.write_text(json.dumps(result))
+    text = tables.span_typer(folder)
+    (line,) = [line for line in text.splitlines() if line.startswith("| harem")]
+    return [cell.strip() for cell in line.strip("|").split("|")]
+
+
+def test_a_row_has_the_words_of_test(tables: ModuleType, tmp_path: Path) -> None:
+    cells = row(tables, tmp_path, RESULT)
+    assert cells[:7] == ["harem", "1 of 3", "50.00", "25.00", "+25.00", "20.00", "66.67"]
+    assert cells[-2:] == ["37.5 %", "3.0 + 1.0"]
+
+
+def test_a_result_that_does_not_have_them_says_nothing_of_them(tables: ModuleType, tmp_path: Path) -> None:
+    old = {key: value for key, value in RESULT["test"].items() if not key.startswith("words")}
+    assert row(tables, tmp_path, {**RESULT, "test": old})[-2] == "not measured"
