@@ -20,12 +20,14 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from abstracts import ABSTRACTS, abstracts_of, by_abstract
 from collect_predictions import steady
 from common import HERE, RESULTS, row, write_result
 from fascicle.combine.align import System, align
@@ -38,6 +40,7 @@ from fascicle.evaluate.intervals import MEASURES, bootstrap_difference
 from fascicle.evaluate.scores import Scores, score
 from fascicle.evaluate.search import search
 from fascicle.formats.atomic import atomic_text_writer
+from fascicle.formats.files import read as read_documents
 from fascicle.formats.predictions import Prediction, read, write
 from fascicle.formats.source import Source
 from fascicle.loading import load_filter
@@ -65,6 +68,7 @@ class Part:
         name: ``"dev"`` or ``"test"``.
         runs: the folder of the runs.
         corpus: its name in the grid.
+        abstracts: of test, where a document is a sentence: its id -> the abstract, which intervals draw.
     """
 
     documents: list[Document]
@@ -72,6 +76,7 @@ class Part:
     name: str
     runs: Path
     corpus: str
+    abstracts: Mapping[str, str] = field(default_factory=dict)
 
     def said(self, system: str, *, seed: int = 1) -> Found | None:
         """What one run predicted; ``None`` if there is no such run.
@@ -93,7 +98,7 @@ class Part:
     def score(self, found: Mapping[str, Sequence[Mention]]) -> Scores:
         """Against the gold."""
         bare = {i: tuple(Mention(m.spans, m.type) for m in mentions) for i, mentions in found.items()}
-        return score(layers(self.documents), bare)
+        return by_abstract(score(layers(self.documents), bare), self.abstracts)
 
 
 def part_of(grid: Grid, corpus: str, name: str, runs: Path) -> Part:
@@ -107,8 +112,16 @@ def part_of(grid: Grid, corpus: str, name: str, runs: Path) -> Part:
     if recipe is None:
         raise InputError(f"the grid {grid.name} has no corpus {corpus!r}")
     documents = read_part(recipe.corpus, name)  # type: ignore[arg-type]
+    abstracts = {}
+    if name == "test" and corpus in ABSTRACTS:
+        abstracts = abstracts_of(documents, read_documents(Path(os.environ["FASCICLE_DATA"]) / ABSTRACTS[corpus]))
     return Part(
-        documents=documents, sha256=part_sha256(getattr(recipe.corpus, name)), name=name, runs=runs, corpus=corpus
+        documents=documents,
+        sha256=part_sha256(getattr(recipe.corpus, name)),
+        name=name,
+        runs=runs,
+        corpus=corpus,
+        abstracts=abstracts,
     )
 
 
