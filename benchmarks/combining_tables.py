@@ -108,16 +108,26 @@ def filters(results: Path) -> str:
     """
     body = []
     for corpus in CORPORA:
-        found = read_result(results / "combining", corpus).get("filters", {})
+        result = read_result(results / "combining", corpus)
+        found = result.get("filters", {})
         for name, gains in found.items():
             kinds = (("tn", "fp"), ("tp", "fn"))  # incorrect, correct
             held = [100 * gains["held_out"][a] / (gains["held_out"][a] + gains["held_out"][b]) for a, b in kinds]
             shares = f"{held[0]:.0f} %, {100 - held[1]:.0f} %"
-            body.append([corpus, name, gains["over"], *(_gap(gains[of]) for of in MEASURES), shares])
+            rejected = _rejected(result["rows"], name)
+            body.append([corpus, name, gains["over"], *(_gap(gains[of]) for of in MEASURES), shares, rejected])
         if not found:
-            body.append([corpus, *[MISSING] * 6])
-    gained, held_out = (f"{of}, gained" for of in SAID), "held out: incorrect and correct examples that it rejects"
-    return markdown(["corpus", "filter", "its best member on dev", *gained, held_out], body)
+            body.append([corpus, *[MISSING] * 7])
+    rejects = ("held out, from one half: incorrect, correct", "of the union on test, from its threshold: the same")
+    head = ["corpus", "filter", "its best member on dev", *(f"{of}, gained" for of in SAID)]
+    return markdown([*head, *(f"it rejects, {where}" for where in rejects)], body)
+
+
+def _rejected(rows: Mapping[str, Mapping[str, Mapping[str, int]]], name: str) -> str:
+    """Which shares of what is false and of what is right in its union a filter leaves out."""
+    kept, given = (rows[one]["micro"] for one in (name, name.partition("(")[2].partition(")")[0]))
+    false = 1 - (kept["predicted"] - kept["tp"]) / (given["predicted"] - given["tp"])
+    return f"{100 * false:.0f} %, {100 * (1 - kept['tp'] / given['tp']):.0f} %"
 
 
 def _gap(difference: Mapping[str, float]) -> str:

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import gc
+
 import msgspec
 import pytest
 from hypothesis import given
@@ -65,6 +67,11 @@ def test_the_codec_loses_nothing(document: Document) -> None:
 def test_mentions_are_hashable_and_in_canonical_order(document: Document) -> None:
     assert len(set(document.mentions)) == len(document.mentions)
     assert canonical(reversed(document.mentions)) == document.mentions
+
+
+def test_the_garbage_collector_does_not_look_at_mentions() -> None:
+    """A mention can be part of no cycle; tracking a hundred thousand of them took a fifth of the time of a vote."""
+    assert not gc.is_tracked(Mention(((0, 1), (2, 3)), "A", links=(Link(id="1"),)))
 
 
 def test_a_lone_surrogate_is_refused_by_name() -> None:

@@ -6,7 +6,7 @@ import gzip
 import json
 import shutil
 from collections.abc import Callable, Iterator
-from itertools import islice
+from itertools import islice, pairwise
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +19,7 @@ from fascicle.core.document import GOLD, Document, Mention
 from fascicle.errors import FascicleError, InputError, ModelError, OutputError, RecipeError
 from fascicle.formats.predictions import Prediction, read, text_hash, write
 from fascicle.formats.source import Source
-from fascicle.loading import load_filter
+from fascicle.loading import load, load_filter
 from fascicle.models.ship_filter import export_filter
 from fascicle.recipe.filter import FilterRecipe, read_filter_manifest
 from fascicle.recipe.filter_reader import parse_filter_recipe
@@ -391,7 +391,7 @@ def test_types_that_the_gold_lacks_are_told(
     where = ["--filter", str(tmp_path / "run"), "--texts", str(toy_corpus), "--documents", "sentence"]
     assert main(["combine", "meta", str(path), *where, "-o", str(tmp_path / "kept.jsonl")]) == 0
     notes = capsys.readouterr().err
-    assert "the filter has never learnt the type 'Xylem', so what it keeps of it means little" in notes
+    assert "what it is to judge has the type 'Xylem', which the filter has not" in notes
     assert "only one system has a vote" not in notes
 
 
@@ -453,3 +453,65 @@ def test_training_from_the_command_line(
     assert main(["train", str(recipe), "-o", str(tmp_path / "third")]) == 2
     assert "members.dev.0 of the recipe" in capsys.readouterr().err
     assert not (tmp_path / "third").exists()
+
+
+def test_other_names_for_types_are_refused_before_a_filter_too(
+    trained: tuple[Path, list[Any]], toy_corpus: Path, documents: list[Document], tmp_path: Path, capsys: Any
+) -> None:
+    """The type is what the filter reads first: of another name for it, it has learnt nothing."""
+    where = ["--filter", str(trained[0]), "--texts", str(toy_corpus), "--documents", "sentence"]
+    (types := tmp_path / "types.toml").write_text('"DISEASE" = "Disease"\n', encoding="utf-8")
+    for name, code, said in (
+        ("DISEASE", 2, "the filter has the type 'Disease'"),
+        ("Organ", 2, "no other system has any of them"),
+    ):
+        told = {d.id: [Mention(m.spans, name) for m in d.layer(GOLD)] for d in documents}
+        path = str(write_said(tmp_path / f"{name}.jsonl", documents, told))
+        given = ["combine", "meta", path, *where, "-o", str(tmp_path / f"{name}.tsv")]
+        assert main(given) == code
+        assert said in capsys.readouterr().err
+        assert not (tmp_path / f"{name}.tsv").exists()
+        assert main([*given, "--distinct-types"]) == 0
+        if name == "DISEASE":
+            assert main([*given, "--map", str(types), "--overwrite"]) == 0
+
+
+def test_an_ensemble_with_a_filter(
+    trained: tuple[Path, list[Any]],
+    toy_corpus: Path,
+    tiny_run: Path,
+    documents: list[Document],
+    tmp_path: Path,
+    capsys: Any,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    made, flat = tmp_path / "made", tmp_path / "flat"
+    given = ["ensemble", "meta", str(tiny_run), "--filter", str(trained[0])]
+    assert main([*given, "-o", str(made)]) == 0
+    assert main([*given, "-o", str(flat), "--flat"]) == 0
+    union = [patch.add for patch in load(tiny_run / "best").predict(documents)]
+    assert any(union)
+    expected = [
+        {(m.type, m.spans): m.score for m in patch.add} for patch in load_filter(trained[0]).judge(documents, union)
+    ]
+    for together in (1 << 30, 0):  # kept in memory, and opened for each call
+        monkeypatch.setattr("fascicle.loading.TOGETHER", together)
+        found = load(made).predict(documents)
+        assert [{(m.type, m.spans): m.score for m in patch.add} for patch in found] == expected
+        assert {m.source for patch in found for m in patch.add} == {"made"}
+        for patch, kept in zip(load(flat).predict(documents), expected, strict=True):
+            assert {(m.type, m.spans): m.score for m in patch.add}.items() <= kept.items()
+            assert all(a.end <= b.start for a, b in pairwise(patch.add))
+    capsys.readouterr()
+    scored = ["evaluate", str(toy_corpus), "--model", str(made), "--documents", "sentence", "--json"]
+    assert main(scored) == 0
+    assert json.loads(capsys.readouterr().out)["micro"]["predicted"] == sum(map(len, expected))
+    manifest = json.loads((trained[0] / "best" / "filter.json").read_text(encoding="utf-8"))
+    other = tmp_path / "other"
+    shutil.copytree(trained[0] / "best", other)
+    (other / "filter.json").write_text(json.dumps({**manifest, "types": ["CHEMICAL", "DISEASE"]}), encoding="utf-8")
+    assert main([*given[:-1], str(other), "-o", str(tmp_path / "no")]) == 2
+    said = capsys.readouterr().err
+    assert "never agree" in said
+    assert "--distinct-types" in said
+    assert "--map" not in said  # which this command does not have

@@ -131,6 +131,24 @@ def check_types(types: Mapping[str, Collection[str]], *, agree: bool = True) -> 
     return said
 
 
+def check_filter_types(predicted: Collection[str], known: Collection[str]) -> list[str]:
+    """Refuses names of types that a filter never learnt: the name is what it reads before the text.
+
+    Args:
+        predicted: types of what the filter is to judge.
+        known: types that it learnt.
+
+    Returns:
+        Sentences about types that one side alone has, if any was predicted that the filter does not know.
+
+    Raises:
+        InputError: a name that differs from one that it knows only in case or punctuation, or none that it knows.
+    """
+    if set(predicted) <= set(known):
+        return []
+    return check_types({"the filter": known, "what it is to judge": predicted})
+
+
 def _unshared(system: str, names: Collection[str], others: Collection[str]) -> str:
     who = f"{next(iter(others))} has not" if len(others) == 1 else "no other system has"
     what = "type" if len(names) == 1 else "types"

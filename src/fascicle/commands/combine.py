@@ -104,8 +104,7 @@ def run(args: argparse.Namespace) -> int:
     combined = combine(votes, rule)
     found: Mapping[str, Sequence[Event]] = {}
     if args.rule == META:
-        combined, found, unlearnt = filtered(combined, votes, args, tally=tally)
-        notes += unlearnt
+        combined, found = filtered(combined, votes, args, tally=tally)
     with output(args.output, overwrite=args.overwrite) as stream:
         write = write_tsv if name == "tsv" else write_jsonl
         write(_predictions(combined, votes, found), stream)

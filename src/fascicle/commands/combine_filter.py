@@ -3,25 +3,21 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
 
 from fascicle.combine.align import Votes, some_documents
-from fascicle.combine.type_names import near_hint
-from fascicle.commands.console import Tally
+from fascicle.combine.type_names import check_filter_types
+from fascicle.commands.console import Tally, say
 from fascicle.commands.inputs import read_file
 from fascicle.core.document import Document, Event, Mention
 from fascicle.errors import InputError, UsageError
 from fascicle.evaluate.inputs import check_texts
 from fascicle.loading import load_filter
 
-if TYPE_CHECKING:
-    from fascicle.runtime.filter import MentionFilter
-
 
 def filtered(
     union: Mapping[str, tuple[Mention, ...]], votes: Votes, args: argparse.Namespace, *, tally: Tally
-) -> tuple[dict[str, tuple[Mention, ...]], dict[str, tuple[Event, ...]], list[str]]:
+) -> tuple[dict[str, tuple[Mention, ...]], dict[str, tuple[Event, ...]]]:
     """Keeps what the filter of ``--filter`` accepts.
 
     Args:
@@ -31,17 +27,22 @@ def filtered(
         tally: counts what was lost.
 
     Returns:
-        By document, what is kept, with its probability as score, and events; and notes.
+        By document, what is kept, with its probability as score, and events.
 
     Raises:
         UsageError: a threshold that is no probability.
-        InputError: the texts lack a document, or are others than those that were predicted on.
+        InputError: the texts lack a document, or are others than those that were predicted on; or the filter learnt
+            other names of types.
         ModelError: the filter cannot be used.
     """
     threshold = _threshold(args.threshold)
     judge = load_filter(args.filter, threads=args.threads)
     if threshold is not None:
         judge = judge.with_threshold(threshold)
+    if not args.distinct_types:
+        types = {mention.type for mentions in union.values() for mention in mentions}
+        for note in check_filter_types(types, judge.manifest.types):
+            say(f"note: {note}")
     documents = _texts(union, votes, args)
     patches = judge.judge(documents, [union[document.id] for document in documents])
     kept = {document.id: patch.add for document, patch in zip(documents, patches, strict=True)}
@@ -49,16 +50,7 @@ def filtered(
     for identifier, said in events.items():
         for event in said:
             tally.add(event, identifier)
-    return {identifier: kept[identifier] for identifier in union}, events, list(_unlearnt(judge, union))
-
-
-def _unlearnt(judge: MentionFilter, union: Mapping[str, tuple[Mention, ...]]) -> Iterator[str]:
-    learnt = set(judge.manifest.types)
-    for name in sorted({mention.type for found in union.values() for mention in found} - learnt):
-        yield (
-            f"the filter has never learnt the type {name!r}{near_hint(name, learnt)}, so what it keeps of it means "
-            "little; if another name is meant, rename with --map"
-        )
+    return {identifier: kept[identifier] for identifier in union}, events
 
 
 def _texts(union: Mapping[str, object], votes: Votes, args: argparse.Namespace) -> list[Document]:

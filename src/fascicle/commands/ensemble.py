@@ -5,18 +5,18 @@ from __future__ import annotations
 import argparse
 import shutil
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import msgspec
 
 from fascicle import __version__
 from fascicle.combine.rules import HALF
-from fascicle.combine.type_names import check_types
+from fascicle.combine.type_names import check_filter_types, check_types
 from fascicle.commands.console import say
 from fascicle.commands.outputs import check_apart
 from fascicle.commands.parsing import add_overwrite, positive
-from fascicle.errors import UsageError
+from fascicle.errors import InputError, UsageError
 from fascicle.formats.atomic import atomic_folder, check_folder
 from fascicle.loading import described_by, find_model
 from fascicle.recipe.ensemble import (
@@ -107,15 +107,28 @@ def _filter(name: str) -> Path:
     return folder
 
 
+def _check_types(named: Mapping[str, Sequence[str]], judge: Path | None, *, agree: bool) -> None:
+    """Refuses other names for one type. Types of models cannot be renamed, so what is said of ``--map`` is left out."""
+    try:
+        notes = check_types(named, agree=agree) if len(named) > 1 else []
+        if judge is not None:
+            predicted = {name for types in named.values() for name in types}
+            notes += check_filter_types(predicted, read_filter_manifest(judge).types)
+    except InputError as error:
+        told = str(error).partition("; ")[0]
+        raise InputError(f"{told}; train models with one name for each type, or say --distinct-types") from None
+    for note in notes:
+        say(f"note: {note.partition('; ')[0]}")
+
+
 def _manifest(args: argparse.Namespace, folders: Sequence[Path], judge: Path | None, *, name: str) -> EnsembleManifest:
     from fascicle.runtime.ensemble import rule_of
 
     told = [read_ensemble(folder) if is_ensemble(folder) else read_manifest(folder) for folder in folders]
     types = [one.types for one in told]
-    if not args.distinct_types and len(told) > 1:
-        named = {f"model {at} ({one.name})": one.types for at, one in enumerate(told, start=1)}
-        for note in check_types(named, agree=args.rule not in ("union", "meta")):
-            say(f"note: {note}")
+    named = {f"model {at} ({one.name})": one.types for at, one in enumerate(told, start=1)}
+    if not args.distinct_types:
+        _check_types(named, judge, agree=args.rule not in ("union", "meta"))
     try:
         manifest = EnsembleManifest(
             name=name,
