@@ -111,9 +111,8 @@ def filters(results: Path) -> str:
         result = read_result(results / "combining", corpus)
         found = result.get("filters", {})
         for name, gains in found.items():
-            kinds = (("tn", "fp"), ("tp", "fn"))  # incorrect, correct
-            held = [100 * gains["held_out"][a] / (gains["held_out"][a] + gains["held_out"][b]) for a, b in kinds]
-            shares = f"{held[0]:.0f} %, {100 - held[1]:.0f} %"
+            kinds = ("tn", "fp"), ("fn", "tp")  # incorrect, correct: rejected, kept
+            shares = ", ".join(_share(gains["held_out"], *kind) for kind in kinds)
             rejected = _rejected(result["rows"], name)
             body.append([corpus, name, gains["over"], *(_gap(gains[of]) for of in MEASURES), shares, rejected])
         if not found:
@@ -121,6 +120,11 @@ def filters(results: Path) -> str:
     rejects = ("held out, from one half: incorrect, correct", "of the union on test, from its threshold: the same")
     head = ["corpus", "filter", "its best member on dev", *(f"{of}, gained" for of in SAID)]
     return markdown([*head, *(f"it rejects, {where}" for where in rejects)], body)
+
+
+def _share(counts: Mapping[str, int], part: str, rest: str) -> str:
+    whole = counts[part] + counts[rest]
+    return f"{100 * counts[part] / whole:.0f} % of {whole:,}"
 
 
 def _rejected(rows: Mapping[str, Mapping[str, Mapping[str, int]]], name: str) -> str:

@@ -155,7 +155,7 @@ def test_a_filter_is_held_against_its_member_that_was_best_on_dev(
     tables = importlib.import_module("combining_tables")
     assert f"| bc5cdr | {two} | SEQ | +14.29 (" in tables.filters(tmp_path)
     assert f"| {three} |" in tables.combining("bc5cdr", tmp_path)
-    assert tables.filters(tmp_path).splitlines()[-1].endswith("| 25 %, 10 % | 100 %, 0 % |")
+    assert tables.filters(tmp_path).splitlines()[-1].endswith("| 25 % of 4, 10 % of 10 | 100 %, 0 % |")
 
 
 def test_the_table(module: ModuleType, runs: Path, tmp_path: Path) -> None:
