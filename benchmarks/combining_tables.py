@@ -122,6 +122,17 @@ def filters(results: Path) -> str:
     return markdown([*head, *(f"it rejects, {where}" for where in rejects)], body)
 
 
+def filter_rates(results: Path) -> str:
+    """What filters taught at several rates reject of the examples held out.
+
+    Args:
+        results: the folder of results files.
+    """
+    found = read_result(results / "combining", "filter-rates").get("rates", [])
+    body = [[f"{one['rate']:g}", _share(one, "tn", "fp"), _share(one, "fn", "tp")] for one in found]
+    return markdown(("learning rate", "incorrect ones rejected", "correct ones rejected"), body or [[MISSING] * 3])
+
+
 def _share(counts: Mapping[str, int], part: str, rest: str) -> str:
     whole = counts[part] + counts[rest]
     return f"{100 * counts[part] / whole:.0f} % of {whole:,}"

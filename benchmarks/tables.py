@@ -358,6 +358,7 @@ TABLES: Mapping[str, Callable[[], str]] = {
     "combining-chosen": lambda: combining_tables.chosen(RESULTS),
     "combining-control": lambda: combining_tables.control(RESULTS),
     "combining-filters": lambda: combining_tables.filters(RESULTS),
+    "combining-filter-rates": lambda: combining_tables.filter_rates(RESULTS),
     "combining-seconds": lambda: combining_tables.seconds(RESULTS),
     "combining-claims": lambda: combining_tables.claims(_grid("claims")),
     "evaluate-speed": lambda: evaluate_tables.seconds(RESULTS, evaluate_tables.EVALUATION),
