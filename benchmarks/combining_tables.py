@@ -129,7 +129,9 @@ def filter_rates(results: Path) -> str:
         results: the folder of results files.
     """
     found = read_result(results / "combining", "filter-rates").get("rates", [])
-    body = [[f"{one['rate']:g}", _share(one, "tn", "fp"), _share(one, "fn", "tp")] for one in found]
+    body = [
+        [f"{one['rate']:.0e}".replace("e-0", "e-"), _share(one, "tn", "fp"), _share(one, "fn", "tp")] for one in found
+    ]
     return markdown(("learning rate", "incorrect ones rejected", "correct ones rejected"), body or [[MISSING] * 3])
 
 

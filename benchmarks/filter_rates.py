@@ -2,9 +2,9 @@
 
 usage: python benchmarks/filter_rates.py RUN...
 
-Runs of ``fascicle train`` with ``recipes/filters/combining/ncbi-disease-meta3.toml``, where ``training.learning_rate`` is
-another in each. Writes ``results/combining/filter-rates.json``: how each judged the examples that were held out of its
-training. Nothing is scored on test.
+Runs of ``fascicle train`` with ``recipes/filters/combining/ncbi-disease-meta3.toml``, where
+``training.learning_rate`` is another in each. Writes ``results/combining/filter-rates.json``: how each judged the
+examples that were held out of its training. Nothing is scored on test.
 """
 
 from __future__ import annotations
