@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 
 import msgspec
@@ -161,6 +162,19 @@ def test_violins_show_medians_and_counts() -> None:
         texts.append(f"T{kind}\n{len(sides[0])} | {len(sides[1])}")
     assert labels == texts
     assert [line[0] for line in lines] == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(("types", "length"), [(3, 5), (6, 12), (10, 12), (20, 4), (30, 20)])
+def test_names_below_violins_do_not_cover_each_other(types: int, length: int) -> None:
+    data = made(600, types=types)
+    named = tuple(f"{name:W<{length}}" for name in data.header.types)
+    data = replace(data, header=msgspec.structs.replace(data.header, types=named))
+    with sheet(width=12.5, height=8.8) as figure:
+        part = figure.subfigures(2, 2)[1][0]
+        draw_violins(part, data)
+        figure.canvas.draw()
+        boxes = [label.get_window_extent() for label in part.axes[0].get_xticklabels()]
+        assert all(one.x1 <= other.x0 for one, other in pairwise(boxes))
 
 
 def test_few_mentions_are_points_and_not_a_density() -> None:

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 MOST_VIOLINS: Final = 40
 SURE: Final = 0.95  # so probable a class must be for its mentions to be counted at its corner
 _FEW: Final = 10  # of fewer mentions each is drawn, for a density would say more than is known
+_LETTER: Final = 0.08  # inches that a letter below a violin takes, about
 _FOUND, _MISSED = STYLES[0], STYLES[1]
 
 
@@ -85,9 +86,11 @@ def draw_violins(figure: Figure, data: Distributions) -> None:
     axes.set_xlim(-0.6, len(names) - 0.4)
     axes.set_ylim(-0.02, 1.02)
     axes.grid(visible=False, axis="x")
-    labels = [f"{name}\n{_count(m & data.found)} | {_count(m & ~data.found)}" for name, m in _each_type(data)]
-    slanted: dict[str, Any] = {"rotation": 60, "ha": "right"} if len(names) > 10 else {}
-    axes.set_xticks(range(len(names)), labels, **slanted)
+    counts = [f"{_count(m & data.found)} | {_count(m & ~data.found)}" for _, m in _each_type(data)]
+    beside = _LETTER * sum(max(len(name), len(count)) + 2 for name, count in zip(names, counts, strict=True))
+    upright = beside > figure.bbox.width / figure.dpi
+    labels = [f"{name}{'  ' if upright else chr(10)}{count}" for name, count in zip(names, counts, strict=True)]
+    axes.set_xticks(range(len(names)), labels, rotation=90 if upright else 0)
     axes.set_ylabel("probability of the gold type")
     for look, label in ((_FOUND, "found (left)"), (_MISSED, "not found (right)")):
         axes.fill_between([], [], facecolor=look.colour, hatch=look.hatch, edgecolor="white", label=label)
