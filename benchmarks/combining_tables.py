@@ -170,6 +170,8 @@ def claims(grid: Grid) -> str:
         for what, variant, systems in CLAIMS:
             for system in systems:
                 with_it, without = dev.f1(corpus, system, variant, ""), dev.f1(corpus, system, "", "")
+                if not (with_it or without):
+                    continue  # a corpus of the gpu tier
                 gains = {seed: with_it[seed] - without[seed] for seed in with_it if seed in without}
                 planned = len(dev.seeds(corpus, system, variant, "") & dev.seeds(corpus, system, "", ""))
                 cells = [dev.cell(corpus, system, "", ""), dev.cell(corpus, system, variant, "")]
