@@ -322,6 +322,7 @@ def test_bad_calls(
     ("content", "message"),
     [
         ("", "bad.tsv is empty"),
+        ("\n \n", "bad.tsv is empty; give predictions"),
         (HEADER, "bad.tsv is empty: it names no document"),
         (HEADER + "a\tDisease\t0\n", "bad.tsv:2: columns: 3"),
         (HEADER + "a\tDisease\t5\t2\t\n", "make no mention"),

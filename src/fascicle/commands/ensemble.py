@@ -102,7 +102,8 @@ def _folder(name: str) -> Path:
 
 def _filter(name: str) -> Path:
     folder = Path(name).expanduser()
-    folder = folder if (folder / FILTER).is_file() else folder / "best"
+    if not (folder / FILTER).is_file() and (folder / "best" / FILTER).is_file():
+        folder = folder / "best"
     check_files(folder, read_filter_manifest(folder), name=FILTER)
     return folder
 

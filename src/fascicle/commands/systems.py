@@ -262,7 +262,7 @@ def _is_empty(path: str) -> bool:
     if not Path(path).is_file():
         return False  # a folder or a part of a zip; if it is nothing at all, its reader says so
     with open_bytes(path) as stream:
-        return not stream.read(1)
+        return not stream.read(1 << 16).strip()
 
 
 def _from_documents(path: str, label: str, args: argparse.Namespace, *, tally: Tally, format_name: str) -> _File:
