@@ -32,6 +32,7 @@ def test_no_document_is_in_two_parts(identifiers: list[str], held: float, apart:
         assert split == split_documents(identifiers[::-1], settings, seed=seed, dev=dev)
         assert abs(len(split.held_out) - held * len(identifiers)) <= 1
         assert bool(split.threshold) == dev
+        assert split.learn
     half = FilterSettings(threshold="half", threshold_part=apart)
     assert not split_documents(identifiers, half, seed=seed, dev=True).threshold
 
@@ -45,6 +46,9 @@ def test_another_seed_draws_others() -> None:
 def test_dev_needs_three_documents() -> None:
     with pytest.raises(InputError, match="dev has 2 documents, but a filter needs 3 or more"):
         split_documents(["1", "2"], FilterSettings(), seed=1, dev=True)
+    greedy = FilterSettings(held_out=0.5, threshold_part=0.4)
+    split = split_documents(["1", "2", "3"], greedy, seed=1, dev=True)
+    assert [len(part) for part in (split.learn, split.held_out, split.threshold)] == [1, 1, 1]
 
 
 def data_of(labels: list[int], positives: int = 0) -> FilterSet:

@@ -56,9 +56,10 @@ def split_documents(identifiers: Sequence[str], settings: FilterSettings, *, see
         )
     ordered = sorted(identifiers)
     order = [ordered[at] for at in np.random.default_rng((seed, int(dev), 3)).permutation(len(ordered))]
-    held = _share(settings.held_out, len(order), least=int(dev))
     wanted = settings.threshold_part if dev and settings.threshold != "half" else 0.0
-    chosen = _share(wanted, len(order), least=int(wanted > 0))
+    least, apart = int(dev), int(wanted > 0)
+    held = min(_share(settings.held_out, len(order), least=least), len(order) - least - apart)  # one is left to learn
+    chosen = min(_share(wanted, len(order), least=apart), len(order) - held - least)
     return Split(
         learn=tuple(sorted(order[held + chosen :])),
         held_out=tuple(sorted(order[:held])),
