@@ -42,6 +42,16 @@ def test_one_corpus_and_one_seed_is_the_plain_bootstrap() -> None:
     assert (pooled.low, pooled.high) == pytest.approx((plain.low, plain.high), abs=0.01)
 
 
+def test_draws_without_any_mention_are_left_out_as_in_the_plain_bootstrap() -> None:
+    first, second = scores([(0, 0, 0), (3, 0, 1), (0, 0, 0)]), scores([(0, 0, 0), (1, 0, 3), (0, 0, 0)])
+    plain = bootstrap_difference(first, second, resamples=2000)
+    pooled = bootstrap_pooled([[(first, second)]], resamples=2000)
+    gap = first.micro.f1 - second.micro.f1
+    assert (pooled.low, pooled.high) == pytest.approx((gap, gap)) == (plain.low, plain.high)
+    for found in (plain, pooled):
+        assert found.undefined / 2000 == pytest.approx((2 / 3) ** 3, abs=0.04)
+
+
 def test_corpora_that_disagree_widen_the_interval() -> None:
     chance = np.random.default_rng(2)
     alike = [[pair(chance, 400, 0.1)] for _ in range(6)]

@@ -279,7 +279,7 @@ def _drawn_weights(counts: Ints, *, resamples: int, seed: int) -> Iterator[Float
 def _micro(sums: Floats, scores: Scores) -> tuple[Floats, Floats, Floats]:
     """Precision, recall and F1 of sums of counts, shape (draws, 3)."""
     tp, fp, fn = sums.T
-    none = _without_denominator(scores)
+    none = without_denominator(scores)
     return _share(tp, tp + fp, none), _share(tp, tp + fn, none), _share(2 * tp, 2 * tp + fp + fn, none)
 
 
@@ -290,23 +290,22 @@ def _macro_f1(weights: Floats, types: Sequence[tuple[Ints, Ints]], scores: Score
         tp, fp, fn = (weights[:, documents] @ counts).T
         total += np.where(tp + fn > 0, _share(2 * tp, 2 * tp + fp + fn, 0.0), 0.0)
         number += tp + fn > 0
-    return _share(total, number, _without_denominator(scores))
+    return _share(total, number, without_denominator(scores))
 
 
 def _share(part: Floats, whole: Floats, none: float) -> Floats:
     return np.where(whole > 0, part / np.maximum(whole, 1), none)
 
 
-def _without_denominator(scores: Scores) -> float:
+def without_denominator(scores: Scores) -> float:
     """What a number without a denominator is in a draw: not a number, unless a rule was chosen that defines it."""
     return float("nan") if scores.zero_rule == "zero" else ZERO_RULES[scores.zero_rule]
 
 
-def f1_of_sums(sums: Ints, scores: Scores) -> Floats:
-    """F1 of true positives, false positives and false negatives, shape (..., 3), under the zero rule of some scores."""
+def f1_of_sums(sums: Ints, *, none: float) -> Floats:
+    """F1 of true positives, false positives and false negatives, shape (..., 3); ``none`` where all are 0."""
     tp, fp, fn = np.moveaxis(sums, -1, 0)
-    total = 2 * tp + fp + fn
-    return np.where(total > 0, 2 * tp / np.maximum(total, 1), ZERO_RULES[scores.zero_rule])
+    return _share(2 * tp, 2 * tp + fp + fn, none)
 
 
 def percentiles(drawn: Floats, level: float) -> tuple[float, float]:

@@ -1,7 +1,8 @@
 """The mean difference of two systems over several corpora and seeds, and how sure it is: a hierarchical bootstrap.
 
 Corpora are drawn with replacement; of each drawn corpus, seeds and test documents are, each with replacement. All seeds
-of a corpus are scored on the same drawn documents, by both systems, so that everything that pairs stays paired.
+of a corpus are scored on the same drawn documents, by both systems, so that everything that pairs stays paired. A draw
+without any mention in a corpus is left out, and counted, as in ``intervals``.
 """
 
 from __future__ import annotations
@@ -12,7 +13,14 @@ import numpy as np
 import numpy.typing as npt
 
 from fascicle.errors import InputError
-from fascicle.evaluate.intervals import Difference, check_paired, count_table, f1_of_sums, percentiles, two_sided
+from fascicle.evaluate.intervals import (
+    Difference,
+    check_paired,
+    count_table,
+    difference_of,
+    f1_of_sums,
+    without_denominator,
+)
 from fascicle.evaluate.scores import Scores
 
 Pair = tuple[Scores, Scores]
@@ -45,17 +53,8 @@ def bootstrap_pooled(
     for number, pairs in enumerate(corpora):
         places = np.nonzero(chosen == number)
         drawn[places] = _drawn(pairs, len(places[0]), level=level, chance=chance)
-    means = drawn.mean(axis=1)
-    low, high = percentiles(means, level)
-    return Difference(
-        estimate=float(np.mean([np.mean([a.micro.f1 - b.micro.f1 for a, b in pairs]) for pairs in corpora])),
-        low=low,
-        high=high,
-        level=level,
-        resamples=resamples,
-        seed=seed,
-        p_value=two_sided(means),
-    )
+    estimate = float(np.mean([np.mean([a.micro.f1 - b.micro.f1 for a, b in pairs]) for pairs in corpora]))
+    return difference_of(estimate, drawn.mean(axis=1), level=level, seed=seed)
 
 
 def _drawn(pairs: Sequence[Pair], draws: int, *, level: float, chance: np.random.Generator) -> npt.NDArray[np.float64]:
@@ -64,10 +63,10 @@ def _drawn(pairs: Sequence[Pair], draws: int, *, level: float, chance: np.random
     seeds = chance.integers(0, len(pairs), size=(draws, len(pairs)))
     flat = np.moveaxis(tables, 2, 0).reshape(tables.shape[2], -1).astype(np.float64)  # whole numbers: sums are exact
     shape = (*tables.shape[:2], tables.shape[3])
-    found = np.empty(draws)
+    found, none = np.empty(draws), without_denominator(pairs[0][0])
     for at in range(draws):
         documents = chance.integers(0, tables.shape[2], size=tables.shape[2])
         weights = np.bincount(documents, minlength=tables.shape[2])
-        f1 = f1_of_sums((weights @ flat).astype(np.int64).reshape(shape), pairs[0][0])  # [S, 2]
+        f1 = f1_of_sums((weights @ flat).astype(np.int64).reshape(shape), none=none)  # [S, 2]
         found[at] = (f1[:, 0] - f1[:, 1])[seeds[at]].mean()
     return found

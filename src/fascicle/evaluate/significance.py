@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from fascicle.errors import UsageError
 from fascicle.evaluate.intervals import check_paired, count_table, f1_of_sums
-from fascicle.evaluate.scores import Scores
+from fascicle.evaluate.scores import ZERO_RULES, Scores
 
 _SWAPS_AT_ONCE = 1 << 21  # bounds the memory: 16 MiB of doubles
 _SAME = 1e-12  # F1 values that differ by less are equal, and rounded differently
@@ -45,10 +45,10 @@ def randomisation(first: Scores, second: Scores, *, shuffles: int = 1000, seed: 
     theirs = np.array([[c.tp, c.fp, c.fn] for c in (second.by_document[i] for i in first.by_document)], dtype=np.int64)
     observed = abs(first.micro.f1 - second.micro.f1)
     moved = (theirs - ours).astype(np.float64)  # what the first gains by a swap; exact, as sums of them are
-    as_extreme = 0
+    none, as_extreme = ZERO_RULES[first.zero_rule], 0
     for swaps in _swaps(len(ours), shuffles=shuffles, seed=seed):
         gains = (swaps @ moved).astype(np.int64)
-        f1 = [f1_of_sums(sums, first) for sums in (ours.sum(axis=0) + gains, theirs.sum(axis=0) - gains)]
+        f1 = [f1_of_sums(sums, none=none) for sums in (ours.sum(axis=0) + gains, theirs.sum(axis=0) - gains)]
         as_extreme += int((np.abs(f1[0] - f1[1]) >= observed - _SAME).sum())
     return (as_extreme + 1) / (shuffles + 1)
 
