@@ -177,6 +177,16 @@ def test_names_below_violins_do_not_cover_each_other(types: int, length: int) ->
         assert all(one.x1 <= other.x0 for one, other in pairwise(boxes))
 
 
+def test_of_many_classes_the_corners_farthest_out_are_named() -> None:
+    data = made(200, types=20)
+    with sheet() as figure:
+        draw_pca(figure, data)
+        named = {text.get_text().partition(":")[0] for text in figure.axes[0].texts}
+    corners = components(data.of_classes).corners
+    far = np.linalg.norm(corners - corners.mean(axis=0), axis=1)
+    assert named == {data.classes[at] for at in np.argsort(-far)[:12]}
+
+
 def test_few_mentions_are_points_and_not_a_density() -> None:
     data = made(8, types=2)
     with sheet() as figure:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 MOST_VIOLINS: Final = 40
+MOST_NAMED: Final = 12  # corners of a picture of components with a name: those farthest out
 SURE: Final = 0.95  # so probable a class must be for its mentions to be counted at its corner
 _FEW: Final = 10  # of fewer mentions each is drawn, for a density would say more than is known
 _LETTER: Final = 0.08  # inches that a letter below a violin takes, about
@@ -151,11 +152,15 @@ def _each_type(data: Distributions) -> Iterator[tuple[str, Flags]]:
 
 
 def _corners(axes: Axes, corners: Any, names: Sequence[str]) -> None:
-    """Where a mention would lie that is sure to be of one class; names that would cover each other are moved apart."""
+    """Where a mention would lie that is sure to be of one class.
+
+    Names that would cover each other are moved apart; of many classes only those farthest out are named.
+    """
     axes.scatter(corners[:, 0], corners[:, 1], marker="+", s=60, color="black", linewidths=1.0, zorder=4)
     (width, height), middle = np.ptp(corners, axis=0), corners.mean(axis=0)
     lowest = {True: np.inf, False: np.inf}  # names left of their corners -> height of the last one
-    for number in np.argsort(-corners[:, 1], kind="stable").tolist():
+    farthest = np.argsort(-np.linalg.norm(corners - middle, axis=1), kind="stable")[:MOST_NAMED]
+    for number in farthest[np.argsort(-corners[farthest, 1], kind="stable")].tolist():
         x, y = corners[number].tolist()
         left = x < middle[0]
         place = min(y + (-0.01 if y < middle[1] else 0.04) * height, lowest[left] - 0.055 * height)
