@@ -29,7 +29,7 @@ from cost_tables import head_cost, int8_heads, span_speed
 from family_reports import ATTRIBUTES
 from fascicle.train.grid import Grid, read_grid
 from grid_tables import MISSING, dev_table, grid_table, interval, markdown, mean, minutes, rows_of, spread
-from span_typer_tables import in_words, pictures, span_typer
+from span_typer_tables import in_words, pictures, span_typer, speed
 
 HERE = Path(__file__).parent
 RESULTS = HERE / "results"
@@ -348,6 +348,7 @@ TABLES: Mapping[str, Callable[[], str]] = {
     "bundling-errors": lambda: family_tables.moved(RESULTS),
     "bundling-gradients": lambda: bundling_study_tables.gradients(RESULTS),
     "span-typer": lambda: span_typer(RESULTS),
+    "span-typer-speed": lambda: speed(RESULTS),
     "span-typer-pictures": lambda: pictures(DOCS),
     "span-typer-words": lambda: in_words(RESULTS),
     "bundle-cost": lambda: bundling_study_tables.cost(RESULTS),

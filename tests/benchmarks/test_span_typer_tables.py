@@ -52,3 +52,12 @@ def test_a_row_has_the_words_of_test(tables: ModuleType, tmp_path: Path) -> None
 def test_a_result_that_does_not_have_them_says_nothing_of_them(tables: ModuleType, tmp_path: Path) -> None:
     old = {key: value for key, value in RESULT["test"].items() if not key.startswith("words")}
     assert row(tables, tmp_path, {**RESULT, "test": old})[-2] == "not measured"
+
+
+def test_the_speed_is_held_against_the_papers(tables: ModuleType, tmp_path: Path) -> None:
+    assert "not measured | not measured | 100" in tables.speed(tmp_path)
+    place = tmp_path / "span-typer" / "genia-s1.json"
+    place.parent.mkdir()
+    place.write_text(json.dumps({**RESULT, "cpu_minutes": 10.0, "minutes": 117_035 / 60}))
+    lines = tables.speed(tmp_path).splitlines()
+    assert lines[-2:] == ["| of the processor | 10.0 | 195 | 100 |", "| by the clock | 1950.6 | 1 | 100 |"]
