@@ -87,6 +87,10 @@ def in_words(results: Path) -> str:
         line += f" them right, always saying the most frequent type {usual}"
         if published:
             line += f"; the paper's {published[1]:.2f} stands for {published[0]:.0f} of 100"
+        if torn := test["typing"].get("discontinuous"):
+            line += (
+                f". Of its {torn} discontinuous mentions {test['typing']['discontinuous_right']} are right in each part"
+            )
         found = _read(results / "span-typer" / f"{corpus}-found-s1.json")
         if found:
             line += f". Asked to find mentions too, it reaches {100 * found['test']['found']['micro']['f1']:.0f} F1"
