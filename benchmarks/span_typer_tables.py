@@ -21,7 +21,7 @@ HEAD = (
     "most frequent type",
     "published protocol",
     'the paper: accuracy, "F1"',
-    "F1 of finding",
+    "F1 of finding (P / R)",
     "words of test without vector",
     "CPU minutes",
 )
@@ -37,7 +37,7 @@ def span_typer(results: Path) -> str:
 def _row(corpus: str, folder: Path) -> list[str]:
     typed = [value for seed in SEEDS if (value := _read(folder / f"{corpus}-s{seed}.json"))]
     found = _read(folder / f"{corpus}-found-s1.json")
-    finding = f"{100 * found['test']['found']['micro']['f1']:.2f}" if found else NOT_RUN
+    finding = _finding(found["test"]["found"]["micro"]) if found else NOT_RUN
     if not typed:
         return [corpus, f"0 of {len(SEEDS)}", *[MISSING] * 6, finding, MISSING, NOT_RUN]
     tests = [value["test"] for value in typed]
@@ -102,6 +102,10 @@ def pictures(docs: Path) -> str:
     """Links to the sheets that were drawn."""
     drawn = [corpus for corpus in CORPORA if (docs / "families" / "span-typer" / f"{corpus}.png").is_file()]
     return ", ".join(f"[{corpus}](span-typer/{corpus}.png)" for corpus in drawn) or NOT_RUN
+
+
+def _finding(rates: Value) -> str:
+    return f"{100 * rates['f1']:.2f} ({100 * rates['precision']:.0f} / {100 * rates['recall']:.0f})"
 
 
 def _spread(shares: Sequence[float], *, sign: str = "") -> str:
