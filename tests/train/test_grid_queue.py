@@ -179,7 +179,9 @@ def child(task, channel):
     def send(event):
         channel.send_bytes(encode(event))
     run = task.run
-    (task.results / (run + ".pid")).write_text(str(os.getpid()))
+    part = task.results / (run + ".part")
+    part.write_text(str(os.getpid()))
+    part.replace(task.results / (run + ".pid"))  # whoever waits for the file finds it whole
     what = run.partition(".")[0]
     if what == "good":
         send(EpochEnded(run=run, epoch=1, epochs=1, loss=0.5, dev_f1=0.25, seconds=1.5, best=True))
