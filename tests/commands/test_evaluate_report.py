@@ -300,8 +300,7 @@ def test_a_score_above_one(refused: Refused, gold: Path, said: Said, tmp_path: P
     path = said(name, GOOD)
     path.write_text(path.read_text(encoding="utf-8").replace("0.5", "1.5"), encoding="utf-8")
     message = refused("evaluate", gold, path, "--report", tmp_path / "report.md")
-    assert "the score" in message
-    assert "must be a probability from 0 to 1" in message
+    assert "the score 1.5 of the mention at ((0, 11),) must be a probability from 0 to 1" in message
     assert f"{path}:" in message
     assert not (tmp_path / "report.md").exists()
 

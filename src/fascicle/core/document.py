@@ -66,7 +66,10 @@ class Mention(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
         if not self.type:
             raise ValueError(f"the mention at {self.spans} has an empty type; give it a name")
         if self.score is not None and not (math.isfinite(self.score) and 0.0 <= self.score <= 1.0):
-            raise ValueError(f"the score {self.score} of the mention at {self.spans} must be a probability from 0 to 1")
+            raise ValueError(
+                f"the score {self.score} of the mention at {self.spans} must be a probability from 0 to 1; divide "
+                "percentages by 100"
+            )
 
     @property
     def start(self) -> int:

@@ -257,10 +257,7 @@ def _integer(text: str) -> int:
 def _score(text: str) -> float:
     if not text.isascii() or "_" in text:
         raise ValueError(f"{text!r} is no number")
-    value = float(text)
-    if value > 1.0:
-        raise ValueError("the score must be a probability from 0 to 1; divide percentages by 100, or leave it empty")
-    return value
+    return float(text)
 
 
 def _unbroken(value: str, what: str) -> str:
