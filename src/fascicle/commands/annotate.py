@@ -24,6 +24,7 @@ from fascicle.commands.outputs import (
     check_output,
     format_of,
     is_many,
+    refuse_inputs_as_outputs,
     wants_colour,
     write_documents,
 )
@@ -72,7 +73,8 @@ def run(args: argparse.Namespace) -> int:
     """Annotates; returns the exit code."""
     inputs = _inputs(args)
     target = _target(args, inputs)
-    _refuse_inputs_as_outputs(inputs, target)
+    read = (given.name for given in inputs if given.text is None)
+    refuse_inputs_as_outputs(read, target.files.values() or [target.path])
     note_left_out(args.files, format_name=args.input_format)
     predictor = load(args.model, threads=args.threads, types=args.types)
     tally = Tally()
@@ -203,16 +205,6 @@ def _target(args: argparse.Namespace, inputs: Sequence[Input]) -> _Target:
     files = _file_names(inputs, Path(path), OUTPUTS[name].suffix)
     _check_folder(Path(path), files.values(), overwrite=args.overwrite)
     return _Target(path=path, format=name, files=files)
-
-
-def _refuse_inputs_as_outputs(inputs: Sequence[Input], target: _Target) -> None:
-    """No option makes it right to write over a text that is being annotated."""
-    written = target.files.values() if target.files else [Path(target.path)]
-    read = {Path(given.name).resolve() for given in inputs if given.text is None and given.name != "-"}
-    for path in written:
-        place = path.resolve()
-        if any(place == given or place in given.parents for given in read):
-            raise OutputError(f"{path} is one of the inputs and would be lost; give another name to write to")
 
 
 def _is_folder(path: str, *, several: bool) -> bool:

@@ -15,14 +15,13 @@ from fascicle.combine.rules import HALF, Rule, combine, k_of_n, majority, union,
 from fascicle.combine.type_names import rename
 from fascicle.commands.combine_filter import filtered
 from fascicle.commands.console import Tally, say
-from fascicle.commands.outputs import STDOUT, check_output, format_of
+from fascicle.commands.outputs import STDOUT, check_output, format_of, refuse_inputs_as_outputs
 from fascicle.commands.parsing import add_overwrite, add_strict, add_threads, positive
 from fascicle.commands.systems import (
     OFFSETS,
     add_system_options,
     read_map,
     read_systems,
-    refuse_input_as_output,
     said_about,
     types_checked,
 )
@@ -92,7 +91,7 @@ def run(args: argparse.Namespace) -> int:
     rule = _rule(args)
     name = _format(args)
     check_output(args.output, format_name=name, overwrite=args.overwrite)
-    refuse_input_as_output(args.output, [*args.files, args.map, args.texts])
+    refuse_inputs_as_outputs([*args.files, args.map, args.texts], [args.output])
     tally = Tally()
     least = 1 if args.rule == META else 2
     given = read_systems(args.files, args, tally=tally, least=least)

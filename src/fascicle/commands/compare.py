@@ -14,6 +14,7 @@ from fascicle.combine.rules import Rule
 from fascicle.combine.type_names import check_types, rename
 from fascicle.commands.console import Tally, say
 from fascicle.commands.inputs import INPUT_FORMATS
+from fascicle.commands.outputs import refuse_inputs_as_outputs
 from fascicle.commands.parsing import add_json, add_overwrite, add_strict, natural, positive
 from fascicle.commands.systems import (
     OFFSETS,
@@ -23,7 +24,6 @@ from fascicle.commands.systems import (
     read_gold,
     read_map,
     read_systems,
-    refuse_input_as_output,
     said_about,
     types_checked,
 )
@@ -81,7 +81,7 @@ def run(args: argparse.Namespace) -> int:
     floors = Floors(recall=args.recall_floor, precision=args.precision_floor)
     if args.output is not None:
         check_target(args.output, overwrite=args.overwrite)
-    refuse_input_as_output(args.output, [args.gold, *args.files, args.map])
+    refuse_inputs_as_outputs([args.gold, *args.files, args.map], [args.output])
     tally = Tally()
     gold = read_gold(args.gold, args, tally=tally, kind=args.gold_format)
     given = read_systems(args.files, args, tally=tally, gold=gold.mentions.keys())

@@ -44,6 +44,25 @@ class Output:
     means: str
 
 
+def refuse_inputs_as_outputs(read: Iterable[str | None], written: Iterable[str | Path | None]) -> None:
+    """No option makes it right to write over what is read.
+
+    Args:
+        read: files and folders; what is not given, and standard input, is left out.
+        written: the same of outputs.
+
+    Raises:
+        OutputError: an output is one of the inputs, or a folder that holds one.
+    """
+    inputs = {Path(path).resolve() for path in read if path is not None and path != STDIN}
+    for path in written:
+        if path is None or str(path) == STDOUT:
+            continue
+        place = Path(path).resolve()
+        if any(place == given or place in given.parents for given in inputs):
+            raise OutputError(f"{path} is one of the inputs and would be lost; give another name to write to")
+
+
 def check_apart(source: Path, target: Path) -> None:
     """Refuses to replace a folder that holds what is read.
 

@@ -16,7 +16,7 @@ from fascicle.combine.type_names import TypeMap, check_types, parse_map
 from fascicle.commands.console import Tally
 from fascicle.commands.inputs import INPUT_FORMATS, add_reading_details, read_file
 from fascicle.core.document import GOLD, Event, Mention
-from fascicle.errors import InputError, OutputError, UsageError
+from fascicle.errors import InputError, UsageError
 from fascicle.formats.files import ORIGINAL_ID
 from fascicle.formats.predictions import columns_of, text_hash
 from fascicle.formats.predictions import read as read_predictions
@@ -201,19 +201,6 @@ def prediction_kind(path: str, encoding: str) -> str:
     if columns_of(first):
         return "tsv"
     return "predictions" if first.startswith("{") and '"fascicle_predictions"' in first[:4096] else ""
-
-
-def refuse_input_as_output(output: str | None, inputs: Sequence[str | None]) -> None:
-    """No option makes it right to write over what is read.
-
-    Raises:
-        OutputError: the output is one of the inputs.
-    """
-    if output in (None, STDIN):
-        return
-    place = Path(str(output)).resolve()
-    if any(path is not None and Path(path).resolve() == place for path in inputs):
-        raise OutputError(f"{output} is one of the inputs and would be lost; give another name to write to")
 
 
 def _check_paths(paths: Sequence[str]) -> None:
