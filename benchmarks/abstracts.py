@@ -1,23 +1,73 @@
 """Which abstract each sentence of an IOB file is of, told by the file of abstracts that it was made from.
 
+usage: FASCICLE_DATA=... python benchmarks/abstracts.py
+
 The IOB files of NCBI-disease and BC5CDR name no documents, so that a document of theirs is a sentence. Sentences of one
-abstract are not independent: what is drawn for an interval should be abstracts.
+abstract are not independent: what is drawn for an interval should be abstracts. The script writes
+``results/abstracts.json``, how many sentences each abstract of a test part has, so that tables draw abstracts without
+the corpora.
 """
 
 from __future__ import annotations
 
+import itertools
+import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
+from typing import Any
 
+from common import write_result
 from fascicle.core.document import Document
 from fascicle.errors import InputError
+from fascicle.evaluate.intervals import bootstrap_f1
 from fascicle.evaluate.scores import Counts, Scores
+from fascicle.formats.files import read
+from fascicle.recipe.settings import CorpusSettings
+from fascicle.train.corpus import part_sha256, read_part
+from fascicle.train.grid_results import scores_of
 
 # Corpus of a grid -> the abstracts of its test part, below the folder of the corpora.
 ABSTRACTS: Mapping[str, str] = {
     "ncbi-disease": "ncbi-disease/pubtator/test.PubTator.txt",
     "bc5cdr": "bc5cdr/pubtator/CDR_TestSet.PubTator.txt",
 }
+# The test parts that were made from them.
+SENTENCES: Mapping[str, str] = {
+    "ncbi-disease/iob/test.tsv": "ncbi-disease",
+    "bc5cdr/iob/test.tsv": "bc5cdr",
+    "bc5cdr/iob-chem/test.tsv": "bc5cdr",
+    "bc5cdr/iob-disease/test.tsv": "bc5cdr",
+}
+
+
+def main() -> None:
+    """Counts and writes."""
+    data, parts = Path(os.environ["FASCICLE_DATA"]), {}
+    for name, corpus in SENTENCES.items():
+        path = str(data / name)
+        settings = CorpusSettings(train=path, dev=path, test=path, format="conll", documents="sentence")
+        found = abstracts_of(read_part(settings, "test"), read(data / ABSTRACTS[corpus]))
+        runs = [len(list(run)) for _, run in itertools.groupby(found.values())]
+        parts[part_sha256(path)] = {"file": name, "sentences": runs}
+    write_result("abstracts", {"parts": parts})
+
+
+def drawing_abstracts(result: dict[str, Any], parts: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+    """A result whose counts are of abstracts and whose interval draws these; unchanged where no abstracts are known.
+
+    Args:
+        result: of one run, see ``fascicle.train.grid_results``.
+        parts: of ``results/abstracts.json``: SHA-256 of a test file -> ``"sentences"`` of each abstract.
+    """
+    counts = result.get("test_counts")
+    part = parts.get(result["facts"]["data"]["test"]["sha256"]) if counts else None
+    if not counts or part is None or sum(part["sentences"]) != len(counts):
+        return result
+    rest = iter(counts)
+    merged = [[sum(column) for column in zip(*itertools.islice(rest, n), strict=True)] for n in part["sentences"]]
+    drawn = bootstrap_f1(scores_of(merged)).as_dict()
+    return result | {"test_counts": merged, "test_f1_interval": drawn, "test_unit": "abstract"}
 
 
 def abstracts_of(sentences: Sequence[Document], abstracts: Iterable[Document]) -> dict[str, str]:
@@ -58,3 +108,7 @@ def by_abstract(scores: Scores, abstracts: Mapping[str, str]) -> Scores:
 
 def _bare(text: str) -> str:
     return "".join(text.split())
+
+
+if __name__ == "__main__":
+    main()

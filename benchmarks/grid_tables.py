@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from abstracts import drawing_abstracts
 from fascicle.errors import InputError
 from fascicle.evaluate.intervals import bootstrap_difference
 from fascicle.train.grid import Grid, GridRun
@@ -96,7 +97,8 @@ def _heads(run: GridRun) -> tuple[str, ...]:
 def _row(runs: Sequence[GridRun], head: str, results: Path) -> Row:
     suffix = f".{head}" if head not in ("", runs[0].recipe.answer()) else ""
     there = {run.recipe.seed: (run, read_result(results, f"{run.name}{suffix}")) for run in runs}
-    found = {seed: value for seed, (run, value) in there.items() if value and _is_current(run, value)}
+    parts = read_result(results.parent, "abstracts").get("parts", {})
+    found = {seed: drawing_abstracts(v, parts) for seed, (run, v) in there.items() if v and _is_current(run, v)}
     stale = sum(bool(value) for _, value in there.values()) - len(found)
     return Row(runs=tuple(runs), found=found, stale=stale, head=head)
 

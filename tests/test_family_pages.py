@@ -25,6 +25,7 @@ from fascicle.models.targets import align
 from fascicle.recipe.heads import HEADS, BinderSettings, Head, HeadSettings
 from fascicle.recipe.reader import parse_recipe
 from fascicle.recipe.settings import BundleSettings, DecisionSettings, DistantSettings, ReadingSettings, Recipe
+from fascicle.recipe.types import parse_types
 from fascicle.text.pieces import Pieces
 from fascicle.text.windows import windows_of
 
@@ -42,7 +43,9 @@ SETTINGS: dict[str, type[msgspec.Struct]] = {
     "distant": DistantSettings,
     "reading": ReadingSettings,
 }
-SNIPPETS = [(name, block) for name in sorted(PAGES) for block in re.findall(r"```toml\n(.*?)```", PAGES[name], re.S)]
+BLOCKS = [(name, block) for name in sorted(PAGES) for block in re.findall(r"```toml\n(.*?)```", PAGES[name], re.S)]
+DESCRIBED = [block for _, block in BLOCKS if block.startswith("[[type]]")]
+SNIPPETS = [(name, block) for name, block in BLOCKS if block not in DESCRIBED]
 TYPES = ("A", "B", "C")
 each_family = pytest.mark.parametrize("family", sorted(HEADS))
 
@@ -80,6 +83,15 @@ def test_a_snippet_is_part_of_a_recipe(name: str, snippet: str) -> None:
     plain = Recipe(name="x", corpus=recipe.corpus, model=recipe.model)
     changed = recipe.model.head.family == name if name in HEADS else getattr(recipe, name) != getattr(plain, name)
     assert changed
+
+
+def test_types_are_described_as_the_pages_say() -> None:
+    assert DESCRIBED
+    for block in DESCRIBED:
+        (one,) = parse_types(tomllib.loads(block), origin="snippet").types
+        assert one.description
+        assert one.keyword
+        assert one.examples
 
 
 def forms(family: str) -> Iterator[HeadSettings]:

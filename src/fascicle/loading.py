@@ -10,7 +10,7 @@ from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from fascicle.errors import MissingExtraError, ModelError, UsageError
+from fascicle.errors import MissingExtraError, ModelError, RecipeError, UsageError
 from fascicle.recipe.ensemble import ENSEMBLE, FILTER_FOLDER, MEMBERS, is_ensemble, read_ensemble
 from fascicle.recipe.filter import FILTER, FilterManifest, read_filter_manifest
 from fascicle.recipe.heads import BinderSettings
@@ -95,7 +95,7 @@ def _model(folder: Path, threads: int | None, types: str | os.PathLike[str] | No
     _check_tokenizer(folder, tokenizer, manifest.tokenizer, name=MANIFEST)
     if types is not None:
         _refuse_types(folder, manifest)
-        return _retyped(folder, manifest, tokenizer, read_types(types), threads)
+        return _retyped(folder, manifest, tokenizer, read_types(types), threads, origin=types)
     scorer = _onnx(folder, threads) if manifest.runtime == "onnx" else _torch(folder, manifest, threads)
     return ModelPredictor(manifest, tokenizer, scorer)
 
@@ -180,14 +180,23 @@ def _refuse_types(folder: Path, manifest: Manifest) -> None:
 
 
 def _retyped(
-    folder: Path, manifest: Manifest, tokenizer: PieceTokenizer, types: TypeDescriptions, threads: int | None
+    folder: Path,
+    manifest: Manifest,
+    tokenizer: PieceTokenizer,
+    types: TypeDescriptions,
+    threads: int | None,
+    *,
+    origin: str | os.PathLike[str],
 ) -> ModelPredictor:
     from fascicle.runtime.predictor import ModelPredictor
 
     scorer = _torch(folder, manifest, threads)
     from fascicle.models.checkpoint import with_types
 
-    manifest = with_types(scorer.model, manifest, types=types, tokenizer=tokenizer)
+    try:
+        manifest = with_types(scorer.model, manifest, types=types, tokenizer=tokenizer)
+    except RecipeError as error:
+        raise RecipeError(f"{origin}: {error}") from None
     return ModelPredictor(manifest, tokenizer, scorer)
 
 

@@ -65,6 +65,24 @@ def test_only_what_is_drawn_changes() -> None:
     }
 
 
+def test_a_result_draws_abstracts() -> None:
+    counts = [[3, 0, 1], [0, 1, 0], [2, 2, 2], [1, 0, 0]]
+    result = {
+        "facts": {"data": {"test": {"sha256": "known"}}},
+        "test_counts": counts,
+        "test_f1_interval": {"low": 0.0},
+        "test_unit": "document",
+    }
+    drawn = script().drawing_abstracts(result, {"known": {"sentences": [1, 2, 1]}})
+    assert drawn["test_counts"] == [[3, 0, 1], [2, 3, 2], [1, 0, 0]]
+    assert drawn["test_unit"] == "abstract"
+    assert drawn["test_f1_interval"]["estimate"] == pytest.approx(2 * 6 / (2 * 6 + 3 + 3))
+    for parts in ({}, {"other": {"sentences": [1, 2, 1]}}, {"known": {"sentences": [1, 2]}}):
+        assert script().drawing_abstracts(result, parts) is result
+    unscored = {"test_counts": None, "facts": {"data": {}}}
+    assert script().drawing_abstracts(unscored, {}) is unscored
+
+
 def test_the_corpora_fit(fascicle_data: Path) -> None:
     from fascicle.formats.conll import ConllOptions
     from fascicle.formats.files import read

@@ -250,7 +250,7 @@ def test_a_line_of_a_megabyte(cli: Cli, model: Path, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("content", "expected"),
-    [(b"\x00\x01\x02", "binary"), (b"caf\xe9", "--encoding"), ("text".encode("utf-16"), "binary")],
+    [(b"\x00\x01\x02", "binary"), (b"caf\xe9", "as encoding in a recipe"), ("text".encode("utf-16"), "binary")],
 )
 def test_files_that_are_no_text(refused: Refused, model: Path, tmp_path: Path, content: bytes, expected: str) -> None:
     path = tmp_path / "x.txt"

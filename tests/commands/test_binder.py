@@ -218,6 +218,30 @@ def test_wrong_types_for_a_model(refused: Refused, run: Path, tmp_path: Path, na
     assert WRONG_TYPES[name][1] in refused(*annotate(run / "best", path))
 
 
+def test_what_a_model_does_not_read_is_said(
+    cli: Cli, tiny_encoder: Path, toy_corpus: Path, run: Path, tmp_path: Path
+) -> None:
+    given = {"encoder": tiny_encoder, "corpus": toy_corpus, "types": None, "type_view": "name", "epochs": 1}
+    assert cli("train", write_recipe(tmp_path / "r.toml", **given), "-o", tmp_path / "named").code == 0
+    found = []
+    for text in ("A drug.", "A planet."):
+        path = types_file(tmp_path / "other.toml", ("Chemical", text))
+        said = cli(*annotate(tmp_path / "named" / "best", path))
+        assert f"note: of {path} the model reads the names alone, no description: type_view = 'name'" in said.err
+        found.append(said.out)
+    assert found[0] == found[1]
+    assert "note: of" not in cli(*annotate(run / "best", path)).err
+
+
+def test_descriptions_are_not_written_over(refused: Refused, run: Path, tmp_path: Path) -> None:
+    path = types_file(tmp_path / "mine.toml", ("X", "a drug"))
+    before = path.read_bytes()
+    for target in (path, tmp_path / "." / "mine.toml"):
+        said = refused(*annotate(run / "best", path), "-o", target, "--overwrite")
+        assert "mine.toml is one of the inputs and would be lost; give another name to write to" in said
+        assert path.read_bytes() == before
+
+
 def test_types_that_are_not_there(refused: Refused, run: Path, tmp_path: Path) -> None:
     assert "there are no descriptions of types at" in refused(*annotate(run / "best", tmp_path / "none.toml"))
     with pytest.raises(UsageError):

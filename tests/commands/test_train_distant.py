@@ -13,7 +13,13 @@ from fascicle.recipe.reader import read_recipe
 
 Cli = Callable[..., Any]
 Refused = Callable[..., str]
-FAMILIES = {"softmax": "", "crf": "", "span": "negatives = 8", "biaffine": "hidden = 8"}
+FAMILIES = {
+    "softmax": "",
+    "crf": "",
+    "span": "negatives = 8",
+    "biaffine": "hidden = 8",
+    "binder": 'hidden = 16\ntype_encoder = "own"',
+}
 
 
 @pytest.fixture

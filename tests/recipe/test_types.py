@@ -78,6 +78,7 @@ def test_one_type_is_enough_and_needs_only_name_and_description(tmp_path: Path) 
 
 
 LONG = " ".join(["word"] * 2000)
+TOML_ADVICE = "begin each type with a line [[type]], write texts in quotes, and save the file as UTF-8"
 WRONG = {
     "empty": (GOOD, "", ": no type is described; begin each type with a line [[type]]"),
     "no tables": (GOOD, "type = []", ": no type is described; begin each type with a line [[type]]"),
@@ -88,11 +89,15 @@ WRONG = {
         '[Gem]\ndescription = "x"',
         ": unknown key Gem; each type begins with a line [[type]] and has its label as name",
     ),
-    "not TOML": ('name = "Rock"', "name = Rock", " is not a readable TOML file: Invalid value (at line 2, column 8)"),
+    "not TOML": (
+        'name = "Rock"',
+        "name = Rock",
+        " is not a readable TOML file: Invalid value (at line 2, column 8); " + TOML_ADVICE,
+    ),
     "a key twice": (
         'name = "Rock"',
         'name = "Rock"\nname = "Rock"',
-        " is not a readable TOML file: Cannot overwrite a value (at line 3, column 14)",
+        " is not a readable TOML file: Cannot overwrite a value (at line 3, column 14); " + TOML_ADVICE,
     ),
     "too deep": (GOOD, f"type = {'[' * 9999}", " is not a readable TOML file: its values are nested too deeply"),
     "unknown, near": (
@@ -193,17 +198,20 @@ WRONG = {
     "one description twice": (
         '"A mineral that is cut for its beauty."',
         '"  A natural\\tsolid of one\\n or more minerals. "',
-        ": the types 'Gem' and 'Rock' have the same description: no model could tell them apart",
+        ": the types 'Gem' and 'Rock' have the same description: no model could tell them apart; "
+        "say what belongs to each in other words",
     ),
     "one description in two cases": (
         "A mineral that is cut for its beauty.",
         "A NATURAL solid of one or more Minerals.",
-        ": the types 'Gem' and 'Rock' have the same description: no model could tell them apart",
+        ": the types 'Gem' and 'Rock' have the same description: no model could tell them apart; "
+        "say what belongs to each in other words",
     ),
     "one keyword twice": (
         '"gemstone"',
         '"Rock"',
-        ": the types 'Gem' and 'Rock' have the same keyword: no model could tell them apart",
+        ": the types 'Gem' and 'Rock' have the same keyword: no model could tell them apart; "
+        "say what belongs to each in other words",
     ),
 }
 

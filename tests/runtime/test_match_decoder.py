@@ -62,8 +62,10 @@ def tables_of(windows: list[Window], chance: np.random.Generator, *, joint: bool
     return {name: chance.integers(-4, 5, shape).astype(np.float32) for name, shape in shapes.items()}
 
 
-def algorithm_1(tables: Tables, windows: list[Window], *, flat: bool, joint: bool, shift: float) -> list[Row]:
-    """With a document read through windows: a span is that of the window that answers for it."""
+def algorithm_1(
+    tables: Tables, windows: list[Window], *, flat: bool, joint: bool, shift: float, maximum: bool
+) -> list[Row]:
+    """With a document read through windows: a span is that of the window that answers for it, or of the best one."""
     found: list[Row] = []
     for b, window in enumerate(windows):
         count = window.units[1] - window.units[0]
@@ -73,7 +75,7 @@ def algorithm_1(tables: Tables, windows: list[Window], *, flat: bool, joint: boo
                 float(tables["spans"][b, min(i, count), w, k]),
                 float(tables["span_threshold"][b, k]),
             )
-            if j >= count or not answers_for(window, window.units[0] + i, window.units[0] + j + 1):
+            if j >= count or not (maximum or answers_for(window, window.units[0] + i, window.units[0] + j + 1)):
                 continue
             if joint and (
                 tables["starts"][b, i, k] < tables["start_threshold"][b, k]
@@ -82,6 +84,7 @@ def algorithm_1(tables: Tables, windows: list[Window], *, flat: bool, joint: boo
                 continue
             if score > null + shift:
                 found.append((window.units[0] + i, window.units[0] + j + 1, k, score, score - null - shift))
+    found = [max((r for r in found if r[:3] == key), key=lambda r: r[3]) for key in {r[:3] for r in found}]
     if not flat:
         return sorted(found)
     kept: list[Row] = []
@@ -97,6 +100,7 @@ def algorithm_1(tables: Tables, windows: list[Window], *, flat: bool, joint: boo
     decoding=st.sampled_from(["nested", "greedy"]),
     inference=st.sampled_from(["span", "joint"]),
     shift=st.sampled_from([0.0, 1.0, -1.5]),
+    merge=st.sampled_from(["middle", "maximum"]),
 )
 def test_it_is_algorithm_1(
     seed: int,
@@ -104,9 +108,10 @@ def test_it_is_algorithm_1(
     decoding: Literal["nested", "greedy"],
     inference: Literal["span", "joint"],
     shift: float,
+    merge: Literal["middle", "maximum"],
 ) -> None:
     chance = np.random.default_rng(seed)
-    head = BinderSettings(decoding=decoding, inference=inference, width=WIDTH)
+    head = BinderSettings(decoding=decoding, inference=inference, width=WIDTH, merge=merge)
     decoder = decoder_of(manifest_of(head, nothing=shift))
     documents = [windows_of(words(n), document=i, unit="sentence", capacity=6, overlap=2) for i, n in enumerate(counts)]
     taken, expected = [], []
@@ -114,13 +119,27 @@ def test_it_is_algorithm_1(
         tables = tables_of(windows, chance, joint=inference == "joint")
         sizes = np.array([w.units[1] - w.units[0] for w in windows])
         taken.append(decoder.take(tables, windows, sizes))
-        expected.append(
-            algorithm_1(tables, windows, flat=decoding == "greedy", joint=inference == "joint", shift=shift)
-        )
+        form = {"flat": decoding == "greedy", "joint": inference == "joint", "maximum": merge == "maximum"}
+        expected.append(algorithm_1(tables, windows, shift=shift, **form))
     for (spans, scores), rows in zip(decoder.decide(taken, documents), expected, strict=True):
         assert spans.tolist() == [list(row[:3]) for row in rows]
         assert scores.tolist() == pytest.approx([1 / (1 + math.exp(-row[4])) for row in rows])
         assert ((scores > 0.5) & (scores < 1)).all()
+
+
+def test_windows_are_merged_by_the_middle_or_by_the_maximum() -> None:
+    """Both windows hold the word 4, the first one keeps it; the second one alone proposes it, and prefers it to 5."""
+    first, second = windows = windows_of(words(10), document=0, unit="sentence", capacity=6, overlap=2)
+    assert (first.units, first.keep, second.units) == ((0, 6), (0, 5), (4, 10))
+    spans = np.full((2, 6, WIDTH, 2), -1.0, np.float32)
+    spans[1, 0, 0, 0], spans[1, 0, 1, 0] = 3.0, 2.0  # the word 4, and 4 with 5
+    tables = {"spans": spans, "span_threshold": np.zeros((2, 2), np.float32)}
+    for merge, nested, flat in (("middle", [], []), ("maximum", [[4, 5, 0], [4, 6, 0]], [[4, 5, 0]])):
+        for decoding, expected in (("nested", nested), ("greedy", flat)):
+            head = BinderSettings(width=WIDTH, merge=merge, decoding=decoding)  # type: ignore[arg-type]
+            decoder = decoder_of(manifest_of(head))
+            ((found, _),) = decoder.decide([decoder.take(tables, windows, np.array([6, 6]))], [windows])
+            assert found.tolist() == expected
 
 
 def one_window(count: int) -> list[Window]:

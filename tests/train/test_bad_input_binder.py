@@ -114,3 +114,13 @@ def test_descriptions_that_do_not_fit(tiny_recipe: Maker, tmp_path: Path, case: 
         list(run_recipe(tiny_recipe(model=model), tmp_path / "run"))
     assert "\n" not in str(caught.value)
     assert len(str(caught.value)) < 500
+    assert not (tmp_path / "run").exists()
+
+
+def test_descriptions_of_nothing_but_types_that_are_left_out(tiny_recipe: Maker, tmp_path: Path) -> None:
+    path = tmp_path / "types.toml"
+    path.write_text('[[type]]\nname = "Disease"\ndescription = "an illness"\n', encoding="utf-8")
+    model = {**BINDER, "type_view": "description", "types": str(path)}
+    recipe = tiny_recipe(corpus={"types": {"keep": ["Chemical"]}}, model=model)
+    with pytest.raises(RecipeError, match=f"^{path}: no description of 'Chemical' and a description of 'Disease', wh"):
+        list(run_recipe(recipe, tmp_path / "run"))

@@ -15,7 +15,7 @@ import pytest
 import torch
 
 from fascicle.core.document import GOLD
-from fascicle.errors import FascicleError, FormatError, InputError, OutputError, UsageError
+from fascicle.errors import FascicleError, FormatError, InputError, OutputError, RecipeError, UsageError
 from fascicle.loading import read_manifest
 from fascicle.models.encoder import load_pretrained
 from fascicle.models.head import IGNORED
@@ -34,11 +34,14 @@ from fascicle.train.run import run_recipe
 Maker = Callable[..., Recipe]
 Dictionary = dict[str, str]
 SPAN = {"family": "span", "width": 3, "negatives": 8}
+BINDER = {"family": "binder", "hidden": 16, "width": 8}
 # Every family, a bundle, and a decision that is fitted on dev.
 RUNS: dict[str, dict[str, Any]] = {
     "softmax": {"decision": {"tune": "nothing"}},
     "crf": {"model": {"family": "crf"}},
     "biaffine": {"model": {"family": "biaffine", "hidden": 8}},
+    "binder": {"model": BINDER},
+    "binder fitted on dev": {"model": {**BINDER, "thresholds": "dev", "windows": "mentions"}},
     "bundle": {"model": SPAN, "bundle": {"family": "softmax", "level": "piece", "weight": 0.5}},
 }
 
@@ -147,6 +150,7 @@ MODELS: list[dict[str, Any]] = [
     {"family": "crf"},
     {"family": "span", "width": 3},
     {"family": "biaffine", "width": 3, "hidden": 16},
+    {**BINDER, "hidden": 32},
 ]
 
 
@@ -206,8 +210,8 @@ def test_what_is_said_and_written_down(
         f"dev: {labels}",
         "the dictionary names nothing in train of the types Gene; the model lacks them",
         "dev: predictions over an unknown phrase that are no weak label count neither as right nor as wrong",
-        "train: 5 gold mentions, 0 (0.00%) cannot be represented exactly",
-        "test: 7 gold mentions are of types that train lacks; they count as missed",
+        "train: 5 weak labels, 0 (0.00%) cannot be represented exactly",
+        "test: 7 gold mentions are of types that train lacks ('Chemical'); they count as missed",
     ):
         assert said in notes
     facts = json.loads((tmp_path / "run" / "run.json").read_text(encoding="utf-8"))
@@ -226,6 +230,33 @@ def test_seen_is_what_was_taught(
     list(run_recipe(recipe, tmp_path / "run"))
     recall = result_of(tmp_path / "run", recipe, shown=recipe, recipe_hash="", labels={})["test_recall"]
     assert (recall["seen"]["gold"], recall["unseen"]["gold"]) == (12, 6)
+
+
+def test_descriptions_of_what_a_dictionary_names_nothing_of(tiny_recipe: Maker, tmp_path: Path) -> None:
+    """A type that the dictionary has and that train lacks may be described; one that neither has may not."""
+    core, types = tmp_path / "core.tsv", tmp_path / "types.toml"
+    core.write_text("Disease\tpain\nGene\tNOT THERE\n", encoding="utf-8")
+    model = {**BINDER, "type_view": "description", "types": str(types)}
+    recipe = tiny_recipe(distant={"core": str(core)}, model=model)
+    described = '[[type]]\nname = "{}"\ndescription = "{}"\n'
+    types.write_text(described.format("Disease", "an illness") + described.format("Gene", "a gene"), encoding="utf-8")
+    parts, done = prepared(recipe)
+    assert (parts.types, parts.untaught) == (("Disease",), ("Gene",))
+    assert done.manifest.descriptions["binder"].names == ("Disease",)
+    with types.open("a", encoding="utf-8") as stream:
+        stream.write(described.format("Drug", "a drug"))
+    with pytest.raises(RecipeError, match="a description of 'Drug', which is not among the types"):
+        prepared(recipe)
+
+
+def test_a_dev_part_without_mentions_is_told(tiny_recipe: Maker, toy_dictionary: Dictionary, tmp_path: Path) -> None:
+    dev = tmp_path / "dev.tsv"
+    dev.write_text("nothing\tO\nhere\tO\n\n", encoding="utf-8")
+    for distant in ({"distant": toy_dictionary}, {}):
+        parts, _ = prepared(tiny_recipe(corpus={"dev": str(dev)}, **distant))
+        assert any(note.startswith("dev holds no mention, so what is chosen on it") for note in parts.notes)
+        parts, _ = prepared(tiny_recipe(**distant))
+        assert not any("holds no mention" in note for note in parts.notes)
 
 
 def test_a_changed_dictionary_is_not_resumed(tiny_recipe: Maker, toy_dictionary: Dictionary, tmp_path: Path) -> None:

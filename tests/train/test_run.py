@@ -321,7 +321,7 @@ def test_what_reading_lost_and_unseen_types_are_told(tiny_recipe: Maker, tmp_pat
     recipe = tiny_recipe(corpus={"dev": str(dev), "documents": "auto"}, training={"epochs": 1})
     notes = [e.text for e in finish(recipe, tmp_path / "run") if isinstance(e, Note)]
     assert any("offset-outside" in note for note in notes)
-    assert "dev: 1 gold mentions are of types that train lacks; they count as missed" in notes
+    assert "dev: 1 gold mentions are of types that train lacks ('Person'); they count as missed" in notes
 
 
 def test_a_changed_corpus_is_not_resumed(tiny_recipe: Maker, toy_corpus: Path, tmp_path: Path) -> None:

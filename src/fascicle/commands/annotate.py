@@ -35,6 +35,7 @@ from fascicle.formats.atomic import check_target
 from fascicle.formats.files import unique_ids
 from fascicle.formats.source import stem
 from fascicle.loading import DEFAULT_MODEL, load
+from fascicle.recipe.heads import BinderSettings
 
 if TYPE_CHECKING:
     from fascicle.runtime.predictor import Annotator
@@ -73,10 +74,11 @@ def run(args: argparse.Namespace) -> int:
     """Annotates; returns the exit code."""
     inputs = _inputs(args)
     target = _target(args, inputs)
-    read = (given.name for given in inputs if given.text is None)
+    read = [args.types, *(given.name for given in inputs if given.text is None)]
     refuse_inputs_as_outputs(read, target.files.values() or [target.path])
     note_left_out(args.files, format_name=args.input_format)
     predictor = load(args.model, threads=args.threads, types=args.types)
+    _note_unread(args.types, predictor)
     tally = Tally()
     look = Look(
         format=target.format,
@@ -92,6 +94,16 @@ def run(args: argparse.Namespace) -> int:
         tally.add_report(write_documents(target.path, work.documents(target.path), look=look, overwrite=args.overwrite))
     tally.say(verbose=args.verbose)
     return tally.exit_code(strict=args.strict)
+
+
+def _note_unread(types: str | None, predictor: Annotator) -> None:
+    """Says which part of the descriptions a model with other types does not read."""
+    from fascicle.runtime.predictor import ModelPredictor
+
+    head = predictor.manifest.answering if types and isinstance(predictor, ModelPredictor) else None
+    if isinstance(head, BinderSettings) and head.type_view != "description":
+        what = {"name": "the names", "keyword": "the keywords", "instances": "the examples"}.get(head.type_view)
+        say(f"note: of {types} the model reads {what} alone, no description: type_view = {head.type_view!r}")
 
 
 @dataclass(frozen=True, kw_only=True)

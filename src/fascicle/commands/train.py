@@ -58,7 +58,7 @@ def run(args: argparse.Namespace) -> int:
         if fresh and not (folder / "metrics.jsonl").exists():
             shutil.rmtree(folder, ignore_errors=True)
         raise
-    sys.stdout.write(_as_json(finished) if args.json else _as_text(finished))
+    sys.stdout.write(_as_json(finished) if args.json else _as_text(finished, weak=bool(recipe.distant)))
     for text in filter(None, map(_fitted, (finished.answer, *finished.others))):
         say(text)
     say(f"the model is {folder / 'best'}; fascicle annotate --model {folder / 'best'} uses it")
@@ -108,15 +108,16 @@ def _steps(folder: Path, recipe: Recipe) -> int:
     return -(-batches // recipe.training.accumulation) * recipe.training.epochs
 
 
-def _as_text(finished: Finished) -> str:
-    parts = list(_tables(finished.answer, ""))
+def _as_text(finished: Finished, *, weak: bool) -> str:
+    against = " against the labels of the dictionary" if weak else ""
+    parts = list(_tables(finished.answer, "", against))
     for other in finished.others:
-        parts += _tables(other, f" by {other.head}")
+        parts += _tables(other, f" by {other.head}", against)
     return "\n".join(parts)
 
 
-def _tables(scores: HeadScores, who: str) -> Iterator[str]:
-    yield f"dev{who} (epoch {scores.epoch})\n{table(scores.dev)}"
+def _tables(scores: HeadScores, who: str, against: str) -> Iterator[str]:
+    yield f"dev{who}{against} (epoch {scores.epoch})\n{table(scores.dev)}"
     if scores.test is not None:
         yield f"test{who}\n{table(scores.test)}"
 

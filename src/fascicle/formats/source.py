@@ -163,7 +163,7 @@ def _text_lines(stream: BinaryIO, source: Source) -> Iterator[str]:
     except UnicodeError as error:
         raise FormatError(
             f"{source.path}: after line {number} the text is not {source.encoding} ({error}); give its encoding with "
-            "--encoding"
+            "--encoding, or as encoding in a recipe"
         ) from None
     finally:
         text.detach()
@@ -179,7 +179,7 @@ def _decode(data: bytes, source: Source, *, offset: int, line: int | None = None
         place = f" (line {line})" if line is not None else ""
         raise FormatError(
             f"{source.path} is not {source.encoding} text: byte {offset + error.start}{place} is "
-            f"0x{data[error.start]:02x}; if it is text, give its encoding with --encoding"
+            f"0x{data[error.start]:02x}; if it is text, give its encoding with --encoding, or as encoding in a recipe"
         ) from None
 
 
@@ -188,7 +188,8 @@ def _decode_other(data: bytes, source: Source) -> str:
         text = data.decode(source.encoding).removeprefix("\ufeff")
     except UnicodeError as error:
         raise FormatError(
-            f"{source.path} is not {source.encoding} text ({error}); give its encoding with --encoding"
+            f"{source.path} is not {source.encoding} text ({error}); give its encoding with --encoding, or as "
+            "encoding in a recipe"
         ) from None
     if "\0" in text:
         raise FormatError(_binary(source, f"at character {text.index(chr(0))}"))
@@ -198,7 +199,7 @@ def _decode_other(data: bytes, source: Source) -> str:
 def _binary(source: Source, place: str) -> str:
     return (
         f"{source.path} is a binary file or text in another encoding (a NUL {place}); "
-        "give text, and its encoding with --encoding (utf-16, for example)"
+        "give text, and its encoding with --encoding, or as encoding in a recipe (utf-16, for example)"
     )
 
 

@@ -75,11 +75,14 @@ class Tree:
         try:
             text = data.decode(codec)
         except UnicodeError as error:
-            raise FormatError(f"{place} is not {encoding} text ({error}); give its encoding with --encoding") from None
+            raise FormatError(
+                f"{place} is not {encoding} text ({error}); give its encoding with --encoding, or as encoding in a "
+                "recipe"
+            ) from None
         if "\0" in text:
             raise FormatError(
                 f"{place} is a binary file or text in another encoding (a NUL at character {text.index(chr(0))}); "
-                "give text, and its encoding with --encoding (utf-16, for example)"
+                "give text, and its encoding with --encoding, or as encoding in a recipe (utf-16, for example)"
             )
         marked = text.startswith("\ufeff")
         return text[1:] if marked else text, marked

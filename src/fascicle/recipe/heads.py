@@ -133,6 +133,8 @@ class BinderSettings(HeadSettings, frozen=True, kw_only=True, tag="binder"):
             type; ``"dev"``, one number that is fitted on dev (Table 6).
         decoding: ``"nested"`` (every span stands for itself), or ``"greedy"``: without overlaps, the highest score
             first (Algorithm 1).
+        merge: whose score a span has that several windows of a long text hold: that of the window which keeps its
+            ``"middle"``, or the ``"maximum"`` over those that propose it, as in the authors' program.
         types: TOML file that describes the types, see ``recipe/types.py``; paths as those of corpora.
         type_view: what stands for a type (Table 5): of that file its ``"description"``, its ``"keyword"``, or its
             examples (``"instances"``: one drawn for each batch, the mean of the first three at inference); without a
@@ -156,6 +158,7 @@ class BinderSettings(HeadSettings, frozen=True, kw_only=True, tag="binder"):
     inference: Literal["span", "joint"] = "span"
     thresholds: Literal["dynamic", "global", "dev"] = "dynamic"
     decoding: Literal["nested", "greedy"] = "greedy"
+    merge: Literal["middle", "maximum"] = "middle"
     types: str = ""
     type_view: Literal["description", "keyword", "instances", "name", "atomic"] = "name"
     type_encoder: Literal["shared", "own"] = "shared"

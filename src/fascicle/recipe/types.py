@@ -234,7 +234,8 @@ def read_types(path: str | os.PathLike[str]) -> TypeDescriptions:
     except RecursionError:
         raise RecipeError(f"{path} is not a readable TOML file: its values are nested too deeply") from None
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise RecipeError(f"{path} is not a readable TOML file: {error}") from None
+        advice = "begin each type with a line [[type]], write texts in quotes, and save the file as UTF-8"
+        raise RecipeError(f"{path} is not a readable TOML file: {error}; {advice}") from None
     return parse_types(values, origin=str(path))
 
 
@@ -329,7 +330,8 @@ def _refuse_twins(types: Sequence[TypeDescription]) -> None:
             other = seen.setdefault(text, described.name)
             if text and other != described.name:
                 raise ValueError(
-                    f"the types {other!r} and {described.name!r} have the same {kind}: no model could tell them apart"
+                    f"the types {other!r} and {described.name!r} have the same {kind}: no model could tell them apart; "
+                    "say what belongs to each in other words"
                 )
 
 

@@ -198,7 +198,7 @@ class MatchDecoder:
         self._types = types
 
     def take(self, tables: Tables, windows: Sequence[Window], counts: Ints) -> list[_Matched]:
-        """What each window proposes of the spans that it answers for."""
+        """What each window proposes: of the spans that it answers for, or of all that it holds (``merge``)."""
         _check(tables, "spans", columns=self._types)
         joint = self._head.inference == "joint"
         dynamic = self._head.thresholds != "dev"
@@ -215,7 +215,7 @@ class MatchDecoder:
         taken = []
         for window, (a, b) in zip(windows, pairwise(cuts), strict=True):
             spans = found.spans[a:b] + np.array([window.units[0], window.units[0], 0])
-            mine = answered(window, spans)
+            mine = np.full(len(spans), True) if self._head.merge == "maximum" else answered(window, spans)
             kept = (spans[mine], found.scores[a:b][mine], logistic(found.margins[a:b][mine]))
             taken.append(_Matched(spans=kept[0], ranks=kept[1], scores=kept[2]))
         return taken
@@ -223,7 +223,8 @@ class MatchDecoder:
     def decide(self, taken: Sequence[Sequence[Any]], windows: Sequence[Sequence[Window]]) -> list[Found]:
         """Merges what the windows of each document propose and selects, all documents at once.
 
-        Without overlaps the highest score goes first, not the largest margin over the threshold (*binder* Algorithm 1).
+        Of a span that several windows propose the selection keeps the one of the highest score. Without overlaps the
+        highest score goes first, not the largest margin over the threshold (*binder* Algorithm 1).
         """
         parts = [part for found in taken for part in found]
         if not parts:

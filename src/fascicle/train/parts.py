@@ -21,6 +21,8 @@ from fascicle.train.data import TrainingSet, training_set
 from fascicle.train.distant import WeakLabels, label_notes, unknown_ranges
 from fascicle.train.exclusion import without_excluded
 
+_SHOWN = 3  # types in a message
+
 
 @dataclass(frozen=True, kw_only=True)
 class Parts:
@@ -32,6 +34,7 @@ class Parts:
         test: documents to score once; may be none.
         types: entity types of the gold of train.
         notes: what reading repaired or lost, as sentences.
+        untaught: types of a dictionary that label nothing in train.
     """
 
     train: list[Document]
@@ -39,6 +42,7 @@ class Parts:
     test: list[Document]
     types: tuple[str, ...]
     notes: tuple[str, ...]
+    untaught: tuple[str, ...] = ()
 
     def facts(self, recipe: Recipe) -> dict[str, Any]:
         """Hash of all data of the recipe, and size of each part."""
@@ -74,49 +78,69 @@ def read_parts(corpus: CorpusSettings, labels: WeakLabels | None = None) -> Part
         train, dev = labels.of(train), labels.of(dev)
     types = tuple(sorted({m.type for d in train for m in d.layer(GOLD)}))
     if not types and labels is not None:
-        raise InputError(f"no name of the dictionary stands in {corpus.train}; give one for the types of this corpus")
+        named = ", ".join(map(repr, sorted(labels.matcher.types)[:_SHOWN]))
+        raise InputError(
+            f"no name of the dictionary stands in {corpus.train}; give one for the types of this corpus, or correct "
+            f"distant.name_column and distant.type_column if {named} is no type"
+        )
     if not types:
         kept = " of the types that corpus.types keeps" if corpus.types else ""
-        raise InputError(f"{corpus.train} holds no mentions{kept}; give a corpus with gold annotation to train on")
+        raise InputError(
+            f"{corpus.train} holds no mentions{kept}; give a corpus with gold annotation to train on, or a dictionary "
+            "in [distant]"
+        )
     chosen = [line for part in names for line in read[part].lines(part)]
-    weak = () if labels is None else _weak_notes(labels, train=train, dev=dev, types=types)
-    notes = (*report.lines(), *chosen, *left_out, *weak)
-    return Parts(train=train, dev=dev, test=test, types=types, notes=notes)
+    untaught = () if labels is None else tuple(sorted(set(labels.matcher.types) - set(types)))
+    weak = () if labels is None else _weak_notes(labels, train=train, dev=dev, untaught=untaught)
+    notes = (*report.lines(), *chosen, *left_out, *weak, *_without_mentions(dev))
+    return Parts(train=train, dev=dev, test=test, types=types, untaught=untaught, notes=notes)
+
+
+def _without_mentions(dev: list[Document]) -> Iterator[str]:
+    if not _mentions(dev):
+        yield (
+            "dev holds no mention, so what is chosen on it is chosen by nothing: give a dev part with mentions, or set "
+            'training.select = "last"'
+        )
 
 
 def _weak_notes(
-    labels: WeakLabels, *, train: list[Document], dev: list[Document], types: tuple[str, ...]
+    labels: WeakLabels, *, train: list[Document], dev: list[Document], untaught: tuple[str, ...]
 ) -> Iterator[str]:
     """What was labelled; not how well, for nobody has looked at the human labels."""
     yield from labels.notes
     for name, documents in (("train", train), ("dev", dev)):
         yield from (f"{name}: {line}" for line in label_notes(documents))
-    untaught = set(labels.matcher.types) - set(types)
     if untaught:
-        yield f"the dictionary names nothing in train of the types {', '.join(sorted(untaught))}; the model lacks them"
+        yield f"the dictionary names nothing in train of the types {', '.join(untaught)}; the model lacks them"
     if any(unknown_ranges(d) for d in dev):
         yield "dev: predictions over an unknown phrase that are no weak label count neither as right nor as wrong"
 
 
 def representable(parts: Parts, train: TrainingSet, recipe: Recipe, tokenizer: PieceTokenizer) -> Iterator[str]:
     """How many gold mentions of each part the model cannot predict exactly, and why; they count as missed."""
-    yield from _lost("train", train)
+    weak = bool(recipe.distant)
+    yield from _lost("train", train, what="weak labels" if weak else "gold mentions")
     for name, documents in (("dev", parts.dev), ("test", parts.test)):
         known = [_of_types(d, parts.types) for d in documents]
         unseen = _mentions(documents) - _mentions(known)
         if unseen:
-            yield f"{name}: {unseen} gold mentions are of types that train lacks; they count as missed"
+            lacking = sorted({m.type for d in documents for m in d.layer(GOLD)} - set(parts.types))
+            named = ", ".join(map(repr, lacking[:_SHOWN])) + (", ..." if len(lacking) > _SHOWN else "")
+            yield f"{name}: {unseen} gold mentions are of types that train lacks ({named}); they count as missed"
         if documents:
             data = training_set(known, tokenizer, types=parts.types, reading=recipe.reading, heads=train.heads)
-            yield from _lost(name, data)
+            of_taught = " of the types of train" if unseen else ""
+            what = "weak labels" if weak and name == "dev" else "gold mentions"
+            yield from _lost(name, data, what=what + of_taught)
 
 
-def _lost(part: str, data: TrainingSet) -> Iterator[str]:
+def _lost(part: str, data: TrainingSet, *, what: str) -> Iterator[str]:
     for name, reasons in data.lost.items():
         head = f" by {name}" if len(data.lost) > 1 else ""
         lost = sum(n for reason, n in reasons.items() if reason in REASONS)
         share = lost / max(1, data.mentions)
-        yield f"{part}: {data.mentions} gold mentions, {lost} ({share:.2%}) cannot be represented exactly{head}"
+        yield f"{part}: {data.mentions} {what}, {lost} ({share:.2%}) cannot be represented exactly{head}"
         for reason, count in reasons.most_common():
             yield f"{part}:   {count} {reason}: {REASONS.get(reason, 'words longer than a window, read in part')}"
 

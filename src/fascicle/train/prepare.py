@@ -56,7 +56,7 @@ def prepare(recipe: Recipe, parts: Parts, pretrained: Pretrained) -> Prepared:
         InputError: the network reads nothing of train.
     """
     heads = {name: fitted_head(h, recipe, parts, pretrained.tokenizer) for name, h in recipe.heads().items()}
-    manifest = make_manifest(recipe, heads, types=parts.types, pretrained=pretrained)
+    manifest = make_manifest(recipe, heads, parts=parts, pretrained=pretrained)
     model = build_model(pretrained.encoder, manifest, tokenizer=pretrained.tokenizer, weights=recipe.weights())
     data = training_set(
         parts.train,
@@ -129,9 +129,7 @@ def fitted_head(head: Head, recipe: Recipe, parts: Parts, tokenizer: PieceTokeni
     return msgspec.structs.replace(head, width=min(width, WIDEST))
 
 
-def make_manifest(
-    recipe: Recipe, heads: Mapping[str, Head], *, types: tuple[str, ...], pretrained: Pretrained
-) -> Manifest:
+def make_manifest(recipe: Recipe, heads: Mapping[str, Head], *, parts: Parts, pretrained: Pretrained) -> Manifest:
     """What the model folder of a run says of itself."""
     from fascicle import __version__
 
@@ -140,7 +138,7 @@ def make_manifest(
         name=recipe.name,
         fascicle=__version__,
         runtime="torch",
-        types=types,
+        types=parts.types,
         heads=dict(heads),
         reading=recipe.reading,
         tokenizer=TokenizerFacts(
@@ -148,16 +146,17 @@ def make_manifest(
         ),
         decision=decision_for(recipe.answer(), heads, recipe),
         encoder=recipe.model.encoder,
-        descriptions=descriptions_of(recipe, types),
+        descriptions=descriptions_of(recipe, parts.types, parts.untaught),
     )
 
 
-def descriptions_of(recipe: Recipe, types: Sequence[str]) -> dict[str, TypeDescriptions]:
+def descriptions_of(recipe: Recipe, types: Sequence[str], untaught: Sequence[str] = ()) -> dict[str, TypeDescriptions]:
     """What each head of a recipe that needs it reads of the types.
 
     Args:
         recipe: what to do.
         types: of the corpus.
+        untaught: types of a dictionary that label nothing in it.
 
     Raises:
         RecipeError: see ``recipe.types.read_types`` and ``check_types``.
@@ -166,8 +165,11 @@ def descriptions_of(recipe: Recipe, types: Sequence[str]) -> dict[str, TypeDescr
     for name, head in recipe.heads().items():
         if isinstance(head, BinderSettings) and head.types:
             described = read_types(head.types)
-            if wanted := recipe.corpus.types:  # a file may describe what is left out too
-                described = described.select([n for n in described.names if n in types or wanted.keeps(n)])
+            # A file may describe what corpus.types leaves out, and what a dictionary names nothing of.
+            wanted = recipe.corpus.types
+            asked = [n for n in described.names if n not in untaught and (not wanted or wanted.keeps(n))]
+            kept = [n for n in described.names if n in types or n in asked]
+            described = described.select(kept) if kept else described  # what fits nothing is refused below
             check_types(described, types, origin=head.types)
             found[name] = described
     return found

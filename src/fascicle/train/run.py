@@ -75,9 +75,9 @@ def run_recipe(recipe: Recipe, folder: Path, *, resume: bool = False) -> Iterato
     parts = read_parts(recipe.corpus, weak_labels(recipe))
     pretrained = load_pretrained(recipe.model.encoder, revision=recipe.model.revision)
     check_encoder(recipe, pretrained)
-    start_folder(folder, recipe)
     torch.manual_seed(recipe.seed)
     prepared = prepare(recipe, parts, pretrained)
+    start_folder(folder, recipe)
     manifest, model, data = prepared.manifest, prepared.model, prepared.data
     yield from (Note(text=text) for text in (*prepared.notes, *_untrained(recipe)))
     for text in (*parts.notes, *representable(parts, data, recipe, pretrained.tokenizer)):
