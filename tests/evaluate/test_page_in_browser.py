@@ -57,6 +57,7 @@ def opened(browser: Browser, files: dict[str, Path]) -> Iterator[Opened]:
         )
         contexts.append(context)
         page = context.new_page()
+        page.set_default_timeout(600_000)  # of milliseconds; how long a page takes depends on who else is at work
         page.on("request", lambda request: asked.append(request.url))
         page.on("console", lambda message: said.append(message.text))
         page.on("pageerror", lambda error: said.append(str(error)))
