@@ -62,12 +62,15 @@ def drawing_abstracts(result: dict[str, Any], parts: Mapping[str, Mapping[str, A
     """
     counts = result.get("test_counts")
     part = parts.get(result["facts"]["data"]["test"]["sha256"]) if counts else None
-    if not counts or part is None or sum(part["sentences"]) != len(counts):
+    names = [str(n) for n, size in enumerate(part["sentences"]) for _ in range(size)] if part else []
+    if not counts or len(names) != len(counts):
         return result
-    rest = iter(counts)
-    merged = [[sum(column) for column in zip(*itertools.islice(rest, n), strict=True)] for n in part["sentences"]]
-    drawn = bootstrap_f1(scores_of(merged)).as_dict()
-    return result | {"test_counts": merged, "test_f1_interval": drawn, "test_unit": "abstract"}
+    merged = by_abstract(scores_of(counts), {str(at): name for at, name in enumerate(names)})
+    return result | {
+        "test_counts": [[c.tp, c.fp, c.fn] for c in merged.by_document.values()],
+        "test_f1_interval": bootstrap_f1(merged).as_dict(),
+        "test_unit": "abstract",
+    }
 
 
 def abstracts_of(sentences: Sequence[Document], abstracts: Iterable[Document]) -> dict[str, str]:

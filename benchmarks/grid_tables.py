@@ -8,7 +8,7 @@ results files that its run leaves.
 from __future__ import annotations
 
 import statistics
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -83,7 +83,8 @@ def rows_of(grid: Grid, results: Path) -> list[Row]:
     cells: dict[str, list[GridRun]] = {}
     for run in grid.runs:
         cells.setdefault(run.recipe.name, []).append(run)
-    return [_row(runs, head, results) for runs in cells.values() for head in _heads(runs[0])]
+    parts = read_result(results.parent, "abstracts").get("parts", {})
+    return [_row(runs, head, results, parts) for runs in cells.values() for head in _heads(runs[0])]
 
 
 def _heads(run: GridRun) -> tuple[str, ...]:
@@ -94,10 +95,9 @@ def _heads(run: GridRun) -> tuple[str, ...]:
     return (answer, *(name for name in run.recipe.heads() if name != answer))
 
 
-def _row(runs: Sequence[GridRun], head: str, results: Path) -> Row:
+def _row(runs: Sequence[GridRun], head: str, results: Path, parts: Mapping[str, Any]) -> Row:
     suffix = f".{head}" if head not in ("", runs[0].recipe.answer()) else ""
     there = {run.recipe.seed: (run, read_result(results, f"{run.name}{suffix}")) for run in runs}
-    parts = read_result(results.parent, "abstracts").get("parts", {})
     found = {seed: drawing_abstracts(v, parts) for seed, (run, v) in there.items() if v and _is_current(run, v)}
     stale = sum(bool(value) for _, value in there.values()) - len(found)
     return Row(runs=tuple(runs), found=found, stale=stale, head=head)

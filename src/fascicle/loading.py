@@ -15,7 +15,7 @@ from fascicle.recipe.ensemble import ENSEMBLE, FILTER_FOLDER, MEMBERS, is_ensemb
 from fascicle.recipe.filter import FILTER, FilterManifest, read_filter_manifest
 from fascicle.recipe.heads import BinderSettings
 from fascicle.recipe.manifest import MANIFEST, Manifest, TokenizerFacts, check_files, file_sha256, read_manifest
-from fascicle.recipe.types import TypeDescriptions, read_types
+from fascicle.recipe.types import read_types
 
 if TYPE_CHECKING:
     from fascicle.models.checkpoint import TorchScorer
@@ -95,7 +95,7 @@ def _model(folder: Path, threads: int | None, types: str | os.PathLike[str] | No
     _check_tokenizer(folder, tokenizer, manifest.tokenizer, name=MANIFEST)
     if types is not None:
         _refuse_types(folder, manifest)
-        return _retyped(folder, manifest, tokenizer, read_types(types), threads, origin=types)
+        return _retyped(folder, manifest, tokenizer, types, threads)
     scorer = _onnx(folder, threads) if manifest.runtime == "onnx" else _torch(folder, manifest, threads)
     return ModelPredictor(manifest, tokenizer, scorer)
 
@@ -180,23 +180,18 @@ def _refuse_types(folder: Path, manifest: Manifest) -> None:
 
 
 def _retyped(
-    folder: Path,
-    manifest: Manifest,
-    tokenizer: PieceTokenizer,
-    types: TypeDescriptions,
-    threads: int | None,
-    *,
-    origin: str | os.PathLike[str],
+    folder: Path, manifest: Manifest, tokenizer: PieceTokenizer, types: str | os.PathLike[str], threads: int | None
 ) -> ModelPredictor:
     from fascicle.runtime.predictor import ModelPredictor
 
+    described = read_types(types)
     scorer = _torch(folder, manifest, threads)
     from fascicle.models.checkpoint import with_types
 
     try:
-        manifest = with_types(scorer.model, manifest, types=types, tokenizer=tokenizer)
+        manifest = with_types(scorer.model, manifest, types=described, tokenizer=tokenizer)
     except RecipeError as error:
-        raise RecipeError(f"{origin}: {error}") from None
+        raise RecipeError(f"{types}: {error}") from None
     return ModelPredictor(manifest, tokenizer, scorer)
 
 

@@ -167,8 +167,11 @@ def descriptions_of(recipe: Recipe, types: Sequence[str], untaught: Sequence[str
             described = read_types(head.types)
             # A file may describe what corpus.types leaves out, and what a dictionary names nothing of.
             wanted = recipe.corpus.types
-            asked = [n for n in described.names if n not in untaught and (not wanted or wanted.keeps(n))]
-            kept = [n for n in described.names if n in types or n in asked]
+            kept = [
+                name
+                for name in described.names
+                if name in types or (name not in untaught and (not wanted or wanted.keeps(name)))
+            ]
             described = described.select(kept) if kept else described  # what fits nothing is refused below
             check_types(described, types, origin=head.types)
             found[name] = described
