@@ -21,6 +21,7 @@ STDIN: Final = "-"
 GZIP: Final = b"\x1f\x8b"
 _BOM: Final = codecs.BOM_UTF8
 MAX_DIGITS: Final = 18  # of an integer; more than any offset has
+GIVE_ENCODING: Final = "give its encoding with --encoding, or as encoding in a recipe"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -158,12 +159,11 @@ def _text_lines(stream: BinaryIO, source: Source) -> Iterator[str]:
             if len(line) > MAX_LINE:
                 raise _too_long(source, number)
             if "\0" in line:
-                raise FormatError(_binary(source, f"in line {number}"))
+                raise binary(source.path, f"in line {number}")
             yield line.removesuffix("\n").removeprefix("\ufeff" if number == 1 else "")
     except UnicodeError as error:
         raise FormatError(
-            f"{source.path}: after line {number} the text is not {source.encoding} ({error}); give its encoding with "
-            "--encoding, or as encoding in a recipe"
+            f"{source.path}: after line {number} the text is not {source.encoding} ({error}); {GIVE_ENCODING}"
         ) from None
     finally:
         text.detach()
@@ -172,14 +172,14 @@ def _text_lines(stream: BinaryIO, source: Source) -> Iterator[str]:
 def _decode(data: bytes, source: Source, *, offset: int, line: int | None = None) -> str:
     zero = data.find(b"\0")
     if zero >= 0:
-        raise FormatError(_binary(source, f"at byte {offset + zero}"))
+        raise binary(source.path, f"at byte {offset + zero}")
     try:
         return data.decode("ascii" if source.encoding == "ascii" else "utf-8")
     except UnicodeDecodeError as error:
         place = f" (line {line})" if line is not None else ""
         raise FormatError(
             f"{source.path} is not {source.encoding} text: byte {offset + error.start}{place} is "
-            f"0x{data[error.start]:02x}; if it is text, give its encoding with --encoding, or as encoding in a recipe"
+            f"0x{data[error.start]:02x}; if it is text, {GIVE_ENCODING}"
         ) from None
 
 
@@ -187,19 +187,17 @@ def _decode_other(data: bytes, source: Source) -> str:
     try:
         text = data.decode(source.encoding).removeprefix("\ufeff")
     except UnicodeError as error:
-        raise FormatError(
-            f"{source.path} is not {source.encoding} text ({error}); give its encoding with --encoding, or as "
-            "encoding in a recipe"
-        ) from None
+        raise FormatError(f"{source.path} is not {source.encoding} text ({error}); {GIVE_ENCODING}") from None
     if "\0" in text:
-        raise FormatError(_binary(source, f"at character {text.index(chr(0))}"))
+        raise binary(source.path, f"at character {text.index(chr(0))}")
     return text
 
 
-def _binary(source: Source, place: str) -> str:
-    return (
-        f"{source.path} is a binary file or text in another encoding (a NUL {place}); "
-        "give text, and its encoding with --encoding, or as encoding in a recipe (utf-16, for example)"
+def binary(path: str, where: str) -> FormatError:
+    """What to say of a file that has a NUL, and where it has it."""
+    return FormatError(
+        f"{path} is a binary file or text in another encoding (a NUL {where}); if it is text, {GIVE_ENCODING} "
+        "(utf-16, for example)"
     )
 
 

@@ -21,7 +21,7 @@ from pathlib import Path, PurePosixPath
 from typing import Final
 
 from fascicle.errors import FormatError, InputError, UsageError
-from fascicle.formats.source import STDIN
+from fascicle.formats.source import GIVE_ENCODING, STDIN, binary
 
 MAX_MEMBER: Final = 64 * 2**20  # bytes of one file, unpacked
 _ZIP: Final = (b"PK\x03\x04", b"PK\x05\x06")  # the second one begins an empty archive
@@ -75,15 +75,9 @@ class Tree:
         try:
             text = data.decode(codec)
         except UnicodeError as error:
-            raise FormatError(
-                f"{place} is not {encoding} text ({error}); give its encoding with --encoding, or as encoding in a "
-                "recipe"
-            ) from None
+            raise FormatError(f"{place} is not {encoding} text ({error}); {GIVE_ENCODING}") from None
         if "\0" in text:
-            raise FormatError(
-                f"{place} is a binary file or text in another encoding (a NUL at character {text.index(chr(0))}); "
-                "give text, and its encoding with --encoding, or as encoding in a recipe (utf-16, for example)"
-            )
+            raise binary(place, f"at character {text.index(chr(0))}")
         marked = text.startswith("\ufeff")
         return text[1:] if marked else text, marked
 
