@@ -181,14 +181,17 @@ def test_distant_beside_the_paper(made: ModuleType, tmp_path: Path) -> None:
     for seed in (1, 2):
         on_test(weak, f"bc5cdr-softmax-s{seed}", [[5, 5, 5], [6, 4, 4]])
         on_test(weak, f"bc5cdr-binder-s{seed}", [[6, 4, 4], [7, 3, 3]])
+    on_test(weak, "bc5cdr-binder-raw-s1", [[4, 6, 6], [5, 5, 5]])
     micro = {"precision": 0.8, "recall": 0.5, "f1": 0.6}
     said = {"raw": {"test": {"micro": micro, "types": {}}}}
     (tmp_path / "results" / "distant.json").write_text(json.dumps(said), encoding="utf-8")
-    found = rows(made.distant(weak))
-    assert list(found[0].values()) == ["dictionary alone, as written", "", "80.00", "50.00", "60.00", ""]
+    found, before = rows(made.distant(weak)), "F1 less that of the poorer labels before"
+    assert list(found[0].values()) == ["dictionary alone, as written", "", "80.00", "50.00", "60.00", "", ""]
     assert found[1]["F1"] == "not run"
-    binder = next(row for row in found if row["test"] == "BINDER")
-    assert binder["F1"] == "65.00 ± 0.00"
+    raw, binder, _ = (row for row in found if row["test"] == "BINDER")
+    assert (raw["labels"], raw["F1"]) == ("as written", "45.00")
+    assert (binder["labels"], binder["F1"]) == ("three casings, untyped phrases unknown", "65.00 ± 0.00")
+    assert (raw[before], binder[before]) == ("", "+20.00 (+20.0 to +20.0)")
     assert binder["F1 less SEQ, each seed"] == "+10.00 (+10.0 to +10.0); +10.00 (+10.0 to +10.0)"
     assert [row["test"] for row in found if row["labels"] == "as written"] == ["BINDER"]
     assert [row["F1"] for row in found if row["labels"] == "paper"][-1] == "81.6"
