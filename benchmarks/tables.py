@@ -365,7 +365,7 @@ TABLES: Mapping[str, Callable[[], str]] = {
     "evaluate-speed": lambda: evaluate_tables.seconds(RESULTS, evaluate_tables.EVALUATION),
     "doctor-speed": lambda: evaluate_tables.seconds(RESULTS, evaluate_tables.DOCTOR),
     "binder-supervised": lambda: binder_tables.supervised(_grid("binder")),
-    "binder-beside": lambda: binder_tables.beside(_grid("binder")),
+    "binder-beside": lambda: binder_tables.beside(_grid("binder"), _grid("span-heads")),
     "binder-distant": lambda: binder_tables.distant(_grid("distant")),
     "binder-rules": lambda: binder_tables.rules(RESULTS),
     "binder-table4": _binder(4),

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from fascicle.core.document import GOLD
+from fascicle.core.document import GOLD, Document, Mention
 from fascicle.errors import InputError
 from fascicle.loading import load
 from fascicle.plots.densities import load_densities
@@ -152,3 +152,18 @@ def test_eight_bits(scripts: Callable[[str], ModuleType], trained: tuple[Recipe,
     assert found["f1"] == scores["micro"]["f1"]
     assert found["difference"]["low"] <= found["difference"]["estimate"] <= found["difference"]["high"]
     assert found["difference"]["estimate"] == pytest.approx(found["int8_f1"] - found["f1"])
+
+
+def test_labels_are_counted_by_word(scripts: Callable[[str], ModuleType]) -> None:
+    """A mention is as many words as have a character of it; one that ends inside a word has the whole word."""
+    text = "Renal failure after cisplatin-like drugs"
+    mentions = (Mention(((0, 13),), "Disease"), Mention(((20, 25),), "Chemical"), Mention(((0, 5), (34, 40)), "Drug"))
+    found = scripts("distant").by_word([Document(id="d", text=text, mentions=mentions)])
+    covered = [(m.type, text[start:end]) for m in found["d"] for start, end in m.spans]
+    assert sorted(covered) == [
+        ("Chemical", "cisplatin"),
+        ("Disease", "Renal"),
+        ("Disease", "failure"),
+        ("Drug", "Renal"),
+        ("Drug", "drugs"),
+    ]

@@ -143,7 +143,7 @@ def test_nothing_is_run(made: ModuleType, tmp_path: Path) -> None:
     results = tmp_path / "results"
     texts = [
         made.supervised(grid),
-        made.beside(grid),
+        made.beside(grid, grid),
         made.distant(weak),
         made.noise(noise, grid),
         made.goals(grid, weak),
@@ -165,9 +165,11 @@ def test_supervised_beside_the_paper(made: ModuleType, tmp_path: Path) -> None:
     assert bc5cdr["paper: BINDER"] == "91.9"
     assert bc5cdr["paper: beside it"] == "90.9, Wang et al."
     # One seed is common; of two documents one differs, and both may be drawn twice.
-    conll04, bc5cdr = rows(made.beside(grid))
-    assert conll04["SeqCRF"] == "not run"
-    assert (bc5cdr["SeqCRF"], bc5cdr["SEQ"]) == ("+5.00 (+0.0 to +10.0)", "not run")
+    conll04, *bc5cdr = rows(made.beside(grid, grid))
+    assert (conll04["BINDER less"], conll04["SeqCRF"]) == ("F1", "not run")
+    assert [row["BINDER less"] for row in bc5cdr] == ["F1", "precision", "recall"]
+    assert [row["SeqCRF"] for row in bc5cdr] == ["+5.00 (+0.0 to +10.0)"] * 3
+    assert {(row["SEQ"], row["biaffine"]) for row in bc5cdr} == {("not run", "")}
 
 
 def test_variants_beside_the_paper(made: ModuleType, tmp_path: Path) -> None:
@@ -193,18 +195,41 @@ def test_distant_beside_the_paper(made: ModuleType, tmp_path: Path) -> None:
     micro = {"precision": 0.8, "recall": 0.5, "f1": 0.6}
     said = {"raw": {"test": {"micro": micro, "types": {}}}}
     (tmp_path / "results" / "distant.json").write_text(json.dumps(said), encoding="utf-8")
-    found, before = rows(made.distant(weak)), "F1 less that of the poorer labels before"
+    found, before = rows(made.distant(weak)), "F1 less that of the labels before"
     assert list(found[0].values()) == ["dictionary alone, as written", "", "80.00", "50.00", "60.00", "", ""]
     assert found[1]["F1"] == "not run"
     raw, binder, _ = (row for row in found if row["test"] == "BINDER")
     assert (raw["labels"], raw["F1"]) == ("as written", "45.00")
-    assert (binder["labels"], binder["F1"]) == ("three casings, untyped phrases unknown", "65.00 ± 0.00")
+    assert (binder["labels"], binder["F1"]) == ("three casings, with phrases", "65.00 ± 0.00")
     assert (raw[before], binder[before]) == ("", "+20.00 (+20.0 to +20.0)")
     assert binder["F1 less SEQ, each seed"] == "+10.00 (+10.0 to +10.0); +10.00 (+10.0 to +10.0)"
     assert [row["test"] for row in found if row["labels"] == "as written"] == ["BINDER"]
     assert [row["F1"] for row in found if row["labels"] == "paper"][-1] == "81.6"
-    goal = next(row for row in rows(made.goals(grid_of(GRID, tmp_path), weak)) if "matching as written" in row["what"])
+    goal = next(
+        row for row in rows(made.goals(grid_of(GRID, tmp_path), weak)) if "less matching *as written*" in row["what"]
+    )
     assert (goal["goal"], goal["measured"]) == ("+8", "+5.00")
+
+
+def test_labels_by_mention_and_by_word(made: ModuleType, tmp_path: Path) -> None:
+    rates = {"precision": 0.5, "recall": 0.25, "f1": 0.33}
+    said = {
+        "reported": [
+            {"source": "list", "rule": "raw", "part": "train", "type": "Disease", "precision": 1, "recall": 2}
+        ],
+        "raw": {"train": {"types": {"Disease": rates}, "words": {"types": {"Disease": dict(rates, recall=1.0)}}}},
+    }
+    (tmp_path / "distant.json").write_text(json.dumps(said), encoding="utf-8")
+    found = rows(made.rules(tmp_path))
+    assert list(found[1].values()) == [
+        "as written",
+        "train",
+        "Disease",
+        "50.0 / 25.0",
+        "50.0 / 100.0",
+        "1.0 / 2.0 (list)",
+    ]
+    assert {(row["mentions: P / R"], row["words: P / R"]) for row in (found[0], *found[2:])} == {("not run",) * 2}
 
 
 def test_noise_against_none(made: ModuleType, tmp_path: Path) -> None:
