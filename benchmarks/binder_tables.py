@@ -79,7 +79,7 @@ def supervised(grid: Grid) -> str:
         cells = [found.cell(corpus, system, _variant_of(system, variant)) for system in NAMES]
         printed, other, of_other, where = SUPERVISED.get(corpus, (0.0, "", 0.0, ""))
         paper = [str(printed), f"{of_other}, {other}", where] if other else ["", "", ""]
-        body.append([f"{corpus}{f', {variant}' if variant else ''}", *cells, *paper])
+        body.append([_named(corpus, variant), *cells, *paper])
     return markdown(["test F1", *NAMES.values(), "paper: BINDER", "paper: beside it", "paper: where"], body)
 
 
@@ -92,18 +92,18 @@ def beside(grid: Grid, heads: Grid) -> str:
         rows += [others.row(corpus, "spanner-hybrid", tuned), others.row(corpus, "biaffine", variant)]
         first = found.row(corpus, "binder", variant)
         for measure, name in MEASURES if first and first.found else MEASURES[:1]:
-            body.append([f"{corpus}{f', {variant}' if variant else ''}", name, *_less(first, rows, measure)])
+            body.append([_named(corpus, variant), name, *(differences(first, row, measure) for row in rows)])
     names = [name for system, name in NAMES.items() if system != "binder"]
     return markdown(["test", "BINDER less", *names, "SpanNER, tuned on dev", "biaffine"], body)
-
-
-def _less(first: Row | None, rows: Sequence[Row | None], measure: Measure) -> list[str]:
-    return [differences(first, row, measure) for row in rows]
 
 
 def _compared(found: Found) -> list[tuple[str, str]]:
     """The corpora on which all systems are planned, each with the variant of those that can nest."""
     return [(corpus, found.nested(corpus)) for corpus in found.corpora if found.row(corpus, "crf")]
+
+
+def _named(corpus: str, variant: str) -> str:
+    return f"{corpus}, {variant}" if variant else corpus
 
 
 def _variant_of(system: str, variant: str) -> str:

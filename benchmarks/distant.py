@@ -19,7 +19,7 @@ from types import MappingProxyType
 
 from common import row, write_result
 from fascicle.core.document import GOLD, Document, Mention, apply
-from fascicle.core.spans import Span, overlaps
+from fascicle.core.spans import overlaps
 from fascicle.evaluate.inputs import layers
 from fascicle.evaluate.scores import Scores, score
 from fascicle.formats.files import read
@@ -98,12 +98,8 @@ def by_word(documents: Iterable[Document], *, source: str = GOLD) -> dict[str, t
 def _words(document: Document, source: str) -> Iterator[Mention]:
     cut = RULES_1.words(document.text)
     for mention in document.layer(source):
-        yield from (Mention((word,), mention.type, source=source) for word in cut if covers(mention, word))
-
-
-def covers(mention: Mention, word: Span) -> bool:
-    """Whether a mention has a character of a word."""
-    return any(overlaps(span, word) for span in mention.spans)
+        covered = (word for word in cut if any(overlaps(span, word) for span in mention.spans))
+        yield from (Mention((word,), mention.type, source=source) for word in covered)
 
 
 def show(rule: str, part: str, scores: Scores) -> None:
