@@ -13,7 +13,9 @@ from typing import Any
 from binder_paper import BREAKDOWN, DISTANT, PRF, SPEED, SUPERVISED, TABLES
 from bundling_tables import over_seeds
 from fascicle.errors import InputError
-from fascicle.evaluate.intervals import Measure, bootstrap_difference
+from fascicle.evaluate.intervals import Interval, Measure, bootstrap_difference
+from fascicle.evaluate.pooled import bootstrap_pooled
+from fascicle.evaluate.scores import Scores
 from fascicle.train.grid import Grid
 from fascicle.train.grid_results import read_result, scores_of
 from grid_tables import MISSING, NOT_RUN, Row, markdown, rows_of
@@ -22,6 +24,8 @@ ALL = ("precision", "recall", "f1")
 NAMES = {"softmax": "SEQ", "crf": "SeqCRF", "spanner": "SpanNER", "binder": "BINDER"}
 VARIANT_CORPORA = ("conll04", "scierc")
 SHARES = (0.1, 0.2, 0.4)
+NOISED = ("softmax", "spanner", "binder")
+DRAWS = 2000  # of seeds and documents
 RULES = {"raw": "as written", "core": "three casings, names alone", "three-casings": "three casings, with phrases"}
 LABELS = {"raw": "raw", "core": "core", "": "three-casings"}  # variant of the grid -> rule
 MEASURES: tuple[tuple[Measure, str], ...] = (("f1", "F1"), ("precision", "precision"), ("recall", "recall"))
@@ -68,7 +72,7 @@ def differences(first: Row | None, second: Row | None, measure: Measure = "f1") 
             d = bootstrap_difference(*(scores_of(c) for c in counts if c), measure=measure)
         except InputError:
             return "other units"  # one was scored document by document, the other sentence by sentence
-        told.append(f"{100 * d.estimate:+.2f} ({100 * d.low:+.1f} to {100 * d.high:+.1f})")
+        told.append(_points(d))
     return "; ".join(told) or NOT_RUN
 
 
@@ -124,11 +128,24 @@ def variants(grid: Grid, number: int) -> str:
 
 
 def _less_full(found: Found, corpus: str, variant: str) -> str:
-    """Mean over the seeds that both have."""
-    own, full = found.values(corpus, "binder", variant), found.values(corpus, "binder")
+    """Mean over the seeds that both have, with an interval over seeds and documents."""
     row, base = found.row(corpus, "binder", variant), found.row(corpus, "binder")
-    planned = len({r.recipe.seed for r in row.runs} & {r.recipe.seed for r in base.runs}) if row and base else 0
-    return over_seeds({s: own[s] - full[s] for s in own if s in full}, planned, sign="+")
+    if row is None or base is None:
+        return ""
+    planned = {r.recipe.seed for r in row.runs} & {r.recipe.seed for r in base.runs}
+    both = [seed for seed in sorted(planned) if seed in row.found and seed in base.found]
+    if not both:
+        return NOT_RUN
+    d = bootstrap_pooled([[(_scores(row, seed), _scores(base, seed)) for seed in both]], resamples=DRAWS)
+    return f"{_points(d)}{f' ({len(both)} of {len(planned)} seeds)' if len(both) < len(planned) else ''}"
+
+
+def _scores(row: Row, seed: int) -> Scores:
+    return scores_of(row.found[seed]["test_counts"])
+
+
+def _points(found: Interval) -> str:
+    return f"{100 * found.estimate:+.2f} ({100 * found.low:+.1f} to {100 * found.high:+.1f})"
 
 
 def _printed(numbers: PRF | None) -> str:
@@ -184,26 +201,29 @@ def _reported(listed: Iterable[Mapping[str, Any]], rule: str, part: str, kind: s
 
 
 def noise(grid: Grid, clean: Grid) -> str:
-    """Test F1 by the share of training mentions that are wrong, and what that costs against none."""
-    found, without = Found(grid), Found(clean)
+    """Test F1 by the share of training mentions that are wrong, what that costs, and what is left of BINDER's lead."""
+    found, without, body = Found(grid), Found(clean), []
     bare = [name.rsplit("-", 2) for name in found.corpora]
-    body = []
     for corpus in dict.fromkeys(name for name, _, _ in bare):
-        systems = ("softmax", "spanner", "binder")
-        body.append([corpus, "none", "0", *(without.cell(corpus, s) for s in systems), "", "", ""])
+        first = [without.row(corpus, system) for system in NOISED]
+        cells = [without.cell(corpus, system) for system in NOISED]
+        body.append([corpus, "none", "0", *cells, "", "", "", *_leads(first)])
         for kind in dict.fromkeys(k for name, k, _ in bare if name == corpus):
             for share in SHARES:
                 name = f"{corpus}-{kind}-{share}"
-                cells = [found.cell(name, s) for s in systems]
-                costs = [_cost(found.values(name, s), without.values(corpus, s)) for s in systems]
-                body.append([corpus, kind, f"{share:g}", *cells, *costs])
-    told = [NAMES[s] for s in ("softmax", "spanner", "binder")]
-    return markdown(["corpus", "noise", "share", *told, *(f"{name}, less no noise" for name in told)], body)
+                rows = [found.row(name, system) for system in NOISED]
+                costs = [differences(row, base) for row, base in zip(rows, first, strict=True)]
+                cells = [found.cell(name, system) for system in NOISED]
+                body.append([corpus, kind, f"{share:g}", *cells, *costs, *_leads(rows)])
+    told = [NAMES[system] for system in NOISED]
+    heads = [*(f"{name}, less no noise" for name in told), *(f"BINDER less {name}" for name in told[:-1])]
+    return markdown(["corpus", "noise", "share", *told, *heads], body)
 
 
-def _cost(noisy: Mapping[int, float], clean: Mapping[int, float]) -> str:
-    both = [noisy[seed] - clean[seed] for seed in noisy if seed in clean]
-    return f"{sum(both) / len(both):+.2f}" if both else NOT_RUN
+def _leads(rows: Sequence[Row | None]) -> list[str]:
+    """BINDER, the last, less each of the others."""
+    *others, binder = rows
+    return [differences(binder, other) for other in others]
 
 
 _SYSTEMS = {

@@ -180,10 +180,20 @@ def test_variants_beside_the_paper(made: ModuleType, tmp_path: Path) -> None:
     assert full["Table 4"] == "full model"
     assert (full["conll04, F1"], full["conll04, F1 less the full model"]) == ("80.00 (1 of 2 seeds)", "")
     assert (shared["conll04, P"], shared["conll04, R"]) == ("80.00 ± 14.14 (2 of 3 seeds)",) * 2
-    assert shared["conll04, F1 less the full model"] == "-10.00 (1 of 2 seeds)"
+    assert shared["conll04, F1 less the full model"] == "-10.00 (-10.0 to -10.0) (1 of 2 seeds)"
     assert shared["paper, ACE2005: P / R / F1"] == "89.3 / 89.3 / 89.3"
     assert {row["conll04, F1"] for row in others} == {""}  # not planned here
     assert others[-1]["paper, ACE2005: P / R / F1"] == ""
+
+
+def test_variants_with_intervals_over_seeds_and_documents(made: ModuleType, tmp_path: Path) -> None:
+    """Of two seeds and two documents, of which only one differs with one seed, every draw is known."""
+    grid = grid_of(GRID, tmp_path)
+    for name, right in (("binder-s1", 5), ("binder-s2", 5), ("binder-shared-s1", 5), ("binder-shared-s2", 9)):
+        on_test(grid, f"conll04-{name}", [[5, 5, 5], [right, 10 - right, 10 - right]])
+    _, shared, *_ = rows(made.variants(grid, 4))
+    # Gains are 0 and 0 with the first seed, 0 and 40 with the second: at most 40, where both draws are of the second.
+    assert shared["conll04, F1 less the full model"] == "+10.00 (+0.0 to +40.0)"
 
 
 def test_distant_beside_the_paper(made: ModuleType, tmp_path: Path) -> None:
@@ -236,10 +246,13 @@ def test_noise_against_none(made: ModuleType, tmp_path: Path) -> None:
     clean, noise = grid_of(GRID, tmp_path), grid_of(NOISE, tmp_path)
     on_test(clean, "conll04-binder-s1", [[8, 2, 2]])
     on_test(noise, "conll04-drop-0.2-binder-s1", [[6, 4, 4]])
+    on_test(noise, "conll04-drop-0.2-softmax-s1", [[5, 5, 5]])
     none, first, second, _ = rows(made.noise(noise, clean))
-    assert (none["noise"], none["BINDER"]) == ("none", "80.00 (1 of 2 seeds)")
+    assert (none["noise"], none["BINDER"], none["BINDER less SEQ"]) == ("none", "80.00 (1 of 2 seeds)", "not run")
     assert (first["share"], first["BINDER"], first["BINDER, less no noise"]) == ("0.1", "not run", "not run")
-    assert (second["BINDER"], second["BINDER, less no noise"]) == ("60.00", "-20.00")
+    assert (second["BINDER"], second["BINDER, less no noise"]) == ("60.00", "-20.00 (-20.0 to -20.0)")
+    assert second["SEQ, less no noise"] == "not run"  # there is no clean run
+    assert second["BINDER less SEQ"] == "+10.00 (+10.0 to +10.0)"
 
 
 def test_what_is_measured_apart_from_grids(made: ModuleType, tmp_path: Path) -> None:
