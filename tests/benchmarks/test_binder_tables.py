@@ -132,6 +132,7 @@ def on_test(grid: Grid, name: str, counts: list[list[int]]) -> None:
         "dev": {"micro": micro},
         "test": {"micro": micro},
         "test_counts": counts,
+        "test_f1_interval": {"estimate": micro["f1"], "low": micro["f1"] - 0.1, "high": micro["f1"] + 0.1},
         "facts": {"data": {part: {"sha256": sha} for part, sha in data.items()}},
     }
     (grid.results / f"{name}.json").write_text(json.dumps(value), encoding="utf-8")
@@ -191,7 +192,7 @@ def test_variants_with_intervals_over_seeds_and_documents(made: ModuleType, tmp_
     grid = grid_of(GRID, tmp_path)
     for name, right in (("binder-s1", 5), ("binder-s2", 5), ("binder-shared-s1", 5), ("binder-shared-s2", 9)):
         on_test(grid, f"conll04-{name}", [[5, 5, 5], [right, 10 - right, 10 - right]])
-    _, shared, *_ = rows(made.variants(grid, 4))
+    shared = rows(made.variants(grid, 4))[1]
     # Gains are 0 and 0 with the first seed, 0 and 40 with the second: at most 40, where both draws are of the second.
     assert shared["conll04, F1 less the full model"] == "+10.00 (+0.0 to +40.0)"
 
@@ -342,3 +343,23 @@ def test_the_page_has_every_table(monkeypatch: pytest.MonkeyPatch) -> None:
     own = {name for name in tables.TABLES if name.startswith("binder-")}
     assert set(names) == own | {"binder", "binder-dev", "distant"}
     assert PAGE in tables.PAGES
+
+
+def test_curves_of_noise(made: ModuleType, tmp_path: Path) -> None:
+    drawn = importlib.import_module("noise_curves")
+    clean, noise = grid_of(GRID, tmp_path), grid_of(NOISE, tmp_path)
+    on_test(clean, "conll04-binder-s1", [[8, 2, 2]])
+    on_test(clean, "conll04-binder-s2", [[9, 1, 1]])
+    assert drawn.curves(noise, clean) == {}
+    on_test(noise, "conll04-drop-0.2-binder-s1", [[6, 4, 4]])
+    found = drawn.curves(noise, clean)
+    assert list(found) == [("conll04", kind) for kind in ("drop", "shift", "flip")]
+    points = found["conll04", "drop"]["binder"]
+    assert [(p.share, p.f1) for p in points] == [(0.0, pytest.approx(80)), (0.2, pytest.approx(60))]
+    assert all(p.low <= p.f1 <= p.high for p in points)
+    assert found["conll04", "drop"]["softmax"] == []
+    with drawn.sheet() as figure:
+        drawn.draw(figure, found)
+        lines = [line for line in figure.axes[0].get_lines() if line.get_label() == "BINDER"]
+    assert [list(line.get_ydata()) for line in lines] == [[pytest.approx(80), pytest.approx(60)]]
+    assert [axes.get_title() for axes in figure.axes][:2] == ["conll04: dropped", "conll04: shifted by a word"]
