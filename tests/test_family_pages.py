@@ -17,6 +17,8 @@ import pytest
 
 pytest.importorskip("torch")
 
+from tests.pages import blocks
+
 from fascicle.core.document import Mention
 from fascicle.core.spans import Span
 from fascicle.models.families import FAMILIES
@@ -43,7 +45,7 @@ SETTINGS: dict[str, type[msgspec.Struct]] = {
     "distant": DistantSettings,
     "reading": ReadingSettings,
 }
-BLOCKS = [(name, block) for name in sorted(PAGES) for block in re.findall(r"```toml\n(.*?)```", PAGES[name], re.S)]
+BLOCKS = [(name, block) for name in sorted(PAGES) for block in blocks(PAGES[name], "toml")]
 DESCRIBED = [block for _, block in BLOCKS if block.startswith("[[type]]")]
 SNIPPETS = [(name, block) for name, block in BLOCKS if block not in DESCRIBED]
 TYPES = ("A", "B", "C")

@@ -13,6 +13,7 @@ import tomllib
 from pathlib import Path
 
 import pytest
+from tests.pages import blocks
 
 from fascicle.cli import build_parser, main
 
@@ -20,15 +21,10 @@ ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 
 
-def blocks(language: str) -> list[str]:
-    fenced = re.findall(r"^```(\w*)\n(.*?)^```$", README, re.DOTALL | re.MULTILINE)
-    return [content for kind, content in fenced if kind == language]
-
-
 def commands() -> list[str]:
     return [
         line.partition("#")[0].partition("|")[-1].strip() if "|" in line else line.partition("#")[0].strip()
-        for block in blocks("")
+        for block in blocks(README, "")
         for line in block.splitlines()
         if "fascicle " in line and not line.startswith(("git", "cd"))
     ]
@@ -41,13 +37,13 @@ def test_every_table_is_what_the_results_say() -> None:
 
 
 def test_the_recipe_in_the_readme_is_the_one_in_the_examples() -> None:
-    (shown,) = blocks("toml")
+    (shown,) = blocks(README, "toml")
     kept = (ROOT / "examples" / "first-model" / "recipe.toml").read_text(encoding="utf-8")
     assert tomllib.loads(shown) == tomllib.loads(kept)
 
 
 def test_the_python_in_the_readme_runs() -> None:
-    (code,) = blocks("python")
+    (code,) = blocks(README, "python")
     said = io.StringIO()
     with contextlib.redirect_stdout(said):
         exec(compile(code, "README.md", "exec"), {})

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import msgspec
 import pytest
+from tests.pages import blocks
 
 from fascicle.evaluate.typing import published_protocol_f1
 from fascicle.recipe.base import Settings
@@ -28,7 +29,7 @@ def test_the_page_lists_every_setting_with_its_default(table: str, settings: typ
 
 
 def test_the_recipe_of_the_page_is_one() -> None:
-    (snippet,) = re.findall(r"```toml\n(.*?)```", PAGE, re.DOTALL)
+    (snippet,) = blocks(PAGE, "toml")
     assert parse_typer_recipe(tomllib.loads(snippet), origin="page").typer.updates == 600
 
 

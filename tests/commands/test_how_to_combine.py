@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import io
-import re
 import shlex
 import tomllib
 from collections.abc import Callable
@@ -12,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.pages import blocks
 
 from fascicle.cli import build_parser
 from fascicle.combine.type_names import parse_map
@@ -23,15 +23,10 @@ ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "how-to-combine.md").read_text(encoding="utf-8")
 
 
-def blocks(language: str) -> list[str]:
-    fenced = re.findall(r"^```(\w*)\n(.*?)^```$", PAGE, re.DOTALL | re.MULTILINE)
-    return [content for kind, content in fenced if kind == language]
-
-
 def test_the_walk(cli: Callable[..., Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "examples").symlink_to(ROOT / "examples")
     monkeypatch.chdir(tmp_path)
-    walk, *_ = blocks("")
+    walk, *_ = blocks(PAGE, "")
     said = []
     for line in walk.splitlines():
         words = [
@@ -47,13 +42,13 @@ def test_the_walk(cli: Callable[..., Any], tmp_path: Path, monkeypatch: pytest.M
 
 
 def test_the_map_and_the_python() -> None:
-    table, _ = blocks("toml")
+    table, _ = blocks(PAGE, "toml")
     assert parse_map(tomllib.loads(table), origin="page").of("rules") == {
         "CHEMICAL": "Chemical",
         "Species": "",
         "Drug": "Chemical",
     }
-    (code,) = blocks("python")
+    (code,) = blocks(PAGE, "python")
     said = io.StringIO()
     with contextlib.redirect_stdout(said):
         exec(compile(code, "how-to-combine.md", "exec"), {})
@@ -61,10 +56,10 @@ def test_the_map_and_the_python() -> None:
 
 
 def test_the_filter_and_the_ensemble() -> None:
-    _, recipe = blocks("toml")
+    _, recipe = blocks(PAGE, "toml")
     found = parse_filter_recipe(tomllib.loads(recipe), origin="page")
     assert (found.filter.held_out, found.filter.threshold_part) == (0.15, 0.2)
-    _, *lines = blocks("")
+    _, *lines = blocks(PAGE, "")
     for line in "".join(lines).splitlines():
         assert "run" in parse(build_parser(), shlex.split(line)[1:])
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib.util
 import json
-import re
 import shlex
 import tomllib
 from collections.abc import Callable
@@ -12,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.pages import blocks
 
 from fascicle.cli import build_parser
 
@@ -20,18 +20,13 @@ EXAMPLE = ROOT / "examples" / "from-a-dictionary"
 PAGE = (ROOT / "docs" / "how-to-train-from-a-dictionary.md").read_text(encoding="utf-8")
 
 
-def blocks(language: str) -> list[str]:
-    fenced = re.findall(r"^```(\w*)\n(.*?)^```$", PAGE, re.DOTALL | re.MULTILINE)
-    return [content for kind, content in fenced if kind == language]
-
-
 def walk() -> list[list[str]]:
-    (lines,) = blocks("")
+    (lines,) = blocks(PAGE, "")
     return [shlex.split(line)[1:] for line in lines.splitlines()]
 
 
 def test_what_the_page_shows_is_what_the_example_holds() -> None:
-    recipe, types = map(tomllib.loads, blocks("toml"))
+    recipe, types = map(tomllib.loads, blocks(PAGE, "toml"))
     assert recipe == tomllib.loads((EXAMPLE / "recipe.toml").read_text(encoding="utf-8"))
     assert types == tomllib.loads((EXAMPLE / "other-types.toml").read_text(encoding="utf-8"))
 
