@@ -6,8 +6,10 @@ A RUN is the folder of a complete training run whose recipe leaves types out (``
 whose file of descriptions describes them, as those of ``benchmarks/grids/unseen.toml``. For each type that was left
 out, the test part is read by the trained model as ``fascicle annotate --types`` does it: once with that type alone
 described, and once with all types of the file, which compete where mentions must not overlap. Scores are those of the
-mentions of the type, strict, with an interval over documents. Nothing is tuned. A run that leaves nothing out is the
-model that was trained on all: its scores of every type stand beside the others.
+mentions of the type, strict, with an interval over documents. Nothing is tuned. To tell whether order or threshold is
+at fault, the type alone is looked for once more with the threshold far down: the best F1 of all cutoffs of the score
+is what hindsight would give. A run that leaves nothing out is the model that was trained on all: its scores of every
+type stand beside the others, and what it finds once each type is described in other words.
 
 Writes ``results/unseen_types.json``, in which the runs that are not named stay.
 """
@@ -29,13 +31,17 @@ import common
 from common import row, write_result
 from fascicle.core.document import GOLD, Document, Mention
 from fascicle.errors import InputError
+from fascicle.evaluate.inputs import layers
 from fascicle.evaluate.scores import Scores, score
 from fascicle.loading import load
 from fascicle.recipe.heads import BinderSettings
+from fascicle.recipe.manifest import MANIFEST
 from fascicle.recipe.settings import Recipe
 from fascicle.recipe.types import TypeDescriptions, read_types
 from fascicle.train.corpus import read_part
 from fascicle.train.grid_hash import recipe_of
+
+LOWER = 12.0  # of a threshold: to a score of 6e-6, which leaves room for an order among what is below it
 
 
 def described(recipe: Recipe, folder: Path) -> TypeDescriptions:
@@ -55,17 +61,72 @@ def described(recipe: Recipe, folder: Path) -> TypeDescriptions:
 def of_type(documents: Sequence[Document], found: Sequence[Sequence[Mention]], name: str) -> Scores:
     """Scores of the mentions of one type."""
     gold = {d.id: tuple(m for m in d.layer(GOLD) if m.type == name) for d in documents}
-    said = {d.id: tuple(m for m in ms if m.type == name) for d, ms in zip(documents, found, strict=True)}
+    said = {key: tuple(m for m in ms if m.type == name) for key, ms in by_id(documents, found).items()}
     return score(gold, said)
 
 
-def predicted(folder: Path, types: TypeDescriptions, documents: Sequence[Document]) -> list[tuple[Mention, ...]]:
-    """What the model of a run finds of some types."""
+def by_id(documents: Sequence[Document], found: Sequence[Sequence[Mention]]) -> dict[str, Sequence[Mention]]:
+    """What was found, by document."""
+    return {d.id: ms for d, ms in zip(documents, found, strict=True)}
+
+
+def predicted(
+    folder: Path, types: TypeDescriptions, documents: Sequence[Document], *, lower: float = 0.0
+) -> list[tuple[Mention, ...]]:
+    """What the model of a run finds of some types.
+
+    Args:
+        folder: of the run.
+        types: to look for.
+        documents: to read.
+        lower: how far every threshold is put down, in units of the score of a span.
+    """
     with tempfile.TemporaryDirectory() as place:
-        file = Path(place) / "types.toml"
+        file, model = Path(place) / "types.toml", Path(place) / "model"
         file.write_text(as_toml(types), encoding="utf-8")
-        patches = load(folder / "best", threads=1, types=file).predict(documents)
+        model.mkdir()
+        for part in (folder / "best").iterdir():
+            (model / part.name).symlink_to(part.resolve())
+        if lower:
+            manifest = json.loads((model / MANIFEST).read_text(encoding="utf-8"))
+            manifest["decision"]["nothing"] = manifest["decision"].get("nothing", 0.0) - lower
+            (model / MANIFEST).unlink()
+            (model / MANIFEST).write_text(json.dumps(manifest), encoding="utf-8")
+        patches = load(model, threads=1, types=file).predict(documents)
     return [patch.add for patch in patches]
+
+
+def in_hindsight(documents: Sequence[Document], found: Sequence[Sequence[Mention]], name: str) -> dict[str, float]:
+    """The cutoff of the scores of a type at which its F1 is best, chosen on these very documents.
+
+    Mentions of flat decoding do not overlap, the better one stays, so those above a cutoff are what would be found with
+    it.
+
+    Args:
+        documents: with gold.
+        found: mentions of each document.
+        name: of the type.
+
+    Returns:
+        Precision, recall and F1 at the cutoff, and ``"found"``, how many mentions reach it.
+    """
+    gold = {(d.id, m.spans) for d in documents for m in d.layer(GOLD) if m.type == name}
+    said = [(m.score or 0.0, (d.id, m.spans) in gold) for d, ms in zip(documents, found, strict=True) for m in ms]
+    said.sort(key=lambda one: -one[0])
+    best, right = (0.0, 0, 0), 0
+    for number, (cutoff, is_right) in enumerate(said, start=1):
+        right += is_right
+        if number == len(said) or said[number][0] < cutoff:  # the last of those that are equal
+            best = max(best, (2 * right / (number + len(gold)), right, number), key=lambda one: one[0])
+    f1, right, number = best
+    return {"precision": right / max(number, 1), "recall": right / max(len(gold), 1), "f1": f1, "found": number}
+
+
+def in_other_words(types: TypeDescriptions, way: str) -> TypeDescriptions:
+    """Types that are described by their keyword, or by their name, alone."""
+    texts = types.texts("keyword") if way == "keyword" else [name.replace("_", " ") for name in types.names]
+    told = [msgspec.structs.replace(t, description=text) for t, text in zip(types.types, texts, strict=True)]
+    return msgspec.structs.replace(types, types=tuple(told))
 
 
 def as_toml(types: TypeDescriptions) -> str:
@@ -96,15 +157,21 @@ def measured(folder: Path) -> dict[str, Any]:
     if not out:
         found = predicted(folder, types, documents)
         value["trained"] = {name: row(of_type(documents, found, name)) for name in types.names}
+        gold = layers(documents)
+        value["all"] = {"description": row(score(gold, by_id(documents, found)))}
+        for way in ("keyword", "name"):
+            found = predicted(folder, in_other_words(types, way), documents)
+            value["all"][way] = row(score(gold, by_id(documents, found)))
         return value
     together = predicted(folder, types, documents)
-    value["types"] = {
-        name: {
-            "alone": row(of_type(documents, predicted(folder, types.select([name]), documents), name)),
+    value["types"] = {}
+    for name in out:
+        alone, far = (predicted(folder, types.select([name]), documents, lower=lower) for lower in (0.0, LOWER))
+        value["types"][name] = {
+            "alone": row(of_type(documents, alone, name)),
             "together": row(of_type(documents, together, name)),
+            "in_hindsight": in_hindsight(documents, far, name),
         }
-        for name in out
-    }
     return value
 
 

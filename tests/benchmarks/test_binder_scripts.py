@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import json
+import random
 from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
@@ -106,16 +107,54 @@ def test_a_type_that_was_left_out(
         said = {(d.id, m.spans) for d, p in zip(gold, patches, strict=True) for m in p.add if m.type == "Disease"}
         micro = value["types"]["Disease"][way]["micro"]
         assert (micro["support"], micro["predicted"], micro["tp"]) == (len(diseases), len(said), len(said & diseases))
+    far, near = (script.predicted(folder, read_types(tmp_path / "one.toml"), gold, lower=x) for x in (12.0, 0.0))
+    assert sum(map(len, far)) > sum(map(len, near))
+    assert value["types"]["Disease"]["in_hindsight"] == best_of_all_cutoffs(far, [d.id for d in gold], diseases)
+    assert value["types"]["Disease"]["in_hindsight"]["f1"] >= value["types"]["Disease"]["alone"]["micro"]["f1"]
+
+
+def best_of_all_cutoffs(found: list[tuple[Mention, ...]], ids: list[str], gold: set[Any]) -> dict[str, float]:
+    """Every score as a cutoff, one after the other."""
+    best = {"precision": 0.0, "recall": 0.0, "f1": 0.0, "found": 0}
+    for cutoff in sorted({m.score or 0.0 for ms in found for m in ms}, reverse=True):
+        said = {(key, m.spans) for key, ms in zip(ids, found, strict=True) for m in ms if (m.score or 0.0) >= cutoff}
+        right = len(said & gold)
+        f1 = 2 * right / (len(said) + len(gold))
+        if f1 > best["f1"]:
+            best = {"precision": right / len(said), "recall": right / len(gold), "f1": f1, "found": len(said)}
+    return best
+
+
+def test_the_best_cutoff(scripts: Callable[[str], ModuleType]) -> None:
+    """Scores of few values, so that many are equal, against every cutoff."""
+    script, chance = scripts("unseen_types"), random.Random(0)
+    documents, found = [], []
+    for number in range(200):
+        spans = [((i, i + 1),) for i in range(6)]
+        gold = tuple(Mention(s, "A", source=GOLD) for s in chance.sample(spans, chance.randrange(4)))
+        documents.append(Document(id=str(number), text="abcdef", mentions=gold))
+        said = chance.sample(spans, chance.randrange(5))
+        found.append(tuple(Mention(s, "A", score=chance.choice((0.1, 0.2, 0.5, 0.9))) for s in said))
+    for size in (1, 2, 5, 200):
+        right = {(d.id, m.spans) for d in documents[:size] for m in d.layer(GOLD)}
+        expected = best_of_all_cutoffs(found[:size], [d.id for d in documents[:size]], right)
+        assert script.in_hindsight(documents[:size], found[:size], "A") == expected
 
 
 def test_a_run_that_leaves_nothing_out(
-    scripts: Callable[[str], ModuleType], trained: tuple[Recipe, Path], tiny_run: Path
+    scripts: Callable[[str], ModuleType], trained: tuple[Recipe, Path], tiny_run: Path, toy_types: Path
 ) -> None:
     script, (_, folder) = scripts("unseen_types"), trained
     value = script.measured(folder)
     scores = json.loads((folder / "scores.json").read_text(encoding="utf-8"))["test"]["types"]
     assert value["left_out"] == []
     assert {k: of["micro"]["f1"] for k, of in value["trained"].items()} == {k: of["f1"] for k, of in scores.items()}
+    micro = json.loads((folder / "scores.json").read_text(encoding="utf-8"))["test"]["micro"]["f1"]
+    assert value["all"]["description"]["micro"]["f1"] == micro
+    assert set(value["all"]) == {"description", "keyword", "name"}
+    types = read_types(toy_types)
+    told = script.in_other_words(types, "keyword")
+    assert [(t.name, t.description) for t in told.types] == [(t.name, t.keyword) for t in types.types]
     with pytest.raises(InputError, match="reads no descriptions of types"):
         script.measured(tiny_run)
 
