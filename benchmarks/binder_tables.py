@@ -346,9 +346,24 @@ def unseen(results: Path) -> str:
             known = [f"{100 * t[name]['micro']['f1']:.1f}" for t in trained if name in t]
             mentions = f"{of['alone']['micro']['support']:,}"
             cells = [_with_interval(of[way]) for way in ("alone", "together")]
-            body.append([name, mentions, str(run["seed"]), *cells, ", ".join(known) or NOT_RUN])
+            best = " / ".join(f"{100 * of['in_hindsight'][which]:.1f}" for which in ALL)
+            body.append([name, mentions, str(run["seed"]), *cells, best, ", ".join(known) or NOT_RUN])
     head = ["type", "mentions in test", "seed", "described alone: P / R / F1", "with all others: P / R / F1"]
-    return markdown([*head, "F1 where it was trained on"], body or [[NOT_RUN, *[""] * 5]])
+    heads = [*head, "alone, best cutoff in hindsight: P / R / F1", "F1 where it was trained on"]
+    return markdown(heads, body or [[NOT_RUN, *[""] * (len(heads) - 1)]])
+
+
+def reworded(results: Path) -> str:
+    """Types that training did see, described in other words afterwards."""
+    runs = read_result(results, "unseen_types").get("runs", {})
+    ways = {"description": "the description it was trained on", "keyword": "its keyword", "name": "its name"}
+    body = [
+        [told, str(run["seed"]), _with_interval(run["all"][way])]
+        for run in runs.values()
+        for way, told in ways.items()
+        if "all" in run
+    ]
+    return markdown(["each type is described by", "seed", "all types: P / R / F1"], body or [[NOT_RUN, "", ""]])
 
 
 def _with_interval(of: Mapping[str, Any]) -> str:

@@ -377,6 +377,7 @@ TABLES: Mapping[str, Callable[[], str]] = {
     "binder-breakdown": lambda: binder_tables.breakdown(RESULTS),
     "binder-partly": lambda: binder_tables.partly(RESULTS),
     "binder-unseen": lambda: binder_tables.unseen(RESULTS),
+    "binder-reworded": lambda: binder_tables.reworded(RESULTS),
     "binder-goals": lambda: binder_tables.goals(_grid("binder"), _grid("distant")),
 }
 

@@ -150,7 +150,8 @@ def test_nothing_is_run(made: ModuleType, tmp_path: Path) -> None:
         made.goals(grid, weak),
     ]
     texts += [made.variants(grid, number) for number in (4, 5, 6)]
-    texts += [of(results) for of in (made.rules, made.cost, made.contrast, made.breakdown, made.partly, made.unseen)]
+    last = (made.rules, made.cost, made.contrast, made.breakdown, made.partly, made.unseen, made.reworded)
+    texts += [of(results) for of in last]
     assert all("not run" in text for text in texts)
 
 
@@ -295,12 +296,18 @@ def test_types_that_were_left_out(made: ModuleType, tmp_path: Path) -> None:
         micro = {"precision": f1, "recall": f1, "f1": f1, "support": 7}
         return {"micro": micro, "f1_interval": {"low": f1 - 0.1, "high": f1 + 0.1}}
 
+    hindsight = {"precision": 0.6, "recall": 0.4, "f1": 0.48, "found": 9}
     runs = {
-        "all-s1": {"seed": 1, "left_out": [], "trained": {"Cell": scores(0.8), "Organ": scores(0.7)}},
+        "all-s1": {
+            "seed": 1,
+            "left_out": [],
+            "trained": {"Cell": scores(0.8), "Organ": scores(0.7)},
+            "all": {"description": scores(0.75), "keyword": scores(0.5), "name": scores(0.25)},
+        },
         "less-s1": {
             "seed": 1,
             "left_out": ["Cell"],
-            "types": {"Cell": {"alone": scores(0.3), "together": scores(0.2)}},
+            "types": {"Cell": {"alone": scores(0.3), "together": scores(0.2), "in_hindsight": hindsight}},
         },
     }
     (tmp_path / "unseen_types.json").write_text(json.dumps({"runs": runs}), encoding="utf-8")
@@ -311,8 +318,12 @@ def test_types_that_were_left_out(made: ModuleType, tmp_path: Path) -> None:
         "1",
         "30.0 / 30.0 / 30.0 (20.0 to 40.0)",
         "20.0 / 20.0 / 20.0 (10.0 to 30.0)",
+        "60.0 / 40.0 / 48.0",
         "80.0",
     ]
+    found = [list(row.values()) for row in rows(made.reworded(tmp_path))]
+    assert found[0] == ["the description it was trained on", "1", "75.0 / 75.0 / 75.0 (65.0 to 85.0)"]
+    assert [row[2][:4] for row in found] == ["75.0", "50.0", "25.0"]
 
 
 def test_the_numbers_of_the_paper_fit_each_other(paper: ModuleType) -> None:
