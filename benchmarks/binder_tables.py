@@ -6,7 +6,10 @@ stand beside ours where it has any.
 
 from __future__ import annotations
 
+import json
+from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
@@ -246,10 +249,13 @@ def cost(results: Path) -> str:
     for name, what in _SYSTEMS.items():
         paper = SPEED.get(name)
         cells = [_speed(training, name), *(_speed(inference[graph], name) for graph in ("torch", "fp32", "int8"))]
+        said = inference["torch"].get("mentions", {}).get(name)
+        cells.append(NOT_RUN if said is None else f"{said:,}")
         body.append([what, *cells, *(f"{n:,}" for n in paper)] if paper else [what, *cells, "", ""])
     trained = f"training, {found['precision']}" if "precision" in found else "training"
     head = ["words a CPU second (time over SEQ)", trained, "inference, torch", "inference, ONNX fp32"]
-    return markdown([*head, "inference, ONNX int8", "paper: training, w/s", "paper: inference, w/s"], body)
+    heads = [*head, "inference, ONNX int8", "mentions found", "paper: training, w/s", "paper: inference, w/s"]
+    return markdown(heads, body)
 
 
 def _speed(of: Mapping[str, Any], name: str) -> str:
@@ -336,6 +342,26 @@ def _pair(row: Mapping[str, Any]) -> Sequence[str]:
     ]
 
 
+def densities(results: Path) -> str:
+    """Figures 2 and 3 in numbers: where gold spans, thresholds and other spans lie, by run and type."""
+    body = []
+    for file in sorted((results / "binder-densities").glob("*.json")):
+        for panel in json.loads(file.read_text(encoding="utf-8"))["panels"]:
+            values = [_percentiles(panel, group, (50, 500, 950)) for group in ("entity", "threshold")]
+            most = _percentiles(panel, "non-entity", (999,))
+            body.append([f"`{file.stem}`", panel["title"].removeprefix(f"{file.stem}: "), *values, most])
+    heads = ["gold spans: 5, 50, 95 % below", "thresholds: 5, 50, 95 % below", "other spans: 99.9 % below"]
+    return markdown(["run", "type", *heads], body or [[NOT_RUN, *[""] * 4]])
+
+
+def _percentiles(panel: Mapping[str, Any], group: str, shares: Iterable[int]) -> str:
+    """The upper edges of the bins that reach some shares of the values, in thousandths."""
+    reached, edges = list(accumulate(panel["counts"][group])), panel["edges"][1:]
+    if not reached[-1]:
+        return "none"
+    return ", ".join(f"{edges[bisect_left(reached, share * reached[-1] / 1000)]:.1f}" for share in shares)
+
+
 def unseen(results: Path) -> str:
     """Types that training did not see, described afterwards."""
     runs = read_result(results, "unseen_types").get("runs", {})
@@ -383,6 +409,9 @@ def goals(grid: Grid, weak: Grid) -> str:
         _over_matching(found, results, "three-casings", goal="+2.5"),
         _over_matching(found, results, "raw", variant="raw"),
         _over_matching(found, results, "core", variant="core"),
+        ("the same less SEQ on the same labels, each seed", "none", _over_seq(found)),
+        _matching(results, "raw", "86.4 / 51.2"),
+        _matching(results, "three-casings", "92.7 / 58.1"),
         ("scores and loss against the literal form, 8 x 128", "5x", f"{scoring:.1f}x" if speed else NOT_RUN),
         ("a whole step against the literal form", "1.4x", f"{speed['step_128']['ratio']:.1f}x" if speed else NOT_RUN),
         (
@@ -401,6 +430,20 @@ def goals(grid: Grid, weak: Grid) -> str:
 def _lower(grid: Grid) -> str:
     found = Found(grid)
     return differences(found.row("bc5cdr", "binder"), found.row("bc5cdr", "crf")) or NOT_RUN
+
+
+def _over_seq(found: Found) -> str:
+    told = [
+        f"*{RULES[rule]}* {differences(found.row('bc5cdr', 'binder', v), found.row('bc5cdr', 'softmax', v)) or NOT_RUN}"
+        for v, rule in LABELS.items()
+    ]
+    return ", ".join(told)
+
+
+def _matching(results: Path, rule: str, printed: str) -> tuple[str, str, str]:
+    what = f"matching *{RULES[rule]}*, bc5cdr test, micro P / R"
+    of = read_result(results, "distant").get(rule, {}).get("test", {})
+    return what, f"within 1.5 of {printed}", _rates(of, "micro")
 
 
 def _over_matching(

@@ -12,6 +12,7 @@ from __future__ import annotations
 import argparse
 import fnmatch
 import json
+import sys
 import tempfile
 from pathlib import Path
 
@@ -28,7 +29,7 @@ from fascicle.train.corpus import read_part
 from fascicle.train.grid import GridRun, read_grid
 
 
-def main() -> None:
+def main() -> int:
     """Parses, measures, writes."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("grid")
@@ -37,12 +38,22 @@ def main() -> None:
     args = parser.parse_args()
     path = RESULTS / "int8_heads.json"
     rows = json.loads(path.read_text(encoding="utf-8"))["runs"] if path.exists() else {}
-    for run in read_grid(args.grid).runs:
-        wanted = run.recipe.seed == 1 and run.recipe.corpus.test and fnmatch.fnmatch(run.name, args.only)
-        if wanted and (args.runs / run.name / "scores.json").exists():
-            rows[run.name] = compared(run, args.runs / run.name)
-            print(run.name, rows[run.name], flush=True)
-            write_result("int8_heads", {"runs": rows})
+    wanted = [
+        run
+        for run in read_grid(args.grid).runs
+        if run.recipe.seed == 1 and run.recipe.corpus.test and fnmatch.fnmatch(run.name, args.only)
+    ]
+    done = [run for run in wanted if (args.runs / run.name / "scores.json").exists()]
+    if not done:
+        sys.stderr.write(
+            f"{args.runs} has no complete run of seed 1 named {args.only!r}; give the --runs of the grid\n"
+        )
+        return 2
+    for run in done:
+        rows[run.name] = compared(run, args.runs / run.name)
+        print(run.name, rows[run.name], flush=True)
+        write_result("int8_heads", {"runs": rows})
+    return 0
 
 
 def compared(run: GridRun, folder: Path) -> dict[str, object]:
@@ -74,4 +85,4 @@ def scored(test: list[Document], found: list[tuple[Mention, ...]]) -> Scores:
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -376,6 +376,7 @@ TABLES: Mapping[str, Callable[[], str]] = {
     "binder-contrast": lambda: binder_tables.contrast(RESULTS),
     "binder-breakdown": lambda: binder_tables.breakdown(RESULTS),
     "binder-partly": lambda: binder_tables.partly(RESULTS),
+    "binder-densities": lambda: binder_tables.densities(RESULTS),
     "binder-unseen": lambda: binder_tables.unseen(RESULTS),
     "binder-reworded": lambda: binder_tables.reworded(RESULTS),
     "binder-goals": lambda: binder_tables.goals(_grid("binder"), _grid("distant")),

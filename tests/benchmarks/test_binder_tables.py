@@ -150,8 +150,8 @@ def test_nothing_is_run(made: ModuleType, tmp_path: Path) -> None:
         made.goals(grid, weak),
     ]
     texts += [made.variants(grid, number) for number in (4, 5, 6)]
-    last = (made.rules, made.cost, made.contrast, made.breakdown, made.partly, made.unseen, made.reworded)
-    texts += [of(results) for of in last]
+    parts = (made.breakdown, made.partly, made.densities, made.unseen, made.reworded)
+    texts += [of(results) for of in (made.rules, made.cost, made.contrast, *parts)]
     assert all("not run" in text for text in texts)
 
 
@@ -262,13 +262,14 @@ def test_what_is_measured_apart_from_grids(made: ModuleType, tmp_path: Path) -> 
     speed = {"binder": {"words_per_cpu_second": 1234, "ratio": ratio}, "softmax": {"words_per_cpu_second": 1500}}
     cost = {
         "training": {**speed, "per_type": speed["binder"]},
-        "inference": dict.fromkeys(("torch", "fp32", "int8"), speed),
+        "inference": {key: {**speed, "mentions": {"binder": 9}} for key in ("torch", "fp32", "int8")},
     }
     (tmp_path / "binder_cost.json").write_text(json.dumps(cost), encoding="utf-8")
     found = {row.pop("words a CPU second (time over SEQ)"): list(row.values()) for row in rows(made.cost(tmp_path))}
     assert found["SEQ (softmax tagger)"][0] == "1,500"
     assert found["BINDER, one encoder"][1] == "1,234 (1.25, 1.20 to 1.30)"
-    assert found["one pass for each type"][2:] == ["no export", "no export", "147", "1,110"]
+    assert found["one pass for each type"][2:] == ["no export", "no export", "not run", "147", "1,110"]
+    assert found["BINDER, one encoder"][4] == "9"
     assert found["SeqCRF"][0] == "not run"
     pair = {"type": "A", "predicted": "a|b", "predicted_in_training": 2, "gold": "b", "gold_in_training": 0, "times": 3}
     partly = {
@@ -289,6 +290,15 @@ def test_what_is_measured_apart_from_grids(made: ModuleType, tmp_path: Path) -> 
     text = made.partly(tmp_path)
     assert "3 predictions are right but for a boundary (left, longer 3)" in text
     assert "| A | a\\|b (2) | b (0) | 3 |" in text
+
+
+def test_densities_in_numbers(made: ModuleType, tmp_path: Path) -> None:
+    (tmp_path / "binder-densities").mkdir()
+    counts = {"entity": [1, 0, 0, 9], "non-entity": [999, 1, 0, 0], "threshold": [0, 0, 2, 0]}
+    panel = {"title": "x-s1: Cell", "edges": [-2, -1, 0, 1, 2], "counts": counts}
+    (tmp_path / "binder-densities" / "x-s1.json").write_text(json.dumps({"panels": [panel]}), encoding="utf-8")
+    (row,) = rows(made.densities(tmp_path))
+    assert list(row.values()) == ["`x-s1`", "Cell", "-1.0, 2.0, 2.0", "1.0, 1.0, 1.0", "-1.0"]
 
 
 def test_types_that_were_left_out(made: ModuleType, tmp_path: Path) -> None:

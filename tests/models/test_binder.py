@@ -250,6 +250,19 @@ def test_the_loss_is_its_definition(made: Any, form: dict[str, Any], unknown: li
     assert given.head.loss(tables, wanted).item() == pytest.approx(expected, rel=1e-4)
 
 
+def test_training_scores_spans_of_any_width(made: Any) -> None:
+    """The width limits what is proposed; in the loss every span of a window counts (*binder* §3.2)."""
+    given = made(width=2)
+    batch, _ = given.batch()
+    with torch.no_grad():
+        spans = given.model.train()(batch)["binder"]["spans"]
+    counts = batch["unit_count"].tolist()
+    assert max(counts) > 2
+    for window, count in enumerate(counts):
+        first, last = torch.triu_indices(count, count)
+        assert spans[window, :, first, last].isfinite().all()
+
+
 @each_form
 def test_every_parameter_is_trained(made: Any, form: dict[str, Any]) -> None:
     given = made(**form)

@@ -1,0 +1,25 @@
+"""The two sides whose times are compared compute the same: the loss, and its gradients."""
+
+from __future__ import annotations
+
+import importlib
+from pathlib import Path
+
+import pytest
+import torch
+
+BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
+
+
+@pytest.mark.parametrize("words", [False, True], ids=["pieces", "words"])
+def test_both_sides_have_one_loss(monkeypatch: pytest.MonkeyPatch, words: bool) -> None:
+    monkeypatch.syspath_prepend(BENCHMARKS)
+    script = importlib.import_module("contrast_speed")
+    monkeypatch.setattr(script, "ROWS", 3)
+    monkeypatch.setattr(script, "WIDTH", 24)
+    case = script.case_of(18, words=words)
+    assert torch.equal(case.first, case.last) is not words
+    (ours, *own), (theirs, *other) = case.step("fascicle"), case.step("literal")
+    assert ours.item() == pytest.approx(theirs.item(), abs=1e-4)
+    for mine, yours in zip(own, other, strict=True):
+        torch.testing.assert_close(mine, yours, atol=1e-4, rtol=1e-3)
