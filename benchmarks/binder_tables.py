@@ -250,7 +250,7 @@ def cost(results: Path) -> str:
         paper = SPEED.get(name)
         cells = [_speed(training, name), *(_speed(inference[graph], name) for graph in ("torch", "fp32", "int8"))]
         said = inference["torch"].get("mentions", {}).get(name)
-        cells.append(NOT_RUN if said is None else f"{said:,}")
+        cells.append("" if said is None else f"{said:,}")
         body.append([what, *cells, *(f"{n:,}" for n in paper)] if paper else [what, *cells, "", ""])
     trained = f"training, {found['precision']}" if "precision" in found else "training"
     head = ["words a CPU second (time over SEQ)", trained, "inference, torch", "inference, ONNX fp32"]
