@@ -35,9 +35,9 @@ from fascicle.evaluate.inputs import layers
 from fascicle.evaluate.scores import Scores, score
 from fascicle.loading import load
 from fascicle.recipe.heads import BinderSettings
-from fascicle.recipe.manifest import MANIFEST
 from fascicle.recipe.settings import Recipe
 from fascicle.recipe.types import TypeDescriptions, read_types
+from fascicle.runtime.predictor import ModelPredictor
 from fascicle.train.corpus import read_part
 from fascicle.train.grid_hash import recipe_of
 
@@ -82,18 +82,12 @@ def predicted(
         lower: how far every threshold is put down, in units of the score of a span.
     """
     with tempfile.TemporaryDirectory() as place:
-        file, model = Path(place) / "types.toml", Path(place) / "model"
+        file = Path(place) / "types.toml"
         file.write_text(as_toml(types), encoding="utf-8")
-        model.mkdir()
-        for part in (folder / "best").iterdir():
-            (model / part.name).symlink_to(part.resolve())
-        if lower:
-            manifest = json.loads((model / MANIFEST).read_text(encoding="utf-8"))
-            manifest["decision"]["nothing"] = manifest["decision"].get("nothing", 0.0) - lower
-            (model / MANIFEST).unlink()
-            (model / MANIFEST).write_text(json.dumps(manifest), encoding="utf-8")
-        patches = load(model, threads=1, types=file).predict(documents)
-    return [patch.add for patch in patches]
+        model = load(folder / "best", threads=1, types=file)
+    assert isinstance(model, ModelPredictor)  # an ensemble takes no types
+    lowered = model.with_nothing(model.manifest.decision.nothing - lower)
+    return [patch.add for patch in lowered.predict(documents)]
 
 
 def in_hindsight(documents: Sequence[Document], found: Sequence[Sequence[Mention]], name: str) -> dict[str, float]:

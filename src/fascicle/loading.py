@@ -170,10 +170,14 @@ def _refuse_types(folder: Path, manifest: Manifest) -> None:
         reason = 'it was trained with type_view = "atomic" and reads nothing about types; train with another view'
     elif head.thresholds == "global":
         reason = 'it was trained with thresholds = "global", which are learnt type by type; train with "dynamic"'
+    elif head.thresholds == "dev":
+        reason = 'it was trained with thresholds = "dev", one that was fitted for its own types; train with "dynamic"'
     elif manifest.runtime == "onnx":
         reason = "an export holds no more than the vectors of its own types; give the folder of the training run"
     elif manifest.decision.calibration:
         reason = "its scores were calibrated for its own types; give the folder that it was calibrated from"
+    elif manifest.decision.nothing:
+        reason = 'its thresholds were shifted on dev for its own types; train with decision.tune = "no"'
     else:
         return
     raise UsageError(f"{folder} cannot look for other types: {reason}")

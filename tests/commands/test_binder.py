@@ -164,6 +164,14 @@ def test_other_types_need_a_model_that_reads_them(
         (exported["fp32"], "an export holds no more than the vectors of its own types; give the folder of the "),
         (variant(run, tmp_path / "a", thresholds="global"), 'it was trained with thresholds = "global"'),
         (
+            variant(run, tmp_path / "c", thresholds="dev"),
+            'it was trained with thresholds = "dev", one that was fitted for its own types; train with "dynamic"',
+        ),
+        (
+            shifted(run, tmp_path / "d", 0.25),
+            'its thresholds were shifted on dev for its own types; train with decision.tune = "no"',
+        ),
+        (
             variant(run, tmp_path / "b", types="", type_view="atomic", type_encoder="shared"),
             'it was trained with type_view = "atomic" and reads nothing about types; train with another view',
         ),
@@ -187,6 +195,17 @@ def variant(run: Path, folder: Path, **head: Any) -> Path:
     return folder
 
 
+def shifted(run: Path, folder: Path, nothing: float) -> Path:
+    """The same folder as ``decision.tune`` leaves it."""
+    import msgspec
+
+    shutil.copytree(run / "best", folder)
+    manifest = read_manifest(folder)
+    decision = msgspec.structs.replace(manifest.decision, nothing=nothing)
+    write_manifest(folder, msgspec.structs.replace(manifest, decision=decision))
+    return folder
+
+
 WRONG_TYPES = {
     "no description": ('[[type]]\nname = "X"\n', "the type 'X' has no description"),
     "an empty one": ('[[type]]\nname = "X"\ndescription = " "\n', "the type 'X' has no description"),
@@ -197,6 +216,10 @@ WRONG_TYPES = {
     "twins to the encoder": (
         '[[type]]\nname = "X"\ndescription = "a qqq"\n[[type]]\nname = "Y"\ndescription = "a xxx"\n',
         "the description of 'X' and the description of 'Y' are the same pieces to ",
+    ),
+    "nothing known to the encoder": (
+        '[[type]]\nname = "X"\ndescription = "qqq xxx"\n[[type]]\nname = "Y"\ndescription = "a drug"\n',
+        "the description of 'X' has no word that ",
     ),
     "2,000 words": (
         f'[[type]]\nname = "X"\ndescription = "{"drug " * 2000}"\n',

@@ -344,8 +344,9 @@ def test_bad_files(refused: Refused, jsonl: list[Path], tmp_path: Path, content:
 def test_bad_maps(refused: Refused, jsonl: list[Path], tmp_path: Path) -> None:
     path = tmp_path / "m.toml"
     for content, message in (("a =", "is not TOML"), ("", "renames nothing"), ("a = 1", "a = 1 is not allowed")):
-        path.write_text(content, encoding="utf-8")
-        assert message in refused("combine", "union", *jsonl, "--map", path)
+        for encoding in ("utf-8", "utf-8-sig"):
+            path.write_text(content, encoding=encoding)
+            assert message in refused("combine", "union", *jsonl, "--map", path)
 
 
 def test_types_that_are_meant_to_differ(cli: Cli, refused: Refused, tmp_path: Path) -> None:

@@ -106,7 +106,8 @@ def test_a_dictionary_becomes_a_model(
     [
         ("absent.tsv", "distant.core of the recipe is "),
         ("empty.tsv", "empty.tsv holds no name; give a table with one name in a row"),
-        ("full.txt", "full.txt, line 1: 1 TAB-separated column(s), but 2 are needed"),
+        ("names.txt", "names.txt, line 1: 1 TAB-separated column(s), but 2 are needed"),
+        ("full.txt", "full.txt; give as full a list of phrases without types, or leave it out"),
         ("$FASCICLE_NOT_SET/core.tsv", "names the environment variable FASCICLE_NOT_SET, which is not set"),
     ],
 )
@@ -114,5 +115,6 @@ def test_wrong_dictionaries(
     refused: Refused, recipe: Callable[..., Path], tmp_path: Path, core: str, expected: str
 ) -> None:
     (tmp_path / "empty.tsv").touch()
+    (tmp_path / "names.txt").write_text("aspirin\n", encoding="utf-8")
     assert expected in refused("train", recipe("softmax", core), "-o", tmp_path / "run")
     assert not (tmp_path / "run").exists()

@@ -46,7 +46,7 @@ def test_rows_without_a_name_are_left_out_and_counted(table: Path) -> None:
     report = DictionaryReport()
     assert list(read_dictionary(str(table), report=report)) == [Entry("aspirin", "Chemical")]
     assert (report.entries, report.empty, report.first_empty) == (1, 4, f"{table}, line 1")
-    assert report.lines() == ["1 names", f"4 rows without a name were left out (first: {table}, line 1)"]
+    assert report.lines() == ["1 name", f"4 rows without a name were left out (first: {table}, line 1)"]
 
 
 @pytest.mark.parametrize(

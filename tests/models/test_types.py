@@ -131,7 +131,21 @@ def test_a_name_without_pieces_is_refused(basis: Any) -> None:
 
 def test_types_of_unknown_words_cannot_be_told_apart(basis: Any) -> None:
     with pytest.raises(RecipeError, match="could not tell the types apart"):
-        type_texts(settings("name"), basis(types=("qqq", "xxx")))
+        type_texts(settings("name"), basis(types=("the qqq", "the xxx")))
+
+
+def test_a_text_of_unknown_words_alone_is_refused(basis: Any) -> None:
+    """Signs that the encoder knows, and those around the mention of an example, tell nothing of a type."""
+    with pytest.raises(
+        RecipeError, match=r"^the name of the type 'qqq \( xxx \)' has no word that \S+ knows: say it in"
+    ):
+        type_texts(settings("name"), basis(types=("pain", "qqq ( xxx )")))
+    type_texts(settings("name"), basis(types=("pain", "qqq the")))
+    examples = {"examples": ["[[pain]]", "a [[qqq]]", "[[xxx]] qqq"]}
+    content = [{**one, **examples} for one in described()]
+    content[1]["examples"] = ["[[pain]]", "a [[qqq]]", "the [[xxx]]"]
+    with pytest.raises(RecipeError, match=r"^an example of 'Chemical' has no word that "):
+        type_texts(settings("instances"), basis(content))
 
 
 @pytest.mark.parametrize("mean", [False, True])

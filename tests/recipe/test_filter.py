@@ -77,6 +77,8 @@ def test_what_is_not_allowed(change: dict[str, Any], said: str) -> None:
 
 def test_other_recipes_are_no_filters(tmp_path: Path) -> None:
     (tmp_path / "a.toml").write_text("name = 'a'\n", encoding="utf-8")
+    (tmp_path / "filter.toml").write_text("members = 1\n", encoding="utf-8-sig")
+    assert is_filter_recipe(tmp_path / "filter.toml")
     assert not is_filter_recipe(tmp_path / "a.toml")
     assert not is_filter_recipe(tmp_path / "missing.toml")
 

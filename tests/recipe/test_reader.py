@@ -260,11 +260,23 @@ def test_a_value_in_place_of_a_table(tmp_path: Path) -> None:
 def test_what_cannot_be_read(tmp_path: Path) -> None:
     with pytest.raises(RecipeError, match=r"there is no recipe at .*absent\.toml; give the path of a TOML file"):
         read_recipe(tmp_path / "absent.toml")
-    with pytest.raises(RecipeError, match="is not a readable TOML file"):
+    with pytest.raises(RecipeError, match=r"^\S+ is a folder; give the path of a TOML file$"):
         read_recipe(tmp_path)
+    for path in ("", "."):
+        with pytest.raises(RecipeError, match=r"^the path is empty, or that of the current folder; give the path of a"):
+            read_recipe(path)
     (tmp_path / "latin.toml").write_bytes(b'name = "\xe9"')
     with pytest.raises(RecipeError, match="is not a readable TOML file"):
         read_recipe(tmp_path / "latin.toml")
+    (tmp_path / "deep.toml").write_text(f"name = {'[' * 9999}", encoding="utf-8")
+    with pytest.raises(RecipeError, match="its values are nested too deeply"):
+        read_recipe(tmp_path / "deep.toml")
+
+
+def test_a_byte_order_mark_is_no_part_of_a_recipe(tmp_path: Path) -> None:
+    (tmp_path / "plain.toml").write_text(GOOD, encoding="utf-8")
+    (tmp_path / "marked.toml").write_text(GOOD, encoding="utf-8-sig")
+    assert read_recipe(tmp_path / "marked.toml") == read_recipe(tmp_path / "plain.toml")
 
 
 @pytest.mark.parametrize("path", RECIPES, ids=lambda path: path.name)

@@ -226,11 +226,20 @@ def test_every_mistake_is_one_sentence(case: str, tmp_path: Path) -> None:
 def test_files_that_cannot_be_read(tmp_path: Path) -> None:
     with pytest.raises(RecipeError, match=r"^there are no descriptions of types at .*none\.toml; give the path of"):
         read_types(tmp_path / "none.toml")
-    with pytest.raises(RecipeError, match="is not a readable TOML file"):
+    with pytest.raises(RecipeError, match=r"^\S+ is a folder; give the path of a TOML file$"):
         read_types(tmp_path)
+    with pytest.raises(
+        RecipeError, match=r"^the path is empty, or that of the current folder; give the path of a TOML"
+    ):
+        read_types("")
     (tmp_path / "latin.toml").write_bytes(b'[[type]]\nname = "Gr\xfcn"')
     with pytest.raises(RecipeError, match="is not a readable TOML file"):
         read_types(tmp_path / "latin.toml")
+
+
+def test_a_byte_order_mark_is_no_part_of_a_file(tmp_path: Path) -> None:
+    (tmp_path / "marked.toml").write_text(GOOD, encoding="utf-8-sig")
+    assert read_types(tmp_path / "marked.toml") == good()
 
 
 def test_texts_at_the_limit_are_kept_whole() -> None:

@@ -87,9 +87,14 @@ def test_notes_say_who_labelled_and_how_much(matcher: Matcher) -> None:
     documents = [Document(id="a", text=TEXT), Document(id="b", text="nothing")]
     assert label_notes(distant_documents(documents, matcher)) == [
         "labels by dictionary three-casings rules@1: 4 mentions (2 Chemical, 2 Disease), 2 unknown",
-        "1 places have mentions of several types",
+        "1 place has mentions of several types",
     ]
     assert label_notes(documents) == ["labels by people: 0 mentions (none), 0 unknown"]
+    names = [f"n{number}" for number in range(2000)]
+    many = Matcher([Entry(name, f"T{name}") for name in names], rule="raw")
+    assert label_notes(distant_documents([Document(id="a", text=" ".join([*names, "n7 n9 n9"]))], many)) == [
+        "labels by dictionary raw rules@1: 2,003 mentions (of 2,000 types, most of all 3 Tn9, 2 Tn7, 1 Tn0), 0 unknown"
+    ]
 
 
 @st.composite
@@ -224,6 +229,10 @@ def test_a_recipe_names_its_dictionary(tiny_recipe: Maker, toy_dictionary: dict[
     ("rows", "settings"),
     [
         ("pain\n\nlung cancer\n", {"name_column": 0, "type": "Disease"}),
+        ("pain\tChemical\nlung cancer\tGene\n", {"name_column": 0, "type": "Disease"}),
+        ("D1\tpain\nD2\tlung cancer\n", {"type": "Disease"}),
+        ("Disease\tpain\ndisease\tlung cancer\n", {"name_column": 1, "type": "Disease"}),
+        ("illness\tpain\n\tlung cancer\n", {"type": "Disease"}),
         ("D1\tpain\tDisease\nD2\tlung cancer\tDisease\n", {"name_column": 1, "type_column": 2}),
         ("type\tname\nDisease\tpain\nDisease\tlung cancer\n", {"header": True}),
     ],
@@ -237,4 +246,4 @@ def test_columns_of_a_dictionary(tiny_recipe: Maker, tmp_path: Path, rows: str, 
         ("Disease", "lung cancer"),
         ("Disease", "pain"),
     ]
-    assert any("1 rows without a name" in note for note in labels.notes) == ("\n\n" in rows)
+    assert any("1 row without a name" in note for note in labels.notes) == ("\n\n" in rows)

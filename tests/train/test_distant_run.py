@@ -205,7 +205,7 @@ def test_what_is_said_and_written_down(
     labels = "labels by dictionary three-casings rules@1: 5 mentions (5 Disease), 5 unknown"
     for said in (
         f"{core}: 3 names",
-        f"{core}: 1 rows without a name were left out (first: {core}, line 3)",
+        f"{core}: 1 row without a name was left out (first: {core}, line 3)",
         f"train: {labels}",
         f"dev: {labels}",
         "the dictionary names nothing in train of the types Gene; the model lacks them",
@@ -239,9 +239,15 @@ def test_descriptions_of_what_a_dictionary_names_nothing_of(tiny_recipe: Maker, 
     model = {**BINDER, "type_view": "description", "types": str(types)}
     recipe = tiny_recipe(distant={"core": str(core)}, model=model)
     described = '[[type]]\nname = "{}"\ndescription = "{}"\n'
-    types.write_text(described.format("Disease", "an illness") + described.format("Gene", "a gene"), encoding="utf-8")
+    types.write_text(described.format("Disease", "a cancer") + described.format("Gene", "a gene"), encoding="utf-8")
     parts, done = prepared(recipe)
     assert (parts.types, parts.untaught) == (("Disease",), ("Gene",))
+    with core.open("a", encoding="utf-8") as stream:
+        stream.writelines(f"T{number}\tNOT {number}\n" for number in range(2000))
+    assert "the dictionary names nothing in train of 2,001 types: Gene, T0, T1, ...; the model lacks them" in (
+        read_parts(recipe.corpus, weak_labels(recipe)).notes
+    )
+    core.write_text("Disease\tpain\nGene\tNOT THERE\n", encoding="utf-8")
     assert done.manifest.descriptions["binder"].names == ("Disease",)
     with types.open("a", encoding="utf-8") as stream:
         stream.write(described.format("Drug", "a drug"))
@@ -321,9 +327,42 @@ WRONG: dict[str, tuple[dict[str, Any], str | None, type[FascicleError], str]] = 
     "blank": ({}, "\n\n", InputError, r"core\.tsv holds no name; give a table with one name in a row$"),
     "no column of types": ({}, "pain\nfever\n", FormatError, r"line 1: 1 TAB-separated column\(s\), but 2 are needed"),
     "a name without a type": ({}, "Disease\tpain\n\tfever\n", FormatError, "line 2: the name 'fever' has no type"),
-    "nothing matches": ({}, "Gene\tBRCA1\n", InputError, r"^no name of the dictionary stands in .*toy\.tsv; give one"),
+    "nothing matches": (
+        {},
+        "Gene\tBRCA1\n",
+        InputError,
+        r"^no name of the dictionary \(1 name, 2 .*\) stands in .*toy\.tsv; give one",
+    ),
+    "stop words": (
+        {},
+        "Gene\tthe\n",
+        InputError,
+        r"\(1 name, 0 phrases in all casings; 2 stop words were removed: THE, the\)",
+    ),
+    "signs": ({}, "Gene\t.\n", InputError, "^the dictionary has 1 entry and no name among them; give one with names$"),
+    "types that one type would replace": (
+        {"type": "Chemical"},
+        "Chemical\taspirin\nDisease\tpain\n",
+        InputError,
+        r"^column 0 of \S+core\.tsv holds the type 'Chemical' and others, such as 'Disease', but type = 'Chemical' is ",
+    ),
+    "types in other case": ({"type": "drug"}, "T1\taspirin\nDrug\tpain\n", InputError, "and others, such as 'T1'"),
     "no such encoding": ({"encoding": "utf-9"}, "Disease\tpain\n", UsageError, "the encoding 'utf-9' is not known"),
 }
+
+
+def test_typed_names_are_no_phrases_without_types(tiny_recipe: Maker, tmp_path: Path) -> None:
+    core, full = tmp_path / "core.tsv", tmp_path / "full.tsv"
+    for path in (core, full):
+        path.write_text("Chemical\taspirin\nChemical\tcaffeine\n", encoding="utf-8")
+    with pytest.raises(
+        FormatError, match=r"full\.tsv, line 1: 2 TAB-separated columns, but phrases that are known witho"
+    ):
+        list(run_recipe(tiny_recipe(distant={"core": str(core), "full": str(full)}), tmp_path / "run"))
+    same = str(tmp_path / "." / "sub" / ".." / "core.tsv")
+    with pytest.raises(InputError, match=r"^distant\.core and distant\.full are both .*core\.tsv; give as full a list"):
+        list(run_recipe(tiny_recipe(distant={"core": str(core), "full": same}), tmp_path / "run"))
+    assert not (tmp_path / "run").exists()
 
 
 @pytest.mark.parametrize("case", WRONG)

@@ -252,7 +252,7 @@ def test_recipe_files_that_cannot_be_read(write: Write, tmp_path: Path) -> None:
 def test_no_grid_file(tmp_path: Path) -> None:
     with pytest.raises(RecipeError, match=r"there is no grid at .*; give the path of a TOML file"):
         read_grid(tmp_path / "none.toml")
-    with pytest.raises(RecipeError, match="is not a readable TOML file"):
+    with pytest.raises(RecipeError, match="is a folder; give the path of a TOML file"):
         read_grid(tmp_path)
     (tmp_path / "empty.toml").touch()
     with pytest.raises(RecipeError, match=r"empty\.toml: object missing required field `name`"):

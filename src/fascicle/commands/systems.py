@@ -21,6 +21,7 @@ from fascicle.formats.files import ORIGINAL_ID
 from fascicle.formats.predictions import columns_of, text_hash
 from fascicle.formats.predictions import read as read_predictions
 from fascicle.formats.source import STDIN, Source, lines, open_bytes, stem, telling_folders
+from fascicle.recipe.plain import ENCODING
 
 OFFSETS: Final = "see that its offsets are code points from 0 and that an end is the place behind the last character"
 PREDICTIONS: Final = ("tsv", "predictions")
@@ -170,7 +171,7 @@ def read_map(path: str | None, systems: Sequence[Given]) -> TypeMap:
     if path is None:
         return TypeMap()
     try:
-        values = tomllib.loads(Path(path).read_text(encoding="utf-8"))
+        values = tomllib.loads(Path(path).read_text(encoding=ENCODING))
     except OSError as error:
         raise InputError(f"the map {path} cannot be read: {error.strerror}; check the path") from None
     except (UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as error:

@@ -36,6 +36,8 @@ class TsvOptions:
         type: of all names, where no column says it; empty for phrases without a type.
         header: whether the first row names the columns.
         encoding: of the file.
+        suspect: a column that is not read: a table where ``type`` stands in it, and others do, is refused.
+        alone: a row has no column but that of the name.
     """
 
     name_column: int = 1
@@ -43,6 +45,8 @@ class TsvOptions:
     type: str = ""
     header: bool = False
     encoding: str = "utf-8"
+    suspect: int | None = None
+    alone: bool = False
 
     def __post_init__(self) -> None:
         """Refuses columns that cannot be.
@@ -81,10 +85,16 @@ class DictionaryReport:
 
     def lines(self) -> list[str]:
         """The report as sentences, for a person."""
-        said = [f"{self.entries:,} names"]
+        said = [counted(self.entries, "name")]
         if self.empty:
-            said.append(f"{self.empty:,} rows without a name were left out (first: {self.first_empty})")
+            rows = counted(self.empty, "row without a name was", "rows without a name were")
+            said.append(f"{rows} left out (first: {self.first_empty})")
         return said
+
+
+def counted(count: int, one: str, several: str = "") -> str:
+    """A number with its noun, in the plural where it must be; ``several`` where an s at the end is not enough."""
+    return f"{count:,} {one if count == 1 else several or one + 's'}"
 
 
 def read_dictionary(
@@ -101,14 +111,14 @@ def read_dictionary(
         report: receives the counts.
 
     Raises:
-        InputError: the file cannot be opened, or holds no name.
-        FormatError: another number of columns than before, or a name without its type (with file and line); a binary
-            file, another encoding.
+        InputError: the file cannot be opened, or holds no name, or several types in the column that is suspect.
+        FormatError: another number of columns than before, or than is allowed, or a name without its type (with file
+            and line); a binary file, another encoding.
     """
     options = options or TsvOptions()
     report = report if report is not None else DictionaryReport()
     wanted = 1 + max(options.name_column, -1 if options.type_column is None else options.type_column)
-    columns = 0
+    columns, own, other = 0, False, ""
     for number, line in lines(Source(path=path, encoding=options.encoding)):
         if options.header and number == 1:
             continue
@@ -116,14 +126,24 @@ def read_dictionary(
         if line.strip():
             columns = columns or len(cells)
             _check_columns(cells, wanted=wanted, before=columns, place=f"{path}, line {number}")
+            _check_alone(cells, options, place=f"{path}, line {number}")
         if not line.strip() or not cells[options.name_column].strip():
             report.empty += 1
             report.first_empty = report.first_empty or f"{path}, line {number}"
             continue
+        if options.suspect is not None:
+            value = cells[options.suspect].strip()
+            same = value.casefold() == options.type.casefold()
+            own, other = own or same, other or ("" if same else value)
         report.entries += 1
         yield _entry(cells, options, place=f"{path}, line {number}")
     if not columns or not report.entries:
         raise InputError(f"{path} holds no name; give a table with one name in a row")
+    if own and other:
+        raise InputError(
+            f"column {options.suspect} of {path} holds the type {options.type!r} and others, such as {other!r}, but "
+            f"type = {options.type!r} is said of all names; leave type out, or give a list of the names of that type"
+        )
 
 
 def _entry(cells: list[str], options: TsvOptions, *, place: str) -> Entry:
@@ -134,6 +154,14 @@ def _entry(cells: list[str], options: TsvOptions, *, place: str) -> Entry:
             "without types as such"
         )
     return Entry(cells[options.name_column], kind)
+
+
+def _check_alone(cells: list[str], options: TsvOptions, *, place: str) -> None:
+    if options.alone and len(cells) > 1:
+        raise FormatError(
+            f"{place}: {len(cells)} TAB-separated columns, but phrases that are known without a type stand alone in "
+            "their rows; leave the other columns out"
+        )
 
 
 def _check_columns(cells: list[str], *, wanted: int, before: int, place: str) -> None:

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fascicle.errors import InputError, UsageError
-from fascicle.knowledge.dictionary import Entry
+from fascicle.knowledge.dictionary import Entry, counted
 from fascicle.knowledge.phrases import Ints, PhraseTable, build_table
 from fascicle.knowledge.rules import Casing, MatchingRule
 from fascicle.text.segment import Segmenter
@@ -24,6 +24,8 @@ from fascicle.text.segment import Segmenter
 LONGEST: Final = 256  # words; what is longer is no name, and each word of the longest name costs a step of every search
 _TOGETHER = 4096  # names that are cut into words in one call
 _UNTYPED = 0
+_ONE: Final = {"s": "", "were": "was", "have": "has"}  # how the sentences about names end in one, and in several
+_SEVERAL: Final = {"s": "s", "were": "were", "have": "have"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,6 +35,7 @@ class NameCounts:
     Attributes:
         entries: given.
         empty: without a word; left out.
+        signs: without a letter or a digit; left out.
         too_long: of more than ``LONGEST`` words; left out.
         one_letter: names of one character; they match as others do.
         phrases: distinct sequences of words that can match, all casings.
@@ -42,6 +45,7 @@ class NameCounts:
 
     entries: int
     empty: int
+    signs: int
     too_long: int
     one_letter: int
     phrases: int
@@ -50,16 +54,18 @@ class NameCounts:
 
     def lines(self) -> list[str]:
         """The counts as sentences, for a person."""
-        said = [f"{self.entries:,} names, {self.phrases:,} phrases in all casings"]
+        said = [f"{counted(self.entries, 'name')}, {counted(self.phrases, 'phrase')} in all casings"]
         told = (
-            (self.empty, "names without a word were left out"),
-            (self.too_long, f"names of more than {LONGEST} words were left out"),
-            (self.one_letter, "names have one letter only"),
-            (self.several_types, "phrases have several types: a place where one stands is a mention of each"),
+            (self.empty, "name{s} without a word {were} left out"),
+            (self.signs, "name{s} without a letter or a digit {were} left out"),
+            (self.too_long, f"name{{s}} of more than {LONGEST} words {{were}} left out"),
+            (self.one_letter, "name{s} {have} one letter only"),
+            (self.several_types, "phrase{s} {have} several types: a place where one stands is a mention of each"),
         )
-        said += [f"{count:,} {text}" for count, text in told if count]
+        said += [f"{count:,} {text.format_map(_ONE if count == 1 else _SEVERAL)}" for count, text in told if count]
         if self.stop_words:
-            said.append(f"{len(self.stop_words):,} stop words were removed: {', '.join(self.stop_words)}")
+            removed = counted(len(self.stop_words), "stop word was", "stop words were")
+            said.append(f"{removed} removed: {', '.join(self.stop_words)}")
         return said
 
 
@@ -93,6 +99,7 @@ class _Rows:
     types: array[int] = field(default_factory=lambda: array("i"))
     entries: int = 0
     empty: int = 0
+    signs: int = 0
     too_long: int = 0
     one_letter: int = 0
 
@@ -101,6 +108,8 @@ class _Rows:
         self.entries += 1
         if not words:
             self.empty += 1
+        elif not any(map(str.isalnum, entry.name)):
+            self.signs += 1
         elif len(words) > LONGEST:
             self.too_long += 1
         else:
@@ -141,13 +150,15 @@ def gather_names(entries: Iterable[Entry], *, rule: MatchingRule, segmenter: Seg
                 )
             rows.add(entry, words)
     if not rows.lengths:
-        raise InputError(f"the dictionary has {rows.entries:,} entries and no name among them; give one with names")
+        entered = counted(rows.entries, "entry", "entries")
+        raise InputError(f"the dictionary has {entered} and no name among them; give one with names")
     table, ends, kinds_of = _table(rows, rule)
     kinds, types, several = _kinds(ends, kinds_of, names=list(rows.type_ids), nodes=table.nodes)
     removed = _remove_stop_words(kinds, table, rows.vocabulary, rule)
     counts = NameCounts(
         entries=rows.entries,
         empty=rows.empty,
+        signs=rows.signs,
         too_long=rows.too_long,
         one_letter=rows.one_letter,
         phrases=int((kinds >= 0).sum()),

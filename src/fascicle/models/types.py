@@ -62,8 +62,8 @@ def type_texts(settings: BinderSettings, basis: Basis) -> TypeTexts:
         basis: with an encoder and its tokenizer, and descriptions of exactly its types where the view needs them.
 
     Raises:
-        RecipeError: a type lacks what the view needs, or its text has nothing that the encoder reads, or more than it
-            reads at a time, or the encoder cannot tell it from that of another type.
+        RecipeError: a type lacks what the view needs, or its text has nothing that the encoder reads, or no word that
+            it knows, or more than it reads at a time, or the encoder cannot tell it from that of another type.
     """
     if basis.encoder is None or basis.tokenizer is None:
         raise ValueError("texts about types need an encoder and its tokenizer")
@@ -79,8 +79,13 @@ def type_texts(settings: BinderSettings, basis: Basis) -> TypeTexts:
                 f"{text.what} has {len(row)} pieces with special tokens, but {basis.encoder.origin} reads {longest}: "
                 "shorten it"
             )
+        place = _piece_at(text, spans) if text.mark >= 0 else -1
+        if _knows_no_word(text, ids, spans, unknown=tokenizer.unknown):
+            raise RecipeError(
+                f"{text.what} has no word that {basis.encoder.origin} knows: say it in words that it does"
+            )
         rows.append(row)
-        places.append(0 if text.mark < 0 else len(tokenizer.prefix) + _piece_at(text, spans))
+        places.append(0 if place < 0 else len(tokenizer.prefix) + place)
     _refuse_twins(written, rows, origin=basis.encoder.origin)
     return TypeTexts(
         **_padded(rows, tokenizer),
@@ -231,6 +236,12 @@ def _piece_at(text: _Written, spans: Ints) -> int:
     if not len(found):
         raise RecipeError(f"the tokenizer drops the mark {_OPENING} in {text.what}: choose another type_view")
     return int(found[0])
+
+
+def _knows_no_word(text: _Written, ids: Ints, spans: Ints, *, unknown: int | None) -> bool:
+    """Whether every piece with a letter or a digit is the unknown one; signs, and so marks, say nothing of a type."""
+    said = [any(map(str.isalnum, text.text[start:end])) for start, end in spans.tolist()]
+    return unknown is not None and any(said) and bool((ids[said] == unknown).all())
 
 
 def _refuse_twins(written: Sequence[_Written], rows: Sequence[Sequence[int]], *, origin: str) -> None:

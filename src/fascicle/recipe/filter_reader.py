@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
+from fascicle.errors import RecipeError
 from fascicle.recipe.filter import FilterRecipe
 from fascicle.recipe.strict import converted, read_toml, resolved
 
@@ -17,8 +17,8 @@ from fascicle.recipe.strict import converted, read_toml, resolved
 def is_filter_recipe(path: str | os.PathLike[str]) -> bool:
     """Whether a recipe names members, as only that of a filter does; what cannot be read is none."""
     try:
-        return "members" in tomllib.loads(Path(path).read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError):
+        return "members" in read_toml(Path(path))
+    except RecipeError:
         return False
 
 

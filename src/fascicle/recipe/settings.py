@@ -96,7 +96,7 @@ class DistantSettings(Settings, frozen=True, kw_only=True):
 
     Attributes:
         core: names with their types; ``$NAME`` stands for an environment variable.
-        full: phrases that are known, but not of which type, in the first column: where one is found, nothing is taught;
+        full: phrases that are known, but not of which type, alone in their rows: where one is found, nothing is taught;
             empty for none.
         rule: what of a text matches, see ``knowledge/rules.py``: ``"three-casings"`` (each name as written, in capitals
             and in lower case; stop words never match), or ``"raw"`` (as written, names with a type only).

@@ -5,7 +5,6 @@ from __future__ import annotations
 import difflib
 import os
 import re
-import tomllib
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, TypeVar, get_args, get_type_hints
@@ -15,6 +14,7 @@ import msgspec
 from fascicle.errors import RecipeError
 from fascicle.recipe.base import Settings, place_of
 from fascicle.recipe.heads import HeadSettings
+from fascicle.recipe.plain import toml_values
 
 Keys = Callable[[type[Settings]], Mapping[str, Any]]  # what may stand in a table, with its types
 S = TypeVar("S", bound=Settings)
@@ -25,14 +25,9 @@ def read_toml(path: Path, *, what: str = "recipe") -> dict[str, Any]:
     """The values of a file.
 
     Raises:
-        RecipeError: no such file, or not TOML.
+        RecipeError: no such file, a folder, or not TOML.
     """
-    try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise RecipeError(f"there is no {what} at {path}; give the path of a TOML file") from None
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise RecipeError(f"{path} is not a readable TOML file: {error}") from None
+    return toml_values(path, missing=f"there is no {what} at {path}")
 
 
 def resolved(given: str, recipe_path: Path, *, key: str) -> str:

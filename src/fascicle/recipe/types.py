@@ -18,7 +18,6 @@ from __future__ import annotations
 import difflib
 import os
 import re
-import tomllib
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -30,6 +29,7 @@ import msgspec
 
 from fascicle.errors import RecipeError
 from fascicle.recipe.base import Settings
+from fascicle.recipe.plain import toml_values
 
 MAX_WORDS: Mapping[str, int] = MappingProxyType({"description": 100, "keyword": 10, "example": 60})
 MAX_CHARACTERS: Mapping[str, int] = MappingProxyType({"description": 1000, "keyword": 100, "example": 600})
@@ -222,20 +222,13 @@ def read_types(path: str | os.PathLike[str]) -> TypeDescriptions:
     """Reads the descriptions of types, ordered by name; runs of white space in their texts become one blank.
 
     Raises:
-        RecipeError: no such file, not TOML, no type, an unknown key (the nearest valid one is named), a wrong type of
-            value, a type without name or description, a text that is too long (it is never cut), an example without
-            exactly one mention, two types with one name, description or keyword.
+        RecipeError: no such file, a folder, not TOML, no type, an unknown key (the nearest valid one is named), a wrong
+            type of value, a type without name or description, a text that is too long (it is never cut), an example
+            without exactly one mention, two types with one name, description or keyword.
     """
     path = Path(path)
-    try:
-        values = tomllib.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise RecipeError(f"there are no descriptions of types at {path}; give the path of a TOML file") from None
-    except RecursionError:
-        raise RecipeError(f"{path} is not a readable TOML file: its values are nested too deeply") from None
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        advice = "begin each type with a line [[type]], write texts in quotes, and save the file as UTF-8"
-        raise RecipeError(f"{path} is not a readable TOML file: {error}; {advice}") from None
+    advice = "begin each type with a line [[type]], write texts in quotes, and save the file as UTF-8"
+    values = toml_values(path, missing=f"there are no descriptions of types at {path}", advice=advice)
     return parse_types(values, origin=str(path))
 
 

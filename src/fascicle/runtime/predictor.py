@@ -143,7 +143,14 @@ class ModelPredictor(Annotator):
 
     def with_calibration(self, calibration: Calibration | msgspec.UnsetType) -> ModelPredictor:
         """The same model with other scores and thresholds."""
-        decision = msgspec.structs.replace(self.manifest.decision, calibration=calibration)
+        return self._deciding(calibration=calibration)
+
+    def with_nothing(self, nothing: float) -> ModelPredictor:
+        """The same model with another ``Decision.nothing``."""
+        return self._deciding(nothing=nothing)
+
+    def _deciding(self, **changes: Any) -> ModelPredictor:
+        decision = msgspec.structs.replace(self.manifest.decision, **changes)
         manifest = msgspec.structs.replace(self.manifest, decision=decision)
         return ModelPredictor(manifest, self._tokenizer, self._scorer, max_tokens=self._max_tokens)
 

@@ -21,20 +21,23 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
+from pathlib import Path
 from typing import Final
 
 import msgspec
 
 from fascicle.core.document import GOLD, Document, Mention
 from fascicle.core.spans import Span, overlaps
+from fascicle.errors import InputError
 from fascicle.evaluate.inputs import layers
 from fascicle.evaluate.scores import Scores, score
-from fascicle.knowledge.dictionary import DictionaryReport, TsvOptions, read_dictionary
+from fascicle.knowledge.dictionary import DictionaryReport, TsvOptions, counted, read_dictionary
 from fascicle.knowledge.matcher import Match, Matcher
 from fascicle.recipe.settings import DistantSettings, Recipe
 
 UNKNOWN: Final = "unknown"  # source and type of the ranges of which nothing is known
 LABELS: Final = "labels"  # in the meta of a document: who made its gold, if not people
+_LISTED: Final = 20  # types whose mentions are counted in a note, each for itself
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,7 +64,9 @@ def weak_labels(recipe: Recipe) -> WeakLabels | None:
         ``None`` where the recipe names none: people labelled the corpus.
 
     Raises:
-        InputError: a file that cannot be read, holds no name, or has a name without a type (with file and line).
+        InputError: a file that cannot be read, holds no name, or has a name without a type (with file and line); a
+            column of several types where one of them is said of all names; phrases beside other columns, or in the very
+            file of the names.
         UsageError: an encoding that is not known.
     """
     given = recipe.distant
@@ -69,7 +74,8 @@ def weak_labels(recipe: Recipe) -> WeakLabels | None:
         return None
     files = [(given.core, _core_columns(given), DictionaryReport())]
     if given.full:
-        phrases = TsvOptions(name_column=0, type_column=None, encoding=given.encoding)
+        _refuse_same(given)
+        phrases = TsvOptions(name_column=0, type_column=None, encoding=given.encoding, alone=True)
         files.append((given.full, phrases, DictionaryReport()))
     entries = chain.from_iterable(read_dictionary(path, options, report=report) for path, options, report in files)
     matcher = Matcher(entries, rule=given.rule, segmenter=recipe.reading.segmenter)
@@ -77,13 +83,24 @@ def weak_labels(recipe: Recipe) -> WeakLabels | None:
     return WeakLabels(matcher=matcher, notes=(*notes, *(f"dictionary: {line}" for line in matcher.counts.lines())))
 
 
+def _refuse_same(given: DistantSettings) -> None:
+    """All names of a file that stands in for both would be known with a type and without."""
+    if Path(given.core).resolve() == Path(given.full).resolve():
+        raise InputError(
+            f"distant.core and distant.full are both {given.core}; give as full a list of phrases without types, or "
+            "leave it out"
+        )
+
+
 def _core_columns(given: DistantSettings) -> TsvOptions:
+    """Where one type is said of all names, the column before them may hold others, which would be passed over."""
     return TsvOptions(
         name_column=given.name_column,
         type_column=None if given.type else given.type_column,
         type=given.type,
         header=given.header,
         encoding=given.encoding,
+        suspect=0 if given.type and given.name_column else None,
     )
 
 
@@ -139,14 +156,17 @@ def _judged(document: Document, found: tuple[Mention, ...]) -> tuple[Mention, ..
 def label_notes(documents: Sequence[Document]) -> list[str]:
     """What weak labels there are, as sentences."""
     types = Counter(m.type for d in documents for m in d.layer(GOLD))
+    shown = sorted(types.items()) if len(types) <= _LISTED else sorted(types.items(), key=lambda t: (-t[1], t[0]))[:3]
     places = Counter((d.id, m.spans) for d in documents for m in d.layer(GOLD))
     unknown = sum(len(d.layer(UNKNOWN)) for d in documents)
     makers = sorted({d.meta[LABELS] for d in documents if LABELS in d.meta})
-    listed = ", ".join(f"{count:,} {name}" for name, count in sorted(types.items())) or "none"
+    listed = ", ".join(f"{count:,} {name}" for name, count in shown) or "none"
+    if len(types) > len(shown):
+        listed = f"of {len(types):,} types, most of all {listed}"
     said = [f"labels by {', '.join(makers) or 'people'}: {types.total():,} mentions ({listed}), {unknown:,} unknown"]
     several = sum(count > 1 for count in places.values())
     if several:
-        said.append(f"{several:,} places have mentions of several types")
+        said.append(f"{counted(several, 'place has', 'places have')} mentions of several types")
     return said
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -78,10 +78,10 @@ def read_parts(corpus: CorpusSettings, labels: WeakLabels | None = None) -> Part
         train, dev = labels.of(train), labels.of(dev)
     types = tuple(sorted({m.type for d in train for m in d.layer(GOLD)}))
     if not types and labels is not None:
-        named = ", ".join(map(repr, sorted(labels.matcher.types)[:_SHOWN]))
+        named, told = _first(map(repr, labels.matcher.types)), "; ".join(labels.matcher.counts.lines())
         raise InputError(
-            f"no name of the dictionary stands in {corpus.train}; give one for the types of this corpus, or correct "
-            f"distant.name_column and distant.type_column if {named} is no type"
+            f"no name of the dictionary ({told}) stands in {corpus.train}; give one for the types of this corpus, or "
+            f"correct distant.name_column and distant.type_column if {named} is no type"
         )
     if not types:
         kept = " of the types that corpus.types keeps" if corpus.types else ""
@@ -94,6 +94,12 @@ def read_parts(corpus: CorpusSettings, labels: WeakLabels | None = None) -> Part
     weak = () if labels is None else _weak_notes(labels, train=train, dev=dev, untaught=untaught)
     notes = (*report.lines(), *chosen, *left_out, *weak, *_without_mentions(dev))
     return Parts(train=train, dev=dev, test=test, types=types, untaught=untaught, notes=notes)
+
+
+def _first(names: Iterable[str]) -> str:
+    """The first names of many, for a message."""
+    given = list(names)
+    return ", ".join(given[:_SHOWN]) + (", ..." if len(given) > _SHOWN else "")
 
 
 def _without_mentions(dev: list[Document]) -> Iterator[str]:
@@ -112,7 +118,8 @@ def _weak_notes(
     for name, documents in (("train", train), ("dev", dev)):
         yield from (f"{name}: {line}" for line in label_notes(documents))
     if untaught:
-        yield f"the dictionary names nothing in train of the types {', '.join(untaught)}; the model lacks them"
+        types = "the types" if len(untaught) <= _SHOWN else f"{len(untaught):,} types:"
+        yield f"the dictionary names nothing in train of {types} {_first(untaught)}; the model lacks them"
     if any(unknown_ranges(d) for d in dev):
         yield "dev: predictions over an unknown phrase that are no weak label count neither as right nor as wrong"
 
@@ -126,7 +133,7 @@ def representable(parts: Parts, train: TrainingSet, recipe: Recipe, tokenizer: P
         unseen = _mentions(documents) - _mentions(known)
         if unseen:
             lacking = sorted({m.type for d in documents for m in d.layer(GOLD)} - set(parts.types))
-            named = ", ".join(map(repr, lacking[:_SHOWN])) + (", ..." if len(lacking) > _SHOWN else "")
+            named = _first(map(repr, lacking))
             yield f"{name}: {unseen} gold mentions are of types that train lacks ({named}); they count as missed"
         if documents:
             data = training_set(known, tokenizer, types=parts.types, reading=recipe.reading, heads=train.heads)
