@@ -372,6 +372,7 @@ TABLES: Mapping[str, Callable[[], str]] = {
     "binder-table5": _binder(5),
     "binder-table6": _binder(6),
     "binder-noise": lambda: binder_tables.noise(_grid("noise"), _grid("binder")),
+    "binder-noise-parts": lambda: binder_tables.noise_parts(_grid("noise")),
     "binder-cost": lambda: binder_tables.cost(RESULTS),
     "binder-contrast": lambda: binder_tables.contrast(RESULTS),
     "binder-breakdown": lambda: binder_tables.breakdown(RESULTS),

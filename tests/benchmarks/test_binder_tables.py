@@ -255,6 +255,11 @@ def test_noise_against_none(made: ModuleType, tmp_path: Path) -> None:
     assert (second["BINDER"], second["BINDER, less no noise"]) == ("60.00", "-20.00 (-20.0 to -20.0)")
     assert second["SEQ, less no noise"] == "not run"  # there is no clean run
     assert second["BINDER less SEQ"] == "+10.00 (+10.0 to +10.0)"
+    on_test(noise, "conll04-drop-0.2-spanner-s1", [[6, 2, 4]])
+    empty, parts, *_ = rows(made.noise_parts(noise))
+    assert (empty["share"], empty["BINDER, precision"]) == ("0.1", "not run")
+    assert (parts["share"], parts["SpanNER, precision"], parts["SpanNER, recall"]) == ("0.2", "75.00", "60.00")
+    assert (parts["BINDER, precision"], parts["SEQ, recall"]) == ("60.00", "50.00")
 
 
 def test_what_is_measured_apart_from_grids(made: ModuleType, tmp_path: Path) -> None:

@@ -166,7 +166,7 @@ def test_earlier_mentions_of_the_model_are_replaced(cli: Cli, model: Path, tmp_p
     assert "replaced: 1" in result.err
 
 
-@pytest.mark.parametrize("content", [b"", b" \n\n", b"\xef\xbb\xbf"])
+@pytest.mark.parametrize("content", [b"", b" \n\n", b"\xef\xbb\xbf", "\u200b\u00ad \u2060".encode()])
 def test_empty_files(cli: Cli, model: Path, tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "empty.txt"
     path.write_bytes(content)

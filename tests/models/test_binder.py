@@ -263,6 +263,32 @@ def test_training_scores_spans_of_any_width(made: Any) -> None:
         assert spans[window, :, first, last].isfinite().all()
 
 
+@pytest.mark.parametrize("form", [{}, {"level": "piece"}, {"thresholds": "global"}], ids=str)
+def test_the_first_state_makes_the_thresholds_and_nothing_else(made: Any, form: dict[str, Any]) -> None:
+    given = made(inference="joint", **form)
+    batch, _ = given.batch()
+    head = given.head.eval()
+    states = torch.randn(*batch["input_ids"].shape, head.scorer.text["first"].in_features)
+    others = states.clone()
+    others[:, 1:] = torch.randn_like(others[:, 1:])
+    another = states.clone()
+    another[:, 0] = torch.randn_like(another[:, 0])
+    with torch.no_grad():
+        tables, of_others, of_another = (head.scores(s, batch) for s in (states, others, another))
+    fullest = int(batch["unit_count"].argmax())
+    units = int(batch["unit_count"].max())
+    for name in ("span", "start", "end"):
+        dynamic = form.get("thresholds") != "global"
+        limit = f"{name}_threshold"
+        assert torch.equal(of_others[limit], tables[limit])
+        assert torch.equal(of_another[limit], tables[limit]) != dynamic
+        cells, expected = of_another[f"{name}s"][fullest], tables[f"{name}s"][fullest]
+        if name == "span":  # by first unit and width
+            inside = torch.arange(units)[:, None] + torch.arange(cells.shape[1]) < units
+            cells, expected = cells[inside], expected[inside]
+        assert torch.equal(cells, expected)
+
+
 @each_form
 def test_every_parameter_is_trained(made: Any, form: dict[str, Any]) -> None:
     given = made(**form)

@@ -198,6 +198,15 @@ def test_what_is_predicted_over_the_unknown_is_neither_right_nor_wrong(
     assert score_known([human], {"d": found}) == score(layers([human]), {"d": found})
 
 
+def test_gold_counts_even_where_something_unknown_overlaps_it() -> None:
+    """A dictionary makes no such labels; a file with labels of its own may have them."""
+    gold, unknown = Mention(((12, 16),), "Disease"), Mention(((12, 28),), UNKNOWN, source=UNKNOWN)
+    document = Document(id="d", text=TEXT, mentions=(gold, unknown), meta={LABELS: "mine"})
+    wrong = Mention(((12, 16),), "Chemical")
+    counts = score_known([document], {"d": (gold, wrong)}).counts
+    assert (counts.tp, counts.fp, counts.fn) == (1, 0, 0)
+
+
 def test_the_rules_of_recipes_are_those_of_the_matcher() -> None:
     assert set(get_args(get_type_hints(DistantSettings)["rule"])) == RULES.keys()
 

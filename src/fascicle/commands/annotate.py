@@ -171,11 +171,16 @@ class _Work:
             events.append(Event(step="annotate", kind="note", code="replaced", message=message))
             kept = tuple(m for m in document.mentions if m.source != self.predictor.name)
             document = msgspec.structs.replace(document, mentions=kept)
-        if not document.text.strip():
+        if not _can_be_seen(document.text):
             kind, code = EMPTY_TEXT
-            message = "the text is empty, so it has no mentions"
+            message = "the text is empty or of invisible characters alone, so it has no mentions"
             events.append(Event(step="annotate", kind=kind, code=code, message=message))
         return document.with_events(*events) if events else document
+
+
+def _can_be_seen(text: str) -> bool:
+    """Whether anything of a text shows: no white space, zero-width space or soft hyphen does."""
+    return any(character.isprintable() and not character.isspace() for character in text)
 
 
 def _unless_failed(name: str, pairs: Iterable[tuple[str, Document]], failed: set[str]) -> Iterator[Document]:

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import torch
+import torch.nn.functional as F
 from torch import Tensor, nn
 
 from fascicle.models.head import Basis, Head
@@ -205,12 +206,10 @@ def _without(scores: Mapping[str, Tensor], unknown: Tensor, gold: Tensor) -> dic
     windows, _, units, _ = scores["spans"].shape
     at = torch.arange(units, device=unknown.device)
     row, first, last = unknown[:, :3].unbind(1)
-    inside = (at >= first[:, None]) & (at <= last[:, None])
-    reaching = (at[:, None] <= last[:, None, None]) & (at >= first[:, None, None])  # [r, U, U] by first and last unit
-    units_of, spans_of = (
-        torch.zeros(windows, *mask.shape[1:], dtype=torch.int32, device=mask.device).index_add(0, row, mask.int()) > 0
-        for mask in (inside, reaching)
-    )
+    inside = (at >= first[:, None]) & (at <= last[:, None])  # [r, U]
+    units_of = torch.zeros(windows, units, dtype=torch.int32, device=at.device).index_add(0, row, inside.int()) > 0
+    before = F.pad(units_of.cumsum(1), (1, 0))  # [B, U + 1]: a span overlaps a range if one of its units is inside one
+    spans_of = before[:, None, 1:] > before[:, :-1, None]  # [B, U, U] by first and last unit
     window, start, end, kind = gold.unbind(1)
     found = dict(scores)
     for name, mask, cells in (

@@ -81,7 +81,7 @@ def read_parts(corpus: CorpusSettings, labels: WeakLabels | None = None) -> Part
         named, told = _first(map(repr, labels.matcher.types)), "; ".join(labels.matcher.counts.lines())
         raise InputError(
             f"no name of the dictionary ({told}) stands in {corpus.train}; give one for the types of this corpus, or "
-            f"correct distant.name_column and distant.type_column if {named} is no type"
+            f"correct distant.name_column and distant.type_column if these are no types: {named}"
         )
     if not types:
         kept = " of the types that corpus.types keeps" if corpus.types else ""
