@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
 
@@ -18,8 +19,10 @@ BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
 
 
 @pytest.fixture(autouse=True, scope="module")
-def on_path() -> None:
-    pytest.MonkeyPatch().syspath_prepend(BENCHMARKS)
+def on_path() -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(BENCHMARKS)
+        yield
 
 
 def script() -> ModuleType:
