@@ -22,11 +22,11 @@ from fascicle.evaluate.scores import Scores
 from fascicle.train.grid import Grid
 from fascicle.train.grid_results import read_result, scores_of
 from grid_tables import MISSING, NOT_RUN, Row, markdown, rows_of
+from label_noise import SHARES
 
 ALL = ("precision", "recall", "f1")
 NAMES = {"softmax": "SEQ", "crf": "SeqCRF", "spanner": "SpanNER", "binder": "BINDER"}
 VARIANT_CORPORA = ("conll04", "scierc")
-SHARES = (0.1, 0.2, 0.4)
 NOISED = ("softmax", "spanner", "binder")
 DRAWS = 2000  # of seeds and documents
 RULES = {"raw": "as written", "core": "three casings, names alone", "three-casings": "three casings, with phrases"}
@@ -203,15 +203,23 @@ def _reported(listed: Iterable[Mapping[str, Any]], rule: str, part: str, kind: s
     return "; ".join(f"{r['precision']:.1f} / {r['recall']:.1f} ({r['source']})" for r in chosen)
 
 
+def noises(found: Found) -> dict[str, list[str]]:
+    """The corpora of noisy parts, and the kinds of noise of each."""
+    kinds: dict[str, dict[str, None]] = {}
+    for name in found.corpora:
+        corpus, kind, _ = name.rsplit("-", 2)
+        kinds.setdefault(corpus, {})[kind] = None
+    return {corpus: list(of) for corpus, of in kinds.items()}
+
+
 def noise(grid: Grid, clean: Grid) -> str:
     """Test F1 by the share of training mentions that are wrong, what that costs, and what is left of BINDER's lead."""
     found, without, body = Found(grid), Found(clean), []
-    bare = [name.rsplit("-", 2) for name in found.corpora]
-    for corpus in dict.fromkeys(name for name, _, _ in bare):
+    for corpus, kinds in noises(found).items():
         first = [without.row(corpus, system) for system in NOISED]
         cells = [without.cell(corpus, system) for system in NOISED]
         body.append([corpus, "none", "0", *cells, "", "", "", *_leads(first)])
-        for kind in dict.fromkeys(k for name, k, _ in bare if name == corpus):
+        for kind in kinds:
             for share in SHARES:
                 name = f"{corpus}-{kind}-{share}"
                 rows = [found.row(name, system) for system in NOISED]
@@ -225,12 +233,15 @@ def noise(grid: Grid, clean: Grid) -> str:
 
 def noise_parts(grid: Grid) -> str:
     """What is lost to wrong labels, mentions found or mentions right: test precision and recall."""
-    found, body = Found(grid), []
-    for name in found.corpora:
-        corpus, kind, share = name.rsplit("-", 2)
-        cells = [found.cell(name, system, which=which) for which in ("precision", "recall") for system in NOISED]
-        body.append([corpus, kind, share, *cells])
-    told = [f"{NAMES[system]}, {which}" for which in ("precision", "recall") for system in NOISED]
+    found = Found(grid)
+    columns = [(which, system) for which in ("precision", "recall") for system in NOISED]
+    body = [
+        [corpus, kind, f"{share:g}", *(found.cell(f"{corpus}-{kind}-{share}", s, which=which) for which, s in columns)]
+        for corpus, kinds in noises(found).items()
+        for kind in kinds
+        for share in SHARES
+    ]
+    told = [f"{NAMES[system]}, {which}" for which, system in columns]
     return markdown(["corpus", "noise", "share", *told], body)
 
 

@@ -13,11 +13,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from binder_tables import NAMES, NOISED, SHARES, Found
+from binder_tables import NAMES, NOISED, Found, noises
 from common import HERE
 from fascicle.plots.canvas import save, sheet
 from fascicle.plots.series import legend, look
 from fascicle.train.grid import Grid, read_grid
+from label_noise import SHARES
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -51,7 +52,7 @@ def curves(grid: Grid, clean: Grid) -> Curves:
     """(corpus, kind of noise) -> system -> points, from no noise to most; corpora without a noisy run are not there."""
     noisy, without = Found(grid), Found(clean)
     found: Curves = {}
-    for corpus in dict.fromkeys(name.rsplit("-", 2)[0] for name in noisy.corpora):
+    for corpus in noises(noisy):
         of = {
             (corpus, kind): {
                 system: [

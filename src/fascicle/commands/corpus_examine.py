@@ -12,9 +12,9 @@ from fascicle.commands.console import say, with_progress
 from fascicle.commands.inputs import paths_of, read_file
 from fascicle.commands.outputs import STDOUT
 from fascicle.core.document import Document
+from fascicle.core.wording import counted
 from fascicle.doctor.checks import CHECKS
 from fascicle.doctor.examine import examine
-from fascicle.doctor.hits import counted
 from fascicle.doctor.parts import SPLITS, Given, Part
 from fascicle.doctor.report import Report, markdown, summary
 from fascicle.doctor.settings import SEVERITIES, Settings

@@ -7,8 +7,9 @@ import unicodedata
 from collections.abc import Iterator
 from typing import Final
 
+from fascicle.core.wording import counted
 from fascicle.doctor.case import Case
-from fascicle.doctor.hits import Detail, Found, Hit, counted
+from fascicle.doctor.hits import Detail, Found, Hit
 from fascicle.doctor.parts import Item
 
 _REPLACED: Final = re.compile("\ufffd+")

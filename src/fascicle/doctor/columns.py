@@ -7,8 +7,9 @@ from collections.abc import Iterator
 from typing import Final
 
 from fascicle.core.tags import split_tag
+from fascicle.core.wording import counted
 from fascicle.doctor.case import Case
-from fascicle.doctor.hits import Detail, Found, Hit, counted
+from fascicle.doctor.hits import Detail, Found, Hit
 from fascicle.doctor.parts import Given, Item
 from fascicle.errors import InputError
 from fascicle.formats.source import STDIN, Source, lines

@@ -58,8 +58,3 @@ def shown(text: str, *, most: int = 60) -> str:
 def percent(part: int, whole: int) -> str:
     """A share with one decimal; of nothing it is undefined."""
     return f"{100 * part / whole:.1f} %" if whole else "undefined"
-
-
-def counted(count: int, noun: str) -> str:
-    """A number with its noun, in the plural where it must be."""
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"

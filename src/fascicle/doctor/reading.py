@@ -6,8 +6,9 @@ from collections.abc import Callable, Iterator, Mapping
 from types import MappingProxyType
 from typing import Final
 
+from fascicle.core.wording import counted
 from fascicle.doctor.case import Case
-from fascicle.doctor.hits import Found, Hit, counted
+from fascicle.doctor.hits import Found, Hit
 from fascicle.doctor.parts import Item
 
 # Code of an event -> code of the finding that it belongs to; the others are found by their kind.

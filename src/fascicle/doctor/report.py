@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, Final
 
 from fascicle.core.spans import Fragments
-from fascicle.doctor.hits import counted
+from fascicle.core.wording import counted
 from fascicle.doctor.settings import SEVERITIES, Severity
 
 SCHEMA: Final = 1

@@ -8,8 +8,9 @@ from types import MappingProxyType
 from typing import Final
 
 from fascicle.core.document import Mention
+from fascicle.core.wording import counted
 from fascicle.doctor.case import Case
-from fascicle.doctor.hits import Detail, Found, Hit, counted
+from fascicle.doctor.hits import Detail, Found, Hit
 from fascicle.doctor.parts import SPLITS, Item, Part
 from fascicle.doctor.relations import crossing, discontinuous, nested, nested_in_own_type, same_span
 

@@ -9,8 +9,9 @@ from typing import Final
 
 from fascicle.core.document import Mention
 from fascicle.core.spans import Span
+from fascicle.core.wording import counted
 from fascicle.doctor.case import Case
-from fascicle.doctor.hits import Detail, Found, Hit, counted, percent, shown
+from fascicle.doctor.hits import Detail, Found, Hit, percent, shown
 from fascicle.doctor.parts import Item
 
 LIKELY: Final = 0.8  # share of the occurrences of a string that are annotated, from which the others look forgotten

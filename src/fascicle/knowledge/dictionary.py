@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from fascicle.core.wording import counted
 from fascicle.errors import FormatError, InputError, UsageError
 from fascicle.formats.source import Source, lines
 
@@ -90,11 +91,6 @@ class DictionaryReport:
             rows = counted(self.empty, "row without a name was", "rows without a name were")
             said.append(f"{rows} left out (first: {self.first_empty})")
         return said
-
-
-def counted(count: int, one: str, several: str = "") -> str:
-    """A number with its noun, in the plural where it must be; ``several`` where an s at the end is not enough."""
-    return f"{count:,} {one if count == 1 else several or one + 's'}"
 
 
 def read_dictionary(

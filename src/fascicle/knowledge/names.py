@@ -15,8 +15,9 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from fascicle.core.wording import counted, has_letters
 from fascicle.errors import InputError, UsageError
-from fascicle.knowledge.dictionary import Entry, counted
+from fascicle.knowledge.dictionary import Entry
 from fascicle.knowledge.phrases import Ints, PhraseTable, build_table
 from fascicle.knowledge.rules import Casing, MatchingRule
 from fascicle.text.segment import Segmenter
@@ -108,7 +109,7 @@ class _Rows:
         self.entries += 1
         if not words:
             self.empty += 1
-        elif not any(map(str.isalnum, entry.name)):
+        elif not has_letters(entry.name):
             self.signs += 1
         elif len(words) > LONGEST:
             self.too_long += 1

@@ -13,6 +13,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from fascicle.core.wording import has_letters
 from fascicle.errors import RecipeError
 from fascicle.models.encoder import Encoder
 from fascicle.models.head import Basis
@@ -79,13 +80,13 @@ def type_texts(settings: BinderSettings, basis: Basis) -> TypeTexts:
                 f"{text.what} has {len(row)} pieces with special tokens, but {basis.encoder.origin} reads {longest}: "
                 "shorten it"
             )
-        place = _piece_at(text, spans) if text.mark >= 0 else -1
+        place = len(tokenizer.prefix) + _piece_at(text, spans) if text.mark >= 0 else 0
         if _knows_no_word(text, ids, spans, unknown=tokenizer.unknown):
             raise RecipeError(
                 f"{text.what} has no word that {basis.encoder.origin} knows: say it in words that it does"
             )
         rows.append(row)
-        places.append(0 if place < 0 else len(tokenizer.prefix) + place)
+        places.append(place)
     _refuse_twins(written, rows, origin=basis.encoder.origin)
     return TypeTexts(
         **_padded(rows, tokenizer),
@@ -240,7 +241,7 @@ def _piece_at(text: _Written, spans: Ints) -> int:
 
 def _knows_no_word(text: _Written, ids: Ints, spans: Ints, *, unknown: int | None) -> bool:
     """Whether every piece with a letter or a digit is the unknown one; signs, and so marks, say nothing of a type."""
-    said = [any(map(str.isalnum, text.text[start:end])) for start, end in spans.tolist()]
+    said = [has_letters(text.text[start:end]) for start, end in spans.tolist()]
     return unknown is not None and any(said) and bool((ids[said] == unknown).all())
 
 

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from fascicle.core.document import GOLD, Document, Event, Mention, Patch, apply
 from fascicle.core.spans import Span
+from fascicle.core.wording import has_letters
 from fascicle.decode.calibration import calibrated, rounded, thresholds
 from fascicle.errors import InputError
 from fascicle.recipe.calibration import Calibration
@@ -260,8 +261,8 @@ def _as_document(text: str, number: int) -> Document:
 def _events(document: Document, pieces: Pieces, *, capacity: int, unknown: int | None) -> tuple[Event, ...]:
     """What of a document the network did not see, or not as written."""
     long = [(int(a), int(b)) for a, b in pieces.units[cut_short(pieces, capacity=capacity)]]
-    strange = [span for span in _unknown_words(pieces, unknown) if _has_letters(document.text, span)]
-    unread = [span for span in _unread(document, pieces) if _has_letters(document.text, span)]
+    strange = [span for span in _unknown_words(pieces, unknown) if has_letters(document.text[slice(*span)])]
+    unread = [span for span in _unread(document, pieces) if has_letters(document.text[slice(*span)])]
     said = (
         ("long-word", long, f"have more pieces than a window holds; their first {capacity} were read"),
         (
@@ -302,10 +303,6 @@ def _unread(document: Document, pieces: Pieces) -> list[Span]:
     gaps = np.flatnonzero(ends < starts)
     found = zip(ends[gaps].tolist(), starts[gaps].tolist(), strict=True)
     return [(a, b) for a, b in found if not document.text[a:b].isspace()]
-
-
-def _has_letters(text: str, span: Span) -> bool:
-    return any(character.isalnum() for character in text[span[0] : span[1]])
 
 
 def _chunks(documents: Iterable[Document]) -> Iterator[list[Document]]:

@@ -28,10 +28,11 @@ import msgspec
 
 from fascicle.core.document import GOLD, Document, Mention
 from fascicle.core.spans import Span, overlaps
+from fascicle.core.wording import counted
 from fascicle.errors import InputError
 from fascicle.evaluate.inputs import layers
 from fascicle.evaluate.scores import Scores, score
-from fascicle.knowledge.dictionary import DictionaryReport, TsvOptions, counted, read_dictionary
+from fascicle.knowledge.dictionary import DictionaryReport, TsvOptions, read_dictionary
 from fascicle.knowledge.matcher import Match, Matcher
 from fascicle.recipe.settings import DistantSettings, Recipe
 

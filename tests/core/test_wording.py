@@ -1,0 +1,19 @@
+"""Numbers with their nouns, and what has a letter."""
+
+from __future__ import annotations
+
+import pytest
+
+from fascicle.core.wording import counted, has_letters
+
+
+def test_a_noun_is_in_the_plural_where_it_must_be() -> None:
+    assert [counted(n, "name") for n in (0, 1, 1234)] == ["0 names", "1 name", "1,234 names"]
+    assert [counted(n, "entry", "entries") for n in (1, 2)] == ["1 entry", "2 entries"]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"), [("a", True), ("(7)", True), ("β", True), ("", False), (" -+", False), ("\u200b", False)]
+)
+def test_signs_are_no_letters(text: str, expected: bool) -> None:
+    assert has_letters(text) is expected
