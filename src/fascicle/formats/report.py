@@ -7,10 +7,62 @@ What concerns one document is an `Event` on that document. What is known only wh
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
+from typing import Final
 
 from fascicle.core.document import Document, Mention
 from fascicle.core.tags import TagCensus
+from fascicle.errors import InputError
+
+_REMEMBERED: Final = 100  # sentences; the count goes on
+
+
+@dataclass(kw_only=True)
+class SetAside:
+    """Documents that could not be read or written while the others went on.
+
+    Attributes:
+        keep_going: whether an error sets its document aside; by default it is raised.
+        tell: is called with the sentence of each error.
+        count: number of documents that were set aside.
+        sentences: the first errors, each one sentence that names the file and the line, or the document.
+    """
+
+    keep_going: bool = False
+    tell: Callable[[str], None] | None = None
+    count: int = 0
+    sentences: list[str] = field(default_factory=list)
+
+    @contextmanager
+    def one(self) -> Iterator[None]:
+        """Guards the work on one document.
+
+        Raises:
+            InputError: the document is bad, and ``keep_going`` is off.
+        """
+        try:
+            yield
+        except InputError as error:
+            self.add(error)
+
+    def add(self, error: InputError) -> None:
+        """Sets one document aside.
+
+        Args:
+            error: why.
+
+        Raises:
+            InputError: the error itself, if ``keep_going`` is off.
+        """
+        if not self.keep_going:
+            raise error
+        self.count += 1
+        if len(self.sentences) < _REMEMBERED:
+            self.sentences.append(str(error))
+        if self.tell is not None:
+            self.tell(str(error))
 
 
 @dataclass(kw_only=True)
@@ -24,6 +76,7 @@ class ReadReport:
         documents: number of documents given out.
         mentions: number of their mentions.
         events: how often each ``(kind, code)`` occurred on them.
+        aside: documents that could not be read.
     """
 
     formats: dict[str, str] = field(default_factory=dict)
@@ -32,6 +85,7 @@ class ReadReport:
     documents: int = 0
     mentions: int = 0
     events: Counter[tuple[str, str]] = field(default_factory=Counter)
+    aside: SetAside = field(default_factory=SetAside)
 
     def observe(self, document: Document) -> None:
         """Counts one document that is about to be given out."""
@@ -63,12 +117,14 @@ class WriteReport:
         mentions: number of mentions written.
         losses: code -> number of mentions (or other things) that the file does not hold.
         examples: code -> the first document it happened in.
+        aside: documents that the format cannot hold at all.
     """
 
     documents: int = 0
     mentions: int = 0
     losses: Counter[str] = field(default_factory=Counter)
     examples: dict[str, str] = field(default_factory=dict)
+    aside: SetAside = field(default_factory=SetAside)
 
     def lose(self, code: str, document: Document, mention: Mention | None = None) -> None:
         """Counts one thing that the format cannot hold.
