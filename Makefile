@@ -24,6 +24,7 @@ check: $(VENV)/.dev
 	$(BIN)/python -m pytest -q -m "not slow" $(PYTEST_ARGS)
 
 bench: $(VENV)/.dev
+	$(BIN)/python benchmarks/results_packs.py unpack
 	$(BIN)/python benchmarks/tables.py
 
 install: $(VENV)/.base
