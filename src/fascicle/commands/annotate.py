@@ -22,13 +22,15 @@ from fascicle.commands.outputs import (
     add_colour,
     add_format,
     check_output,
+    file_format,
     format_of,
     is_many,
     refuse_inputs_as_outputs,
     wants_colour,
     write_documents,
 )
-from fascicle.commands.parsing import add_json, add_overwrite, add_strict, add_threads
+from fascicle.commands.parsing import add_json, add_overwrite, add_threads
+from fascicle.commands.strictness import add_strictness, strictness_of
 from fascicle.core.document import Document, Event
 from fascicle.errors import OutputError, UsageError
 from fascicle.formats.atomic import check_target
@@ -66,7 +68,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add_colour(parser)
     add_threads(parser)
     add_overwrite(parser)
-    add_strict(parser)
+    add_strictness(parser)
     add_reading(parser)
 
 
@@ -86,6 +88,7 @@ def run(args: argparse.Namespace) -> int:
         colour=wants_colour(args.color, target.path),
         types=predictor.types,
         title=not (args.text and len(inputs) == 1),
+        strictness=strictness_of(args),
     )
     work = _Work(inputs=inputs, args=args, predictor=predictor, tally=tally)
     if target.files:
@@ -217,7 +220,7 @@ def _target(args: argparse.Namespace, inputs: Sequence[Input]) -> _Target:
         return _Target(path=path, format=asked or ("text" if sys.stdout.isatty() else "jsonl"), files={})
     if not _is_folder(path, several=len(args.files) > 1 or len(inputs) > 1):
         check_target(path, overwrite=args.overwrite)
-        return _Target(path=path, format=told or "jsonl", files={})
+        return _Target(path=path, format=told or file_format(path), files={})
     name = asked or "jsonl"
     files = _file_names(inputs, Path(path), OUTPUTS[name].suffix)
     _check_folder(Path(path), files.values(), overwrite=args.overwrite)
