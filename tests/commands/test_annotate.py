@@ -326,3 +326,30 @@ def test_an_input_is_never_written_over(refused: Refused, model: Path, tmp_path:
 
 def test_an_empty_name_is_not_this_folder(refused: Refused, model: Path) -> None:
     assert "empty file name" in refused("annotate", "", "--model", model)
+
+
+def test_sentences_and_words_on_request(cli: Cli, model: Path, texts: Path, tmp_path: Path) -> None:
+    arguments = ("annotate", texts, "--model", model)
+    bare = documents(cli(*arguments).out)
+    cut = documents(cli(*arguments, "--segments").out)
+    assert [d.mentions for d in cut] == [d.mentions for d in bare]
+    assert all(d.words is None and d.sentences is None for d in bare)
+    assert [[d.text[a:b] for a, b in d.words or ()] for d in cut][0] == SENTENCE.split()
+    assert all(len(d.sentences or ()) == 1 for d in cut)
+    given = tmp_path / "given.jsonl"
+    whole = Document(id="1", text=SENTENCE, words=((0, len(SENTENCE)),), sentences=())
+    given.write_bytes(codec.encode(whole))
+    (kept,) = documents(cli("annotate", given, "--model", model, "--segments").out)
+    assert (kept.words, kept.sentences) == (whole.words, whole.sentences)
+    result = cli(*arguments, "--segments", "--format", "pubtator")
+    assert "loss words: 2" in result.err
+
+
+def test_strict_writing_of_scores(cli: Cli, refused: Refused, model: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out.pubtator"
+    arguments = ("annotate", "--text", SENTENCE, "--model", model, "-o", out, "--strict")
+    assert "scores" in refused(*arguments)
+    assert not out.exists()
+    result = cli(*arguments, "--allow-loss", "scores,sources")
+    assert (result.code, out.exists()) == (0, True)
+    assert "scores" in refused(*arguments, "--allow-loss", "scors")

@@ -221,7 +221,7 @@ def test_every_document_is_written_or_set_aside(name: str, found: list[Document]
 FULL = Document(
     id="d",
     text="Asthma and rash",
-    sections=(Section(0, 6, "title"),),
+    sections=(Section(0, 6, "title"), Section(7, 10, "methods")),
     sentences=((0, 15),),
     words=((0, 6), (7, 10), (11, 15)),
     mentions=(

@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from typing import Any, Final
 
 from fascicle.core.document import Document, Event
+from fascicle.core.wording import counted
 from fascicle.errors import MissingExtraError
 from fascicle.formats.report import WriteReport
 
@@ -111,6 +112,6 @@ def with_progress(documents: Iterable[Document], *, quiet: bool) -> Iterator[Doc
         yield document
         if time.monotonic() - said > _OFTEN:
             said = time.monotonic()
-            sys.stderr.write(f"\r{count:,} documents")
+            sys.stderr.write(f"\r{counted(count, 'document')}")
             sys.stderr.flush()
     sys.stderr.write("\r\x1b[K")

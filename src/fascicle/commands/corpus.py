@@ -24,6 +24,7 @@ from fascicle.commands.outputs import (
 from fascicle.commands.parsing import Parser, add_command, add_json, add_overwrite, add_strict, commands_of
 from fascicle.commands.strictness import add_strictness, strictness_of
 from fascicle.core.document import Document
+from fascicle.core.wording import counted
 from fascicle.errors import UsageError
 from fascicle.formats.files import unique_ids
 from fascicle.formats.report import ReadReport
@@ -79,7 +80,10 @@ def run_convert(args: argparse.Namespace) -> int:
     written = write_documents(args.output, chosen, look=look, overwrite=args.overwrite)
     tally.add_report(written)
     if args.verbose:
-        for line in (*report.lines(), f"{written.documents:,} documents and {written.mentions:,} mentions written"):
+        for line in (
+            *report.lines(),
+            f"{counted(written.documents, 'document')} and {counted(written.mentions, 'mention')} written",
+        ):
             say(line)
     tally.say()
     return tally.exit_code(strict=args.strict)
