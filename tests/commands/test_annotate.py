@@ -334,7 +334,7 @@ def test_sentences_and_words_on_request(cli: Cli, model: Path, texts: Path, tmp_
     cut = documents(cli(*arguments, "--segments").out)
     assert [d.mentions for d in cut] == [d.mentions for d in bare]
     assert all(d.words is None and d.sentences is None for d in bare)
-    assert [[d.text[a:b] for a, b in d.words or ()] for d in cut][0] == SENTENCE.split()
+    assert [cut[0].text[a:b] for a, b in cut[0].words or ()] == SENTENCE.split()
     assert all(len(d.sentences or ()) == 1 for d in cut)
     given = tmp_path / "given.jsonl"
     whole = Document(id="1", text=SENTENCE, words=((0, len(SENTENCE)),), sentences=())

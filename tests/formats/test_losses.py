@@ -19,7 +19,7 @@ from fascicle.core.document import Document, Link, Mention, Section, unique
 from fascicle.errors import LossError, UsageError
 from fascicle.formats import ConllOptions, ConllWriteOptions, read, write
 from fascicle.formats.files import FORMATS
-from fascicle.formats.losses import EVERYTHING, FIELDS, LOSSES, OF_WRITERS
+from fascicle.formats.losses import EVERYTHING, FIELDS, LOSSES, OF_WRITERS, Holds
 from fascicle.formats.predictions import read as read_predictions
 from fascicle.formats.report import SetAside, WriteReport
 from fascicle.formats.source import Source
@@ -327,3 +327,27 @@ def test_a_field_that_a_document_has_not_is_not_lost(tmp_path: Path) -> None:
     document = Document(id="1", text="a b", words=(), sections=(), meta={"text": "joined"}, abbreviations=())
     for name in ("records", "pubtator", "brat"):
         assert write_documents(str(tmp_path / name), [document], look=Look(format=name)).losses == {}
+
+
+FORMATS_PAGE = Path(__file__).resolve().parents[2] / "docs" / "formats.md"
+
+
+def test_the_page_of_formats_has_the_table_of_what_they_hold() -> None:
+    rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in FORMATS_PAGE.read_text().splitlines()]
+    header = next(at for at, row in enumerate(rows) if row[:1] == ["field"])
+    names = [name.strip("`") for name in rows[header][1:]]
+    found = {row[0].split("`")[1]: row[1:] for row in rows[header + 2 : header + 2 + len(FIELDS)]}
+    assert names == list(OUTPUTS)
+    assert list(found) == list(FIELDS)
+    for field, cells in found.items():
+        assert cells == [in_words(field, OUTPUTS[name].holds) for name in names], field
+    listed = {row[0].strip("`") for row in rows if len(row) == 2}
+    assert OF_WRITERS.keys() <= listed
+
+
+def in_words(field: str, holds: Holds) -> str:
+    if field in holds.partly:
+        return "part"
+    if field in holds.fields:
+        return "yes"
+    return "text" if field in holds.by_reference else "-"

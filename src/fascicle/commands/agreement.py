@@ -138,7 +138,9 @@ def _notes(found: Agreement, unit: str) -> list[str]:
         "that nobody marks; read it with those over marked words. docs/scores.md defines them.",
     ]
     if found.wordless:
-        said.append(f"{counted(found.wordless, 'mention')} without a word, counted among the mentions only.")
+        said.append(
+            f"{counted(found.wordless, 'mention touches', 'mentions touch')} no word; they count among the mentions only."
+        )
     rows = [*found.mentions.values(), found.all_mentions, *found.marks.values(), found.any_mark]
     numbers = [n for row in rows for n in row.measures.values()] + [n for _, n in found.kappas.values()]
     said += [f"{UNDEFINED} is undefined: {r}." for r in dict.fromkeys(n.undefined for n in numbers) if r]

@@ -179,7 +179,7 @@ class _Work:
         events: list[Event] = []
         earlier = document.layer(self.predictor.name)
         if earlier:
-            message = f"{counted(len(earlier), 'earlier mention')} of {self.predictor.name!r} replaced"
+            message = f"replaced: {counted(len(earlier), 'earlier mention')} of {self.predictor.name!r}"
             events.append(Event(step="annotate", kind="note", code="replaced", message=message))
             kept = tuple(m for m in document.mentions if m.source != self.predictor.name)
             document = msgspec.structs.replace(document, mentions=kept)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from fascicle.core.wording import counted
+from fascicle.core.wording import counted, shortened
 from fascicle.evaluate.figures import Figures, figures
 from fascicle.evaluate.headline import TITLES as NUMBERS
 from fascicle.evaluate.headline import Headline, left_out
@@ -170,12 +170,13 @@ def _drawn(rows: Sequence[Sequence[str]]) -> str:
 
 
 def aligned_rows(rows: Sequence[Sequence[str]]) -> list[str]:
-    """Columns of equal width, the first to the left, the numbers to the right."""
-    widths = [max(len(cell) for cell in column) for column in zip(*rows, strict=True)]
+    """Columns of equal width, the first to the left, the numbers to the right; long names are cut."""
+    shown = [[shortened(cell) for cell in row] for row in rows]
+    widths = [max(len(cell) for cell in column) for column in zip(*shown, strict=True)]
     return [
         "  ".join(
             cell.ljust(width) if index == 0 else cell.rjust(width)
             for index, (cell, width) in enumerate(zip(row, widths, strict=True))
         )
-        for row in rows
+        for row in shown
     ]

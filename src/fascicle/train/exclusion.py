@@ -104,7 +104,7 @@ def _is_of(row: Exclusion, path: str) -> bool:
 
 
 def _notes(corpus: CorpusSettings, rows: Sequence[Exclusion], *, total: int) -> Iterator[str]:
-    yield f"train: left out, as {corpus.exclude} says: {len(rows):,} of {counted(total, 'document')}"
+    yield f"train: {len(rows):,} of {counted(total, 'document')} are left out, as {corpus.exclude} says"
     reasons = Counter((row.reason, row.of_part, row.of_corpus) for row in rows)
     for (reason, part, name), count in sorted(reasons.items()):
         yield f"train:   {count:,} for {reason} with {part} ({Path(name).name})"
