@@ -139,7 +139,8 @@ def _notes(found: Agreement, unit: str) -> list[str]:
     ]
     if found.wordless:
         said.append(
-            f"{counted(found.wordless, 'mention touches', 'mentions touch')} no word; they count among the mentions only."
+            f"{counted(found.wordless, 'mention touches', 'mentions touch')} no word; they count among the "
+            "mentions only."
         )
     rows = [*found.mentions.values(), found.all_mentions, *found.marks.values(), found.any_mark]
     numbers = [n for row in rows for n in row.measures.values()] + [n for _, n in found.kappas.values()]

@@ -38,9 +38,11 @@ class Chosen:
     def lines(self, part: str) -> Iterator[str]:
         """What was done, as sentences."""
         if self.left_out:
-            yield f"{part}: {counted(self.left_out.total(), 'gold mention is', 'gold mentions are')} left out ({_listed(self.left_out)})"
+            lost = counted(self.left_out.total(), "gold mention is", "gold mentions are")
+            yield f"{part}: {lost} left out ({_listed(self.left_out)})"
         if self.renamed:
-            yield f"{part}: {counted(self.renamed.total(), 'gold mention has', 'gold mentions have')} another type ({_listed(self.renamed)})"
+            changed = counted(self.renamed.total(), "gold mention has", "gold mentions have")
+            yield f"{part}: {changed} another type ({_listed(self.renamed)})"
         if self.merged:
             yield f"{part}: {counted(self.merged, 'gold mention')} became one with another of the same range"
 

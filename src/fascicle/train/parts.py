@@ -135,8 +135,8 @@ def representable(parts: Parts, train: TrainingSet, recipe: Recipe, tokenizer: P
         if unseen:
             lacking = sorted({m.type for d in documents for m in d.layer(GOLD)} - set(parts.types))
             named = _first(map(repr, lacking))
-            lacking = counted(unseen, "gold mention is", "gold mentions are")
-            yield f"{name}: {lacking} of types that train lacks ({named}); they count as missed"
+            many = counted(unseen, "gold mention is", "gold mentions are")
+            yield f"{name}: {many} of types that train lacks ({named}); they count as missed"
         if documents:
             data = training_set(known, tokenizer, types=parts.types, reading=recipe.reading, heads=train.heads)
             of_taught = " of the types of train" if unseen else ""
