@@ -12,6 +12,7 @@ from fascicle.commands.console import Tally, say
 from fascicle.commands.inputs import read_file
 from fascicle.commands.predicted import names_of, read_predicted
 from fascicle.core.document import GOLD, Mention
+from fascicle.core.wording import counted
 from fascicle.errors import InputError, UsageError
 from fascicle.evaluate.agreement import Agreement, Number, Row, agreement
 from fascicle.evaluate.inputs import check_offsets, check_texts, layers, only_source, unit_of
@@ -85,7 +86,10 @@ def _second(
                 "annotated (documents without a name are called after their file: give both files the same name)"
             )
     if missing:
-        say(f"note: {args.files[0]} names {len(second):,} of {len(first):,} documents; the others count as annotated")
+        say(
+            f"note: {args.files[0]} names {len(second):,} of {counted(len(first), 'document')}; the others count "
+            "as annotated"
+        )
     return {identifier: second.get(identifier, ()) for identifier in first}
 
 
@@ -127,13 +131,17 @@ def _drawn(rows: Sequence[Sequence[str]]) -> str:
 
 def _notes(found: Agreement, unit: str) -> list[str]:
     said = [
-        f"Over {found.documents:,} documents with {found.words:,} words; all numbers but counts times 100.",
-        f"Intervals: {found.level:.0%}, bootstrap over {unit}s, {found.resamples:,} draws, seed {found.seed}.",
+        f"Over {counted(found.documents, 'document')} with {counted(found.words, 'word')}; all numbers but "
+        "counts times 100.",
+        f"Intervals: {found.level:.0%}, bootstrap over {unit}s, {counted(found.resamples, 'draw')}, seed {found.seed}.",
         "A word is marked by the types of the mentions that touch it. Kappa over all words is made high by the many "
         "that nobody marks; read it with those over marked words. docs/scores.md defines them.",
     ]
     if found.wordless:
-        said.append(f"{found.wordless:,} mentions touch no word; they count among the mentions only.")
+        said.append(
+            f"{counted(found.wordless, 'mention touches', 'mentions touch')} no word; they count among the "
+            "mentions only."
+        )
     rows = [*found.mentions.values(), found.all_mentions, *found.marks.values(), found.any_mark]
     numbers = [n for row in rows for n in row.measures.values()] + [n for _, n in found.kappas.values()]
     said += [f"{UNDEFINED} is undefined: {r}." for r in dict.fromkeys(n.undefined for n in numbers) if r]

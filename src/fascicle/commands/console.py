@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from typing import Any, Final
 
 from fascicle.core.document import Document, Event
+from fascicle.core.wording import counted
 from fascicle.errors import MissingExtraError
 from fascicle.formats.report import WriteReport
 
@@ -54,6 +55,7 @@ class Tally:
         """Starts with nothing."""
         self.failures = 0
         self._counts: Counter[tuple[str, str]] = Counter()
+        self._dropped: Counter[str] = Counter()
         self._first: dict[tuple[str, str], str] = {}
 
     def observe(self, documents: Iterable[Document]) -> Iterator[Document]:
@@ -70,10 +72,10 @@ class Tally:
         self._first.setdefault(key, f"{event.message}; first in {where}")
 
     def add_report(self, report: WriteReport) -> None:
-        """Counts what a format could not hold."""
-        for code, count in report.losses.items():
-            self._counts["loss", code] += count
-            self._first.setdefault(("loss", code), f"the format cannot hold it; first in {report.examples[code]}")
+        """Counts what a format could not hold; it has no part in the exit code, for writers are strict themselves."""
+        self._dropped.update(report.losses)
+        for code, where in report.examples.items():
+            self._first.setdefault(("loss", code), f"the format cannot hold it; first in {where}")
 
     def fail(self, sentence: str) -> None:
         """Reports an input that could not be used, and counts it."""
@@ -82,7 +84,8 @@ class Tally:
 
     def say(self, *, verbose: bool = False) -> None:
         """Sums up: losses and empty texts always, repairs and notes on request."""
-        for (kind, code), count in sorted(self._counts.items()):
+        dropped = Counter({("loss", code): count for code, count in self._dropped.items()})
+        for (kind, code), count in sorted((self._counts + dropped).items()):
             if verbose or kind == "loss" or (kind, code) == EMPTY_TEXT:
                 say(f"{kind} {code}: {count:,} ({self._first[kind, code]})")
         if self.failures:
@@ -109,6 +112,6 @@ def with_progress(documents: Iterable[Document], *, quiet: bool) -> Iterator[Doc
         yield document
         if time.monotonic() - said > _OFTEN:
             said = time.monotonic()
-            sys.stderr.write(f"\r{count:,} documents")
+            sys.stderr.write(f"\r{counted(count, 'document')}")
             sys.stderr.flush()
     sys.stderr.write("\r\x1b[K")

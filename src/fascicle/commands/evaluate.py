@@ -17,6 +17,7 @@ from fascicle.commands.predicted import Predicted, names_of, read_predicted
 from fascicle.commands.probed import add_model, check_model, run_model
 from fascicle.commands.systems import PREDICTIONS
 from fascicle.core.document import Document
+from fascicle.core.wording import counted
 from fascicle.errors import InputError, MissingExtraError, UsageError
 from fascicle.evaluate.figures import figures_row, undefined_numbers
 from fascicle.evaluate.headline import Headline, headline_of
@@ -244,11 +245,11 @@ def _say_notes(one: System, predicted: Predicted, *, path: str) -> None:
     scores = one.strict
     if scores.missing and not predicted.lists_all:
         say(
-            f"note: {path} names {len(predicted.mentions):,} of {len(scores.by_document):,} documents; a TSV "
-            f"cannot list documents without mentions, so the {len(scores.missing):,} others were taken for such"
+            f"note: {path} names {len(predicted.mentions):,} of {counted(len(scores.by_document), 'document')}; a TSV "
+            f"cannot list documents without mentions, so the other {len(scores.missing):,} counted as such"
         )
     elif scores.missing:
-        say(f"note: {path} lacks {len(scores.missing):,} documents; nothing counts as found in them")
+        say(f"note: {path} lacks {counted(len(scores.missing), 'document')}; nothing counts as found in them")
     if predicted.mentions and not any(predicted.hashes.values()):
         say(f"note: {path} does not say on which texts it was made, so that was not checked")
     if predicted.called_gold:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from fascicle.commands.console import say
 from fascicle.core.document import Document
+from fascicle.core.wording import counted
 from fascicle.errors import FormatError, InputError, UsageError
 from fascicle.formats.conll import DOCUMENTS, ConllOptions, parse_columns
 from fascicle.formats.detection import by_suffix, detect
@@ -133,7 +134,7 @@ def read_inputs(
             failed.add(given.name)
             tally.fail(str(error))
     if failed and len(failed) == len(inputs):
-        raise InputError(f"none of the {len(inputs):,} inputs could be read; see the messages above")
+        raise InputError(f"none of the {counted(len(inputs), 'input')} could be read; see the messages above")
 
 
 def _read_input(given: Input, args: argparse.Namespace) -> Iterator[Document]:

@@ -146,7 +146,10 @@ def _lines(report: Report) -> Iterator[str]:
         )
     for finding in report.findings:
         yield from _section(finding)
-    yield from ("", f"Nothing was found by {len(report.without)} checks: {', '.join(report.without) or 'none'}.")
+    yield from (
+        "",
+        f"Nothing was found by {counted(len(report.without), 'check')}: {', '.join(report.without) or 'none'}.",
+    )
     if report.skipped:
         yield from ("", f"Skipped: {', '.join(report.skipped)}.")
 

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from importlib import resources
 from typing import Any, Final
 
+from fascicle.core.wording import counted
 from fascicle.evaluate import page_words
 from fascicle.evaluate.page_buckets import buckets_section
 from fascicle.evaluate.page_calibration import calibration_section, system_calibration
@@ -94,13 +95,16 @@ def _lede(report: Mapping[str, Any]) -> Html:
     systems = [tag("strong", user(one["name"])) for one in report["systems"]]
     said = (
         f" on {gold['documents']:,} {'sentences' if gold['unit'] == 'sentence' else 'documents'} with "
-        f"{gold['mentions']:,} gold mentions of {len(gold['types']):,} types "
+        f"{counted(gold['mentions'], 'gold mention')} of {counted(len(gold['types']), 'type')} "
         f"({gold['discontinuous']:,} discontinuous). "
     )
     seen = (
         "No training corpus was given, so nothing is said about what was seen in training."
         if training is None
-        else f"The training corpus has {training['documents']:,} documents with {training['mentions']:,} mentions."
+        else (
+            f"The training corpus has {counted(training['documents'], 'document')} with "
+            f"{counted(training['mentions'], 'mention')}."
+        )
     )
     words = [join(tag("dt", word), tag("dd", means)) for word, means in page_words.MENTION]
     told = "All scores are percentages unless it is said otherwise. Of several systems the best is bold."

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
+from fascicle.core.wording import counted
 from fascicle.evaluate import page_words
 from fascicle.evaluate.headline import intervals_told, left_out
 from fascicle.evaluate.intervals import HEADLINE
@@ -49,7 +50,7 @@ def headline(report: Mapping[str, Any]) -> Html:
     f1, top = max(rated, key=lambda pair: pair[0])
     micro = top["scores"]["rules"]["strict"]["micro"]
     also = " has the highest strict F1" if len(known) > 1 else " has a strict F1"
-    found = f" It found {micro['tp']:,} of {micro['gold']:,} gold mentions, and " if micro["gold"] else " "
+    found = f" It found {micro['tp']:,} of {counted(micro['gold'], 'gold mention')}, and " if micro["gold"] else " "
     wrong = f"{micro['fp']:,} of its {micro['predicted']:,} predictions are wrong."
     wrong = wrong if micro["predicted"] else "it predicted nothing."
     return tag(
@@ -105,7 +106,10 @@ def _said(report: Mapping[str, Any]) -> Iterator[Html]:
                 listed = join(*(user(type_) for type_ in scores[key]), by=", ")
                 yield join(name, f": types in {where} only: ", listed, ". Types must be spelt alike to match.")
         if scores["missing_documents"]:
-            missing = f"{scores['missing_documents']:,} documents without predictions; nothing counts as found in them."
+            missing = (
+                f"{counted(scores['missing_documents'], 'document')} without predictions; nothing counts "
+                "as found in them."
+            )
             yield join(name, ": ", missing)
         if any(scores["duplicates"].values()):
             gold, predicted = (f"{scores['duplicates'][side]:,}" for side in ("gold", "predicted"))

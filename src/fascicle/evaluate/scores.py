@@ -19,6 +19,7 @@ from typing import Any, Literal
 
 from fascicle.combine.align import some_documents
 from fascicle.core.document import Identity, Mention, identities
+from fascicle.core.wording import counted
 from fascicle.errors import InputError, UsageError
 from fascicle.evaluate.rules import RULES, RuleName, looks_at_types, matches
 
@@ -287,7 +288,7 @@ def _sets(side_of: Mapping[str, Iterable[Mention]], *, side: str) -> tuple[dict[
         duplicates += len(listed) - len(sets[identifier])
     if len(sources) > 1:
         raise InputError(
-            f"the {side} hold mentions of {len(sources)} sources ({', '.join(sorted(sources))}); "
+            f"the {side} hold mentions of {counted(len(sources), 'source')} ({', '.join(sorted(sources))}); "
             "a score is about one: choose it with source"
         )
     return sets, duplicates
@@ -310,8 +311,8 @@ def _check_documents(gold: Iterable[str], predicted: Iterable[str], *, allow_mis
         )
     if missing and not allow_missing:
         raise InputError(
-            f"the predictions lack {_some(missing)} of the {len(gold_ids):,} documents in the gold; predict these too, "
-            "or allow missing documents, which are then scored as if nothing was found in them"
+            f"the predictions lack {_some(missing)} of the {counted(len(gold_ids), 'document')} in the gold; "
+            "predict these too, or allow missing documents, which are then scored as if nothing was found in them"
         )
     return missing
 

@@ -16,6 +16,7 @@ import numpy as np
 from fascicle.combine.align import System, Votes, align
 from fascicle.combine.rules import Rule, combine, k_of_n, majority, union, weighted
 from fascicle.core.document import Document, Event, Mention, Patch, canonical
+from fascicle.core.wording import counted
 from fascicle.decode.selection import select
 from fascicle.recipe.ensemble import EnsembleManifest
 from fascicle.runtime.filter import MentionFilter
@@ -149,7 +150,7 @@ def _flat(patch: Patch, support: Support) -> Patch:
     left_out = len(patch.add) - len(kept)
     if not left_out:
         return patch
-    message = f"{left_out} mentions overlap others with more support and are left out of the flat output"
+    message = f"left out of the flat output: {counted(left_out, 'mention')}, for overlapping others with more support"
     event = Event(step=STEP, kind="note", code="overlap", message=message)
     add = tuple(mention for at, mention in enumerate(patch.add) if at in kept)
     return Patch(add=add, events=(*patch.events, event))
