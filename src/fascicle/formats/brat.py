@@ -70,7 +70,7 @@ def read(source: Source, options: BratOptions, report: ReadReport) -> Iterator[D
         pairs = _pairs(tree)
         for pair, identifier in zip(pairs, _ids(pairs), strict=True):
             with report.aside.one():
-                yield _document(tree, pair, identifier, source.encoding, options)
+                yield _document(tree, pair, identifier, source, options)
 
 
 def holds_annotation(path: str) -> bool:
@@ -141,12 +141,12 @@ def _ids(pairs: Sequence[_Pair]) -> list[str]:
     return [name if count[name] == 1 else pair.stem for name, pair in zip(ids, pairs, strict=True)]
 
 
-def _document(tree: Tree, pair: _Pair, identifier: str, encoding: str, options: BratOptions) -> Document:
+def _document(tree: Tree, pair: _Pair, identifier: str, source: Source, options: BratOptions) -> Document:
     pair.check(tree)
-    text, marked = tree.text(pair.text, encoding)
+    text, marked = tree.text(pair.text, source)
     standoff = Standoff()
     for name in pair.annotations:
-        content, _ = tree.text(name, encoding)
+        content, _ = tree.text(name, source)
         standoff.take(content, name=name, path=tree.place(name), listed=suffix_of(name) in options.suffixes)
     if not pair.annotations:
         standoff.say("note", "no-annotation", f"{pair.text} has no annotation file beside it")

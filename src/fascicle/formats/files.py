@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, BinaryIO, Final
@@ -25,12 +26,12 @@ from fascicle.core.document import Document, Event
 from fascicle.errors import FormatError, InputError, UsageError
 from fascicle.formats.atomic import atomic_folder, output
 from fascicle.formats.detection import by_suffix, detect
-from fascicle.formats.report import ReadReport, WriteReport
+from fascicle.formats.encodings import AUTO
+from fascicle.formats.report import STEP, ReadReport, WriteReport
 from fascicle.formats.source import STDIN, Source, stem
 from fascicle.formats.tree import is_there
 from fascicle.formats.writing import Encode, Put, write_each
 
-STEP: Final = "reading"
 ORIGINAL_ID: Final = "original-id"
 
 Reader = Callable[[Source, Any, ReadReport], Iterator[Document]]
@@ -103,7 +104,7 @@ def read(
     *,
     format: str = "auto",  # noqa: A002 - the name of the option everywhere
     options: Any = None,
-    encoding: str = "utf-8",
+    encoding: str = AUTO,
     report: ReadReport | None = None,
 ) -> Iterator[Document]:
     """Streams the documents of one or several files; their ids are unique.
@@ -116,7 +117,9 @@ def read(
             zip, or a folder inside a zip (``corpus.zip/train``) of brat files is one corpus.
         format: a name of `FORMATS`, or ``"auto"``: told by content and suffix.
         options: of the format's ``read_options`` class; defaults by default.
-        encoding: of the files.
+        encoding: of the files; ``"auto"`` is what a byte order mark says, else UTF-8, else Windows-1252 if the bytes of
+            a file can hardly be anything else. The report names what is not UTF-8, and so does an event of the document
+            at which it was found.
         report: collects what is known about whole files. One whose ``aside`` keeps going sets aside the documents that
             cannot be read, and the files; the others are given out.
 
@@ -132,8 +135,11 @@ def read(
         _named(format)
     files = expanded([paths] if isinstance(paths, str | Path) else list(paths), format=format)
     names = _names(files)
-    sources = [Source(path=path, encoding=encoding, name=name) for path, name in zip(files, names, strict=True)]
     report = ReadReport() if report is None else report
+    sources = [
+        Source(path=path, encoding=encoding, name=name, told=partial(report.tell_encoding, path))
+        for path, name in zip(files, names, strict=True)
+    ]
     plan = []
     for source in sources:
         with report.aside.one():
@@ -252,7 +258,8 @@ def _of_one(source: Source, chosen: Format, options: Any, report: ReadReport) ->
     try:
         for document in chosen.reader(source, given, report):
             found = True
-            yield document
+            notes = report.take_notes()
+            yield document.with_events(*notes) if notes else document
     except InputError as error:
         if found and report.aside.keep_going:
             raise FormatError(f"{error}; the rest of the file was not read") from None

@@ -12,6 +12,7 @@ import msgspec
 
 from fascicle.core.document import Document, Mention
 from fascicle.errors import FormatError, InputError, UsageError
+from fascicle.formats.encodings import head_text
 from fascicle.formats.grouping import grouped, sound
 from fascicle.formats.json_record import Record, document_of
 from fascicle.formats.report import ReadReport, WriteReport
@@ -147,7 +148,7 @@ def _parse(text: str, place: str) -> Any:
 def _is_array(source: Source) -> bool:
     """Whether a file is one array, and no lines of which the first is one."""
     with open_bytes(source.path) as stream:
-        if stream.read(64).removeprefix(b"\xef\xbb\xbf").lstrip()[:1] != b"[":
+        if head_text(stream.read(256), codec=source.codec).lstrip()[:1] != "[":
             return False
     try:
         first, *more = islice((line for _, line in lines(source) if line.strip()), 2)
