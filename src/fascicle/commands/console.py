@@ -14,7 +14,8 @@ from fascicle.errors import MissingExtraError
 from fascicle.formats.report import WriteReport
 
 EMPTY_TEXT: Final = ("note", "empty-text")
-_ALWAYS: Final = (EMPTY_TEXT, ("note", "encoding-guessed"))  # said without being asked for, as losses are
+# What is said without being asked for, as losses are.
+_ALWAYS: Final = (EMPTY_TEXT, ("note", "encoding-guessed"), ("note", "unannotated-record"))
 _OFTEN: Final = 0.5  # seconds between two signs of life
 
 

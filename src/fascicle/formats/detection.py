@@ -155,7 +155,7 @@ def _of_stdin() -> str:
             return "plain"  # the reader says what is wrong with it
     if kind := markup_kind(head_text(head[:_MARKUP]), ""):
         raise FormatError(f"standard input is {kind}")
-    lines = list(dropwhile(lambda line: not line.strip(), _lines(head, is_whole=False)))
+    lines = list(dropwhile(lambda line: not line.strip(), _lines(head, is_whole=True)))
     if not lines or not _OBJECT.match(lines[0]) or (len(lines) > 1 and not _keys(lines)):
         return "plain"
     return _by_content(lines, STDIN)
