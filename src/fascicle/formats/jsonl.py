@@ -112,9 +112,7 @@ def _grouped(records: Iterable[Record]) -> Iterator[list[Record]]:
 def _shape(record: dict[str, Any], place: str, options: JsonlOptions, source: Source, report: ReadReport) -> JsonShape:
     if source.path == STDIN and "fascicle" in record and options.shape == "auto" and not options.fields:
         # Only the beginning of standard input can be seen before it is read, which this line goes beyond.
-        raise FormatError(
-            f"{place}: a native document, not another record; name its format, native, with --input-format"
-        )
+        raise FormatError(f"{place}: a native document, not another record; read it with format=native")
     name = options.shape if options.shape != "auto" else detect_shape(record)
     if not name and not options.fields:
         raise FormatError(
