@@ -16,6 +16,7 @@ from fascicle.errors import MissingExtraError
 from fascicle.formats.report import WriteReport
 
 EMPTY_TEXT: Final = ("note", "empty-text")
+_ALWAYS: Final = (EMPTY_TEXT, ("note", "encoding-guessed"))  # said without being asked for, as losses are
 _OFTEN: Final = 0.5  # seconds between two signs of life
 
 
@@ -104,7 +105,7 @@ class Tally:
     def say(self, *, verbose: bool = False) -> None:
         """Sums up: losses and empty texts always, repairs and notes on request."""
         for (kind, code), count in sorted(self._counts.items()):
-            if verbose or kind == "loss" or (kind, code) == EMPTY_TEXT:
+            if verbose or kind == "loss" or (kind, code) in _ALWAYS:
                 say(f"{kind} {code}: {count:,} ({self._first[kind, code]})")
         if self.failures:
             say(f"{self.failures:,} {'input' if self.failures == 1 else 'inputs'} failed; the others are done")
