@@ -30,10 +30,7 @@ import numpy as np
 from fascicle.core.document import GOLD, Document, Mention
 from fascicle.core.spans import Span
 from fascicle.errors import InputError
-from fascicle.formats.atomic import atomic_writer
-from fascicle.formats.files import read
-from fascicle.formats.native import write
-from fascicle.formats.report import WriteReport
+from fascicle.formats.files import read, write
 
 KINDS = ("drop", "shift", "flip")
 SHARES = (0.1, 0.2, 0.4)
@@ -150,8 +147,7 @@ def main() -> int:
                     found = with_noise(documents, kind, share, seed=args.seed)
                     path = args.out / f"{corpus}-{kind}-{share}" / f"{part}.jsonl"
                     path.parent.mkdir(parents=True, exist_ok=True)
-                    with atomic_writer(path, overwrite=True) as stream:
-                        write(found.documents, stream, None, WriteReport())
+                    write(path, found.documents, format="native", overwrite=True)
                     print(json.dumps({"file": str(path), "changed": found.changed, "could not be": found.kept}))
     return 0
 
