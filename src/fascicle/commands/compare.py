@@ -154,7 +154,7 @@ def _types_agree(systems: Sequence[System], rule: Rule) -> bool:
 def _reading(args: argparse.Namespace, *, documents: bool) -> list[str]:
     """The options that tell how files are read, as far as they were given."""
     names = ["map", "input_format", "encoding", *(("documents", "columns", "shape") if documents else ())]
-    defaults = {"input_format": "auto", "encoding": "utf-8"}
+    defaults = {"input_format": "auto", "encoding": "auto"}
     given = [(f"--{name.replace('_', '-')}", getattr(args, name), defaults.get(name)) for name in names]
     words = [word for option, value, default in given if value != default for word in (option, value)]
     for name in ("field", "where") if documents else ():

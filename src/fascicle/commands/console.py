@@ -15,6 +15,8 @@ from fascicle.errors import MissingExtraError
 from fascicle.formats.report import WriteReport
 
 EMPTY_TEXT: Final = ("note", "empty-text")
+# What is said without being asked for, as losses are.
+_ALWAYS: Final = (EMPTY_TEXT, ("note", "encoding-guessed"), ("note", "unannotated-record"))
 _OFTEN: Final = 0.5  # seconds between two signs of life
 
 
@@ -86,7 +88,7 @@ class Tally:
         """Sums up: losses and empty texts always, repairs and notes on request."""
         dropped = Counter({("loss", code): count for code, count in self._dropped.items()})
         for (kind, code), count in sorted((self._counts + dropped).items()):
-            if verbose or kind == "loss" or (kind, code) == EMPTY_TEXT:
+            if verbose or kind == "loss" or (kind, code) in _ALWAYS:
                 say(f"{kind} {code}: {count:,} ({self._first[kind, code]})")
         if self.failures:
             say(f"{self.failures:,} {'input' if self.failures == 1 else 'inputs'} failed; the others are done")

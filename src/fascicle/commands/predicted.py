@@ -10,15 +10,16 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from fascicle.commands.console import Tally
-from fascicle.commands.inputs import read_file
-from fascicle.commands.systems import PREDICTIONS, prediction_kind
+from fascicle.commands.inputs import read_file, source_of
+from fascicle.commands.systems import PREDICTIONS
 from fascicle.core.document import GOLD, Mention
 from fascicle.errors import UsageError
 from fascicle.evaluate.inputs import layers, only_source
+from fascicle.formats.detection import prediction_kind
 from fascicle.formats.predictions import read as read_predictions
 from fascicle.formats.predictions import text_hash
 from fascicle.formats.report import ReadReport
-from fascicle.formats.source import STDIN, Source, stem, telling_folders
+from fascicle.formats.source import STDIN, stem, telling_folders
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -89,7 +90,7 @@ def _from_predictions(path: str, args: argparse.Namespace, *, lists_all: bool) -
     mentions: dict[str, Sequence[Mention]] = {}
     hashes: dict[str, str | None] = {}
     sources: set[str] = set()
-    for prediction in read_predictions(Source(path=path, encoding=args.encoding)):
+    for prediction in read_predictions(source_of(path, args)):
         sources.update(mention.source for mention in prediction.mentions)
         found = prediction.mentions
         if args.source and lists_all:

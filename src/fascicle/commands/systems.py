@@ -14,13 +14,14 @@ from typing import Final
 from fascicle.combine.align import System
 from fascicle.combine.type_names import TypeMap, check_types, parse_map
 from fascicle.commands.console import Tally
-from fascicle.commands.inputs import INPUT_FORMATS, add_reading_details, read_file
+from fascicle.commands.inputs import INPUT_FORMATS, add_reading_details, read_file, source_of
 from fascicle.core.document import GOLD, Event, Mention
 from fascicle.errors import InputError, UsageError
+from fascicle.formats.detection import prediction_kind
 from fascicle.formats.files import ORIGINAL_ID
-from fascicle.formats.predictions import columns_of, text_hash
 from fascicle.formats.predictions import read as read_predictions
-from fascicle.formats.source import STDIN, Source, lines, open_bytes, stem, telling_folders
+from fascicle.formats.predictions import text_hash
+from fascicle.formats.source import STDIN, open_bytes, stem, telling_folders
 from fascicle.recipe.plain import ENCODING
 
 OFFSETS: Final = "see that its offsets are code points from 0 and that an end is the place behind the last character"
@@ -193,17 +194,6 @@ def types_checked(types: Mapping[str, Collection[str]], notes: Sequence[str], *,
         raise InputError(f"{error}{hints}") from None
 
 
-def prediction_kind(path: str, encoding: str) -> str:
-    """``"tsv"`` or ``"predictions"`` for a prediction file, told by its first line; else the empty string."""
-    try:
-        _, first = next(lines(Source(path=path, encoding=encoding)), (0, ""))
-    except InputError:
-        return ""  # the reader of documents says what is wrong with the file
-    if columns_of(first):
-        return "tsv"
-    return "predictions" if first.startswith("{") and '"fascicle_predictions"' in first[:4096] else ""
-
-
 def _check_paths(paths: Sequence[str]) -> None:
     if not paths:
         raise UsageError("no file was given; give the predictions of at least two systems")
@@ -232,7 +222,7 @@ def _read(path: str, label: str, args: argparse.Namespace, *, tally: Tally, kind
     if found not in PREDICTIONS:
         return _from_documents(path, label, args, tally=tally, format_name=kind)
     file = _File(path=path, label=label, lists_all=found != "tsv")
-    for prediction in read_predictions(Source(path=path, encoding=args.encoding)):
+    for prediction in read_predictions(source_of(path, args)):
         file.mentions[prediction.id] = prediction.mentions
         if prediction.sha256 is not None:
             file.hashes[prediction.id] = prediction.sha256

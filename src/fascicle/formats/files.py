@@ -24,16 +24,16 @@ import fascicle.formats.plain as plain
 import fascicle.formats.pubtator as pubtator
 import fascicle.formats.pubtator_write as pubtator_write
 from fascicle.core.document import Document, Event
-from fascicle.errors import InputError, UsageError
+from fascicle.errors import FormatError, InputError, UsageError
 from fascicle.formats.atomic import atomic_folder, output
 from fascicle.formats.detection import by_suffix, detect
+from fascicle.formats.encodings import AUTO
 from fascicle.formats.losses import LENIENT, Holds, Strictness, loss_names
-from fascicle.formats.report import ReadReport, WriteReport
+from fascicle.formats.report import STEP, ReadReport, WriteReport
 from fascicle.formats.source import STDIN, Source, stem
 from fascicle.formats.tree import is_there
 from fascicle.formats.writing import Encode, Put, write_each
 
-STEP: Final = "reading"
 ORIGINAL_ID: Final = "original-id"
 
 Reader = Callable[[Source, Any, ReadReport], Iterator[Document]]
@@ -127,7 +127,7 @@ def read(
     *,
     format: str = "auto",  # noqa: A002 - the name of the option everywhere
     options: Any = None,
-    encoding: str = "utf-8",
+    encoding: str = AUTO,
     report: ReadReport | None = None,
 ) -> Iterator[Document]:
     """Streams the documents of one or several files; their ids are unique.
@@ -140,8 +140,11 @@ def read(
             zip, or a folder inside a zip (``corpus.zip/train``) of brat files is one corpus.
         format: a name of `FORMATS`, or ``"auto"``: told by content and suffix.
         options: of the format's ``read_options`` class; defaults by default.
-        encoding: of the files.
-        report: collects what is known about whole files.
+        encoding: of the files; ``"auto"`` is what a byte order mark says, else UTF-8, else Windows-1252 if the bytes of
+            a file can hardly be anything else. The report names what is not UTF-8, and so does an event of the document
+            at which it was found.
+        report: collects what is known about whole files. One whose ``aside`` keeps going sets aside the documents that
+            cannot be read, and the files; the others are given out.
 
     Returns:
         An iterator; wrong arguments are reported at once, wrong content while it runs.
@@ -155,11 +158,18 @@ def read(
         _named(format)
     files = expanded([paths] if isinstance(paths, str | Path) else list(paths), format=format)
     names = _names(files)
-    sources = [Source(path=path, encoding=encoding, name=name) for path, name in zip(files, names, strict=True)]
-    plan = [(source, format if format != "auto" else detect(source.path)) for source in sources]
+    report = ReadReport() if report is None else report
+    sources = [
+        Source(path=path, encoding=encoding, name=name, told=partial(report.tell_encoding, path))
+        for path, name in zip(files, names, strict=True)
+    ]
+    plan = []
+    for source in sources:
+        with report.aside.one():
+            plan.append((source, format if format != "auto" else detect(source.path)))
     for _, name in plan:
         _check_options(options, FORMATS[name].read_options, name)
-    return _observed(unique_ids(_all(plan, options, report or ReadReport())), report)
+    return _observed(unique_ids(_all(plan, options, report)), report)
 
 
 def write(  # noqa: PLR0913 - what users may say, each on its own
@@ -293,22 +303,32 @@ def _renamed(document: Document, identifier: str) -> Document:
 
 def _all(plan: Sequence[tuple[Source, str]], options: Any, report: ReadReport) -> Iterator[Document]:
     for source, name in plan:
-        chosen = FORMATS[name]
         report.formats[source.path] = name
-        given = options if options is not None or chosen.read_options is None else chosen.read_options()
-        found = False
+        with report.aside.one():
+            yield from _of_one(source, FORMATS[name], options, report)
+
+
+def _of_one(source: Source, chosen: Format, options: Any, report: ReadReport) -> Iterator[Document]:
+    """The documents of one source; an error that ends its reading is raised."""
+    given = options if options is not None or chosen.read_options is None else chosen.read_options()
+    found, before = False, report.aside.count
+    try:
         for document in chosen.reader(source, given, report):
             found = True
-            yield document
-        if not found and not chosen.may_be_empty:
-            where = " that the options ask for" if options is not None else ""
-            raise InputError(f"{source.path} is empty: it holds no document{where}; give a file in the format {name}")
+            notes = report.take_notes()
+            yield document.with_events(*notes) if notes else document
+    except InputError as error:
+        if found and report.aside.keep_going:
+            raise FormatError(f"{error}; the rest of the file was not read") from None
+        raise
+    if not found and not chosen.may_be_empty and report.aside.count == before:
+        where, name = " that the options ask for" if options is not None else "", report.formats[source.path]
+        raise InputError(f"{source.path} is empty: it holds no document{where}; give a file in the format {name}")
 
 
-def _observed(documents: Iterator[Document], report: ReadReport | None) -> Iterator[Document]:
+def _observed(documents: Iterator[Document], report: ReadReport) -> Iterator[Document]:
     for document in documents:
-        if report is not None:
-            report.observe(document)
+        report.observe(document)
         yield document
 
 
