@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from fascicle.combine.align import some_documents
 from fascicle.commands.console import Tally, say
 from fascicle.commands.inputs import read_file
-from fascicle.commands.predicted import names_of, read_predicted
+from fascicle.commands.predicted import names_of, on_gold, read_predicted
 from fascicle.core.document import GOLD, Mention
 from fascicle.core.wording import counted
 from fascicle.errors import InputError, UsageError
@@ -29,6 +29,8 @@ _NO_MEANING = (
     "threads",
     "interval",
     "allow_missing",
+    "gold_column",
+    "pred_column",
 )
 
 
@@ -37,7 +39,8 @@ def run_agreement(args: argparse.Namespace) -> int:
     _check_arguments(args)
     tally = Tally()
     documents = list(tally.observe(read_file(args.gold, args, format_name=args.gold_format)))
-    predicted = read_predicted(args.files[0], args, tally=tally)
+    path = args.files[0]
+    predicted = on_gold(read_predicted(path, args, tally=tally), documents, path=path, gold_path=args.gold)
     tally.say(verbose=args.verbose)
     given = {mention.source for document in documents for mention in document.mentions}
     first = layers(documents, source=GOLD if given <= {GOLD} or GOLD in given else only_source(documents))

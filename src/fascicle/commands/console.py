@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from types import MappingProxyType
 from typing import Any, Final
 
 from fascicle.core.document import Document, Event
@@ -20,9 +22,28 @@ _ALWAYS: Final = (EMPTY_TEXT, ("note", "encoding-guessed"), ("note", "unannotate
 _OFTEN: Final = 0.5  # seconds between two signs of life
 
 
+# Errors name the argument of a function, which a user of Python can give; here it is the option that says the same.
+_OPTIONS: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "overwrite=True": "--overwrite",
+        "allow_missing=True": "--allow-missing",
+        "resume=True": "--resume",
+        "encoding=NAME": "--encoding NAME",
+        "format=native": "--input-format native",
+        "format=NAME": "--format NAME",
+    }
+)
+_ARGUMENT: Final = re.compile("|".join(rf"(?<!\w){re.escape(name)}(?!\w)" for name in _OPTIONS))
+
+
+def with_options(text: str) -> str:
+    """A sentence of an error with options of the command line in the place of arguments of functions."""
+    return _ARGUMENT.sub(lambda found: _OPTIONS[found[0]], text)
+
+
 def say(text: str) -> None:
     """One line on standard error."""
-    sys.stderr.write(f"fascicle: {text}\n")
+    sys.stderr.write(f"fascicle: {with_options(text)}\n")
     sys.stderr.flush()
 
 
@@ -31,7 +52,7 @@ def log(bar: Any, line: str) -> None:
     if bar.disable:
         say(line)
     else:
-        bar.write(f"fascicle: {line}", file=sys.stderr)
+        bar.write(f"fascicle: {with_options(line)}", file=sys.stderr)
 
 
 @contextmanager

@@ -174,7 +174,7 @@ def _format_of(path: str, name: str, args: argparse.Namespace) -> str:
         found = detect(path)
     except FormatError as error:
         options = [f"--{one}-format" for one in ("input", "gold", "pred") if hasattr(args, f"{one}_format")]
-        raise FormatError(str(error).replace("--format", " or ".join(options))) from None
+        raise FormatError(str(error).replace("format=NAME", " or ".join(options))) from None
     # Native files are JSON Lines too: read as other records they would lose their mentions.
     return found if name == "auto" or found == "native" else name
 

@@ -63,14 +63,20 @@ class Mention(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
         Raises:
             ValueError: unsorted, overlapping or empty spans, an empty type, a score outside [0, 1].
         """
-        check_fragments(self.spans)
-        if not self.type:
-            raise ValueError(f"the mention at {self.spans} has an empty type; give it a name")
-        if self.score is not None and not (math.isfinite(self.score) and 0.0 <= self.score <= 1.0):
+        try:
+            check_fragments(self.spans)
+            if not self.type:
+                raise ValueError(f"the mention at {self.spans} has an empty type; give it a name")
+            if self.score is not None and not (math.isfinite(self.score) and 0.0 <= self.score <= 1.0):
+                raise ValueError(
+                    f"the score {self.score} of the mention at {self.spans} must be a probability from 0 to 1; divide "
+                    "percentages by 100"
+                )
+        except (TypeError, AttributeError):
             raise ValueError(
-                f"the score {self.score} of the mention at {self.spans} must be a probability from 0 to 1; divide "
-                "percentages by 100"
-            )
+                f"a mention has spans, a tuple of (start, end), a type, and a score or None; given were "
+                f"{self.spans!r}, {self.type!r} and {self.score!r}"
+            ) from None
 
     @property
     def start(self) -> int:
@@ -162,6 +168,15 @@ class Document(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     def __post_init__(self) -> None:
         """Checks every offset, and puts the mentions into canonical order."""
+        try:
+            self._check()
+        except (TypeError, AttributeError) as error:
+            raise ValueError(
+                f"document {self.id!r} has a part of the wrong type ({error}); its text is a str, its mentions are "
+                "Mention objects"
+            ) from None
+
+    def _check(self) -> None:
         if not self.text.isascii():
             _refuse_surrogates(self.id, self.text)
         length = len(self.text)

@@ -36,7 +36,7 @@ def summary_section(report: Mapping[str, Any], pictures: Pictures) -> Section:
         "comparison on the same documents tells."
     )
     drawn = paragraphs(intervals_told(report["gold"]))
-    body = join(_summary_table(report), drawn, figure(pictures, "f1", caption=caption), _remarks(report))
+    body = join(_summary_table(report), drawn, figure(pictures, "f1", caption=caption), _remarks(report), _words())
     parts = (Section(anchor="differences", title="Is the difference real?", body=_differences(report)),)
     return Section(anchor="summary", title="How good?", body=body, parts=parts if report["differences"] else ())
 
@@ -53,12 +53,15 @@ def headline(report: Mapping[str, Any]) -> Html:
     found = f" It found {micro['tp']:,} of {counted(micro['gold'], 'gold mention')}, and " if micro["gold"] else " "
     wrong = f"{micro['fp']:,} of its {micro['predicted']:,} predictions are wrong."
     wrong = wrong if micro["predicted"] else "it predicted nothing."
+    examples = any(listed for one in report["systems"] for listed in one["errors"]["examples"].values())
+    more = [" ", tag("a", "See the errors in their texts", href="#examples"), "."] if examples else []
     return tag(
         "p",
         tag("strong", user(top["name"])),
         f"{also} of ",
         tag("strong", percent(f1)),
         f".{found}{wrong}",
+        *more,
         class_="headline",
     )
 
@@ -88,6 +91,13 @@ def _sure(table: Table, scores: Mapping[str, Any], name: str, *, best: float | N
     if interval is None:
         return join(shown, " ", tag("small", table.because(scores["undefined"][f"{name}_interval"])))
     return join(shown, " ", tag("small", f"{percent(interval['low'])} to {percent(interval['high'])}"))
+
+
+def _words() -> Html:
+    """The words that are needed to read on."""
+    words = [join(tag("dt", word), tag("dd", means)) for word, means in page_words.MENTION]
+    told = "All scores are percentages unless it is said otherwise. Of several systems the best is bold."
+    return join(tag("dl", *words, class_="words"), tag("p", told))
 
 
 def _remarks(report: Mapping[str, Any]) -> Html:

@@ -18,6 +18,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from fascicle.combine.align import some_documents
+from fascicle.core.arguments import check_argument
 from fascicle.core.document import Identity, Mention, identities
 from fascicle.core.wording import counted
 from fascicle.errors import InputError, UsageError
@@ -185,6 +186,9 @@ def score_rules(
         InputError: see ``score``.
         UsageError: an unknown rule.
     """
+    for name, side in (("gold", gold), ("predicted", predicted)):
+        check_argument(side, Mapping, name=name, means="a mapping of document id to mentions, as layers() makes")
+    check_argument(zero_rule, str, name="zero_rule", means=f"one of {', '.join(ZERO_RULES)}")
     if zero_rule not in ZERO_RULES:
         raise UsageError(f"the rule {zero_rule!r} was given for zero division; choose from {', '.join(ZERO_RULES)}")
     for rule in rules:
@@ -282,7 +286,7 @@ def _sets(side_of: Mapping[str, Iterable[Mention]], *, side: str) -> tuple[dict[
     sets, duplicates = {}, 0
     sources: set[str] = set()
     for identifier, mentions in side_of.items():
-        listed = list(mentions)
+        listed = _mentions(mentions, identifier, side)
         sources.update(mention.source for mention in listed)
         sets[identifier] = identities(identifier, listed)
         duplicates += len(listed) - len(sets[identifier])
@@ -292,6 +296,16 @@ def _sets(side_of: Mapping[str, Iterable[Mention]], *, side: str) -> tuple[dict[
             "a score is about one: choose it with source"
         )
     return sets, duplicates
+
+
+def _mentions(mentions: Iterable[Mention], identifier: str, side: str) -> list[Mention]:
+    name = f"the {side} of document {identifier!r}"
+    check_argument(mentions, Iterable, name=name, means="a list of mentions")
+    listed: list[Any] = list(mentions)
+    for one in listed:
+        if not isinstance(one, Mention):
+            check_argument(one, Mention, name=f"each of {name}", means="a Mention")
+    return listed
 
 
 def _check_documents(gold: Iterable[str], predicted: Iterable[str], *, allow_missing: bool) -> tuple[str, ...]:

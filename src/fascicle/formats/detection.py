@@ -89,7 +89,7 @@ def detect(path: str) -> str:
         raise InputError(f"{path} is empty")
     if not found:
         raise FormatError(
-            f"the format of {path} cannot be told; name it with --format, one of {_NAMES}; a TSV of predictions "
+            f"the format of {path} cannot be told; name it with format=NAME, one of {_NAMES}; a TSV of predictions "
             f"begins with the header {' '.join(HEADER)} (TAB-separated, in any order; the score may be left out)"
         )
     return found

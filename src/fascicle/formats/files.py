@@ -23,6 +23,7 @@ import fascicle.formats.native as native
 import fascicle.formats.plain as plain
 import fascicle.formats.pubtator as pubtator
 import fascicle.formats.pubtator_write as pubtator_write
+from fascicle.core.arguments import check_argument, check_optional, checked_documents
 from fascicle.core.document import Document, Event
 from fascicle.errors import FormatError, InputError, UsageError
 from fascicle.formats.atomic import atomic_folder, output
@@ -154,9 +155,11 @@ def read(
         InputError: a file that is not there, or a corpus file without documents.
         FormatError: content that breaks the rules of its format.
     """
+    _check_arguments(format=format, encoding=encoding)
+    check_optional(report, ReadReport, name="report", means="a ReadReport")
     if format != "auto":
         _named(format)
-    files = expanded([paths] if isinstance(paths, str | Path) else list(paths), format=format)
+    files = expanded([paths] if isinstance(paths, str | Path) else paths, format=format)
     names = _names(files)
     report = ReadReport() if report is None else report
     sources = [
@@ -206,6 +209,10 @@ def write(  # noqa: PLR0913 - what users may say, each on its own
         OutputError: the file or folder exists, or the place cannot be written.
         InputError: a document that the format cannot hold at all.
     """
+    check_argument(path, (str, Path), name="path", means="a str or a Path")
+    check_optional(report, WriteReport, name="report", means="a WriteReport")
+    _check_arguments(format=format)
+    documents = checked_documents(documents)
     name = format if format != "auto" else _format_for(str(path))
     chosen = _named(name)
     _check_options(options, chosen.write_options, name)
@@ -263,8 +270,11 @@ def expanded(paths: Sequence[PathLike], *, format: str = "auto") -> list[str]:  
         UsageError: no path.
         InputError: a path that is not there, or a folder without texts.
     """
+    check_argument(paths, (str, Path, Sequence), name="paths", means="a path, or a list of paths")
     if not paths:
         raise UsageError("no file was given; name at least one, or - for standard input")
+    for path in paths:
+        check_argument(path, (str, Path), name="each of paths", means="a str or a Path")
     files: list[str] = []
     for path in map(str, paths):
         if path != STDIN and not is_there(path):
@@ -340,6 +350,11 @@ def _names(files: Sequence[str]) -> list[str]:
         name if count[name] == 1 else f"{Path(file).resolve().parent.name}/{name}"
         for name, file in zip(stems, files, strict=True)
     ]
+
+
+def _check_arguments(**texts: object) -> None:
+    for name, value in texts.items():
+        check_argument(value, str, name=name, means="a str")
 
 
 def _named(name: str) -> Format:

@@ -27,6 +27,7 @@ from fascicle.formats.source import Line, Source, is_integer, lines_or_errors, s
 from fascicle.formats.tables import CSV, HEADER, SOURCE, TSV, Table, cells_of, separator_of
 
 SCHEMA: Final = 1
+_KEY: Final = '"fascicle_predictions"'
 HOLDS: Final = Holds(
     format="a prediction file",
     fields=frozenset(
@@ -35,7 +36,6 @@ HOLDS: Final = Holds(
     ),
     by_reference=OF_TEXT,
 )
-_KEY: Final = '"fascicle_predictions"'
 
 
 class Prediction(msgspec.Struct, frozen=True, kw_only=True):
@@ -203,8 +203,8 @@ def _makers(source: Source, mention_source: str) -> Iterator[Callable[[], Predic
         return
     if isinstance(first, str) and first.lstrip()[:1] != "{" and _KEY not in first:
         raise FormatError(
-            f"{source.path}:{begin}: not a prediction file; allowed are JSON Lines of predictions, or TSV or "
-            f"CSV with the header {' '.join(HEADER)} (in any order; the score may be left out)"
+            f"{source.path}:{begin}: not a prediction file; allowed are JSON Lines of predictions, or TSV or CSV "
+            f"with the header {' '.join(HEADER)} (in any order; the score may be left out)"
         )
     for number, line in chain([(begin, first)], numbered):
         if isinstance(line, FormatError) or line.strip():
@@ -229,22 +229,27 @@ def _from_json(line: Line, place: str, mention_source: str) -> Prediction:
 
 def _rows(numbered: Iterator[tuple[int, Line]], header: str, source: Source) -> Iterator[_Row | InputError]:
     """The columns of `HEADER` in its order, with the number of their line."""
-    separator = separator_of(header)
-    names = cells_of(header, separator)
+    separator, names = separator_of(header), cells_of(header, separator_of(header))
     order = () if separator == "\t" and tuple(names) in (HEADER, HEADER[:-1]) else columns_of(header)
     for number, line in numbered:
         if isinstance(line, FormatError):
             yield line
-            continue
-        try:
-            columns = cells_of(line, separator)
-        except ValueError as error:
-            yield FormatError(f"{source.path}:{number}: {error}; write every row on one line")
-            continue
-        if order and line and len(columns) != len(names):
-            yield FormatError(f"{source.path}:{number}: columns: {len(columns)}; the header has {len(names)}")
         elif line:
-            yield number, [columns[at] for at in order] if order else columns
+            yield _row(line, number, separator, names, order, source)
+
+
+def _row(
+    line: str, number: int, separator: str, names: Sequence[str], order: Sequence[int], source: Source
+) -> _Row | FormatError:
+    if not order:
+        return number, line.split("\t")
+    try:
+        columns = cells_of(line, separator)
+    except ValueError as error:
+        return FormatError(f"{source.path}:{number}: {error}; write every row on one line")
+    if len(columns) != len(names):
+        return FormatError(f"{source.path}:{number}: columns: {len(columns)}; the header has {len(names)}")
+    return number, [columns[at] for at in order]
 
 
 def _owner(row: _Row) -> str:

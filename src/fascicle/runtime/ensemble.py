@@ -15,6 +15,7 @@ import numpy as np
 
 from fascicle.combine.align import System, Votes, align
 from fascicle.combine.rules import Rule, combine, k_of_n, majority, union, weighted
+from fascicle.core.arguments import checked_documents
 from fascicle.core.document import Document, Event, Mention, Patch, canonical
 from fascicle.core.wording import counted
 from fascicle.decode.selection import select
@@ -79,6 +80,11 @@ class EnsemblePredictor(Annotator):
         """That any member looks for."""
         return self.manifest.types
 
+    @property
+    def kind(self) -> str:
+        """The rule, and the members that it is applied to."""
+        return f"{self.manifest.rule} of {', '.join(self.manifest.members)}"
+
     def predict(self, documents: Sequence[Document]) -> list[Patch]:
         """Mentions and events for each document.
 
@@ -88,6 +94,7 @@ class EnsemblePredictor(Annotator):
         Returns:
             One patch per document, in order; the documents stay as they are.
         """
+        documents = list(checked_documents(documents))
         if not documents:
             return []
         said = [self._said(open_member, documents) for open_member in self._members]

@@ -14,6 +14,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from fascicle.core.arguments import check_argument, checked_documents
 from fascicle.core.document import GOLD, Document, Event, Mention, Patch, apply
 from fascicle.core.spans import Span
 from fascicle.core.wording import counted, has_letters
@@ -67,6 +68,15 @@ class _Both:
 class Annotator(ABC):
     """A predictor of mentions, over documents, streams and texts."""
 
+    def __repr__(self) -> str:
+        """The name, the types, and what kind of predictor it is."""
+        return f"<{type(self).__name__} {self.name}: {', '.join(self.types)}; {self.kind}>"
+
+    @property
+    def kind(self) -> str:
+        """How it works, in a few words."""
+        return "predictor"
+
     @property
     @abstractmethod
     def name(self) -> str:
@@ -101,7 +111,7 @@ class Annotator(ABC):
             segments: also give the sentences and words that the text is cut into, where a document has none.
         """
         predict = self._predict_and_cut if segments else self.predict
-        for chunk in _chunks(documents):
+        for chunk in _chunks(checked_documents(documents)):
             for document, patch in zip(chunk, predict(chunk), strict=True):
                 yield apply(document, patch)
 
@@ -121,6 +131,7 @@ class Annotator(ABC):
         Returns:
             One document per text, named ``text-1`` and so on.
         """
+        check_argument(texts, Iterable, name="texts", means="a text, or a list or stream of texts")
         given = [texts] if isinstance(texts, str) else texts
         return list(self.stream(_as_document(text, number) for number, text in enumerate(given, start=1)))
 
@@ -162,6 +173,12 @@ class ModelPredictor(Annotator):
         """The one that the model was trained with."""
         return self.manifest.reading.segmenter
 
+    @property
+    def kind(self) -> str:
+        """The family of the head, its unit, and what runs the network."""
+        head = self.manifest.answering
+        return f"{head.family} over {head.level}s, {self.manifest.runtime}"
+
     def uncalibrated(self) -> ModelPredictor:
         """The same model with the scores of its head and no threshold: what a calibration is fitted on."""
         return self.with_calibration(msgspec.UNSET)
@@ -194,7 +211,7 @@ class ModelPredictor(Annotator):
             One patch per document, in order; the documents stay as they are.
         """
         patches: list[Patch] = []
-        for chunk in _chunks(documents):
+        for chunk in _chunks(checked_documents(documents)):
             patches.extend(self._predict_chunk(chunk))
         return patches
 
