@@ -44,12 +44,12 @@ class VectorReport:
         found = []
         if self.duplicates:
             found.append(
-                f"{counted(self.duplicates, 'row')} of vectors have a word that was there before and are left out "
+                f"left out: {counted(self.duplicates, 'row')} of vectors with a word that was there before "
                 f"(the first in line {self.first_duplicate:,})"
             )
         if self.not_utf8:
             found.append(
-                f"{counted(self.not_utf8, 'row')} of vectors have a word that is no UTF-8 and are left out "
+                f"left out: {counted(self.not_utf8, 'row')} of vectors with a word that is no UTF-8 "
                 f"(the first in line {self.first_not_utf8:,})"
             )
         if self.announced:
