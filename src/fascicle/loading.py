@@ -10,6 +10,7 @@ from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from fascicle.core.arguments import check_argument, check_optional
 from fascicle.errors import MissingExtraError, ModelError, RecipeError, UsageError
 from fascicle.recipe.ensemble import ENSEMBLE, FILTER_FOLDER, MEMBERS, is_ensemble, read_ensemble
 from fascicle.recipe.filter import FILTER, FilterManifest, read_filter_manifest
@@ -62,6 +63,9 @@ def load(
         UsageError: types for a model that cannot take others.
         RecipeError: the file of types cannot be read, or the model cannot read what it says.
     """
+    check_argument(model, (str, os.PathLike), name="model", means="the name of a model, or the path of its folder")
+    check_optional(threads, int, name="threads", means="a number of threads")
+    check_optional(types, (str, os.PathLike), name="types", means="the path of a file")
     folder = find_model(model)
     if is_ensemble(folder):
         if types is not None:

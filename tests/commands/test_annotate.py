@@ -111,10 +111,11 @@ def test_several_inputs_to_one_file(cli: Cli, model: Path, texts: Path, tmp_path
     out = tmp_path / "all.tsv"
     assert cli("annotate", texts, "--model", model, "-o", out).code == 0
     lines = out.read_text(encoding="utf-8").splitlines()
-    assert lines[0].split("\t") == ["document", "type", "start", "end", "score"]
-    assert [line.split("\t")[:4] for line in lines[1:3]] == [
-        ["one", "Chemical", "0", "7"],
-        ["one", "Disease", "15", "19"],
+    assert lines[0].split("\t") == ["document", "type", "start", "end", "score", "text"]
+    rows = [line.split("\t") for line in lines[1:3]]
+    assert [(*row[:4], row[5]) for row in rows] == [
+        ("one", "Chemical", "0", "7", "aspirin"),
+        ("one", "Disease", "15", "19", "pain"),
     ]
 
 
@@ -129,13 +130,15 @@ def test_inputs_of_one_name_are_kept_apart(cli: Cli, model: Path, tmp_path: Path
     assert sorted(file.name for file in out.iterdir()) == ["x-2.jsonl", "x.jsonl"]
 
 
-@pytest.mark.parametrize("name", ["jsonl", "records", "pubtator", "conll", "tsv", "predictions", "text"])
+@pytest.mark.parametrize("name", ["jsonl", "records", "pubtator", "conll", "tsv", "csv", "predictions", "text"])
 def test_every_format_can_be_written(cli: Cli, model: Path, texts: Path, tmp_path: Path, name: str) -> None:
     result = cli("annotate", texts, "--model", model, "--format", name)
-    assert (result.code, result.err) == (0, "" if name != "pubtator" else result.err)
+    assert result.code == 0
+    assert all(line.startswith("fascicle: loss ") for line in result.err.splitlines())
+    assert bool(result.err) == (name in ("records", "pubtator", "conll"))
     assert "Disease" in result.out
     assert cli("annotate", texts, "--model", model, "--format", name, "-o", tmp_path / "out.file").code == 0
-    assert (tmp_path / "out.file").read_text(encoding="utf-8") == result.out
+    assert (tmp_path / "out.file").read_bytes().decode().replace("\r", "") == result.out.replace("\r", "")
 
 
 def test_the_text_view(cli: Cli, model: Path, texts: Path) -> None:
@@ -323,3 +326,30 @@ def test_an_input_is_never_written_over(refused: Refused, model: Path, tmp_path:
 
 def test_an_empty_name_is_not_this_folder(refused: Refused, model: Path) -> None:
     assert "empty file name" in refused("annotate", "", "--model", model)
+
+
+def test_sentences_and_words_on_request(cli: Cli, model: Path, texts: Path, tmp_path: Path) -> None:
+    arguments = ("annotate", texts, "--model", model)
+    bare = documents(cli(*arguments).out)
+    cut = documents(cli(*arguments, "--segments").out)
+    assert [d.mentions for d in cut] == [d.mentions for d in bare]
+    assert all(d.words is None and d.sentences is None for d in bare)
+    assert [cut[0].text[a:b] for a, b in cut[0].words or ()] == SENTENCE.split()
+    assert all(len(d.sentences or ()) == 1 for d in cut)
+    given = tmp_path / "given.jsonl"
+    whole = Document(id="1", text=SENTENCE, words=((0, len(SENTENCE)),), sentences=())
+    given.write_bytes(codec.encode(whole))
+    (kept,) = documents(cli("annotate", given, "--model", model, "--segments").out)
+    assert (kept.words, kept.sentences) == (whole.words, whole.sentences)
+    result = cli(*arguments, "--segments", "--format", "pubtator")
+    assert "loss words: 2" in result.err
+
+
+def test_strict_writing_of_scores(cli: Cli, refused: Refused, model: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out.pubtator"
+    arguments = ("annotate", "--text", SENTENCE, "--model", model, "-o", out, "--strict")
+    assert "scores" in refused(*arguments)
+    assert not out.exists()
+    result = cli(*arguments, "--allow-loss", "scores,sources")
+    assert (result.code, out.exists()) == (0, True)
+    assert "scores" in refused(*arguments, "--allow-loss", "scors")

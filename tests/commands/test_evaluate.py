@@ -76,7 +76,7 @@ def test_documents_that_are_missing(cli: Cli, refused: Refused, gold: Path, tmp_
     write_predictions(tmp_path / "part.jsonl", map(prediction_of, corpus(SAID, "seq")[:2]))
     assert "1 document: 'c'" in refused("evaluate", gold, tmp_path / "part.jsonl")
     result = cli("evaluate", gold, tmp_path / "part.jsonl", "--allow-missing")
-    assert (result.code, "lacks 1 documents" in result.err) == (0, True)
+    assert (result.code, "lacks 1 document" in result.err) == (0, True)
 
 
 def test_other_documents_and_other_texts(refused: Refused, gold: Path, tmp_path: Path) -> None:

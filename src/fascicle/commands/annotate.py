@@ -22,14 +22,17 @@ from fascicle.commands.outputs import (
     add_colour,
     add_format,
     check_output,
+    file_format,
     format_of,
     is_many,
     refuse_inputs_as_outputs,
     wants_colour,
     write_documents,
 )
-from fascicle.commands.parsing import add_json, add_overwrite, add_strict, add_threads
+from fascicle.commands.parsing import add_json, add_overwrite, add_threads
+from fascicle.commands.strictness import add_strictness, strictness_of
 from fascicle.core.document import Document, Event
+from fascicle.core.wording import counted
 from fascicle.errors import OutputError, UsageError
 from fascicle.formats.atomic import check_target
 from fascicle.formats.files import unique_ids
@@ -63,10 +66,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     add_format(parser, default="text on a terminal, by the suffix of the output, else jsonl")
     add_json(parser, what="the documents")
+    parser.add_argument(
+        "--segments", action="store_true", help="also give the sentences and words that the text is cut into"
+    )
     add_colour(parser)
     add_threads(parser)
     add_overwrite(parser)
-    add_strict(parser)
+    add_strictness(parser)
     add_reading(parser)
 
 
@@ -86,6 +92,7 @@ def run(args: argparse.Namespace) -> int:
         colour=wants_colour(args.color, target.path),
         types=predictor.types,
         title=not (args.text and len(inputs) == 1),
+        strictness=strictness_of(args),
     )
     work = _Work(inputs=inputs, args=args, predictor=predictor, tally=tally)
     if target.files:
@@ -149,12 +156,17 @@ class _Work:
                 continue
             self.tally.add_report(report)
             if self.args.verbose:
-                say(f"wrote {target.files[name]}: {report.documents:,} documents, {report.mentions:,} mentions")
+                say(
+                    f"wrote {target.files[name]}: {counted(report.documents, 'document')}, "
+                    f"{counted(report.mentions, 'mention')}"
+                )
 
     def _annotated(self, failed: set[str]) -> Iterator[tuple[str, Document]]:
         names: deque[str] = deque()  # of the inputs of documents that the predictor has read but not yet given out
         given = unique_ids(self._read(names, failed))
-        for document in self.tally.observe(self.predictor.stream(map(self._prepared, given))):
+        for document in self.tally.observe(
+            self.predictor.stream(map(self._prepared, given), segments=self.args.segments)
+        ):
             yield names.popleft(), document
 
     def _read(self, names: deque[str], failed: set[str]) -> Iterator[Document]:
@@ -167,7 +179,7 @@ class _Work:
         events: list[Event] = []
         earlier = document.layer(self.predictor.name)
         if earlier:
-            message = f"{len(earlier):,} earlier mentions of {self.predictor.name!r} were replaced"
+            message = f"replaced: {counted(len(earlier), 'earlier mention')} of {self.predictor.name!r}"
             events.append(Event(step="annotate", kind="note", code="replaced", message=message))
             kept = tuple(m for m in document.mentions if m.source != self.predictor.name)
             document = msgspec.structs.replace(document, mentions=kept)
@@ -217,7 +229,7 @@ def _target(args: argparse.Namespace, inputs: Sequence[Input]) -> _Target:
         return _Target(path=path, format=asked or ("text" if sys.stdout.isatty() else "jsonl"), files={})
     if not _is_folder(path, several=len(args.files) > 1 or len(inputs) > 1):
         check_target(path, overwrite=args.overwrite)
-        return _Target(path=path, format=told or "jsonl", files={})
+        return _Target(path=path, format=told or file_format(path), files={})
     name = asked or "jsonl"
     files = _file_names(inputs, Path(path), OUTPUTS[name].suffix)
     _check_folder(Path(path), files.values(), overwrite=args.overwrite)

@@ -83,13 +83,13 @@ def run(args: argparse.Namespace) -> int:
         check_target(args.output, overwrite=args.overwrite)
     refuse_inputs_as_outputs([args.gold, *args.files, args.map], [args.output])
     tally = Tally()
-    gold = read_gold(args.gold, args, tally=tally, kind=args.gold_format)
-    given = read_systems(args.files, args, tally=tally, gold=gold.mentions.keys())
+    read = read_gold(args.gold, args, tally=tally, kind=args.gold_format)
+    given = read_systems(args.files, args, tally=tally, gold=read)
     if args.search and len(given) > MOST:
         raise UsageError(
             f"all subsets of {len(given)} systems are too many to try; give at most {MOST} systems, or --no-search"
         )
-    (gold, *systems), notes = rename([gold, *(one.system for one in given)], read_map(args.map, given))
+    (gold, *systems), notes = rename([read.system, *(one.system for one in given)], read_map(args.map, given))
     if not args.distinct_types:
         notes += _check_types(gold, systems, notes)
     cells = cells_of(gold, systems, allow_missing=args.allow_missing)

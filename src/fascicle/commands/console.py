@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import re
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from types import MappingProxyType
 from typing import Any, Final
 
 from fascicle.core.document import Document, Event
+from fascicle.core.wording import counted
 from fascicle.errors import MissingExtraError
 from fascicle.formats.report import WriteReport
 
@@ -19,9 +22,28 @@ _ALWAYS: Final = (EMPTY_TEXT, ("note", "encoding-guessed"), ("note", "unannotate
 _OFTEN: Final = 0.5  # seconds between two signs of life
 
 
+# Errors name the argument of a function, which a user of Python can give; here it is the option that says the same.
+_OPTIONS: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "overwrite=True": "--overwrite",
+        "allow_missing=True": "--allow-missing",
+        "resume=True": "--resume",
+        "encoding=NAME": "--encoding NAME",
+        "format=native": "--input-format native",
+        "format=NAME": "--format NAME",
+    }
+)
+_ARGUMENT: Final = re.compile("|".join(rf"(?<!\w){re.escape(name)}(?!\w)" for name in _OPTIONS))
+
+
+def with_options(text: str) -> str:
+    """A sentence of an error with options of the command line in the place of arguments of functions."""
+    return _ARGUMENT.sub(lambda found: _OPTIONS[found[0]], text)
+
+
 def say(text: str) -> None:
     """One line on standard error."""
-    sys.stderr.write(f"fascicle: {text}\n")
+    sys.stderr.write(f"fascicle: {with_options(text)}\n")
     sys.stderr.flush()
 
 
@@ -30,7 +52,7 @@ def log(bar: Any, line: str) -> None:
     if bar.disable:
         say(line)
     else:
-        bar.write(f"fascicle: {line}", file=sys.stderr)
+        bar.write(f"fascicle: {with_options(line)}", file=sys.stderr)
 
 
 @contextmanager
@@ -56,6 +78,7 @@ class Tally:
         """Starts with nothing."""
         self.failures = 0
         self._counts: Counter[tuple[str, str]] = Counter()
+        self._dropped: Counter[str] = Counter()
         self._first: dict[tuple[str, str], str] = {}
 
     def observe(self, documents: Iterable[Document]) -> Iterator[Document]:
@@ -72,10 +95,10 @@ class Tally:
         self._first.setdefault(key, f"{event.message}; first in {where}")
 
     def add_report(self, report: WriteReport) -> None:
-        """Counts what a format could not hold."""
-        for code, count in report.losses.items():
-            self._counts["loss", code] += count
-            self._first.setdefault(("loss", code), f"the format cannot hold it; first in {report.examples[code]}")
+        """Counts what a format could not hold; it has no part in the exit code, for writers are strict themselves."""
+        self._dropped.update(report.losses)
+        for code, where in report.examples.items():
+            self._first.setdefault(("loss", code), f"the format cannot hold it; first in {where}")
 
     def fail(self, sentence: str) -> None:
         """Reports an input that could not be used, and counts it."""
@@ -84,7 +107,8 @@ class Tally:
 
     def say(self, *, verbose: bool = False) -> None:
         """Sums up: losses and empty texts always, repairs and notes on request."""
-        for (kind, code), count in sorted(self._counts.items()):
+        dropped = Counter({("loss", code): count for code, count in self._dropped.items()})
+        for (kind, code), count in sorted((self._counts + dropped).items()):
             if verbose or kind == "loss" or (kind, code) in _ALWAYS:
                 say(f"{kind} {code}: {count:,} ({self._first[kind, code]})")
         if self.failures:
@@ -111,6 +135,6 @@ def with_progress(documents: Iterable[Document], *, quiet: bool) -> Iterator[Doc
         yield document
         if time.monotonic() - said > _OFTEN:
             said = time.monotonic()
-            sys.stderr.write(f"\r{count:,} documents")
+            sys.stderr.write(f"\r{counted(count, 'document')}")
             sys.stderr.flush()
     sys.stderr.write("\r\x1b[K")

@@ -16,12 +16,15 @@ from fascicle.commands.outputs import (
     add_colour,
     add_format,
     check_output,
-    format_of,
+    file_format,
+    of_source,
     wants_colour,
     write_documents,
 )
 from fascicle.commands.parsing import Parser, add_command, add_json, add_overwrite, add_strict, commands_of
+from fascicle.commands.strictness import add_strictness, strictness_of
 from fascicle.core.document import Document
+from fascicle.core.wording import counted
 from fascicle.errors import UsageError
 from fascicle.formats.files import unique_ids
 from fascicle.formats.report import ReadReport
@@ -50,7 +53,7 @@ def configure(parser: Parser) -> None:
     convert.add_argument("--source", metavar="NAME", help="only the mentions of this source")
     add_colour(convert)
     add_overwrite(convert)
-    add_strict(convert)
+    add_strictness(convert)
     add_reading(convert)
     corpus_check.configure(add_command(commands, "check", help_text=corpus_check.HELP))
 
@@ -66,16 +69,21 @@ def run_stats(args: argparse.Namespace) -> int:
 
 def run_convert(args: argparse.Namespace) -> int:
     """Converts; returns the exit code."""
-    name = args.format or format_of(args.output) or "jsonl"
+    name = args.format or file_format(args.output)
+    strictness = strictness_of(args)
     check_output(args.output, format_name=name, overwrite=args.overwrite)
     tally, report = Tally(), ReadReport()
-    look = Look(format=name, source=args.source, colour=wants_colour(args.color, args.output))
+    look = Look(format=name, source=args.source, colour=wants_colour(args.color, args.output), strictness=strictness)
     quiet = args.output == STDOUT and sys.stdout.isatty()
     documents = with_progress(_documents(args, tally, report), quiet=quiet)
-    written = write_documents(args.output, documents, look=look, overwrite=args.overwrite)
+    chosen = of_source(documents, args.source)
+    written = write_documents(args.output, chosen, look=look, overwrite=args.overwrite)
     tally.add_report(written)
     if args.verbose:
-        for line in (*report.lines(), f"{written.documents:,} documents and {written.mentions:,} mentions written"):
+        for line in (
+            *report.lines(),
+            f"{counted(written.documents, 'document')} and {counted(written.mentions, 'mention')} written",
+        ):
             say(line)
     tally.say()
     return tally.exit_code(strict=args.strict)

@@ -10,16 +10,17 @@ from typing import TYPE_CHECKING
 
 from fascicle.commands.console import say
 from fascicle.core.document import Document
+from fascicle.core.wording import counted
 from fascicle.errors import FormatError, InputError, UsageError
 from fascicle.formats.conll import DOCUMENTS, ConllOptions, parse_columns
-from fascicle.formats.detection import by_suffix, detect, suffix
+from fascicle.formats.detection import by_suffix, detect
 from fascicle.formats.encodings import AUTO
 from fascicle.formats.files import FORMATS, expanded, is_one_source, read
 from fascicle.formats.jsonl import JsonlOptions
 from fascicle.formats.plain import left_out
 from fascicle.formats.report import ReadReport
 from fascicle.formats.shapes import SHAPES
-from fascicle.formats.source import STDIN, Source
+from fascicle.formats.source import STDIN, Source, suffix
 
 if TYPE_CHECKING:
     from fascicle.commands.console import Tally
@@ -147,7 +148,7 @@ def read_inputs(
             failed.add(given.name)
             tally.fail(str(error))
     if failed and len(failed) == len(inputs):
-        raise InputError(f"none of the {len(inputs):,} inputs could be read; see the messages above")
+        raise InputError(f"none of the {counted(len(inputs), 'input')} could be read; see the messages above")
 
 
 def _read_input(given: Input, args: argparse.Namespace) -> Iterator[Document]:
@@ -173,7 +174,7 @@ def _format_of(path: str, name: str, args: argparse.Namespace) -> str:
         found = detect(path)
     except FormatError as error:
         options = [f"--{one}-format" for one in ("input", "gold", "pred") if hasattr(args, f"{one}_format")]
-        raise FormatError(str(error).replace("--format", " or ".join(options))) from None
+        raise FormatError(str(error).replace("format=NAME", " or ".join(options))) from None
     # Native files are JSON Lines too: read as other records they would lose their mentions.
     return found if name == "auto" or found == "native" else name
 

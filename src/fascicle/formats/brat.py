@@ -14,6 +14,7 @@ from pathlib import Path, PurePosixPath
 
 from fascicle.core.document import Document, Link
 from fascicle.core.spans import Fragments, Span
+from fascicle.core.wording import counted
 from fascicle.errors import FormatError, UsageError
 from fascicle.formats.brat_lines import ANNOTATIONS, SUFFIXES, TEXT, TextBound, agrees, document_id
 from fascicle.formats.brat_parse import STEP, Standoff
@@ -208,7 +209,7 @@ def _checked(row: TextBound, text: str, standoff: Standoff, collector: MentionCo
         collector.drop(f"{row.place}: the offsets of {row.id} are reversed or empty; it was left out")
         return ()
     if spans[0][0] < 0 or max(end for _, end in spans) > len(text):
-        collector.drop(f"{row.place}: the offsets of {row.id} are not in a text of {len(text):,} characters")
+        collector.drop(f"{row.place}: the offsets of {row.id} are not in a text of {counted(len(text), 'character')}")
         return ()
     merged: list[Span] = []
     for start, end in spans:

@@ -12,6 +12,7 @@ from typing import Final
 
 from fascicle.core.document import Document, Event
 from fascicle.core.tags import TagCensus, decode_tags, is_tag, split_tag
+from fascicle.core.wording import counted
 from fascicle.errors import FormatError, InputError, UsageError
 from fascicle.formats.collect import TokenMention, joined_document
 from fascicle.formats.encodings import by_mark
@@ -287,5 +288,5 @@ def _document(identifier: str, block: Sequence[_Sentence], census: TagCensus, *,
     )
     if not stream:
         return document
-    message = f"{first} tokens without one blank line: the source did not mark sentences"
+    message = f"{counted(first, 'token')} without one blank line: the source did not mark sentences"
     return document.with_events(Event(step=STEP, kind="note", code="no-sentence-breaks", message=message))

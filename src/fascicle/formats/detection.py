@@ -18,8 +18,9 @@ from fascicle.errors import FormatError, InputError
 from fascicle.formats.brat_lines import ANNOTATIONS, SUFFIXES, TEXT
 from fascicle.formats.encodings import AUTO, head_text
 from fascicle.formats.foreign import binary_kind, markup_kind, package_kind
-from fascicle.formats.predictions import HEADER, columns_of
-from fascicle.formats.source import GZIP, MAX_LINE, STDIN, Source, open_bytes
+from fascicle.formats.predictions import columns_of
+from fascicle.formats.source import GZIP, MAX_LINE, STDIN, Source, open_bytes, suffix
+from fascicle.formats.tables import HEADER
 from fascicle.formats.tree import archive_of, has_suffix_below, open_tree, suffix_of
 
 _PEEK: Final = 64 * 1024
@@ -88,7 +89,7 @@ def detect(path: str) -> str:
         raise InputError(f"{path} is empty")
     if not found:
         raise FormatError(
-            f"the format of {path} cannot be told; name it with --format, one of {_NAMES}; a TSV of predictions "
+            f"the format of {path} cannot be told; name it with format=NAME, one of {_NAMES}; a TSV of predictions "
             f"begins with the header {' '.join(HEADER)} (TAB-separated, in any order; the score may be left out)"
         )
     return found
@@ -116,12 +117,6 @@ def prediction_kind(path: str, encoding: str = AUTO) -> str:
     if columns_of(_first(lines)):
         return "tsv"
     return "predictions" if _PREDICTIONS in _keys(lines) else ""
-
-
-def suffix(path: str) -> str:
-    """The suffix of a file in lower case, without ``.gz``."""
-    name = path.lower().removesuffix(".gz")
-    return Path(name).suffix
 
 
 def by_suffix(path: str) -> str:

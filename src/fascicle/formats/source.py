@@ -25,7 +25,7 @@ GZIP: Final = b"\x1f\x8b"
 _BOM: Final = codecs.BOM_UTF8
 MAX_DIGITS: Final = 18  # of an integer; more than any offset has
 Line = str | FormatError  # its text, or why it has none
-GIVE_ENCODING: Final = "give its encoding with --encoding, or as encoding in a recipe"
+GIVE_ENCODING: Final = "give its encoding with encoding=NAME, or as encoding in a recipe"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -83,6 +83,12 @@ def stem(path: str) -> str:
     if name.endswith(".gz"):
         name = name[: -len(".gz")]
     return Path(name).stem or name
+
+
+def suffix(path: str) -> str:
+    """The suffix of a file in lower case, without ``.gz``."""
+    name = path.lower().removesuffix(".gz")
+    return Path(name).suffix
 
 
 def telling_folders(paths: Sequence[str], names: Sequence[str]) -> list[str]:

@@ -14,13 +14,15 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from fascicle.core.arguments import check_argument, checked_documents
 from fascicle.core.document import GOLD, Document, Event, Mention, Patch, apply
 from fascicle.core.spans import Span
-from fascicle.core.wording import has_letters
+from fascicle.core.wording import counted, has_letters
 from fascicle.decode.calibration import calibrated, rounded, thresholds
 from fascicle.errors import InputError
 from fascicle.recipe.calibration import Calibration
 from fascicle.recipe.manifest import Manifest
+from fascicle.recipe.settings import ReadingSettings
 from fascicle.runtime.batching import length_sorted_batches
 from fascicle.runtime.decoders import Decoder, Found, Tables, decoder_of
 from fascicle.runtime.distributions import GoldDistribution, Prober, prober_of
@@ -66,6 +68,15 @@ class _Both:
 class Annotator(ABC):
     """A predictor of mentions, over documents, streams and texts."""
 
+    def __repr__(self) -> str:
+        """The name, the types, and what kind of predictor it is."""
+        return f"<{type(self).__name__} {self.name}: {', '.join(self.types)}; {self.kind}>"
+
+    @property
+    def kind(self) -> str:
+        """How it works, in a few words."""
+        return "predictor"
+
     @property
     @abstractmethod
     def name(self) -> str:
@@ -87,11 +98,29 @@ class Annotator(ABC):
             One patch per document, in order; the documents stay as they are.
         """
 
-    def stream(self, documents: Iterable[Document]) -> Iterator[Document]:
-        """Annotates any number of documents in bounded memory, in order."""
-        for chunk in _chunks(documents):
-            for document, patch in zip(chunk, self.predict(chunk), strict=True):
+    @property
+    def segmenter(self) -> str:
+        """Name of what cuts texts into sentences and words."""
+        return ReadingSettings().segmenter
+
+    def stream(self, documents: Iterable[Document], *, segments: bool = False) -> Iterator[Document]:
+        """Annotates any number of documents in bounded memory, in order.
+
+        Args:
+            documents: may be a stream.
+            segments: also give the sentences and words that the text is cut into, where a document has none.
+        """
+        predict = self._predict_and_cut if segments else self.predict
+        for chunk in _chunks(checked_documents(documents)):
+            for document, patch in zip(chunk, predict(chunk), strict=True):
                 yield apply(document, patch)
+
+    def _predict_and_cut(self, documents: Sequence[Document]) -> list[Patch]:
+        rules = segmenter(self.segmenter)
+        return [
+            msgspec.structs.replace(patch, sentences=rules.sentences(document.text), words=rules.words(document.text))
+            for document, patch in zip(documents, self.predict(documents), strict=True)
+        ]
 
     def annotate(self, texts: str | Iterable[str]) -> list[Document]:
         """Annotates texts.
@@ -102,6 +131,7 @@ class Annotator(ABC):
         Returns:
             One document per text, named ``text-1`` and so on.
         """
+        check_argument(texts, Iterable, name="texts", means="a text, or a list or stream of texts")
         given = [texts] if isinstance(texts, str) else texts
         return list(self.stream(_as_document(text, number) for number, text in enumerate(given, start=1)))
 
@@ -138,6 +168,17 @@ class ModelPredictor(Annotator):
         """Of the model; the source of its mentions."""
         return self.manifest.name
 
+    @property
+    def segmenter(self) -> str:
+        """The one that the model was trained with."""
+        return self.manifest.reading.segmenter
+
+    @property
+    def kind(self) -> str:
+        """The family of the head, its unit, and what runs the network."""
+        head = self.manifest.answering
+        return f"{head.family} over {head.level}s, {self.manifest.runtime}"
+
     def uncalibrated(self) -> ModelPredictor:
         """The same model with the scores of its head and no threshold: what a calibration is fitted on."""
         return self.with_calibration(msgspec.UNSET)
@@ -170,7 +211,7 @@ class ModelPredictor(Annotator):
             One patch per document, in order; the documents stay as they are.
         """
         patches: list[Patch] = []
-        for chunk in _chunks(documents):
+        for chunk in _chunks(checked_documents(documents)):
             patches.extend(self._predict_chunk(chunk))
         return patches
 
@@ -264,19 +305,19 @@ def _events(document: Document, pieces: Pieces, *, capacity: int, unknown: int |
     strange = [span for span in _unknown_words(pieces, unknown) if has_letters(document.text[slice(*span)])]
     unread = [span for span in _unread(document, pieces) if has_letters(document.text[slice(*span)])]
     said = (
-        ("long-word", long, f"have more pieces than a window holds; their first {capacity} were read"),
-        (
-            "unknown-word",
-            strange,
-            "are unknown to the tokenizer: the network did not see their letters",
-        ),
-        ("unread-text", unread, "lie in no word that the tokenizer reads"),
+        ("long-word", long, f"with more pieces than a window holds, of which the first {capacity} were read"),
+        ("unknown-word", strange, "unknown to the tokenizer, so that the network did not see the letters"),
+        ("unread-text", unread, "outside the words that the tokenizer reads"),
     )
     return tuple(
-        Event(step="read", kind="loss", code=code, message=f"{len(spans)} stretches of text {what}", span=spans[0])
+        Event(step="read", kind="loss", code=code, message=f"{_stretches(len(spans))} {what}", span=spans[0])
         for code, spans, what in said
         if spans
     )
+
+
+def _stretches(count: int) -> str:
+    return counted(count, "stretch of text", "stretches of text")
 
 
 def _below(count: int) -> Event:
