@@ -5,11 +5,14 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields, replace
+from functools import cached_property
 from types import MappingProxyType
 from typing import Any, Final
 
 from fascicle.errors import UsageError
 from fascicle.formats.unread import fits
+
+_Kind = type  # a shape has a part of this name
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,11 +52,17 @@ class JsonShape:
     inclusive: bool = False
     ignored: str = ""
 
-    @property
+    @cached_property
     def fields(self) -> frozenset[str]:
         """The fields of a record that are read, or left out on request."""
         of_record = (self.tokens, self.text, self.id, self.group, self.entities, self.tags, self.sentences)
         return frozenset(of_record) | {name.strip() for name in self.ignored.split(",")}
+
+    @cached_property
+    def deciding(self) -> tuple[tuple[str, _Kind], ...]:
+        """The fields by which records of this shape are told, with the types of their values."""
+        named = ((self.tokens, list), (self.text, str), (self.entities, list), (self.tags, list))
+        return tuple((name, kind) for name, kind in named if name)
 
 
 # In the order in which they are tried: the first one all of whose own fields are in the record.
@@ -78,7 +87,6 @@ SHAPES: Final[Mapping[str, JsonShape]] = MappingProxyType(
         "text": JsonShape(text="text", id="id"),
     }
 )
-_DECIDING: Final[Mapping[str, type]] = MappingProxyType({"tokens": list, "text": str, "entities": list, "tags": list})
 UNANNOTATED: Final = "text"
 
 
@@ -95,14 +103,15 @@ def detect_shape(record: Mapping[str, Any]) -> str:
 
 
 def _has_fields(record: Mapping[str, Any], shape: JsonShape) -> bool:
-    return all(getattr(shape, part) in record for part in _DECIDING if getattr(shape, part))
+    return all(name in record for name, _ in shape.deciding)
 
 
 def _fits(record: Mapping[str, Any], shape: JsonShape) -> bool:
-    for part, kind in _DECIDING.items():
-        name = getattr(shape, part)
-        if name and not isinstance(record.get(name), kind):
+    for name, kind in shape.deciding:
+        if not isinstance(record.get(name), kind):
             return False
+    if not shape.entities:
+        return True
     found = record.get(shape.entities)
     return fits(found, start=shape.start, end=shape.end, kind=shape.type, spans=shape.spans)
 

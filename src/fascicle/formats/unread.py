@@ -43,6 +43,7 @@ _ENDS: Final = (
 )
 _TYPES: Final = ("type", "label", "entity_type", "entity_group", "entity", "category", "class", "tag", "ner", "name")
 _PLACES: Final = ("offsets", "locations", "spans")
+_FORMS: Final = (str, list, dict)  # of values that can hold annotation
 _ENOUGH: Final = 20  # mentions that are looked at
 _OF_NATIVE: Final = frozenset(Document.__struct_fields__)
 _ONLY_NATIVE: Final = ("sections", "words", "abbreviations")
@@ -59,7 +60,8 @@ def unread(record: Mapping[str, Any], *, known: Collection[str]) -> list[str]:
         record: one JSON object.
         known: names of fields that are read, or left out on request.
     """
-    return [name for name, value in record.items() if name not in known and _looks(name.lower(), value)]
+    left = [(name, value) for name, value in record.items() if name not in known and isinstance(value, _FORMS)]
+    return [name for name, value in left if value and _looks(name.lower(), value)]
 
 
 def looks_native(record: Mapping[str, Any]) -> bool:
@@ -99,11 +101,12 @@ def field_options(name: str, value: object, *, spelt: Mapping[str, str]) -> str:
     return " ".join(f"--field {part}={field}" for part, field in wanted.items())
 
 
-def _looks(name: str, value: object) -> bool:
+def _looks(name: str, value: str | list[Any] | dict[str, Any]) -> bool:
+    """Whether a field looks like annotation; its value is not empty."""
     if name in _NAMES:
-        return isinstance(value, str | list | dict) and bool(value)
-    if not isinstance(value, list) or not value or name in _STRUCTURE:
-        return name in _PERHAPS and isinstance(value, dict) and bool(value)
+        return True
+    if not isinstance(value, list) or name in _STRUCTURE:
+        return name in _PERHAPS and isinstance(value, dict)
     if name in _PERHAPS and (not all(isinstance(one, str) for one in value) or _are_tags(value)):
         return True
     return any(map(_has_offsets, islice(_objects(value), _ENOUGH)))
