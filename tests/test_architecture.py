@@ -24,7 +24,7 @@ ROOMS: dict[str, set[str]] = {
     "combine": {"core"},
     "evaluate": {"core", "text", "decode", "combine"},  # the last for the rules that a comparison tries out
     "knowledge": {"core", "text", "formats.source"},  # the last to open files
-    "doctor": {"core", "text", "formats", "models.targets"},  # the last knows no torch: what heads can represent
+    "doctor": {"core", "text", "formats", "runtime.kinds"},  # the last for what heads can represent
     "plots": {"core", "evaluate", "formats.atomic", "formats.distributions"},  # the last two for its files
     "vectors": {"core", "text", "formats.atomic", "formats.source"},  # the last two to read and write files
     "nn": set(),

@@ -21,14 +21,14 @@ from tests.pages import blocks
 
 from fascicle.core.document import Mention
 from fascicle.core.spans import Span
-from fascicle.models.families import FAMILIES
+from fascicle.models.families import make_head
 from fascicle.models.head import Basis
-from fascicle.models.targets import align
-from fascicle.recipe.heads import HEADS, BinderSettings, Head, HeadSettings
+from fascicle.recipe.heads import HEADS, Head, HeadSettings
 from fascicle.recipe.reader import parse_recipe
 from fascicle.recipe.settings import BundleSettings, DecisionSettings, DistantSettings, ReadingSettings, Recipe
 from fascicle.recipe.types import parse_types
 from fascicle.text.pieces import Pieces
+from fascicle.text.targets import align
 from fascicle.text.windows import windows_of
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -59,9 +59,9 @@ def read(snippet: str) -> Recipe:
 
 
 def head_of(settings: HeadSettings) -> Any:
-    if isinstance(settings, BinderSettings):
+    if settings.needs.reads:
         settings = msgspec.structs.replace(settings, type_view="atomic")  # reads no text, so it needs no encoder
-    return FAMILIES[settings.family](settings, Basis(types=TYPES, width=8))
+    return make_head(settings, Basis(types=TYPES, width=8))
 
 
 def test_every_family_has_a_page() -> None:

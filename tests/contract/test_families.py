@@ -47,6 +47,7 @@ from fascicle.recipe.heads import (
     TaggerSettings,
 )
 from fascicle.recipe.settings import Recipe
+from fascicle.runtime.kinds import KINDS
 from fascicle.runtime.predictor import ModelPredictor
 from fascicle.text.pieces import PieceTokenizer
 from fascicle.train.data import TrainingSet, training_set
@@ -343,10 +344,10 @@ def test_the_exported_model_predicts_the_same(trained: Trained, tmp_path: Path) 
 
 
 def test_the_settings_that_a_head_allows() -> None:
-    assert HEADS.keys() == FAMILIES.keys()
+    assert set(HEADS.values()) == FAMILIES.keys() == KINDS.keys()
     assert {head.family for head in LEGAL} == HEADS.keys()
     assert sum(isinstance(head, SoftmaxSettings | CrfSettings) for head in LEGAL) == 2 * 2 * (3 + 2)
-    for family in ("softmax", "crf", "span", "biaffine"):
+    for family in (SoftmaxSettings, CrfSettings, SpanSettings, BiaffineSettings):
         assert FAMILIES[family].loss in LOSSES  # type: ignore[attr-defined]
 
 

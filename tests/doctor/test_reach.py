@@ -18,11 +18,12 @@ from fascicle.decode.runs import tag_runs
 from fascicle.doctor.reach import Reach, Row, most_disjoint, reach_of
 from fascicle.errors import ModelError
 from fascicle.loading import find_model
-from fascicle.models.targets import Limits, limits_of
 from fascicle.recipe.heads import HEADS, BinderSettings, Head, HeadSettings, SoftmaxSettings, SpanSettings
 from fascicle.recipe.manifest import Manifest, read_manifest
 from fascicle.recipe.settings import ReadingSettings
+from fascicle.runtime.kinds import limits_of
 from fascicle.text.pieces import PieceTokenizer
+from fascicle.text.targets import Limits
 
 UNITS = 5
 ROWS = st.sets(
@@ -110,5 +111,5 @@ def test_the_value_for_json() -> None:
 
 def test_every_family_has_limits() -> None:
     assert all(isinstance(limits_of(kind()), Limits) for kind in HEADS.values())
-    with pytest.raises(ModelError, match="what the family"):
+    with pytest.raises(ModelError, match="HeadSettings"):
         limits_of(HeadSettings())

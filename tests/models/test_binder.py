@@ -34,12 +34,12 @@ from fascicle.models.head import Basis  # noqa: E402
 from fascicle.models.model import NerModel  # noqa: E402
 from fascicle.models.ship import export_model  # noqa: E402
 from fascicle.models.soup import average_models  # noqa: E402
-from fascicle.models.targets import Limits, align  # noqa: E402
 from fascicle.recipe.heads import BinderSettings  # noqa: E402
 from fascicle.recipe.manifest import read_manifest  # noqa: E402
 from fascicle.recipe.settings import Recipe  # noqa: E402
 from fascicle.runtime.predictor import ModelPredictor  # noqa: E402
 from fascicle.text.pieces import Pieces, PieceTokenizer  # noqa: E402
+from fascicle.text.targets import Limits, align  # noqa: E402
 from fascicle.text.windows import Window, windows_of  # noqa: E402
 from fascicle.train.events import EpochScored  # noqa: E402
 from fascicle.train.loop import EpochDone, Trainer  # noqa: E402
@@ -442,9 +442,8 @@ def test_types_that_are_weights_cannot_be_exchanged(made: Any, toy_types: Path, 
 def fresh_vectors(head: BinderHead) -> Tensor:
     """Those that a copy makes of the weights as they are."""
     copy = deepcopy(head)
-    copy._made_of = None
-    copy.eval()
-    return copy._kept().clone()
+    copy.eval().forget()
+    return copy._vectors().clone()
 
 
 def kept(given: Made) -> Tensor:
@@ -460,7 +459,7 @@ def test_vectors_follow_training(made: Any, form: dict[str, Any], optimizer: str
     seen = [kept(given)]
     for step in trainer.run():
         if given.model.training:
-            assert given.head._made_of is None  # nothing is kept in training
+            assert not given.head._kept  # nothing is kept in training
         if type(step).__name__ == "EpochDone":
             seen.append(kept(given))
             assert torch.equal(given.head.vectors, fresh_vectors(given.head))
@@ -508,7 +507,7 @@ def test_vectors_are_made_once_and_without_dropout(made: Any, monkeypatch: pytes
         assert torch.equal(kept(given), first)
     assert calls == [False]
     given.model.encoder.train()  # only the encoder: the head still answers
-    given.head._made_of = None
+    given.head.forget()
     with torch.no_grad():
         states = torch.zeros(1, 3, given.pretrained.encoder.width)
         units = {name: torch.zeros(1, 2, dtype=torch.int64) for name in ("first_piece", "last_piece")}
@@ -520,7 +519,7 @@ def test_vectors_are_made_once_and_without_dropout(made: Any, monkeypatch: pytes
 def test_bf16_scores_do_not_touch_the_precision_of_vectors(made: Any) -> None:
     given = made()
     exact = kept(given)
-    given.head._made_of = None
+    given.head.forget()
     arrays = {name: t.numpy() for name, t in given.batch()[0].items()}
     TorchScorer(model=given.model.eval(), bf16=True).run(arrays)
     assert torch.equal(given.head.vectors, exact)

@@ -20,7 +20,8 @@ from fascicle.errors import ModelError
 from fascicle.recipe.heads import BiaffineSettings, CrfSettings, Head, SoftmaxSettings, SpanSettings, TaggerSettings
 from fascicle.recipe.manifest import Decision, Manifest, TokenizerFacts
 from fascicle.recipe.settings import ReadingSettings
-from fascicle.runtime.decoders import Decoder, Found, SpanDecoder, Tables, TagDecoder, decoder_of
+from fascicle.runtime.decoders import Decoder, Found, SpanDecoder, Tables, TagDecoder
+from fascicle.runtime.kinds import decoder_of
 from fascicle.text.pieces import Pieces
 from fascicle.text.windows import Window, windows_of
 

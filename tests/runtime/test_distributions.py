@@ -16,7 +16,8 @@ from fascicle.recipe.heads import BinderSettings, CrfSettings, Head, SoftmaxSett
 from fascicle.recipe.manifest import Decision, Manifest, TokenizerFacts
 from fascicle.recipe.settings import ReadingSettings
 from fascicle.runtime.decoders import Tables
-from fascicle.runtime.distributions import REASONS, Definition, definition_of
+from fascicle.runtime.distributions import REASONS, Definition
+from fascicle.runtime.kinds import definition_of
 from fascicle.runtime.predictor import ModelPredictor, Probed
 from fascicle.text.batch import Batch
 from fascicle.text.pieces import PieceTokenizer

@@ -15,7 +15,8 @@ from fascicle.errors import ModelError
 from fascicle.recipe.heads import BinderSettings
 from fascicle.recipe.manifest import Decision, Manifest, TokenizerFacts
 from fascicle.recipe.settings import ReadingSettings
-from fascicle.runtime.decoders import MatchDecoder, Tables, decoder_of
+from fascicle.runtime.decoders import MatchDecoder, Tables
+from fascicle.runtime.kinds import decoder_of
 from fascicle.text.pieces import Pieces
 from fascicle.text.windows import Window, answers_for, windows_of
 

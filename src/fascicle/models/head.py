@@ -10,15 +10,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
 from fascicle.models.encoder import Encoder
-from fascicle.models.targets import NONE_UNKNOWN, Limits
 from fascicle.nn.pooling import POOLINGS
 from fascicle.recipe.heads import HeadSettings
 from fascicle.recipe.types import TypeDescriptions
 from fascicle.text.pieces import Ints, PieceTokenizer
+from fascicle.text.targets import NONE_UNKNOWN, Limits
 from fascicle.text.windows import Window
 
 IGNORED = -100
@@ -77,7 +78,7 @@ class Head(nn.Module, ABC):
             spans: ``(start, end, type index)`` in units, ``[m, 3]``, as ``limits`` allow.
             units: of the document.
             unknown: of weak labels, ranges of units of which nothing is known, ``[r, 2]``, sorted: not taught to be no
-                mention, as ``models.targets.unknown_units`` gives them. ``spans`` are taught all the same.
+                mention, as ``text.targets.unknown_units`` gives them. ``spans`` are taught all the same.
         """
 
     @abstractmethod
@@ -107,6 +108,41 @@ class Head(nn.Module, ABC):
             scores: of ``scores``.
             targets: of ``targets``.
         """
+
+    def look_for(self, basis: Basis) -> None:
+        """Takes other types, as many as there are, with the weights as they are; see ``recipe.heads.Needs.fixed``.
+
+        Args:
+            basis: with the types, and what the head reads of them.
+
+        Raises:
+            RecipeError: the encoder cannot read what the head reads of the types.
+            ValueError: a head whose types are part of its weights.
+        """
+        raise ValueError("the types of this head are part of its weights")
+
+    def forget(self) -> None:
+        """Drops what the head keeps of its weights, or of the encoder's, to answer sooner: they have changed.
+
+        A head keeps nothing in training mode. Whoever changes weights in evaluation mode calls this, as ``put_weights``
+        does.
+        """
+
+
+@torch.no_grad()
+def put_weights(model: nn.Module, weights: Mapping[str, Tensor]) -> None:
+    """Changes weights in place, in any mode, and tells the heads.
+
+    Args:
+        model: with heads or without.
+        weights: of some of its parameters, by name.
+    """
+    parameters = dict(model.named_parameters())
+    for name, tensor in weights.items():
+        parameters[name].copy_(tensor)
+    for part in model.modules():
+        if isinstance(part, Head):
+            part.forget()
 
 
 class UnitStates(nn.Module):

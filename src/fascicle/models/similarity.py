@@ -17,13 +17,13 @@ from numpy.typing import NDArray
 from fascicle.core.document import GOLD, Document
 from fascicle.models.binder import BinderHead
 from fascicle.models.checkpoint import TorchScorer
-from fascicle.models.targets import Limits, align
 from fascicle.nn.contrast import TOO_WIDE
 from fascicle.recipe.manifest import Manifest
 from fascicle.runtime.batching import length_sorted_batches
 from fascicle.text.batch import collate
 from fascicle.text.pieces import Ints, PieceTokenizer
 from fascicle.text.reading import Reading, read_documents
+from fascicle.text.targets import Limits, align
 from fascicle.text.windows import Window, answered
 
 _TOGETHER = 64  # documents

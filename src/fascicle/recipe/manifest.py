@@ -14,7 +14,7 @@ from msgspec import UNSET, Meta, UnsetType
 from fascicle.errors import ModelError
 from fascicle.recipe.base import Settings
 from fascicle.recipe.calibration import Calibration
-from fascicle.recipe.heads import HEADS, BinderSettings, Head, decided
+from fascicle.recipe.heads import HEADS, Head, decided
 from fascicle.recipe.settings import ReadingSettings
 from fascicle.recipe.types import TypeDescriptions
 
@@ -114,7 +114,7 @@ class Manifest(Settings, frozen=True, kw_only=True):
         if calibration and (strangers := sorted(calibration.thresholds.keys() - set(self.types))):
             raise ValueError(f"the decision has a threshold for {strangers[0]!r}, which is none of the types")
         for name, head in self.heads.items():
-            needed = isinstance(head, BinderSettings) and bool(head.types)
+            needed = bool(head.needs.types)
             described = self.descriptions.get(name)
             if needed != (described is not None) or (described is not None and described.names != self.types):
                 raise ValueError(f"the descriptions for the head {name!r} are not those of the types")

@@ -10,7 +10,7 @@ from typing import Annotated, Literal
 from msgspec import UNSET, Meta, UnsetType, field
 
 from fascicle.recipe.base import Name, Natural, NotNegative, Positive, Rate, Settings, Share
-from fascicle.recipe.heads import BinderSettings, Head, SoftmaxSettings
+from fascicle.recipe.heads import Head, SoftmaxSettings
 
 
 class CorpusTypes(Settings, frozen=True, kw_only=True):
@@ -316,8 +316,8 @@ class Recipe(Settings, frozen=True, kw_only=True):
         found = self.corpus.files()
         if self.distant is not UNSET:
             found |= {"distant.core": self.distant.core, "distant.full": self.distant.full}
-        heads = {"model.types": self.model.head, "bundle.types": self.bundle.head if self.bundle else None}
-        found |= {key: head.types for key, head in heads.items() if isinstance(head, BinderSettings)}
+        found["model.types"] = self.model.head.needs.types
+        found["bundle.types"] = self.bundle.head.needs.types if self.bundle else ""
         return {key: path for key, path in found.items() if path}
 
     def heads(self) -> dict[str, Head]:
@@ -341,7 +341,7 @@ class Recipe(Settings, frozen=True, kw_only=True):
 def _check_bundle(head: Head, bundle: BundleSettings) -> None:
     """Refuses two heads of one name, an answer that no head gives, and windows left out for one of two heads."""
     own, second = head.family, bundle.name or bundle.head.family
-    if any(isinstance(h, BinderSettings) and h.windows != "all" for h in (head, bundle.head)):
+    if any(h.needs.windows != "all" for h in (head, bundle.head)):
         raise ValueError('windows = "mentions" is not allowed in a bundle, whose heads learn from the same windows')
     if second == own:
         raise ValueError(f'both heads of the bundle are called "{own}": give the second another with bundle.name')

@@ -22,8 +22,9 @@ from fascicle.errors import InputError
 from fascicle.recipe.calibration import Calibration
 from fascicle.recipe.manifest import Manifest
 from fascicle.runtime.batching import length_sorted_batches
-from fascicle.runtime.decoders import Decoder, Found, Tables, decoder_of
-from fascicle.runtime.distributions import GoldDistribution, Prober, prober_of
+from fascicle.runtime.decoders import Decoder, Found, Tables
+from fascicle.runtime.distributions import GoldDistribution, Prober
+from fascicle.runtime.kinds import KINDS, Kinds, decoder_of, prober_of
 from fascicle.text.batch import Batch, collate
 from fascicle.text.pieces import Ints, Pieces, PieceTokenizer
 from fascicle.text.reading import Reading, read_documents
@@ -114,7 +115,13 @@ class ModelPredictor(Annotator):
     """
 
     def __init__(
-        self, manifest: Manifest, tokenizer: PieceTokenizer, scorer: Scorer, *, max_tokens: int = 1024
+        self,
+        manifest: Manifest,
+        tokenizer: PieceTokenizer,
+        scorer: Scorer,
+        *,
+        max_tokens: int = 1024,
+        kinds: Kinds = KINDS,
     ) -> None:
         """Puts the parts together.
 
@@ -123,6 +130,7 @@ class ModelPredictor(Annotator):
             tokenizer: of the model.
             scorer: the network.
             max_tokens: pieces in a batch, padding included.
+            kinds: of heads, by the class of their settings.
 
         Raises:
             InputError: the model was made with a segmenter that this release does not have.
@@ -132,6 +140,7 @@ class ModelPredictor(Annotator):
         self._tokenizer = tokenizer
         self._scorer = scorer
         self._max_tokens = max_tokens
+        self._kinds = kinds
 
     @property
     def name(self) -> str:
@@ -153,7 +162,7 @@ class ModelPredictor(Annotator):
     def _deciding(self, **changes: Any) -> ModelPredictor:
         decision = msgspec.structs.replace(self.manifest.decision, **changes)
         manifest = msgspec.structs.replace(self.manifest, decision=decision)
-        return ModelPredictor(manifest, self._tokenizer, self._scorer, max_tokens=self._max_tokens)
+        return ModelPredictor(manifest, self._tokenizer, self._scorer, max_tokens=self._max_tokens, kinds=self._kinds)
 
     @property
     def types(self) -> tuple[str, ...]:
@@ -185,9 +194,9 @@ class ModelPredictor(Annotator):
             For each document its patch, as `predict` gives it, and of each mention what the model says of its span.
         """
         for chunk in _chunks(documents):
-            read, decoder = self._read(chunk), decoder_of(self.manifest)
+            read, decoder = self._read(chunk), decoder_of(self.manifest, self._kinds)
             given = [document.layer(source) for document in chunk]
-            prober, places = prober_of(self.manifest, read, given)
+            prober, places = prober_of(self.manifest, read, given, self._kinds)
             taken = self._score(read, _Both(decoder, prober).take)
             found = decoder.decide([[one for one, _ in parts] for parts in taken], read.windows)
             numbers = prober.probabilities([[one for _, one in parts] for parts in taken], read.windows)
@@ -196,7 +205,7 @@ class ModelPredictor(Annotator):
                 yield Probed(document=document, patch=patch, gold=where.fill(mentions, rows))
 
     def _predict_chunk(self, documents: Sequence[Document]) -> list[Patch]:
-        read, decoder = self._read(documents), decoder_of(self.manifest)
+        read, decoder = self._read(documents), decoder_of(self.manifest, self._kinds)
         return self._patches(documents, read, decoder.decide(self._score(read, decoder.take), read.windows))
 
     def _read(self, documents: Sequence[Document]) -> Reading:

@@ -15,12 +15,12 @@ from fascicle.core.document import GOLD, Document
 from fascicle.errors import RecipeError
 from fascicle.models.binder import UNKNOWN, held
 from fascicle.models.head import Head
-from fascicle.models.targets import Aligned, Limits, align, unknown_units
 from fascicle.recipe.heads import Level
 from fascicle.recipe.settings import ReadingSettings
 from fascicle.text.batch import Batch, collate, with_level
 from fascicle.text.pieces import Ints, Pieces, PieceTokenizer
 from fascicle.text.reading import Reading, by_pieces, read_documents
+from fascicle.text.targets import Aligned, Limits, align, unknown_units
 from fascicle.text.windows import Window, cut_short
 from fascicle.train.distant import unknown_ranges
 
@@ -183,7 +183,7 @@ def with_mentions(data: TrainingSet) -> TrainingSet:
 def aligned_gold(
     documents: Sequence[Document], read: Reading, *, types: Sequence[str], limits: Limits
 ) -> list[Aligned]:
-    """The gold of each document in units, see ``models.targets.align``."""
+    """The gold of each document in units, see ``text.targets.align``."""
     return [
         align(document.layer(GOLD), pieces, windows, types=types, limits=limits)
         for document, pieces, windows in zip(documents, read.pieces, read.windows, strict=True)
