@@ -15,7 +15,7 @@ from fascicle.core.document import Document, Mention
 from fascicle.core.spans import Fragments
 from fascicle.core.tags import SCHEMES
 from fascicle.decode.runs import tag_runs
-from fascicle.doctor.reach import Reach, Row, most_disjoint, reach_of
+from fascicle.doctor.reach import Reach, Row, lost_together, most_disjoint, reach_of
 from fascicle.errors import ModelError
 from fascicle.loading import find_model
 from fascicle.recipe.heads import HEADS, BinderSettings, Head, HeadSettings, SoftmaxSettings, SpanSettings
@@ -52,6 +52,21 @@ def test_no_choice_without_overlaps_is_larger(rows: set[Row]) -> None:
 
     sizes = [n for n in range(len(rows) + 1) if any(disjoint(chosen) for chosen in combinations(sorted(rows), n))]
     assert most_disjoint(rows) == max(sizes)
+
+
+@given(ROWS, st.booleans())
+def test_types_that_do_not_compete_are_lost_one_by_one(rows: set[Row], separates: bool) -> None:
+    """Against every subset of the spans that is flat within each type, and whose types do not touch themselves."""
+
+    def allowed(chosen: Sequence[Row]) -> bool:
+        gap = 0 if separates else 1
+        pairs = ((a, b) for a, b in combinations(chosen, 2) if a[2] == b[2])
+        return all(a[1] + gap <= b[0] or b[1] + gap <= a[0] for a, b in pairs)
+
+    lost = lost_together(rows, [(0, UNITS)], Limits(across_types=True, separates=separates))
+    sizes = [n for n in range(len(rows) + 1) if any(allowed(chosen) for chosen in combinations(sorted(rows), n))]
+    assert len(rows) - lost.total() == max(sizes)
+    assert lost_together(rows, [(0, UNITS)], Limits(nested=True, across_types=True)).total() == 0
 
 
 TEXT = "acute renal failure with pain pain in ratpancreas. Aspirin helps."

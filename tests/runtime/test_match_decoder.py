@@ -178,6 +178,17 @@ def test_a_span_may_have_two_types_where_mentions_may_nest() -> None:
     assert decided(BinderSettings(width=WIDTH), tables, 2) == [[0, 2, 0]]
 
 
+def test_types_that_do_not_compete_are_flat_each_for_itself() -> None:
+    spans = np.full((1, 4, WIDTH, 2), -9.0, np.float32)
+    spans[0, 0, 1] = 3.0  # both types
+    spans[0, 1, 1, 0], spans[0, 2, 1, 0], spans[0, 1, 0, 1] = 4.0, 2.0, 1.0
+    tables = {"spans": spans, "span_threshold": np.zeros((1, 2), np.float32)}
+    decoder = MatchDecoder(BinderSettings(width=WIDTH), types=2, across_types=True)
+    ((found, _),) = decoder.decide([decoder.take(tables, one_window(4), np.array([4]))], [one_window(4)])
+    assert found.tolist() == [[0, 2, 1], [1, 3, 0]]
+    assert decided(BinderSettings(width=WIDTH), tables, 4) == [[1, 3, 0]]
+
+
 def test_scores_like_gold_give_gold_back() -> None:
     gold = [[0, 1, 1], [2, 5, 0], [3, 4, 1]]
     spans = np.full((1, 6, WIDTH, 2), -1.0, np.float32)
