@@ -8,10 +8,12 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import torch
 import torch.nn.functional as F
+from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from fascicle.models.encoder import Encoder
@@ -23,6 +25,9 @@ from fascicle.text.targets import NONE_UNKNOWN, Limits
 from fascicle.text.windows import Window
 
 IGNORED = -100
+Targets = NDArray[Any]
+"""What is taught, in a form that ``gold``, ``targets`` and ``loss`` of a head agree on: int64 labels, ``IGNORED`` where
+nothing is taught; or soft targets, float32 probabilities of all classes in one more axis, all 0 where nothing is."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -71,7 +76,7 @@ class Head(nn.Module, ABC):
         return tuple(self.axes)
 
     @abstractmethod
-    def gold(self, spans: Ints, *, units: int, unknown: Ints = NONE_UNKNOWN) -> Ints:
+    def gold(self, spans: Ints, *, units: int, unknown: Ints = NONE_UNKNOWN) -> Targets:
         """The gold of one document in the form that ``targets`` takes, made once.
 
         Args:
@@ -82,7 +87,7 @@ class Head(nn.Module, ABC):
         """
 
     @abstractmethod
-    def targets(self, gold: Sequence[Ints], windows: Sequence[Window], *, chance: np.random.Generator) -> Ints:
+    def targets(self, gold: Sequence[Targets], windows: Sequence[Window], *, chance: np.random.Generator) -> Targets:
         """What ``loss`` compares the scores of a batch with.
 
         Args:

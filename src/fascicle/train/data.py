@@ -14,7 +14,7 @@ from torch import Tensor
 from fascicle.core.document import GOLD, Document
 from fascicle.errors import RecipeError
 from fascicle.models.binder import UNKNOWN, held
-from fascicle.models.head import Head
+from fascicle.models.head import Head, Targets
 from fascicle.recipe.heads import Level
 from fascicle.recipe.settings import ReadingSettings
 from fascicle.text.batch import Batch, collate, with_level
@@ -55,7 +55,7 @@ class TrainingSet:
 
     views: Mapping[Level, View]
     heads: Mapping[str, Head]
-    gold: Mapping[str, list[Ints]]
+    gold: Mapping[str, list[Targets]]
     tokenizer: PieceTokenizer
     mentions: int
     lost: Mapping[str, Counter[str]]
@@ -107,7 +107,7 @@ class TrainingSet:
             batch = with_level(batch, arrays, level)
         return batch
 
-    def _targets(self, name: str, chosen: Ints, chance: np.random.Generator) -> Ints:
+    def _targets(self, name: str, chosen: Ints, chance: np.random.Generator) -> Targets:
         head, gold = self.heads[name], self.gold[name]
         windows = [self.views[head.level].windows[i] for i in chosen]
         return head.targets([gold[w.document] for w in windows], windows, chance=chance)
@@ -143,7 +143,7 @@ def training_set(
     read = read_documents(documents, tokenizer, reading=reading, level=max(levels))
     short = sum(len(cut_short(p, capacity=read.capacity)) for p in read.pieces)
     views = {read.level: read} | ({"piece": by_pieces(read)} if len(levels) > 1 else {})
-    gold: dict[str, list[Ints]] = {}
+    gold: dict[str, list[Targets]] = {}
     lost: dict[str, Counter[str]] = {}
     for name, head in heads.items():
         view = views[head.level]
