@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from copy import deepcopy
 from dataclasses import dataclass
-from itertools import product
+from itertools import combinations, product
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +30,7 @@ from fascicle.loading import load
 from fascicle.models.checkpoint import TorchScorer, load_model, save_model
 from fascicle.models.encoder import load_pretrained
 from fascicle.models.families import FAMILIES
-from fascicle.models.head import IGNORED, Basis
+from fascicle.models.head import IGNORED, Basis, put_weights
 from fascicle.models.model import NerModel
 from fascicle.models.ship import export_model
 from fascicle.models.spans import SpanClassifier
@@ -47,7 +47,7 @@ from fascicle.recipe.heads import (
     TaggerSettings,
 )
 from fascicle.recipe.settings import Recipe
-from fascicle.runtime.kinds import KINDS
+from fascicle.runtime.kinds import KINDS, limits_of
 from fascicle.runtime.predictor import ModelPredictor
 from fascicle.text.pieces import PieceTokenizer
 from fascicle.train.data import TrainingSet, training_set
@@ -202,6 +202,35 @@ def test_nothing_to_read(trained: Trained, text: str) -> None:
     assert patch.add == ()
     assert patch.events == ()
     assert trained.predictor.predict([]) == []
+
+
+def test_what_is_returned_keeps_the_limits(trained: Trained) -> None:
+    """Mentions overlap, share a range and are as wide as the kind allows, also those of a head that knows nothing."""
+    model = deepcopy(trained.model)
+    chance = torch.Generator().manual_seed(1)
+    put_weights(model, {n: p + torch.randn(p.shape, generator=chance) for n, p in model.named_parameters()})
+    blind = ModelPredictor(trained.predictor.manifest, trained.tokenizer, TorchScorer(model=model))
+    limits = limits_of(trained.predictor.manifest.answering)
+    for predictor in (trained.predictor, blind):
+        for document, patch in zip(trained.gold, predictor.predict(trained.gold), strict=True):
+            for one, other in combinations(patch.add, 2):
+                rivals = not limits.across_types or one.type == other.type
+                assert limits.nested or not rivals or one.end <= other.start or other.end <= one.start
+                assert limits.pairs or not rivals or one.spans != other.spans
+            words = [len(document.text[m.start : m.end].split()) for m in patch.add]
+            assert max(words, default=0) <= (limits.width or limits.pieces or len(document.text))
+
+
+def test_weights_that_are_put_in_show_at_once(trained: Trained) -> None:
+    """A head may keep what it made of its weights; it must not answer by what they were."""
+    model, batch = deepcopy(trained.model), next(iter(trained.data.batches(size=6, seed=3, epoch=0)))[0]
+    chance = torch.Generator().manual_seed(1)
+    with torch.no_grad():
+        before = {name: table.clone() for name, table in model.answers(batch).items()}
+        put_weights(model, {n: p + 0.1 * torch.randn(p.shape, generator=chance) for n, p in model.named_parameters()})
+        after, expected = model.answers(batch), deepcopy(model).train().eval().answers(batch)
+    assert all(torch.equal(after[name], expected[name]) for name in after)
+    assert not any(torch.equal(after[name], before[name]) for name in after)
 
 
 def test_a_text_longer_than_a_window(trained: Trained) -> None:

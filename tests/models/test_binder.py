@@ -496,6 +496,30 @@ def test_vectors_follow_the_average_of_weights_and_come_back(made: Any) -> None:
     assert torch.equal(kept(given), live)
 
 
+def test_vectors_outlive_what_changes_no_weight(made: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A cast, a copy and a second call of eval move tensors, and the vectors move with them."""
+    given = made()
+    first = kept(given)
+    copies = [given.model.eval(), deepcopy(given.model), deepcopy(given.model).double()]
+    monkeypatch.setattr(BinderHead, "_make", lambda self: pytest.fail("the vectors were made again"))
+    for model in copies:
+        head = model.head("binder")
+        with torch.no_grad():
+            model.answers(given.batch()[0])
+        assert torch.equal(head.vectors.float(), first)
+
+
+def test_vectors_are_made_again_where_a_head_is_told_to_forget(made: Any) -> None:
+    given = made()
+    first = kept(given)
+    with torch.no_grad():
+        given.model.encoder.get_parameter(next(n for n, _ in given.model.encoder.named_parameters())).add_(0.5)
+    assert torch.equal(kept(given), first)  # who changes weights in evaluation mode without a word is not heard
+    given.head.forget()
+    assert torch.equal(kept(given), fresh_vectors(given.head))
+    assert not torch.equal(given.head.vectors, first)
+
+
 def test_vectors_are_made_once_and_without_dropout(made: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     given = made(dropout=0.5, type_view="description")
     calls = []
