@@ -37,10 +37,10 @@ from fascicle.models.spans import SpanClassifier
 from fascicle.models.tagger import CrfTagger, SoftmaxTagger
 from fascicle.recipe.heads import (
     HEADS,
+    AnyHead,
     BiaffineSettings,
     BinderSettings,
     CrfSettings,
-    Head,
     SoftmaxSettings,
     SpanHeadSettings,
     SpanSettings,
@@ -71,25 +71,25 @@ AXES: dict[str, list[Any]] = {
 }
 
 
-def legal() -> list[Head]:
+def legal() -> list[AnyHead]:
     """Every combination of settings that a head allows; taggers with their usual decoding only."""
-    found: list[Head] = []
+    found: list[AnyHead] = []
     for family, kind in sorted(HEADS.items()):
         tagger = issubclass(kind, TaggerSettings)
         names = [n for n in AXES if n in kind.__struct_fields__ and not (tagger and n == "decoding")]
         for values in product(*(AXES[n] for n in names)):
             with suppress(msgspec.ValidationError):
-                found.append(msgspec.convert({"family": family, **dict(zip(names, values, strict=True))}, Head))
+                found.append(msgspec.convert({"family": family, **dict(zip(names, values, strict=True))}, AnyHead))
     return found
 
 
 LEGAL = legal()
-DEFAULTS: tuple[Head, ...] = tuple(msgspec.convert({"family": family}, Head) for family in sorted(HEADS))
+DEFAULTS: tuple[AnyHead, ...] = tuple(msgspec.convert({"family": family}, AnyHead) for family in sorted(HEADS))
 # A few forms of each kind in every run, the other taggers and a sample of the other heads in the long one.
-QUICK: tuple[Head, ...] = (
+QUICK: tuple[AnyHead, ...] = (
     *DEFAULTS,
     *(
-        msgspec.convert({"family": family, **form}, Head)
+        msgspec.convert({"family": family, **form}, AnyHead)
         for family in ("softmax", "crf")
         for form in ({"pooling": "max", "scheme": "IO"}, {"level": "piece", "specials": "include"})
     ),
@@ -108,7 +108,7 @@ LONG = [head for number, head in enumerate(LEGAL) if isinstance(head, TaggerSett
 class Trained:
     """A head that has seen ten sentences often enough to know them."""
 
-    head: Head
+    head: AnyHead
     model: NerModel
     predictor: ModelPredictor
     tokenizer: PieceTokenizer

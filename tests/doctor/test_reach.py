@@ -18,7 +18,7 @@ from fascicle.decode.runs import tag_runs
 from fascicle.doctor.reach import Reach, Row, lost_together, most_disjoint, reach_of
 from fascicle.errors import ModelError
 from fascicle.loading import find_model
-from fascicle.recipe.heads import HEADS, BinderSettings, Head, HeadSettings, SoftmaxSettings, SpanSettings
+from fascicle.recipe.heads import HEADS, AnyHead, BinderSettings, HeadSettings, SoftmaxSettings, SpanSettings
 from fascicle.recipe.manifest import Manifest, read_manifest
 from fascicle.recipe.settings import ReadingSettings
 from fascicle.runtime.kinds import limits_of
@@ -73,7 +73,7 @@ TEXT = "acute renal failure with pain pain in ratpancreas. Aspirin helps."
 WORDS = {"acute renal failure": (0, 19), "renal": (6, 11), "failure": (12, 19), "pain": (25, 29), "pain2": (30, 34)}
 
 
-def manifest(head: Head) -> Manifest:
+def manifest(head: AnyHead) -> Manifest:
     shipped = read_manifest(find_model("bc5cdr"))
     decision = msgspec.structs.replace(shipped.decision, answer="h", decoding=head.decoding)
     reading = ReadingSettings(unit="sentence", max_length=64)
@@ -81,7 +81,7 @@ def manifest(head: Head) -> Manifest:
     return msgspec.structs.replace(shipped, **values)
 
 
-def reached(head: Head, *gold: tuple[Fragments, str]) -> Reach:
+def reached(head: AnyHead, *gold: tuple[Fragments, str]) -> Reach:
     document = Document(id="1", text=TEXT, mentions=tuple(Mention(spans, kind) for spans, kind in gold))
     return reach_of([document], manifest(head), PieceTokenizer.from_file(find_model("bc5cdr") / "tokenizer.json"))
 
@@ -110,7 +110,7 @@ def span(name: str, kind: str = "Disease") -> tuple[Fragments, str]:
         (SoftmaxSettings(), [(((38, 58),), "Disease")], {"crosses-segment": 1}),
     ],
 )
-def test_reasons(head: Head, gold: list[tuple[Fragments, str]], reasons: dict[str, int]) -> None:
+def test_reasons(head: AnyHead, gold: list[tuple[Fragments, str]], reasons: dict[str, int]) -> None:
     found = reached(head, *gold)
     assert found.reasons == reasons
     assert found.ceiling == 1 - sum(reasons.values()) / len(gold)

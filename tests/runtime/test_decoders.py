@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from fascicle.core.tags import SCHEMES
 from fascicle.decode.tagger import TagDecision
 from fascicle.errors import ModelError
-from fascicle.recipe.heads import BiaffineSettings, CrfSettings, Head, SoftmaxSettings, SpanSettings, TaggerSettings
+from fascicle.recipe.heads import AnyHead, BiaffineSettings, CrfSettings, SoftmaxSettings, SpanSettings, TaggerSettings
 from fascicle.recipe.manifest import Decision, Manifest, TokenizerFacts
 from fascicle.recipe.settings import ReadingSettings
 from fascicle.runtime.decoders import Decoder, Found, SpanDecoder, Tables, TagDecoder
@@ -30,7 +30,9 @@ PER_ROW = frozenset({"emissions", "starts", "ends", "spans"})
 Row = tuple[int, int, int, float]  # start, end, type, score
 
 
-def manifest_of(head: Head, *, types: tuple[str, ...] = TYPES, touching: float = 0.0, nothing: float = 0.0) -> Manifest:
+def manifest_of(
+    head: AnyHead, *, types: tuple[str, ...] = TYPES, touching: float = 0.0, nothing: float = 0.0
+) -> Manifest:
     return Manifest(
         name="tested",
         fascicle="0",

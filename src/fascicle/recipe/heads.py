@@ -264,12 +264,12 @@ class BinderSettings(HeadSettings, frozen=True, kw_only=True, tag="binder"):
                 raise ValueError(f"{name} = {getattr(self, name)!r} has no effect with {given}: leave it out")
 
 
-Head = SoftmaxSettings | CrfSettings | SpanSettings | BiaffineSettings | BinderSettings
+AnyHead = SoftmaxSettings | CrfSettings | SpanSettings | BiaffineSettings | BinderSettings
 
-HEADS: dict[str, type[HeadSettings]] = {str(kind.__struct_config__.tag): kind for kind in get_args(Head)}
+HEADS: dict[str, type[HeadSettings]] = {str(kind.__struct_config__.tag): kind for kind in get_args(AnyHead)}
 
 
-def decided(head: Head, *, decoding: str) -> Head:
+def decided(head: AnyHead, *, decoding: str) -> AnyHead:
     """The settings of a head with another decoding.
 
     Raises:

@@ -14,7 +14,7 @@ from msgspec import UNSET, Meta, UnsetType
 from fascicle.errors import ModelError
 from fascicle.recipe.base import Settings
 from fascicle.recipe.calibration import Calibration
-from fascicle.recipe.heads import HEADS, Head, decided
+from fascicle.recipe.heads import HEADS, AnyHead, decided
 from fascicle.recipe.settings import ReadingSettings
 from fascicle.recipe.types import TypeDescriptions
 
@@ -92,7 +92,7 @@ class Manifest(Settings, frozen=True, kw_only=True):
     fascicle: str
     runtime: Literal["torch", "onnx"]
     types: tuple[str, ...]
-    heads: dict[str, Head]
+    heads: dict[str, AnyHead]
     reading: ReadingSettings
     tokenizer: TokenizerFacts
     decision: Decision
@@ -120,7 +120,7 @@ class Manifest(Settings, frozen=True, kw_only=True):
                 raise ValueError(f"the descriptions for the head {name!r} are not those of the types")
 
     @property
-    def answering(self) -> Head:
+    def answering(self) -> AnyHead:
         """Settings of the head that answers, with the decoding that was decided."""
         return decided(self.heads[self.decision.answer], decoding=self.decision.decoding)
 

@@ -12,7 +12,7 @@ from fascicle.errors import InputError, RecipeError
 from fascicle.models.checkpoint import build_model
 from fascicle.models.encoder import Pretrained
 from fascicle.models.model import NerModel
-from fascicle.recipe.heads import WIDEST, Head
+from fascicle.recipe.heads import WIDEST, AnyHead
 from fascicle.recipe.manifest import Decision, Manifest, TokenizerFacts
 from fascicle.recipe.settings import Recipe
 from fascicle.recipe.types import TypeDescriptions, check_types, read_types
@@ -78,7 +78,7 @@ def prepare(recipe: Recipe, parts: Parts, pretrained: Pretrained) -> Prepared:
     return Prepared(manifest=manifest, model=model, data=data, notes=tuple(notes))
 
 
-def _notes(recipe: Recipe, heads: Mapping[str, Head], data: TrainingSet) -> Iterator[str]:
+def _notes(recipe: Recipe, heads: Mapping[str, AnyHead], data: TrainingSet) -> Iterator[str]:
     for name, head in heads.items():
         width = limits_of(head).width
         if width and recipe.heads()[name].needs.width:
@@ -117,7 +117,7 @@ def check_encoder(recipe: Recipe, pretrained: Pretrained) -> None:
         )
 
 
-def fitted_head(head: Head, recipe: Recipe, parts: Parts, tokenizer: PieceTokenizer) -> Head:
+def fitted_head(head: AnyHead, recipe: Recipe, parts: Parts, tokenizer: PieceTokenizer) -> AnyHead:
     """A head of a recipe as the model folder has it.
 
     What the recipe leaves to the training data is filled in, the width of a span head; and of a file of descriptions
@@ -133,7 +133,7 @@ def fitted_head(head: Head, recipe: Recipe, parts: Parts, tokenizer: PieceTokeni
     return msgspec.structs.replace(head, width=min(width, WIDEST))
 
 
-def make_manifest(recipe: Recipe, heads: Mapping[str, Head], *, parts: Parts, pretrained: Pretrained) -> Manifest:
+def make_manifest(recipe: Recipe, heads: Mapping[str, AnyHead], *, parts: Parts, pretrained: Pretrained) -> Manifest:
     """What the model folder of a run says of itself."""
     from fascicle import __version__
 
@@ -182,6 +182,6 @@ def descriptions_of(recipe: Recipe, types: Sequence[str], untaught: Sequence[str
     return found
 
 
-def decision_for(name: str, heads: Mapping[str, Head], recipe: Recipe) -> Decision:
+def decision_for(name: str, heads: Mapping[str, AnyHead], recipe: Recipe) -> Decision:
     """The decision of a model in which one of the heads answers."""
     return Decision(answer=name, decoding=heads[name].decoding, chosen_on=part_sha256(recipe.corpus.dev))
