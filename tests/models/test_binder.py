@@ -30,7 +30,7 @@ from fascicle.loading import load  # noqa: E402
 from fascicle.models.binder import UNKNOWN, BinderHead  # noqa: E402
 from fascicle.models.checkpoint import TorchScorer, load_model, save_model  # noqa: E402
 from fascicle.models.encoder import Pretrained, load_pretrained  # noqa: E402
-from fascicle.models.head import Basis  # noqa: E402
+from fascicle.models.head import Basis, put_weights  # noqa: E402
 from fascicle.models.model import NerModel  # noqa: E402
 from fascicle.models.ship import export_model  # noqa: E402
 from fascicle.models.soup import average_models  # noqa: E402
@@ -507,6 +507,18 @@ def test_vectors_outlive_what_changes_no_weight(made: Any, monkeypatch: pytest.M
         with torch.no_grad():
             model.answers(given.batch()[0])
         assert torch.equal(head.vectors.float(), first)
+
+
+def test_vectors_that_are_loaded_are_kept(made: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    given = made()
+    tensors = {name: t.clone() for name, t in given.model.eval().state_dict().items()}
+    other = deepcopy(given.model)
+    put_weights(other, {name: p + 0.1 for name, p in other.named_parameters()})
+    other.load_state_dict(tensors)
+    monkeypatch.setattr(BinderHead, "_make", lambda self: pytest.fail("the vectors were made again"))
+    with torch.no_grad():
+        other.answers(given.batch()[0])
+    assert torch.equal(other.head("binder").vectors, tensors["heads.binder.vectors"])
 
 
 def test_vectors_are_made_again_where_a_head_is_told_to_forget(made: Any) -> None:

@@ -111,6 +111,12 @@ def test_a_range_may_have_two_types_where_types_do_not_compete() -> None:
     assert found.lost == {"overlapped": 2}
 
 
+def test_a_mention_of_another_type_between_two_does_not_keep_them_apart() -> None:
+    mentions = [disease((0, 4)), Mention(((0, 11),), "Chemical"), disease((5, 11))]
+    assert aligned(mentions, TEXT, Limits(across_types=True, separates=False)).lost == {"touching": 2}
+    assert aligned(mentions, TEXT, Limits(across_types=True)).lost == {}
+
+
 @pytest.mark.parametrize("reason", EXAMPLES)
 def test_each_reason_is_counted(reason: str) -> None:
     mentions, spans = EXAMPLES[reason]

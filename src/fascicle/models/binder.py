@@ -159,8 +159,8 @@ class BinderHead(Head):
         self.vectors.copy_(torch.stack([projected[kind] for kind in self.scorer.kinds]))
 
     def train(self, mode: bool = True) -> BinderHead:
-        """Changes the mode; nothing is kept over training."""
-        if mode or self.training:
+        """Changes the mode; nothing is kept in training, nor over it."""
+        if mode:
             self.forget()
         super().train(mode)
         return self
