@@ -10,6 +10,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from fascicle.core.arrays import Ints
 from fascicle.core.document import apply
 from fascicle.evaluate.inputs import layers
 from fascicle.evaluate.scores import score
@@ -21,7 +22,6 @@ from fascicle.models.tagger import CrfTagger, SoftmaxTagger
 from fascicle.recipe.heads import CrfSettings, SoftmaxSettings
 from fascicle.recipe.settings import Recipe
 from fascicle.runtime.predictor import ModelPredictor
-from fascicle.text.pieces import Ints
 from fascicle.text.targets import NONE_UNKNOWN
 from fascicle.text.windows import Window
 from fascicle.train.data import training_set

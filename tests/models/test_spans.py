@@ -18,12 +18,13 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from fascicle.core.arrays import Ints
 from fascicle.decode.spans import widen
 from fascicle.models.families import make_head
 from fascicle.models.head import IGNORED, Basis
 from fascicle.models.spans import BiaffineSpans, LinearSpans, SpanClassifier
 from fascicle.recipe.heads import BiaffineSettings, SpanHeadSettings, SpanSettings
-from fascicle.text.pieces import Ints, Pieces
+from fascicle.text.pieces import Pieces
 from fascicle.text.windows import Window, windows_of
 
 TYPES = ("Chemical", "Disease", "Gene")

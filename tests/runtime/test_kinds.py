@@ -12,6 +12,7 @@ import msgspec
 import numpy as np
 import pytest
 
+from fascicle.core.arrays import Floats, Ints
 from fascicle.core.document import Document, Mention
 from fascicle.errors import ModelError, UsageError
 from fascicle.formats.distributions import Header
@@ -29,11 +30,11 @@ from fascicle.recipe.heads import (
 from fascicle.recipe.manifest import Decision, Manifest, TokenizerFacts
 from fascicle.recipe.settings import ReadingSettings
 from fascicle.runtime.decoders import Decoder, Found, Tables
-from fascicle.runtime.distributions import Definition, Floats, Prober
+from fascicle.runtime.distributions import Definition, Prober
 from fascicle.runtime.kinds import KINDS, Kind, decoder_of, definition_of, kind_of, limits_of, prober_of
 from fascicle.runtime.predictor import ModelPredictor
 from fascicle.text.batch import Batch
-from fascicle.text.pieces import Ints, PieceTokenizer
+from fascicle.text.pieces import PieceTokenizer
 from fascicle.text.reading import read_documents
 from fascicle.text.targets import Limits
 from fascicle.text.windows import Window

@@ -8,10 +8,10 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from fascicle.core.arrays import Bools, Floats, Ints
+
 __all__ = ["SpanDecoding", "select"]
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 SpanDecoding = Literal["nested", "greedy", "optimal"]
 
 
@@ -101,7 +101,7 @@ def _cluster_cuts(starts: Ints, ends: Ints) -> Ints:
     return np.append(np.flatnonzero(np.append(True, starts[1:] >= reach[:-1])), len(starts))
 
 
-def _greedy(starts: Ints, ends: Ints, weights: Floats) -> NDArray[np.bool_]:
+def _greedy(starts: Ints, ends: Ints, weights: Floats) -> Bools:
     """Which spans the greedy rule accepts, `[m]`; they are sorted by start, end and type."""
     borders = np.unique(np.append(starts, ends))
     left, right = np.searchsorted(borders, starts).tolist(), np.searchsorted(borders, ends).tolist()
@@ -114,7 +114,7 @@ def _greedy(starts: Ints, ends: Ints, weights: Floats) -> NDArray[np.bool_]:
     return accepted
 
 
-def _optimal(starts: Ints, ends: Ints, weights: Floats) -> NDArray[np.bool_]:
+def _optimal(starts: Ints, ends: Ints, weights: Floats) -> Bools:
     """Which spans make up the heaviest disjoint set, `[m]`; they are sorted by start, end and type.
 
     Weighted interval scheduling from the right: the best of the spans from `i` on is the better of leaving `i` out and

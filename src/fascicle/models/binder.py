@@ -14,12 +14,12 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from fascicle.core.arrays import Ints
 from fascicle.models.head import Basis, Head
 from fascicle.models.types import TypeEncoder, make_types, type_texts
 from fascicle.nn.contrast import ContrastForm, ContrastiveScorer, LossWeights, TextStates, contrastive_loss
 from fascicle.recipe.heads import BinderSettings
 from fascicle.runtime.kinds import limits_of
-from fascicle.text.pieces import Ints
 from fascicle.text.targets import NONE_UNKNOWN
 from fascicle.text.windows import Window
 

@@ -8,13 +8,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import msgspec
-import numpy as np
 import torch
-from numpy.typing import NDArray
 from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
 
+from fascicle.core.arrays import Floats32
 from fascicle.errors import ModelError
 from fascicle.models.encoder import Encoder, without_pooler
 from fascicle.models.families import make_head
@@ -44,7 +43,7 @@ class TorchScorer:
     answer: str = ""
     bf16: bool = False
 
-    def run(self, inputs: Batch) -> dict[str, NDArray[np.float32]]:
+    def run(self, inputs: Batch) -> dict[str, Floats32]:
         """Scores one batch, without dropout and without gradients."""
         device = next(self.model.parameters()).device
         with torch.inference_mode(), torch.autocast(device.type, dtype=torch.bfloat16, enabled=self.bf16):

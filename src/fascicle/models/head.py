@@ -16,11 +16,12 @@ import torch.nn.functional as F
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
+from fascicle.core.arrays import Ints
 from fascicle.models.encoder import Encoder
 from fascicle.nn.pooling import POOLINGS
 from fascicle.recipe.heads import HeadSettings
 from fascicle.recipe.types import TypeDescriptions
-from fascicle.text.pieces import Ints, PieceTokenizer
+from fascicle.text.pieces import PieceTokenizer
 from fascicle.text.targets import NONE_UNKNOWN, Limits
 from fascicle.text.windows import Window
 

@@ -14,6 +14,7 @@ import numpy as np
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from fascicle.core.arrays import Ints
 from fascicle.core.tags import SCHEMES
 from fascicle.models.head import IGNORED, Basis, Head
 from fascicle.nn.crf import LinearChainCrf
@@ -21,7 +22,6 @@ from fascicle.nn.draw import draw
 from fascicle.nn.partial import partial_loss
 from fascicle.recipe.heads import CrfSettings, TaggerSettings
 from fascicle.runtime.kinds import limits_of
-from fascicle.text.pieces import Ints
 from fascicle.text.targets import NONE_UNKNOWN, covered
 from fascicle.text.windows import Window
 

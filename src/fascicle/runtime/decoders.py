@@ -15,17 +15,17 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from fascicle.core.arrays import Floats, Floats32, Ints
 from fascicle.decode.contrast import logistic, matches
 from fascicle.decode.selection import SpanDecoding, select
 from fascicle.decode.spans import candidates
 from fascicle.decode.tagger import ChainScores, TagDecision, decode_batch
 from fascicle.errors import ModelError
 from fascicle.recipe.heads import BinderSettings, SpanHeadSettings
-from fascicle.text.pieces import Ints
 from fascicle.text.windows import Window, answered, stitch
 
 Tables = Mapping[str, NDArray[Any]]
-Found = tuple[Ints, NDArray[np.float64]]
+Found = tuple[Ints, Floats]
 """Spans ``(start, end, type index)`` in units of a document, ``[m, 3]``, and their scores ``[m]``."""
 
 
@@ -34,8 +34,8 @@ class _Matched:
     """What a window of a bi-encoder proposes, in units of its document: spans, how they rank, and how sure they are."""
 
     spans: Ints
-    ranks: NDArray[np.float64]
-    scores: NDArray[np.float64]
+    ranks: Floats
+    scores: Floats
 
 
 class Decoder(Protocol):
@@ -83,7 +83,7 @@ class TagDecoder:
         """How emissions become spans; with the chain of a CRF once a batch was taken."""
         return self._decision
 
-    def take(self, tables: Tables, windows: Sequence[Window], counts: Ints) -> list[NDArray[np.float32]]:
+    def take(self, tables: Tables, windows: Sequence[Window], counts: Ints) -> list[Floats32]:
         """The emissions of each window's units, ``[units, C]``."""
         _check(tables, "emissions", columns=self._tags)
         if ("transitions" in tables) != self._chain:
@@ -100,7 +100,7 @@ class TagDecoder:
 
     def decide(self, taken: Sequence[Sequence[Any]], windows: Sequence[Sequence[Window]]) -> list[Found]:
         """Decodes each segment as one chain."""
-        chains: list[NDArray[np.float32]] = []
+        chains: list[Floats32] = []
         origins: list[tuple[int, int]] = []
         for number, (rows, cut) in enumerate(zip(taken, windows, strict=True)):
             joined = stitch(rows, cut, units=max((w.segment[1] for w in cut), default=0))
@@ -224,8 +224,8 @@ _NOTHING: Found = (np.zeros((0, 3), np.int64), np.zeros(0))
 
 def _selected(
     spans: Ints,
-    scores: NDArray[np.float64],
-    weights: NDArray[np.float64],
+    scores: Floats,
+    weights: Floats,
     sizes: Sequence[int],
     *,
     decoding: SpanDecoding,
@@ -249,7 +249,7 @@ def _joined(parts: Sequence[Found]) -> Found:
     return np.concatenate([spans for spans, _ in parts]), np.concatenate([scores for _, scores in parts])
 
 
-def _answered(spans: Ints, scores: NDArray[np.float64], window: Window) -> Found:
+def _answered(spans: Ints, scores: Floats, window: Window) -> Found:
     """The spans of a window that it answers for, moved to the units of the document."""
     moved = spans + np.array([window.units[0], window.units[0], 0])
     if window.keep == window.units:

@@ -11,18 +11,17 @@ from dataclasses import dataclass, field
 from typing import Any, Final, Literal, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
+from fascicle.core.arrays import Floats, Floats32, Ints
 from fascicle.core.document import Mention
 from fascicle.decode.tagger import tag_distributions
 from fascicle.errors import ModelError
 from fascicle.runtime.decoders import Tables, TagDecoder
-from fascicle.text.pieces import Ints, Pieces
+from fascicle.text.pieces import Pieces
 from fascicle.text.placing import in_units, segments
 from fascicle.text.targets import Limits, Reach
 from fascicle.text.windows import Window, answered, stitch
 
-Floats = NDArray[np.float64]
 Definition = Literal["tag-path", "softmax", "sigmoid"]
 """``tag-path``: of all ways to tag the text, weighted by the model, the share that reads as exactly this mention; none
 is the rest. ``softmax``: over the types and none of this span alone. ``sigmoid``: one number for each type, whatever
@@ -134,7 +133,7 @@ class TagProber:
 
     def probabilities(self, taken: Sequence[Sequence[Any]], windows: Sequence[Sequence[Window]]) -> list[Floats]:
         """Asks for the spans of all segments that have one at once."""
-        texts: list[NDArray[np.float32]] = []
+        texts: list[Floats32] = []
         asked = [np.zeros((0, 3), dtype=np.int64)]
         for rows, cut, spans in zip(taken, windows, self._spans, strict=True):
             if not len(spans):

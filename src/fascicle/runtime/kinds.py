@@ -12,6 +12,7 @@ from functools import partial
 from types import MappingProxyType
 from typing import Any, Final, Generic, TypeVar
 
+from fascicle.core.arrays import Ints
 from fascicle.core.document import Mention
 from fascicle.core.tags import SCHEMES
 from fascicle.decode.contrast import match_distributions
@@ -31,7 +32,6 @@ from fascicle.recipe.heads import (
 from fascicle.recipe.manifest import Decision, Manifest
 from fascicle.runtime.decoders import Decoder, MatchDecoder, SpanDecoder, TagDecoder
 from fascicle.runtime.distributions import Definition, Places, Prober, SpanProber, TagProber, place
-from fascicle.text.pieces import Ints
 from fascicle.text.reading import Reading
 from fascicle.text.targets import Limits
 

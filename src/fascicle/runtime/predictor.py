@@ -12,8 +12,8 @@ from typing import Any, Protocol
 
 import msgspec
 import numpy as np
-from numpy.typing import NDArray
 
+from fascicle.core.arrays import Bools, Floats, Ints
 from fascicle.core.document import GOLD, Document, Event, Mention, Patch, apply
 from fascicle.core.spans import Span
 from fascicle.core.wording import has_letters
@@ -26,7 +26,7 @@ from fascicle.runtime.decoders import Decoder, Found, Tables
 from fascicle.runtime.distributions import GoldDistribution, Prober
 from fascicle.runtime.kinds import KINDS, Kinds, decoder_of, prober_of
 from fascicle.text.batch import Batch, collate
-from fascicle.text.pieces import Ints, Pieces, PieceTokenizer
+from fascicle.text.pieces import Pieces, PieceTokenizer
 from fascicle.text.reading import Reading, read_documents
 from fascicle.text.segment import segmenter
 from fascicle.text.windows import Window, cut_short
@@ -237,9 +237,7 @@ class ModelPredictor(Annotator):
         in_order = iter(taken)
         return [[next(in_order) for _ in cut] for cut in read.windows]
 
-    def _calibrated(
-        self, spans: NDArray[np.int64], raw: NDArray[np.float64]
-    ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+    def _calibrated(self, spans: Ints, raw: Floats) -> tuple[Floats, Bools]:
         """The scores that the decision gives, and which of them reach the threshold of their type."""
         scores, calibration = rounded(raw), self.manifest.decision.calibration
         if not calibration:
@@ -247,7 +245,7 @@ class ModelPredictor(Annotator):
         scores = calibrated(scores, calibration)
         return scores, scores >= thresholds(calibration, self.manifest.types)[spans[:, 2]]
 
-    def _mentions(self, pieces: Pieces, spans: NDArray[np.int64], scores: NDArray[np.float64]) -> tuple[Mention, ...]:
+    def _mentions(self, pieces: Pieces, spans: Ints, scores: Floats) -> tuple[Mention, ...]:
         starts = pieces.units[spans[:, 0], 0].tolist()
         ends = pieces.units[spans[:, 1] - 1, 1].tolist()
         kinds = spans[:, 2].tolist()

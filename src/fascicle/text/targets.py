@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
+from fascicle.core.arrays import Bools, Ints
 from fascicle.core.document import Mention
 from fascicle.core.spans import Span
-from fascicle.text.pieces import Ints, Pieces
+from fascicle.text.pieces import Pieces
 from fascicle.text.placing import in_units, keepers, segments
 from fascicle.text.windows import Window, answers_for, last_pieces
 
@@ -143,7 +143,7 @@ def unknown_units(ranges: Sequence[Span], pieces: Pieces, *, limits: Limits) -> 
     return found
 
 
-def covered(ranges: Ints, units: int) -> NDArray[np.bool_]:
+def covered(ranges: Ints, units: int) -> Bools:
     """Which units lie in at least one range.
 
     Args:
@@ -156,7 +156,7 @@ def covered(ranges: Ints, units: int) -> NDArray[np.bool_]:
     steps = np.zeros(units + 1, dtype=np.int64)
     np.add.at(steps, ranges[:, 0], 1)
     np.add.at(steps, ranges[:, 1], -1)
-    inside: NDArray[np.bool_] = np.cumsum(steps[:-1]) > 0
+    inside: Bools = np.cumsum(steps[:-1]) > 0
     return inside
 
 
@@ -196,7 +196,7 @@ class _Chosen:
     def _key(self, row: tuple[int, int, int]) -> tuple[int, ...]:
         return row if self._limits.pairs or self._limits.across_types else row[:2]
 
-    def _under(self, row: tuple[int, int, int]) -> NDArray[np.bool_]:
+    def _under(self, row: tuple[int, int, int]) -> Bools:
         """Which units of a span are taken by what competes with it; a view."""
         start, end, kind = row
         return self._taken[kind if self._limits.across_types else 0, start:end]
@@ -231,7 +231,7 @@ class Reach:
         return "" if answers_for(middle, start, end) else "crosses-window"
 
 
-def _touching(spans: Ints, segment_of: Ints) -> NDArray[np.bool_]:
+def _touching(spans: Ints, segment_of: Ints) -> Bools:
     """Which spans touch a neighbour of their type in their segment: read back, they are one."""
     order = np.lexsort((spans[:, 0], spans[:, 2]))
     before, after = spans[order[:-1]], spans[order[1:]]

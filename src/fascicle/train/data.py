@@ -11,6 +11,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from fascicle.core.arrays import Ints
 from fascicle.core.document import GOLD, Document
 from fascicle.errors import RecipeError
 from fascicle.models.binder import UNKNOWN, held
@@ -18,7 +19,7 @@ from fascicle.models.head import Head, Targets
 from fascicle.recipe.heads import Level
 from fascicle.recipe.settings import ReadingSettings
 from fascicle.text.batch import Batch, collate, with_level
-from fascicle.text.pieces import Ints, Pieces, PieceTokenizer
+from fascicle.text.pieces import Pieces, PieceTokenizer
 from fascicle.text.reading import Reading, by_pieces, read_documents
 from fascicle.text.targets import Aligned, Limits, align, unknown_units
 from fascicle.text.windows import Window, cut_short
