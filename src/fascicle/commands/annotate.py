@@ -38,7 +38,6 @@ from fascicle.formats.atomic import check_target
 from fascicle.formats.files import unique_ids
 from fascicle.formats.source import stem
 from fascicle.loading import DEFAULT_MODEL, load
-from fascicle.recipe.heads import BinderSettings
 
 if TYPE_CHECKING:
     from fascicle.runtime.predictor import Annotator
@@ -107,10 +106,10 @@ def _note_unread(types: str | None, predictor: Annotator) -> None:
     """Says which part of the descriptions a model with other types does not read."""
     from fascicle.runtime.predictor import ModelPredictor
 
-    head = predictor.manifest.answering if types and isinstance(predictor, ModelPredictor) else None
-    if isinstance(head, BinderSettings) and head.type_view != "description":
-        what = {"name": "the names", "keyword": "the keywords", "instances": "the examples"}.get(head.type_view)
-        say(f"note: of {types} the model reads {what} alone, no description: type_view = {head.type_view!r}")
+    view = predictor.manifest.answering.needs.reads if types and isinstance(predictor, ModelPredictor) else ""
+    if view not in ("", "description"):
+        what = {"name": "the names", "keyword": "the keywords", "instances": "the examples"}.get(view)
+        say(f"note: of {types} the model reads {what} alone, no description: type_view = {view!r}")
 
 
 @dataclass(frozen=True, kw_only=True)
