@@ -1,0 +1,163 @@
+"""Where the documents of one run went: those that came in are those that were written and those that were set aside."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from typing import Any, Final
+
+from fascicle.core.wording import counted
+from fascicle.errors import InputError
+from fascicle.formats.report import ReadReport, SetAside, WriteReport
+
+_COUNTS: Final = ("written", "mentions")
+
+
+class AccountError(RuntimeError):
+    """Documents are missing from the account, or are counted twice: a fault of the program, never of its input."""
+
+
+class Account:
+    """Counts the documents of one run, and names those that were set aside.
+
+    Attributes:
+        reading: the report to read with; it sets aside what cannot be read.
+        predicting: documents that a predictor could not answer.
+        writing: documents that the output format cannot hold.
+        read: documents that the readers gave out.
+        written: documents that were written.
+        mentions: mentions that were written.
+        losses: code -> how often a format could not hold something.
+        examples: code -> the first document it happened in.
+    """
+
+    def __init__(self, *, tell: Callable[[str], None] | None = None) -> None:
+        """Starts with nothing.
+
+        Args:
+            tell: is called with the sentence of each document that is set aside. The first one is held back until
+                something else is known of the run: where it stays the only one, `refuse_nothing` raises it.
+        """
+        self._tell = tell
+        self._held: str | None = None
+        self._passed = False
+        self.reading = ReadReport(aside=self._aside())
+        self.predicting = self._aside()
+        self.writing = self._aside()
+        self.read = 0
+        self.written = 0
+        self.mentions = 0
+        self.losses: Counter[str] = Counter()
+        self.examples: dict[str, str] = {}
+
+    @property
+    def aside(self) -> int:
+        """Documents (or files that could not be read to their end) that were set aside."""
+        return self.reading.aside.count + self.predicting.count + self.writing.count
+
+    @property
+    def documents(self) -> int:
+        """Documents that came in: those that were read, and those that could not be."""
+        return self.read + self.reading.aside.count
+
+    def open_report(self) -> WriteReport:
+        """A report for one output file; `add` counts it when the file is complete."""
+        return WriteReport(aside=self.writing)
+
+    def add(self, report: WriteReport) -> None:
+        """Counts one output file."""
+        self.passed()
+        self.written += report.documents
+        self.mentions += report.mentions
+        self.losses.update(report.losses)
+        for code, example in report.examples.items():
+            self.examples.setdefault(code, example)
+
+    def passed(self) -> None:
+        """Says that a document is through, so that what was set aside is not all there is."""
+        self._passed = True
+        self._release()
+
+    def refuse_nothing(self, report: WriteReport | None = None) -> None:
+        """To be called when all documents have gone by, and before an output file takes its name.
+
+        Args:
+            report: of the file that is being written.
+
+        Raises:
+            InputError: documents came in, but every one was set aside; the only one is named by its own sentence.
+        """
+        if self.written or (report is not None and report.documents) or not self.aside:
+            return
+        if self._held is not None and self.aside == 1:
+            sentence, self._held = self._held, None
+            raise InputError(sentence)
+        self._release()
+        raise InputError(
+            f"none of the {counted(self.documents, 'document')} could be used; see the messages above for each"
+        )
+
+    def check(self) -> None:
+        """Holds the account against itself; to be called at the end of a run.
+
+        Raises:
+            AccountError: the documents that came in are not those that were written and set aside.
+        """
+        self._release()
+        if self.documents != self.written + self.aside:
+            raise AccountError(
+                f"{self.documents:,} documents came in, but {self.written:,} were written and {self.aside:,} set aside"
+            )
+
+    def sentence(self, where: str = "", *, done: str = "written") -> str:
+        """The account in one line.
+
+        Args:
+            where: the output that was written to.
+            done: what was done with the documents.
+        """
+        place = f" to {where}" if where else ""
+        said = f"{counted(self.documents, 'document')} in: {self.written:,} {done}{place}"
+        return f"{said} with {counted(self.mentions, 'mention')}, {self.aside:,} set aside"
+
+    def state(self) -> dict[str, Any]:
+        """What a run that goes on needs to know of the part that is done; what reading counts is counted anew."""
+        return {
+            **{name: getattr(self, name) for name in _COUNTS},
+            "predicting": self.predicting.count,
+            "writing": self.writing.count,
+            "losses": dict(self.losses),
+            "examples": dict(self.examples),
+        }
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Adds what `state` gave in an earlier run."""
+        for name in _COUNTS:
+            setattr(self, name, getattr(self, name) + state[name])
+        self.predicting.count += state["predicting"]
+        self.writing.count += state["writing"]
+        self.losses.update(state["losses"])
+        for code, example in state["examples"].items():
+            self.examples.setdefault(code, example)
+        if state["written"]:
+            self.passed()
+
+    def _aside(self) -> SetAside:
+        return SetAside(keep_going=True, tell=self._hear)
+
+    def _hear(self, sentence: str) -> None:
+        if self._passed or self._held is not None:
+            self._release()
+            self._say(sentence)
+            self._passed = True
+        else:
+            self._held = sentence
+
+    def _release(self) -> None:
+        if self._held is not None:
+            sentence, self._held = self._held, None
+            self._say(sentence)
+
+    def _say(self, sentence: str) -> None:
+        if self._tell is not None:
+            self._tell(sentence)
