@@ -6,11 +6,11 @@ import argparse
 import os
 import shutil
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
-from typing import Final
+from typing import BinaryIO, Final
 
 import msgspec
 
@@ -20,9 +20,10 @@ from fascicle.errors import OutputError
 from fascicle.formats.atomic import check_target, output
 from fascicle.formats.brat_write import check_place
 from fascicle.formats.files import write
-from fascicle.formats.predictions import prediction_of, write_jsonl, write_tsv
+from fascicle.formats.predictions import json_line, prediction_of, tsv_header, tsv_lines
 from fascicle.formats.report import WriteReport
 from fascicle.formats.source import STDIN
+from fascicle.formats.writing import write_each
 from fascicle.recipe.settings import ReadingSettings
 from fascicle.text.segment import segmenter
 
@@ -170,7 +171,14 @@ def wants_colour(choice: str, path: str) -> bool:
     return path == STDOUT and sys.stdout.isatty() and not os.environ.get("NO_COLOR")
 
 
-def write_documents(path: str, documents: Iterable[Document], *, look: Look, overwrite: bool = False) -> WriteReport:
+def write_documents(
+    path: str,
+    documents: Iterable[Document],
+    *,
+    look: Look,
+    overwrite: bool = False,
+    report: WriteReport | None = None,
+) -> WriteReport:
     """Writes documents in a format of `OUTPUTS`.
 
     Args:
@@ -178,47 +186,63 @@ def write_documents(path: str, documents: Iterable[Document], *, look: Look, ove
         documents: may be a stream.
         look: the format, and how.
         overwrite: replace an existing file.
+        report: where to count; a new one by default. One whose ``aside`` keeps going sets documents aside that the
+            format cannot hold at all.
 
     Returns:
-        What was written, and what the format could not hold.
+        The report: what was written, and what the format could not hold.
 
     Raises:
         OutputError: the file exists, or the place cannot be written.
         InputError: a document that the format cannot hold at all.
     """
+    report = WriteReport() if report is None else report
     writer = OUTPUTS[look.format].writer
     if writer == "native":
-        return write(path, documents, format=writer, overwrite=overwrite)
+        return write(path, documents, format=writer, overwrite=overwrite, report=report)
     if writer:
         chosen = (_only(document, look.source) for document in documents)
         ready = map(_with_words, chosen) if writer == "conll" else chosen
-        return write(path, ready, format=writer, overwrite=overwrite)
-    report = WriteReport()
-    counted = _counted(documents, report, look.source)
+        return write(path, ready, format=writer, overwrite=overwrite, report=report)
     with output(path, overwrite=overwrite) as stream:
         if look.format == "text":
-            for part in _view(counted, look):
-                stream.write(part.encode())
-                stream.flush()
+            _view(documents, stream, look, report)
         else:
-            lines = (prediction_of(document, source=look.source) for document in counted)
-            (write_tsv if look.format == "tsv" else write_jsonl)(lines, stream)
+            _predictions(documents, stream, look, report)
     return report
 
 
-def _view(documents: Iterable[Document], look: Look) -> Iterator[str]:
+def _view(documents: Iterable[Document], stream: BinaryIO, look: Look, report: WriteReport) -> None:
     columns = shutil.get_terminal_size((100, 24)).columns
     view = TextView(width=columns, colour=look.colour, types=look.types)
-    for document in documents:
-        yield view.render(document, _only(document, look.source).mentions, title=look.title)
-    yield view.legend()
+
+    def encode(document: Document, part: WriteReport) -> bytes:
+        mentions = _only(document, look.source).mentions
+        part.mentions = len(mentions)
+        " ".join(
+            [document.id, *(m.type for m in mentions)]
+        ).encode()  # the view counts what it renders: check it before
+        return view.render(document, mentions, title=look.title).encode()
+
+    def put(content: bytes) -> None:
+        stream.write(content)
+        stream.flush()
+
+    write_each(documents, encode, put, report=report)
+    put(view.legend().encode())
 
 
-def _counted(documents: Iterable[Document], report: WriteReport, source: str | None) -> Iterator[Document]:
-    for document in documents:
-        yield document
-        report.documents += 1
-        report.mentions += len(_only(document, source).mentions)
+def _predictions(documents: Iterable[Document], stream: BinaryIO, look: Look, report: WriteReport) -> None:
+    lines = tsv_lines if look.format == "tsv" else json_line
+
+    def encode(document: Document, part: WriteReport) -> bytes:
+        prediction = prediction_of(document, source=look.source)
+        part.mentions = len(prediction.mentions)
+        return lines(prediction)
+
+    if look.format == "tsv":
+        stream.write(tsv_header())
+    write_each(documents, encode, stream.write, report=report)
 
 
 def _only(document: Document, source: str | None) -> Document:

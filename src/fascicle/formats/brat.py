@@ -11,16 +11,14 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
-from typing import BinaryIO
 
 from fascicle.core.document import Document, Link
 from fascicle.core.spans import Fragments, Span
 from fascicle.errors import FormatError, UsageError
 from fascicle.formats.brat_lines import ANNOTATIONS, SUFFIXES, TEXT, TextBound, agrees, document_id
 from fascicle.formats.brat_parse import STEP, Standoff
-from fascicle.formats.brat_write import write_to_folder, write_zip
 from fascicle.formats.collect import MentionCollector
-from fascicle.formats.report import ReadReport, WriteReport
+from fascicle.formats.report import ReadReport
 from fascicle.formats.source import Source
 from fascicle.formats.tree import Tree, archive_of, has_suffix_below, open_tree, suffix_of, tree_sha256
 
@@ -70,24 +68,6 @@ def read(source: Source, options: BratOptions, report: ReadReport) -> Iterator[D
         pairs = _pairs(tree)
         for pair, identifier in zip(pairs, _ids(pairs), strict=True):
             yield _document(tree, pair, identifier, source.encoding, options)
-
-
-def write(documents: Iterable[Document], stream: BinaryIO, options: None, report: WriteReport) -> None:
-    """Writes documents as a zip, see `fascicle.formats.brat_write`.
-
-    Raises:
-        InputError: an id or a type that the format cannot hold.
-    """
-    write_zip(documents, stream, report)
-
-
-def write_folder(documents: Iterable[Document], folder: Path, options: None, report: WriteReport) -> None:
-    """Writes documents as pairs of files into an empty folder, see `fascicle.formats.brat_write`.
-
-    Raises:
-        InputError: an id or a type that the format cannot hold.
-    """
-    write_to_folder(documents, folder, report)
 
 
 def holds_annotation(path: str) -> bool:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 import zipfile
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from itertools import count
 from pathlib import Path
 from typing import BinaryIO, Final
@@ -38,6 +39,9 @@ _MODE: Final = 0o100644 << 16
 _UNIX: Final = 3
 _NOT_A_WORD: Final = re.compile(r"[\s\x00-\x1f\x7f-\x9f]")
 _ENDS_LINE: Final = re.compile(r"[\n\r\0]")
+
+
+Files = tuple[tuple[str, bytes], ...]
 
 
 def is_zip_name(path: str) -> bool:
@@ -78,57 +82,66 @@ def _other_file(folder: Path) -> str:
     return min((f"{stem.name}{TEXT}" for stem, found in suffixes.items() if found == {TEXT}), default="")
 
 
-def write_zip(documents: Iterable[Document], stream: BinaryIO, report: WriteReport) -> None:
-    """Writes documents into a zip; see `write_to_folder`."""
+@contextmanager
+def into_zip(stream: BinaryIO) -> Iterator[Callable[[Files], None]]:
+    """Gives the function that puts the files of one document into a zip."""
     with zipfile.ZipFile(stream, "w") as archive:
-        for name, content in _files(documents, report):
-            info = zipfile.ZipInfo(name, date_time=_DATE)
-            info.compress_type, info.external_attr, info.create_system = zipfile.ZIP_DEFLATED, _MODE, _UNIX
-            archive.writestr(info, content)
+
+        def put(files: Files) -> None:
+            for name, content in files:
+                info = zipfile.ZipInfo(name, date_time=_DATE)
+                info.compress_type, info.external_attr, info.create_system = zipfile.ZIP_DEFLATED, _MODE, _UNIX
+                archive.writestr(info, content)
+
+        yield put
 
 
-def write_to_folder(documents: Iterable[Document], folder: Path, report: WriteReport) -> None:
-    """Writes documents into a folder, two files each.
+def into_folder(folder: Path) -> Callable[[Files], None]:
+    """Gives the function that puts the files of one document into an empty folder.
+
+    It raises an `InputError` where the file system does not tell two ids apart; nothing of the second is written.
+    """
+
+    def put(files: Files) -> None:
+        for name, content in files:
+            try:
+                with (folder / name).open("xb") as stream:
+                    stream.write(content)
+            except FileExistsError:
+                raise InputError(
+                    f"two documents would both be in the file {name!r}, since this file system does not tell their ids "
+                    "apart; write a .zip"
+                ) from None
+
+    return put
+
+
+def encoder() -> Callable[[Document, WriteReport], Files]:
+    """Gives the function that makes the two files of a document.
 
     Links become N lines, attributes A lines, those named ``AnnotatorNotes`` notes. Counted as lost are scores, sources
     other than gold, links and attributes that a line cannot hold, and a NUL in the text (a blank stands for it). A
     mention that two sources have is written once. A text that begins with U+FEFF gets another one in front, since
     readers take the first for a byte order mark.
 
-    Args:
-        documents: may be a stream.
-        folder: empty.
-        report: receives what was lost.
-
-    Raises:
-        InputError: two documents of one id, an id that cannot name a file, or a type that a line cannot hold.
+    It raises an `InputError` for two documents of one id, an id that cannot name a file, or a type that a line cannot
+    hold.
     """
-    for name, content in _files(documents, report):
-        try:
-            with (folder / name).open("xb") as stream:
-                stream.write(content)
-        except FileExistsError:
-            raise InputError(
-                f"two documents would both be in the file {name!r}, since this file system does not tell their ids "
-                "apart; write a .zip"
-            ) from None
-
-
-def _files(documents: Iterable[Document], report: WriteReport) -> Iterator[tuple[str, bytes]]:
-    """Name and content of each file."""
     names: set[str] = set()
-    for document in documents:
+
+    def encode(document: Document, report: WriteReport) -> Files:
         name = _name(document)
         if name in names:
             raise InputError(f"two documents have the id {document.id!r}, which names their files; rename one of them")
-        names.add(name)
         text = document.text.replace("\0", " ")
         if text != document.text:
             report.lose("nul", document)
-        yield name + TEXT, (_MARK + text if text.startswith(_MARK) else text).encode()
-        lines = _lines(document, text, report)
-        yield name + _ANN, "".join(f"{line}\n" for line in lines).encode()
-        report.documents += 1
+        content = (_MARK + text if text.startswith(_MARK) else text).encode()
+        lines = "".join(f"{line}\n" for line in _lines(document, text, report)).encode()
+        names.add(name)
+        return ((name + TEXT, content), (name + _ANN, lines))
+
+    return encode
 
 
 def _name(document: Document) -> str:

@@ -6,16 +6,15 @@ one it was. The text of a document is its tokens joined by one space, also acros
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import BinaryIO, Final
+from typing import Final
 
 from fascicle.core.document import Document, Event
 from fascicle.core.tags import TagCensus, decode_tags, is_tag, split_tag
 from fascicle.errors import FormatError, UsageError
 from fascicle.formats.collect import TokenMention, joined_document
-from fascicle.formats.conll_write import ConllWriteOptions, write_documents
-from fascicle.formats.report import ReadReport, WriteReport
+from fascicle.formats.report import ReadReport
 from fascicle.formats.source import MAX_LINE, STDIN, Source, lines, open_bytes
 
 STEP: Final = "conll"
@@ -99,15 +98,6 @@ def read(source: Source, options: ConllOptions, report: ReadReport) -> Iterator[
         document = _document(identifier, block, census, unbroken=not parser.breaks)
         events = (*parser.repairs(), *(parser.notes() if number == 1 else ()))
         yield document.with_events(*events) if events else document
-
-
-def write(documents: Iterable[Document], stream: BinaryIO, options: ConllWriteOptions, report: WriteReport) -> None:
-    """Writes documents as TAB-separated IOB2, see `fascicle.formats.conll_write`.
-
-    Raises:
-        InputError: a document without words, or a word or type that a line cannot hold.
-    """
-    write_documents(documents, stream, options, report)
 
 
 _Sentence = tuple[list[str], list[list[str]]]  # tokens; for each layer its tags

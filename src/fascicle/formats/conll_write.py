@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise
-from typing import BinaryIO
 
 from fascicle.core.document import Document, Mention
 from fascicle.core.spans import Span
@@ -32,26 +32,24 @@ class ConllWriteOptions:
             raise UsageError(f"layers = {self.layers} is not allowed; give 1 or more")
 
 
-def write_documents(
-    documents: Iterable[Document], stream: BinaryIO, options: ConllWriteOptions, report: WriteReport
-) -> None:
-    """Writes documents, and counts in the report what the format cannot hold.
+def encoder(options: ConllWriteOptions) -> Callable[[Document, WriteReport], bytes]:
+    """Gives the function that makes the lines of one document.
 
-    Lost are ids, text between words, and mentions that are discontinuous, that do not begin and end with a word, that
-    reach across sentences, or that find no layer.
-
-    Raises:
-        InputError: a document without words, or a word or type that a line cannot hold.
+    It counts what the format cannot hold: mentions that do not begin and end with a word, that reach across sentences,
+    or that find no layer. It raises an `InputError` for a document without words, or with a word or a type that a line
+    cannot hold.
     """
-    for document in documents:
-        if options.docstart:
-            stream.write("\t".join(["-DOCSTART-", *["O"] * options.layers]).encode() + b"\n\n")
-        rows = _tags(document, options, report)
-        for sentence in _sentences(document):
-            for at in sentence:
-                stream.write("\t".join([_token(document, at), *(layer[at] for layer in rows)]).encode() + b"\n")
-            stream.write(b"\n")
-        report.documents += 1
+    return partial(_encoded, options=options)
+
+
+def _encoded(document: Document, report: WriteReport, *, options: ConllWriteOptions) -> bytes:
+    rows = _tags(document, options, report)
+    mark = "\t".join(["-DOCSTART-", *["O"] * options.layers]) + "\n\n" if options.docstart else ""
+    parts = [mark]
+    for sentence in _sentences(document):
+        parts += ["\t".join([_token(document, at), *(layer[at] for layer in rows)]) + "\n" for at in sentence]
+        parts.append("\n")
+    return "".join(parts).encode()
 
 
 def _tags(document: Document, options: ConllWriteOptions, report: WriteReport) -> list[list[str]]:

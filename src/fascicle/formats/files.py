@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
@@ -13,7 +14,9 @@ from typing import Any, BinaryIO, Final
 import msgspec
 
 import fascicle.formats.brat as brat
+import fascicle.formats.brat_write as brat_write
 import fascicle.formats.conll as conll
+import fascicle.formats.conll_write as conll_write
 import fascicle.formats.jsonl as jsonl
 import fascicle.formats.native as native
 import fascicle.formats.plain as plain
@@ -21,20 +24,22 @@ import fascicle.formats.pubtator as pubtator
 from fascicle.core.document import Document, Event
 from fascicle.errors import InputError, UsageError
 from fascicle.formats.atomic import atomic_folder, output
-from fascicle.formats.brat_write import check_place, is_zip_name
-from fascicle.formats.conll_write import ConllWriteOptions
 from fascicle.formats.detection import by_suffix, detect
 from fascicle.formats.report import ReadReport, WriteReport
 from fascicle.formats.source import STDIN, Source, stem
 from fascicle.formats.tree import is_there
+from fascicle.formats.writing import Encode, Put, write_each
 
 STEP: Final = "reading"
 ORIGINAL_ID: Final = "original-id"
 
 Reader = Callable[[Source, Any, ReadReport], Iterator[Document]]
-Writer = Callable[[Iterable[Document], BinaryIO, Any, WriteReport], None]
-FolderWriter = Callable[[Iterable[Document], Path, Any, WriteReport], None]
 PathLike = str | Path
+
+
+@contextmanager
+def _as_it_is(stream: BinaryIO) -> Iterator[Put]:
+    yield stream.write
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,49 +48,52 @@ class Format:
 
     Attributes:
         reader: streams the documents of a source.
-        writer: writes documents to a binary stream.
+        encoder: takes options, and gives the function that makes of one document what is written of it.
         suffixes: of its files, the first one the usual one.
         read_options: class of the reader's options, if it has any.
         write_options: class of the writer's options, if it has any.
         may_be_empty: whether a file without documents is no error.
-        folder_writer: writes documents into an empty folder, for a format of several files. A folder is then one
-            source of the reader too, and ``writer`` writes a zip.
+        writer: opens a stream for what the encoder makes; bytes are written as they are by default.
+        folder_writer: the same for an empty folder, for a format of several files. A folder is then one source of the
+            reader too, and ``writer`` writes a zip.
     """
 
     reader: Reader
-    writer: Writer
+    encoder: Callable[[Any], Encode]
     suffixes: tuple[str, ...]
     read_options: type[Any] | None = None
     write_options: type[Any] | None = None
     may_be_empty: bool = False
-    folder_writer: FolderWriter | None = None
+    writer: Callable[[BinaryIO], AbstractContextManager[Put]] = _as_it_is
+    folder_writer: Callable[[Path], Put] | None = None
 
 
 FORMATS: Final[Mapping[str, Format]] = MappingProxyType(
     {
         "brat": Format(
             reader=brat.read,
-            writer=brat.write,
+            encoder=lambda _: brat_write.encoder(),
             suffixes=(".zip", ".ann", ".a1", ".a2"),
             read_options=brat.BratOptions,
-            folder_writer=brat.write_folder,
+            writer=brat_write.into_zip,
+            folder_writer=brat_write.into_folder,
         ),
         "conll": Format(
             reader=conll.read,
-            writer=conll.write,
+            encoder=conll_write.encoder,
             suffixes=(".conll", ".iob2", ".iob", ".bio", ".tsv"),
             read_options=conll.ConllOptions,
-            write_options=ConllWriteOptions,
+            write_options=conll_write.ConllWriteOptions,
         ),
         "jsonl": Format(
             reader=jsonl.read,
-            writer=jsonl.write,
+            encoder=lambda _: jsonl.encode,
             suffixes=(".jsonl", ".json", ".jsonlines"),
             read_options=jsonl.JsonlOptions,
         ),
-        "native": Format(reader=native.read, writer=native.write, suffixes=(".fascicle.jsonl", ".jsonl")),
-        "plain": Format(reader=plain.read, writer=plain.write, suffixes=(".txt",), may_be_empty=True),
-        "pubtator": Format(reader=pubtator.read, writer=pubtator.write, suffixes=(".pubtator", ".txt")),
+        "native": Format(reader=native.read, encoder=lambda _: native.encode, suffixes=(".fascicle.jsonl", ".jsonl")),
+        "plain": Format(reader=plain.read, encoder=lambda _: plain.encoder(), suffixes=(".txt",), may_be_empty=True),
+        "pubtator": Format(reader=pubtator.read, encoder=lambda _: pubtator.encode, suffixes=(".pubtator", ".txt")),
     }
 )
 
@@ -137,6 +145,7 @@ def write(
     format: str = "auto",  # noqa: A002
     options: Any = None,
     overwrite: bool = False,
+    report: WriteReport | None = None,
 ) -> WriteReport:
     """Writes documents to a file or folder, which takes its name only when it is complete.
 
@@ -147,9 +156,11 @@ def write(
         format: a name of `FORMATS`, or ``"auto"``: told by the suffix.
         options: of the format's ``write_options`` class; defaults by default.
         overwrite: replace an existing file, or a folder that holds nothing but files of the format.
+        report: where to count; a new one by default. One whose ``aside`` keeps going sets documents aside that the
+            format cannot hold at all.
 
     Returns:
-        What was written, and what the format could not hold.
+        The report: what was written, and what the format could not hold.
 
     Raises:
         UsageError: an unknown format, options of another format, or a file for a format of several files.
@@ -160,15 +171,16 @@ def write(
     chosen = _named(name)
     _check_options(options, chosen.write_options, name)
     options = options if options is not None or chosen.write_options is None else chosen.write_options()
-    report = WriteReport()
+    report = WriteReport() if report is None else report
+    encode = chosen.encoder(options)
     if chosen.folder_writer is not None:
-        check_place(str(path), overwrite=overwrite)
-        if not is_zip_name(str(path)):
+        brat_write.check_place(str(path), overwrite=overwrite)
+        if not brat_write.is_zip_name(str(path)):
             with atomic_folder(path, overwrite=overwrite) as folder:
-                chosen.folder_writer(documents, folder, options, report)
+                write_each(documents, encode, chosen.folder_writer(folder), report=report)
             return report
-    with output(path, overwrite=overwrite) as stream:
-        chosen.writer(documents, stream, options, report)
+    with output(path, overwrite=overwrite) as stream, chosen.writer(stream) as put:
+        write_each(documents, encode, put, report=report)
     return report
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any, BinaryIO, Final
+from typing import Any, Final
 
 import msgspec
 
@@ -61,20 +61,17 @@ def read(source: Source, options: JsonlOptions, report: ReadReport) -> Iterator[
         yield document_of(group, source, number, report)
 
 
-def write(documents: Iterable[Document], stream: BinaryIO, options: None, report: WriteReport) -> None:
-    """Writes ``{id, text, sentences, entities: [{start, end, type}]}``, one object per line.
+def encode(document: Document, report: WriteReport) -> bytes:
+    """Makes ``{id, text, sentences, entities: [{start, end, type}]}``, one object on a line.
 
-    Offsets are code points, ends exclusive; a discontinuous mention has ``spans`` too. Words, links, scores, sources
-    and events are not written (the native format holds them).
+    Offsets are code points, ends exclusive; a discontinuous mention has ``spans`` too.
     """
-    for document in documents:
-        record: dict[str, Any] = {"id": document.id, "text": document.text}
-        if document.sentences is not None:
-            record["sentences"] = document.sentences
-        record["entities"] = [_entity(mention) for mention in document.mentions]
-        stream.write(_ENCODER.encode(record) + b"\n")
-        report.documents += 1
-        report.mentions += len(document.mentions)
+    record: dict[str, Any] = {"id": document.id, "text": document.text}
+    if document.sentences is not None:
+        record["sentences"] = document.sentences
+    record["entities"] = [_entity(mention) for mention in document.mentions]
+    report.mentions += len(document.mentions)
+    return _ENCODER.encode(record) + b"\n"
 
 
 def _entity(mention: Mention) -> dict[str, Any]:

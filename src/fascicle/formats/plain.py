@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import BinaryIO
 
 from fascicle.core.document import Document
 from fascicle.errors import InputError, UsageError
@@ -27,19 +26,22 @@ def read(source: Source, options: None, report: ReadReport) -> Iterator[Document
         raise InputError(f"{source.path}: {error}") from None
 
 
-def write(documents: Iterable[Document], stream: BinaryIO, options: None, report: WriteReport) -> None:
-    """Writes the text of one document; its annotation is counted as lost.
+def encoder() -> Callable[[Document, WriteReport], bytes]:
+    """Gives the function that makes the text of the one document; its annotation is counted as lost.
 
-    Raises:
-        UsageError: there are several documents.
+    It raises a `UsageError` for a second document.
     """
-    for document in documents:
-        if report.documents:
+    written: list[str] = []
+
+    def encode(document: Document, report: WriteReport) -> bytes:
+        if written:
             raise UsageError("a plain text file holds one document, but there are several; write jsonl or native")
-        stream.write(document.text.encode())
-        report.documents += 1
+        written.append(document.id)
         for mention in document.mentions:
             report.lose("annotation", document, mention)
+        return document.text.encode()
+
+    return encode
 
 
 def files_of(folder: Path) -> list[Path]:

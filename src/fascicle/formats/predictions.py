@@ -102,15 +102,20 @@ def write(path: str | Path, predictions: Iterable[Prediction], *, overwrite: boo
 def write_jsonl(predictions: Iterable[Prediction], stream: BinaryIO) -> None:
     """Writes predictions, one per line; attributes of mentions are left out."""
     for prediction in predictions:
-        bare = tuple(msgspec.structs.replace(m, attributes=()) if m.attributes else m for m in prediction.mentions)
-        line = _Line(
-            fascicle_predictions=SCHEMA,
-            id=prediction.id,
-            sha256=prediction.sha256,
-            mentions=bare,
-            events=prediction.events,
-        )
-        stream.write(_ENCODER.encode(line) + b"\n")
+        stream.write(json_line(prediction))
+
+
+def json_line(prediction: Prediction) -> bytes:
+    """One prediction as one line; attributes of mentions are left out."""
+    bare = tuple(msgspec.structs.replace(m, attributes=()) if m.attributes else m for m in prediction.mentions)
+    line = _Line(
+        fascicle_predictions=SCHEMA,
+        id=prediction.id,
+        sha256=prediction.sha256,
+        mentions=bare,
+        events=prediction.events,
+    )
+    return _ENCODER.encode(line) + b"\n"
 
 
 def write_tsv(predictions: Iterable[Prediction], stream: BinaryIO) -> None:
@@ -119,22 +124,34 @@ def write_tsv(predictions: Iterable[Prediction], stream: BinaryIO) -> None:
     Raises:
         InputError: an id or a type with a TAB or a line break, or the same mention from two sources.
     """
-    stream.write("\t".join(HEADER).encode() + b"\n")
+    stream.write(tsv_header())
     for prediction in predictions:
-        if len({(m.type, m.spans) for m in prediction.mentions}) < len(prediction.mentions):
-            raise InputError(
-                f"document {prediction.id!r} has the same mention from two sources, which TSV cannot tell apart; "
-                "choose one source, or write JSON Lines"
-            )
-        for mention in prediction.mentions:
-            columns = (
-                _unbroken(prediction.id, "document id"),
-                _unbroken(mention.type, "type"),
-                ";".join(str(start) for start, _ in mention.spans),
-                ";".join(str(end) for _, end in mention.spans),
-                "" if mention.score is None else repr(float(mention.score)),
-            )
-            stream.write("\t".join(columns).encode() + b"\n")
+        stream.write(tsv_lines(prediction))
+
+
+def tsv_header() -> bytes:
+    """The first line of a TSV."""
+    return "\t".join(HEADER).encode() + b"\n"
+
+
+def tsv_lines(prediction: Prediction) -> bytes:
+    """The lines of one prediction, see `write_tsv`."""
+    if len({(m.type, m.spans) for m in prediction.mentions}) < len(prediction.mentions):
+        raise InputError(
+            f"document {prediction.id!r} has the same mention from two sources, which TSV cannot tell apart; "
+            "choose one source, or write JSON Lines"
+        )
+    rows = []
+    for mention in prediction.mentions:
+        columns = (
+            _unbroken(prediction.id, "document id"),
+            _unbroken(mention.type, "type"),
+            ";".join(str(start) for start, _ in mention.spans),
+            ";".join(str(end) for _, end in mention.spans),
+            "" if mention.score is None else repr(float(mention.score)),
+        )
+        rows.append("\t".join(columns) + "\n")
+    return "".join(rows).encode()
 
 
 def read(source: Source, *, mention_source: str = "") -> Iterator[Prediction]:

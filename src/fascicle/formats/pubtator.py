@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import BinaryIO, Final
+from typing import Final
 
 from fascicle.core.document import Document, Event, Link, Mention, Section
 from fascicle.errors import FormatError, InputError
@@ -56,8 +56,8 @@ def read(source: Source, options: None, report: ReadReport) -> Iterator[Document
         yield _document(block, source)
 
 
-def write(documents: Iterable[Document], stream: BinaryIO, options: None, report: WriteReport) -> None:
-    """Writes documents as PubTator.
+def encode(document: Document, report: WriteReport) -> bytes:
+    """Makes the lines of one document.
 
     The section ``title`` is the title; a document without one is all title. Line breaks in the text become blanks
     (offsets stay), which is counted; so are discontinuous mentions, which the format cannot hold.
@@ -65,21 +65,19 @@ def write(documents: Iterable[Document], stream: BinaryIO, options: None, report
     Raises:
         InputError: an id, a type or a concept id that would break the lines.
     """
-    for document in documents:
-        text = re.sub(r"[\r\n\0]", " ", document.text)
-        if text != document.text:
-            report.lose("line-breaks", document)
-        title = _title_end(document)
-        identifier = _clean(document.id, "id", document, forbidden="|\t\r\n")
-        rows = [f"{identifier}|t|{text[:title]}", f"{identifier}|a|{text[title + 1 :]}"]
-        for mention in document.mentions:
-            if len(mention.spans) > 1:
-                report.lose("discontinuous", document, mention)
-                continue
-            rows.append("\t".join(_columns(mention, document, text)))
-            report.mentions += 1
-        stream.write(("\n".join(rows) + "\n\n").encode())
-        report.documents += 1
+    text = re.sub(r"[\r\n\0]", " ", document.text)
+    if text != document.text:
+        report.lose("line-breaks", document)
+    title = _title_end(document)
+    identifier = _clean(document.id, "id", document, forbidden="|\t\r\n")
+    rows = [f"{identifier}|t|{text[:title]}", f"{identifier}|a|{text[title + 1 :]}"]
+    for mention in document.mentions:
+        if len(mention.spans) > 1:
+            report.lose("discontinuous", document, mention)
+            continue
+        rows.append("\t".join(_columns(mention, document, text)))
+        report.mentions += 1
+    return ("\n".join(rows) + "\n\n").encode()
 
 
 @dataclass(kw_only=True)

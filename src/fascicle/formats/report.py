@@ -126,17 +126,26 @@ class WriteReport:
     examples: dict[str, str] = field(default_factory=dict)
     aside: SetAside = field(default_factory=SetAside)
 
-    def lose(self, code: str, document: Document, mention: Mention | None = None) -> None:
-        """Counts one thing that the format cannot hold.
+    def lose(self, code: str, document: Document, mention: Mention | None = None, *, count: int = 1) -> None:
+        """Counts what the format cannot hold.
 
         Args:
             code: short stable name, e.g. ``"discontinuous"``.
-            document: where it stands.
+            document: where it is.
             mention: the mention, if it is one.
+            count: how often.
         """
-        self.losses[code] += 1
+        self.losses[code] += count
         where = f" at {mention.spans}" if mention is not None else ""
         self.examples.setdefault(code, f"{document.id}{where}")
+
+    def add(self, other: WriteReport) -> None:
+        """Counts what another report counts, but not what that one set aside."""
+        self.documents += other.documents
+        self.mentions += other.mentions
+        self.losses.update(other.losses)
+        for code, where in other.examples.items():
+            self.examples.setdefault(code, where)
 
     def lines(self) -> list[str]:
         """The losses as sentences, for a person."""
