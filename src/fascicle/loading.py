@@ -1,4 +1,7 @@
-"""``load``: a name, a folder or a dictionary -> a predictor. The one place that knows the runtime and, lazily, torch models."""
+"""``load``: a name, a folder or a dictionary -> a predictor.
+
+The one place that knows the runtime and, lazily, torch models.
+"""
 
 from __future__ import annotations
 

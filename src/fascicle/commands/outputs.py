@@ -17,7 +17,7 @@ import msgspec
 from fascicle.commands.textview import TextView
 from fascicle.core.document import Document
 from fascicle.errors import OutputError
-from fascicle.formats.atomic import check_target, output
+from fascicle.formats.atomic import Opened, check_target, output
 from fascicle.formats.brat_write import check_place
 from fascicle.formats.files import write
 from fascicle.formats.predictions import json_line, prediction_of, tsv_header, tsv_lines
@@ -56,11 +56,11 @@ def refuse_inputs_as_outputs(read: Iterable[str | None], written: Iterable[str |
         OutputError: an output is one of the inputs, or a folder that holds one.
     """
     inputs = {Path(path).resolve() for path in read if path is not None and path != STDIN}
+    taken = inputs.union(*({place.parent, *place.parent.parents} for place in inputs))
     for path in written:
         if path is None or str(path) == STDOUT:
             continue
-        place = Path(path).resolve()
-        if any(place == given or place in given.parents for given in inputs):
+        if Path(path).resolve() in taken:
             raise OutputError(f"{path} is one of the inputs and would be lost; give another name to write to")
 
 
@@ -178,6 +178,7 @@ def write_documents(
     look: Look,
     overwrite: bool = False,
     report: WriteReport | None = None,
+    opened: Opened = output,
 ) -> WriteReport:
     """Writes documents in a format of `OUTPUTS`.
 
@@ -188,6 +189,7 @@ def write_documents(
         overwrite: replace an existing file.
         report: where to count; a new one by default. One whose ``aside`` keeps going sets documents aside that the
             format cannot hold at all.
+        opened: opens a format of one file for writing.
 
     Returns:
         The report: what was written, and what the format could not hold.
@@ -199,12 +201,12 @@ def write_documents(
     report = WriteReport() if report is None else report
     writer = OUTPUTS[look.format].writer
     if writer == "native":
-        return write(path, documents, format=writer, overwrite=overwrite, report=report)
+        return write(path, documents, format=writer, overwrite=overwrite, report=report, opened=opened)
     if writer:
         chosen = (_only(document, look.source) for document in documents)
         ready = map(_with_words, chosen) if writer == "conll" else chosen
-        return write(path, ready, format=writer, overwrite=overwrite, report=report)
-    with output(path, overwrite=overwrite) as stream:
+        return write(path, ready, format=writer, overwrite=overwrite, report=report, opened=opened)
+    with opened(path, overwrite=overwrite) as stream:
         if look.format == "text":
             _view(documents, stream, look, report)
         else:

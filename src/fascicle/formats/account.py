@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Final
 
+from fascicle.core.document import Document, Event
 from fascicle.core.wording import counted
 from fascicle.errors import InputError
 from fascicle.formats.report import ReadReport, SetAside, WriteReport
@@ -15,6 +16,49 @@ _COUNTS: Final = ("written", "mentions")
 
 class AccountError(RuntimeError):
     """Documents are missing from the account, or are counted twice: a fault of the program, never of its input."""
+
+
+class EventCounts:
+    """Counts events by kind and code, and remembers the first of each.
+
+    Attributes:
+        counts: ``(kind, code)`` -> how often.
+        first: ``(kind, code)`` -> message of the first one, and where it was.
+    """
+
+    def __init__(self) -> None:
+        """Starts with nothing."""
+        self.counts: Counter[tuple[str, str]] = Counter()
+        self.first: dict[tuple[str, str], str] = {}
+
+    def observe(self, documents: Iterable[Document]) -> Iterator[Document]:
+        """Counts the events of documents that pass by."""
+        for document in documents:
+            self.see(document)
+            yield document
+
+    def see(self, document: Document) -> None:
+        """Counts the events of one document."""
+        for event in document.events:
+            self.add(event, document.id)
+
+    def add(self, event: Event, where: str) -> None:
+        """Counts one event of a document."""
+        self.count((event.kind, event.code), 1, f"{event.message}; first in {where}")
+
+    def count(self, key: tuple[str, str], count: int, first: str) -> None:
+        """Counts something that happened several times."""
+        self.counts[key] += count
+        self.first.setdefault(key, first)
+
+    def state(self) -> list[tuple[str, str, int, str]]:
+        """All counts, as `restore` takes them."""
+        return [(kind, code, count, self.first[kind, code]) for (kind, code), count in self.counts.items()]
+
+    def restore(self, state: Iterable[tuple[str, str, int, str]]) -> None:
+        """Adds what `state` gave."""
+        for kind, code, count, first in state:
+            self.count((kind, code), count, first)
 
 
 class Account:
@@ -29,6 +73,7 @@ class Account:
         mentions: mentions that were written.
         losses: code -> how often a format could not hold something.
         examples: code -> the first document it happened in.
+        events: what was said of the documents on their way.
     """
 
     def __init__(self, *, tell: Callable[[str], None] | None = None) -> None:
@@ -49,6 +94,7 @@ class Account:
         self.mentions = 0
         self.losses: Counter[str] = Counter()
         self.examples: dict[str, str] = {}
+        self.events = EventCounts()
 
     @property
     def aside(self) -> int:
@@ -66,7 +112,6 @@ class Account:
 
     def add(self, report: WriteReport) -> None:
         """Counts one output file."""
-        self.passed()
         self.written += report.documents
         self.mentions += report.mentions
         self.losses.update(report.losses)
@@ -128,6 +173,7 @@ class Account:
             "writing": self.writing.count,
             "losses": dict(self.losses),
             "examples": dict(self.examples),
+            "events": self.events.state(),
         }
 
     def restore(self, state: dict[str, Any]) -> None:
@@ -139,6 +185,7 @@ class Account:
         self.losses.update(state["losses"])
         for code, example in state["examples"].items():
             self.examples.setdefault(code, example)
+        self.events.restore(state["events"])
         if state["written"]:
             self.passed()
 

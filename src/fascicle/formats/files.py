@@ -23,7 +23,7 @@ import fascicle.formats.plain as plain
 import fascicle.formats.pubtator as pubtator
 from fascicle.core.document import Document, Event
 from fascicle.errors import InputError, UsageError
-from fascicle.formats.atomic import atomic_folder, output
+from fascicle.formats.atomic import Opened, atomic_folder, output
 from fascicle.formats.detection import by_suffix, detect
 from fascicle.formats.report import ReadReport, WriteReport
 from fascicle.formats.source import STDIN, Source, stem
@@ -131,7 +131,10 @@ def read(
         _named(format)
     files = expanded([paths] if isinstance(paths, str | Path) else list(paths), format=format)
     names = _names(files)
-    sources = [Source(path=path, encoding=encoding, name=name) for path, name in zip(files, names, strict=True)]
+    meter = None if report is None else report.meter
+    sources = [
+        Source(path=path, encoding=encoding, name=name, meter=meter) for path, name in zip(files, names, strict=True)
+    ]
     plan = [(source, format if format != "auto" else detect(source.path)) for source in sources]
     for _, name in plan:
         _check_options(options, FORMATS[name].read_options, name)
@@ -146,6 +149,7 @@ def write(
     options: Any = None,
     overwrite: bool = False,
     report: WriteReport | None = None,
+    opened: Opened = output,
 ) -> WriteReport:
     """Writes documents to a file or folder, which takes its name only when it is complete.
 
@@ -158,6 +162,7 @@ def write(
         overwrite: replace an existing file, or a folder that holds nothing but files of the format.
         report: where to count; a new one by default. One whose ``aside`` keeps going sets documents aside that the
             format cannot hold at all.
+        opened: opens a format of one file for writing.
 
     Returns:
         The report: what was written, and what the format could not hold.
@@ -179,7 +184,7 @@ def write(
             with atomic_folder(path, overwrite=overwrite) as folder:
                 write_each(documents, encode, chosen.folder_writer(folder), report=report)
             return report
-    with output(path, overwrite=overwrite) as stream, chosen.writer(stream) as put:
+    with opened(path, overwrite=overwrite) as stream, chosen.writer(stream) as put:
         write_each(documents, encode, put, report=report)
     return report
 

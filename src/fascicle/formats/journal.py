@@ -14,6 +14,7 @@ from fascicle.errors import OutputError
 
 _KEY: Final = "fascicle_progress"
 _SCHEMA: Final = 1
+_LONGEST: Final = 1 << 16  # bytes of a header
 
 
 class Journal:
@@ -85,7 +86,7 @@ def is_journal(path: Path) -> bool:
     """Whether a file is a journal of an interrupted run."""
     try:
         with path.open("rb") as stream:
-            return _is_header(stream.readline())
+            return _is_header(stream.readline(_LONGEST))
     except OSError:
         return False
 

@@ -65,7 +65,9 @@ class PartFile:
         self._part, journal = part_of(target)
         ours = journal.exists()
         if self._part.exists() and not ours:
-            raise OutputError(f"{self._part} is no part of an interrupted run; move it elsewhere, for it stands in the way")
+            raise OutputError(
+                f"{self._part} is no part of an interrupted run; move it elsewhere, for it stands in the way"
+            )
         self._journal = Journal(journal, made_by=made_by, resume=resume)
         whole = [entry for entry in self._journal.entries if entry["bytes"] <= _size(self._part)]
         self.done: dict[str, Any] | None = whole[-1] if whole else None

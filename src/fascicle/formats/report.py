@@ -15,6 +15,7 @@ from typing import Final
 from fascicle.core.document import Document, Mention
 from fascicle.core.tags import TagCensus
 from fascicle.errors import InputError
+from fascicle.formats.source import Meter
 
 _REMEMBERED: Final = 100  # sentences; the count goes on
 
@@ -77,6 +78,7 @@ class ReadReport:
         mentions: number of their mentions.
         events: how often each ``(kind, code)`` occurred on them.
         aside: documents that could not be read.
+        meter: how much of the files was read so far.
     """
 
     formats: dict[str, str] = field(default_factory=dict)
@@ -86,6 +88,7 @@ class ReadReport:
     mentions: int = 0
     events: Counter[tuple[str, str]] = field(default_factory=Counter)
     aside: SetAside = field(default_factory=SetAside)
+    meter: Meter = field(default_factory=Meter)
 
     def observe(self, document: Document) -> None:
         """Counts one document that is about to be given out."""

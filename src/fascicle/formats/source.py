@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO, Final, cast
+from typing import Any, BinaryIO, Final, cast
 
 from fascicle.errors import FormatError, InputError, UsageError
 
@@ -24,6 +24,36 @@ MAX_DIGITS: Final = 18  # of an integer; more than any offset has
 GIVE_ENCODING: Final = "give its encoding with --encoding, or as encoding in a recipe"
 
 
+@dataclass(kw_only=True)
+class Meter:
+    """Counts the bytes that are read of files, packed as they are.
+
+    Attributes:
+        read: bytes so far.
+    """
+
+    read: int = 0
+
+
+class _Metered(io.RawIOBase):
+    """A file that counts what is read of it."""
+
+    def __init__(self, raw: io.FileIO, meter: Meter) -> None:
+        self._raw, self._meter = raw, meter
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        count = self._raw.readinto(buffer) or 0
+        self._meter.read += count
+        return count
+
+    def close(self) -> None:
+        self._raw.close()
+        super().close()
+
+
 @dataclass(frozen=True, kw_only=True)
 class Source:
     """One file to read.
@@ -32,11 +62,13 @@ class Source:
         path: the file; ``"-"`` is standard input.
         encoding: of the text, ``"utf-8"`` by default; a byte order mark at its start is skipped.
         name: what document ids are made from; the file name without its suffixes by default.
+        meter: counts what is read of the file, if it is one by itself and no standard input.
     """
 
     path: str
     encoding: str = "utf-8"
     name: str = ""
+    meter: Meter | None = None
 
     def __post_init__(self) -> None:
         """Checks the encoding, and names the source after its file."""
@@ -77,7 +109,7 @@ def telling_folders(paths: Sequence[str], names: Sequence[str]) -> list[str]:
 
 
 @contextmanager
-def open_bytes(path: str) -> Iterator[BinaryIO]:
+def open_bytes(path: str, *, meter: Meter | None = None) -> Iterator[BinaryIO]:
     """Opens a file for reading, unpacked if it is gzip (told by its first bytes, not by its name).
 
     Raises:
@@ -85,7 +117,7 @@ def open_bytes(path: str) -> Iterator[BinaryIO]:
         FormatError: the gzip data are damaged or cut off (raised while reading).
     """
     try:
-        raw = sys.stdin.buffer if path == STDIN else Path(path).open("rb")  # noqa: SIM115 - closed below
+        raw = sys.stdin.buffer if path == STDIN else _opened(path, meter)
     except OSError as error:
         raise InputError(f"the file {path} cannot be read: {error.strerror}; check the path") from None
     try:
@@ -99,6 +131,12 @@ def open_bytes(path: str) -> Iterator[BinaryIO]:
             raw.close()
 
 
+def _opened(path: str, meter: Meter | None) -> BinaryIO:
+    if meter is None:
+        return Path(path).open("rb")
+    return cast(BinaryIO, _Metered(Path(path).open("rb", buffering=0), meter))
+
+
 def lines(source: Source) -> Iterator[tuple[int, str]]:
     r"""Streams a file as ``(line number from 1, line)``, without line ends.
 
@@ -108,7 +146,7 @@ def lines(source: Source) -> Iterator[tuple[int, str]]:
         InputError: the file cannot be opened.
         FormatError: a binary file, another encoding, a line beyond `MAX_LINE`.
     """
-    with open_bytes(source.path) as stream:
+    with open_bytes(source.path, meter=source.meter) as stream:
         decoded = _decoded_lines(stream, source) if source.is_utf8 else _text_lines(stream, source)
         for number, line in enumerate(decoded, 1):
             yield number, line[:-1] if line.endswith("\r") else line
@@ -121,7 +159,7 @@ def whole_text(source: Source) -> str:
         InputError: the file cannot be opened.
         FormatError: a binary file, another encoding, a file beyond `MAX_FILE`.
     """
-    with open_bytes(source.path) as stream:
+    with open_bytes(source.path, meter=source.meter) as stream:
         data = stream.read(MAX_FILE + 1)
     if len(data) > MAX_FILE:
         raise FormatError(f"{source.path} has more than {MAX_FILE:,} bytes; split it into files below that")
