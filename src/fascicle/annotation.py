@@ -85,6 +85,7 @@ class Annotation:
             document = self.through(outcome, self.account.events)
             if document is not None:
                 yield document
+                self.account.passed(report)
                 self.seen(passage.number, passage.reached)
             if part is not None:
                 # The writer asked for the next one: all that it was given so far is in the file.
@@ -138,7 +139,6 @@ class Annotation:
             self.account.predicting.add(unanswered(outcome))
             return None
         events.see(outcome.document)
-        self.account.passed()
         return outcome.document
 
     def _state(self, at: Passage, report: WriteReport) -> dict[str, Any]:
@@ -189,6 +189,7 @@ class OfInput:
             document = run.through(outcome, self._events)
             if document is not None:
                 yield document
+                run.account.passed(self.report)
                 run.seen(passage.number, passage.reached)
         if not self.report.documents:
             raise NothingError

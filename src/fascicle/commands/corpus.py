@@ -92,13 +92,14 @@ def _documents(args: argparse.Namespace, tally: Tally) -> Iterator[Document]:
     account = tally.account
     for _, document in read_inputs([Input(name=path) for path in paths], args, report=account.reading):
         account.read += 1
-        account.passed()
         account.events.see(document)
         yield document
 
 
 def _refusing_nothing(documents: Iterator[Document], account: Account, report: WriteReport) -> Iterator[Document]:
-    yield from documents
+    for document in documents:
+        yield document
+        account.passed(report)
     account.refuse_nothing(report)
 
 

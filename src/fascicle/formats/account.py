@@ -118,10 +118,15 @@ class Account:
         for code, example in report.examples.items():
             self.examples.setdefault(code, example)
 
-    def passed(self) -> None:
-        """Says that a document is through, so that what was set aside is not all there is."""
-        self._passed = True
-        self._release()
+    def passed(self, report: WriteReport) -> None:
+        """To be called when a document went to the writer: if it was written, what was set aside is not all there is.
+
+        Args:
+            report: of the writer.
+        """
+        if report.documents and not self._passed:
+            self._passed = True
+            self._release()
 
     def refuse_nothing(self, report: WriteReport | None = None) -> None:
         """To be called when all documents have gone by, and before an output file takes its name.
@@ -186,8 +191,7 @@ class Account:
         for code, example in state["examples"].items():
             self.examples.setdefault(code, example)
         self.events.restore(state["events"])
-        if state["written"]:
-            self.passed()
+        self._passed = self._passed or bool(state["written"])
 
     def _aside(self) -> SetAside:
         return SetAside(keep_going=True, tell=self._hear)
