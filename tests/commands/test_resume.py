@@ -201,7 +201,7 @@ def texts(tmp_path: Path) -> Path:
     folder = tmp_path / "texts"
     folder.mkdir()
     draw = random.Random(2)
-    for number in range(200):
+    for number in range(400):
         (folder / f"t{number:03}.txt").write_text(" ".join(draw.choices(WORDS, k=20)), encoding="utf-8")
     (folder / "t050.txt").write_bytes(b"\x00")
     return folder
@@ -217,7 +217,7 @@ def test_a_folder_after_kills(cli: Cli, refused: Refused, names: Path, texts: Pa
     arguments = ("annotate", texts, tmp_path / "more", "--model", names, "-o")
     expected = cli(*arguments, f"{whole}/")
     assert expected.code == 3
-    for many in (40, 150):
+    for many in (40, 300):
         killed_when(lambda: out.is_dir() and len(contents(out)) > many, *arguments, f"{out}/", "--resume")  # noqa: B023
     assert all(content == contents(whole)[name] for name, content in contents(out).items())
     assert "--resume" in refused(*arguments, f"{out}/")
@@ -238,13 +238,13 @@ def test_an_input_that_changed_is_done_again(cli: Cli, names: Path, texts: Path,
     killed_when(lambda: out.is_dir() and len(contents(out)) > 60, *arguments)
     (texts / "t000.txt").write_text("no fever at all", encoding="utf-8")
     (out / "t001.jsonl").write_bytes(b"cut o")
-    (out / "t199.jsonl").write_text("mine", encoding="utf-8")
+    (out / "t399.jsonl").write_text("mine", encoding="utf-8")
     result = cli(*arguments, "--resume")
     assert result.code == 2
-    assert "t199.jsonl" in result.err
-    (out / "t199.jsonl").unlink()
+    assert "t399.jsonl" in result.err
+    (out / "t399.jsonl").unlink()
     assert cli(*arguments, "--resume").code == 3
-    assert len(contents(out)) == 199
+    assert len(contents(out)) == 399
     document = codec.decode((out / "t000.jsonl").read_bytes())
     assert (document.text, document.mentions) == (
         "no fever at all",

@@ -202,15 +202,18 @@ class _Work:
         account, args = self.tally.account, self.args
         run = Annotation(predictor=self.predictor, account=account, seen=shown.see)
         folder = Path(target.path)
+        files = FolderRun(folder, target.files, made_by=self._made_by(), overwrite=args.overwrite, resume=args.resume)
         try:
-            with FolderRun(
-                folder, target.files, made_by=self._made_by(), overwrite=args.overwrite, resume=args.resume
-            ) as files:
+            with files:
                 if files.done:
                     say(f"going on after {counted(len(files.done), 'file')} of the interrupted run")
                 for one in run.by_input(self._read(), done=files.done):
                     self._write_input(one, files)
                 account.refuse_nothing()
+        except BaseException:
+            if files.kept:
+                say(f"the files so far are kept in {folder}; give the same command with --resume to go on with them")
+            raise
         finally:
             shown.end()
 
