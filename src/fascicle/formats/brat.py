@@ -57,7 +57,7 @@ def read(source: Source, options: BratOptions, report: ReadReport) -> Iterator[D
     Args:
         source: the place.
         options: what counts as a mention.
-        report: stays as it is.
+        report: a bad file costs its document.
 
     Raises:
         InputError: a place that cannot be read.
@@ -65,9 +65,12 @@ def read(source: Source, options: BratOptions, report: ReadReport) -> Iterator[D
             zip that is not safe to read.
     """
     with open_tree(source.path, suffixes=SUFFIXES) as tree:
+        for name in tree.unnamed:
+            report.aside.add(tree.refusal(name))
         pairs = _pairs(tree)
         for pair, identifier in zip(pairs, _ids(pairs), strict=True):
-            yield _document(tree, pair, identifier, source.encoding, options)
+            with report.aside.one():
+                yield _document(tree, pair, identifier, source.encoding, options)
 
 
 def holds_annotation(path: str) -> bool:
@@ -94,6 +97,19 @@ class _Pair:
     stem: str
     text: str = ""
     annotations: list[str] = field(default_factory=list)
+    second: str = ""
+
+    def check(self, tree: Tree) -> None:
+        """Raises a `FormatError` for two texts of one name, or none."""
+        if self.second:
+            raise FormatError(
+                f"{tree.place(self.second)} and {self.text} are two texts of one name; rename one of them"
+            )
+        if not self.text:
+            raise FormatError(
+                f"{tree.place(self.annotations[0])} has no text {PurePosixPath(self.stem).name}{TEXT} beside it; "
+                "add the text, or take the annotation away"
+            )
 
 
 @dataclass(kw_only=True)
@@ -113,15 +129,9 @@ def _pairs(tree: Tree) -> list[_Pair]:
         if suffix != TEXT:
             pair.annotations.append(name)
         elif pair.text:
-            raise FormatError(f"{tree.place(name)} and {pair.text} are two texts of one name; rename one of them")
+            pair.second = name
         else:
             pair.text = name
-    for pair in pairs.values():
-        if not pair.text:
-            raise FormatError(
-                f"{tree.place(pair.annotations[0])} has no text {PurePosixPath(pair.stem).name}{TEXT} beside it; "
-                "add the text, or take the annotation away"
-            )
     return sorted(pairs.values(), key=lambda pair: pair.stem.split("/"))
 
 
@@ -132,6 +142,7 @@ def _ids(pairs: Sequence[_Pair]) -> list[str]:
 
 
 def _document(tree: Tree, pair: _Pair, identifier: str, encoding: str, options: BratOptions) -> Document:
+    pair.check(tree)
     text, marked = tree.text(pair.text, encoding)
     standoff = Standoff()
     for name in pair.annotations:

@@ -12,10 +12,11 @@ from typing import Final
 
 from fascicle.core.document import Document, Event
 from fascicle.core.tags import TagCensus, decode_tags, is_tag, split_tag
-from fascicle.errors import FormatError, UsageError
+from fascicle.errors import FormatError, InputError, UsageError
 from fascicle.formats.collect import TokenMention, joined_document
+from fascicle.formats.grouping import sound
 from fascicle.formats.report import ReadReport
-from fascicle.formats.source import MAX_LINE, STDIN, Source, lines, open_bytes
+from fascicle.formats.source import MAX_LINE, STDIN, Line, Source, lines, lines_or_errors, open_bytes, text_of
 
 STEP: Final = "conll"
 DOCUMENTS: Final = ("auto", "sentence", "file", "docstart")
@@ -85,7 +86,7 @@ def read(source: Source, options: ConllOptions, report: ReadReport) -> Iterator[
     Args:
         source: the file.
         options: columns, and what is a document.
-        report: receives the census of the tags.
+        report: receives the census of the tags. A bad row costs the document that it is in.
 
     Raises:
         FormatError: a line without a tag column, or with a tag of no scheme.
@@ -95,16 +96,19 @@ def read(source: Source, options: ConllOptions, report: ReadReport) -> Iterator[
     parser = _Parser(source, options)
     for number, block in enumerate(_documents(parser.sentences(), mode), 1):
         identifier = source.name if mode == "file" else f"{source.name}:{number}"
-        document = _document(identifier, block, census, unbroken=not parser.breaks)
-        events = (*parser.repairs(), *(parser.notes() if number == 1 else ()))
-        yield document.with_events(*events) if events else document
+        with report.aside.one():
+            document = _document(identifier, sound(block), census, unbroken=not parser.breaks)
+            events = (*parser.repairs(), *(parser.notes() if number == 1 else ()))
+            yield document.with_events(*events) if events else document
 
 
+_Row = tuple[str, list[str]]  # token; its tag in each layer
 _Sentence = tuple[list[str], list[list[str]]]  # tokens; for each layer its tags
+_Given = _Sentence | InputError | None
 
 
 class _Parser:
-    """Turns lines into sentences; a ``None`` stands for a ``-DOCSTART-`` line."""
+    """Turns lines into sentences; ``None`` stands for a ``-DOCSTART-`` line, an error for a sentence with a bad row."""
 
     def __init__(self, source: Source, options: ConllOptions) -> None:
         self._source = source
@@ -116,34 +120,41 @@ class _Parser:
         self._missing = 0
         self.breaks = 0
 
-    def sentences(self) -> Iterator[_Sentence | None]:
-        rows: list[tuple[str, list[str]]] = []
-        for number, line in lines(self._source):
-            bare = line.strip(" \t")
-            if bare and not bare.startswith(_MARK):
-                if not (self._options.comment and line.startswith(self._options.comment)):
-                    rows.append(self._row(line, number))
+    def sentences(self) -> Iterator[_Given]:
+        rows: list[_Row] = []
+        broken: FormatError | None = None
+        for number, line in lines_or_errors(self._source):
+            bare = line.strip(" \t") if isinstance(line, str) else ""
+            if isinstance(line, FormatError) or (bare and not bare.startswith(_MARK)):
+                if broken is None and not self._is_comment(line):
+                    try:
+                        rows.append(self._row(text_of(line), number))
+                    except FormatError as error:
+                        broken = error
                 continue
-            if rows:
+            if rows or broken:
                 self.breaks += 1
-                yield _transposed(rows)
-                rows = []
+                yield broken or _transposed(rows)
+                rows, broken = [], None
             if bare:
                 self.breaks += 1
                 yield None
-        if rows:
-            yield _transposed(rows)
+        if rows or broken:
+            yield broken or _transposed(rows)
 
-    def _row(self, line: str, number: int) -> tuple[str, list[str]]:
-        if self._tab is None:
-            self._tab = "\t" in line
+    def _is_comment(self, line: Line) -> bool:
+        mark = self._options.comment
+        return bool(mark) and isinstance(line, str) and line.startswith(mark)
+
+    def _row(self, line: str, number: int) -> _Row:
+        by_tab = self._tab if self._tab is not None else "\t" in line
         # str.split() would also split at the other spaces of Unicode, which may stand in tokens.
-        columns = line.split("\t") if self._tab else [part for part in line.split(" ") if part]
+        columns = line.split("\t") if by_tab else [part for part in line.split(" ") if part]
         try:
             token, tags = self._chosen(columns)
         except IndexError:
             if not line.startswith(" ") or len(columns) != 1:
-                raise self._error(number, self._columns_message(columns)) from None
+                raise self._error(number, self._columns_message(columns, by_tab=by_tab)) from None
             token, tags = self._chosen(["", *columns])
         try:
             for tag in tags:
@@ -152,6 +163,7 @@ class _Parser:
                     self._known.add(tag)
         except ValueError as error:
             raise self._error(number, f"{error}; say which column holds the tags, if it is not this one") from None
+        self._tab = by_tab
         self._watch(columns)
         self._missing += not token
         return token or _LOST, tags
@@ -169,10 +181,10 @@ class _Parser:
             raise IndexError
         return columns[token_at], [columns[at] for at in tags_at]
 
-    def _columns_message(self, columns: list[str]) -> str:
+    def _columns_message(self, columns: list[str], *, by_tab: bool) -> str:
         wanted = self._options.tag_columns
         places = "any other column" if wanted is None else ", ".join(map(str, wanted))
-        separator = "TAB" if self._tab else "blank"
+        separator = "TAB" if by_tab else "blank"
         return (
             f"found {len(columns)} {separator}-separated column(s), but the token is expected in column "
             f"{self._options.token_column} and a tag in {places} (from 0; -1 is the last)"
@@ -209,7 +221,7 @@ class _Parser:
         return FormatError(f"{self._source.path}:{number}: {message}")
 
 
-def _transposed(rows: list[tuple[str, list[str]]]) -> _Sentence:
+def _transposed(rows: list[_Row]) -> _Sentence:
     layers = max(len(tags) for _, tags in rows)
     columns = [[tags[at] if at < len(tags) else "O" for _, tags in rows] for at in range(layers)]
     return [token for token, _ in rows], columns
@@ -221,10 +233,13 @@ def _mode(source: Source, options: ConllOptions) -> str:
     if source.path == STDIN:
         raise UsageError("standard input is read once; say what is a document: documents = sentence, file or docstart")
     marks = 0
-    for is_mark in _marks(source):
-        marks += is_mark
-        if marks > 1:
-            return "docstart"
+    try:
+        for is_mark in _marks(source):
+            marks += is_mark
+            if marks > 1:
+                return "docstart"
+    except FormatError:
+        pass  # the reading proper comes to the same place, and gives out what is before it
     return "sentence"
 
 
@@ -238,11 +253,11 @@ def _marks(source: Source) -> Iterator[bool]:
             yield mark in line[: len(mark) + 3]  # a byte order mark may come before it
 
 
-def _documents(sentences: Iterator[_Sentence | None], mode: str) -> Iterator[list[_Sentence]]:
+def _documents(sentences: Iterator[_Given], mode: str) -> Iterator[list[_Sentence | InputError]]:
     if mode == "sentence":
         yield from ([sentence] for sentence in sentences if sentence is not None)
         return
-    block: list[_Sentence] = []
+    block: list[_Sentence | InputError] = []
     for sentence in sentences:
         if sentence is not None:
             block.append(sentence)

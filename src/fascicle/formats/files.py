@@ -22,7 +22,7 @@ import fascicle.formats.native as native
 import fascicle.formats.plain as plain
 import fascicle.formats.pubtator as pubtator
 from fascicle.core.document import Document, Event
-from fascicle.errors import InputError, UsageError
+from fascicle.errors import FormatError, InputError, UsageError
 from fascicle.formats.atomic import Opened, atomic_folder, output
 from fascicle.formats.detection import by_suffix, detect
 from fascicle.formats.report import ReadReport, WriteReport
@@ -117,7 +117,8 @@ def read(
         format: a name of `FORMATS`, or ``"auto"``: told by content and suffix.
         options: of the format's ``read_options`` class; defaults by default.
         encoding: of the files.
-        report: collects what is known about whole files.
+        report: collects what is known about whole files. One whose ``aside`` keeps going sets aside the documents that
+            cannot be read, and the files; the others are given out.
 
     Returns:
         An iterator; wrong arguments are reported at once, wrong content while it runs.
@@ -131,14 +132,18 @@ def read(
         _named(format)
     files = expanded([paths] if isinstance(paths, str | Path) else list(paths), format=format)
     names = _names(files)
-    meter = None if report is None else report.meter
+    report = ReadReport() if report is None else report
     sources = [
-        Source(path=path, encoding=encoding, name=name, meter=meter) for path, name in zip(files, names, strict=True)
+        Source(path=path, encoding=encoding, name=name, meter=report.meter)
+        for path, name in zip(files, names, strict=True)
     ]
-    plan = [(source, format if format != "auto" else detect(source.path)) for source in sources]
+    plan = []
+    for source in sources:
+        with report.aside.one():
+            plan.append((source, format if format != "auto" else detect(source.path)))
     for _, name in plan:
         _check_options(options, FORMATS[name].read_options, name)
-    return _observed(unique_ids(_all(plan, options, report or ReadReport())), report)
+    return _observed(unique_ids(_all(plan, options, report)), report)
 
 
 def write(
@@ -240,22 +245,31 @@ def _renamed(document: Document, identifier: str) -> Document:
 
 def _all(plan: Sequence[tuple[Source, str]], options: Any, report: ReadReport) -> Iterator[Document]:
     for source, name in plan:
-        chosen = FORMATS[name]
         report.formats[source.path] = name
-        given = options if options is not None or chosen.read_options is None else chosen.read_options()
-        found = False
+        with report.aside.one():
+            yield from _of_one(source, FORMATS[name], options, report)
+
+
+def _of_one(source: Source, chosen: Format, options: Any, report: ReadReport) -> Iterator[Document]:
+    """The documents of one source; an error that ends its reading is raised."""
+    given = options if options is not None or chosen.read_options is None else chosen.read_options()
+    found, before = False, report.aside.count
+    try:
         for document in chosen.reader(source, given, report):
             found = True
             yield document
-        if not found and not chosen.may_be_empty:
-            where = " that the options ask for" if options is not None else ""
-            raise InputError(f"{source.path} is empty: it holds no document{where}; give a file in the format {name}")
+    except InputError as error:
+        if found and report.aside.keep_going:
+            raise FormatError(f"{error}; the rest of the file was not read") from None
+        raise
+    if not found and not chosen.may_be_empty and report.aside.count == before:
+        where, name = " that the options ask for" if options is not None else "", report.formats[source.path]
+        raise InputError(f"{source.path} is empty: it holds no document{where}; give a file in the format {name}")
 
 
-def _observed(documents: Iterator[Document], report: ReadReport | None) -> Iterator[Document]:
+def _observed(documents: Iterator[Document], report: ReadReport) -> Iterator[Document]:
     for document in documents:
-        if report is not None:
-            report.observe(document)
+        report.observe(document)
         yield document
 
 

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any, Final
 
 import msgspec
 
 from fascicle.core.document import Document, Mention
-from fascicle.errors import FormatError, UsageError
+from fascicle.errors import FormatError, InputError, UsageError
+from fascicle.formats.grouping import grouped, sound
 from fascicle.formats.json_record import Record, document_of
 from fascicle.formats.report import ReadReport, WriteReport
 from fascicle.formats.shapes import SHAPES, JsonShape, adjusted, detect_shape
-from fascicle.formats.source import STDIN, Source, lines, open_bytes, whole_text
+from fascicle.formats.source import STDIN, Source, lines, lines_or_errors, open_bytes, whole_text
 
 _DECODER: Final = msgspec.json.Decoder()
 _ENCODER: Final = msgspec.json.Encoder()
@@ -52,13 +54,15 @@ def read(source: Source, options: JsonlOptions, report: ReadReport) -> Iterator[
     Args:
         source: the file.
         options: shape, and which records.
-        report: receives the name of the shape, and the census of the tags if the records have tags.
+        report: receives the name of the shape, and the census of the tags if the records have tags. A bad record costs
+            the document that it belongs to, and what is no record itself alone.
 
     Raises:
         FormatError: not JSON, an unknown shape, or a record that lacks a field of the shape.
     """
-    for number, group in enumerate(_grouped(_chosen(source, options, report)), 1):
-        yield document_of(group, source, number, report)
+    for number, group in enumerate(grouped(_chosen(source, options, report), _group), 1):
+        with report.aside.one():
+            yield document_of(sound(group), source, number, report)
 
 
 def encode(document: Document, report: WriteReport) -> bytes:
@@ -81,29 +85,23 @@ def _entity(mention: Mention) -> dict[str, Any]:
     return entity
 
 
-def _chosen(source: Source, options: JsonlOptions, report: ReadReport) -> Iterator[Record]:
+def _chosen(source: Source, options: JsonlOptions, report: ReadReport) -> Iterator[Record | InputError]:
     shape: JsonShape | None = None
     for place, value in _records(source):
+        if isinstance(value, FormatError):
+            yield value
+            continue
         if not isinstance(value, dict):
-            raise FormatError(f"{place}: a JSON object is expected for each record, found {type(value).__name__}")
+            found = type(value).__name__
+            yield FormatError(f"{place}: a JSON object is expected for each record, found {found}")
+            continue
         shape = shape or _shape(value, place, options, source, report)
         if all(field in value and str(value[field]) == wanted for field, wanted in options.where):
             yield Record(value, shape, place)
 
 
-def _grouped(records: Iterable[Record]) -> Iterator[list[Record]]:
-    """Records of one document; one that belongs to no group is given out before the next one is read."""
-    group: list[Record] = []
-    for record in records:
-        if group and group[0].group != record.group:
-            yield group
-            group = []
-        if record.group is None:
-            yield [record]
-        else:
-            group.append(record)
-    if group:
-        yield group
+def _group(record: Record) -> object:
+    return record.group
 
 
 def _shape(record: dict[str, Any], place: str, options: JsonlOptions, source: Source, report: ReadReport) -> JsonShape:
@@ -123,14 +121,20 @@ def _shape(record: dict[str, Any], place: str, options: JsonlOptions, source: So
 
 
 def _records(source: Source) -> Iterator[tuple[str, Any]]:
+    """Each value with its place; where one cannot be read, the error."""
     if source.path != STDIN and _is_array(source):
         for number, value in enumerate(_parse(whole_text(source), source.path), 1):
             yield f"{source.path}, record {number}", value
         return
-    for number, line in lines(source):
-        if line.strip():
-            place = f"{source.path}:{number}"
-            yield place, _parse(line, place)
+    for number, line in lines_or_errors(source):
+        place = f"{source.path}:{number}"
+        if isinstance(line, FormatError):
+            yield place, line
+        elif line.strip():
+            try:
+                yield place, _parse(line, place)
+            except FormatError as error:
+                yield place, error
 
 
 def _parse(text: str, place: str) -> Any:
@@ -141,5 +145,13 @@ def _parse(text: str, place: str) -> Any:
 
 
 def _is_array(source: Source) -> bool:
+    """Whether a file is one array, and no lines of which the first is one."""
     with open_bytes(source.path) as stream:
-        return stream.read(64).removeprefix(b"\xef\xbb\xbf").lstrip()[:1] == b"["
+        if stream.read(64).removeprefix(b"\xef\xbb\xbf").lstrip()[:1] != b"[":
+            return False
+    try:
+        first, *more = islice((line for _, line in lines(source) if line.strip()), 2)
+        _DECODER.decode(first)
+    except (FormatError, msgspec.MsgspecError, ValueError, RecursionError):
+        return True
+    return not more

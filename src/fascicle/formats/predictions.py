@@ -8,7 +8,9 @@ with ``;``. The score may be left out, in the header too; the columns may stand 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import BinaryIO, Final
 
@@ -18,10 +20,13 @@ from fascicle.core.document import Document, Event, Mention, canonical, unique
 from fascicle.core.spans import Fragments
 from fascicle.errors import FormatError, InputError
 from fascicle.formats.atomic import output
-from fascicle.formats.source import Source, is_integer, lines
+from fascicle.formats.grouping import grouped, sound
+from fascicle.formats.report import SetAside
+from fascicle.formats.source import Line, Source, is_integer, lines_or_errors, text_of
 
 HEADER: Final = ("document", "type", "start", "end", "score")
 SCHEMA: Final = 1
+_KEY: Final = '"fascicle_predictions"'
 _BREAKS: Final = "\t\n\r\0"
 
 
@@ -49,6 +54,9 @@ class _Line(Prediction, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 _ENCODER: Final = msgspec.json.Encoder()
 _DECODER: Final = msgspec.json.Decoder(_Line)
+
+
+_Row = tuple[int, list[str]]  # number of the line, and its columns
 
 
 def columns_of(line: str) -> tuple[int, ...]:
@@ -154,50 +162,60 @@ def tsv_lines(prediction: Prediction) -> bytes:
     return "".join(rows).encode()
 
 
-def read(source: Source, *, mention_source: str = "") -> Iterator[Prediction]:
+def read(source: Source, *, mention_source: str = "", aside: SetAside | None = None) -> Iterator[Prediction]:
     """Streams the predictions of a file; JSON Lines or TSV is told by the first line.
 
     Args:
         source: the file.
         mention_source: name of who said it; by default what the file says, or ``"predictions"`` for TSV.
+        aside: takes the documents whose predictions cannot be read, if it keeps going; by default the first error is
+            raised.
 
     Raises:
         FormatError: a line that breaks the rules, a document whose lines are not together, or one that is there twice.
     """
+    aside = SetAside() if aside is None else aside
     seen: set[str] = set()
-    for prediction in _any(source, mention_source):
-        if prediction.id in seen:
-            raise FormatError(
-                f"{source.path}: document {prediction.id!r} is there twice; put the rows of a document together, as "
-                "sorting does, and give each document an id of its own"
-            )
-        seen.add(prediction.id)
-        yield prediction
+    with aside.one():
+        for make in _makers(source, mention_source):
+            with aside.one():
+                yield _new(make(), seen, source)
 
 
-def _any(source: Source, mention_source: str) -> Iterator[Prediction]:
-    numbered = lines(source)
-    first = next(numbered, None)
-    if first is None:
+def _new(prediction: Prediction, seen: set[str], source: Source) -> Prediction:
+    if prediction.id in seen:
+        raise FormatError(
+            f"{source.path}: document {prediction.id!r} is there twice; put the rows of a document together, as "
+            "sorting does, and give each document an id of its own"
+        )
+    seen.add(prediction.id)
+    return prediction
+
+
+def _makers(source: Source, mention_source: str) -> Iterator[Callable[[], Prediction]]:
+    """For each document a function that makes its prediction, or raises what is wrong with it."""
+    numbered = lines_or_errors(source)
+    begin, first = next(numbered, (0, ""))
+    if not begin:
         raise InputError(f"{source.path} is empty; a prediction file has at least the header of a TSV")
-    number, line = first
-    if line.lstrip()[:1] != "{":
-        if not columns_of(line):
-            raise FormatError(
-                f"{source.path}:{number}: not a prediction file; allowed are JSON Lines of predictions, or TSV with "
-                f"the header {' '.join(HEADER)} (TAB-separated, in any order; the score may be left out)"
-            )
-        yield from _tsv(_rows(numbered, line, source), source, mention_source or "predictions")
+    if isinstance(first, str) and columns_of(first):
+        for group in grouped(_rows(numbered, first, source), _owner):
+            yield partial(_from_rows, group, source, mention_source or "predictions")
         return
-    yield _from_json(line, f"{source.path}:{number}", mention_source)
-    for number, line in numbered:
-        if line.strip():
-            yield _from_json(line, f"{source.path}:{number}", mention_source)
+    if isinstance(first, str) and first.lstrip()[:1] != "{" and _KEY not in first:
+        raise FormatError(
+            f"{source.path}:{begin}: not a prediction file; allowed are JSON Lines of predictions, or TSV with "
+            f"the header {' '.join(HEADER)} (TAB-separated, in any order; the score may be left out)"
+        )
+    for number, line in chain([(begin, first)], numbered):
+        if isinstance(line, FormatError) or line.strip():
+            yield partial(_from_json, line, f"{source.path}:{number}", mention_source)
 
 
-def _from_json(line: str, place: str, mention_source: str) -> Prediction:
+def _from_json(line: Line, place: str, mention_source: str) -> Prediction:
+    text = text_of(line)
     try:
-        found = _DECODER.decode(line)
+        found = _DECODER.decode(text)
         if found.fascicle_predictions != SCHEMA:
             raise FormatError(
                 f"{place}: predictions of schema {found.fascicle_predictions}; this release reads schema {SCHEMA}"
@@ -210,40 +228,37 @@ def _from_json(line: str, place: str, mention_source: str) -> Prediction:
         raise FormatError(f"{place}: not a prediction ({error})") from None
 
 
-def _rows(numbered: Iterator[tuple[int, str]], header: str, source: Source) -> Iterator[tuple[int, list[str]]]:
+def _rows(numbered: Iterator[tuple[int, Line]], header: str, source: Source) -> Iterator[_Row | InputError]:
     """The columns of `HEADER` in its order, with the number of their line."""
-    rows = ((number, line.split("\t")) for number, line in numbered if line)
     names = header.split("\t")
-    if tuple(names) in (HEADER, HEADER[:-1]):
-        yield from rows
-        return
-    order = columns_of(header)
-    for number, columns in rows:
-        if len(columns) != len(names):
-            raise FormatError(f"{source.path}:{number}: columns: {len(columns)}; the header has {len(names)}")
-        yield number, [columns[at] for at in order]
+    order = () if tuple(names) in (HEADER, HEADER[:-1]) else columns_of(header)
+    for number, line in numbered:
+        if isinstance(line, FormatError):
+            yield line
+            continue
+        columns = line.split("\t")
+        if order and line and len(columns) != len(names):
+            yield FormatError(f"{source.path}:{number}: columns: {len(columns)}; the header has {len(names)}")
+        elif line:
+            yield number, [columns[at] for at in order] if order else columns
 
 
-def _tsv(rows: Iterator[tuple[int, list[str]]], source: Source, mention_source: str) -> Iterator[Prediction]:
-    identifier, mentions, number = "", list[Mention](), 0
-    for number, columns in rows:
-        if mentions and columns[0] != identifier:
-            yield _from_rows(identifier, mentions, f"{source.path}:{number}")
-            mentions = []
-        identifier = columns[0]
+def _owner(row: _Row) -> str:
+    return row[1][0]
+
+
+def _from_rows(group: Sequence[_Row | InputError], source: Source, mention_source: str) -> Prediction:
+    """Makes a prediction of the rows of one document."""
+    mentions = []
+    for number, columns in sound(group):
         try:
             mentions.append(_mention(columns, mention_source))
         except ValueError as error:
             raise FormatError(f"{source.path}:{number}: {error}") from None
-    if mentions:
-        yield _from_rows(identifier, mentions, f"{source.path}:{number}")
-
-
-def _from_rows(identifier: str, mentions: list[Mention], place: str) -> Prediction:
     try:
-        return Prediction(id=identifier, mentions=canonical(mentions))
+        return Prediction(id=columns[0], mentions=canonical(mentions))
     except ValueError as error:
-        raise FormatError(f"{place}: in document {identifier!r}, {error}") from None
+        raise FormatError(f"{source.path}:{number}: in document {columns[0]!r}, {error}") from None
 
 
 def _mention(columns: list[str], mention_source: str) -> Mention:

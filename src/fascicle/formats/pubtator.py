@@ -16,7 +16,7 @@ from fascicle.core.document import Document, Event, Link, Mention, Section
 from fascicle.errors import FormatError, InputError
 from fascicle.formats.collect import MentionCollector
 from fascicle.formats.report import ReadReport, WriteReport
-from fascicle.formats.source import Source, is_integer, lines
+from fascicle.formats.source import Line, Source, is_integer, lines_or_errors, text_of
 
 STEP: Final = "pubtator"
 RAW_ID: Final = "pubtator-id"
@@ -34,26 +34,34 @@ def read(source: Source, options: None, report: ReadReport) -> Iterator[Document
     links if each part looks like an id, so the variants of tmVar (``c|SUB|A|123|T``) stay whole; the attribute
     ``pubtator-id`` keeps the column where the links do not. Relation lines are counted in an event and left out.
 
+    Args:
+        source: the file.
+        options: none.
+        report: a bad line costs the document that it is in, which ends before a blank line or the next title.
+
     Raises:
         FormatError: a line that is none of the four kinds, or that belongs to another document.
     """
+    for block in _blocks(source):
+        with report.aside.one():
+            yield _document(block)
+
+
+def _blocks(source: Source) -> Iterator[_Block]:
     block = _Block()
-    for number, line in lines(source):
-        if not line.strip():
-            if block.identifier:
-                yield _document(block, source)
+    for number, line in lines_or_errors(source):
+        if isinstance(line, str) and not line.strip():
+            if block.begun:
+                yield block
             block = _Block()
             continue
-        match = _TEXT_LINE.fullmatch(line)
-        if match and block.identifier and (match[2] == "t" or match[1].strip() != block.identifier):
-            yield _document(block, source)
+        match = _TEXT_LINE.fullmatch(line) if isinstance(line, str) else None
+        if match and block.begun and block.is_other(match):
+            yield block
             block = _Block()
-        if match:
-            block.take_text(match, _place(source, number))
-        else:
-            block.take_row(line.split("\t"), _place(source, number))
-    if block.identifier:
-        yield _document(block, source)
+        block.take(line, match, _place(source, number))
+    if block.begun:
+        yield block
 
 
 def encode(document: Document, report: WriteReport) -> bytes:
@@ -88,6 +96,33 @@ class _Block:
     texts: dict[str, str] = field(default_factory=dict)
     rows: list[tuple[int, int, list[str]]] = field(default_factory=list)
     relations: Counter[str] = field(default_factory=Counter)
+    place: str = ""
+    error: FormatError | None = None
+
+    @property
+    def begun(self) -> bool:
+        """Whether there was a line, good or bad."""
+        return bool(self.identifier) or self.error is not None
+
+    def is_other(self, match: re.Match[str]) -> bool:
+        """Whether a title or abstract is of another document."""
+        if match[2] == "t":
+            return True
+        # After a bad line, which may have been the title of the next document, its abstract alone is no document.
+        return self.error is None and match[1].strip() != self.identifier
+
+    def take(self, line: Line, match: re.Match[str] | None, place: str) -> None:
+        """Takes a line; the first error is kept, and the lines after it are not looked at."""
+        if self.error is not None:
+            return
+        self.place = self.place or place
+        try:
+            if match:
+                self.take_text(match, place)
+            else:
+                self.take_row(text_of(line).split("\t"), place)
+        except FormatError as error:
+            self.error = error
 
     def take_text(self, match: re.Match[str], place: str) -> None:
         identifier, kind, text = match[1].strip(), match[2], match[3]
@@ -118,7 +153,9 @@ class _Block:
         self.rows.append((int(columns[1]), int(columns[2]), columns))
 
 
-def _document(block: _Block, source: Source) -> Document:
+def _document(block: _Block) -> Document:
+    if block.error is not None:
+        raise block.error
     title, abstract = block.texts.get("t", ""), block.texts.get("a", "")
     text = f"{title} {abstract}" if abstract else title
     collector = MentionCollector(text, step=STEP)
@@ -137,7 +174,7 @@ def _document(block: _Block, source: Source) -> Document:
             events=(*collector.events, *_relation_events(block)),
         )
     except ValueError as error:
-        raise FormatError(f"{source.path}: {error}") from None
+        raise FormatError(f"{block.place}: {error}") from None
 
 
 def _relation_events(block: _Block) -> tuple[Event, ...]:

@@ -21,6 +21,7 @@ STDIN: Final = "-"
 GZIP: Final = b"\x1f\x8b"
 _BOM: Final = codecs.BOM_UTF8
 MAX_DIGITS: Final = 18  # of an integer; more than any offset has
+Line = str | FormatError  # its text, or why it has none
 GIVE_ENCODING: Final = "give its encoding with --encoding, or as encoding in a recipe"
 
 
@@ -84,7 +85,20 @@ class Source:
     @property
     def is_utf8(self) -> bool:
         """Whether the bytes can be read line by line and decoded after."""
-        return codecs.lookup(self.encoding).name in ("utf-8", "utf-8-sig", "ascii")
+        return self.codec in ("utf-8", "ascii")
+
+    @property
+    def codec(self) -> str:
+        """The name that Python has for the encoding; a byte order mark of UTF-8 is looked after elsewhere."""
+        return codecs.lookup(self.encoding).name.removesuffix("-sig")
+
+    @property
+    def is_bytewise(self) -> bool:
+        """Whether a bad byte spoils no more than its line: UTF-8, and encodings of one byte for each character."""
+        if self.is_utf8:
+            return True
+        decoded = bytes(range(256)).decode(self.encoding, errors="replace")
+        return len(decoded) == 256 and decoded[:128] == bytes(range(128)).decode("ascii")
 
 
 def stem(path: str) -> str:
@@ -140,16 +154,36 @@ def _opened(path: str, meter: Meter | None) -> BinaryIO:
 def lines(source: Source) -> Iterator[tuple[int, str]]:
     r"""Streams a file as ``(line number from 1, line)``, without line ends.
 
-    Only ``\n`` and ``\r\n`` end a line: tokens may hold other characters that Unicode calls line breaks.
+    A line ends with ``\n``, ``\r\n`` or ``\r``: tokens may hold other characters that Unicode calls line breaks.
 
     Raises:
         InputError: the file cannot be opened.
         FormatError: a binary file, another encoding, a line beyond `MAX_LINE`.
     """
+    for number, line in lines_or_errors(source):
+        yield number, text_of(line)
+
+
+def lines_or_errors(source: Source) -> Iterator[tuple[int, Line]]:
+    """As `lines`, but a line that cannot be decoded is given out as its error, and the lines after it follow.
+
+    Raises:
+        InputError: the file cannot be opened.
+        FormatError: a line beyond `MAX_LINE`, damaged gzip data, or an encoding whose errors leave no place to go on.
+    """
     with open_bytes(source.path, meter=source.meter) as stream:
-        decoded = _decoded_lines(stream, source) if source.is_utf8 else _text_lines(stream, source)
-        for number, line in enumerate(decoded, 1):
-            yield number, line[:-1] if line.endswith("\r") else line
+        yield from _byte_lines(stream, source) if source.is_bytewise else _text_lines(stream, source)
+
+
+def text_of(line: Line) -> str:
+    """The text of a line.
+
+    Raises:
+        FormatError: it has none.
+    """
+    if isinstance(line, FormatError):
+        raise line
+    return line
 
 
 def whole_text(source: Source) -> str:
@@ -165,7 +199,8 @@ def whole_text(source: Source) -> str:
         raise FormatError(f"{source.path} has more than {MAX_FILE:,} bytes; split it into files below that")
     if not source.is_utf8:
         return _decode_other(data, source)
-    return _decode(data.removeprefix(_BOM), source, offset=len(_BOM) if data.startswith(_BOM) else 0)
+    offset = len(_BOM) if data.startswith(_BOM) else 0
+    return _decode(data[offset:], source, codec=source.codec, offset=offset)
 
 
 def is_integer(text: str) -> bool:
@@ -174,31 +209,41 @@ def is_integer(text: str) -> bool:
     return len(digits) <= MAX_DIGITS and digits.isascii() and digits.isdigit()
 
 
-def _decoded_lines(stream: BinaryIO, source: Source) -> Iterator[str]:
-    number, offset = 0, 0
-    while line := stream.readline(MAX_LINE + 1):
-        number += 1
-        if len(line) > MAX_LINE:
-            raise _too_long(source, number)
-        body = line.removesuffix(b"\n")
-        if number == 1 and body.startswith(_BOM):
-            yield _decode(body[len(_BOM) :], source, offset=len(_BOM), line=1)
-        else:
-            yield _decode(body, source, offset=offset, line=number)
-        offset += len(line)
+def _byte_lines(stream: BinaryIO, source: Source) -> Iterator[tuple[int, Line]]:
+    number, offset, codec = 0, 0, source.codec
+    while raw := stream.readline(MAX_LINE + 1):
+        if len(raw) > MAX_LINE:
+            raise _too_long(source, number + 1)
+        # "\r\r\n" is "\r\n" that went through a program that made "\r\n" of every "\n".
+        body = raw.removesuffix(b"\n").rstrip(b"\r")
+        at = offset
+        if number == 0 and source.is_utf8 and body.startswith(_BOM):
+            body, at = body[len(_BOM) :], at + len(_BOM)
+        for part in body.split(b"\r") if b"\r" in body else (body,):
+            number += 1
+            yield number, _decoded(part, source, codec=codec, offset=at, line=number)
+            at += len(part) + 1
+        offset += len(raw)
 
 
-def _text_lines(stream: BinaryIO, source: Source) -> Iterator[str]:
+def _decoded(data: bytes, source: Source, *, codec: str, offset: int, line: int) -> Line:
+    try:
+        return _decode(data, source, codec=codec, offset=offset, line=line)
+    except FormatError as error:
+        return error.with_traceback(None)
+
+
+def _text_lines(stream: BinaryIO, source: Source) -> Iterator[tuple[int, Line]]:
     text = io.TextIOWrapper(stream, encoding=source.encoding, newline="\n")
     number = 0
     try:
-        while line := text.readline(MAX_LINE + 1):
-            number += 1
-            if len(line) > MAX_LINE:
-                raise _too_long(source, number)
-            if "\0" in line:
-                raise binary(source.path, f"in line {number}")
-            yield line.removesuffix("\n").removeprefix("\ufeff" if number == 1 else "")
+        while raw := text.readline(MAX_LINE + 1):
+            if len(raw) > MAX_LINE:
+                raise _too_long(source, number + 1)
+            body = raw.removesuffix("\n").rstrip("\r").removeprefix("\ufeff" if number == 0 else "")
+            for part in body.split("\r"):
+                number += 1
+                yield number, binary(source.path, f"in line {number}") if "\0" in part else part
     except UnicodeError as error:
         raise FormatError(
             f"{source.path}: after line {number} the text is not {source.encoding} ({error}); {GIVE_ENCODING}"
@@ -207,14 +252,14 @@ def _text_lines(stream: BinaryIO, source: Source) -> Iterator[str]:
         text.detach()
 
 
-def _decode(data: bytes, source: Source, *, offset: int, line: int | None = None) -> str:
+def _decode(data: bytes, source: Source, *, codec: str, offset: int, line: int | None = None) -> str:
+    place = f" (line {line})" if line is not None else ""
     zero = data.find(b"\0")
     if zero >= 0:
-        raise binary(source.path, f"at byte {offset + zero}")
+        raise binary(source.path, f"at byte {offset + zero}{place}")
     try:
-        return data.decode("ascii" if source.encoding == "ascii" else "utf-8")
+        return data.decode(codec)
     except UnicodeDecodeError as error:
-        place = f" (line {line})" if line is not None else ""
         raise FormatError(
             f"{source.path} is not {source.encoding} text: byte {offset + error.start}{place} is "
             f"0x{data[error.start]:02x}; if it is text, {GIVE_ENCODING}"

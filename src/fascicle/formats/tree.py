@@ -41,15 +41,24 @@ class Tree:
         path: the place, as given.
         names: of its files, relative to it, with ``/`` between folders, sorted folder by folder.
         reader: gives the content of one of them.
+        unnamed: files whose names are not Unicode, and which cannot be read.
     """
 
     path: str
     names: tuple[str, ...]
     reader: Callable[[str], bytes]
+    unnamed: tuple[str, ...] = ()
 
     def place(self, name: str) -> str:
         """Where a file is, for messages."""
         return f"{self.path.rstrip('/')}/{name}"
+
+    def refusal(self, name: str) -> InputError:
+        """What to say of a file of `unnamed`."""
+        return InputError(
+            f"the name of the file {name!r} in {self.path} is not Unicode, so no document can be named after it; "
+            "rename it"
+        )
 
     def read(self, name: str) -> bytes:
         """The content of a file.
@@ -115,7 +124,7 @@ def open_tree(path: str, *, suffixes: Collection[str]) -> Iterator[Tree]:
         UsageError: standard input.
         InputError: nothing is there, or it cannot be read.
         FormatError: a file that is no zip, or a zip that is damaged, encrypted, or holds a link, a path that leads out
-            of it, one file twice, or a file of more than `MAX_MEMBER` bytes.
+            of it, or one file twice.
     """
     if path == STDIN:
         raise UsageError("standard input is one file, but this format has several; name a folder or a .zip")
@@ -126,6 +135,15 @@ def open_tree(path: str, *, suffixes: Collection[str]) -> Iterator[Tree]:
     archive = _opened(found[0])
     with archive:
         yield _archive(path, archive, found, suffixes)
+
+
+def is_unicode(name: str) -> bool:
+    """Whether a file name is; on some systems a name is any bytes."""
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def suffix_of(name: str) -> str:
@@ -147,6 +165,8 @@ def tree_sha256(path: str, *, suffixes: Collection[str]) -> str:
     """Hash of the names and contents of the files that `open_tree` lists."""
     digest = hashlib.sha256()
     with open_tree(path, suffixes=suffixes) as tree:
+        if tree.unnamed:
+            raise tree.refusal(tree.unnamed[0])
         for name in tree.names:
             digest.update(f"{name} {hashlib.sha256(tree.read(name)).hexdigest()}\n".encode())
     return digest.hexdigest()
@@ -166,7 +186,8 @@ def _folder(path: str, suffixes: Collection[str]) -> Tree:
             raise InputError(f"there is no file or folder {path}; check the path")
     except OSError as error:
         raise InputError(f"{path} cannot be read: {error.strerror}; check the path") from None
-    return Tree(path=root, names=_chosen(names, suffixes, path), reader=partial(_file, Path(root)))
+    chosen, unnamed = _chosen(names, suffixes)
+    return Tree(path=root, names=chosen, reader=partial(_file, Path(root)), unnamed=unnamed)
 
 
 def _listed(folder: Path) -> list[str]:
@@ -204,11 +225,8 @@ def _archive(path: str, archive: zipfile.ZipFile, found: tuple[Path, str], suffi
         members = {name: info for name, info in members.items() if _stem(name) == _stem(inner)}
         path = str(place / beside.parent)
     below = {name[len(start) :]: info for name, info in members.items() if name.startswith(start)}
-    names = _chosen([name for name in below if not name.endswith("/")], suffixes, path)
-    for name in names:
-        if below[name].file_size > MAX_MEMBER:
-            raise _too_large(f"{place}/{start}{name}")
-    return Tree(path=path, names=names, reader=lambda name: _member(archive, below[name], place))
+    names, unnamed = _chosen([name for name in below if not name.endswith("/")], suffixes)
+    return Tree(path=path, names=names, reader=lambda name: _member(archive, below[name], place), unnamed=unnamed)
 
 
 def _members(archive: zipfile.ZipFile, place: Path) -> dict[str, zipfile.ZipInfo]:
@@ -231,6 +249,8 @@ def _members(archive: zipfile.ZipFile, place: Path) -> dict[str, zipfile.ZipInfo
 def _member(archive: zipfile.ZipFile, info: zipfile.ZipInfo, place: Path) -> bytes:
     if info.compress_type not in _METHODS:
         raise FormatError(f"{place}: {info.filename!r} is packed in a way that is not read; pack it again with deflate")
+    if info.file_size > MAX_MEMBER:
+        raise _too_large(f"{place}/{info.filename}")
     try:
         with archive.open(info) as stream:
             return stream.read(MAX_MEMBER + 1)
@@ -247,17 +267,12 @@ def _opened(place: Path) -> zipfile.ZipFile:
         raise _damaged(place, error) from None
 
 
-def _chosen(names: list[str], suffixes: Collection[str], path: str) -> tuple[str, ...]:
+def _chosen(names: list[str], suffixes: Collection[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The names with these suffixes, sorted folder by folder, and those of them that are not Unicode."""
     chosen = [name for name in names if suffix_of(name) in suffixes and all(map(_is_visible, name.split("/")))]
-    for name in chosen:
-        try:
-            name.encode()
-        except UnicodeEncodeError:
-            raise InputError(
-                f"the name of the file {name!r} in {path} is not Unicode, so no document can be named after it; "
-                "rename it"
-            ) from None
-    return tuple(sorted(chosen, key=lambda name: name.split("/")))
+    ordered = sorted(chosen, key=lambda name: name.split("/"))
+    unnamed = {name for name in ordered if not is_unicode(name)}
+    return tuple(name for name in ordered if name not in unnamed), tuple(sorted(unnamed))
 
 
 def _folders(members: Collection[str]) -> set[str]:
