@@ -21,7 +21,7 @@ from fascicle.core.document import Document, Mention
 from fascicle.formats.folder_run import JOURNAL
 from fascicle.formats.part import part_of
 
-WORDS = "the patient with lung cancer had fever and pain after aspirin for heart failure".split()
+WORDS = ("patient", "with", "lung cancer", "had", "fever", "and", "pain", "after", "aspirin", "for", "heart failure")
 FORMATS = ("jsonl", "records", "pubtator", "conll", "tsv", "predictions")
 LINES = 400
 

@@ -72,6 +72,7 @@ class Tally:
 
     def say(self, *, verbose: bool = False) -> None:
         """Sums up: losses and empty texts always, repairs and notes on request."""
+        self.account.release()
         self._add_losses(self.account.losses, self.account.examples)
         for (kind, code), count in sorted(self._events.counts.items()):
             if verbose or kind == "loss" or (kind, code) == EMPTY_TEXT:

@@ -126,7 +126,13 @@ class Account:
         """
         if report.documents and not self._passed:
             self._passed = True
-            self._release()
+            self.release()
+
+    def release(self) -> None:
+        """Tells the sentence that is held back, if there is one."""
+        if self._held is not None:
+            sentence, self._held = self._held, None
+            self._say(sentence)
 
     def refuse_nothing(self, report: WriteReport | None = None) -> None:
         """To be called when all documents have gone by, and before an output file takes its name.
@@ -142,7 +148,7 @@ class Account:
         if self._held is not None and self.aside == 1:
             sentence, self._held = self._held, None
             raise InputError(sentence)
-        self._release()
+        self.release()
         raise InputError(
             f"none of the {counted(self.documents, 'document')} could be used; see the messages above for each"
         )
@@ -153,7 +159,7 @@ class Account:
         Raises:
             AccountError: the documents that came in are not those that were written and set aside.
         """
-        self._release()
+        self.release()
         if self.documents != self.written + self.aside:
             raise AccountError(
                 f"{self.documents:,} documents came in, but {self.written:,} were written and {self.aside:,} set aside"
@@ -198,16 +204,11 @@ class Account:
 
     def _hear(self, sentence: str) -> None:
         if self._passed or self._held is not None:
-            self._release()
+            self.release()
             self._say(sentence)
             self._passed = True
         else:
             self._held = sentence
-
-    def _release(self) -> None:
-        if self._held is not None:
-            sentence, self._held = self._held, None
-            self._say(sentence)
 
     def _say(self, sentence: str) -> None:
         if self._tell is not None:
