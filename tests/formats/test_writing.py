@@ -18,6 +18,7 @@ BAD = {
     "conll": (Document(id="bad", text="a\tb", words=((0, 3),)), "a\\tb"),
     "brat": (Document(id="b" * 300, text="asthma"), "b" * 300),
     "tsv": (Document(id="a\tb", text="asthma", mentions=(Mention(((0, 6),), "X"),)), "a\\tb"),
+    "csv": (Document(id="a\x85b", text="asthma", mentions=(Mention(((0, 6),), "X"),)), "a\\x85b"),
     "jsonl": (Document(id="a\udc80", text="asthma"), "\\udc80"),
     "records": (Document(id="a\udc80", text="asthma"), "\\udc80"),
     "predictions": (Document(id="a\udc80", text="asthma"), "\\udc80"),
@@ -52,7 +53,7 @@ def test_one_bad_document_does_not_cost_the_others(tmp_path: Path, name: str, pa
 
 @pytest.mark.parametrize("name", BAD)
 def test_one_bad_document_is_an_error_unless_it_is_asked_to_go_on(tmp_path: Path, name: str) -> None:
-    with pytest.raises(InputError, match="document|id|word"):
+    with pytest.raises(InputError, match=r"document|id|word"):
         write_documents(str(tmp_path / "out"), [good(1), BAD[name][0]], look=Look(format=name))
     assert list(tmp_path.iterdir()) == []
 

@@ -23,13 +23,15 @@ from fascicle.commands.outputs import (
     add_colour,
     add_format,
     check_output,
+    file_format,
     format_of,
     is_many,
     refuse_inputs_as_outputs,
     wants_colour,
     write_documents,
 )
-from fascicle.commands.parsing import add_json, add_overwrite, add_strict, add_threads
+from fascicle.commands.parsing import add_json, add_overwrite, add_threads
+from fascicle.commands.strictness import add_strictness, strictness_of
 from fascicle.core.document import Document
 from fascicle.core.wording import counted
 from fascicle.errors import UsageError
@@ -88,7 +90,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add_colour(parser)
     add_threads(parser)
     add_overwrite(parser)
-    add_strict(parser)
+    add_strictness(parser)
     add_reading(parser)
 
 
@@ -110,6 +112,7 @@ def run(args: argparse.Namespace) -> int:
         colour=wants_colour(args.color, target.path),
         types=predictor.types,
         title=not (args.text and len(inputs) == 1),
+        strictness=strictness_of(args),
     )
     work = _Work(inputs=inputs, args=args, predictor=predictor, tally=tally, look=look)
     if target.files:
@@ -286,7 +289,7 @@ def _target(args: argparse.Namespace, inputs: Sequence[Input]) -> _Target:
         return _Target(path=path, format=asked or ("text" if sys.stdout.isatty() else "jsonl"), files={})
     if not _is_folder(path, several=len(args.files) > 1 or len(inputs) > 1):
         check_target(path, overwrite=args.overwrite)
-        name = told or "jsonl"
+        name = told or file_format(path)
         return _Target(path=path, format=name, files={}, grows=_grows(path, name))
     name = asked or "jsonl"
     files = _file_names(inputs, Path(path), OUTPUTS[name].suffix)

@@ -15,8 +15,16 @@ from fascicle.combine.rules import HALF, Rule, combine, k_of_n, majority, union,
 from fascicle.combine.type_names import rename
 from fascicle.commands.combine_filter import filtered
 from fascicle.commands.console import Tally, say
-from fascicle.commands.outputs import STDOUT, check_output, format_of, refuse_inputs_as_outputs
-from fascicle.commands.parsing import add_overwrite, add_strict, add_threads, positive
+from fascicle.commands.outputs import (
+    STDOUT,
+    Look,
+    check_output,
+    format_of,
+    refuse_inputs_as_outputs,
+    write_predictions,
+)
+from fascicle.commands.parsing import add_overwrite, add_threads, positive
+from fascicle.commands.strictness import add_strictness, strictness_of
 from fascicle.commands.systems import (
     OFFSETS,
     add_system_options,
@@ -27,8 +35,7 @@ from fascicle.commands.systems import (
 )
 from fascicle.core.document import Event, Mention
 from fascicle.errors import UsageError
-from fascicle.formats.atomic import output
-from fascicle.formats.predictions import Prediction, write_jsonl, write_tsv
+from fascicle.formats.predictions import Prediction
 
 META: Final = "meta"
 HELP = "join the predictions of several systems by a rule"
@@ -42,7 +49,7 @@ RULES: Final[Mapping[str, str]] = MappingProxyType(
         META: "what the learned --filter accepts of what any system said; also of one system",
     }
 )
-_FORMATS: Final = MappingProxyType({"tsv": "tsv", "predictions": "predictions", "jsonl": "predictions"})
+_FORMATS: Final = MappingProxyType({"tsv": "tsv", "csv": "csv", "predictions": "predictions", "jsonl": "predictions"})
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -53,10 +60,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "files", nargs="*", metavar="PRED", help="prediction files (JSON Lines or TSV), or corpora in any format"
     )
-    parser.add_argument("-o", "--output", default=STDOUT, help="a .tsv or .jsonl file; default: standard output")
+    parser.add_argument("-o", "--output", default=STDOUT, help="a .tsv, .csv or .jsonl file; default: standard output")
     parser.add_argument(
         "--format",
-        choices=("tsv", "predictions"),
+        choices=("tsv", "csv", "predictions"),
         help="default: by the suffix of the output, else predictions (JSON Lines)",
     )
     parser.add_argument("--k", type=positive, metavar="K", help="of kofn: how many systems must agree")
@@ -82,7 +89,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "that is an error (refuse); auto: empty for TSV, which cannot list documents without mentions, else no-vote",
     )
     add_overwrite(parser)
-    add_strict(parser)
+    add_strictness(parser)
     add_system_options(parser)
 
 
@@ -90,6 +97,7 @@ def run(args: argparse.Namespace) -> int:
     """Combines; returns the exit code."""
     rule = _rule(args)
     name = _format(args)
+    look = Look(format=name, strictness=strictness_of(args, whole="predictions"))
     check_output(args.output, format_name=name, overwrite=args.overwrite)
     refuse_inputs_as_outputs([*args.files, args.map, args.texts], [args.output])
     tally = Tally()
@@ -104,9 +112,8 @@ def run(args: argparse.Namespace) -> int:
     found: Mapping[str, Sequence[Event]] = {}
     if args.rule == META:
         combined, found = filtered(combined, votes, args, tally=tally)
-    with output(args.output, overwrite=args.overwrite) as stream:
-        write = write_tsv if name == "tsv" else write_jsonl
-        write(_predictions(combined, votes, found), stream)
+    written = write_predictions(args.output, _predictions(combined, votes, found), look=look, overwrite=args.overwrite)
+    tally.add_report(written)
     for note in (*notes, *said_about(given), *_said(votes)):
         say(f"note: {note}")
     if args.verbose:
@@ -150,8 +157,8 @@ def _format(args: argparse.Namespace) -> str:
     name = format_of(args.output)
     if name not in _FORMATS:
         raise UsageError(
-            f"combined mentions are written as TSV or JSON Lines, which the name {args.output} does not tell; name it "
-            ".tsv or .jsonl, or say --format"
+            f"combined mentions are written as TSV, CSV or JSON Lines, which {args.output} does not tell; name it "
+            ".tsv, .csv or .jsonl, or give --format"
         )
     return _FORMATS[name]
 

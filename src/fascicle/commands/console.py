@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, Final
@@ -57,6 +58,8 @@ class Tally:
         """Starts with nothing."""
         self.account = Account(tell=_say_set_aside)
         self._events = self.account.events
+        self._dropped: Counter[str] = Counter()
+        self._examples: dict[str, str] = {}
 
     def observe(self, documents: Iterable[Document]) -> Iterator[Document]:
         """Counts the events of documents that pass by."""
@@ -67,16 +70,20 @@ class Tally:
         self._events.add(event, where)
 
     def add_report(self, report: WriteReport) -> None:
-        """Counts what a format could not hold."""
-        self._add_losses(report.losses, report.examples)
+        """Counts what a format could not hold; it has no part in the exit code, for writers are strict themselves."""
+        self._drop(report.losses, report.examples)
 
     def say(self, *, verbose: bool = False) -> None:
         """Sums up: losses and empty texts always, repairs and notes on request."""
         self.account.release()
-        self._add_losses(self.account.losses, self.account.examples)
-        for (kind, code), count in sorted(self._events.counts.items()):
+        self._drop(self.account.losses, self.account.examples)
+        first = dict(self._events.first)
+        for code, where in self._examples.items():
+            first.setdefault(("loss", code), f"the format cannot hold it; first in {where}")
+        dropped = Counter({("loss", code): count for code, count in self._dropped.items()})
+        for (kind, code), count in sorted((self._events.counts + dropped).items()):
             if verbose or kind == "loss" or (kind, code) == EMPTY_TEXT:
-                say(f"{kind} {code}: {count:,} ({self._events.first[kind, code]})")
+                say(f"{kind} {code}: {count:,} ({first[kind, code]})")
 
     def close(self, where: str = "", *, quiet: bool = False, done: str = "written") -> None:
         """The closing line of a command that writes documents, which must all be accounted for.
@@ -98,9 +105,10 @@ class Tally:
         lost = any(kind == "loss" or (kind, code) == EMPTY_TEXT for kind, code in self._events.counts)
         return 3 if self.account.aside or (strict and lost) else 0
 
-    def _add_losses(self, losses: Mapping[str, int], examples: Mapping[str, str]) -> None:
-        for code, count in losses.items():
-            self._events.count(("loss", code), count, f"the format cannot hold it; first in {examples[code]}")
+    def _drop(self, losses: Mapping[str, int], examples: Mapping[str, str]) -> None:
+        self._dropped.update(losses)
+        for code, where in examples.items():
+            self._examples.setdefault(code, where)
 
 
 def _say_set_aside(sentence: str) -> None:

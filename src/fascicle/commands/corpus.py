@@ -16,11 +16,13 @@ from fascicle.commands.outputs import (
     add_colour,
     add_format,
     check_output,
-    format_of,
+    file_format,
+    of_source,
     wants_colour,
     write_documents,
 )
 from fascicle.commands.parsing import Parser, add_command, add_json, add_overwrite, add_strict, commands_of
+from fascicle.commands.strictness import add_strictness, strictness_of
 from fascicle.core.document import Document
 from fascicle.errors import UsageError
 from fascicle.formats.account import Account
@@ -50,7 +52,7 @@ def configure(parser: Parser) -> None:
     convert.add_argument("--source", metavar="NAME", help="only the mentions of this source")
     add_colour(convert)
     add_overwrite(convert)
-    add_strict(convert)
+    add_strictness(convert)
     add_reading(convert)
     corpus_check.configure(add_command(commands, "check", help_text=corpus_check.HELP))
 
@@ -70,14 +72,16 @@ def run_stats(args: argparse.Namespace) -> int:
 
 def run_convert(args: argparse.Namespace) -> int:
     """Converts; returns the exit code."""
-    name = args.format or format_of(args.output) or "jsonl"
+    name = args.format or file_format(args.output)
+    strictness = strictness_of(args)
     check_output(args.output, format_name=name, overwrite=args.overwrite)
     tally = Tally()
     account, report = tally.account, tally.account.open_report()
-    look = Look(format=name, source=args.source, colour=wants_colour(args.color, args.output))
+    look = Look(format=name, source=args.source, colour=wants_colour(args.color, args.output), strictness=strictness)
     quiet = args.output == STDOUT and sys.stdout.isatty()
     documents = with_progress(_refusing_nothing(_documents(args, tally), account, report), quiet=quiet)
-    write_documents(args.output, documents, look=look, overwrite=args.overwrite, report=report)
+    chosen = of_source(documents, args.source)
+    write_documents(args.output, chosen, look=look, overwrite=args.overwrite, report=report)
     account.add(report)
     if args.verbose:
         for line in account.reading.lines():

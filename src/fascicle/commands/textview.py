@@ -7,9 +7,16 @@ import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from fascicle.core.document import Document, Mention
+from fascicle.formats.losses import OF_TEXT, Holds
 
+HOLDS: Final = Holds(
+    format="the view for reading",
+    fields=frozenset({"ids", "mentions", "discontinuous", "nested", "second-source"}),
+    by_reference=OF_TEXT,
+)
 _COLOURS = ("36", "33", "35", "32", "34", "31")
 _RESET = "\x1b[0m"
 _BLANKS = re.compile(r"([ \t\n\r\f\v\x85\u2028\u2029]+)")

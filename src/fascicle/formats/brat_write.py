@@ -11,8 +11,7 @@ from itertools import count
 from pathlib import Path
 from typing import BinaryIO, Final
 
-from fascicle.core.document import GOLD, Document, Link, Mention
-from fascicle.core.spans import Fragments
+from fascicle.core.document import Document, Link, Mention
 from fascicle.errors import InputError, OutputError, UsageError
 from fascicle.formats.atomic import check_folder, check_target
 from fascicle.formats.brat_lines import (
@@ -27,10 +26,17 @@ from fascicle.formats.brat_lines import (
     names_an_entry,
     parse_reference,
 )
+from fascicle.formats.losses import Holds
 from fascicle.formats.report import WriteReport
 from fascicle.formats.source import STDIN
 from fascicle.formats.tree import suffix_of
 
+_PARTLY: Final = frozenset({"links", "link-names", "attributes"})
+HOLDS: Final = Holds(
+    format="brat",
+    fields=_PARTLY | {"ids", "text-between-words", "mentions", "discontinuous", "nested", "link-ontologies"},
+    partly=_PARTLY,
+)
 _ANN: Final = ".ann"
 _MARK: Final = "\ufeff"
 _LONGEST_NAME: Final = 255  # bytes; what file systems allow
@@ -119,10 +125,9 @@ def into_folder(folder: Path) -> Callable[[Files], None]:
 def encoder() -> Callable[[Document, WriteReport], Files]:
     """Gives the function that makes the two files of a document.
 
-    Links become N lines, attributes A lines, those named ``AnnotatorNotes`` notes. Counted as lost are scores, sources
-    other than gold, links and attributes that a line cannot hold, and a NUL in the text (a blank stands for it). A
-    mention that two sources have is written once. A text that begins with U+FEFF gets another one in front, since
-    readers take the first for a byte order mark.
+    Links become N lines, attributes A lines, those named ``AnnotatorNotes`` notes. Counted as lost are links and
+    attributes that a line cannot hold, and NUL in the text (a blank is written for it). A text that begins with U+FEFF
+    gets another one in front, since readers take the first for a byte order mark.
 
     It raises an `InputError` for two documents of one id, an id that cannot name a file, or a type that a line cannot
     hold.
@@ -134,8 +139,8 @@ def encoder() -> Callable[[Document, WriteReport], Files]:
         if name in names:
             raise InputError(f"two documents have the id {document.id!r}, which names their files; rename one of them")
         text = document.text.replace("\0", " ")
-        if text != document.text:
-            report.lose("nul", document)
+        if nul := document.text.count("\0"):
+            report.lose("nul", document, count=nul)
         content = (_MARK + text if text.startswith(_MARK) else text).encode()
         lines = "".join(f"{line}\n" for line in _lines(document, text, report)).encode()
         names.add(name)
@@ -160,15 +165,7 @@ def _name(document: Document) -> str:
 
 def _lines(document: Document, text: str, report: WriteReport) -> Iterator[str]:
     numbers: defaultdict[str, Iterator[int]] = defaultdict(lambda: count(1))
-    written: set[tuple[str, Fragments]] = set()
     for mention in document.mentions:
-        if (mention.type, mention.spans) in written:
-            report.lose("second-source", document, mention)
-            continue
-        written.add((mention.type, mention.spans))
-        for code, lost in (("scores", mention.score is not None), ("sources", mention.source != GOLD)):
-            if lost:
-                report.lose(code, document, mention)
         report.mentions += 1
         target = f"T{next(numbers['T'])}"
         spans = ";".join(f"{start} {end}" for start, end in mention.spans)
@@ -195,9 +192,8 @@ def _links(mention: Mention, target: str, document: Document, report: WriteRepor
             report.lose("links", document, mention)
             continue
         named = not (_ENDS_LINE.search(link.name) or "\t" in link.name)
-        for code, lost in (("link-scores", link.score is not None), ("link-names", not named)):
-            if lost:
-                report.lose(code, document, mention)
+        if not named:
+            report.lose("link-names", document, mention)
         yield "N", f"{REFERENCE} {target} {format_reference(link)}\t{link.name if named else ''}"
 
 

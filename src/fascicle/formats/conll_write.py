@@ -7,11 +7,18 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
+from typing import Final
 
 from fascicle.core.document import Document, Mention
 from fascicle.core.spans import Span
 from fascicle.errors import InputError, UsageError
+from fascicle.formats.losses import Holds
 from fascicle.formats.report import WriteReport
+from fascicle.formats.writing import checked_name
+
+HOLDS: Final = Holds(
+    format="CoNLL", fields=frozenset({"sentences", "words", "mentions", "nested"}), partly=frozenset({"nested"})
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,17 +42,19 @@ class ConllWriteOptions:
 def encoder(options: ConllWriteOptions) -> Callable[[Document, WriteReport], bytes]:
     """Gives the function that makes the lines of one document.
 
-    It counts what the format cannot hold: mentions that do not begin and end with a word, that reach across sentences,
-    or that find no layer. It raises an `InputError` for a document without words, or with a word or a type that a line
-    cannot hold.
+    It counts mentions that do not begin and end with a word, that reach across sentences, or that find no layer. It
+    raises an `InputError` for a document without words, or with a word or a type that a line cannot hold.
     """
     return partial(_encoded, options=options)
 
 
 def _encoded(document: Document, report: WriteReport, *, options: ConllWriteOptions) -> bytes:
     rows = _tags(document, options, report)
-    mark = "\t".join(["-DOCSTART-", *["O"] * options.layers]) + "\n\n" if options.docstart else ""
-    parts = [mark]
+    if not document.words:
+        report.lose("empty-documents", document)
+    parts = ["\t".join(["-DOCSTART-", *["O"] * options.layers]) + "\n\n"] if options.docstart else []
+    if not options.docstart:
+        report.lose("document-borders", document)
     for sentence in _sentences(document):
         parts += ["\t".join([_token(document, at), *(layer[at] for layer in rows)]) + "\n" for at in sentence]
         parts.append("\n")
@@ -61,6 +70,7 @@ def _tags(document: Document, options: ConllWriteOptions, report: WriteReport) -
     sentence_of = {at: number for number, sentence in enumerate(_sentences(document)) for at in sentence}
     layers = [["O"] * len(words) for _ in range(options.layers)]
     for mention in document.mentions:
+        checked_name(mention.type, what=f"the type of a mention of document {document.id!r},", trimmed=False)
         loss = _place(mention, starts, ends, sentence_of, layers)
         if loss:
             report.lose(loss, document, mention)
@@ -77,10 +87,6 @@ def _place(
     layers: list[list[str]],
 ) -> str:
     """Writes the tags of one mention; returns why it cannot be written, or nothing."""
-    if any(sign in mention.type for sign in "\t\r\n"):
-        raise InputError(f"the type {mention.type!r} holds a TAB or a line break, which CoNLL cannot hold; rename it")
-    if len(mention.spans) > 1:
-        return "discontinuous"
     start, end = starts.get(mention.start), ends.get(mention.end)
     if start is None or end is None:
         return "not-on-words"

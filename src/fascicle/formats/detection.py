@@ -14,8 +14,9 @@ import msgspec
 from fascicle.core.tags import is_tag
 from fascicle.errors import FormatError, InputError
 from fascicle.formats.brat_lines import ANNOTATIONS, SUFFIXES, TEXT
-from fascicle.formats.predictions import HEADER, columns_of
-from fascicle.formats.source import GZIP, MAX_LINE, STDIN, open_bytes
+from fascicle.formats.predictions import columns_of
+from fascicle.formats.source import GZIP, MAX_LINE, STDIN, open_bytes, suffix
+from fascicle.formats.tables import HEADER
 from fascicle.formats.tree import archive_of, has_suffix_below, open_tree, suffix_of
 
 _PEEK: Final = 64 * 1024
@@ -81,12 +82,6 @@ def detect(path: str) -> str:
             f"begins with the header {' '.join(HEADER)} (TAB-separated, in any order; the score may be left out)"
         )
     return found
-
-
-def suffix(path: str) -> str:
-    """The suffix of a file in lower case, without ``.gz``."""
-    name = path.lower().removesuffix(".gz")
-    return Path(name).suffix
 
 
 def by_suffix(path: str) -> str:

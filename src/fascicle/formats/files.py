@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, BinaryIO, Final
@@ -21,10 +22,12 @@ import fascicle.formats.jsonl as jsonl
 import fascicle.formats.native as native
 import fascicle.formats.plain as plain
 import fascicle.formats.pubtator as pubtator
+import fascicle.formats.pubtator_write as pubtator_write
 from fascicle.core.document import Document, Event
 from fascicle.errors import FormatError, InputError, UsageError
 from fascicle.formats.atomic import Opened, atomic_folder, output
 from fascicle.formats.detection import by_suffix, detect
+from fascicle.formats.losses import LENIENT, Holds, Strictness, loss_names
 from fascicle.formats.report import ReadReport, WriteReport
 from fascicle.formats.source import STDIN, Source, stem
 from fascicle.formats.tree import is_there
@@ -48,6 +51,7 @@ class Format:
 
     Attributes:
         reader: streams the documents of a source.
+        holds: which fields of a document its files hold.
         encoder: takes options, and gives the function that makes of one document what is written of it.
         suffixes: of its files, the first one the usual one.
         read_options: class of the reader's options, if it has any.
@@ -59,6 +63,7 @@ class Format:
     """
 
     reader: Reader
+    holds: Holds
     encoder: Callable[[Any], Encode]
     suffixes: tuple[str, ...]
     read_options: type[Any] | None = None
@@ -72,6 +77,7 @@ FORMATS: Final[Mapping[str, Format]] = MappingProxyType(
     {
         "brat": Format(
             reader=brat.read,
+            holds=brat_write.HOLDS,
             encoder=lambda _: brat_write.encoder(),
             suffixes=(".zip", ".ann", ".a1", ".a2"),
             read_options=brat.BratOptions,
@@ -80,6 +86,7 @@ FORMATS: Final[Mapping[str, Format]] = MappingProxyType(
         ),
         "conll": Format(
             reader=conll.read,
+            holds=conll_write.HOLDS,
             encoder=conll_write.encoder,
             suffixes=(".conll", ".iob2", ".iob", ".bio", ".tsv"),
             read_options=conll.ConllOptions,
@@ -87,13 +94,30 @@ FORMATS: Final[Mapping[str, Format]] = MappingProxyType(
         ),
         "jsonl": Format(
             reader=jsonl.read,
+            holds=jsonl.HOLDS,
             encoder=lambda _: jsonl.encode,
             suffixes=(".jsonl", ".json", ".jsonlines"),
             read_options=jsonl.JsonlOptions,
         ),
-        "native": Format(reader=native.read, encoder=lambda _: native.encode, suffixes=(".fascicle.jsonl", ".jsonl")),
-        "plain": Format(reader=plain.read, encoder=lambda _: plain.encoder(), suffixes=(".txt",), may_be_empty=True),
-        "pubtator": Format(reader=pubtator.read, encoder=lambda _: pubtator.encode, suffixes=(".pubtator", ".txt")),
+        "native": Format(
+            reader=native.read,
+            holds=native.HOLDS,
+            encoder=lambda _: native.encode,
+            suffixes=(".fascicle.jsonl", ".jsonl"),
+        ),
+        "plain": Format(
+            reader=plain.read,
+            holds=plain.HOLDS,
+            encoder=lambda _: plain.encoder(),
+            suffixes=(".txt",),
+            may_be_empty=True,
+        ),
+        "pubtator": Format(
+            reader=pubtator.read,
+            holds=pubtator_write.HOLDS,
+            encoder=lambda _: pubtator_write.encode,
+            suffixes=(".pubtator", ".txt"),
+        ),
     }
 )
 
@@ -146,7 +170,7 @@ def read(
     return _observed(unique_ids(_all(plan, options, report)), report)
 
 
-def write(
+def write(  # noqa: PLR0913 - what users may say, each on its own
     path: PathLike,
     documents: Iterable[Document],
     *,
@@ -154,7 +178,8 @@ def write(
     options: Any = None,
     overwrite: bool = False,
     report: WriteReport | None = None,
-    opened: Opened = output,
+    strict: bool = False,
+    allow_loss: Iterable[str] = (),
 ) -> WriteReport:
     """Writes documents to a file or folder, which takes its name only when it is complete.
 
@@ -167,30 +192,63 @@ def write(
         overwrite: replace an existing file, or a folder that holds nothing but files of the format.
         report: where to count; a new one by default. One whose ``aside`` keeps going sets documents aside that the
             format cannot hold at all.
-        opened: opens a format of one file for writing.
+        strict: refuse a document of which the format would lose something.
+        allow_loss: names of `fascicle.formats.losses.LOSSES` that are no reason to refuse.
 
     Returns:
         The report: what was written, and what the format could not hold.
 
     Raises:
-        UsageError: an unknown format, options of another format, or a file for a format of several files.
+        UsageError: an unknown format or loss, options of another format, or a file for a format of several files.
+        LossError: a document would lose something, and ``strict`` is on; nothing is written.
         OutputError: the file or folder exists, or the place cannot be written.
         InputError: a document that the format cannot hold at all.
     """
     name = format if format != "auto" else _format_for(str(path))
     chosen = _named(name)
     _check_options(options, chosen.write_options, name)
+    strictness = Strictness(refuse=strict, allowed=loss_names(allow_loss))
+    return write_as(path, documents, chosen, options=options, overwrite=overwrite, report=report, strictness=strictness)
+
+
+def write_as(  # noqa: PLR0913 - as of `write`
+    path: PathLike,
+    documents: Iterable[Document],
+    chosen: Format,
+    *,
+    options: Any = None,
+    overwrite: bool = False,
+    report: WriteReport | None = None,
+    strictness: Strictness = LENIENT,
+    opened: Opened = output,
+) -> WriteReport:
+    """Writes documents in one format, see `write`.
+
+    Args:
+        path: where.
+        documents: may be a stream.
+        chosen: the format.
+        options: of its ``write_options`` class; defaults by default.
+        overwrite: replace an existing file, or a folder that holds nothing but files of the format.
+        report: where to count; a new one by default.
+        strictness: whether a document is refused that would lose something.
+        opened: opens a format of one file for writing.
+
+    Raises:
+        UsageError, OutputError, InputError, LossError: see `write`.
+    """
     options = options if options is not None or chosen.write_options is None else chosen.write_options()
     report = WriteReport() if report is None else report
     encode = chosen.encoder(options)
+    send = partial(write_each, documents, encode, holds=chosen.holds, report=report, strictness=strictness)
     if chosen.folder_writer is not None:
         brat_write.check_place(str(path), overwrite=overwrite)
         if not brat_write.is_zip_name(str(path)):
             with atomic_folder(path, overwrite=overwrite) as folder:
-                write_each(documents, encode, chosen.folder_writer(folder), report=report)
+                send(chosen.folder_writer(folder))
             return report
     with opened(path, overwrite=overwrite) as stream, chosen.writer(stream) as put:
-        write_each(documents, encode, put, report=report)
+        send(put)
     return report
 
 

@@ -185,9 +185,8 @@ class FolderRun:
     def _name(self, group: list[_File]) -> None:
         """Gives files their names, once they are on the disk."""
         with _place_errors(self._folder):
-            for file in group:
-                # Before the file has its name: an entry without a file is done again, a file without one is in the way.
-                self._journal.append(file.entry)
+            # Before the files have their names: an entry without a file is done again, a file without one is in the way.
+            self._journal.append(*(file.entry for file in group))
             _sync([file.unnamed for file in group], self._folder)
             for file in group:
                 _take_name(file)

@@ -54,9 +54,9 @@ class Journal:
             self._stream.close()
             raise
 
-    def append(self, entry: Mapping[str, Any]) -> None:
-        """Writes one line; it is with the system when this returns."""
-        self._stream.write(msgspec.json.encode(dict(entry)) + b"\n")
+    def append(self, *entries: Mapping[str, Any]) -> None:
+        """Writes a line for each entry; they are with the system when this returns."""
+        self._stream.write(b"".join(msgspec.json.encode(dict(entry)) + b"\n" for entry in entries))
         self._stream.flush()
 
     def close(self) -> None:

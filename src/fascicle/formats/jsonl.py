@@ -14,10 +14,16 @@ from fascicle.core.document import Document, Mention
 from fascicle.errors import FormatError, InputError, UsageError
 from fascicle.formats.grouping import grouped, sound
 from fascicle.formats.json_record import Record, document_of
+from fascicle.formats.losses import Holds
 from fascicle.formats.report import ReadReport, WriteReport
 from fascicle.formats.shapes import SHAPES, JsonShape, adjusted, detect_shape
 from fascicle.formats.source import STDIN, Source, lines, lines_or_errors, open_bytes, whole_text
 
+HOLDS: Final = Holds(
+    format="JSON records",
+    fields=frozenset({"ids", "text-between-words", "sentences", "mentions", "discontinuous", "nested"}),
+    partly=frozenset({"ids"}),
+)
 _DECODER: Final = msgspec.json.Decoder()
 _ENCODER: Final = msgspec.json.Encoder()
 
@@ -66,20 +72,23 @@ def read(source: Source, options: JsonlOptions, report: ReadReport) -> Iterator[
 
 
 def encode(document: Document, report: WriteReport) -> bytes:
-    """Makes ``{id, text, sentences, entities: [{start, end, type}]}``, one object on a line.
+    """Makes ``{id, text, sentences, entities: [{start, end, type, text}]}``, one object on a line.
 
     Offsets are code points, ends exclusive; a discontinuous mention has ``spans`` too.
     """
+    if not document.id:
+        report.lose("ids", document)  # a reader numbers documents without an id
     record: dict[str, Any] = {"id": document.id, "text": document.text}
     if document.sentences is not None:
         record["sentences"] = document.sentences
-    record["entities"] = [_entity(mention) for mention in document.mentions]
+    record["entities"] = [_entity(mention, document.text) for mention in document.mentions]
     report.mentions += len(document.mentions)
     return _ENCODER.encode(record) + b"\n"
 
 
-def _entity(mention: Mention) -> dict[str, Any]:
+def _entity(mention: Mention, text: str) -> dict[str, Any]:
     entity: dict[str, Any] = {"start": mention.start, "end": mention.end, "type": mention.type}
+    entity["text"] = mention.text(text)
     if len(mention.spans) > 1:
         entity["spans"] = mention.spans
     return entity

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Final
 
 from fascicle.core import codec
 from fascicle.core.document import Document
 from fascicle.errors import FormatError
+from fascicle.formats.losses import EVERYTHING, Holds
 from fascicle.formats.report import ReadReport, WriteReport
 from fascicle.formats.source import Line, Source, lines_or_errors, text_of
+
+HOLDS: Final = Holds(format="the native format", fields=EVERYTHING)
 
 
 def read(source: Source, options: None, report: ReadReport) -> Iterator[Document]:

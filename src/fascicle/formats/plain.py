@@ -4,11 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Final
 
 from fascicle.core.document import Document
 from fascicle.errors import InputError, UsageError
+from fascicle.formats.losses import Holds
 from fascicle.formats.report import ReadReport, WriteReport
 from fascicle.formats.source import Source, whole_text
+
+HOLDS: Final = Holds(format="plain text", fields=frozenset({"text-between-words"}))
+_MARK: Final = "\ufeff"
 
 
 def read(source: Source, options: None, report: ReadReport) -> Iterator[Document]:
@@ -27,8 +32,9 @@ def read(source: Source, options: None, report: ReadReport) -> Iterator[Document
 
 
 def encoder() -> Callable[[Document, WriteReport], bytes]:
-    """Gives the function that makes the text of the one document; its annotation is counted as lost.
+    """Gives the function that makes the text of the one document.
 
+    A text that begins with U+FEFF gets another one in front, since readers take the first for a byte order mark.
     It raises a `UsageError` for a second document.
     """
     written: list[str] = []
@@ -37,9 +43,10 @@ def encoder() -> Callable[[Document, WriteReport], bytes]:
         if written:
             raise UsageError("a plain text file holds one document, but there are several; write jsonl or native")
         written.append(document.id)
-        for mention in document.mentions:
-            report.lose("annotation", document, mention)
-        return document.text.encode()
+        text = document.text.replace("\0", " ")
+        if nul := document.text.count("\0"):
+            report.lose("nul", document, count=nul)
+        return (_MARK + text if text.startswith(_MARK) else text).encode()
 
     return encode
 

@@ -1,8 +1,8 @@
 """Prediction files: who said what about which document, and never its text.
 
-JSON Lines hold everything: id, SHA-256 of the text, mentions, events. TSV is for other systems and holds only
+JSON Lines hold everything: id, SHA-256 of the text, mentions, events. TSV and CSV are for other systems and hold only
 mentions, under the header ``document  type  start  end  score``; a discontinuous mention lists its starts and its ends
-with ``;``. The score may be left out, in the header too; the columns may stand in any order, beside others.
+with ``;``. The score may be left out, in the header too; the columns may be in any order, beside others.
 """
 
 from __future__ import annotations
@@ -21,13 +21,21 @@ from fascicle.core.spans import Fragments
 from fascicle.errors import FormatError, InputError
 from fascicle.formats.atomic import output
 from fascicle.formats.grouping import grouped, sound
+from fascicle.formats.losses import OF_TEXT, Holds
 from fascicle.formats.report import SetAside
-from fascicle.formats.source import Line, Source, is_integer, lines_or_errors, text_of
+from fascicle.formats.source import Line, Source, is_integer, lines_or_errors, suffix, text_of
+from fascicle.formats.tables import CSV, HEADER, SOURCE, TSV, Table, cells_of, separator_of
 
-HEADER: Final = ("document", "type", "start", "end", "score")
 SCHEMA: Final = 1
 _KEY: Final = '"fascicle_predictions"'
-_BREAKS: Final = "\t\n\r\0"
+HOLDS: Final = Holds(
+    format="a prediction file",
+    fields=frozenset(
+        {"ids", "mentions", "discontinuous", "nested", "second-source", "sources", "scores"}
+        | {"links", "link-ontologies", "link-names", "link-scores"}
+    ),
+    by_reference=OF_TEXT,
+)
 
 
 class Prediction(msgspec.Struct, frozen=True, kw_only=True):
@@ -60,11 +68,14 @@ _Row = tuple[int, list[str]]  # number of the line, and its columns
 
 
 def columns_of(line: str) -> tuple[int, ...]:
-    """Where the columns of `HEADER` stand in a TSV of predictions, told by its first line; empty if it is none.
+    """Where the columns of `HEADER` are in a TSV or CSV of predictions, told by its first line; empty if it is none.
 
     The score may be left out; the order is free, and there may be other columns.
     """
-    names = line.split("\t")
+    try:
+        names = cells_of(line, separator_of(line))
+    except ValueError:
+        return ()
     wanted = HEADER if HEADER[-1] in names else HEADER[:-1]
     return tuple(names.index(name) for name in wanted) if all(names.count(name) == 1 for name in wanted) else ()
 
@@ -91,7 +102,7 @@ def prediction_of(document: Document, *, source: str | None = None) -> Predictio
 
 
 def write(path: str | Path, predictions: Iterable[Prediction], *, overwrite: bool = False) -> None:
-    """Writes a prediction file: TSV if its name ends with ``.tsv`` (or ``.tsv.gz``), else JSON Lines.
+    """Writes a prediction file: TSV or CSV if its name ends so (or with ``.gz`` behind), else JSON Lines.
 
     Args:
         path: where; ``"-"`` is standard output.
@@ -100,11 +111,14 @@ def write(path: str | Path, predictions: Iterable[Prediction], *, overwrite: boo
 
     Raises:
         OutputError: the file exists, or the place cannot be written.
-        InputError: what TSV cannot hold, see `write_tsv`.
+        InputError: what a table cannot hold, see `write_table`.
     """
-    is_tsv = str(path).removesuffix(".gz").endswith(".tsv")
+    table = {".tsv": TSV, ".csv": CSV}.get(suffix(str(path)))
     with output(path, overwrite=overwrite) as stream:
-        (write_tsv if is_tsv else write_jsonl)(predictions, stream)
+        if table is None:
+            write_jsonl(predictions, stream)
+        else:
+            write_table(predictions, stream, table)
 
 
 def write_jsonl(predictions: Iterable[Prediction], stream: BinaryIO) -> None:
@@ -127,47 +141,32 @@ def json_line(prediction: Prediction) -> bytes:
 
 
 def write_tsv(predictions: Iterable[Prediction], stream: BinaryIO) -> None:
-    """Writes one line for each mention; documents without mentions, hashes, sources and events are not written.
+    """Writes one line for each mention, see `write_table`."""
+    write_table(predictions, stream, TSV)
+
+
+def write_table(predictions: Iterable[Prediction], stream: BinaryIO, table: Table) -> None:
+    """Writes one row for each mention; documents without mentions, hashes, sources and events are not written.
 
     Raises:
-        InputError: an id or a type with a TAB or a line break, or the same mention from two sources.
+        InputError: an id or a type that a row cannot hold, or the same mention from two sources.
     """
-    stream.write(tsv_header())
+    stream.write(table.header())
     for prediction in predictions:
-        stream.write(tsv_lines(prediction))
-
-
-def tsv_header() -> bytes:
-    """The first line of a TSV."""
-    return "\t".join(HEADER).encode() + b"\n"
-
-
-def tsv_lines(prediction: Prediction) -> bytes:
-    """The lines of one prediction, see `write_tsv`."""
-    if len({(m.type, m.spans) for m in prediction.mentions}) < len(prediction.mentions):
-        raise InputError(
-            f"document {prediction.id!r} has the same mention from two sources, which TSV cannot tell apart; "
-            "choose one source, or write JSON Lines"
-        )
-    rows = []
-    for mention in prediction.mentions:
-        columns = (
-            _unbroken(prediction.id, "document id"),
-            _unbroken(mention.type, "type"),
-            ";".join(str(start) for start, _ in mention.spans),
-            ";".join(str(end) for _, end in mention.spans),
-            "" if mention.score is None else repr(float(mention.score)),
-        )
-        rows.append("\t".join(columns) + "\n")
-    return "".join(rows).encode()
+        if len({(m.type, m.spans) for m in prediction.mentions}) < len(prediction.mentions):
+            raise InputError(
+                f"document {prediction.id!r} has the same mention from two sources, which {table.holds.format} cannot "
+                "tell apart; choose one source, or write JSON Lines"
+            )
+        stream.write(table.rows(prediction.id, prediction.mentions))
 
 
 def read(source: Source, *, mention_source: str = "", aside: SetAside | None = None) -> Iterator[Prediction]:
-    """Streams the predictions of a file; JSON Lines or TSV is told by the first line.
+    """Streams the predictions of a file; JSON Lines or a table is told by the first line.
 
     Args:
         source: the file.
-        mention_source: name of who said it; by default what the file says, or ``"predictions"`` for TSV.
+        mention_source: name of who said it; by default what the file says, or ``"predictions"`` for a table.
         aside: takes the documents whose predictions cannot be read, if it keeps going; by default the first error is
             raised.
 
@@ -200,12 +199,12 @@ def _makers(source: Source, mention_source: str) -> Iterator[Callable[[], Predic
         raise InputError(f"{source.path} is empty; a prediction file has at least the header of a TSV")
     if isinstance(first, str) and columns_of(first):
         for group in grouped(_rows(numbered, first, source), _owner):
-            yield partial(_from_rows, group, source, mention_source or "predictions")
+            yield partial(_from_rows, group, source, mention_source or SOURCE)
         return
     if isinstance(first, str) and first.lstrip()[:1] != "{" and _KEY not in first:
         raise FormatError(
-            f"{source.path}:{begin}: not a prediction file; allowed are JSON Lines of predictions, or TSV with "
-            f"the header {' '.join(HEADER)} (TAB-separated, in any order; the score may be left out)"
+            f"{source.path}:{begin}: not a prediction file; allowed are JSON Lines of predictions, or TSV or CSV "
+            f"with the header {' '.join(HEADER)} (in any order; the score may be left out)"
         )
     for number, line in chain([(begin, first)], numbered):
         if isinstance(line, FormatError) or line.strip():
@@ -230,16 +229,22 @@ def _from_json(line: Line, place: str, mention_source: str) -> Prediction:
 
 def _rows(numbered: Iterator[tuple[int, Line]], header: str, source: Source) -> Iterator[_Row | InputError]:
     """The columns of `HEADER` in its order, with the number of their line."""
-    names = header.split("\t")
-    order = () if tuple(names) in (HEADER, HEADER[:-1]) else columns_of(header)
+    separator, names = separator_of(header), cells_of(header, separator_of(header))
+    order = () if separator == "\t" and tuple(names) in (HEADER, HEADER[:-1]) else columns_of(header)
     for number, line in numbered:
         if isinstance(line, FormatError):
             yield line
             continue
-        columns = line.split("\t")
-        if order and line and len(columns) != len(names):
+        if not line:
+            continue
+        try:
+            columns = line.split("\t") if not order else cells_of(line, separator)
+        except ValueError as error:
+            yield FormatError(f"{source.path}:{number}: {error}; write every row on one line")
+            continue
+        if order and len(columns) != len(names):
             yield FormatError(f"{source.path}:{number}: columns: {len(columns)}; the header has {len(names)}")
-        elif line:
+        else:
             yield number, [columns[at] for at in order] if order else columns
 
 
@@ -290,11 +295,3 @@ def _score(text: str) -> float:
     if not text.isascii() or "_" in text:
         raise ValueError(f"{text!r} is no number")
     return float(text)
-
-
-def _unbroken(value: str, what: str) -> str:
-    if any(sign in value for sign in _BREAKS):
-        raise InputError(
-            f"the {what} {value!r} holds a TAB, a line break or a NUL, which TSV cannot hold; write JSON Lines instead"
-        )
-    return value

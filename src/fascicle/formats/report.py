@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, Protocol
 
 from fascicle.core.document import Document, Mention
 from fascicle.core.tags import TagCensus
@@ -111,6 +111,15 @@ class ReadReport:
         return said
 
 
+class Named(Protocol):
+    """What has an id: a document, or a prediction about one."""
+
+    @property
+    def id(self) -> str:
+        """The id."""
+        ...
+
+
 @dataclass(kw_only=True)
 class WriteReport:
     """What a writer wrote, and what its format could not hold.
@@ -129,7 +138,7 @@ class WriteReport:
     examples: dict[str, str] = field(default_factory=dict)
     aside: SetAside = field(default_factory=SetAside)
 
-    def lose(self, code: str, document: Document, mention: Mention | None = None, *, count: int = 1) -> None:
+    def lose(self, code: str, document: Named, mention: Mention | None = None, *, count: int = 1) -> None:
         """Counts what the format cannot hold.
 
         Args:

@@ -111,6 +111,12 @@ def stem(path: str) -> str:
     return Path(name).stem or name
 
 
+def suffix(path: str) -> str:
+    """The suffix of a file in lower case, without ``.gz``."""
+    name = path.lower().removesuffix(".gz")
+    return Path(name).suffix
+
+
 def telling_folders(paths: Sequence[str], names: Sequence[str]) -> list[str]:
     """Of each file the nearest folder above it that differs among the files of one name; its own where none does."""
     above = [Path(path).resolve().parent.parts[::-1] for path in paths]
