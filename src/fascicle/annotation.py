@@ -14,6 +14,7 @@ import msgspec
 
 from fascicle.core import codec
 from fascicle.core.document import Document, Event
+from fascicle.core.wording import counted
 from fascicle.errors import InputError
 from fascicle.formats.account import Account, EventCounts
 from fascicle.formats.report import WriteReport
@@ -55,12 +56,14 @@ class Annotation:
 
     Attributes:
         predictor: answers.
+        segments: whether documents get the sentences and words that the predictor cuts them into.
         account: counts; its ``reading`` is the report that the documents are read with.
         seen: is called when a document is through, with the number of documents and ``Passage.reached``.
     """
 
     predictor: Annotator
     account: Account
+    segments: bool = False
     seen: Callable[[int, int], None] = lambda documents, reached: None
 
     def documents(
@@ -130,7 +133,8 @@ class Annotation:
                 waiting.append(passage)
                 yield passage.document
 
-        for outcome in outcomes(self.predictor.predict, documents()):
+        predict = self.predictor.predict_and_cut if self.segments else self.predictor.predict
+        for outcome in outcomes(predict, documents()):
             yield waiting.popleft(), outcome
 
     def through(self, outcome: Outcome, events: EventCounts) -> Document | None:
@@ -220,7 +224,7 @@ def prepared(document: Document, *, source: str) -> Document:
     events: list[Event] = []
     earlier = document.layer(source)
     if earlier:
-        message = f"{len(earlier):,} earlier mentions of {source!r} were replaced"
+        message = f"replaced: {counted(len(earlier), 'earlier mention')} of {source!r}"
         events.append(Event(step=STEP, kind="note", code="replaced", message=message))
         kept = tuple(m for m in document.mentions if m.source != source)
         document = msgspec.structs.replace(document, mentions=kept)

@@ -13,6 +13,7 @@ from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from fascicle.core.arguments import check_argument, check_optional
 from fascicle.errors import MissingExtraError, ModelError, RecipeError, UsageError
 from fascicle.formats.source import Source, lines, stem
 from fascicle.recipe.ensemble import ENSEMBLE, FILTER_FOLDER, MEMBERS, is_ensemble, read_ensemble
@@ -71,6 +72,9 @@ def load(
         RecipeError: the file of types cannot be read, or the model cannot read what it says.
         InputError: a dictionary that cannot be read, or holds no name.
     """
+    check_argument(model, (str, os.PathLike), name="model", means="the name of a model, or the path of its folder")
+    check_optional(threads, int, name="threads", means="a number of threads")
+    check_optional(types, (str, os.PathLike), name="types", means="the path of a file")
     if is_dictionary(model):
         if types is not None:
             raise UsageError(f"{model} is a dictionary, which says the types of its names; leave out the types")

@@ -241,14 +241,22 @@ def test_a_line_of_a_megabyte(cli: Cli, model: Path, tmp_path: Path) -> None:
     assert result.out.count("[aspirin]Chemical") > 29_000
 
 
-@pytest.mark.parametrize(
-    ("content", "expected"),
-    [(b"\x00\x01\x02", "binary"), (b"caf\xe9", "as encoding in a recipe"), ("text".encode("utf-16"), "binary")],
-)
-def test_files_that_are_no_text(refused: Refused, model: Path, tmp_path: Path, content: bytes, expected: str) -> None:
+def test_a_file_that_is_no_text(refused: Refused, model: Path, tmp_path: Path) -> None:
     path = tmp_path / "x.txt"
-    path.write_bytes(content)
-    assert expected in refused("annotate", path, "--model", model)
+    path.write_bytes(b"\x00\x01\x02")
+    assert "binary" in refused("annotate", path, "--model", model)
+
+
+@pytest.mark.parametrize(("encoding", "told"), [("cp1252", "windows-1252"), ("utf-16", "utf-16")])
+def test_an_encoding_that_was_guessed_is_told(
+    cli: Cli, refused: Refused, model: Path, tmp_path: Path, encoding: str, told: str
+) -> None:
+    path = tmp_path / "x.txt"
+    path.write_bytes("café aspirin".encode(encoding))
+    result = cli("annotate", path, "--model", model)
+    assert [d.text for d in documents(result.out)] == ["café aspirin"]
+    assert told in result.err.lower()
+    assert "x.txt" in refused("annotate", path, "--model", model, "--encoding", "utf-8")
 
 
 def test_the_encoding_can_be_given(cli: Cli, refused: Refused, model: Path, tmp_path: Path) -> None:
@@ -316,3 +324,30 @@ def test_an_input_is_never_written_over(refused: Refused, model: Path, tmp_path:
 
 def test_an_empty_name_is_not_this_folder(refused: Refused, model: Path) -> None:
     assert "empty file name" in refused("annotate", "", "--model", model)
+
+
+def test_sentences_and_words_on_request(cli: Cli, model: Path, texts: Path, tmp_path: Path) -> None:
+    arguments = ("annotate", texts, "--model", model)
+    bare = documents(cli(*arguments).out)
+    cut = documents(cli(*arguments, "--segments").out)
+    assert [d.mentions for d in cut] == [d.mentions for d in bare]
+    assert all(d.words is None and d.sentences is None for d in bare)
+    assert [cut[0].text[a:b] for a, b in cut[0].words or ()] == SENTENCE.split()
+    assert all(len(d.sentences or ()) == 1 for d in cut)
+    given = tmp_path / "given.jsonl"
+    whole = Document(id="1", text=SENTENCE, words=((0, len(SENTENCE)),), sentences=())
+    given.write_bytes(codec.encode(whole))
+    (kept,) = documents(cli("annotate", given, "--model", model, "--segments").out)
+    assert (kept.words, kept.sentences) == (whole.words, whole.sentences)
+    result = cli(*arguments, "--segments", "--format", "pubtator")
+    assert "loss words: 2" in result.err
+
+
+def test_strict_writing_of_scores(cli: Cli, refused: Refused, model: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out.pubtator"
+    arguments = ("annotate", "--text", SENTENCE, "--model", model, "-o", out, "--strict")
+    assert "scores" in refused(*arguments)
+    assert not out.exists()
+    result = cli(*arguments, "--allow-loss", "scores,sources")
+    assert (result.code, out.exists()) == (0, True)
+    assert "scores" in refused(*arguments, "--allow-loss", "scors")

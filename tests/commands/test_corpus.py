@@ -93,3 +93,16 @@ def test_wrong_calls(refused: Refused, toy_corpus: Path) -> None:
     assert "did you mean stats?" in refused("corpus", "stat", toy_corpus)
     assert "no file was given" in refused("corpus", "stats")
     assert "twice" in refused("corpus", "stats", "-", "-")
+
+
+def test_another_encoding_is_said(cli: Cli, refused: Refused, tmp_path: Path) -> None:
+    path = tmp_path / "a.txt"
+    path.write_bytes(b"\x93Quoted\x94 text\n")
+    result = cli("corpus", "convert", path, "--format", "jsonl")
+    assert result.code == 0
+    assert json.loads(result.out)["text"] == "\u201cQuoted\u201d text\n"
+    assert "windows-1252" in result.err
+    assert "--encoding" in refused("corpus", "convert", path, "--format", "jsonl", "--encoding", "utf-8")
+    given = cli("corpus", "convert", path, "--format", "jsonl", "--encoding", "cp1252")
+    assert "windows-1252" not in given.err
+    assert json.loads(given.out)["text"] == json.loads(result.out)["text"]

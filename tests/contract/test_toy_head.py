@@ -18,7 +18,6 @@ from fascicle.decode.spans import widen
 from fascicle.decode.tagger import ChainScores
 from fascicle.models.head import Head
 from fascicle.nn.contrast import ContrastForm, ContrastiveScorer
-from fascicle.recipe.heads import HEADS
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "docs" / "how-to-add-a-model.md").read_text(encoding="utf-8")
@@ -42,9 +41,11 @@ class Step:
         return [line[1:] for line in lines if line.startswith("+")] if self.language == "diff" else lines
 
     def apply(self, root: Path) -> None:
+        """Makes the change, unless a reader of the page has made it already."""
         path = root / self.path
         if self.language == "python":
-            assert not path.exists(), f"{self.path} is there already"
+            if path.exists():
+                assert path.read_text(encoding="utf-8") == self.content, f"{self.path} is there, and is another"
             path.write_text(self.content, encoding="utf-8")
             return
         assert all(line[0] in " +-" for line in self.content.splitlines())
@@ -53,6 +54,8 @@ class Step:
             for signs in (" -", " +")
         )
         text = path.read_text(encoding="utf-8")
+        if text.count(new) == 1 and text.count(old) == new.count(old):
+            return
         assert text.count(old) == 1, f"the page changes what does not stand in {self.path}:\n{old}"
         path.write_text(text.replace(old, new), encoding="utf-8")
 
@@ -100,7 +103,6 @@ def run(repository: Path, *command: str) -> str:
 def test_the_changes_of_the_page_fit_the_code_and_are_few(repository: Path) -> None:
     written = [line for step in steps() for line in step.added]
     assert 0 < len(written) < MOST_LINES, f"the worked example has {len(written)} lines"
-    assert "dot" not in HEADS  # the example is no family of the package
     assert 'tag="dot"' in (repository / "src" / "fascicle" / "recipe" / "heads.py").read_text(encoding="utf-8")
 
 

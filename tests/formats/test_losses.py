@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import tempfile
 from collections.abc import Callable
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ from fascicle.core.document import Document, Link, Mention, Section, unique
 from fascicle.errors import LossError, UsageError
 from fascicle.formats import ConllOptions, ConllWriteOptions, read, write
 from fascicle.formats.files import FORMATS
-from fascicle.formats.losses import EVERYTHING, FIELDS, LOSSES, OF_WRITERS
+from fascicle.formats.losses import EVERYTHING, FIELDS, LOSSES, OF_WRITERS, Holds
 from fascicle.formats.predictions import read as read_predictions
 from fascicle.formats.report import SetAside, WriteReport
 from fascicle.formats.source import Source
@@ -27,8 +28,10 @@ ODD = st.sampled_from("\t\n\r\0\ufeff\u2028\x85\x1b |;:,=+-@'\"#-") | st.sampled
     ["\r\n", "'=", "--", "-DOCSTART-"]
 )
 TEXT = st.lists(st.text(st.characters(codec="utf-8"), max_size=5) | ODD | st.just("ab cd"), max_size=9).map("".join)
-NAME = st.lists(st.text(st.characters(codec="utf-8"), max_size=3) | ODD | st.just("x"), min_size=1, max_size=3).map(
-    "".join
+NAME = (
+    st.lists(st.text(st.characters(codec="utf-8"), max_size=3) | ODD | st.just("x"), max_size=3)
+    .map("".join)
+    .filter(bool)
 )
 PLAIN = st.sampled_from(["Disease", "Chemical", "a b", "=SUM", "X-1"])
 LINK = st.builds(
@@ -45,7 +48,7 @@ FACT = st.tuples(st.sampled_from(["AnnotatorNotes", "Reference", "pubtator-id", 
 def ranges(draw: st.DrawFn, length: int, most: int = 8) -> tuple[tuple[int, int], ...]:
     borders = sorted(draw(st.sets(st.integers(0, length), max_size=2 * most)))
     if draw(st.booleans()):  # without gaps
-        return tuple(zip(borders, borders[1:], strict=False))
+        return tuple(pairwise(borders))
     return tuple(zip(borders[::2], borders[1::2], strict=False))
 
 
@@ -79,7 +82,7 @@ def documents(draw: st.DrawFn) -> Document:
     )
     found = draw(st.lists(mentions(length, words or ()), max_size=4)) if text else []
     return Document(
-        id=draw(st.just("doc") | NAME),
+        id=draw(st.just("doc") | NAME | st.just("")),
         text=text,
         sections=draw(st.none() | st.just(sections)),
         sentences=draw(st.none() | ranges(length, 2)),
@@ -91,9 +94,9 @@ def documents(draw: st.DrawFn) -> Document:
 
 
 def as_documents(path: Path, original: Document) -> list[Document]:
-    found = list(read_predictions(Source(path=str(path))))
-    documents = [Document(id=one.id, text=original.text, mentions=one.mentions) for one in found]
-    return documents or [Document(id=original.id, text=original.text)]  # a table does not list what has no mention
+    """What a file says that refers to the text of a document; a table does not list what has no mention."""
+    found = [(one.id, one.mentions) for one in read_predictions(Source(path=str(path)))] or [(original.id, ())]
+    return [msgspec.structs.replace(original, id=identifier, mentions=said) for identifier, said in found]
 
 
 READERS: dict[str, Callable[[Path, Document], list[Document]]] = {
@@ -123,7 +126,8 @@ def check_text(before: Document, after: Document, losses: Any) -> None:
     if "line-breaks" in losses:
         expected = re.sub(r"[\r\n]", " ", expected)
     assert after.text == expected
-    for field in ("sections", "sentences", "words"):
+    assert "sections" in losses or set(before.sections or ()) <= set(after.sections or ())
+    for field in ("sentences", "words"):
         if getattr(before, field) and field not in losses:
             assert getattr(after, field) == getattr(before, field)
 
@@ -154,7 +158,7 @@ def check_mentions(before: Document, after: Document, losses: Any, *, joined: bo
         facts: dict[str, Callable[[Mention], Any]] = {
             "scores": lambda m: m.score,
             "sources": lambda m: m.source,
-            "links": lambda m: {link.id for link in m.links},
+            "links": lambda m: [link.id for link in m.links],
             "link-ontologies": lambda m: [link.ontology for link in m.links],
             "link-names": lambda m: [link.name for link in m.links],
             "link-scores": lambda m: [link.score for link in m.links],
@@ -170,6 +174,8 @@ def check_mentions(before: Document, after: Document, losses: Any, *, joined: bo
 @settings(max_examples=150, suppress_health_check=[HealthCheck.too_slow])
 @given(document=documents())
 def test_what_is_not_read_back_is_in_the_report(name: str, document: Document) -> None:
+    if name == "conll" and document.words is None:
+        document = msgspec.structs.replace(document, words=())
     report = WriteReport(aside=SetAside(keep_going=True))
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "file"
@@ -206,14 +212,16 @@ def test_every_document_is_written_or_set_aside(name: str, found: list[Document]
         write_documents(str(path), numbered, look=Look(format=name), report=report)
         assert report.documents + report.aside.count == len(numbered)
         traceless = report.losses["empty-documents"]
-        if OUTPUTS[name].table is None and report.documents > traceless:
+        if name == "predictions":
+            assert len(list(read_predictions(Source(path=str(path))))) == report.documents
+        elif OUTPUTS[name].table is None and report.documents > traceless:
             assert len(READERS[name](path, numbered[0])) == report.documents - traceless
 
 
 FULL = Document(
     id="d",
     text="Asthma and rash",
-    sections=(Section(0, 6, "title"),),
+    sections=(Section(0, 6, "title"), Section(7, 10, "methods")),
     sentences=((0, 15),),
     words=((0, 6), (7, 10), (11, 15)),
     mentions=(
@@ -297,7 +305,7 @@ def test_strict_writing(tmp_path: Path) -> None:
     assert (report.documents, report.losses) == (2, {})
     with pytest.raises(LossError) as caught:
         write(tmp_path / "out", [FULL], format="pubtator", strict=True, allow_loss=["scores", "sources"])
-    assert "scores" not in str(caught.value)
+    assert "scores" not in str(caught.value).replace("link-scores", "")
     report = write(tmp_path / "out", [FULL], format="pubtator", strict=True, allow_loss=LOSSES)
     assert report.losses["scores"] == 1
 
@@ -310,7 +318,7 @@ def test_strict_writing_is_not_going_on(tmp_path: Path) -> None:
 
 
 def test_names_of_losses(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="'scors'.*'scores'"):
+    with pytest.raises(UsageError, match=r"'scors'.*'scores'"):
         write(tmp_path / "out", [FULL], format="pubtator", strict=True, allow_loss=["scors"])
     assert not FIELDS.keys() & OF_WRITERS.keys()
 
@@ -319,3 +327,27 @@ def test_a_field_that_a_document_has_not_is_not_lost(tmp_path: Path) -> None:
     document = Document(id="1", text="a b", words=(), sections=(), meta={"text": "joined"}, abbreviations=())
     for name in ("records", "pubtator", "brat"):
         assert write_documents(str(tmp_path / name), [document], look=Look(format=name)).losses == {}
+
+
+FORMATS_PAGE = Path(__file__).resolve().parents[2] / "docs" / "formats.md"
+
+
+def test_the_page_of_formats_has_the_table_of_what_they_hold() -> None:
+    rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in FORMATS_PAGE.read_text().splitlines()]
+    header = next(at for at, row in enumerate(rows) if row[:1] == ["field"])
+    names = [name.strip("`") for name in rows[header][1:]]
+    found = {row[0].split("`")[1]: row[1:] for row in rows[header + 2 : header + 2 + len(FIELDS)]}
+    assert names == list(OUTPUTS)
+    assert list(found) == list(FIELDS)
+    for field, cells in found.items():
+        assert cells == [in_words(field, OUTPUTS[name].holds) for name in names], field
+    listed = {row[0].strip("`") for row in rows if len(row) == 2}
+    assert OF_WRITERS.keys() <= listed
+
+
+def in_words(field: str, holds: Holds) -> str:
+    if field in holds.partly:
+        return "part"
+    if field in holds.fields:
+        return "yes"
+    return "text" if field in holds.by_reference else "-"

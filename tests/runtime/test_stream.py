@@ -100,9 +100,9 @@ def test_what_is_no_text_is_named_by_its_place(bad: object) -> None:
     assert len(errors) == 1
 
 
-@pytest.mark.parametrize("one", ["a text", Document(id="d", text="a text")])
-def test_one_text_is_not_taken_for_its_letters(one: str | Document) -> None:
-    with pytest.raises(InputError, match="list"):
+@pytest.mark.parametrize("one", ["a text", Document(id="d", text="a text"), {"id": "a text"}, b"a text", None, 3])
+def test_one_text_is_not_taken_for_its_letters(one: object) -> None:
+    with pytest.raises(UsageError, match="list"):
         list(Finder().stream(one))  # type: ignore[arg-type]
 
 

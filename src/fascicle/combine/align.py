@@ -26,6 +26,7 @@ import numpy.typing as npt
 
 from fascicle.core.document import Event, Mention
 from fascicle.core.spans import Fragments
+from fascicle.core.wording import counted
 from fascicle.errors import InputError, UsageError
 
 Missing = Literal["auto", "no-vote", "empty", "refuse"]
@@ -258,8 +259,9 @@ def _check_offsets(systems: Sequence[System]) -> None:
             beyond = next((m for m in mentions if length is not None and m.end > length), None)
             if beyond is not None:
                 raise InputError(
-                    f"{system.name}: in document {identifier!r}, which has {length:,} characters, a mention of type "
-                    f"{beyond.type!r} ends at {beyond.end:,}; give offsets in code points into this text"
+                    f"{system.name}: in document {identifier!r}, which has {counted(length or 0, 'character')}, a "
+                    f"mention of type {beyond.type!r} ends at {beyond.end:,}; give offsets in code points into this "
+                    "text"
                 )
 
 

@@ -23,6 +23,7 @@ import numpy.typing as npt
 
 from fascicle.combine.align import Votes
 from fascicle.core.document import Link, Mention, canonical
+from fascicle.core.wording import counted
 from fascicle.errors import UsageError
 
 HALF: Final = 0.5
@@ -89,8 +90,8 @@ class Rule:
             )
         if self.weights and len(self.weights) != systems:
             raise UsageError(
-                f"{len(self.weights)} weights were given for {systems} systems; give one weight for each system, in "
-                "the order of the systems"
+                f"{len(self.weights)} weights were given for {counted(systems, 'system')}; give one weight for "
+                "each system, in the order of the systems"
             )
 
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from fascicle import __version__
 from fascicle.annotation import Annotation, NothingError, OfInput
-from fascicle.commands.console import Tally, progress, say
+from fascicle.commands.console import Progress, Tally, progress, say
 from fascicle.commands.inputs import Input, add_reading, note_left_out, paths_of, read_inputs, total_size
 from fascicle.commands.outputs import (
     OUTPUTS,
@@ -87,6 +87,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     add_format(parser, default="text on a terminal, by the suffix of the output, else jsonl")
     add_json(parser, what="the documents")
+    parser.add_argument(
+        "--segments", action="store_true", help="also give the sentences and words that the text is cut into"
+    )
     add_colour(parser)
     add_threads(parser)
     add_overwrite(parser)
@@ -174,7 +177,7 @@ class _Work:
         """All documents to one place."""
         quiet = path == STDOUT and sys.stdout.isatty()
         shown = progress(total=total_size(self.inputs), quiet=quiet)
-        run = Annotation(predictor=self.predictor, account=self.tally.account, seen=shown.see)
+        run = self._run(shown)
         report = self.tally.account.open_report()
         documents = run.documents(self._read(), report=report, part=part)
         try:
@@ -202,8 +205,7 @@ class _Work:
     def write_each(self, target: _Target) -> None:
         """One file for each input; an input without a good document gets none."""
         shown = progress(total=total_size(self.inputs))
-        account, args = self.tally.account, self.args
-        run = Annotation(predictor=self.predictor, account=account, seen=shown.see)
+        account, args, run = self.tally.account, self.args, self._run(shown)
         folder = Path(target.path)
         files = FolderRun(folder, target.files, made_by=self._made_by(), overwrite=args.overwrite, resume=args.resume)
         try:
@@ -235,13 +237,17 @@ class _Work:
             said = f"{counted(one.report.documents, 'document')}, {counted(one.report.mentions, 'mention')}"
             say(f"wrote {place}: {said}")
 
+    def _run(self, shown: Progress) -> Annotation:
+        account, segments = self.tally.account, self.args.segments
+        return Annotation(predictor=self.predictor, account=account, segments=segments, seen=shown.see)
+
     def _read(self) -> Iterator[tuple[str, Document]]:
         return read_inputs(self.inputs, self.args, report=self.tally.account.reading)
 
     def _made_by(self) -> dict[str, str]:
         """What decides the bytes of the output, beside the documents."""
         args = self.args
-        names = ("input_format", "encoding", "documents", "columns", "shape", "field", "where")
+        names = ("input_format", "encoding", "documents", "columns", "shape", "field", "where", "segments")
         options = {name: getattr(args, name) for name in names}
         told = json.dumps([self.look.format, options], sort_keys=True)
         return {

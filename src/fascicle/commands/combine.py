@@ -34,6 +34,7 @@ from fascicle.commands.systems import (
     types_checked,
 )
 from fascicle.core.document import Event, Mention
+from fascicle.core.wording import counted
 from fascicle.errors import UsageError
 from fascicle.formats.predictions import Prediction
 
@@ -119,8 +120,8 @@ def run(args: argparse.Namespace) -> int:
     if args.verbose:
         kept = sum(map(len, combined.values()))
         say(
-            f"{args.rule} of {', '.join(votes.systems)}: {kept:,} of {len(votes.said):,} distinct mentions kept, in "
-            f"{len(votes.documents):,} documents"
+            f"{args.rule} of {', '.join(votes.systems)}: {kept:,} of {counted(len(votes.said), 'distinct mention')} "
+            f"kept, in {counted(len(votes.documents), 'document')}"
         )
     tally.say(verbose=args.verbose)
     return 3 if args.strict and votes.unread else tally.exit_code(strict=args.strict)
@@ -190,7 +191,10 @@ def _said(votes: Votes) -> Iterator[str]:
         yield f"{name} lacks {some_documents(documents)}; it has no vote there, and the rule is applied to the others"
     for name, documents in votes.assumed.items():
         all_ = len(votes.documents)
-        yield f"{name} names {all_ - len(documents):,} of {all_:,} documents; in the rest nothing counts as found"
+        yield (
+            f"{name} names {all_ - len(documents):,} of {counted(all_, 'document')}; in the rest nothing "
+            "counts as found"
+        )
     alone = int((votes.voters.sum(axis=1) == 1).sum())
     if alone and len(votes.systems) > 1:
         yield f"documents in which only one system has a vote: {alone:,}"

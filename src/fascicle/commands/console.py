@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from types import MappingProxyType
 from typing import Any, Final
 
 from fascicle.annotation import EMPTY_TEXT
@@ -17,13 +19,34 @@ from fascicle.formats.account import Account
 from fascicle.formats.report import WriteReport
 from fascicle.formats.source import STDIN
 
+# What is said without being asked for, as losses are.
+_ALWAYS: Final = (EMPTY_TEXT, ("note", "encoding-guessed"), ("note", "unannotated-record"))
 _OFTEN: Final = 0.5  # seconds between two signs of life on a terminal
 _NOW_AND_THEN: Final = 30.0  # ... and in a log
 
 
+# Errors name the argument of a function, which a user of Python can give; here it is the option that says the same.
+_OPTIONS: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "overwrite=True": "--overwrite",
+        "allow_missing=True": "--allow-missing",
+        "resume=True": "--resume",
+        "encoding=NAME": "--encoding NAME",
+        "format=native": "--input-format native",
+        "format=NAME": "--format NAME",
+    }
+)
+_ARGUMENT: Final = re.compile("|".join(rf"(?<!\w){re.escape(name)}(?!\w)" for name in _OPTIONS))
+
+
+def with_options(text: str) -> str:
+    """A sentence of an error with options of the command line in the place of arguments of functions."""
+    return _ARGUMENT.sub(lambda found: _OPTIONS[found[0]], text)
+
+
 def say(text: str) -> None:
     """One line on standard error."""
-    sys.stderr.write(f"fascicle: {text}\n")
+    sys.stderr.write(f"fascicle: {with_options(text)}\n")
     sys.stderr.flush()
 
 
@@ -32,7 +55,7 @@ def log(bar: Any, line: str) -> None:
     if bar.disable:
         say(line)
     else:
-        bar.write(f"fascicle: {line}", file=sys.stderr)
+        bar.write(f"fascicle: {with_options(line)}", file=sys.stderr)
 
 
 @contextmanager
@@ -82,7 +105,7 @@ class Tally:
             first.setdefault(("loss", code), f"the format cannot hold it; first in {where}")
         dropped = Counter({("loss", code): count for code, count in self._dropped.items()})
         for (kind, code), count in sorted((self._events.counts + dropped).items()):
-            if verbose or kind == "loss" or (kind, code) == EMPTY_TEXT:
+            if verbose or kind == "loss" or (kind, code) in _ALWAYS:
                 say(f"{kind} {code}: {count:,} ({first[kind, code]})")
 
     def close(self, where: str = "", *, quiet: bool = False, done: str = "written") -> None:

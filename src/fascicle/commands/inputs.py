@@ -13,12 +13,13 @@ from fascicle.core.wording import counted
 from fascicle.errors import FormatError, InputError, UsageError
 from fascicle.formats.conll import DOCUMENTS, ConllOptions, parse_columns
 from fascicle.formats.detection import by_suffix, detect
+from fascicle.formats.encodings import AUTO
 from fascicle.formats.files import FORMATS, expanded, is_one_source, read, unique_ids
 from fascicle.formats.jsonl import JsonlOptions
 from fascicle.formats.plain import left_out
 from fascicle.formats.report import ReadReport
 from fascicle.formats.shapes import SHAPES
-from fascicle.formats.source import STDIN
+from fascicle.formats.source import STDIN, Source, suffix
 
 INPUT_FORMATS = ("auto", *FORMATS)
 
@@ -47,7 +48,11 @@ def add_reading(parser: argparse.ArgumentParser, *, aliases: Sequence[str] = ())
 
 def add_reading_details(group: argparse._ArgumentGroup) -> None:
     """Adds the options of column files and JSON records."""
-    group.add_argument("--encoding", default="utf-8", help="of the input files; default: utf-8")
+    group.add_argument(
+        "--encoding",
+        default=AUTO,
+        help="of the input files; default: auto, which is UTF-8, or what a file can only be (a line says so)",
+    )
     group.add_argument("--documents", choices=DOCUMENTS, help="what a document of a column file is; default: auto")
     group.add_argument("--columns", metavar="T,L", help="columns of a column file, from 0: token, then tags (0,3)")
     group.add_argument("--shape", choices=("auto", *SHAPES), help="shape of JSON records; default: auto")
@@ -104,6 +109,15 @@ def read_file(
     """
     name = _format_of(path, format_name, args)
     return read(path, format=name, options=_options(path, name, args), encoding=args.encoding, report=report)
+
+
+def source_of(path: str, args: argparse.Namespace) -> Source:
+    """A file of predictions; a line says so if it is not UTF-8."""
+
+    def tell(encoding: str, how: str) -> None:
+        say(f"note: {path} was read as {encoding}: {how}")
+
+    return Source(path=path, encoding=args.encoding, told=tell)
 
 
 def read_inputs(
@@ -176,15 +190,20 @@ def _format_of(path: str, name: str, args: argparse.Namespace) -> str:
         )
     if name not in ("auto", "jsonl"):
         return name
-    if path != STDIN and Path(path).is_file() and not Path(path).stat().st_size and not by_suffix(path):
+    if path != STDIN and Path(path).is_file() and not Path(path).stat().st_size and not _named_after_format(path):
         return "plain"  # nothing tells its format, and nothing is all that it holds
     try:
         found = detect(path)
     except FormatError as error:
         options = [f"--{one}-format" for one in ("input", "gold", "pred") if hasattr(args, f"{one}_format")]
-        raise FormatError(str(error).replace("--format", " or ".join(options))) from None
+        raise FormatError(str(error).replace("format=NAME", " or ".join(options))) from None
     # Native files are JSON Lines too: read as other records they would lose their mentions.
     return found if name == "auto" or found == "native" else name
+
+
+def _named_after_format(path: str) -> bool:
+    """Whether the suffix says what a file is: a corpus in a format, or predictions."""
+    return bool(by_suffix(path)) or suffix(path) in (".tsv", ".csv")
 
 
 def _options(path: str, name: str, args: argparse.Namespace) -> ConllOptions | JsonlOptions | None:

@@ -97,8 +97,8 @@ def add_overwrite(parser: argparse.ArgumentParser) -> None:
 
 
 def _integer(text: str, *, least: int) -> int:
-    if not text.isascii() or not text.isdigit() or int(text) < least:
-        raise argparse.ArgumentTypeError(f"{text!r} is not allowed, give an integer from {least}")
+    if not text.isascii() or not text.isdigit() or len(text) > 9 or int(text) < least:
+        raise argparse.ArgumentTypeError(f"{text!r} is not allowed, give an integer from {least}, of at most 9 digits")
     return int(text)
 
 

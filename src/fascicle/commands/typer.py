@@ -36,6 +36,7 @@ from fascicle.commands.probed import add_distributions, check_distributions
 from fascicle.commands.systems import PREDICTIONS
 from fascicle.commands.typing_text import typing_text
 from fascicle.core.document import Document, Patch
+from fascicle.core.wording import counted
 from fascicle.errors import InputError, UsageError
 from fascicle.evaluate.inputs import check_texts
 from fascicle.evaluate.typing import fit_lookup
@@ -204,7 +205,7 @@ def _proposed(args: argparse.Namespace, documents: list[Document], tally: Tally)
     others = sorted(predicted.mentions.keys() - {document.id for document in documents})
     if others:
         raise InputError(
-            f"{args.spans} holds predictions for {len(others):,} documents that are not among the texts (the first is "
+            f"{args.spans} holds predictions for {counted(len(others), 'document')} not among the texts (the first is "
             f"{others[0]!r}); give the texts that they were made on"
         )
     return predicted

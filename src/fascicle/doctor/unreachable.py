@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from fascicle.core.document import Mention
+from fascicle.core.wording import counted
 from fascicle.doctor.case import Case
 from fascicle.doctor.hits import Detail, Found, hit_of, percent
 from fascicle.doctor.parts import Item
@@ -38,7 +39,7 @@ def unreachable(case: Case) -> Found:
     total = sum(len(item.mentions) for item in case.items)
     if reasons:
         lost = reasons.total()
-        yield Detail(text=f"{lost:,} of {total:,} mentions ({percent(lost, total)}).")
+        yield Detail(text=f"{lost:,} of {counted(total, 'mention')} ({percent(lost, total)}).")
     yield from (Detail(text=f"{count:,} {reason}: {REASONS[reason]}.") for reason, count in reasons.most_common())
 
 

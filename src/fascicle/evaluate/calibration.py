@@ -20,6 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fascicle.core.document import Mention, identities
+from fascicle.core.wording import counted
 from fascicle.errors import InputError, UsageError
 from fascicle.evaluate.errors import distinct
 
@@ -53,7 +54,9 @@ class Judged:
         """
         _check(self.scores, self.right)
         if len(self.types) != len(self.scores):
-            raise InputError(f"{len(self.scores):,} scores and {len(self.types):,} types were given; give one each")
+            raise InputError(
+                f"{counted(len(self.scores), 'score')} and {counted(len(self.types), 'type')} were given; give one each"
+            )
 
     def of_type(self, type_: str) -> Judged:
         """Only the mentions of one type."""

@@ -162,7 +162,7 @@ def _check_documents(gold: System, system: System, *, allow_missing: bool) -> tu
     if lacking and system.lists_all and not allow_missing:
         raise InputError(
             f"{system.name} lacks {some_documents(lacking)} of the {len(gold.mentions):,} in {gold.name}; predict "
-            "these too, or give --allow-missing, and nothing counts as found in them"
+            "these too, or give allow_missing=True, and nothing counts as found in them"
         )
     return lacking
 

@@ -132,7 +132,7 @@ def check_target(path: str | os.PathLike[str], *, overwrite: bool = False) -> No
     if target.is_dir():
         raise OutputError(f"{path} is a folder; give the name of a file to write")
     if target.is_file() and not overwrite:
-        raise OutputError(f"{path} exists already; give another name, or --overwrite to replace it")
+        raise OutputError(f"{path} exists already; give another name, or overwrite=True to replace it")
     if not target.resolve().parent.is_dir():
         raise OutputError(f"the folder {target.parent} does not exist; make it first, or give another place")
 
@@ -146,7 +146,7 @@ def check_folder(target: Path, *, overwrite: bool) -> None:
     if target.exists() and not target.is_dir():
         raise OutputError(f"{target} is a file; give the name of a folder to write")
     if target.is_dir() and not overwrite and any(target.iterdir()):
-        raise OutputError(f"the folder {target} exists already; give another name, or --overwrite to replace it")
+        raise OutputError(f"the folder {target} exists already; give another name, or overwrite=True to replace it")
     if not target.parent.is_dir():
         raise OutputError(f"the folder {target.parent} does not exist; make it first, or give another place")
 

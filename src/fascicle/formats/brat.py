@@ -14,6 +14,7 @@ from pathlib import Path, PurePosixPath
 
 from fascicle.core.document import Document, Link
 from fascicle.core.spans import Fragments, Span
+from fascicle.core.wording import counted
 from fascicle.errors import FormatError, UsageError
 from fascicle.formats.brat_lines import ANNOTATIONS, SUFFIXES, TEXT, TextBound, agrees, document_id
 from fascicle.formats.brat_parse import STEP, Standoff
@@ -70,7 +71,7 @@ def read(source: Source, options: BratOptions, report: ReadReport) -> Iterator[D
         pairs = _pairs(tree)
         for pair, identifier in zip(pairs, _ids(pairs), strict=True):
             with report.aside.one():
-                yield _document(tree, pair, identifier, source.encoding, options)
+                yield _document(tree, pair, identifier, source, options)
 
 
 def holds_annotation(path: str) -> bool:
@@ -141,12 +142,12 @@ def _ids(pairs: Sequence[_Pair]) -> list[str]:
     return [name if count[name] == 1 else pair.stem for name, pair in zip(ids, pairs, strict=True)]
 
 
-def _document(tree: Tree, pair: _Pair, identifier: str, encoding: str, options: BratOptions) -> Document:
+def _document(tree: Tree, pair: _Pair, identifier: str, source: Source, options: BratOptions) -> Document:
     pair.check(tree)
-    text, marked = tree.text(pair.text, encoding)
+    text, marked = tree.text(pair.text, source)
     standoff = Standoff()
     for name in pair.annotations:
-        content, _ = tree.text(name, encoding)
+        content, _ = tree.text(name, source)
         standoff.take(content, name=name, path=tree.place(name), listed=suffix_of(name) in options.suffixes)
     if not pair.annotations:
         standoff.say("note", "no-annotation", f"{pair.text} has no annotation file beside it")
@@ -208,7 +209,7 @@ def _checked(row: TextBound, text: str, standoff: Standoff, collector: MentionCo
         collector.drop(f"{row.place}: the offsets of {row.id} are reversed or empty; it was left out")
         return ()
     if spans[0][0] < 0 or max(end for _, end in spans) > len(text):
-        collector.drop(f"{row.place}: the offsets of {row.id} are not in a text of {len(text):,} characters")
+        collector.drop(f"{row.place}: the offsets of {row.id} are not in a text of {counted(len(text), 'character')}")
         return ()
     merged: list[Span] = []
     for start, end in spans:

@@ -7,16 +7,18 @@ one it was. The text of a document is its tokens joined by one space, also acros
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from fascicle.core.document import Document, Event
 from fascicle.core.tags import TagCensus, decode_tags, is_tag, split_tag
+from fascicle.core.wording import counted
 from fascicle.errors import FormatError, InputError, UsageError
 from fascicle.formats.collect import TokenMention, joined_document
+from fascicle.formats.encodings import by_mark
 from fascicle.formats.grouping import sound
 from fascicle.formats.report import ReadReport
-from fascicle.formats.source import MAX_LINE, STDIN, Line, Source, lines, lines_or_errors, open_bytes, text_of
+from fascicle.formats.source import MAX_LINE, STDIN, Line, Source, lines_or_errors, open_bytes, text_of
 
 STEP: Final = "conll"
 DOCUMENTS: Final = ("auto", "sentence", "file", "docstart")
@@ -244,13 +246,17 @@ def _mode(source: Source, options: ConllOptions) -> str:
 
 
 def _marks(source: Source) -> Iterator[bool]:
-    if not source.is_utf8:
-        yield from (line.startswith(_MARK) for _, line in lines(source))
-        return
     mark = _MARK.encode()
     with open_bytes(source.path) as stream:  # bytes are faster; the reading proper decodes and checks them
-        while line := stream.readline(MAX_LINE):
-            yield mark in line[: len(mark) + 3]  # a byte order mark may come before it
+        line = stream.readline(MAX_LINE)
+        if source.is_utf8 and not by_mark(line):
+            while line:
+                for part in line.split(b"\r"):
+                    yield mark in part[: len(mark) + 3]  # a byte order mark may come before it
+                line = stream.readline(MAX_LINE)
+            return
+    quiet = replace(source, told=None)
+    yield from (isinstance(line, str) and line.startswith(_MARK) for _, line in lines_or_errors(quiet))
 
 
 def _documents(sentences: Iterator[_Given], mode: str) -> Iterator[list[_Sentence | InputError]]:
@@ -282,5 +288,5 @@ def _document(identifier: str, block: Sequence[_Sentence], census: TagCensus, *,
     )
     if not stream:
         return document
-    message = f"{first} tokens without one blank line: the source did not mark sentences"
+    message = f"{counted(first, 'token')} without one blank line: the source did not mark sentences"
     return document.with_events(Event(step=STEP, kind="note", code="no-sentence-breaks", message=message))

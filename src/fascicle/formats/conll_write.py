@@ -17,7 +17,9 @@ from fascicle.formats.report import WriteReport
 from fascicle.formats.writing import checked_name
 
 HOLDS: Final = Holds(
-    format="CoNLL", fields=frozenset({"sentences", "words", "mentions", "nested"}), partly=frozenset({"nested"})
+    format="CoNLL",
+    fields=frozenset({"sentences", "words", "mentions", "nested"}),
+    partly=frozenset({"sentences", "nested"}),
 )
 
 
@@ -55,7 +57,10 @@ def _encoded(document: Document, report: WriteReport, *, options: ConllWriteOpti
     parts = ["\t".join(["-DOCSTART-", *["O"] * options.layers]) + "\n\n"] if options.docstart else []
     if not options.docstart:
         report.lose("document-borders", document)
-    for sentence in _sentences(document):
+    sentences = list(_sentences(document))
+    if document.sentences and _ranges(document, sentences) != document.sentences:
+        report.lose("sentences", document)
+    for sentence in sentences:
         parts += ["\t".join([_token(document, at), *(layer[at] for layer in rows)]) + "\n" for at in sentence]
         parts.append("\n")
     return "".join(parts).encode()
@@ -108,6 +113,12 @@ def _token(document: Document, at: int) -> str:
             "words may not hold TAB, line breaks or nothing but blanks, nor be -DOCSTART-"
         )
     return token
+
+
+def _ranges(document: Document, sentences: list[range]) -> tuple[Span, ...]:
+    """The sentences that a reader finds: each from its first to its last word."""
+    words: tuple[Span, ...] = document.words or ()
+    return tuple((words[at.start][0], words[at.stop - 1][1]) for at in sentences if at)
 
 
 def _sentences(document: Document) -> Iterator[range]:

@@ -23,17 +23,18 @@ import fascicle.formats.native as native
 import fascicle.formats.plain as plain
 import fascicle.formats.pubtator as pubtator
 import fascicle.formats.pubtator_write as pubtator_write
+from fascicle.core.arguments import check_argument, check_optional, checked_documents
 from fascicle.core.document import Document, Event
 from fascicle.errors import FormatError, InputError, UsageError
 from fascicle.formats.atomic import Opened, atomic_folder, output
 from fascicle.formats.detection import by_suffix, detect
+from fascicle.formats.encodings import AUTO
 from fascicle.formats.losses import LENIENT, Holds, Strictness, loss_names
-from fascicle.formats.report import ReadReport, WriteReport
+from fascicle.formats.report import STEP, ReadReport, WriteReport
 from fascicle.formats.source import STDIN, Source, stem
 from fascicle.formats.tree import is_there
 from fascicle.formats.writing import Encode, Put, write_each
 
-STEP: Final = "reading"
 ORIGINAL_ID: Final = "original-id"
 
 Reader = Callable[[Source, Any, ReadReport], Iterator[Document]]
@@ -127,7 +128,7 @@ def read(
     *,
     format: str = "auto",  # noqa: A002 - the name of the option everywhere
     options: Any = None,
-    encoding: str = "utf-8",
+    encoding: str = AUTO,
     report: ReadReport | None = None,
 ) -> Iterator[Document]:
     """Streams the documents of one or several files; their ids are unique.
@@ -140,7 +141,9 @@ def read(
             zip, or a folder inside a zip (``corpus.zip/train``) of brat files is one corpus.
         format: a name of `FORMATS`, or ``"auto"``: told by content and suffix.
         options: of the format's ``read_options`` class; defaults by default.
-        encoding: of the files.
+        encoding: of the files; ``"auto"`` is what a byte order mark says, else UTF-8, else Windows-1252 if the bytes of
+            a file can hardly be anything else. The report names what is not UTF-8, and so does an event of the document
+            at which it was found.
         report: collects what is known about whole files. One whose ``aside`` keeps going sets aside the documents that
             cannot be read, and the files; the others are given out.
 
@@ -152,13 +155,15 @@ def read(
         InputError: a file that is not there, or a corpus file without documents.
         FormatError: content that breaks the rules of its format.
     """
+    _check_arguments(format=format, encoding=encoding)
+    check_optional(report, ReadReport, name="report", means="a ReadReport")
     if format != "auto":
         _named(format)
-    files = expanded([paths] if isinstance(paths, str | Path) else list(paths), format=format)
+    files = expanded([paths] if isinstance(paths, str | Path) else paths, format=format)
     names = _names(files)
     report = ReadReport() if report is None else report
     sources = [
-        Source(path=path, encoding=encoding, name=name, meter=report.meter)
+        Source(path=path, encoding=encoding, name=name, told=partial(report.tell_encoding, path), meter=report.meter)
         for path, name in zip(files, names, strict=True)
     ]
     plan = []
@@ -204,6 +209,10 @@ def write(  # noqa: PLR0913 - what users may say, each on its own
         OutputError: the file or folder exists, or the place cannot be written.
         InputError: a document that the format cannot hold at all.
     """
+    check_argument(path, (str, Path), name="path", means="a str or a Path")
+    check_optional(report, WriteReport, name="report", means="a WriteReport")
+    _check_arguments(format=format)
+    documents = checked_documents(documents)
     name = format if format != "auto" else _format_for(str(path))
     chosen = _named(name)
     _check_options(options, chosen.write_options, name)
@@ -263,8 +272,11 @@ def expanded(paths: Sequence[PathLike], *, format: str = "auto") -> list[str]:  
         UsageError: no path.
         InputError: a path that is not there, or a folder without texts.
     """
+    check_argument(paths, (str, Path, Sequence), name="paths", means="a path, or a list of paths")
     if not paths:
         raise UsageError("no file was given; name at least one, or - for standard input")
+    for path in paths:
+        check_argument(path, (str, Path), name="each of paths", means="a str or a Path")
     files: list[str] = []
     for path in map(str, paths):
         if path != STDIN and not is_there(path):
@@ -315,7 +327,8 @@ def _of_one(source: Source, chosen: Format, options: Any, report: ReadReport) ->
     try:
         for document in chosen.reader(source, given, report):
             found = True
-            yield document
+            notes = report.take_notes()
+            yield document.with_events(*notes) if notes else document
     except InputError as error:
         if found and report.aside.keep_going:
             raise FormatError(f"{error}; the rest of the file was not read") from None
@@ -339,6 +352,11 @@ def _names(files: Sequence[str]) -> list[str]:
         name if count[name] == 1 else f"{Path(file).resolve().parent.name}/{name}"
         for name, file in zip(stems, files, strict=True)
     ]
+
+
+def _check_arguments(**texts: object) -> None:
+    for name, value in texts.items():
+        check_argument(value, str, name=name, means="a str")
 
 
 def _named(name: str) -> Format:

@@ -185,7 +185,7 @@ class FolderRun:
     def _name(self, group: list[_File]) -> None:
         """Gives files their names, once they are on the disk."""
         with _place_errors(self._folder):
-            # Before the files have their names: an entry without a file is done again, a file without one is in the way.
+            # Before the names: an entry without a file is done again, a file without an entry is in the way.
             self._journal.append(*(file.entry for file in group))
             _sync([file.unnamed for file in group], self._folder)
             for file in group:

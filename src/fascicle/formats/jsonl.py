@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any, Final
@@ -12,11 +12,13 @@ import msgspec
 
 from fascicle.core.document import Document, Mention
 from fascicle.errors import FormatError, InputError, UsageError
+from fascicle.formats.encodings import head_text
 from fascicle.formats.grouping import grouped, sound
 from fascicle.formats.json_record import Record, document_of
+from fascicle.formats.json_shape import Shapes
 from fascicle.formats.losses import Holds
 from fascicle.formats.report import ReadReport, WriteReport
-from fascicle.formats.shapes import SHAPES, JsonShape, adjusted, detect_shape
+from fascicle.formats.shapes import SHAPES, JsonShape, adjusted
 from fascicle.formats.source import STDIN, Source, lines, lines_or_errors, open_bytes, whole_text
 
 HOLDS: Final = Holds(
@@ -24,6 +26,8 @@ HOLDS: Final = Holds(
     fields=frozenset({"ids", "text-between-words", "sentences", "mentions", "discontinuous", "nested"}),
     partly=frozenset({"ids"}),
 )
+_ANSWER: Final = "answer"
+_ACCEPTED: Final = "accept"
 _DECODER: Final = msgspec.json.Decoder()
 _ENCODER: Final = msgspec.json.Encoder()
 
@@ -33,7 +37,7 @@ class JsonlOptions:
     """How to read JSON records.
 
     Attributes:
-        shape: a name of `SHAPES`, or ``"auto"``: told by the fields of the first record.
+        shape: a name of `SHAPES`, or ``"auto"``: told by the fields of each record.
         fields: changes to the shape, as ``(attribute of JsonShape, value)``.
         where: ``(field, value)``; only records that have all these values are read.
     """
@@ -55,7 +59,9 @@ def read(source: Source, options: JsonlOptions, report: ReadReport) -> Iterator[
     """Streams the documents of a JSON file.
 
     Text made of tokens is the tokens joined by one space. Ids come from the id field of the shape, or are numbered
-    ``<name>:1`` and so on. Other fields that are a short string or a number go to ``meta``.
+    ``<name>:1`` and so on. Other fields that are a short string or a number go to ``meta``. A field that looks like
+    annotation and that the shape does not read is never passed over: its record is refused. A text without annotation
+    among annotated ones is a document without mentions, with an event.
 
     Args:
         source: the file.
@@ -64,7 +70,8 @@ def read(source: Source, options: JsonlOptions, report: ReadReport) -> Iterator[
             the document that it belongs to, and what is no record itself alone.
 
     Raises:
-        FormatError: not JSON, an unknown shape, or a record that lacks a field of the shape.
+        FormatError: not JSON, an unknown shape, a record that lacks a field of the shape, or annotation that would not
+            be read.
     """
     for number, group in enumerate(grouped(_chosen(source, options, report), _group), 1):
         with report.aside.one():
@@ -95,38 +102,33 @@ def _entity(mention: Mention, text: str) -> dict[str, Any]:
 
 
 def _chosen(source: Source, options: JsonlOptions, report: ReadReport) -> Iterator[Record | InputError]:
-    shape: JsonShape | None = None
+    shapes = Shapes(options.shape, options.fields, report=report, path=source.path)
     for place, value in _records(source):
         if isinstance(value, FormatError):
             yield value
-            continue
-        if not isinstance(value, dict):
+        elif not isinstance(value, dict):
             found = type(value).__name__
             yield FormatError(f"{place}: a JSON object is expected for each record, found {found}")
-            continue
-        shape = shape or _shape(value, place, options, source, report)
-        if all(field in value and str(value[field]) == wanted for field, wanted in options.where):
-            yield Record(value, shape, place)
+        elif all(field in value and str(value[field]) == wanted for field, wanted in options.where):
+            yield _record(value, place, shapes, asked=[field for field, _ in options.where])
+
+
+def _record(value: dict[str, Any], place: str, shapes: Shapes, *, asked: Collection[str]) -> Record | InputError:
+    try:
+        shape, events = shapes.of(value, place)
+        # Prodigy keeps what the annotator rejected or skipped beside what was accepted.
+        if value.get(_ANSWER, _ACCEPTED) != _ACCEPTED and _ANSWER not in asked and shape.entities:
+            raise FormatError(
+                f"{place}: the annotation of this record was not accepted ({_ANSWER} = {value[_ANSWER]!r}); read those "
+                f"that were with --where {_ANSWER}={_ACCEPTED}"
+            )
+    except FormatError as error:
+        return error
+    return Record(value, shape, place, events=events)
 
 
 def _group(record: Record) -> object:
     return record.group
-
-
-def _shape(record: dict[str, Any], place: str, options: JsonlOptions, source: Source, report: ReadReport) -> JsonShape:
-    if source.path == STDIN and "fascicle" in record and options.shape == "auto" and not options.fields:
-        # Only the beginning of standard input can be seen before it is read, which this line goes beyond.
-        raise FormatError(
-            f"{place}: a native document, not another record; name its format, native, with --input-format"
-        )
-    name = options.shape if options.shape != "auto" else detect_shape(record)
-    if not name and not options.fields:
-        raise FormatError(
-            f"{place}: no known shape has the fields {', '.join(sorted(record)) or '(none)'}; "
-            f"known are {', '.join(SHAPES)}; name the fields yourself for another one"
-        )
-    report.shapes[source.path] = name or "as given"
-    return adjusted(SHAPES.get(name, JsonShape()), options.fields)
 
 
 def _records(source: Source) -> Iterator[tuple[str, Any]]:
@@ -156,7 +158,7 @@ def _parse(text: str, place: str) -> Any:
 def _is_array(source: Source) -> bool:
     """Whether a file is one array, and no lines of which the first is one."""
     with open_bytes(source.path) as stream:
-        if stream.read(64).removeprefix(b"\xef\xbb\xbf").lstrip()[:1] != b"[":
+        if head_text(stream.read(256), codec=source.codec).lstrip()[:1] != "[":
             return False
     try:
         first, *more = islice((line for _, line in lines(source) if line.strip()), 2)

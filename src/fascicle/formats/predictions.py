@@ -234,18 +234,22 @@ def _rows(numbered: Iterator[tuple[int, Line]], header: str, source: Source) -> 
     for number, line in numbered:
         if isinstance(line, FormatError):
             yield line
-            continue
-        if not line:
-            continue
-        try:
-            columns = line.split("\t") if not order else cells_of(line, separator)
-        except ValueError as error:
-            yield FormatError(f"{source.path}:{number}: {error}; write every row on one line")
-            continue
-        if order and len(columns) != len(names):
-            yield FormatError(f"{source.path}:{number}: columns: {len(columns)}; the header has {len(names)}")
-        else:
-            yield number, [columns[at] for at in order] if order else columns
+        elif line:
+            yield _row(line, number, separator, names, order, source)
+
+
+def _row(
+    line: str, number: int, separator: str, names: Sequence[str], order: Sequence[int], source: Source
+) -> _Row | FormatError:
+    if not order:
+        return number, line.split("\t")
+    try:
+        columns = cells_of(line, separator)
+    except ValueError as error:
+        return FormatError(f"{source.path}:{number}: {error}; write every row on one line")
+    if len(columns) != len(names):
+        return FormatError(f"{source.path}:{number}: columns: {len(columns)}; the header has {len(names)}")
+    return number, [columns[at] for at in order]
 
 
 def _owner(row: _Row) -> str:

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from fascicle.core.document import Document, Event, Link, Section
+from fascicle.core.wording import counted
 from fascicle.errors import FormatError
 from fascicle.formats.collect import MentionCollector
 from fascicle.formats.report import ReadReport
@@ -125,7 +126,7 @@ class _Block:
         if len(columns) < 5 or not is_integer(columns[2]) or not columns[4].strip():
             raise FormatError(
                 f"{place}: a mention needs the columns id, start, end, text, type and perhaps a concept id; "
-                f"found {len(columns)} columns, end {columns[2]!r}"
+                f"found {counted(len(columns), 'column')}, end {columns[2]!r}"
             )
         self.rows.append((int(columns[1]), int(columns[2]), columns))
 

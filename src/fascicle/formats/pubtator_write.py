@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from typing import Final
 
 from fascicle.core.document import Document, Mention
@@ -38,7 +39,7 @@ def encode(document: Document, report: WriteReport) -> bytes:
             report.lose(code, document, count=count)
     end = _title_end(document)
     title, abstract = text[:end], text[end + 1 :]
-    if document.sections and document.sections != sections_of(title, abstract):
+    if not set(document.sections or ()) <= set(sections_of(title, abstract)):
         report.lose("sections", document)
     rows = [f"{identifier}|t|{title}", f"{identifier}|a|{abstract}"]
     rows += ["\t".join(_columns(mention, document, text, report)) for mention in document.mentions]
@@ -61,7 +62,7 @@ def _columns(mention: Mention, document: Document, text: str, report: WriteRepor
     words = text[mention.start : mention.end].replace("\t", " ")
     columns = [document.id, str(mention.start), str(mention.end), words, kind, *_facts(mention)]
     links, attributes = links_of(columns)
-    if lost := len({link.id for link in mention.links} - {link.id for link in links}):
+    if lost := (Counter(link.id for link in mention.links) - Counter(link.id for link in links)).total():
         report.lose("links", document, mention, count=lost)
     if lost := sum(attribute not in attributes for attribute in mention.attributes):
         report.lose("attributes", document, mention, count=lost)

@@ -12,11 +12,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Final, Protocol
 
-from fascicle.core.document import Document, Mention
+from fascicle.core.document import Document, Event, Mention
 from fascicle.core.tags import TagCensus
 from fascicle.errors import InputError
 from fascicle.formats.source import Meter
 
+STEP: Final = "reading"
 _REMEMBERED: Final = 100  # sentences; the count goes on
 
 
@@ -73,6 +74,7 @@ class ReadReport:
     Attributes:
         formats: file -> name of its format, as given or as detected.
         shapes: file -> shape of its JSON records (`fascicle.formats.jsonl.SHAPES`).
+        encodings: file -> its encoding, where that was found in the file and is not UTF-8.
         tags: file -> census of its tags; ``scheme`` and ``repairs`` are read from it.
         documents: number of documents given out.
         mentions: number of their mentions.
@@ -83,12 +85,27 @@ class ReadReport:
 
     formats: dict[str, str] = field(default_factory=dict)
     shapes: dict[str, str] = field(default_factory=dict)
+    encodings: dict[str, str] = field(default_factory=dict)
     tags: dict[str, TagCensus] = field(default_factory=dict)
     documents: int = 0
     mentions: int = 0
     events: Counter[tuple[str, str]] = field(default_factory=Counter)
     aside: SetAside = field(default_factory=SetAside)
     meter: Meter = field(default_factory=Meter)
+    _notes: list[Event] = field(default_factory=list)
+
+    def tell_encoding(self, path: str, encoding: str, how: str) -> None:
+        """Takes note of the encoding of a file that was found in it."""
+        if path in self.encodings:
+            return
+        self.encodings[path] = encoding
+        message = f"the file was read as {encoding}: {how}"
+        self._notes.append(Event(step=STEP, kind="note", code="encoding-guessed", message=message))
+
+    def take_notes(self) -> tuple[Event, ...]:
+        """What is to be said of the file at the next of its documents."""
+        notes, self._notes = tuple(self._notes), []
+        return notes
 
     def observe(self, document: Document) -> None:
         """Counts one document that is about to be given out."""
@@ -104,6 +121,7 @@ class ReadReport:
     def lines(self) -> list[str]:
         """The report as sentences, for a person: schemes and repairs per file, then the events."""
         said = [f"{file}: records of the shape {shape}" for file, shape in self.shapes.items()]
+        said += [f"{file}: read as {encoding}" for file, encoding in self.encodings.items()]
         for file, census in self.tags.items():
             mended = f", {census.repairs:,} invalid tag sequences mended" if census.repairs else ""
             said.append(f"{file}: tag scheme {census.scheme}{mended}")

@@ -7,13 +7,16 @@ import gzip
 import io
 import sys
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO, Final, cast
 
 from fascicle.errors import FormatError, InputError, UsageError
+from fascicle.formats.encodings import AUTO, BY_MARK, GUESSED, WESTERN, by_mark, is_western
+from fascicle.formats.foreign import HEAD, binary_kind
 
 MAX_LINE: Final = 64 * 2**20  # bytes (or characters, where the encoding is not UTF-8)
 MAX_FILE: Final = 512 * 2**20  # what is read as a whole: a plain text, a JSON array
@@ -22,7 +25,7 @@ GZIP: Final = b"\x1f\x8b"
 _BOM: Final = codecs.BOM_UTF8
 MAX_DIGITS: Final = 18  # of an integer; more than any offset has
 Line = str | FormatError  # its text, or why it has none
-GIVE_ENCODING: Final = "give its encoding with --encoding, or as encoding in a recipe"
+GIVE_ENCODING: Final = "give its encoding with encoding=NAME, or as encoding in a recipe"
 
 
 @dataclass(kw_only=True)
@@ -61,20 +64,23 @@ class Source:
 
     Attributes:
         path: the file; ``"-"`` is standard input.
-        encoding: of the text, ``"utf-8"`` by default; a byte order mark at its start is skipped.
+        encoding: of the text, ``"utf-8"`` by default; a byte order mark at its start is skipped. ``"auto"`` is what the
+            byte order mark says, else UTF-8, else Windows-1252 if `is_western` trusts that and somebody is told.
         name: what document ids are made from; the file name without its suffixes by default.
+        told: is called with the encoding, and how it was found, if ``"auto"`` is not UTF-8.
         meter: counts what is read of the file, if it is one by itself and no standard input.
     """
 
     path: str
     encoding: str = "utf-8"
     name: str = ""
+    told: Callable[[str, str], None] | None = None
     meter: Meter | None = None
 
     def __post_init__(self) -> None:
         """Checks the encoding, and names the source after its file."""
         try:
-            "".encode(self.encoding)  # codecs.lookup would also find base64 and others that are not of text
+            "".encode(self.codec)  # codecs.lookup would also find base64 and others that are not of text
         except (LookupError, UnicodeError):
             raise UsageError(
                 f"the encoding {self.encoding!r} is not known; give one that Python knows, such as utf-8 or latin-1"
@@ -90,14 +96,14 @@ class Source:
     @property
     def codec(self) -> str:
         """The name that Python has for the encoding; a byte order mark of UTF-8 is looked after elsewhere."""
-        return codecs.lookup(self.encoding).name.removesuffix("-sig")
+        return "utf-8" if self.encoding == AUTO else codecs.lookup(self.encoding).name.removesuffix("-sig")
 
     @property
     def is_bytewise(self) -> bool:
         """Whether a bad byte spoils no more than its line: UTF-8, and encodings of one byte for each character."""
         if self.is_utf8:
             return True
-        decoded = bytes(range(256)).decode(self.encoding, errors="replace")
+        decoded = bytes(range(256)).decode(self.codec, errors="replace")
         return len(decoded) == 256 and decoded[:128] == bytes(range(128)).decode("ascii")
 
 
@@ -178,6 +184,7 @@ def lines_or_errors(source: Source) -> Iterator[tuple[int, Line]]:
         FormatError: a line beyond `MAX_LINE`, damaged gzip data, or an encoding whose errors leave no place to go on.
     """
     with open_bytes(source.path, meter=source.meter) as stream:
+        source = _looked_at(stream, source)
         yield from _byte_lines(stream, source) if source.is_bytewise else _text_lines(stream, source)
 
 
@@ -200,13 +207,14 @@ def whole_text(source: Source) -> str:
         FormatError: a binary file, another encoding, a file beyond `MAX_FILE`.
     """
     with open_bytes(source.path, meter=source.meter) as stream:
+        source = _looked_at(stream, source)
         data = stream.read(MAX_FILE + 1)
     if len(data) > MAX_FILE:
         raise FormatError(f"{source.path} has more than {MAX_FILE:,} bytes; split it into files below that")
     if not source.is_utf8:
         return _decode_other(data, source)
     offset = len(_BOM) if data.startswith(_BOM) else 0
-    return _decode(data[offset:], source, codec=source.codec, offset=offset)
+    return text_of(_Decoder(source).decoded(data[offset:], offset=offset))
 
 
 def is_integer(text: str) -> bool:
@@ -216,7 +224,7 @@ def is_integer(text: str) -> bool:
 
 
 def _byte_lines(stream: BinaryIO, source: Source) -> Iterator[tuple[int, Line]]:
-    number, offset, codec = 0, 0, source.codec
+    number, offset, decoder = 0, 0, _Decoder(source)
     while raw := stream.readline(MAX_LINE + 1):
         if len(raw) > MAX_LINE:
             raise _too_long(source, number + 1)
@@ -227,16 +235,9 @@ def _byte_lines(stream: BinaryIO, source: Source) -> Iterator[tuple[int, Line]]:
             body, at = body[len(_BOM) :], at + len(_BOM)
         for part in body.split(b"\r") if b"\r" in body else (body,):
             number += 1
-            yield number, _decoded(part, source, codec=codec, offset=at, line=number)
+            yield number, decoder.decoded(part, offset=at, line=number)
             at += len(part) + 1
         offset += len(raw)
-
-
-def _decoded(data: bytes, source: Source, *, codec: str, offset: int, line: int) -> Line:
-    try:
-        return _decode(data, source, codec=codec, offset=offset, line=line)
-    except FormatError as error:
-        return error.with_traceback(None)
 
 
 def _text_lines(stream: BinaryIO, source: Source) -> Iterator[tuple[int, Line]]:
@@ -258,18 +259,65 @@ def _text_lines(stream: BinaryIO, source: Source) -> Iterator[tuple[int, Line]]:
         text.detach()
 
 
-def _decode(data: bytes, source: Source, *, codec: str, offset: int, line: int | None = None) -> str:
-    place = f" (line {line})" if line is not None else ""
-    zero = data.find(b"\0")
-    if zero >= 0:
-        raise binary(source.path, f"at byte {offset + zero}{place}")
-    try:
-        return data.decode(codec)
-    except UnicodeDecodeError as error:
-        raise FormatError(
-            f"{source.path} is not {source.encoding} text: byte {offset + error.start}{place} is "
-            f"0x{data[error.start]:02x}; if it is text, {GIVE_ENCODING}"
-        ) from None
+class _Decoder:
+    """Decodes the bytes of a file, part by part, and guesses their encoding when that is asked for and needed."""
+
+    def __init__(self, source: Source) -> None:
+        self._source = source
+        self._codec = source.codec
+        self._may_guess = source.encoding == AUTO and source.told is not None and source.path != STDIN
+
+    def decoded(self, data: bytes, *, offset: int, line: int | None = None) -> Line:
+        """The text of some bytes, or why there is none.
+
+        Args:
+            data: some bytes of the file.
+            offset: of them in the file.
+            line: their number, if they are a line.
+        """
+        path, place = self._source.path, f" (line {line})" if line is not None else ""
+        zero = data.find(b"\0")
+        if zero >= 0:
+            return binary(path, f"at byte {offset + zero}{place}")
+        try:
+            return data.decode(self._codec)
+        except UnicodeDecodeError as error:
+            bad = error.start
+        if self._guess():
+            return self.decoded(data, offset=offset, line=line)
+        named = self._source.codec
+        return FormatError(
+            f"{path} is not {named} text: byte {offset + bad}{place} is 0x{data[bad]:02x}; if it is text, "
+            f"{GIVE_ENCODING}"
+        )
+
+    def _guess(self) -> bool:
+        if not self._may_guess:
+            return False
+        self._may_guess = False  # what was guessed holds to the end of the file, and so does what was not
+        with open_bytes(self._source.path) as stream:
+            if not is_western(iter(partial(stream.readline, MAX_LINE), b"")):
+                return False
+        self._codec = WESTERN
+        _tell(self._source, WESTERN, GUESSED)
+        return True
+
+
+def _looked_at(stream: BinaryIO, source: Source) -> Source:
+    """The source with the encoding that its byte order mark says; a file that is no text is refused."""
+    head = cast(io.BufferedReader, stream).peek(HEAD)[:HEAD]
+    if kind := binary_kind(head):
+        raise FormatError(f"{source.path} is {kind}")
+    found = by_mark(head) if source.encoding == AUTO else ""
+    if not found:
+        return source
+    _tell(source, found, BY_MARK)
+    return replace(source, encoding=found)
+
+
+def _tell(source: Source, encoding: str, how: str) -> None:
+    if source.told is not None:
+        source.told(encoding, how)
 
 
 def _decode_other(data: bytes, source: Source) -> str:

@@ -5,7 +5,6 @@ A zip is read in place: nothing is unpacked to the disk, and one file at a time 
 
 from __future__ import annotations
 
-import codecs
 import hashlib
 import os
 import re
@@ -13,7 +12,7 @@ import stat
 import struct
 import zipfile
 import zlib
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -21,7 +20,9 @@ from pathlib import Path, PurePosixPath
 from typing import Final
 
 from fascicle.errors import FormatError, InputError, UsageError
-from fascicle.formats.source import GIVE_ENCODING, STDIN, binary
+from fascicle.formats.encodings import AUTO, BY_MARK, GUESSED, WESTERN, by_mark, is_western
+from fascicle.formats.foreign import binary_kind
+from fascicle.formats.source import GIVE_ENCODING, STDIN, Source, binary
 
 MAX_MEMBER: Final = 64 * 2**20  # bytes of one file, unpacked
 _ZIP: Final = (b"PK\x03\x04", b"PK\x05\x06")  # the second one begins an empty archive
@@ -42,12 +43,14 @@ class Tree:
         names: of its files, relative to it, with ``/`` between folders, sorted folder by folder.
         reader: gives the content of one of them.
         unnamed: files whose names are not Unicode, and which cannot be read.
+        others: of a zip, all that it holds.
     """
 
     path: str
     names: tuple[str, ...]
     reader: Callable[[str], bytes]
     unnamed: tuple[str, ...] = ()
+    others: tuple[str, ...] = ()
 
     def place(self, name: str) -> str:
         """Where a file is, for messages."""
@@ -72,23 +75,43 @@ class Tree:
             raise _too_large(self.place(name))
         return data
 
-    def text(self, name: str, encoding: str) -> tuple[str, bool]:
+    def text(self, name: str, source: Source) -> tuple[str, bool]:
         """The content of a text file, and whether it began with a byte order mark, which is no part of the text.
+
+        Args:
+            name: of the file.
+            source: the place, for its encoding.
 
         Raises:
             InputError: see `read`.
             FormatError: a binary file, or text in another encoding.
         """
         data, place = self.read(name), self.place(name)
-        codec = "utf-8" if codecs.lookup(encoding).name == "utf-8-sig" else encoding
+        if kind := binary_kind(data):
+            raise FormatError(f"{place} is {kind}")
         try:
-            text = data.decode(codec)
+            text = _decoded(data, source)
         except UnicodeError as error:
-            raise FormatError(f"{place} is not {encoding} text ({error}); {GIVE_ENCODING}") from None
+            raise FormatError(f"{place} is not {source.codec} text ({error}); {GIVE_ENCODING}") from None
         if "\0" in text:
             raise binary(place, f"at character {text.index(chr(0))}")
         marked = text.startswith("\ufeff")
         return text[1:] if marked else text, marked
+
+
+def _decoded(data: bytes, source: Source) -> str:
+    if source.encoding != AUTO or source.told is None:
+        return data.decode(source.codec)
+    if marked := by_mark(data[:4]):
+        source.told(marked, BY_MARK)
+        return "\ufeff" + data.decode(marked)  # the codec takes the mark away
+    try:
+        return data.decode()
+    except UnicodeDecodeError:
+        if not is_western([data]):
+            raise
+        source.told(WESTERN, GUESSED)
+        return data.decode(WESTERN)
 
 
 def archive_of(path: str) -> tuple[Path, str] | None:
@@ -226,7 +249,12 @@ def _archive(path: str, archive: zipfile.ZipFile, found: tuple[Path, str], suffi
         path = str(place / beside.parent)
     below = {name[len(start) :]: info for name, info in members.items() if name.startswith(start)}
     names, unnamed = _chosen([name for name in below if not name.endswith("/")], suffixes)
-    return Tree(path=path, names=names, reader=lambda name: _member(archive, below[name], place), unnamed=unnamed)
+    reader = partial(_reader, archive=archive, members=below, place=place)
+    return Tree(path=path, names=names, reader=reader, unnamed=unnamed, others=tuple(members))
+
+
+def _reader(name: str, *, archive: zipfile.ZipFile, members: Mapping[str, zipfile.ZipInfo], place: Path) -> bytes:
+    return _member(archive, members[name], place)
 
 
 def _members(archive: zipfile.ZipFile, place: Path) -> dict[str, zipfile.ZipInfo]:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterable
 from typing import Any, Final
 
+from fascicle.core.wording import shortened
 from fascicle.errors import InputError
 from fascicle.formats.losses import LENIENT, Holds, Said, Strictness, held_part
 from fascicle.formats.report import WriteReport
@@ -71,8 +72,8 @@ def checked_name(value: str, *, what: str, forbidden: str = "", trimmed: bool = 
         signs = "".join(f", {sign!r}" for sign in forbidden)
         blanks = ", nor begin or end with a blank" if trimmed else ""
         raise InputError(
-            f"{what} {value!r} cannot be written in this format: it may not be empty, hold TAB, line breaks or other "
-            f"control characters{signs}, begin with U+FEFF{blanks}; {advice}"
+            f"{what} {shortened(repr(value), most=100)} cannot be written in this format: it may not be empty, hold "
+            f"TAB, line breaks or other control characters{signs}, begin with U+FEFF{blanks}; {advice}"
         )
     return value
 

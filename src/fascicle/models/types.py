@@ -13,7 +13,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from fascicle.core.wording import has_letters
+from fascicle.core.wording import counted, has_letters
 from fascicle.errors import RecipeError
 from fascicle.models.encoder import Encoder
 from fascicle.models.head import Basis
@@ -77,8 +77,8 @@ def type_texts(settings: BinderSettings, basis: Basis) -> TypeTexts:
             raise RecipeError(f"{text.what} has nothing that {basis.encoder.origin} reads: write it in words")
         if len(row) > longest:
             raise RecipeError(
-                f"{text.what} has {len(row)} pieces with special tokens, but {basis.encoder.origin} reads {longest}: "
-                "shorten it"
+                f"{text.what} has {counted(len(row), 'piece')} with special tokens, but {basis.encoder.origin} "
+                f"reads {longest}: shorten it"
             )
         place = len(tokenizer.prefix) + _piece_at(text, spans) if text.mark >= 0 else 0
         if _knows_no_word(text, ids, spans, unknown=tokenizer.unknown):

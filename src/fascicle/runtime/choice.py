@@ -49,6 +49,16 @@ class Chosen(Annotator):
         return tuple(kind for kind in self._predictor.types if not self._only or kind in self._only)
 
     @property
+    def kind(self) -> str:
+        """Of the predictor."""
+        return self._predictor.kind
+
+    @property
+    def segmenter(self) -> str:
+        """Of the predictor."""
+        return self._predictor.segmenter
+
+    @property
     def fingerprint(self) -> str:
         """Of the predictor, with the choice."""
         return f"{self._predictor.fingerprint} {sorted(self._only)} {self._min_score!r}"

@@ -33,6 +33,11 @@ class DictionaryPredictor(Annotator):
         return self._matcher.types
 
     @property
+    def kind(self) -> str:
+        """That it is a dictionary."""
+        return "dictionary"
+
+    @property
     def fingerprint(self) -> str:
         """Hash of the dictionary, with the rules that it is matched by."""
         return f"{self.name} {self._content} {self._matcher.version}"

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fascicle.core.document import Document, Event, Mention, Patch, canonical, unique
+from fascicle.core.wording import counted
 from fascicle.recipe.filter import FilterManifest, ThresholdFacts
 from fascicle.runtime.batching import length_sorted_batches
 from fascicle.text.batch import Batch
@@ -144,5 +145,5 @@ def _distinct(mentions: Sequence[Mention], name: str) -> tuple[Mention, ...]:
 def _events(cut: Sequence[Mention]) -> tuple[Event, ...]:
     if not cut:
         return ()
-    message = f"{len(cut)} mentions are longer than the filter reads; it saw their beginnings and ends"
+    message = f"{counted(len(cut), 'mention')} longer than the filter reads, which saw the beginning and the end"
     return (Event(step=STEP, kind="loss", code="long-mention", message=message, span=(cut[0].start, cut[0].end)),)

@@ -15,13 +15,15 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from fascicle.core.arguments import check_argument, checked_documents
 from fascicle.core.document import GOLD, Document, Event, Mention, Patch
 from fascicle.core.spans import Span
-from fascicle.core.wording import has_letters
+from fascicle.core.wording import counted, has_letters
 from fascicle.decode.calibration import calibrated, rounded, thresholds
 from fascicle.errors import InputError
 from fascicle.recipe.calibration import Calibration
 from fascicle.recipe.manifest import Manifest
+from fascicle.recipe.settings import ReadingSettings
 from fascicle.runtime.batching import length_sorted_batches
 from fascicle.runtime.decoders import Decoder, Found, Tables, decoder_of
 from fascicle.runtime.distributions import GoldDistribution, Prober, prober_of
@@ -65,6 +67,15 @@ class _Both:
 class Annotator(ABC):
     """A predictor of mentions, over documents, streams and texts."""
 
+    def __repr__(self) -> str:
+        """The name, the types, and what kind of predictor it is."""
+        return f"<{type(self).__name__} {self.name}: {', '.join(self.types)}; {self.kind}>"
+
+    @property
+    def kind(self) -> str:
+        """How it works, in a few words."""
+        return "predictor"
+
     @property
     @abstractmethod
     def name(self) -> str:
@@ -91,8 +102,25 @@ class Annotator(ABC):
         """Decides, with the release, what this predictor says of a document: equal ones give equal answers."""
         return f"{self.name} {' '.join(self.types)}"
 
+    @property
+    def segmenter(self) -> str:
+        """Name of what cuts texts into sentences and words."""
+        return ReadingSettings().segmenter
+
+    def predict_and_cut(self, documents: Sequence[Document]) -> list[Patch]:
+        """As `predict`, with the sentences and words that each text is cut into."""
+        rules = segmenter(self.segmenter)
+        return [
+            msgspec.structs.replace(patch, sentences=rules.sentences(document.text), words=rules.words(document.text))
+            for document, patch in zip(documents, self.predict(documents), strict=True)
+        ]
+
     def stream(
-        self, documents: Iterable[Given], *, aside: Callable[[InputError], None] | None = None
+        self,
+        documents: Iterable[Given],
+        *,
+        segments: bool = False,
+        aside: Callable[[InputError], None] | None = None,
     ) -> Iterator[Document]:
         """Annotates any number of documents in bounded memory, in order.
 
@@ -101,13 +129,16 @@ class Annotator(ABC):
 
         Args:
             documents: texts (they are named ``text-1`` and so on, by their place), pairs ``(id, text)``, or documents.
+            segments: also give the sentences and words that the text is cut into, where a document has none.
             aside: is called with an error that names a document which cannot be annotated, and the others go on; by
                 default the error is raised.
 
         Raises:
+            UsageError: one text or document in place of several.
             InputError: something else was given, or a document cannot be annotated.
         """
-        for outcome in outcomes(self.predict, documents_of(documents, aside=aside)):
+        predict = self.predict_and_cut if segments else self.predict
+        for outcome in outcomes(predict, documents_of(documents, aside=aside)):
             if outcome.document is not None:
                 yield outcome.document
             elif aside is not None:
@@ -134,6 +165,7 @@ class Annotator(ABC):
         Raises:
             InputError: something else than texts.
         """
+        check_argument(texts, Iterable, name="texts", means="a text, or a list or stream of texts")
         given = [texts] if isinstance(texts, str) else texts
         found = self.stream(map(_text, given))
         return found if isinstance(texts, Iterator) else list(found)
@@ -170,6 +202,17 @@ class ModelPredictor(Annotator):
     def name(self) -> str:
         """Of the model; the source of its mentions."""
         return self.manifest.name
+
+    @property
+    def segmenter(self) -> str:
+        """The one that the model was trained with."""
+        return self.manifest.reading.segmenter
+
+    @property
+    def kind(self) -> str:
+        """The family of the head, its unit, and what runs the network."""
+        head = self.manifest.answering
+        return f"{head.family} over {head.level}s, {self.manifest.runtime}"
 
     def uncalibrated(self) -> ModelPredictor:
         """The same model with the scores of its head and no threshold: what a calibration is fitted on."""
@@ -208,7 +251,7 @@ class ModelPredictor(Annotator):
             One patch per document, in order; the documents stay as they are.
         """
         patches: list[Patch] = []
-        for chunk in chunks(documents):
+        for chunk in chunks(checked_documents(documents)):
             patches.extend(self._predict_chunk(chunk))
         return patches
 
@@ -299,19 +342,19 @@ def _events(document: Document, pieces: Pieces, *, capacity: int, unknown: int |
     strange = [span for span in _unknown_words(pieces, unknown) if has_letters(document.text[slice(*span)])]
     unread = [span for span in _unread(document, pieces) if has_letters(document.text[slice(*span)])]
     said = (
-        ("long-word", long, f"have more pieces than a window holds; their first {capacity} were read"),
-        (
-            "unknown-word",
-            strange,
-            "are unknown to the tokenizer: the network did not see their letters",
-        ),
-        ("unread-text", unread, "lie in no word that the tokenizer reads"),
+        ("long-word", long, f"with more pieces than a window holds, of which the first {capacity} were read"),
+        ("unknown-word", strange, "unknown to the tokenizer, so that the network did not see the letters"),
+        ("unread-text", unread, "outside the words that the tokenizer reads"),
     )
     return tuple(
-        Event(step="read", kind="loss", code=code, message=f"{len(spans)} stretches of text {what}", span=spans[0])
+        Event(step="read", kind="loss", code=code, message=f"{_stretches(len(spans))} {what}", span=spans[0])
         for code, spans, what in said
         if spans
     )
+
+
+def _stretches(count: int) -> str:
+    return counted(count, "stretch of text", "stretches of text")
 
 
 def _below(count: int) -> Event:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from fascicle.core.document import Document, Patch, apply
-from fascicle.errors import FascicleError, InputError
+from fascicle.errors import FascicleError, InputError, UsageError
 
 _CHUNK_CHARACTERS = 1 << 17  # text read together: enough to sort windows by length, little enough to stay flat
 _CHUNK_DOCUMENTS = 512
@@ -90,11 +90,13 @@ def documents_of(given: Iterable[Given], *, aside: Callable[[InputError], None] 
         aside: is called for what is none of these; by default it is raised.
 
     Raises:
-        InputError: one string, or something else than texts, pairs and documents.
+        UsageError: one text or document, or what is no collection.
+        InputError: something else than texts, pairs and documents.
     """
-    if isinstance(given, str | Document):
-        raise InputError(
-            f"stream takes an iterable of texts or documents, got one {type(given).__name__}; put it into a list"
+    if isinstance(given, str | bytes | Document | Mapping) or not isinstance(given, Iterable):
+        raise UsageError(
+            f"documents must be a list or stream of texts, pairs (id, text) or Documents; one {type(given).__name__} "
+            "was given: put a text into a list, and give items() of a mapping"
         )
     for number, one in enumerate(given, start=1):
         try:

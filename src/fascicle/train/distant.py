@@ -163,8 +163,11 @@ def label_notes(documents: Sequence[Document]) -> list[str]:
     makers = sorted({d.meta[LABELS] for d in documents if LABELS in d.meta})
     listed = ", ".join(f"{count:,} {name}" for name, count in shown) or "none"
     if len(types) > len(shown):
-        listed = f"of {len(types):,} types, most of all {listed}"
-    said = [f"labels by {', '.join(makers) or 'people'}: {types.total():,} mentions ({listed}), {unknown:,} unknown"]
+        listed = f"of {counted(len(types), 'type')}, most of all {listed}"
+    said = [
+        f"labels by {', '.join(makers) or 'people'}: {counted(types.total(), 'mention')} ({listed}), {unknown:,} "
+        "unknown"
+    ]
     several = sum(count > 1 for count in places.values())
     if several:
         said.append(f"{counted(several, 'place has', 'places have')} mentions of several types")

@@ -12,6 +12,7 @@ from torch import Tensor
 
 from fascicle.combine.examples import Example, examples
 from fascicle.core.document import GOLD, Document
+from fascicle.core.wording import counted
 from fascicle.errors import InputError
 from fascicle.models.filter import NAME
 from fascicle.recipe.filter import FilterRecipe, FilterSettings
@@ -51,8 +52,8 @@ def split_documents(identifiers: Sequence[str], settings: FilterSettings, *, see
     """
     if dev and len(identifiers) < _FEWEST:
         raise InputError(
-            f"dev has {len(identifiers)} documents, but a filter needs {_FEWEST} or more: to learn from, to choose the "
-            "epoch on, and to choose the threshold on; give more, or smaller documents"
+            f"dev has {counted(len(identifiers), 'document')}, but a filter needs {_FEWEST} or more: to learn "
+            "from, to choose the epoch on, and to choose the threshold on; give more, or smaller documents"
         )
     ordered = sorted(identifiers)
     order = [ordered[at] for at in np.random.default_rng((seed, int(dev), 3)).permutation(len(ordered))]

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import msgspec
 
+from fascicle.core.wording import counted
 from fascicle.errors import InputError, RecipeError
 from fascicle.models.checkpoint import build_model
 from fascicle.models.encoder import Pretrained
@@ -73,7 +74,9 @@ def prepare(recipe: Recipe, parts: Parts, pretrained: Pretrained) -> Prepared:
     notes = list(_notes(recipe, heads, data))
     if any(isinstance(head, BinderSettings) and head.windows == "mentions" for head in heads.values()):
         before, data = len(data.windows), with_mentions(data)
-        notes.append(f"{before - len(data.windows):,} of {before:,} windows of train hold no mention and are left out")
+        notes.append(
+            f"{before - len(data.windows):,} of {counted(before, 'window')} of train hold no mention and are left out"
+        )
     return Prepared(manifest=manifest, model=model, data=data, notes=tuple(notes))
 
 
@@ -109,8 +112,9 @@ def check_encoder(recipe: Recipe, pretrained: Pretrained) -> None:
         )
     if recipe.reading.max_length > pretrained.encoder.longest:
         raise RecipeError(
-            f"reading.max_length = {recipe.reading.max_length} is more than the {pretrained.encoder.longest} pieces "
-            f"that {recipe.model.encoder} reads; lower it (longer texts are read through windows)"
+            f"reading.max_length = {recipe.reading.max_length} is more than the "
+            f"{counted(pretrained.encoder.longest, 'piece')} that {recipe.model.encoder} reads; lower it (longer "
+            "texts are read through windows)"
         )
 
 

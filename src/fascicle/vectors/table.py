@@ -10,6 +10,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from fascicle.core.wording import counted
 from fascicle.errors import InputError
 
 Floats = NDArray[np.float32]
@@ -43,19 +44,19 @@ class VectorReport:
         found = []
         if self.duplicates:
             found.append(
-                f"{self.duplicates:,} rows of vectors have a word that was there before and are left out "
+                f"{counted(self.duplicates, 'row')} of vectors have a word that was there before and are left out "
                 f"(the first in line {self.first_duplicate:,})"
             )
         if self.not_utf8:
             found.append(
-                f"{self.not_utf8:,} rows of vectors have a word that is no UTF-8 and are left out "
+                f"{counted(self.not_utf8, 'row')} of vectors have a word that is no UTF-8 and are left out "
                 f"(the first in line {self.first_not_utf8:,})"
             )
         if self.announced:
             there = self.rows + self.duplicates + self.not_utf8
             found.append(
-                f"the first line of the file of vectors says {self.announced:,} rows, but it has {there:,}: it may be "
-                "cut off"
+                f"the first line of the file of vectors says {counted(self.announced, 'row')}, but it has "
+                f"{there:,}: it may be cut off"
             )
         return found
 
@@ -82,8 +83,8 @@ class StaticVectors:
         """
         if self.matrix.ndim != 2 or len(self.words) != len(self.matrix) or not self.matrix.size:
             raise InputError(
-                f"{len(self.words):,} words and vectors of the shape {self.matrix.shape} are no table of vectors; "
-                "give one row for each word"
+                f"{counted(len(self.words), 'word')} and vectors of the shape {self.matrix.shape} are no table "
+                "of vectors; give one row for each word"
             )
 
     @property
