@@ -28,7 +28,7 @@ ROOMS: dict[str, set[str]] = {
     "plots": {"core", "evaluate", "formats.atomic", "formats.distributions"},  # the last two for its files
     "vectors": {"core", "text", "formats.atomic", "formats.source"},  # the last two to read and write files
     "nn": {"core.arrays"},  # names of arrays alone: it knows tensors, not documents
-    "runtime": {"core", "text", "decode", "combine"},  # the last for ensembles
+    "runtime": {"core", "text", "decode", "combine", "knowledge"},  # the last two for ensembles and dictionaries
     "models": {"core", "text", "decode", "nn", "formats.atomic", "runtime"},  # the last two for export
     "train": {
         "models",
@@ -43,7 +43,8 @@ ROOMS: dict[str, set[str]] = {
         "nn",
         "vectors",
     },
-    "loading": {"runtime", "models", "core", "text", "formats", "assets"},
+    "annotation": {"core", "formats", "runtime"},
+    "loading": {"runtime", "models", "core", "text", "formats", "knowledge", "assets"},
     "cli": {"*"},
     "commands": {"*"},
     "__init__": {"*"},

@@ -12,7 +12,15 @@ from typing import TYPE_CHECKING, Any, Final
 import msgspec
 
 from fascicle.commands.console import Tally, needs_extra, say
-from fascicle.commands.inputs import INPUT_FORMATS, add_reading, add_reading_details, paths_of, read_file
+from fascicle.commands.inputs import (
+    INPUT_FORMATS,
+    Input,
+    add_reading,
+    add_reading_details,
+    paths_of,
+    read_file,
+    read_inputs,
+)
 from fascicle.commands.outputs import format_of
 from fascicle.commands.parsing import (
     Parser,
@@ -36,7 +44,6 @@ from fascicle.evaluate.typing import fit_lookup
 from fascicle.formats.atomic import check_target
 from fascicle.formats.distributions import Header
 from fascicle.formats.distributions import write as write_distributions
-from fascicle.formats.files import unique_ids
 from fascicle.formats.predictions import Prediction, text_hash, write
 from fascicle.formats.source import suffix
 from fascicle.recipe.typer import TyperRecipe, read_typer_recipe
@@ -147,7 +154,9 @@ def run_predict(args: argparse.Namespace) -> int:
         for event in patch.events:
             tally.add(event, document.id)
     write(args.output, map(_prediction, documents, patches), overwrite=args.overwrite)
+    tally.account.written, tally.account.mentions = len(patches), sum(len(patch.add) for patch in patches)
     tally.say(verbose=args.verbose)
+    tally.close(args.output)
     return tally.exit_code(strict=args.strict)
 
 
@@ -185,8 +194,13 @@ def _opened(args: argparse.Namespace) -> TyperModel:
 
 def _documents(args: argparse.Namespace, tally: Tally) -> list[Document]:
     paths = paths_of(args.files, format_name=args.input_format)
-    found = (document for path in paths for document in read_file(path, args, format_name=args.input_format))
-    return list(tally.observe(unique_ids(found)))
+    account = tally.account
+    found = read_inputs([Input(name=path) for path in paths], args, report=account.reading)
+    documents = list(tally.observe(document for _, document in found))
+    account.read = len(documents)
+    if not documents:
+        account.refuse_nothing()
+    return documents
 
 
 def _proposed(args: argparse.Namespace, documents: list[Document], tally: Tally) -> Predicted:

@@ -5,17 +5,18 @@ read (pieces, windows) -> score (batches) -> decode -> mentions.
 
 from __future__ import annotations
 
+import hashlib
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, overload
 
 import msgspec
 import numpy as np
 
 from fascicle.core.arguments import check_argument, checked_documents
 from fascicle.core.arrays import Bools, Floats, Ints
-from fascicle.core.document import GOLD, Document, Event, Mention, Patch, apply
+from fascicle.core.document import GOLD, Document, Event, Mention, Patch
 from fascicle.core.spans import Span
 from fascicle.core.wording import counted, has_letters
 from fascicle.decode.calibration import calibrated, rounded, thresholds
@@ -27,14 +28,12 @@ from fascicle.runtime.batching import length_sorted_batches
 from fascicle.runtime.decoders import Decoder, Found, Tables
 from fascicle.runtime.distributions import GoldDistribution, Prober
 from fascicle.runtime.kinds import KINDS, Kinds, decoder_of, prober_of
+from fascicle.runtime.stream import Given, chunks, documents_of, outcomes, unanswered
 from fascicle.text.batch import Batch, collate
 from fascicle.text.pieces import Pieces, PieceTokenizer
 from fascicle.text.reading import Reading, read_documents
 from fascicle.text.segment import segmenter
 from fascicle.text.windows import Window, cut_short
-
-_CHUNK_CHARACTERS = 1 << 17  # text read together: enough to sort windows by length, little enough to stay flat
-_CHUNK_DOCUMENTS = 512
 
 
 class Scorer(Protocol):
@@ -100,41 +99,77 @@ class Annotator(ABC):
         """
 
     @property
+    def fingerprint(self) -> str:
+        """Decides, with the release, what this predictor says of a document: equal ones give equal answers."""
+        return f"{self.name} {' '.join(self.types)}"
+
+    @property
     def segmenter(self) -> str:
         """Name of what cuts texts into sentences and words."""
         return ReadingSettings().segmenter
 
-    def stream(self, documents: Iterable[Document], *, segments: bool = False) -> Iterator[Document]:
-        """Annotates any number of documents in bounded memory, in order.
-
-        Args:
-            documents: may be a stream.
-            segments: also give the sentences and words that the text is cut into, where a document has none.
-        """
-        predict = self._predict_and_cut if segments else self.predict
-        for chunk in _chunks(checked_documents(documents)):
-            for document, patch in zip(chunk, predict(chunk), strict=True):
-                yield apply(document, patch)
-
-    def _predict_and_cut(self, documents: Sequence[Document]) -> list[Patch]:
+    def predict_and_cut(self, documents: Sequence[Document]) -> list[Patch]:
+        """As `predict`, with the sentences and words that each text is cut into."""
         rules = segmenter(self.segmenter)
         return [
             msgspec.structs.replace(patch, sentences=rules.sentences(document.text), words=rules.words(document.text))
             for document, patch in zip(documents, self.predict(documents), strict=True)
         ]
 
-    def annotate(self, texts: str | Iterable[str]) -> list[Document]:
+    def stream(
+        self,
+        documents: Iterable[Given],
+        *,
+        segments: bool = False,
+        aside: Callable[[InputError], None] | None = None,
+    ) -> Iterator[Document]:
+        """Annotates any number of documents in bounded memory, in order.
+
+        What is given is read as it is needed: a few documents ahead at first, 512 documents or 131,072 characters
+        later.
+
+        Args:
+            documents: texts (they are named ``text-1`` and so on, by their place), pairs ``(id, text)``, or documents.
+            segments: also give the sentences and words that the text is cut into, where a document has none.
+            aside: is called with an error that names a document which cannot be annotated, and the others go on; by
+                default the error is raised.
+
+        Raises:
+            UsageError: one text or document in place of several.
+            InputError: something else was given, or a document cannot be annotated.
+        """
+        predict = self.predict_and_cut if segments else self.predict
+        for outcome in outcomes(predict, documents_of(documents, aside=aside)):
+            if outcome.document is not None:
+                yield outcome.document
+            elif aside is not None:
+                aside(unanswered(outcome))
+            elif outcome.error is not None:
+                raise outcome.error
+
+    @overload
+    def annotate(self, texts: Collection[str]) -> list[Document]: ...
+
+    @overload
+    def annotate(self, texts: Iterator[str]) -> Iterator[Document]: ...
+
+    def annotate(self, texts: Iterable[str]) -> list[Document] | Iterator[Document]:
         """Annotates texts.
 
         Args:
             texts: one text, or several.
 
         Returns:
-            One document per text, named ``text-1`` and so on.
+            One document per text, named ``text-1`` and so on: as a list, or, for a generator and any other iterator,
+            as an iterator that reads the texts as it goes.
+
+        Raises:
+            InputError: something else than texts.
         """
         check_argument(texts, Iterable, name="texts", means="a text, or a list or stream of texts")
         given = [texts] if isinstance(texts, str) else texts
-        return list(self.stream(_as_document(text, number) for number, text in enumerate(given, start=1)))
+        found = self.stream(map(_text, given))
+        return found if isinstance(texts, Iterator) else list(found)
 
 
 class ModelPredictor(Annotator):
@@ -210,6 +245,11 @@ class ModelPredictor(Annotator):
         """That the model looks for."""
         return self.manifest.types
 
+    @property
+    def fingerprint(self) -> str:
+        """Hash of the manifest, which holds the hashes of all files of the model."""
+        return hashlib.sha256(msgspec.json.encode(self.manifest)).hexdigest()
+
     def predict(self, documents: Sequence[Document]) -> list[Patch]:
         """Mentions and events for each document.
 
@@ -220,7 +260,7 @@ class ModelPredictor(Annotator):
             One patch per document, in order; the documents stay as they are.
         """
         patches: list[Patch] = []
-        for chunk in _chunks(checked_documents(documents)):
+        for chunk in chunks(checked_documents(documents)):
             patches.extend(self._predict_chunk(chunk))
         return patches
 
@@ -234,7 +274,7 @@ class ModelPredictor(Annotator):
         Yields:
             For each document its patch, as `predict` gives it, and of each mention what the model says of its span.
         """
-        for chunk in _chunks(documents):
+        for chunk in chunks(documents):
             read, decoder = self._read(chunk), decoder_of(self.manifest, self._kinds)
             given = [document.layer(source) for document in chunk]
             prober, places = prober_of(self.manifest, read, given, self._kinds)
@@ -297,13 +337,10 @@ class ModelPredictor(Annotator):
         )
 
 
-def _as_document(text: str, number: int) -> Document:
-    if not isinstance(text, str):
-        raise InputError(f"annotate takes texts, got {type(text).__name__}; stream and predict take documents")
-    try:
-        return Document(id=f"text-{number}", text=text)
-    except ValueError as error:
-        raise InputError(str(error)) from None
+def _text(given: object) -> str:
+    if not isinstance(given, str):
+        raise InputError(f"annotate takes texts, got {type(given).__name__}; stream and predict take documents")
+    return given
 
 
 def _events(document: Document, pieces: Pieces, *, capacity: int, unknown: int | None) -> tuple[Event, ...]:
@@ -351,17 +388,3 @@ def _unread(document: Document, pieces: Pieces) -> list[Span]:
     gaps = np.flatnonzero(ends < starts)
     found = zip(ends[gaps].tolist(), starts[gaps].tolist(), strict=True)
     return [(a, b) for a, b in found if not document.text[a:b].isspace()]
-
-
-def _chunks(documents: Iterable[Document]) -> Iterator[list[Document]]:
-    """Consecutive documents, bounded in number and characters (one long document is a chunk of its own)."""
-    chunk: list[Document] = []
-    size = 0
-    for document in documents:
-        if chunk and (size + len(document.text) > _CHUNK_CHARACTERS or len(chunk) == _CHUNK_DOCUMENTS):
-            yield chunk
-            chunk, size = [], 0
-        chunk.append(document)
-        size += len(document.text)
-    if chunk:
-        yield chunk
