@@ -14,6 +14,7 @@ import msgspec
 from fascicle.core.tags import is_tag
 from fascicle.errors import FormatError, InputError
 from fascicle.formats.brat_lines import ANNOTATIONS, SUFFIXES, TEXT
+from fascicle.formats.pipes import refuse_pipe
 from fascicle.formats.predictions import HEADER, columns_of
 from fascicle.formats.source import GZIP, MAX_LINE, STDIN, open_bytes
 from fascicle.formats.tree import archive_of, has_suffix_below, open_tree, suffix_of
@@ -66,6 +67,7 @@ def detect(path: str) -> str:
         return _of_folder(Path(path))
     if archive_of(path) is not None:
         return _of_archive(path)
+    refuse_pipe(path, formats=_NAMES)
     if suffix(path) in ANNOTATIONS and Path(path).is_file():
         return "brat"
     with open_bytes(path) as stream:

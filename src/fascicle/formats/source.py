@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import BinaryIO, Final, cast
 
 from fascicle.errors import FormatError, InputError, UsageError
+from fascicle.formats.pipes import opened
 
 MAX_LINE: Final = 64 * 2**20  # bytes (or characters, where the encoding is not UTF-8)
 MAX_FILE: Final = 512 * 2**20  # what is read as a whole: a plain text, a JSON array
@@ -85,7 +86,7 @@ def open_bytes(path: str) -> Iterator[BinaryIO]:
         FormatError: the gzip data are damaged or cut off (raised while reading).
     """
     try:
-        raw = sys.stdin.buffer if path == STDIN else Path(path).open("rb")  # noqa: SIM115 - closed below
+        raw = sys.stdin.buffer if path == STDIN else opened(Path(path))  # closed below
     except OSError as error:
         raise InputError(f"the file {path} cannot be read: {error.strerror}; check the path") from None
     try:
