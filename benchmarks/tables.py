@@ -18,6 +18,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+import binder_leads
 import binder_tables
 import bundling_study_tables
 import bundling_tables
@@ -366,6 +367,7 @@ TABLES: Mapping[str, Callable[[], str]] = {
     "doctor-speed": lambda: evaluate_tables.seconds(RESULTS, evaluate_tables.DOCTOR),
     "binder-supervised": lambda: binder_tables.supervised(_grid("binder")),
     "binder-beside": lambda: binder_tables.beside(_grid("binder"), _grid("span-heads")),
+    "binder-leads": lambda: binder_leads.leads(RESULTS),
     "binder-distant": lambda: binder_tables.distant(_grid("distant")),
     "binder-rules": lambda: binder_tables.rules(RESULTS),
     "binder-table4": _binder(4),
