@@ -15,7 +15,7 @@ from fascicle.train.grid import Grid, read_grid
 from fascicle.train.grid_hash import recipe_hash
 
 BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
-PAGE = BENCHMARKS.parent / "docs" / "studies" / "binder.md"
+PAGE = BENCHMARKS.parent / "docs" / "studies" / "binder-tables.md"
 
 
 @pytest.fixture
