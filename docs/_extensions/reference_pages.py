@@ -1,7 +1,7 @@
 """Pages that the site makes from the code: settings, commands, and the Python API.
 
 A page has its own introduction and one line ``<!-- generated: NAME -->``. The build replaces that line by Markdown:
-``settings`` from the structures of ``fascicle.recipe``, ``commands`` from the parser, ``api`` from ``fascicle.__all__``.
+``settings`` from the structures of ``fascicle.recipe``, ``commands`` from the parser, ``api`` from the public names.
 It also checks links that lead out of ``docs/`` and shows them as plain text.
 """
 
