@@ -19,7 +19,7 @@ from fascicle.commands.textview import HOLDS as VIEW_HOLDS
 from fascicle.commands.textview import TextView
 from fascicle.core.document import Document
 from fascicle.errors import OutputError, UsageError
-from fascicle.formats.atomic import check_target, output
+from fascicle.formats.atomic import Opened, check_target, output
 from fascicle.formats.brat_write import check_place
 from fascicle.formats.files import FORMATS, write_as
 from fascicle.formats.losses import EVERYTHING, LENIENT, Holds, Strictness
@@ -70,11 +70,11 @@ def refuse_inputs_as_outputs(read: Iterable[str | None], written: Iterable[str |
         OutputError: an output is one of the inputs, or a folder that holds one.
     """
     inputs = {Path(path).resolve() for path in read if path is not None and path != STDIN}
+    taken = inputs.union(*({place.parent, *place.parent.parents} for place in inputs))
     for path in written:
         if path is None or str(path) == STDOUT:
             continue
-        place = Path(path).resolve()
-        if any(place == given or place in given.parents for given in inputs):
+        if Path(path).resolve() in taken:
             raise OutputError(f"{path} is one of the inputs and would be lost; give another name to write to")
 
 
@@ -215,6 +215,7 @@ def write_documents(
     look: Look,
     overwrite: bool = False,
     report: WriteReport | None = None,
+    opened: Opened = output,
 ) -> WriteReport:
     """Writes documents in a format of `OUTPUTS`.
 
@@ -225,6 +226,7 @@ def write_documents(
         overwrite: replace an existing file.
         report: where to count; a new one by default. One whose ``aside`` keeps going sets documents aside that the
             format cannot hold at all.
+        opened: opens a format of one file for writing.
 
     Returns:
         The report: what was written, and what the format could not hold.
@@ -240,8 +242,10 @@ def write_documents(
     if chosen.writer:
         ready = map(_with_words, documents) if chosen.writer == "conll" else documents
         form = replace(FORMATS[chosen.writer], holds=holds)
-        return write_as(path, ready, form, overwrite=overwrite, report=report, strictness=look.strictness)
-    with output(path, overwrite=overwrite) as stream:
+        return write_as(
+            path, ready, form, overwrite=overwrite, report=report, strictness=look.strictness, opened=opened
+        )
+    with opened(path, overwrite=overwrite) as stream:
         send = partial(write_each, documents, holds=holds, report=report, strictness=look.strictness)
         if chosen.table is not None:
             stream.write(chosen.table.header(with_text=True))
@@ -254,7 +258,12 @@ def write_documents(
 
 
 def write_predictions(
-    path: str, predictions: Iterable[Prediction], *, look: Look, overwrite: bool = False
+    path: str,
+    predictions: Iterable[Prediction],
+    *,
+    look: Look,
+    overwrite: bool = False,
+    report: WriteReport | None = None,
 ) -> WriteReport:
     """Writes what is known of documents without their texts: the answer of one system.
 
@@ -263,16 +272,17 @@ def write_predictions(
         predictions: may be a stream.
         look: the format, and what is refused.
         overwrite: replace an existing file.
+        report: where to count; a new one by default.
 
     Returns:
-        What was written, and what the format could not hold.
+        The report: what was written, and what the format could not hold.
 
     Raises:
         OutputError: the file exists, or the place cannot be written.
         InputError: an id or a type that the format cannot hold.
         LossError: see `write_documents`.
     """
-    report = WriteReport()
+    report = WriteReport() if report is None else report
     table, holds = OUTPUTS[look.format].table, OUTPUTS[look.format].holds
     holds = replace(holds, by_reference=holds.by_reference | {"sources"})  # a table of one system is named after it
     with output(path, overwrite=overwrite) as stream:

@@ -11,11 +11,20 @@ import secrets
 import shutil
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
-from typing import BinaryIO, Final, TextIO, cast
+from typing import BinaryIO, Final, Protocol, TextIO, cast
 
 from fascicle.errors import OutputError
+
+
+class Opened(Protocol):
+    """Opens one file for writing, as `output` does."""
+
+    def __call__(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> AbstractContextManager[BinaryIO]:
+        """Gives the stream; the file is complete when the block ends without an error."""
+        ...
+
 
 # Errors that mean the place is at fault, and not the code that was writing.
 _PLACE: Final = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EROFS})

@@ -26,7 +26,7 @@ import fascicle.formats.pubtator_write as pubtator_write
 from fascicle.core.arguments import check_argument, check_optional, checked_documents
 from fascicle.core.document import Document, Event
 from fascicle.errors import FormatError, InputError, UsageError
-from fascicle.formats.atomic import atomic_folder, output
+from fascicle.formats.atomic import Opened, atomic_folder, output
 from fascicle.formats.detection import by_suffix, detect
 from fascicle.formats.encodings import AUTO
 from fascicle.formats.losses import LENIENT, Holds, Strictness, loss_names
@@ -163,7 +163,7 @@ def read(
     names = _names(files)
     report = ReadReport() if report is None else report
     sources = [
-        Source(path=path, encoding=encoding, name=name, told=partial(report.tell_encoding, path))
+        Source(path=path, encoding=encoding, name=name, told=partial(report.tell_encoding, path), meter=report.meter)
         for path, name in zip(files, names, strict=True)
     ]
     plan = []
@@ -220,7 +220,7 @@ def write(  # noqa: PLR0913 - what users may say, each on its own
     return write_as(path, documents, chosen, options=options, overwrite=overwrite, report=report, strictness=strictness)
 
 
-def write_as(
+def write_as(  # noqa: PLR0913 - as of `write`
     path: PathLike,
     documents: Iterable[Document],
     chosen: Format,
@@ -229,6 +229,7 @@ def write_as(
     overwrite: bool = False,
     report: WriteReport | None = None,
     strictness: Strictness = LENIENT,
+    opened: Opened = output,
 ) -> WriteReport:
     """Writes documents in one format, see `write`.
 
@@ -240,6 +241,7 @@ def write_as(
         overwrite: replace an existing file, or a folder that holds nothing but files of the format.
         report: where to count; a new one by default.
         strictness: whether a document is refused that would lose something.
+        opened: opens a format of one file for writing.
 
     Raises:
         UsageError, OutputError, InputError, LossError: see `write`.
@@ -254,7 +256,7 @@ def write_as(
             with atomic_folder(path, overwrite=overwrite) as folder:
                 send(chosen.folder_writer(folder))
             return report
-    with output(path, overwrite=overwrite) as stream, chosen.writer(stream) as put:
+    with opened(path, overwrite=overwrite) as stream, chosen.writer(stream) as put:
         send(put)
     return report
 

@@ -15,6 +15,7 @@ from typing import Final, Protocol
 from fascicle.core.document import Document, Event, Mention
 from fascicle.core.tags import TagCensus
 from fascicle.errors import InputError
+from fascicle.formats.source import Meter
 
 STEP: Final = "reading"
 _REMEMBERED: Final = 100  # sentences; the count goes on
@@ -79,6 +80,7 @@ class ReadReport:
         mentions: number of their mentions.
         events: how often each ``(kind, code)`` occurred on them.
         aside: documents that could not be read.
+        meter: how much of the files was read so far.
     """
 
     formats: dict[str, str] = field(default_factory=dict)
@@ -89,6 +91,7 @@ class ReadReport:
     mentions: int = 0
     events: Counter[tuple[str, str]] = field(default_factory=Counter)
     aside: SetAside = field(default_factory=SetAside)
+    meter: Meter = field(default_factory=Meter)
     _notes: list[Event] = field(default_factory=list)
 
     def tell_encoding(self, path: str, encoding: str, how: str) -> None:

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import BinaryIO, Final, cast
+from typing import Any, BinaryIO, Final, cast
 
 from fascicle.errors import FormatError, InputError, UsageError
 from fascicle.formats.encodings import AUTO, BY_MARK, GUESSED, WESTERN, by_mark, is_western
@@ -28,6 +28,36 @@ Line = str | FormatError  # its text, or why it has none
 GIVE_ENCODING: Final = "give its encoding with encoding=NAME, or as encoding in a recipe"
 
 
+@dataclass(kw_only=True)
+class Meter:
+    """Counts the bytes that are read of files, packed as they are.
+
+    Attributes:
+        read: bytes so far.
+    """
+
+    read: int = 0
+
+
+class _Metered(io.RawIOBase):
+    """A file that counts what is read of it."""
+
+    def __init__(self, raw: io.FileIO, meter: Meter) -> None:
+        self._raw, self._meter = raw, meter
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        count = self._raw.readinto(buffer) or 0
+        self._meter.read += count
+        return count
+
+    def close(self) -> None:
+        self._raw.close()
+        super().close()
+
+
 @dataclass(frozen=True, kw_only=True)
 class Source:
     """One file to read.
@@ -38,12 +68,14 @@ class Source:
             byte order mark says, else UTF-8, else Windows-1252 if `is_western` trusts that and somebody is told.
         name: what document ids are made from; the file name without its suffixes by default.
         told: is called with the encoding, and how it was found, if ``"auto"`` is not UTF-8.
+        meter: counts what is read of the file, if it is one by itself and no standard input.
     """
 
     path: str
     encoding: str = "utf-8"
     name: str = ""
     told: Callable[[str, str], None] | None = None
+    meter: Meter | None = None
 
     def __post_init__(self) -> None:
         """Checks the encoding, and names the source after its file."""
@@ -103,7 +135,7 @@ def telling_folders(paths: Sequence[str], names: Sequence[str]) -> list[str]:
 
 
 @contextmanager
-def open_bytes(path: str) -> Iterator[BinaryIO]:
+def open_bytes(path: str, *, meter: Meter | None = None) -> Iterator[BinaryIO]:
     """Opens a file for reading, unpacked if it is gzip (told by its first bytes, not by its name).
 
     Raises:
@@ -111,7 +143,7 @@ def open_bytes(path: str) -> Iterator[BinaryIO]:
         FormatError: the gzip data are damaged or cut off (raised while reading).
     """
     try:
-        raw = sys.stdin.buffer if path == STDIN else Path(path).open("rb")  # noqa: SIM115 - closed below
+        raw = sys.stdin.buffer if path == STDIN else _opened(path, meter)
     except OSError as error:
         raise InputError(f"the file {path} cannot be read: {error.strerror}; check the path") from None
     try:
@@ -123,6 +155,12 @@ def open_bytes(path: str) -> Iterator[BinaryIO]:
     finally:
         if path != STDIN:
             raw.close()
+
+
+def _opened(path: str, meter: Meter | None) -> BinaryIO:
+    if meter is None:
+        return Path(path).open("rb")
+    return cast(BinaryIO, _Metered(Path(path).open("rb", buffering=0), meter))
 
 
 def lines(source: Source) -> Iterator[tuple[int, str]]:
@@ -145,7 +183,7 @@ def lines_or_errors(source: Source) -> Iterator[tuple[int, Line]]:
         InputError: the file cannot be opened.
         FormatError: a line beyond `MAX_LINE`, damaged gzip data, or an encoding whose errors leave no place to go on.
     """
-    with open_bytes(source.path) as stream:
+    with open_bytes(source.path, meter=source.meter) as stream:
         source = _looked_at(stream, source)
         yield from _byte_lines(stream, source) if source.is_bytewise else _text_lines(stream, source)
 
@@ -168,7 +206,7 @@ def whole_text(source: Source) -> str:
         InputError: the file cannot be opened.
         FormatError: a binary file, another encoding, a file beyond `MAX_FILE`.
     """
-    with open_bytes(source.path) as stream:
+    with open_bytes(source.path, meter=source.meter) as stream:
         source = _looked_at(stream, source)
         data = stream.read(MAX_FILE + 1)
     if len(data) > MAX_FILE:

@@ -7,6 +7,7 @@ members that said it over the number of members; a score that a member does not 
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Sequence
 from typing import Final
 
@@ -79,6 +80,11 @@ class EnsemblePredictor(Annotator):
     def types(self) -> tuple[str, ...]:
         """That any member looks for."""
         return self.manifest.types
+
+    @property
+    def fingerprint(self) -> str:
+        """Hash of the manifest, which holds the hashes of the members."""
+        return hashlib.sha256(msgspec.json.encode(self.manifest)).hexdigest()
 
     @property
     def kind(self) -> str:

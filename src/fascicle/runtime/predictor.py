@@ -5,36 +5,33 @@ read (pieces, windows) -> score (batches) -> decode -> mentions.
 
 from __future__ import annotations
 
+import hashlib
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, overload
 
 import msgspec
-import numpy as np
-from numpy.typing import NDArray
 
 from fascicle.core.arguments import check_argument, checked_documents
-from fascicle.core.document import GOLD, Document, Event, Mention, Patch, apply
-from fascicle.core.spans import Span
-from fascicle.decode.calibration import calibrated, rounded, thresholds
+from fascicle.core.arrays import Ints
+from fascicle.core.document import GOLD, Document, Patch
 from fascicle.errors import InputError
 from fascicle.recipe.calibration import Calibration
 from fascicle.recipe.manifest import Manifest
 from fascicle.recipe.settings import ReadingSettings
+from fascicle.runtime.answer import Answer, Unseen
 from fascicle.runtime.batching import length_sorted_batches
-from fascicle.runtime.decoders import Decoder, Found, Tables, decoder_of
-from fascicle.runtime.distributions import GoldDistribution, Prober, prober_of
-from fascicle.runtime.unseen import Unseen
+from fascicle.runtime.decoders import Decoder, Found, Tables
+from fascicle.runtime.distributions import GoldDistribution, Prober
+from fascicle.runtime.kinds import KINDS, Kinds, decoder_of, prober_of
+from fascicle.runtime.stream import Given, chunks, documents_of, outcomes, unanswered
 from fascicle.text.batch import Batch, collate
 from fascicle.text.parts import PART, can_be_parted, parts_of
-from fascicle.text.pieces import Ints, Pieces, PieceTokenizer
+from fascicle.text.pieces import PieceTokenizer
 from fascicle.text.reading import Reading, read_documents
 from fascicle.text.segment import segmenter
 from fascicle.text.windows import Window
-
-_CHUNK_CHARACTERS = 1 << 17  # text read together: enough to sort windows by length, little enough to stay flat
-_CHUNK_DOCUMENTS = 512
 
 
 class Scorer(Protocol):
@@ -100,41 +97,77 @@ class Annotator(ABC):
         """
 
     @property
+    def fingerprint(self) -> str:
+        """Decides, with the release, what this predictor says of a document: equal ones give equal answers."""
+        return f"{self.name} {' '.join(self.types)}"
+
+    @property
     def segmenter(self) -> str:
         """Name of what cuts texts into sentences and words."""
         return ReadingSettings().segmenter
 
-    def stream(self, documents: Iterable[Document], *, segments: bool = False) -> Iterator[Document]:
-        """Annotates any number of documents in bounded memory, in order.
-
-        Args:
-            documents: may be a stream.
-            segments: also give the sentences and words that the text is cut into, where a document has none.
-        """
-        predict = self._predict_and_cut if segments else self.predict
-        for chunk in _chunks(checked_documents(documents)):
-            for document, patch in zip(chunk, predict(chunk), strict=True):
-                yield apply(document, patch)
-
-    def _predict_and_cut(self, documents: Sequence[Document]) -> list[Patch]:
+    def predict_and_cut(self, documents: Sequence[Document]) -> list[Patch]:
+        """As `predict`, with the sentences and words that each text is cut into."""
         rules = segmenter(self.segmenter)
         return [
             msgspec.structs.replace(patch, sentences=rules.sentences(document.text), words=rules.words(document.text))
             for document, patch in zip(documents, self.predict(documents), strict=True)
         ]
 
-    def annotate(self, texts: str | Iterable[str]) -> list[Document]:
+    def stream(
+        self,
+        documents: Iterable[Given],
+        *,
+        segments: bool = False,
+        aside: Callable[[InputError], None] | None = None,
+    ) -> Iterator[Document]:
+        """Annotates any number of documents in bounded memory, in order.
+
+        What is given is read as it is needed: a few documents ahead at first, 512 documents or 131,072 characters
+        later.
+
+        Args:
+            documents: texts (they are named ``text-1`` and so on, by their place), pairs ``(id, text)``, or documents.
+            segments: also give the sentences and words that the text is cut into, where a document has none.
+            aside: is called with an error that names a document which cannot be annotated, and the others go on; by
+                default the error is raised.
+
+        Raises:
+            UsageError: one text or document in place of several.
+            InputError: something else was given, or a document cannot be annotated.
+        """
+        predict = self.predict_and_cut if segments else self.predict
+        for outcome in outcomes(predict, documents_of(documents, aside=aside)):
+            if outcome.document is not None:
+                yield outcome.document
+            elif aside is not None:
+                aside(unanswered(outcome))
+            elif outcome.error is not None:
+                raise outcome.error
+
+    @overload
+    def annotate(self, texts: Collection[str]) -> list[Document]: ...
+
+    @overload
+    def annotate(self, texts: Iterator[str]) -> Iterator[Document]: ...
+
+    def annotate(self, texts: Iterable[str]) -> list[Document] | Iterator[Document]:
         """Annotates texts.
 
         Args:
             texts: one text, or several.
 
         Returns:
-            One document per text, named ``text-1`` and so on.
+            One document per text, named ``text-1`` and so on: as a list, or, for a generator and any other iterator,
+            as an iterator that reads the texts as it goes.
+
+        Raises:
+            InputError: something else than texts.
         """
         check_argument(texts, Iterable, name="texts", means="a text, or a list or stream of texts")
         given = [texts] if isinstance(texts, str) else texts
-        return list(self.stream(_as_document(text, number) for number, text in enumerate(given, start=1)))
+        found = self.stream(map(_text, given))
+        return found if isinstance(texts, Iterator) else list(found)
 
 
 class ModelPredictor(Annotator):
@@ -152,6 +185,7 @@ class ModelPredictor(Annotator):
         *,
         max_tokens: int = 1024,
         max_characters: int = PART,
+        kinds: Kinds = KINDS,
     ) -> None:
         """Puts the parts together.
 
@@ -161,6 +195,7 @@ class ModelPredictor(Annotator):
             scorer: the network.
             max_tokens: pieces in a batch, padding included.
             max_characters: a longer document is read part by part.
+            kinds: of heads, by the class of their settings.
 
         Raises:
             InputError: the model was made with a segmenter that this release does not have.
@@ -171,6 +206,7 @@ class ModelPredictor(Annotator):
         self._scorer = scorer
         self._max_tokens = max_tokens
         self._max_characters = max_characters
+        self._kinds = kinds
 
     @property
     def name(self) -> str:
@@ -209,12 +245,18 @@ class ModelPredictor(Annotator):
             self._scorer,
             max_tokens=self._max_tokens,
             max_characters=self._max_characters,
+            kinds=self._kinds,
         )
 
     @property
     def types(self) -> tuple[str, ...]:
         """That the model looks for."""
         return self.manifest.types
+
+    @property
+    def fingerprint(self) -> str:
+        """Hash of the manifest, which holds the hashes of all files of the model."""
+        return hashlib.sha256(msgspec.json.encode(self.manifest)).hexdigest()
 
     def predict(self, documents: Sequence[Document]) -> list[Patch]:
         """Mentions and events for each document.
@@ -226,7 +268,7 @@ class ModelPredictor(Annotator):
             One patch per document, in order; the documents stay as they are.
         """
         patches: list[Patch] = []
-        for chunk in _chunks(checked_documents(documents)):
+        for chunk in chunks(checked_documents(documents)):
             patches.extend(self._predict_chunk(chunk))
         return patches
 
@@ -240,10 +282,10 @@ class ModelPredictor(Annotator):
         Yields:
             For each document its patch, as `predict` gives it, and of each mention what the model says of its span.
         """
-        for chunk in _chunks(documents):
-            read, decoder = self._read(chunk), decoder_of(self.manifest)
+        for chunk in chunks(documents):
+            read, decoder = self._read(chunk), decoder_of(self.manifest, self._kinds)
             given = [document.layer(source) for document in chunk]
-            prober, places = prober_of(self.manifest, read, given)
+            prober, places = prober_of(self.manifest, read, given, self._kinds)
             taken = self._score(read, _Both(decoder, prober).take)
             found = decoder.decide([[one for one, _ in parts] for parts in taken], read.windows)
             numbers = prober.probabilities([[one for _, one in parts] for parts in taken], read.windows)
@@ -252,20 +294,17 @@ class ModelPredictor(Annotator):
                 yield Probed(document=document, patch=patch, gold=where.fill(mentions, rows))
 
     def _predict_chunk(self, documents: Sequence[Document]) -> list[Patch]:
-        if (
-            len(documents) == 1
-            and len(documents[0].text) > self._max_characters
-            and can_be_parted(self.manifest.reading)
-        ):
+        is_long = len(documents) == 1 and len(documents[0].text) > self._max_characters
+        if is_long and can_be_parted(self.manifest.reading):
             return [self._predict_long(documents[0])]
-        read, decoder = self._read(documents), decoder_of(self.manifest)
+        read, decoder = self._read(documents), decoder_of(self.manifest, self._kinds)
         return self._patches(documents, read, decoder.decide(self._score(read, decoder.take), read.windows))
 
     def _predict_long(self, document: Document) -> Patch:
         """As for a short document, in memory that does not grow with its length."""
         answer = self._answer(document)
         for part in parts_of(document, self._read, reading=self.manifest.reading, size=self._max_characters):
-            decoder = decoder_of(self.manifest)
+            decoder = decoder_of(self.manifest, self._kinds)
             (found,) = decoder.decide(self._score(part.reading, decoder.take), part.reading.windows)
             answer.take(part.reading.pieces[0], part.span, found)
         return answer.patch()
@@ -282,10 +321,10 @@ class ModelPredictor(Annotator):
             patches.append(answer.patch())
         return patches
 
-    def _answer(self, document: Document) -> _Answer:
+    def _answer(self, document: Document) -> Answer:
         prefix, suffix = self._tokenizer.prefix, self._tokenizer.suffix
         capacity = self.manifest.reading.max_length - len(prefix) - len(suffix)
-        return _Answer(self.manifest, Unseen(document, capacity=capacity, unknown=self._tokenizer.unknown))
+        return Answer(self.manifest, Unseen(document, capacity=capacity, unknown=self._tokenizer.unknown))
 
     def _score(self, read: Reading, take: Callable[[Tables, Sequence[Window], Ints], list[Any]]) -> list[list[Any]]:
         """What is taken of each window of each document."""
@@ -303,76 +342,7 @@ class ModelPredictor(Annotator):
         return [[next(in_order) for _ in cut] for cut in read.windows]
 
 
-class _Answer:
-    """Puts together what is said of one document, part by part."""
-
-    def __init__(self, manifest: Manifest, unseen: Unseen) -> None:
-        self._manifest = manifest
-        self._unseen = unseen
-        self._mentions: list[Mention] = []
-        self._below = 0
-
-    def take(self, pieces: Pieces, part: Span, found: Found) -> None:
-        """Takes the next part: its pieces, its range, and the spans that were decided on."""
-        self._unseen.take(pieces, part)
-        spans, raw = found
-        scores, kept = self._calibrated(spans, raw)
-        self._below += int((~kept).sum())
-        self._mentions += self._made(pieces, spans[kept], scores[kept])
-
-    def patch(self) -> Patch:
-        """All that is said."""
-        events = self._unseen.events()
-        if self._below:
-            events = (*events, _below(self._below))
-        return Patch(add=tuple(self._mentions), events=events)
-
-    def _calibrated(
-        self, spans: NDArray[np.int64], raw: NDArray[np.float64]
-    ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-        """The scores that the decision gives, and which of them reach the threshold of their type."""
-        scores, calibration = rounded(raw), self._manifest.decision.calibration
-        if not calibration:
-            return scores, np.ones(len(scores), dtype=bool)
-        scores = calibrated(scores, calibration)
-        return scores, scores >= thresholds(calibration, self._manifest.types)[spans[:, 2]]
-
-    def _made(self, pieces: Pieces, spans: NDArray[np.int64], scores: NDArray[np.float64]) -> list[Mention]:
-        starts = pieces.units[spans[:, 0], 0].tolist()
-        ends = pieces.units[spans[:, 1] - 1, 1].tolist()
-        kinds = spans[:, 2].tolist()
-        return [
-            Mention(((a, b),), self._manifest.types[k], score=s, source=self._manifest.name)
-            for a, b, k, s in zip(starts, ends, kinds, scores.tolist(), strict=True)
-            if a < b
-        ]
-
-
-def _as_document(text: str, number: int) -> Document:
-    if not isinstance(text, str):
-        raise InputError(f"annotate takes texts, got {type(text).__name__}; stream and predict take documents")
-    try:
-        return Document(id=f"text-{number}", text=text)
-    except ValueError as error:
-        raise InputError(str(error)) from None
-
-
-def _below(count: int) -> Event:
-    """What was found and left out."""
-    what = "mention has a score" if count == 1 else "mentions have scores"
-    message = f"{count:,} {what} below the threshold of the model and {'was' if count == 1 else 'were'} left out"
-    return Event(step="decide", kind="note", code="below-threshold", message=message)
-
-
-def _chunks(documents: Iterable[Document]) -> Iterator[list[Document]]:
-    """Consecutive documents, bounded in number and characters (one long document is a chunk of its own)."""
-    chunk: list[Document] = []
-    size = 0
-    for document in documents:
-        if chunk and (size + len(document.text) > _CHUNK_CHARACTERS or len(chunk) == _CHUNK_DOCUMENTS):
-            yield chunk
-            chunk, size = [], 0
-        chunk.append(document)
-        size += len(document.text)
-    if chunk:
-        yield chunk
+def _text(given: object) -> str:
+    if not isinstance(given, str):
+        raise InputError(f"annotate takes texts, got {type(given).__name__}; stream and predict take documents")
+    return given

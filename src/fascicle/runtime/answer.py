@@ -1,12 +1,16 @@
-"""What of a document a network did not see, or not as it is written."""
+"""What a model says of one document: its mentions, what the network did not see, and what was left out."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from fascicle.core.document import Document, Event
+from fascicle.core.arrays import Bools, Floats, Ints
+from fascicle.core.document import Document, Event, Mention, Patch
 from fascicle.core.spans import Span
 from fascicle.core.wording import counted, has_letters
+from fascicle.decode.calibration import calibrated, rounded, thresholds
+from fascicle.recipe.manifest import Manifest
+from fascicle.runtime.decoders import Found
 from fascicle.text.pieces import Pieces
 from fascicle.text.windows import cut_short
 
@@ -74,6 +78,68 @@ class Unseen:
 
     def _has_letters(self, span: Span) -> bool:
         return has_letters(self._text[slice(*span)])
+
+
+class Answer:
+    """Puts together what is said of one document, part by part."""
+
+    def __init__(self, manifest: Manifest, unseen: Unseen) -> None:
+        """Starts with nothing.
+
+        Args:
+            manifest: of the model.
+            unseen: of the document; it is given the same parts.
+        """
+        self._manifest = manifest
+        self._unseen = unseen
+        self._mentions: list[Mention] = []
+        self._below = 0
+
+    def take(self, pieces: Pieces, part: Span, found: Found) -> None:
+        """Takes the next part.
+
+        Args:
+            pieces: of the part, with ranges in the text.
+            part: its range; parts come in order and leave nothing out.
+            found: spans in units of the part, and their scores.
+        """
+        self._unseen.take(pieces, part)
+        spans, raw = found
+        scores, kept = self._calibrated(spans, raw)
+        self._below += int((~kept).sum())
+        self._mentions += self._made(pieces, spans[kept], scores[kept])
+
+    def patch(self) -> Patch:
+        """All that is said, when all parts were taken."""
+        events = self._unseen.events()
+        if self._below:
+            events = (*events, _below(self._below))
+        return Patch(add=tuple(self._mentions), events=events)
+
+    def _calibrated(self, spans: Ints, raw: Floats) -> tuple[Floats, Bools]:
+        """The scores that the decision gives, and which of them reach the threshold of their type."""
+        scores, calibration = rounded(raw), self._manifest.decision.calibration
+        if not calibration:
+            return scores, np.ones(len(scores), dtype=bool)
+        scores = calibrated(scores, calibration)
+        return scores, scores >= thresholds(calibration, self._manifest.types)[spans[:, 2]]
+
+    def _made(self, pieces: Pieces, spans: Ints, scores: Floats) -> list[Mention]:
+        starts = pieces.units[spans[:, 0], 0].tolist()
+        ends = pieces.units[spans[:, 1] - 1, 1].tolist()
+        kinds = spans[:, 2].tolist()
+        return [
+            Mention(((a, b),), self._manifest.types[k], score=s, source=self._manifest.name)
+            for a, b, k, s in zip(starts, ends, kinds, scores.tolist(), strict=True)
+            if a < b
+        ]
+
+
+def _below(count: int) -> Event:
+    """What was found and left out."""
+    what = "mention has a score" if count == 1 else "mentions have scores"
+    message = f"{count:,} {what} below the threshold of the model and {'was' if count == 1 else 'were'} left out"
+    return Event(step="decide", kind="note", code="below-threshold", message=message)
 
 
 def _stretches(count: int) -> str:
