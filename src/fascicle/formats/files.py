@@ -146,7 +146,7 @@ def write(
         documents: may be a stream.
         format: a name of `FORMATS`, or ``"auto"``: told by the suffix.
         options: of the format's ``write_options`` class; defaults by default.
-        overwrite: replace an existing file, or a folder that holds nothing but files of the format.
+        overwrite: replace an existing file, or a folder that was written in the format and that nobody changed since.
 
     Returns:
         What was written, and what the format could not hold.
@@ -164,7 +164,7 @@ def write(
     if chosen.folder_writer is not None:
         check_place(str(path), overwrite=overwrite)
         if not is_zip_name(str(path)):
-            with atomic_folder(path, overwrite=overwrite) as folder:
+            with atomic_folder(path, kind="brat", overwrite=overwrite) as folder:
                 chosen.folder_writer(documents, folder, options, report)
             return report
     with output(path, overwrite=overwrite) as stream:
