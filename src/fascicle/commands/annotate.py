@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
@@ -24,15 +24,16 @@ from fascicle.commands.outputs import (
     check_output,
     format_of,
     is_many,
-    refuse_inputs_as_outputs,
     wants_colour,
     write_documents,
 )
 from fascicle.commands.parsing import add_json, add_overwrite, add_strict, add_threads
+from fascicle.commands.places import Inputs, fills, reads
 from fascicle.core.document import Document, Event
 from fascicle.errors import OutputError, UsageError
 from fascicle.formats.atomic import check_target
 from fascicle.formats.files import unique_ids
+from fascicle.formats.owned import Ledger
 from fascicle.formats.source import stem
 from fascicle.loading import DEFAULT_MODEL, load
 from fascicle.recipe.heads import BinderSettings
@@ -40,6 +41,7 @@ from fascicle.recipe.heads import BinderSettings
 if TYPE_CHECKING:
     from fascicle.runtime.predictor import Annotator
 
+_KIND = "annotate"  # of a folder with a file for each input
 HELP = "find mentions in texts, folders of texts, standard input or corpora"
 
 
@@ -47,19 +49,27 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """Adds the options."""
     parser.set_defaults(run=run)
     parser.add_argument(
-        "files", nargs="*", metavar="FILE", help="texts, folders of *.txt, corpora, zips; - for standard input"
+        "files",
+        nargs="*",
+        type=reads,
+        metavar="FILE",
+        help="texts, folders of *.txt, corpora, zips; - for standard input",
     )
     parser.add_argument("--text", action="append", default=[], help="a text to annotate; may be repeated")
     parser.add_argument(
-        "--model", default=DEFAULT_MODEL, help=f"name of a shipped model, or a model folder; default: {DEFAULT_MODEL}"
+        "--model",
+        type=reads,
+        default=DEFAULT_MODEL,
+        help=f"name of a shipped model, or a model folder; default: {DEFAULT_MODEL}",
     )
     parser.add_argument(
         "--types",
+        type=reads,
         metavar="TYPES.toml",
         help="look for the types that this file describes (a model of the family binder, as trained)",
     )
     parser.add_argument(
-        "-o", "--output", help="a file, or a folder (ends with /, exists, or several inputs and no suffix)"
+        "-o", "--output", type=fills, help="a file, or a folder (ends with /, exists, or several inputs and no suffix)"
     )
     add_format(parser, default="text on a terminal, by the suffix of the output, else jsonl")
     add_json(parser, what="the documents")
@@ -75,7 +85,9 @@ def run(args: argparse.Namespace) -> int:
     inputs = _inputs(args)
     target = _target(args, inputs)
     read = [args.types, *(given.name for given in inputs if given.text is None)]
-    refuse_inputs_as_outputs(read, target.files.values() or [target.path])
+    places = Inputs.of(read)
+    for path in target.files.values() or [target.path]:
+        places.refuse(path)
     note_left_out(args.files, format_name=args.input_format)
     predictor = load(args.model, threads=args.threads, types=args.types)
     _note_unread(args.types, predictor)
@@ -136,6 +148,7 @@ class _Work:
     def write_each(self, target: _Target, look: Look) -> None:
         """One file for each input; a damaged input gets none."""
         Path(target.path).mkdir(parents=True, exist_ok=True)
+        ledger = Ledger(Path(target.path), kind=_KIND)
         failed: set[str] = set()
         for name, pairs in groupby(self._annotated(failed), key=lambda pair: pair[0]):
             try:
@@ -147,6 +160,7 @@ class _Work:
                 )
             except _AbandonedError:
                 continue
+            ledger.note(target.files[name].name)
             self.tally.add_report(report)
             if self.args.verbose:
                 say(f"wrote {target.files[name]}: {report.documents:,} documents, {report.mentions:,} mentions")
@@ -228,12 +242,14 @@ def _is_folder(path: str, *, several: bool) -> bool:
     return path.endswith("/") or Path(path).is_dir() or (several and not Path(path).suffix)
 
 
-def _check_folder(folder: Path, files: Iterable[Path], *, overwrite: bool) -> None:
+def _check_folder(folder: Path, files: Collection[Path], *, overwrite: bool) -> None:
     if folder.exists() and not folder.is_dir():
         raise OutputError(f"{folder} is a file; give the name of a folder to write, or remove the / at its end")
     if folder.is_dir():
         for file in files:
             check_target(file, overwrite=overwrite)
+        if overwrite:  # their names are made from those of the inputs, so the user did not name them
+            Ledger(folder, kind=_KIND).check(file.name for file in files)
 
 
 def _file_names(inputs: Sequence[Input], folder: Path, suffix: str) -> dict[str, Path]:

@@ -15,8 +15,9 @@ from fascicle.combine.rules import HALF, Rule, combine, k_of_n, majority, union,
 from fascicle.combine.type_names import rename
 from fascicle.commands.combine_filter import filtered
 from fascicle.commands.console import Tally, say
-from fascicle.commands.outputs import STDOUT, check_output, format_of, refuse_inputs_as_outputs
+from fascicle.commands.outputs import STDOUT, check_output, format_of
 from fascicle.commands.parsing import add_overwrite, add_strict, add_threads, positive
+from fascicle.commands.places import reads, writes
 from fascicle.commands.systems import (
     OFFSETS,
     add_system_options,
@@ -51,9 +52,15 @@ def configure(parser: argparse.ArgumentParser) -> None:
     listed = "; ".join(f"{name}: {means}" for name, means in RULES.items())
     parser.add_argument("rule", choices=tuple(RULES), metavar="RULE", help=listed)
     parser.add_argument(
-        "files", nargs="*", metavar="PRED", help="prediction files (JSON Lines or TSV), or corpora in any format"
+        "files",
+        nargs="*",
+        type=reads,
+        metavar="PRED",
+        help="prediction files (JSON Lines or TSV), or corpora in any format",
     )
-    parser.add_argument("-o", "--output", default=STDOUT, help="a .tsv or .jsonl file; default: standard output")
+    parser.add_argument(
+        "-o", "--output", type=writes, default=STDOUT, help="a .tsv or .jsonl file; default: standard output"
+    )
     parser.add_argument(
         "--format",
         choices=("tsv", "predictions"),
@@ -71,8 +78,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help=f"of weighted: the share of the weight to exceed; default: {HALF}; of {META}: the least probability to "
         "keep; default: the one that was chosen for the filter",
     )
-    parser.add_argument("--filter", metavar="FOLDER", help=f"of {META}: the run folder of a filter, or its export")
-    parser.add_argument("--texts", metavar="FILE", help=f"of {META}: the texts that were predicted on, in any format")
+    parser.add_argument(
+        "--filter", type=reads, metavar="FOLDER", help=f"of {META}: the run folder of a filter, or its export"
+    )
+    parser.add_argument(
+        "--texts", type=reads, metavar="FILE", help=f"of {META}: the texts that were predicted on, in any format"
+    )
     add_threads(parser)
     parser.add_argument(
         "--missing",
@@ -91,7 +102,6 @@ def run(args: argparse.Namespace) -> int:
     rule = _rule(args)
     name = _format(args)
     check_output(args.output, format_name=name, overwrite=args.overwrite)
-    refuse_inputs_as_outputs([*args.files, args.map, args.texts], [args.output])
     tally = Tally()
     least = 1 if args.rule == META else 2
     given = read_systems(args.files, args, tally=tally, least=least)

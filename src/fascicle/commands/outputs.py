@@ -16,7 +16,6 @@ import msgspec
 
 from fascicle.commands.textview import TextView
 from fascicle.core.document import Document
-from fascicle.errors import OutputError
 from fascicle.formats.atomic import check_target, output
 from fascicle.formats.brat_write import check_place
 from fascicle.formats.files import write
@@ -42,35 +41,6 @@ class Output:
     suffix: str
     writer: str = ""
     means: str
-
-
-def refuse_inputs_as_outputs(read: Iterable[str | None], written: Iterable[str | Path | None]) -> None:
-    """No option makes it right to write over what is read.
-
-    Args:
-        read: files and folders; what is not given, and standard input, is left out.
-        written: the same of outputs.
-
-    Raises:
-        OutputError: an output is one of the inputs, or a folder that holds one.
-    """
-    inputs = {Path(path).resolve() for path in read if path is not None and path != STDIN}
-    for path in written:
-        if path is None or str(path) == STDOUT:
-            continue
-        place = Path(path).resolve()
-        if any(place == given or place in given.parents for given in inputs):
-            raise OutputError(f"{path} is one of the inputs and would be lost; give another name to write to")
-
-
-def check_apart(source: Path, target: Path) -> None:
-    """Refuses to replace a folder that holds what is read.
-
-    Raises:
-        OutputError: the source is the target, or lies in it.
-    """
-    if target.resolve() in (source.resolve(), *source.resolve().parents):
-        raise OutputError(f"the model {source} lies in {target} and would be lost; give another name to write to")
 
 
 OUTPUTS: Final[Mapping[str, Output]] = MappingProxyType(

@@ -15,9 +15,11 @@ from fascicle.combine.align import System
 from fascicle.combine.type_names import TypeMap, check_types, parse_map
 from fascicle.commands.console import Tally
 from fascicle.commands.inputs import INPUT_FORMATS, add_reading_details, read_file
+from fascicle.commands.places import reads
 from fascicle.core.document import GOLD, Event, Mention
 from fascicle.errors import InputError, UsageError
 from fascicle.formats.files import ORIGINAL_ID
+from fascicle.formats.pipes import is_pipe
 from fascicle.formats.predictions import columns_of, text_hash
 from fascicle.formats.predictions import read as read_predictions
 from fascicle.formats.source import STDIN, Source, lines, open_bytes, stem, telling_folders
@@ -89,6 +91,7 @@ def add_system_options(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--map",
+        type=reads,
         metavar="TYPES.toml",
         help='other names for types: lines "CHEMICAL" = "Chemical", in a table [NAME] for one system only; '
         'the new name "" leaves a type out',
@@ -195,6 +198,8 @@ def types_checked(types: Mapping[str, Collection[str]], notes: Sequence[str], *,
 
 def prediction_kind(path: str, encoding: str) -> str:
     """``"tsv"`` or ``"predictions"`` for a prediction file, told by its first line; else the empty string."""
+    if is_pipe(path):
+        return ""  # what is looked at would be lost
     try:
         _, first = next(lines(Source(path=path, encoding=encoding)), (0, ""))
     except InputError:
