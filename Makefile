@@ -2,6 +2,7 @@
 PYTHON ?= python3
 VENV ?= .venv
 PYTEST_ARGS ?= -n logical --maxprocesses 8
+TESTS ?= tests
 
 BIN := $(VENV)/bin
 SOURCES := $(shell find src -type f -not -name '*.pyc')
@@ -10,20 +11,22 @@ DEMO_TEXTS := examples/abstracts
 .PHONY: demo test check bench install clean
 
 demo: $(VENV)/.base
+	@echo "Annotating $(DEMO_TEXTS) with the model that is in the package:"
 	$(BIN)/fascicle annotate $(DEMO_TEXTS) --format text
 	$(BIN)/fascicle annotate $(DEMO_TEXTS) --output demo-output/ --overwrite
 	@echo "The same annotations as files are in demo-output/."
 
 test: $(VENV)/.dev
-	$(BIN)/python -m pytest $(PYTEST_ARGS)
+	$(BIN)/python -m pytest $(PYTEST_ARGS) $(TESTS)
 
 check: $(VENV)/.dev
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
-	$(BIN)/python -m pytest -q -m "not slow" $(PYTEST_ARGS)
+	$(BIN)/python -m pytest -q -m "not slow" $(PYTEST_ARGS) $(TESTS)
 
 bench: $(VENV)/.dev
+	$(BIN)/python benchmarks/results_packs.py unpack
 	$(BIN)/python benchmarks/tables.py
 
 install: $(VENV)/.base
@@ -33,14 +36,17 @@ clean:
 
 # The stamps make re-runs quick. An editable development install serves the demo too, so it is never replaced.
 $(VENV)/.python:
+	@echo "Making a virtual environment in $(VENV) ..."
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Fascicle needs Python 3.11 or newer; name one with make PYTHON=...")'
 	$(PYTHON) -m venv $(VENV)
 	@touch $@
 
 $(VENV)/.base: $(VENV)/.python pyproject.toml $(SOURCES)
-	test -e $(VENV)/.dev || $(BIN)/python -m pip install --quiet .
+	@test -e $(VENV)/.dev || echo "Installing Fascicle and what it needs into $(VENV), once; this may take a minute ..."
+	test -e $(VENV)/.dev || $(BIN)/python -m pip install --disable-pip-version-check .
 	@touch $@
 
 $(VENV)/.dev: $(VENV)/.python pyproject.toml constraints-dev.txt
-	$(BIN)/python -m pip install --quiet -c constraints-dev.txt -e '.[dev]'
+	@echo "Installing everything for development into $(VENV), torch too, once; this may take some minutes ..."
+	$(BIN)/python -m pip install --disable-pip-version-check -c constraints-dev.txt -e '.[dev]'
 	@touch $@

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import socket
 from collections.abc import Callable
@@ -22,6 +23,22 @@ settings.register_profile(
     "search", deadline=None, max_examples=2000
 )  # HYPOTHESIS_PROFILE=search looks for new failures
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "fascicle"))
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Unpacks the stored results, once, in the process that starts the others."""
+    if hasattr(config, "workerinput"):
+        return
+    path = Path(__file__).parents[1] / "benchmarks" / "results_packs.py"
+    spec = importlib.util.spec_from_file_location("results_packs_of_conftest", path)
+    assert spec is not None
+    assert spec.loader is not None
+    packs = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(packs)
+    try:
+        packs.unpack_all()
+    except packs.PackError as error:
+        pytest.exit(str(error), returncode=2)
 
 
 class NetworkUsedError(AssertionError):

@@ -151,7 +151,7 @@ def test_a_run_folder_points_to_its_model(tiny_run: Path) -> None:
 def test_no_model_at_all(tmp_path: Path) -> None:
     assert refusal(tmp_path) == f"{tmp_path} holds no model.json; give a model folder"
     (tmp_path / "weights.bin").touch()
-    assert refusal(tmp_path / "weights.bin").endswith("is a file; give the model folder that it belongs to")
+    assert "is a file" in refusal(tmp_path / "weights.bin")
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ The tree::
     ├── RecipeError          a recipe with an unknown key, a wrong type, a value out of range
     ├── ModelError           a model folder that is damaged, foreign or of another version
     ├── OutputError          a place that cannot be written, or that exists already
+    ├── LossError            a document of which the output format would lose something, where that is refused
     ├── UsageError           options that do not go together
     └── MissingExtraError    a part of Fascicle that is not installed
 
@@ -41,6 +42,10 @@ class ModelError(FascicleError):
 
 class OutputError(FascicleError):
     """A place that cannot be written, or that exists already."""
+
+
+class LossError(FascicleError):
+    """A document of which the output format would lose something, where that is refused."""
 
 
 class UsageError(FascicleError):

@@ -1,4 +1,7 @@
-"""``load``: a name or a folder -> a predictor. The one place that knows the runtime and, lazily, torch models."""
+"""``load``: a name, a folder or a dictionary -> a predictor.
+
+The one place that knows the runtime and, lazily, torch models.
+"""
 
 from __future__ import annotations
 
@@ -10,16 +13,18 @@ from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from fascicle.core.arguments import check_argument, check_optional
 from fascicle.errors import MissingExtraError, ModelError, RecipeError, UsageError
+from fascicle.formats.source import Source, lines, stem
 from fascicle.recipe.ensemble import ENSEMBLE, FILTER_FOLDER, MEMBERS, is_ensemble, read_ensemble
 from fascicle.recipe.filter import FILTER, FilterManifest, read_filter_manifest
-from fascicle.recipe.heads import BinderSettings
 from fascicle.recipe.manifest import MANIFEST, Manifest, TokenizerFacts, check_files, file_sha256, read_manifest
 from fascicle.recipe.types import read_types
 
 if TYPE_CHECKING:
     from fascicle.models.checkpoint import TorchScorer
     from fascicle.models.filter import TorchFilter
+    from fascicle.runtime.dictionary import DictionaryPredictor
     from fascicle.runtime.ensemble import EnsemblePredictor
     from fascicle.runtime.filter import MentionFilter
     from fascicle.runtime.predictor import Annotator, ModelPredictor
@@ -27,6 +32,7 @@ if TYPE_CHECKING:
     from fascicle.text.pieces import PieceTokenizer
 
 DEFAULT_MODEL = "bc5cdr"
+DICTIONARIES = (".tsv", ".txt")
 TOGETHER = 1 << 30  # bytes of files: ensembles of at most so many keep all members in memory
 
 
@@ -40,13 +46,15 @@ def load(
     *,
     threads: int | None = None,
     types: str | os.PathLike[str] | None = None,
-) -> ModelPredictor | EnsemblePredictor:
-    """Loads a model, or an ensemble of models.
+) -> ModelPredictor | EnsemblePredictor | DictionaryPredictor:
+    """Loads a model, an ensemble of models, or a dictionary.
 
     Args:
         model: the name of a shipped model, with or without version (the newest is taken), a folder of
-            ``fascicle export`` or ``fascicle ensemble``, or the ``best`` folder of a training run (that one needs the
-            extra ``train``).
+            ``fascicle export`` or ``fascicle ensemble``, the ``best`` folder of a training run (that one needs the
+            extra ``train``), or a dictionary: a ``.tsv`` or ``.txt`` file (also ``.gz``) with a type, a TAB and a name
+            in each row. Its names are found as they are written, in capitals and in lower case, but no English
+            function word alone; its mentions have no score, and the name of the file as their source.
         threads: CPU threads of the network; all usable cores by default. The tokenizer uses all cores, unless the
             environment variable ``RAYON_NUM_THREADS`` says otherwise.
 
@@ -61,7 +69,15 @@ def load(
         MissingExtraError: a torch model, but torch is not installed.
         UsageError: types for a model that cannot take others.
         RecipeError: the file of types cannot be read, or the model cannot read what it says.
+        InputError: a dictionary that cannot be read, or holds no name.
     """
+    check_argument(model, (str, os.PathLike), name="model", means="the name of a model, or the path of its folder")
+    check_optional(threads, int, name="threads", means="a number of threads")
+    check_optional(types, (str, os.PathLike), name="types", means="the path of a file")
+    if is_dictionary(model):
+        if types is not None:
+            raise UsageError(f"{model} is a dictionary, which says the types of its names; leave out the types")
+        return _dictionary(Path(model).expanduser())
     folder = find_model(model)
     if is_ensemble(folder):
         if types is not None:
@@ -70,13 +86,21 @@ def load(
     return _model(folder, threads, types)
 
 
+def is_dictionary(model: str | os.PathLike[str]) -> bool:
+    """Whether `load` reads a dictionary: a file that is called ``.tsv`` or ``.txt``, packed or not."""
+    path = Path(model).expanduser()
+    return path.is_file() and path.name.lower().removesuffix(".gz").endswith(DICTIONARIES)
+
+
 def load_single(model: str | os.PathLike[str], *, threads: int | None = None) -> ModelPredictor:
     """Loads a model that is no ensemble, for what only a single model can answer.
 
     Raises:
         ModelError, MissingExtraError: see `load`.
-        UsageError: an ensemble.
+        UsageError: an ensemble, or a dictionary.
     """
+    if is_dictionary(model):
+        raise UsageError(f"{model} is a dictionary, and this needs a model; give the folder of one")
     folder = find_model(model)
     if is_ensemble(folder):
         raise UsageError(
@@ -143,11 +167,26 @@ def find_model(model: str | os.PathLike[str]) -> Path:
     if path.is_dir():
         return path
     if path.is_file():
-        raise ModelError(f"{path} is a file; give the model folder that it belongs to")
+        raise ModelError(
+            f"{path} is a file; give the model folder that it belongs to, or a dictionary that is called .tsv or .txt"
+        )
     near = difflib.get_close_matches(str(model), [*names, *(n.partition("@")[0] for n in names)], n=1)
     shipped = f"shipped are {', '.join(names)}; or " if names else ""
     advice = f"did you mean {near[0]!r}?" if near else f"{shipped}give a model folder"
     raise ModelError(f"there is no model {str(model)!r}; {advice}")
+
+
+def _dictionary(path: Path) -> DictionaryPredictor:
+    from fascicle.knowledge.dictionary import TsvOptions, read_dictionary
+    from fascicle.knowledge.matcher import Matcher
+    from fascicle.knowledge.rules import THREE_CASINGS
+    from fascicle.runtime.dictionary import DictionaryPredictor
+
+    _, first = next(lines(Source(path=str(path))), (0, ""))
+    header = tuple(cell.strip().lower() for cell in first.split("\t")) == ("type", "name")
+    entries = read_dictionary(str(path), TsvOptions(header=header))
+    matcher = Matcher(entries, rule=THREE_CASINGS, name=stem(str(path)))
+    return DictionaryPredictor(matcher, content=file_sha256(path))
 
 
 def _check_tokenizer(folder: Path, tokenizer: PieceTokenizer, facts: TokenizerFacts, *, name: str) -> None:
@@ -163,15 +202,8 @@ def _onnx(folder: Path, threads: int | None) -> OnnxSession:
 
 def _refuse_types(folder: Path, manifest: Manifest) -> None:
     """Refuses other types for a model whose types are part of its weights, or that cannot read."""
-    head = manifest.answering
-    if not isinstance(head, BinderSettings):
-        reason = f"its family is {head.family!r}, which learns its types as labels; only 'binder' reads about them"
-    elif head.type_view == "atomic":
-        reason = 'it was trained with type_view = "atomic" and reads nothing about types; train with another view'
-    elif head.thresholds == "global":
-        reason = 'it was trained with thresholds = "global", which are learnt type by type; train with "dynamic"'
-    elif head.thresholds == "dev":
-        reason = 'it was trained with thresholds = "dev", one that was fitted for its own types; train with "dynamic"'
+    if fixed := manifest.answering.needs.fixed:
+        reason = fixed
     elif manifest.runtime == "onnx":
         reason = "an export holds no more than the vectors of its own types; give the folder of the training run"
     elif manifest.decision.calibration:

@@ -349,6 +349,7 @@ def test_the_numbers_of_the_paper_fit_each_other(paper: ModuleType) -> None:
     assert {of[""][1] for of in paper.TABLES.values()} == {(89.1, 89.8, 89.5)}
 
 
+@pytest.mark.slow
 def test_cells_of_the_real_grids_are_planned(made: ModuleType) -> None:
     """No table asks for a cell that no plan has, so that none stays empty for ever."""
     binder, weak, noise = (read_grid(BENCHMARKS / "grids" / f"{n}.toml") for n in ("binder", "distant", "noise"))

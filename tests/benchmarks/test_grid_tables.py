@@ -292,6 +292,7 @@ def test_heads_on_dev_alone(tables: ModuleType, grid: Grid) -> None:
     ]
 
 
+@pytest.mark.slow
 def test_every_grid_of_the_project_has_its_tables(tables: ModuleType) -> None:
     script = importlib.import_module("tables")
     for path in (BENCHMARKS / "grids").glob("*.toml"):

@@ -71,7 +71,7 @@ def test_what_is_refused(refused: Refused, sides: tuple[Path, Path], tmp_path: P
         assert f"{option[0]} has no meaning with --agreement" in refused("evaluate", *sides, "--agreement", *option)
     assert "given twice" in refused("evaluate", "-", "-", "--agreement")
     other = columns(tmp_path / "carl" / "x.tsv", FIRST.replace("here", "there"))
-    assert "another text" in refused("evaluate", sides[0], other, "--agreement")
+    assert "'there" in refused("evaluate", sides[0], other, "--agreement")
     fewer = columns(tmp_path / "dora" / "x.tsv", FIRST.partition("\n")[0] + "\n")
     assert "lacks" in refused("evaluate", sides[0], fewer, "--agreement", "--documents", "sentence")
     assert "lacks" in refused("evaluate", fewer, sides[0], "--agreement", "--documents", "sentence")

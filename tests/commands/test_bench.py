@@ -80,6 +80,7 @@ def results_of(grid: Path) -> Path:
     return grid.parent.parent / "results" / "toy"
 
 
+@pytest.mark.slow
 def test_a_grid_from_nothing_to_results(cli: Cli, grid: Path, tmp_path: Path) -> None:
     result = cli("bench", grid, "--tier", "smoke", "--threads", 1, "--jobs", 3, "--json")
     assert result.code == 3
@@ -174,6 +175,7 @@ def test_an_interrupted_run_is_listed_and_left_for_want_of_time(
     assert "3 runs left: the same command goes on" in result.err
 
 
+@pytest.mark.slow
 def test_stale_results_are_told_and_made_again(cli: Cli, refused: Refused, trained: Path, tmp_path: Path) -> None:
     only = ("--only", "toy-softmax")
     assert cli("bench", trained, *only).code == 0

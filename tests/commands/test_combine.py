@@ -300,7 +300,7 @@ def test_a_document_twice(refused: Refused, cli: Cli, jsonl: list[Path], tmp_pat
         (["weighted", "one", "two", "--weights", "1,1", "--threshold", "1"], "the threshold 1 is not allowed"),
         (["majority", "one", "two", "--weights", "1,1"], "--weights is for the rule weighted"),
         (["majority", "one", "two", "--threshold", "0.6"], "--threshold is for the rule weighted"),
-        (["majority", "one", "two", "-o", "out.conll"], "written as TSV or JSON Lines"),
+        (["majority", "one", "two", "-o", "out.conll"], "which out.conll does not tell"),
         (["majority", "one", "two", "-o", "nowhere/out.tsv"], "does not exist"),
         (["majority", "one", "two", "-o", "one.jsonl"], "one.jsonl"),
         (["majority", "one", "two", "--source", "modle"], "did you mean 'model'?"),

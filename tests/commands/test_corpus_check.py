@@ -47,7 +47,7 @@ def findings(out: str) -> dict[str, Any]:
 def test_the_report_is_markdown(cli: Cli, parts: tuple[Path, Path], tmp_path: Path) -> None:
     arguments = ("corpus", "check", "--train", parts[0], "--test", parts[1])
     result = cli(*arguments)
-    assert result.code == 0
+    assert result.code == 3
     assert result.out.startswith("# Corpus check\n\n4 documents checked; kinds of findings: 1 error, ")
     assert "| error    | `duplicate-across-parts` | 1     | test in train 1 |" in result.out
     assert "## duplicate-across-parts: 1 (error)" in result.out
@@ -79,16 +79,17 @@ def test_json_and_the_exclusion_list(cli: Cli, parts: tuple[Path, Path], tmp_pat
     ]
     assert "2 documents written to the exclusion list" in result.err
     assert cli("corpus", "check", *arguments).code == 2  # the list is there already
-    assert cli("corpus", "check", *arguments, "--overwrite").code == 0
+    assert cli("corpus", "check", *arguments, "--overwrite").code == 3  # written, and there is an error
 
 
 @pytest.mark.parametrize(
     ("level", "skip", "code"),
     [
-        (None, [], 0),
+        (None, [], 3),
+        ("never", [], 0),
+        (None, ["duplicate-across-parts"], 0),
         ("error", [], 3),
         ("warning", [], 3),
-        ("error", ["duplicate-across-parts"], 0),
         ("note", ["duplicate-across-parts"], 3),
     ],
 )
@@ -188,3 +189,15 @@ def test_wrong_calls(refused: Refused, parts: tuple[Path, Path]) -> None:
     assert "did you mean check?" in refused("corpus", "chek", train)
     assert "did you mean --exclude-list?" in refused("corpus", "check", train, "--exclude-lists", "x")
     assert "format conll" in refused("corpus", "check", train, "--columns", "0,1")
+
+
+def test_checks_that_found_nothing_are_counted_and_named_on_request(cli: Cli, parts: tuple[Path, Path]) -> None:
+    asked = ("corpus", "check", "--train", parts[0])
+    assert "text-mismatch" not in cli(*asked).out
+    assert "text-mismatch" in cli(*asked, "--verbose").out
+
+
+def test_the_example_of_the_project_is_clean(cli: Cli) -> None:
+    folder = Path(__file__).resolve().parents[2] / "examples" / "first-model"
+    parts = [word for name in ("train", "dev", "test") for word in (f"--{name}", folder / f"{name}.tsv")]
+    assert cli("corpus", "check", *parts, "--fail-on", "warning").code == 0

@@ -76,7 +76,7 @@ def test_documents_that_are_missing(cli: Cli, refused: Refused, gold: Path, tmp_
     write_predictions(tmp_path / "part.jsonl", map(prediction_of, corpus(SAID, "seq")[:2]))
     assert "1 document: 'c'" in refused("evaluate", gold, tmp_path / "part.jsonl")
     result = cli("evaluate", gold, tmp_path / "part.jsonl", "--allow-missing")
-    assert (result.code, "lacks 1 documents" in result.err) == (0, True)
+    assert (result.code, "lacks 1 document" in result.err) == (0, True)
 
 
 def test_other_documents_and_other_texts(refused: Refused, gold: Path, tmp_path: Path) -> None:
@@ -120,3 +120,22 @@ def test_a_misspelt_source_is_no_zero(
         assert cli("annotate", toy_corpus, "--model", model, "-o", out, "--format", form).code == 0
         said = refused("evaluate", toy_corpus, out, "--source", "tinny")
         assert "did you mean 'tiny'?" in said
+
+
+def test_a_document_with_many_mentions(cli: Cli, tmp_path: Path) -> None:
+    text = "aspirin " * 200
+    mentions = tuple(Mention(((n, n + 7),), "Chemical") for n in range(0, len(text), 8))
+    document = Document(id="a", text=text, mentions=mentions)
+    write(tmp_path / "gold.pubtator", [document])
+    said = [msgspec.structs.replace(document, mentions=tuple(msgspec.structs.replace(m, source="s") for m in mentions))]
+    write_predictions(tmp_path / "p.jsonl", map(prediction_of, said))
+    result = cli("evaluate", tmp_path / "gold.pubtator", tmp_path / "p.jsonl", "--json")
+    assert json.loads(result.out)["micro"]["f1"] == 1.0
+
+
+@pytest.mark.parametrize("name", ["p.tsv", "p.csv", "p.jsonl"])
+def test_an_empty_file_is_no_prediction(refused: Refused, gold: Path, tmp_path: Path, name: str) -> None:
+    (tmp_path / name).write_bytes(b"")
+    said = refused("evaluate", gold, tmp_path / name)
+    assert name in said
+    assert "empty" in said

@@ -138,3 +138,13 @@ def test_a_discontinuous_mention_reads_as_its_fragments() -> None:
     mention = Mention(((0, 4), (12, 18)), "Disease")
     assert mention.text("lung breast cancer") == "lung cancer"
     assert (mention.start, mention.end) == (0, 18)
+
+
+def test_a_patch_gives_sentences_and_words_to_a_document_that_has_none() -> None:
+    patch = Patch(sentences=((0, 3),), words=((0, 1), (2, 3)))
+    bare = Document(id="1", text="a b")
+    assert (apply(bare, patch).sentences, apply(bare, patch).words) == (patch.sentences, patch.words)
+    given = Document(id="1", text="a b", sentences=(), words=((0, 3),))
+    assert apply(given, patch) == given
+    with pytest.raises(ValueError, match="word"):
+        apply(bare, Patch(words=((0, 9),)))

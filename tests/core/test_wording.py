@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from fascicle.core.wording import counted, has_letters
+from fascicle.core.wording import counted, has_letters, shortened
 
 
 def test_a_noun_is_in_the_plural_where_it_must_be() -> None:
@@ -17,3 +17,10 @@ def test_a_noun_is_in_the_plural_where_it_must_be() -> None:
 )
 def test_signs_are_no_letters(text: str, expected: bool) -> None:
     assert has_letters(text) is expected
+
+
+def test_long_names_are_cut() -> None:
+    assert shortened("Disease") == "Disease"
+    assert shortened("a" * 60) == "a" * 60
+    assert shortened("a" * 61) == "a" * 59 + "…"
+    assert len(shortened("a" * 100_000, most=10)) == 10

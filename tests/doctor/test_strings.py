@@ -107,7 +107,7 @@ def test_seen_mentions_are_those_of_train_whatever_their_case_and_type(examine_d
     assert seen.by_part == {"dev": 1, "test": 2}
     assert seen.details == (
         "dev: 1 of 2 mentions (50.0 %), 1 of 2 strings (50.0 %).",
-        "test: 2 of 2 mentions (100.0 %), 1 of 1 strings (100.0 %).",
+        "test: 2 of 2 mentions (100.0 %), 1 of 1 string (100.0 %).",
     )
 
 

@@ -61,7 +61,7 @@ def test_draws_are_the_sums_over_drawn_documents(gold: dict[str, Any], said: dic
 def test_documents_must_be_those_of_the_gold() -> None:
     mention = Mention(((0, 1),), "X")
     gold = {"a": [mention], "b": []}
-    with pytest.raises(InputError, match=r"s0 lacks 1 document: 'b' of the 2 in the gold; .*allow-missing"):
+    with pytest.raises(InputError, match=r"s0 lacks 1 document: 'b' of the 2 in the gold; .*allow_missing"):
         made(gold, {"a": []})
     assert made(gold, {"a": []}, allow_missing=True).missing == {"s0": ("b",)}
     with pytest.raises(InputError, match="s1 names 1 document: 'c' that the gold does not have"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -51,9 +52,12 @@ def opened(browser: Browser, files: dict[str, Path]) -> Iterator[Opened]:
     """Opens a page; at the end nothing but its file was asked for, and nothing was complained of."""
     contexts, asked, said = [], [], []
 
-    def open_page(name: str = "rich", *, width: int = 1280, script: bool = True) -> Page:
+    def open_page(name: str = "rich", *, width: int = 1280, script: bool = True, dark: bool = False) -> Page:
         context = browser.new_context(
-            offline=True, viewport={"width": width, "height": 900}, java_script_enabled=script
+            offline=True,
+            viewport={"width": width, "height": 900},
+            java_script_enabled=script,
+            color_scheme="dark" if dark else "light",
         )
         contexts.append(context)
         page = context.new_page()
@@ -183,6 +187,89 @@ def test_a_link_to_a_hidden_part_shows_it_and_leads_there(opened: Opened, shown:
         "s => { const top = document.querySelector(s).getBoundingClientRect().top; return top >= -1 && top < 200 }",
         arg=hidden,
     )
+
+
+@pytest.mark.parametrize("name", ["rich", "hostile"])
+def test_a_narrow_screen_cuts_no_table(opened: Opened, name: str) -> None:
+    page = opened(name, width=400)
+    cells = page.evaluate(
+        "Array.from(document.querySelectorAll('tbody td, tbody th'), e => [e.getBoundingClientRect().left,"
+        " e.getBoundingClientRect().right, e.scrollWidth - e.clientWidth])"
+    )
+    assert len(cells) > 100
+    assert all(left >= 0 and right <= 400 and over <= 1 for left, right, over in cells)
+    labels = page.evaluate(
+        "Array.from(document.querySelectorAll('tbody td'), e => getComputedStyle(e, '::before').content)"
+    )
+    assert all(label.strip('"') not in ("", "none") for label in labels)
+
+
+@pytest.mark.parametrize("width", [700, 1280])
+def test_no_word_of_a_header_is_broken(opened: Opened, width: int) -> None:
+    page = opened(width=width)
+    broken = page.evaluate(
+        """Array.from(document.querySelectorAll('thead th'), th => {
+            const node = th.querySelector('bdi') ? null : th.firstChild, found = [];
+            for (const word of (node ? node.data : '').matchAll(/\\S+/g)) {
+                const range = document.createRange();
+                range.setStart(node, word.index);
+                range.setEnd(node, word.index + word[0].length);
+                if (range.getClientRects().length > 1) found.push(word[0]);
+            }
+            return found;
+        }).flat().filter(word => !word.includes('-'))"""
+    )
+    assert broken == []
+
+
+def contrast(first: str, second: str) -> float:
+    """Of two colours as a browser gives them, as WCAG 2 defines it."""
+
+    def luminance(colour: str) -> float:
+        parts = [int(part) / 255 for part in re.findall(r"\d+", colour)[:3]]
+        red, green, blue = (part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts)
+        return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+    low, high = sorted((luminance(first), luminance(second)))
+    return (high + 0.05) / (low + 0.05)
+
+
+@pytest.mark.parametrize("dark", [True, False])
+def test_it_is_read_in_the_dark_too(opened: Opened, dark: bool) -> None:
+    page = opened(dark=dark)
+    colour = "(s, p) => getComputedStyle(document.querySelector(s))[p]"
+
+    def style(selector: str, name: str) -> str:
+        return str(page.evaluate(f"([s, p]) => ({colour})(s, p)", [selector, name]))
+
+    paper = style("html", "backgroundColor")
+    assert contrast(paper, "rgb(0, 0, 0)" if dark else "rgb(255, 255, 255)") < 1.5
+    for selector in ("p", ".means", "h2", ".gold .tag", ".predicted .tag", "tbody td", ".headline a"):
+        assert contrast(style(selector, "color"), paper) > 4.5, selector
+    assert contrast(style(".line.mention", "color"), style(".line.mention", "backgroundColor")) > 4.5
+    assert contrast(style("#filters select", "color"), style("#filters select", "backgroundColor")) > 4.5
+    if dark:  # pictures are drawn with black lines
+        assert style(".drawing", "backgroundColor") == "rgb(255, 255, 255)"
+
+
+def test_the_answer_comes_first_and_the_errors_early(opened: Opened) -> None:
+    page = opened()
+    tops = [
+        page.evaluate("s => document.querySelector(s).getBoundingClientRect().top", selector)
+        for selector in (
+            ".headline",
+            ".lede",
+            "#summary table",
+            ".words",
+            "#errors",
+            "#examples",
+            "#rules",
+            "#system-0",
+        )
+    ]
+    assert tops == sorted(tops)
+    page.click(".headline a")
+    assert -1 <= page.evaluate("document.querySelector('#examples').getBoundingClientRect().top") < 200
 
 
 def bottoms(page: Page, kind: str) -> list[dict[str, Any]]:

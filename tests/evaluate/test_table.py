@@ -67,7 +67,7 @@ def test_other_rules_and_no_types() -> None:
         ["end", "only", "0.00", "0.00", "0.00", "1", "2", "0", "2", "1"],
         ["span", "only", "0.00", "0.00", "0.00", "1", "2", "0", "2", "1"],
     ]
-    assert "\nRule 'start only' over 1 documents.\n" in table(others[0])
+    assert "\nRule 'start only' over 1 document.\n" in table(others[0])
 
 
 def test_several_systems() -> None:
@@ -97,3 +97,9 @@ def test_several_systems() -> None:
     nothing = score_system("nothing", documents, predicted={"a": [], "b": []})
     shown = table(nothing.strict, headline=headline_of(nothing.drawn, resamples=100))
     assert "micro P - (nothing was predicted), micro R 0.00 to 0.00" in shown
+
+
+def test_a_type_of_any_length_makes_no_wide_table() -> None:
+    found = table(score({"a": [Mention(((0, 1),), "X" * 100_000)]}, {"a": []}))
+    assert max(map(len, found.splitlines())) < 150
+    assert "…" in found

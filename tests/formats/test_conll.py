@@ -194,8 +194,8 @@ def test_a_binary_file(tmp_path: Path) -> None:
 def test_another_encoding(tmp_path: Path) -> None:
     path = tmp_path / "a.conll"
     path.write_bytes("Ja O\nKöln B-LOC\n".encode("latin-1"))
-    with pytest.raises(FormatError, match=r"byte 6 \(line 2\) is 0xf6.*--encoding"):
-        list(read(path))
+    with pytest.raises(FormatError, match=r"byte 6 \(line 2\) is 0xf6.*encoding="):
+        list(read(path, encoding="utf-8"))
     (document,) = read(path, encoding="latin-1")
     assert document.text == "Ja Köln"
 
@@ -273,7 +273,8 @@ NESTED = Document(
 def test_writing_counts_what_does_not_fit(tmp_path: Path) -> None:
     path = tmp_path / "out.conll"
     report = write(path, [NESTED])
-    assert report.losses == {"nested": 1, "discontinuous": 1, "across-sentences": 1, "not-on-words": 1}
+    expected = {"nested": 1, "discontinuous": 1, "across-sentences": 1, "not-on-words": 1, "ids": 1}
+    assert report.losses.items() >= expected.items()
     assert report.mentions == 1
     assert path.read_text() == ("-DOCSTART-\tO\n\nthe\tO\nIL-2\tB-DNA\ngene\tI-DNA\npromoter\tO\n.\tO\n\nIt\tO\n\n")
     assert "first in d at ((4, 8),)" in "".join(report.lines())
@@ -292,7 +293,7 @@ def test_writing_layers(tmp_path: Path) -> None:
     [
         (Document(id="d", text="a"), "has no words"),
         (Document(id="d", text="a\tb", words=((0, 3),)), "cannot stand in a CoNLL file"),
-        (Document(id="d", text="a", words=((0, 1),), mentions=(Mention(((0, 1),), "a\tb"),)), "TAB or a line break"),
+        (Document(id="d", text="a", words=((0, 1),), mentions=(Mention(((0, 1),), "a\tb"),)), "TAB, line breaks"),
     ],
 )
 def test_what_cannot_be_written(tmp_path: Path, document: Document, message: str) -> None:

@@ -86,7 +86,7 @@ def test_a_long_native_document_in_standard_input_is_refused(monkeypatch: pytest
 def test_what_cannot_be_told(tmp_path: Path) -> None:
     path = tmp_path / "a.data"
     path.write_text("something else")
-    with pytest.raises(FormatError, match=r"cannot be told; name it with --format, one of plain, conll"):
+    with pytest.raises(FormatError, match=r"cannot be told; name it with format=NAME, one of plain, conll"):
         detect(str(path))
     path.write_text("")
     with pytest.raises(InputError, match="is empty"):

@@ -63,6 +63,35 @@ SHAPES: list[tuple[str, dict[str, Any], list[tuple[str, str]]]] = [
         [("Task", "parse text"), ("Generic", "It")],
     ),
     ("text", {"text": "nothing said"}, []),
+    ("tokens-ner-tags", {"tokens": ["a", "Bonn"], "ner_tags": ["O", "B-LOC"]}, [("LOC", "Bonn")]),
+    ("text-entity-labels", {"text": "Bonn", "entities": [{"start": 0, "end": 4, "label": "LOC"}]}, [("LOC", "Bonn")]),
+    (
+        "prodigy",
+        {
+            "text": "Bonn",
+            "spans": [{"start": 0, "end": 4, "label": "LOC", "token_start": 0, "token_end": 0}],
+            "tokens": [{"text": "Bonn", "start": 0, "end": 4, "id": 0}],
+            "_input_hash": 1,
+            "answer": "accept",
+        },
+        [("LOC", "Bonn")],
+    ),
+    (
+        "spacy",
+        {"text": "Bonn", "ents": [{"start": 0, "end": 4, "label": "LOC"}], "sents": [{"start": 0, "end": 4}]},
+        [("LOC", "Bonn")],
+    ),
+    ("doccano", {"id": 1, "text": "Bonn", "labels": [[0, 4, "LOC"]]}, [("LOC", "Bonn")]),
+    (
+        "doccano-relations",
+        {
+            "id": 1,
+            "text": "Bonn",
+            "entities": [{"id": 2, "label": "LOC", "start_offset": 0, "end_offset": 4}],
+            "relations": [{"id": 3, "from_id": 2, "to_id": 2, "type": "same"}],
+        },
+        [("LOC", "Bonn")],
+    ),
 ]
 
 
@@ -165,7 +194,7 @@ def test_offsets_outside_the_text_and_other_text(tmp_path: Path) -> None:
         ("[1]\n", "a JSON object is expected"),
         ("[" * 20_000, "not JSON"),
         ('{"words": ["a"]}', "no known shape has the fields words"),
-        ('{"text": "a", "entities": []}\n{"text": "b"}', r"a\.jsonl:2: the record has no field 'entities'"),
+        ('{"tokens": ["a"], "entities": []}\n{"tokens": ["b"]}', r"a\.jsonl:2: "),
         ('{"text": 5, "entities": []}', "must be a str, found int"),
         ('{"text": "a", "entities": [{"start": "0", "end": 1, "type": "X"}]}', "cannot be read; allowed"),
         ('{"text": "a", "entities": [{"start": 0, "end": 1, "type": ""}]}', "cannot be read; allowed"),
@@ -207,3 +236,107 @@ def test_written_and_read(tmp_path: Path) -> None:
 def test_a_line_of_a_megabyte(tmp_path: Path) -> None:
     (document,) = read(_write(tmp_path / "a.jsonl", {"text": "x" * 2**20, "entities": []}))
     assert len(document.text) == 2**20
+
+
+UNREAD: list[tuple[str, str]] = [
+    ('{"text": "Bonn", "mentions": [{"start": 0, "end": 4, "type": "LOC"}]}', "mentions"),
+    ('{"text": "Bonn", "annotations": [{"begin": 0, "end": 4, "label": "LOC"}]}', "annotations"),
+    ('{"text": "Bonn", "annotations": {"LOC": [[0, 4]]}}', "annotations"),
+    ('{"text": "Bonn", "entites": [{"start": 0, "end": 4, "type": "LOC"}]}', "entites"),
+    ('{"text": "Bonn", "found": [[{"startOffset": 0, "endOffset": 4, "type": "LOC"}]]}', "found"),
+    ('{"text": "Bonn", "labels": {"LOC": [[0, 4]]}}', "labels"),
+    ('{"text": "Bonn", "tags": ["B-LOC"]}', "tags"),
+    ('{"text": "Bonn", "ner_tags": [3]}', "ner_tags"),
+    ('{"text": "Bonn", "entities": "[[0, 4, \'LOC\']]"}', "entities"),
+    ('{"text": "Bonn", "entities": [], "spans": [[0, 4, "LOC"]]}', "spans"),
+    ('{"tokens": ["Bonn"], "tags": ["O"], "ner_tags": ["B-LOC"]}', "ner_tags"),
+    ('{"text": "Bonn", "predictions": [{"result": []}]}', "predictions"),
+    ('{"text": "Bonn", "denotations": [{"span": {"begin": 0, "end": 4}, "obj": "LOC"}]}', "denotations"),
+]
+
+
+@pytest.mark.parametrize(("line", "field"), UNREAD)
+@pytest.mark.parametrize("after", ["", '{"text": "a"}\n', '{"text": "a", "entities": []}\n'])
+def test_annotation_is_never_passed_over(tmp_path: Path, line: str, field: str, after: str) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_text(after + line + "\n")
+    number = after.count("\n") + 1
+    with pytest.raises(FormatError, match=rf"a\.jsonl:{number}: .*'{field}'.*--field") as caught:
+        list(read(path))
+    assert f"={field}" in str(caught.value)
+    (*_, document) = read(path, options=JsonlOptions(fields=(("ignored", field),)))
+    assert document.text == "Bonn"
+    assert document.mentions == ()
+
+
+def test_the_error_names_the_fields(tmp_path: Path) -> None:
+    path = _write(tmp_path / "a.jsonl", {"text": "Bonn", "annotations": [{"begin": 0, "end": 4, "label": "LOC"}]})
+    with pytest.raises(FormatError) as caught:
+        list(read(path))
+    fields = (("entities", "annotations"), ("start", "begin"), ("type", "label"))
+    assert all(f"--field {part}={field}" in str(caught.value) for part, field in fields)
+    (document,) = read(path, options=JsonlOptions(fields=fields))
+    assert _found(document) == [("LOC", "Bonn")]
+
+
+FACTS = [
+    {"label": "positive"},
+    {"label": 1},
+    {"labels": ["news", "sport"]},
+    {"tags": ["news", "sport"]},
+    {"labels": [], "spans": [], "annotations": None},
+    {"entities": None, "mentions": 7},
+    {"tokens": [{"text": "a", "start": 0, "end": 1}]},
+    {"relations": [{"from": 1, "to": 2, "type": "x"}]},
+    {"authors": [{"name": "x", "start": 3}]},
+]
+
+
+@pytest.mark.parametrize("fact", FACTS)
+def test_facts_about_the_text_are_no_annotation(tmp_path: Path, fact: dict[str, Any]) -> None:
+    (document,) = read(_write(tmp_path / "a.jsonl", {"text": "a", **fact}))
+    assert document.mentions == ()
+    assert document.events == ()
+    assert document.meta == {name: str(value) for name, value in fact.items() if isinstance(value, str | int)}
+
+
+def test_every_record_has_a_shape_of_its_own(tmp_path: Path) -> None:
+    bare, full = {"text": "Bonn"}, {"text": "Bonn", "entities": [{"start": 0, "end": 4, "type": "LOC"}]}
+    prodigy = {"text": "Bonn", "spans": [{"start": 0, "end": 4, "label": "LOC"}]}
+    path = _write(tmp_path / "a.jsonl", bare, bare, full, prodigy, bare, full)
+    report = ReadReport()
+    documents = list(read(path, report=report))
+    assert [len(document.mentions) for document in documents] == [0, 0, 1, 1, 0, 1]
+    said = [[(event.kind, event.code) for event in document.events] for document in documents]
+    note = [("note", "unannotated-record")]
+    assert said == [[], [], note, [], note, []]
+    assert "2" in documents[2].events[0].message
+    assert report.shapes == {str(path): "text, text-entities, prodigy"}
+    assert [d.events for d in read(_write(tmp_path / "b.jsonl", bare, bare))] == [(), ()]
+
+
+def test_a_named_shape_is_that_of_all_records(tmp_path: Path) -> None:
+    path = _write(tmp_path / "a.jsonl", {"text": "a", "entities": []}, {"text": "b"})
+    with pytest.raises(FormatError, match=r"a\.jsonl:2: the record has no field 'entities'"):
+        list(read(path, options=JsonlOptions(shape="text-entities")))
+
+
+NATIVE = {"id": "1", "text": "Bonn", "mentions": [{"spans": [[0, 4]], "type": "LOC"}]}
+
+
+@pytest.mark.parametrize("record", [NATIVE, {"id": "1", "text": "Bonn", "words": [[0, 4]]}])
+def test_native_records_without_their_version(tmp_path: Path, record: dict[str, Any]) -> None:
+    with pytest.raises(FormatError, match=r'a\.jsonl:1: .*"fascicle": 1'):
+        list(read(_write(tmp_path / "a.jsonl", record)))
+    with pytest.raises(FormatError, match=r"a\.jsonl:2: .*native"):
+        list(read(_write(tmp_path / "a.jsonl", {"text": "a"}, {**record, "fascicle": 1})))
+
+
+def test_what_the_annotator_rejected(tmp_path: Path) -> None:
+    record = {"text": "Bonn", "spans": [{"start": 0, "end": 4, "label": "LOC"}]}
+    records = [{**record, "answer": answer} for answer in ("accept", "reject", "ignore")]
+    path = _write(tmp_path / "a.jsonl", *records)
+    with pytest.raises(FormatError, match=r"a\.jsonl:2: .*--where answer=accept"):
+        list(read(path))
+    assert len(list(read(path, options=JsonlOptions(where=(("answer", "accept"),))))) == 1
+    assert len(list(read(path, options=JsonlOptions(where=(("answer", "reject"),))))) == 1

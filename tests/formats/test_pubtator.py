@@ -149,7 +149,7 @@ def test_writing_what_does_not_fit(tmp_path: Path) -> None:
     path = tmp_path / "out.pubtator"
     assert write(path, [document]).losses == {"line-breaks": 1, "discontinuous": 1}
     assert path.read_text() == "1|t|a\n1|a|b c\n\n"
-    for wrong in ("a|b", "a\tb", "", " a"):
-        with pytest.raises(InputError, match="cannot stand in a PubTator file"):
+    for wrong in ("a|b", "a\tb", "", " a", "a\0", "a\x85b", "\ufeffa", "a\u2028"):
+        with pytest.raises(InputError, match="cannot be written in this format"):
             write(tmp_path / "no.pubtator", [Document(id=wrong, text="a")])
     assert not (tmp_path / "no.pubtator").exists()

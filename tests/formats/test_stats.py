@@ -78,3 +78,12 @@ def test_relations_against_all_pairs(found: list[tuple[tuple[int, int], str]]) -
     assert stats.same_span == count(lambda a, b: a.spans == b.spans)
     assert stats.crossing == count(lambda a, b: crosses(a.spans[0], b.spans[0]))
     assert stats.overlapping == count(lambda a, b: overlaps(a.spans[0], b.spans[0]))
+
+
+def test_a_type_of_any_length_makes_no_wide_table() -> None:
+    mentions = (Mention(((0, 1),), "X" * 100_000), Mention(((0, 1),), "Disease"))
+    stats = corpus_stats([Document(id="1", text="a", mentions=mentions)])
+    table = format_table(stats)
+    assert max(map(len, table.splitlines())) < 120
+    assert "…" in table
+    assert "X" * 100_000 in stats.as_dict()["types"]

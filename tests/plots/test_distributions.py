@@ -249,7 +249,7 @@ def test_what_cannot_be_drawn_is_said(tmp_path: Path) -> None:
         load_distributions(str(tmp_path / "none.jsonl"))
     lost = Entry(document="1", spans=((0, 1),), type="B", found=False, unreachable="unknown-type")
     write(tmp_path / "lost.jsonl", header, [lost])
-    with pytest.raises(InputError, match="none of its 1 mentions"):
+    with pytest.raises(InputError, match="none of its 1 mention"):
         load_distributions(str(tmp_path / "lost.jsonl"))
     with pytest.raises(InputError, match="50 types"), sheet() as figure:
         draw_violins(figure, made(100, types=50))

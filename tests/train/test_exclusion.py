@@ -114,7 +114,7 @@ def test_the_rules(settings: Callable[..., CorpusSettings]) -> None:
 
 def test_documents_of_dev_stay_and_it_is_said(settings: Callable[..., CorpusSettings]) -> None:
     notes = left(settings(row("a", TEXTS["a"]), row("d", "chronic pain .", part="dev")))[1]
-    assert notes[-1] == "dev: the list names 1 documents of dev; they stay, for nothing is learned from dev"
+    assert notes[-1] == "dev: the list names 1 document of dev; they stay, for nothing is learned from dev"
 
 
 def test_a_list_about_dev_and_test_alone_leaves_all_of_train(settings: Callable[..., CorpusSettings]) -> None:

@@ -19,10 +19,11 @@ from fractions import Fraction
 from typing import Any, Final
 
 import numpy as np
-import numpy.typing as npt
 
 from fascicle.combine.align import Votes
+from fascicle.core.arrays import Bools
 from fascicle.core.document import Link, Mention, canonical
+from fascicle.core.wording import counted
 from fascicle.errors import UsageError
 
 HALF: Final = 0.5
@@ -50,7 +51,7 @@ class Rule:
         """Whether no system can have its way alone, whatever the weights."""
         return not self.weights and self.votes != 1
 
-    def keeps(self, said: npt.NDArray[np.bool_], voters: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
+    def keeps(self, said: Bools, voters: Bools) -> Bools:
         """Decides for many mentions at once.
 
         Args:
@@ -89,8 +90,8 @@ class Rule:
             )
         if self.weights and len(self.weights) != systems:
             raise UsageError(
-                f"{len(self.weights)} weights were given for {systems} systems; give one weight for each system, in "
-                "the order of the systems"
+                f"{len(self.weights)} weights were given for {counted(systems, 'system')}; give one weight for "
+                "each system, in the order of the systems"
             )
 
 

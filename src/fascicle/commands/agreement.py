@@ -10,8 +10,9 @@ from collections.abc import Mapping, Sequence
 from fascicle.combine.align import some_documents
 from fascicle.commands.console import Tally, say
 from fascicle.commands.inputs import read_file
-from fascicle.commands.predicted import names_of, read_predicted
+from fascicle.commands.predicted import names_of, on_gold, read_predicted
 from fascicle.core.document import GOLD, Mention
+from fascicle.core.wording import counted
 from fascicle.errors import InputError, UsageError
 from fascicle.evaluate.agreement import Agreement, Number, Row, agreement
 from fascicle.evaluate.inputs import check_offsets, check_texts, layers, only_source, unit_of
@@ -28,6 +29,8 @@ _NO_MEANING = (
     "threads",
     "interval",
     "allow_missing",
+    "gold_column",
+    "pred_column",
 )
 
 
@@ -36,7 +39,8 @@ def run_agreement(args: argparse.Namespace) -> int:
     _check_arguments(args)
     tally = Tally()
     documents = list(tally.observe(read_file(args.gold, args, format_name=args.gold_format)))
-    predicted = read_predicted(args.files[0], args, tally=tally)
+    path = args.files[0]
+    predicted = on_gold(read_predicted(path, args, tally=tally), documents, path=path, gold_path=args.gold)
     tally.say(verbose=args.verbose)
     given = {mention.source for document in documents for mention in document.mentions}
     first = layers(documents, source=GOLD if given <= {GOLD} or GOLD in given else only_source(documents))
@@ -85,7 +89,10 @@ def _second(
                 "annotated (documents without a name are called after their file: give both files the same name)"
             )
     if missing:
-        say(f"note: {args.files[0]} names {len(second):,} of {len(first):,} documents; the others count as annotated")
+        say(
+            f"note: {args.files[0]} names {len(second):,} of {counted(len(first), 'document')}; the others count "
+            "as annotated"
+        )
     return {identifier: second.get(identifier, ()) for identifier in first}
 
 
@@ -127,13 +134,17 @@ def _drawn(rows: Sequence[Sequence[str]]) -> str:
 
 def _notes(found: Agreement, unit: str) -> list[str]:
     said = [
-        f"Over {found.documents:,} documents with {found.words:,} words; all numbers but counts times 100.",
-        f"Intervals: {found.level:.0%}, bootstrap over {unit}s, {found.resamples:,} draws, seed {found.seed}.",
+        f"Over {counted(found.documents, 'document')} with {counted(found.words, 'word')}; all numbers but "
+        "counts times 100.",
+        f"Intervals: {found.level:.0%}, bootstrap over {unit}s, {counted(found.resamples, 'draw')}, seed {found.seed}.",
         "A word is marked by the types of the mentions that touch it. Kappa over all words is made high by the many "
         "that nobody marks; read it with those over marked words. docs/scores.md defines them.",
     ]
     if found.wordless:
-        said.append(f"{found.wordless:,} mentions touch no word; they count among the mentions only.")
+        said.append(
+            f"{counted(found.wordless, 'mention touches', 'mentions touch')} no word; they count among the "
+            "mentions only."
+        )
     rows = [*found.mentions.values(), found.all_mentions, *found.marks.values(), found.any_mark]
     numbers = [n for row in rows for n in row.measures.values()] + [n for _, n in found.kappas.values()]
     said += [f"{UNDEFINED} is undefined: {r}." for r in dict.fromkeys(n.undefined for n in numbers) if r]

@@ -17,6 +17,7 @@ from fascicle.commands.inputs import add_reading, read_file
 from fascicle.commands.parsing import add_json, add_overwrite, add_strict, add_threads
 from fascicle.commands.places import reads, writes
 from fascicle.core.document import Document
+from fascicle.core.wording import counted
 from fascicle.errors import InputError, UsageError
 from fascicle.evaluate.inputs import layers
 from fascicle.evaluate.table import aligned_rows, percent
@@ -175,7 +176,7 @@ def _described(calibration: Calibration) -> list[str]:
         word = "too sure" if curve.temperature > 1 else "not too sure"
         lines.append(f"temperature {curve.temperature:.4g}: the scores of the model are {word}")
     elif curve is not None:
-        lines.append(f"isotonic curve with {len(curve.scores):,} knots")
+        lines.append(f"isotonic curve with {counted(len(curve.scores), 'knot')}")
     if not calibration.wanted:
         return lines
     if not calibration.thresholds or calibration.threshold:

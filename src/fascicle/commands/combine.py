@@ -15,9 +15,10 @@ from fascicle.combine.rules import HALF, Rule, combine, k_of_n, majority, union,
 from fascicle.combine.type_names import rename
 from fascicle.commands.combine_filter import filtered
 from fascicle.commands.console import Tally, say
-from fascicle.commands.outputs import STDOUT, check_output, format_of
-from fascicle.commands.parsing import add_overwrite, add_strict, add_threads, positive
+from fascicle.commands.outputs import STDOUT, Look, check_output, format_of, write_predictions
+from fascicle.commands.parsing import add_overwrite, add_threads, positive
 from fascicle.commands.places import reads, writes
+from fascicle.commands.strictness import add_strictness, strictness_of
 from fascicle.commands.systems import (
     OFFSETS,
     add_system_options,
@@ -27,9 +28,9 @@ from fascicle.commands.systems import (
     types_checked,
 )
 from fascicle.core.document import Event, Mention
+from fascicle.core.wording import counted
 from fascicle.errors import UsageError
-from fascicle.formats.atomic import output
-from fascicle.formats.predictions import Prediction, write_jsonl, write_tsv
+from fascicle.formats.predictions import Prediction
 
 META: Final = "meta"
 HELP = "join the predictions of several systems by a rule"
@@ -43,7 +44,7 @@ RULES: Final[Mapping[str, str]] = MappingProxyType(
         META: "what the learned --filter accepts of what any system said; also of one system",
     }
 )
-_FORMATS: Final = MappingProxyType({"tsv": "tsv", "predictions": "predictions", "jsonl": "predictions"})
+_FORMATS: Final = MappingProxyType({"tsv": "tsv", "csv": "csv", "predictions": "predictions", "jsonl": "predictions"})
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -59,11 +60,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="prediction files (JSON Lines or TSV), or corpora in any format",
     )
     parser.add_argument(
-        "-o", "--output", type=writes, default=STDOUT, help="a .tsv or .jsonl file; default: standard output"
+        "-o", "--output", type=writes, default=STDOUT, help="a .tsv, .csv or .jsonl file; default: standard output"
     )
     parser.add_argument(
         "--format",
-        choices=("tsv", "predictions"),
+        choices=("tsv", "csv", "predictions"),
         help="default: by the suffix of the output, else predictions (JSON Lines)",
     )
     parser.add_argument("--k", type=positive, metavar="K", help="of kofn: how many systems must agree")
@@ -93,7 +94,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "that is an error (refuse); auto: empty for TSV, which cannot list documents without mentions, else no-vote",
     )
     add_overwrite(parser)
-    add_strict(parser)
+    add_strictness(parser)
     add_system_options(parser)
 
 
@@ -101,6 +102,7 @@ def run(args: argparse.Namespace) -> int:
     """Combines; returns the exit code."""
     rule = _rule(args)
     name = _format(args)
+    look = Look(format=name, strictness=strictness_of(args, whole="predictions"))
     check_output(args.output, format_name=name, overwrite=args.overwrite)
     tally = Tally()
     least = 1 if args.rule == META else 2
@@ -114,16 +116,15 @@ def run(args: argparse.Namespace) -> int:
     found: Mapping[str, Sequence[Event]] = {}
     if args.rule == META:
         combined, found = filtered(combined, votes, args, tally=tally)
-    with output(args.output, overwrite=args.overwrite) as stream:
-        write = write_tsv if name == "tsv" else write_jsonl
-        write(_predictions(combined, votes, found), stream)
+    written = write_predictions(args.output, _predictions(combined, votes, found), look=look, overwrite=args.overwrite)
+    tally.add_report(written)
     for note in (*notes, *said_about(given), *_said(votes)):
         say(f"note: {note}")
     if args.verbose:
         kept = sum(map(len, combined.values()))
         say(
-            f"{args.rule} of {', '.join(votes.systems)}: {kept:,} of {len(votes.said):,} distinct mentions kept, in "
-            f"{len(votes.documents):,} documents"
+            f"{args.rule} of {', '.join(votes.systems)}: {kept:,} of {counted(len(votes.said), 'distinct mention')} "
+            f"kept, in {counted(len(votes.documents), 'document')}"
         )
     tally.say(verbose=args.verbose)
     return 3 if args.strict and votes.unread else tally.exit_code(strict=args.strict)
@@ -160,8 +161,8 @@ def _format(args: argparse.Namespace) -> str:
     name = format_of(args.output)
     if name not in _FORMATS:
         raise UsageError(
-            f"combined mentions are written as TSV or JSON Lines, which the name {args.output} does not tell; name it "
-            ".tsv or .jsonl, or say --format"
+            f"combined mentions are written as TSV, CSV or JSON Lines, which {args.output} does not tell; name it "
+            ".tsv, .csv or .jsonl, or give --format"
         )
     return _FORMATS[name]
 
@@ -193,7 +194,10 @@ def _said(votes: Votes) -> Iterator[str]:
         yield f"{name} lacks {some_documents(documents)}; it has no vote there, and the rule is applied to the others"
     for name, documents in votes.assumed.items():
         all_ = len(votes.documents)
-        yield f"{name} names {all_ - len(documents):,} of {all_:,} documents; in the rest nothing counts as found"
+        yield (
+            f"{name} names {all_ - len(documents):,} of {counted(all_, 'document')}; in the rest nothing "
+            "counts as found"
+        )
     alone = int((votes.voters.sum(axis=1) == 1).sum())
     if alone and len(votes.systems) > 1:
         yield f"documents in which only one system has a vote: {alone:,}"

@@ -12,6 +12,7 @@ from fascicle.commands.inputs import read_file
 from fascicle.core.document import Document, Event, Mention
 from fascicle.errors import InputError, UsageError
 from fascicle.evaluate.inputs import check_texts
+from fascicle.formats.report import ReadReport
 from fascicle.loading import load_filter
 
 
@@ -43,7 +44,7 @@ def filtered(
         types = {mention.type for mentions in union.values() for mention in mentions}
         for note in check_filter_types(types, judge.manifest.types):
             say(f"note: {note}")
-    documents = _texts(union, votes, args)
+    documents = _texts(union, votes, args, tally.account.reading)
     patches = judge.judge(documents, [union[document.id] for document in documents])
     kept = {document.id: patch.add for document, patch in zip(documents, patches, strict=True)}
     events = {d.id: patch.events for d, patch in zip(documents, patches, strict=True) if patch.events}
@@ -53,10 +54,10 @@ def filtered(
     return {identifier: kept[identifier] for identifier in union}, events
 
 
-def _texts(union: Mapping[str, object], votes: Votes, args: argparse.Namespace) -> list[Document]:
-    """The documents that any system lists, without annotation."""
+def _texts(union: Mapping[str, object], votes: Votes, args: argparse.Namespace, report: ReadReport) -> list[Document]:
+    """The documents that any system lists, without annotation; bad ones that no system lists cost nothing."""
     found: dict[str, Document] = {}
-    for document in read_file(args.texts, args, format_name="auto"):
+    for document in read_file(args.texts, args, format_name="auto", report=report):
         if document.id in union:
             found[document.id] = Document(id=document.id, text=document.text, sentences=document.sentences)
     lacking = [identifier for identifier in union if identifier not in found]

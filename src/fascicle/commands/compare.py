@@ -86,13 +86,13 @@ def run(args: argparse.Namespace) -> int:
     if args.output is not None:
         check_target(args.output, overwrite=args.overwrite)
     tally = Tally()
-    gold = read_gold(args.gold, args, tally=tally, kind=args.gold_format)
-    given = read_systems(args.files, args, tally=tally, gold=gold.mentions.keys())
+    read = read_gold(args.gold, args, tally=tally, kind=args.gold_format)
+    given = read_systems(args.files, args, tally=tally, gold=read)
     if args.search and len(given) > MOST:
         raise UsageError(
             f"all subsets of {len(given)} systems are too many to try; give at most {MOST} systems, or --no-search"
         )
-    (gold, *systems), notes = rename([gold, *(one.system for one in given)], read_map(args.map, given))
+    (gold, *systems), notes = rename([read.system, *(one.system for one in given)], read_map(args.map, given))
     if not args.distinct_types:
         notes += _check_types(gold, systems, notes)
     cells = cells_of(gold, systems, allow_missing=args.allow_missing)
@@ -157,7 +157,7 @@ def _types_agree(systems: Sequence[System], rule: Rule) -> bool:
 def _reading(args: argparse.Namespace, *, documents: bool) -> list[str]:
     """The options that tell how files are read, as far as they were given."""
     names = ["map", "input_format", "encoding", *(("documents", "columns", "shape") if documents else ())]
-    defaults = {"input_format": "auto", "encoding": "utf-8"}
+    defaults = {"input_format": "auto", "encoding": "auto"}
     given = [(f"--{name.replace('_', '-')}", getattr(args, name), defaults.get(name)) for name in names]
     words = [word for option, value, default in given if value != default for word in (option, value)]
     for name in ("field", "where") if documents else ():

@@ -2,24 +2,51 @@
 
 from __future__ import annotations
 
+import re
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from types import MappingProxyType
 from typing import Any, Final
 
+from fascicle.annotation import EMPTY_TEXT
 from fascicle.core.document import Document, Event
+from fascicle.core.wording import counted
 from fascicle.errors import MissingExtraError
+from fascicle.formats.account import Account
 from fascicle.formats.report import WriteReport
+from fascicle.formats.source import STDIN
 
-EMPTY_TEXT: Final = ("note", "empty-text")
-_OFTEN: Final = 0.5  # seconds between two signs of life
+# What is said without being asked for, as losses are.
+_ALWAYS: Final = (EMPTY_TEXT, ("note", "encoding-guessed"), ("note", "unannotated-record"))
+_OFTEN: Final = 0.5  # seconds between two signs of life on a terminal
+_NOW_AND_THEN: Final = 30.0  # ... and in a log
+
+
+# Errors name the argument of a function, which a user of Python can give; here it is the option that says the same.
+_OPTIONS: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "overwrite=True": "--overwrite",
+        "allow_missing=True": "--allow-missing",
+        "resume=True": "--resume",
+        "encoding=NAME": "--encoding NAME",
+        "format=native": "--input-format native",
+        "format=NAME": "--format NAME",
+    }
+)
+_ARGUMENT: Final = re.compile("|".join(rf"(?<!\w){re.escape(name)}(?!\w)" for name in _OPTIONS))
+
+
+def with_options(text: str) -> str:
+    """A sentence of an error with options of the command line in the place of arguments of functions."""
+    return _ARGUMENT.sub(lambda found: _OPTIONS[found[0]], text)
 
 
 def say(text: str) -> None:
     """One line on standard error."""
-    sys.stderr.write(f"fascicle: {text}\n")
+    sys.stderr.write(f"fascicle: {with_options(text)}\n")
     sys.stderr.flush()
 
 
@@ -28,7 +55,7 @@ def log(bar: Any, line: str) -> None:
     if bar.disable:
         say(line)
     else:
-        bar.write(f"fascicle: {line}", file=sys.stderr)
+        bar.write(f"fascicle: {with_options(line)}", file=sys.stderr)
 
 
 @contextmanager
@@ -48,67 +75,160 @@ def needs_extra(extra: str) -> Iterator[None]:
 
 
 class Tally:
-    """Counts what was not done, by kind and code, and how many inputs failed."""
+    """Counts what was not done, by kind and code; `account` counts the documents of commands that write them."""
 
     def __init__(self) -> None:
         """Starts with nothing."""
-        self.failures = 0
-        self._counts: Counter[tuple[str, str]] = Counter()
-        self._first: dict[tuple[str, str], str] = {}
+        self.account = Account(tell=_say_set_aside)
+        self._events = self.account.events
+        self._dropped: Counter[str] = Counter()
+        self._examples: dict[str, str] = {}
 
     def observe(self, documents: Iterable[Document]) -> Iterator[Document]:
         """Counts the events of documents that pass by."""
-        for document in documents:
-            for event in document.events:
-                self.add(event, document.id)
-            yield document
+        return self._events.observe(documents)
 
     def add(self, event: Event, where: str) -> None:
         """Counts one event of a document."""
-        key = (event.kind, event.code)
-        self._counts[key] += 1
-        self._first.setdefault(key, f"{event.message}; first in {where}")
+        self._events.add(event, where)
 
     def add_report(self, report: WriteReport) -> None:
-        """Counts what a format could not hold."""
-        for code, count in report.losses.items():
-            self._counts["loss", code] += count
-            self._first.setdefault(("loss", code), f"the format cannot hold it; first in {report.examples[code]}")
-
-    def fail(self, sentence: str) -> None:
-        """Reports an input that could not be used, and counts it."""
-        self.failures += 1
-        say(f"failed: {sentence}")
+        """Counts what a format could not hold; it has no part in the exit code, for writers are strict themselves."""
+        self._drop(report.losses, report.examples)
 
     def say(self, *, verbose: bool = False) -> None:
         """Sums up: losses and empty texts always, repairs and notes on request."""
-        for (kind, code), count in sorted(self._counts.items()):
-            if verbose or kind == "loss" or (kind, code) == EMPTY_TEXT:
-                say(f"{kind} {code}: {count:,} ({self._first[kind, code]})")
-        if self.failures:
-            say(f"{self.failures:,} {'input' if self.failures == 1 else 'inputs'} failed; the others are done")
+        self.account.release()
+        self._drop(self.account.losses, self.account.examples)
+        first = dict(self._events.first)
+        for code, where in self._examples.items():
+            first.setdefault(("loss", code), f"the format cannot hold it; first in {where}")
+        dropped = Counter({("loss", code): count for code, count in self._dropped.items()})
+        for (kind, code), count in sorted((self._events.counts + dropped).items()):
+            if verbose or kind == "loss" or (kind, code) in _ALWAYS:
+                say(f"{kind} {code}: {count:,} ({first[kind, code]})")
+
+    def close(self, where: str = "", *, quiet: bool = False, done: str = "written") -> None:
+        """The closing line of a command that writes documents, which must all be accounted for.
+
+        Args:
+            where: the output that was written to.
+            quiet: say nothing, unless documents were set aside.
+            done: what was done with the documents.
+
+        Raises:
+            AccountError: documents are missing.
+        """
+        self.account.check()
+        if self.account.aside or not quiet:
+            say(self.account.sentence("standard output" if where == STDIN else where, done=done))
 
     def exit_code(self, *, strict: bool) -> int:
-        """3 after failures, or with ``strict`` after losses; else 0."""
-        lost = any(kind == "loss" or (kind, code) == EMPTY_TEXT for kind, code in self._counts)
-        return 3 if self.failures or (strict and lost) else 0
+        """3 if documents were set aside, or with ``strict`` after losses; else 0."""
+        lost = any(kind == "loss" or (kind, code) == EMPTY_TEXT for kind, code in self._events.counts)
+        return 3 if self.account.aside or (strict and lost) else 0
+
+    def _drop(self, losses: Mapping[str, int], examples: Mapping[str, str]) -> None:
+        self._dropped.update(losses)
+        for code, where in examples.items():
+            self._examples.setdefault(code, where)
+
+
+def _say_set_aside(sentence: str) -> None:
+    say(f"set aside: {sentence}")
+
+
+class Progress:
+    """A sign of life during long work: documents, their rate, and the time left where it can be known.
+
+    On a terminal it is one line that changes; in a log a line now and then, and none in a short run.
+    """
+
+    def __init__(
+        self,
+        *,
+        total: int | None = None,
+        terminal: bool,
+        write: Callable[[str], object],
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        """Starts the clock.
+
+        Args:
+            total: of all inputs, in bytes; ``None`` if it is not known.
+            terminal: whether lines can be written over.
+            write: takes what is shown.
+            clock: tells the time in seconds.
+        """
+        self._total, self._terminal, self._write, self._clock = total, terminal, write, clock
+        self._every = _OFTEN if terminal else _NOW_AND_THEN
+        self._begun = self._shown = clock()
+        self._first: tuple[int, int] | None = None
+
+    def see(self, documents: int, reached: int) -> None:
+        """Takes note of a document that is done.
+
+        Args:
+            documents: how many are done.
+            reached: how far the inputs are read, in bytes.
+        """
+        now = self._clock()
+        if self._first is None:  # a run that goes on with another does not begin at 0
+            self._first, self._begun = (documents, reached), now
+        if now - self._shown < self._every:
+            return
+        self._shown = now
+        line = self._line(documents, reached, now - self._begun)
+        self._write(f"\r{line}\x1b[K" if self._terminal else f"fascicle: {line}\n")
+
+    def end(self) -> None:
+        """Takes the line away, if it is on a terminal."""
+        if self._terminal:
+            self._write("\r\x1b[K")
+
+    def _line(self, documents: int, reached: int, seconds: float) -> str:
+        before, start = self._first or (0, 0)
+        parts = [counted(documents, "document")]
+        if seconds > 0 and documents > before:
+            parts.append(f"{(documents - before) / seconds:,.1f}/s")
+        if self._total and start < reached < self._total:
+            parts.append(f"{reached / self._total:.0%}")
+            parts.append(f"{_duration(seconds * (self._total - reached) / (reached - start))} left")
+        return ", ".join(parts)
+
+
+def progress(*, total: int | None = None, quiet: bool = False) -> Progress:
+    """Progress on standard error.
+
+    Args:
+        total: of all inputs, in bytes; ``None`` if it is not known.
+        quiet: no line that changes, for the documents themselves go to the terminal.
+    """
+
+    def write(text: str) -> None:
+        sys.stderr.write(text)
+        sys.stderr.flush()
+
+    terminal = sys.stderr.isatty()
+    return Progress(total=total, terminal=terminal, write=(lambda _: None) if quiet and terminal else write)
 
 
 def with_progress(documents: Iterable[Document], *, quiet: bool) -> Iterator[Document]:
-    """Counts documents on standard error while they pass, if that is a terminal.
+    """Counts documents on standard error while they pass.
 
     Args:
         documents: passed on.
-        quiet: say nothing, for the documents themselves go to the terminal.
+        quiet: no line that changes, for the documents themselves go to the terminal.
     """
-    if quiet or not sys.stderr.isatty():
-        yield from documents
-        return
-    said = time.monotonic()
+    shown = progress(quiet=quiet)
     for count, document in enumerate(documents, start=1):
         yield document
-        if time.monotonic() - said > _OFTEN:
-            said = time.monotonic()
-            sys.stderr.write(f"\r{count:,} documents")
-            sys.stderr.flush()
-    sys.stderr.write("\r\x1b[K")
+        shown.see(count, 0)
+    shown.end()
+
+
+def _duration(seconds: float) -> str:
+    """A time for a person, such as ``1:23:45`` or ``0:59``."""
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02d}:{rest:02d}" if hours else f"{minutes}:{rest:02d}"

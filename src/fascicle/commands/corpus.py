@@ -9,23 +9,25 @@ from collections.abc import Iterator
 
 from fascicle.commands import corpus_check
 from fascicle.commands.console import Tally, say, with_progress
-from fascicle.commands.inputs import add_reading, paths_of, read_file
+from fascicle.commands.inputs import Input, add_reading, paths_of, read_inputs
 from fascicle.commands.outputs import (
     STDOUT,
     Look,
     add_colour,
     add_format,
     check_output,
-    format_of,
+    file_format,
+    of_source,
     wants_colour,
     write_documents,
 )
 from fascicle.commands.parsing import Parser, add_command, add_json, add_overwrite, add_strict, commands_of
 from fascicle.commands.places import reads, writes
+from fascicle.commands.strictness import add_strictness, strictness_of
 from fascicle.core.document import Document
 from fascicle.errors import UsageError
-from fascicle.formats.files import unique_ids
-from fascicle.formats.report import ReadReport
+from fascicle.formats.account import Account
+from fascicle.formats.report import WriteReport
 from fascicle.formats.stats import corpus_stats, format_table
 
 HELP = "count what is in corpora, check them, or convert them"
@@ -59,43 +61,59 @@ def configure(parser: Parser) -> None:
     convert.add_argument("--source", metavar="NAME", help="only the mentions of this source")
     add_colour(convert)
     add_overwrite(convert)
-    add_strict(convert)
+    add_strictness(convert)
     add_reading(convert)
     corpus_check.configure(add_command(commands, "check", help_text=corpus_check.HELP))
 
 
 def run_stats(args: argparse.Namespace) -> int:
     """Counts; returns the exit code."""
-    tally, report = Tally(), ReadReport()
-    stats = corpus_stats(with_progress(_documents(args, tally, report), quiet=False), report)
+    tally = Tally()
+    documents = with_progress(_documents(args, tally), quiet=False)
+    stats = corpus_stats(documents, tally.account.reading)
+    tally.account.written, tally.account.mentions = stats.documents, stats.mentions
+    tally.account.refuse_nothing()
     sys.stdout.write(json.dumps(stats.as_dict(), ensure_ascii=False) + "\n" if args.json else format_table(stats))
     tally.say(verbose=args.verbose)
+    tally.close(done="counted", quiet=True)
     return tally.exit_code(strict=args.strict)
 
 
 def run_convert(args: argparse.Namespace) -> int:
     """Converts; returns the exit code."""
-    name = args.format or format_of(args.output) or "jsonl"
+    name = args.format or file_format(args.output)
+    strictness = strictness_of(args)
     check_output(args.output, format_name=name, overwrite=args.overwrite)
-    tally, report = Tally(), ReadReport()
-    look = Look(format=name, source=args.source, colour=wants_colour(args.color, args.output))
+    tally = Tally()
+    account, report = tally.account, tally.account.open_report()
+    look = Look(format=name, source=args.source, colour=wants_colour(args.color, args.output), strictness=strictness)
     quiet = args.output == STDOUT and sys.stdout.isatty()
-    documents = with_progress(_documents(args, tally, report), quiet=quiet)
-    written = write_documents(args.output, documents, look=look, overwrite=args.overwrite)
-    tally.add_report(written)
+    documents = with_progress(_refusing_nothing(_documents(args, tally), account, report), quiet=quiet)
+    chosen = of_source(documents, args.source)
+    write_documents(args.output, chosen, look=look, overwrite=args.overwrite, report=report)
+    account.add(report)
     if args.verbose:
-        for line in (*report.lines(), f"{written.documents:,} documents and {written.mentions:,} mentions written"):
+        for line in account.reading.lines():
             say(line)
     tally.say()
+    tally.close(args.output)
     return tally.exit_code(strict=args.strict)
 
 
-def _documents(args: argparse.Namespace, tally: Tally, report: ReadReport) -> Iterator[Document]:
+def _documents(args: argparse.Namespace, tally: Tally) -> Iterator[Document]:
     paths = paths_of(args.files, format_name=args.input_format)
-    found = (
-        document for path in paths for document in read_file(path, args, format_name=args.input_format, report=report)
-    )
-    return tally.observe(unique_ids(found))
+    account = tally.account
+    for _, document in read_inputs([Input(name=path) for path in paths], args, report=account.reading):
+        account.read += 1
+        account.events.see(document)
+        yield document
+
+
+def _refusing_nothing(documents: Iterator[Document], account: Account, report: WriteReport) -> Iterator[Document]:
+    for document in documents:
+        yield document
+        account.passed(report)
+    account.refuse_nothing(report)
 
 
 def _no_command(args: argparse.Namespace) -> int:

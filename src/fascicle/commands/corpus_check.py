@@ -10,11 +10,11 @@ from fascicle.commands.outputs import STDOUT
 from fascicle.commands.parsing import Parser, add_json, add_overwrite, natural, positive
 from fascicle.commands.places import reads, writes
 from fascicle.core.document import GOLD
-from fascicle.doctor.settings import SEVERITIES, Settings
+from fascicle.doctor.settings import NEVER, SEVERITIES, Settings
 
 HELP = "find defects, and copies of texts in other parts and corpora"
 _EXIT = "exit codes: 0 done; 2 bad input or usage, or nothing could be read; 3 a file was not read to its end, or \
---fail-on found something"
+a finding was so grave that --fail-on counts it (by default an error)"
 
 
 def configure(parser: Parser) -> None:
@@ -88,7 +88,12 @@ def _add_report(parser: Parser) -> None:
     group.add_argument(
         "--skip", action="append", default=[], metavar="CODE", help="a finding that is not wanted; may be repeated"
     )
-    group.add_argument("--fail-on", choices=SEVERITIES, help="exit with 3 if there is a finding so grave or graver")
+    group.add_argument(
+        "--fail-on",
+        choices=(*SEVERITIES, NEVER),
+        default="error",
+        help="findings so grave or graver make the exit code 3; default: error; never: none do",
+    )
     add_overwrite(parser)
 
 

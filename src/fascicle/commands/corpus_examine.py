@@ -17,7 +17,7 @@ from fascicle.doctor.checks import CHECKS
 from fascicle.doctor.examine import examine
 from fascicle.doctor.parts import SPLITS, Given, Part
 from fascicle.doctor.report import Report, markdown, summary
-from fascicle.doctor.settings import SEVERITIES, Settings
+from fascicle.doctor.settings import NEVER, SEVERITIES, Settings
 from fascicle.doctor.unreachable import tokenizer_file
 from fascicle.errors import UsageError
 from fascicle.formats.atomic import check_target, output
@@ -32,7 +32,7 @@ def run_check(args: argparse.Namespace) -> int:
     _check_arguments(args)
     places, against = list(_places(args)), list(_against(args))
     found = examine(places, against=against, settings=_settings(args), skip=frozenset(args.skip))
-    text = markdown(found.report)
+    text = markdown(found.report, names_all=args.verbose)
     if args.json:
         text = json.dumps(found.report.as_dict(), ensure_ascii=False) + "\n"
     with output(args.output, overwrite=args.overwrite) as stream:
@@ -132,8 +132,8 @@ def _settings(args: argparse.Namespace) -> Settings:
     )
 
 
-def _fails(report: Report, level: str | None) -> bool:
-    return level is not None and any(report.count(name) for name in SEVERITIES[: _grave(level) + 1])
+def _fails(report: Report, level: str) -> bool:
+    return level != NEVER and any(report.count(name) for name in SEVERITIES[: _grave(level) + 1])
 
 
 def _grave(level: str) -> int:

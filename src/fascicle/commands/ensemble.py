@@ -16,6 +16,7 @@ from fascicle.combine.type_names import check_filter_types, check_types
 from fascicle.commands.console import say
 from fascicle.commands.parsing import add_overwrite, positive
 from fascicle.commands.places import reads, writes
+from fascicle.core.wording import counted
 from fascicle.errors import InputError, UsageError
 from fascicle.formats.atomic import atomic_folder, check_folder
 from fascicle.loading import described_by, find_model
@@ -76,8 +77,8 @@ def run(args: argparse.Namespace) -> int:
         write_ensemble(place, manifest)
     size = sum(file.stat().st_size for file in target.rglob("*") if file.is_file())
     sys.stdout.write(
-        f"{target}: {manifest.name}, {manifest.rule} of {len(folders)} models, {manifest.output} output, types "
-        f"{', '.join(manifest.types)}, {size / 1e6:.1f} MB\n"
+        f"{target}: {manifest.name}, {manifest.rule} of {counted(len(folders), 'model')}, {manifest.output} "
+        f"output, types {', '.join(manifest.types)}, {size / 1e6:.1f} MB\n"
     )
     return 0
 

@@ -10,14 +10,16 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
+from fascicle.commands.columns import add_columns, check_columns, read_columns, read_gold
 from fascicle.commands.console import Tally, say
 from fascicle.commands.inputs import INPUT_FORMATS, add_reading_details, read_file
 from fascicle.commands.parsing import add_json, add_overwrite, add_strict, natural
 from fascicle.commands.places import reads, writes
-from fascicle.commands.predicted import Predicted, names_of, read_predicted
+from fascicle.commands.predicted import Predicted, names_of, on_gold, read_predicted
 from fascicle.commands.probed import add_model, check_model, run_model
 from fascicle.commands.systems import PREDICTIONS
 from fascicle.core.document import Document
+from fascicle.core.wording import counted
 from fascicle.errors import InputError, MissingExtraError, UsageError
 from fascicle.evaluate.figures import figures_row, undefined_numbers
 from fascicle.evaluate.headline import Headline, headline_of
@@ -98,6 +100,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--gold-format", choices=INPUT_FORMATS, default="auto", help="default: auto")
     group.add_argument("--pred-format", choices=(*INPUT_FORMATS, *PREDICTIONS), default="auto", help="default: auto")
     add_reading_details(group)
+    add_columns(group)
 
 
 def _add_report(parser: argparse.ArgumentParser) -> None:
@@ -144,12 +147,17 @@ def run(args: argparse.Namespace) -> int:
         from fascicle.commands.agreement import run_agreement  # late: scores need none of it
 
         return run_agreement(args)
+    check_columns(args)
     check_model(args)
     writer, named = _report_writer(args), _named(args)
     tally = Tally()
     report = ReadReport()
-    gold = list(tally.observe(read_file(args.gold, args, format_name=args.gold_format, report=report)))
-    read = {name: (path, read_predicted(path, args, tally=tally)) for name, path in named}
+    gold = list(tally.observe(read_gold(args, report)))
+    read = {
+        name: (path, on_gold(read_predicted(path, args, tally=tally), gold, path=path, gold_path=args.gold))
+        for name, path in named
+    }
+    read |= read_columns(args, tally=tally)
     read |= run_model(args, gold, taken=list(read), tally=tally)
     systems = [_scored(name, gold, path=path, predicted=said, args=args) for name, (path, said) in read.items()]
     training = _training(args, tally) if writer is not None else None
@@ -253,11 +261,13 @@ def _say_notes(one: System, predicted: Predicted, *, path: str) -> None:
     scores = one.strict
     if scores.missing and not predicted.lists_all:
         say(
-            f"note: {path} names {len(predicted.mentions):,} of {len(scores.by_document):,} documents; a TSV "
-            f"cannot list documents without mentions, so the {len(scores.missing):,} others were taken for such"
+            f"note: {path} names {len(predicted.mentions):,} of {counted(len(scores.by_document), 'document')}; a TSV "
+            f"cannot list documents without mentions, so the other {len(scores.missing):,} counted as such"
         )
     elif scores.missing:
-        say(f"note: {path} lacks {len(scores.missing):,} documents; nothing counts as found in them")
+        say(f"note: {path} lacks {counted(len(scores.missing), 'document')}; nothing counts as found in them")
+    if predicted.matched:
+        say(f"note: {path}: {predicted.matched}")
     if predicted.mentions and not any(predicted.hashes.values()):
         say(f"note: {path} does not say on which texts it was made, so that was not checked")
     if predicted.called_gold:

@@ -6,22 +6,20 @@ import argparse
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from fascicle.commands.console import say
 from fascicle.core.document import Document
+from fascicle.core.wording import counted
 from fascicle.errors import FormatError, InputError, UsageError
 from fascicle.formats.conll import DOCUMENTS, ConllOptions, parse_columns
 from fascicle.formats.detection import by_suffix, detect
-from fascicle.formats.files import FORMATS, expanded, is_one_source, read
+from fascicle.formats.encodings import AUTO
+from fascicle.formats.files import FORMATS, expanded, is_one_source, read, unique_ids
 from fascicle.formats.jsonl import JsonlOptions
 from fascicle.formats.plain import left_out
 from fascicle.formats.report import ReadReport
 from fascicle.formats.shapes import SHAPES
-from fascicle.formats.source import STDIN
-
-if TYPE_CHECKING:
-    from fascicle.commands.console import Tally
+from fascicle.formats.source import STDIN, Source, suffix
 
 INPUT_FORMATS = ("auto", *FORMATS)
 
@@ -50,7 +48,11 @@ def add_reading(parser: argparse.ArgumentParser, *, aliases: Sequence[str] = ())
 
 def add_reading_details(group: argparse._ArgumentGroup) -> None:
     """Adds the options of column files and JSON records."""
-    group.add_argument("--encoding", default="utf-8", help="of the input files; default: utf-8")
+    group.add_argument(
+        "--encoding",
+        default=AUTO,
+        help="of the input files; default: auto, which is UTF-8, or what a file can only be (a line says so)",
+    )
     group.add_argument("--documents", choices=DOCUMENTS, help="what a document of a column file is; default: auto")
     group.add_argument("--columns", metavar="T,L", help="columns of a column file, from 0: token, then tags (0,3)")
     group.add_argument("--shape", choices=("auto", *SHAPES), help="shape of JSON records; default: auto")
@@ -109,36 +111,71 @@ def read_file(
     return read(path, format=name, options=_options(path, name, args), encoding=args.encoding, report=report)
 
 
+def source_of(path: str, args: argparse.Namespace) -> Source:
+    """A file of predictions; a line says so if it is not UTF-8."""
+
+    def tell(encoding: str, how: str) -> None:
+        say(f"note: {path} was read as {encoding}: {how}")
+
+    return Source(path=path, encoding=args.encoding, told=tell)
+
+
 def read_inputs(
-    inputs: Sequence[Input], args: argparse.Namespace, *, tally: Tally, failed: set[str]
-) -> Iterator[tuple[Input, Document]]:
-    """Streams all documents of several inputs; one that cannot be read is reported and does not stop the others.
+    inputs: Sequence[Input], args: argparse.Namespace, *, report: ReadReport
+) -> Iterator[tuple[str, Document]]:
+    """Streams all documents of several inputs, each with the name of its input; their ids are unique.
+
+    What cannot be read is set aside in the report, and stops neither the rest of its file, where that can be found, nor
+    the other files.
 
     Args:
         inputs: in order.
         args: with the options of `add_reading`.
-        tally: counts the failures.
-        failed: receives the names of inputs that failed.
-
-    Raises:
-        InputError: the only input, or every one, failed.
+        report: collects what is known about the files; its ``aside`` goes on or does not.
     """
+    names: list[str] = []
+    documents = unique_ids(_noting(names, _each(inputs, args, report)))
+    return ((names.pop(), document) for document in documents)
+
+
+def total_size(inputs: Sequence[Input]) -> int | None:
+    """Bytes of all inputs, as far as files are read from one end to the other; ``None`` if there are others."""
+    sizes = [_size_of(given) for given in inputs]
+    return None if None in sizes else sum(size for size in sizes if size is not None)
+
+
+def _size_of(given: Input) -> int | None:
+    if (
+        given.text is not None
+        or given.name == STDIN
+        or not Path(given.name).is_file()
+        or by_suffix(given.name) == "brat"
+    ):
+        return None
+    return Path(given.name).stat().st_size
+
+
+def _noting(names: list[str], pairs: Iterator[tuple[str, Document]]) -> Iterator[Document]:
+    for name, document in pairs:
+        names.append(name)
+        yield document
+
+
+def _each(inputs: Sequence[Input], args: argparse.Namespace, report: ReadReport) -> Iterator[tuple[str, Document]]:
     for given in inputs:
+        before = 0
         try:
-            for document in _read_input(given, args):
-                yield given, document
+            for document in _read_input(given, args, report):
+                before += 1
+                yield given.name, document
         except (InputError, OSError) as error:
-            if len(inputs) == 1:
-                raise
-            failed.add(given.name)
-            tally.fail(str(error))
-    if failed and len(failed) == len(inputs):
-        raise InputError(f"none of the {len(inputs):,} inputs could be read; see the messages above")
+            kept = f"; the {counted(before, 'document')} before that are kept, the rest was not read" if before else ""
+            report.aside.add(InputError(f"{error}{kept}"))
 
 
-def _read_input(given: Input, args: argparse.Namespace) -> Iterator[Document]:
+def _read_input(given: Input, args: argparse.Namespace, report: ReadReport) -> Iterator[Document]:
     if given.text is None:
-        return read_file(given.name, args, format_name=args.input_format)
+        return read_file(given.name, args, format_name=args.input_format, report=report)
     try:
         return iter((Document(id=given.name, text=given.text),))
     except ValueError as error:
@@ -153,15 +190,20 @@ def _format_of(path: str, name: str, args: argparse.Namespace) -> str:
         )
     if name not in ("auto", "jsonl"):
         return name
-    if path != STDIN and Path(path).is_file() and not Path(path).stat().st_size and not by_suffix(path):
+    if path != STDIN and Path(path).is_file() and not Path(path).stat().st_size and not _named_after_format(path):
         return "plain"  # nothing tells its format, and nothing is all that it holds
     try:
         found = detect(path)
     except FormatError as error:
         options = [f"--{one}-format" for one in ("input", "gold", "pred") if hasattr(args, f"{one}_format")]
-        raise FormatError(str(error).replace("--format", " or ".join(options))) from None
+        raise FormatError(str(error).replace("format=NAME", " or ".join(options))) from None
     # Native files are JSON Lines too: read as other records they would lose their mentions.
     return found if name == "auto" or found == "native" else name
+
+
+def _named_after_format(path: str) -> bool:
+    """Whether the suffix says what a file is: a corpus in a format, or predictions."""
+    return bool(by_suffix(path)) or suffix(path) in (".tsv", ".csv")
 
 
 def _options(path: str, name: str, args: argparse.Namespace) -> ConllOptions | JsonlOptions | None:

@@ -6,22 +6,29 @@ import argparse
 import os
 import shutil
 import sys
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from types import MappingProxyType
-from typing import Final
+from typing import BinaryIO, Final
 
 import msgspec
 
+from fascicle.commands.textview import HOLDS as VIEW_HOLDS
 from fascicle.commands.textview import TextView
 from fascicle.core.document import Document
-from fascicle.formats.atomic import check_target, output
+from fascicle.errors import UsageError
+from fascicle.formats.atomic import Opened, check_target, output
 from fascicle.formats.brat_write import check_place
-from fascicle.formats.files import write
-from fascicle.formats.predictions import prediction_of, write_jsonl, write_tsv
+from fascicle.formats.files import FORMATS, write_as
+from fascicle.formats.losses import EVERYTHING, LENIENT, Holds, Strictness
+from fascicle.formats.predictions import HOLDS as PREDICTION_HOLDS
+from fascicle.formats.predictions import Prediction, json_line, prediction_of
 from fascicle.formats.report import WriteReport
-from fascicle.formats.source import STDIN
+from fascicle.formats.source import STDIN, suffix
+from fascicle.formats.tables import CSV, TSV, Table
+from fascicle.formats.writing import Encode, Put, write_each
 from fascicle.recipe.settings import ReadingSettings
 from fascicle.text.segment import segmenter
 
@@ -35,12 +42,21 @@ class Output:
     Attributes:
         suffix: of its files; empty for a format of several files, which goes to one place whatever the inputs are.
         writer: name in ``formats.files.FORMATS``; empty for those that are written here.
+        table: of a format that is a table of mentions.
         means: for the help.
     """
 
     suffix: str
     writer: str = ""
+    table: Table | None = None
     means: str
+
+    @property
+    def holds(self) -> Holds:
+        """What of a document is in its files."""
+        if self.writer:
+            return FORMATS[self.writer].holds
+        return self.table.holds if self.table is not None else _HERE[self.suffix]
 
 
 OUTPUTS: Final[Mapping[str, Output]] = MappingProxyType(
@@ -50,19 +66,24 @@ OUTPUTS: Final[Mapping[str, Output]] = MappingProxyType(
         "pubtator": Output(suffix=".pubtator", writer="pubtator", means="PubTator"),
         "conll": Output(suffix=".conll", writer="conll", means="a token per line with its IOB2 tag"),
         "brat": Output(suffix="", writer="brat", means="a folder, or a .zip, of .txt and .ann files"),
-        "tsv": Output(suffix=".tsv", means="mentions only: document, type, start, end, score"),
+        "tsv": Output(suffix=".tsv", table=TSV, means="mentions only: document, type, start, end, score, text"),
+        "csv": Output(suffix=".csv", table=CSV, means="the same for spreadsheets"),
         "predictions": Output(suffix=".predictions.jsonl", means="mentions and a hash of the text, never the text"),
         "text": Output(suffix=".txt", means="for reading"),
     }
 )
+_HERE: Final = MappingProxyType({".predictions.jsonl": PREDICTION_HOLDS, ".txt": VIEW_HOLDS})
 _BY_SUFFIX: Final = MappingProxyType(
     {
         ".jsonl": "jsonl",
+        ".jsonlines": "jsonl",
         ".json": "jsonl",
         ".pubtator": "pubtator",
         ".conll": "conll",
         ".iob2": "conll",
+        ".bio": "conll",
         ".tsv": "tsv",
+        ".csv": "csv",
         ".txt": "text",
         ".zip": "brat",
     }
@@ -75,10 +96,11 @@ class Look:
 
     Attributes:
         format: a name of `OUTPUTS`.
-        source: only the mentions of this source, where the format cannot tell sources apart; ``None`` for all.
+        source: only the mentions of this source, in all formats but the one that holds everything; ``None`` for all.
         colour: ANSI colours in the view for reading.
         types: entity types in the order of their colours.
         title: whether the view names each document.
+        strictness: whether a document is refused of which the format would lose something.
     """
 
     format: str
@@ -86,6 +108,7 @@ class Look:
     colour: bool = False
     types: tuple[str, ...] = ()
     title: bool = True
+    strictness: Strictness = LENIENT
 
 
 def add_format(parser: argparse.ArgumentParser, *, default: str) -> None:
@@ -115,6 +138,22 @@ def format_of(path: str) -> str:
     return _BY_SUFFIX.get(Path(name).suffix, "")
 
 
+def file_format(path: str) -> str:
+    """The format that the name of an output file tells; JSON Lines for a name without a suffix.
+
+    Raises:
+        UsageError: a suffix that stands for no format.
+    """
+    found = format_of(path)
+    kind = suffix(path)
+    if kind and not found:
+        raise UsageError(
+            f"{path} ends with {kind}, which stands for no output format; name it {', '.join(sorted(_BY_SUFFIX))}, or "
+            "choose the format with --format"
+        )
+    return found or "jsonl"
+
+
 def check_output(path: str, *, format_name: str, overwrite: bool) -> None:
     """Says early whether a path can be written: to be called before long work.
 
@@ -140,7 +179,15 @@ def wants_colour(choice: str, path: str) -> bool:
     return path == STDOUT and sys.stdout.isatty() and not os.environ.get("NO_COLOR")
 
 
-def write_documents(path: str, documents: Iterable[Document], *, look: Look, overwrite: bool = False) -> WriteReport:
+def write_documents(
+    path: str,
+    documents: Iterable[Document],
+    *,
+    look: Look,
+    overwrite: bool = False,
+    report: WriteReport | None = None,
+    opened: Opened = output,
+) -> WriteReport:
     """Writes documents in a format of `OUTPUTS`.
 
     Args:
@@ -148,51 +195,127 @@ def write_documents(path: str, documents: Iterable[Document], *, look: Look, ove
         documents: may be a stream.
         look: the format, and how.
         overwrite: replace an existing file.
+        report: where to count; a new one by default. One whose ``aside`` keeps going sets documents aside that the
+            format cannot hold at all.
+        opened: opens a format of one file for writing.
 
     Returns:
-        What was written, and what the format could not hold.
+        The report: what was written, and what the format could not hold.
 
     Raises:
         OutputError: the file exists, or the place cannot be written.
         InputError: a document that the format cannot hold at all.
+        LossError: the format would lose something of a document, and that is refused; nothing is written to a file.
     """
-    writer = OUTPUTS[look.format].writer
-    if writer == "native":
-        return write(path, documents, format=writer, overwrite=overwrite)
-    if writer:
-        chosen = (_only(document, look.source) for document in documents)
-        ready = map(_with_words, chosen) if writer == "conll" else chosen
-        return write(path, ready, format=writer, overwrite=overwrite)
-    report = WriteReport()
-    counted = _counted(documents, report, look.source)
-    with output(path, overwrite=overwrite) as stream:
-        if look.format == "text":
-            for part in _view(counted, look):
-                stream.write(part.encode())
-                stream.flush()
+    report = WriteReport() if report is None else report
+    chosen = OUTPUTS[look.format]
+    holds = _held(chosen, look, path)
+    if chosen.writer:
+        ready = map(_with_words, documents) if chosen.writer == "conll" else documents
+        form = replace(FORMATS[chosen.writer], holds=holds)
+        return write_as(
+            path, ready, form, overwrite=overwrite, report=report, strictness=look.strictness, opened=opened
+        )
+    with opened(path, overwrite=overwrite) as stream:
+        send = partial(write_each, documents, holds=holds, report=report, strictness=look.strictness)
+        if chosen.table is not None:
+            stream.write(chosen.table.header(with_text=True))
+            send(partial(_rows, chosen.table), stream.write)
+        elif look.format == "text":
+            _view(send, stream, look)
         else:
-            lines = (prediction_of(document, source=look.source) for document in counted)
-            (write_tsv if look.format == "tsv" else write_jsonl)(lines, stream)
+            send(_prediction, stream.write)
     return report
 
 
-def _view(documents: Iterable[Document], look: Look) -> Iterator[str]:
+def write_predictions(
+    path: str,
+    predictions: Iterable[Prediction],
+    *,
+    look: Look,
+    overwrite: bool = False,
+    report: WriteReport | None = None,
+) -> WriteReport:
+    """Writes what is known of documents without their texts: the answer of one system.
+
+    Args:
+        path: a file, or ``"-"`` for standard output.
+        predictions: may be a stream.
+        look: the format, and what is refused.
+        overwrite: replace an existing file.
+        report: where to count; a new one by default.
+
+    Returns:
+        The report: what was written, and what the format could not hold.
+
+    Raises:
+        OutputError: the file exists, or the place cannot be written.
+        InputError: an id or a type that the format cannot hold.
+        LossError: see `write_documents`.
+    """
+    report = WriteReport() if report is None else report
+    table, holds = OUTPUTS[look.format].table, OUTPUTS[look.format].holds
+    holds = replace(holds, by_reference=holds.by_reference | {"sources"})  # a table of one system is named after it
+    with output(path, overwrite=overwrite) as stream:
+        if table is not None:
+            stream.write(table.header())
+        encode = partial(_bare_rows, table) if table is not None else _line
+        write_each(predictions, encode, stream.write, holds=holds, report=report, strictness=look.strictness)
+    return report
+
+
+def _held(chosen: Output, look: Look, path: str) -> Holds:
+    """What is in the file; a table or view of one source is its answer, so that its name is not lost."""
+    holds = chosen.holds
+    if look.format == "text" and path == STDOUT:
+        return replace(holds, fields=EVERYTHING, only=look.source)  # to be looked at, and no file
+    if holds.fields == EVERYTHING or look.source is None:
+        return holds
+    return replace(holds, only=look.source, source=look.source if holds.by_reference else holds.source)
+
+
+def _view(send: Callable[[Encode, Put], None], stream: BinaryIO, look: Look) -> None:
     columns = shutil.get_terminal_size((100, 24)).columns
     view = TextView(width=columns, colour=look.colour, types=look.types)
+
+    def encode(document: Document, part: WriteReport) -> bytes:
+        part.mentions = len(document.mentions)
+        # The view counts what it renders, so what cannot be written is found before.
+        " ".join([document.id, *(mention.type for mention in document.mentions)]).encode()
+        return view.render(document, document.mentions, title=look.title).encode()
+
+    def put(content: bytes) -> None:
+        stream.write(content)
+        stream.flush()
+
+    send(encode, put)
+    put(view.legend().encode())
+
+
+def _bare_rows(table: Table, prediction: Prediction, part: WriteReport) -> bytes:
+    part.mentions = len(prediction.mentions)
+    return table.rows(prediction.id, prediction.mentions)
+
+
+def _line(prediction: Prediction, part: WriteReport) -> bytes:
+    part.mentions = len(prediction.mentions)
+    return json_line(prediction)
+
+
+def _rows(table: Table, document: Document, part: WriteReport) -> bytes:
+    part.mentions = len(document.mentions)
+    return table.rows(document.id, document.mentions, text=document.text)
+
+
+def _prediction(document: Document, part: WriteReport) -> bytes:
+    part.mentions = len(document.mentions)
+    return json_line(prediction_of(document))
+
+
+def of_source(documents: Iterable[Document], source: str | None) -> Iterator[Document]:
+    """The documents with the mentions of one source alone; ``None`` for all."""
     for document in documents:
-        yield view.render(document, _only(document, look.source).mentions, title=look.title)
-    yield view.legend()
-
-
-def _counted(documents: Iterable[Document], report: WriteReport, source: str | None) -> Iterator[Document]:
-    for document in documents:
-        yield document
-        report.documents += 1
-        report.mentions += len(_only(document, source).mentions)
-
-
-def _only(document: Document, source: str | None) -> Document:
-    return document if source is None else msgspec.structs.replace(document, mentions=document.layer(source))
+        yield document if source is None else msgspec.structs.replace(document, mentions=document.layer(source))
 
 
 def _with_words(document: Document) -> Document:

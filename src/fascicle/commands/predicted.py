@@ -6,19 +6,21 @@ import argparse
 import difflib
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from fascicle.commands.console import Tally
-from fascicle.commands.inputs import read_file
-from fascicle.commands.systems import PREDICTIONS, prediction_kind
-from fascicle.core.document import GOLD, Mention
-from fascicle.errors import UsageError
+from fascicle.commands.inputs import read_file, source_of
+from fascicle.commands.matching import Side, matched
+from fascicle.commands.systems import PREDICTIONS
+from fascicle.core.document import GOLD, Document, Mention
+from fascicle.errors import InputError, UsageError
 from fascicle.evaluate.inputs import layers, only_source
+from fascicle.formats.detection import prediction_kind
 from fascicle.formats.predictions import read as read_predictions
 from fascicle.formats.predictions import text_hash
 from fascicle.formats.report import ReadReport
-from fascicle.formats.source import STDIN, Source, stem, telling_folders
+from fascicle.formats.source import STDIN, stem, telling_folders
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,6 +33,7 @@ class Predicted:
         texts: document id -> the text, where the file holds it.
         lists_all: whether documents without mentions are listed too.
         called_gold: whether a format that could say who found the mentions calls them gold.
+        matched: how documents were matched with those of the gold, if not by their ids.
     """
 
     mentions: Mapping[str, Sequence[Mention]]
@@ -38,6 +41,7 @@ class Predicted:
     texts: Mapping[str, str] = field(default_factory=dict, repr=False)
     lists_all: bool = True
     called_gold: bool = False
+    matched: str = ""
 
 
 def read_predicted(path: str, args: argparse.Namespace, *, tally: Tally) -> Predicted:
@@ -57,6 +61,7 @@ def read_predicted(path: str, args: argparse.Namespace, *, tally: Tally) -> Pred
         return _from_predictions(path, args, lists_all=kind != "tsv")
     report = ReadReport()
     documents = list(tally.observe(read_file(path, args, format_name=args.pred_format, report=report)))
+    _refuse_bare_texts(path, documents, report)
     found = {mention.source for document in documents for mention in document.mentions}
     # Formats of others do not say who found a mention: if all are called gold, these are the predictions.
     source = args.source or (GOLD if found <= {GOLD} else only_source(documents))
@@ -67,6 +72,39 @@ def read_predicted(path: str, args: argparse.Namespace, *, tally: Tally) -> Pred
         texts={document.id: document.text for document in documents},
         called_gold=source == GOLD and bool(found) and "native" in report.formats.values(),
     )
+
+
+def on_gold(predicted: Predicted, gold: Sequence[Document], *, path: str, gold_path: str) -> Predicted:
+    """Puts predictions on the documents of the gold, also where its ids or its white space differ.
+
+    Args:
+        predicted: as its file has them.
+        gold: the documents of the gold.
+        path: of the predictions.
+        gold_path: of the gold.
+
+    Raises:
+        InputError: ids are made from file names, and the words of the two files differ.
+    """
+    if predicted.mentions.keys() == {document.id for document in gold} and not predicted.texts:
+        return predicted
+    ours = Side(
+        path=gold_path,
+        mentions={document.id: () for document in gold},
+        hashes={document.id: text_hash(document.text) for document in gold},
+        texts=lambda: {document.id: document.text for document in gold},
+    )
+    theirs = Side(
+        path=path,
+        mentions=predicted.mentions,
+        hashes=predicted.hashes,
+        texts=(lambda: predicted.texts) if predicted.texts else None,
+    )
+    found = matched(ours, theirs)
+    if found is None:
+        return predicted
+    hashes = {identifier: ours.hashes.get(identifier) for identifier in found.mentions}
+    return replace(predicted, mentions=found.mentions, hashes=hashes, texts={}, matched=found.how)
 
 
 def names_of(paths: Sequence[str]) -> list[str]:
@@ -89,7 +127,7 @@ def _from_predictions(path: str, args: argparse.Namespace, *, lists_all: bool) -
     mentions: dict[str, Sequence[Mention]] = {}
     hashes: dict[str, str | None] = {}
     sources: set[str] = set()
-    for prediction in read_predictions(Source(path=path, encoding=args.encoding)):
+    for prediction in read_predictions(source_of(path, args)):
         sources.update(mention.source for mention in prediction.mentions)
         found = prediction.mentions
         if args.source and lists_all:
@@ -98,6 +136,15 @@ def _from_predictions(path: str, args: argparse.Namespace, *, lists_all: bool) -
     if lists_all:
         _check_source(path, args, sources)
     return Predicted(mentions=mentions, hashes=hashes, lists_all=lists_all)
+
+
+def _refuse_bare_texts(path: str, documents: Sequence[Document], report: ReadReport) -> None:
+    """A text holds no mention; also what ``annotate`` writes for reading is one."""
+    if documents and set(report.formats.values()) == {"plain"} and any(document.text for document in documents):
+        raise InputError(
+            f"{path} is plain text, which holds no mentions to score; give predictions in a format that does, such as "
+            "jsonl, conll, brat, tsv or predictions"
+        )
 
 
 def _check_source(path: str, args: argparse.Namespace, sources: set[str]) -> None:

@@ -68,8 +68,11 @@ def check_model(args: argparse.Namespace) -> None:
         UsageError: nothing to score, or options that need a model and have none.
         OutputError: the place of the file cannot be written.
     """
-    if not args.files and args.model is None:
-        raise UsageError("no PRED was given to score; name prediction files, or a model with --model")
+    if not args.files and args.model is None and not args.pred_column:
+        raise UsageError(
+            "no PRED was given to score; name prediction files, or a model with --model, or, if GOLD holds the "
+            "predictions in a column of its own, --gold-column and --pred-column"
+        )
     if args.model is None:
         for name in ("distributions", "threads"):
             if getattr(args, name) is not None:
@@ -119,7 +122,7 @@ def _probed(args: argparse.Namespace, gold: Sequence[Document], tally: Tally) ->
 
 
 def _header(predictor: ModelPredictor) -> Header:
-    from fascicle.runtime.distributions import definition_of
+    from fascicle.runtime.kinds import definition_of
 
     manifest = predictor.manifest
     return Header(

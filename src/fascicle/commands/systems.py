@@ -6,7 +6,7 @@ import argparse
 import difflib
 import tomllib
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
@@ -14,15 +14,16 @@ from typing import Final
 from fascicle.combine.align import System
 from fascicle.combine.type_names import TypeMap, check_types, parse_map
 from fascicle.commands.console import Tally
-from fascicle.commands.inputs import INPUT_FORMATS, add_reading_details, read_file
+from fascicle.commands.inputs import INPUT_FORMATS, add_reading_details, read_file, source_of
+from fascicle.commands.matching import Side, matched
 from fascicle.commands.places import reads
 from fascicle.core.document import GOLD, Event, Mention
 from fascicle.errors import InputError, UsageError
+from fascicle.formats.detection import prediction_kind
 from fascicle.formats.files import ORIGINAL_ID
-from fascicle.formats.pipes import is_pipe
-from fascicle.formats.predictions import columns_of, text_hash
 from fascicle.formats.predictions import read as read_predictions
-from fascicle.formats.source import STDIN, Source, lines, open_bytes, stem, telling_folders
+from fascicle.formats.predictions import text_hash
+from fascicle.formats.source import STDIN, open_bytes, stem, telling_folders
 from fascicle.recipe.plain import ENCODING
 
 OFFSETS: Final = "see that its offsets are code points from 0 and that an end is the place behind the last character"
@@ -38,12 +39,14 @@ class Given:
         path: its file.
         source: how ``--source`` names it; empty where the file has no other.
         aliases: other names by which a map may know it.
+        matched: how its documents were matched with those of others; empty where ids were enough.
     """
 
     system: System
     path: str
     source: str = ""
     aliases: tuple[str, ...] = ()
+    matched: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,6 +62,12 @@ class _File:
     lengths: dict[str, int] = field(default_factory=dict)
     events: dict[str, Sequence[Event]] = field(default_factory=dict)
     repeated: dict[str, str] = field(default_factory=dict)  # id -> the id that was there before
+    texts: Callable[[], Mapping[str, str]] | None = None  # reads the file again, for few files need their texts
+    matched: str = ""
+
+    def side(self) -> Side:
+        """What it says of its documents."""
+        return Side(path=self.path, mentions=self.mentions, hashes=self.hashes, texts=self.texts)
 
     def sources(self) -> list[str]:
         """Who said something; the gold only where nobody else did."""
@@ -78,6 +87,14 @@ class _File:
             events=self.events,
             lists_all=self.lists_all,
         )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Gold:
+    """The gold, and the file that it came from."""
+
+    system: System
+    file: _File
 
 
 def add_system_options(parser: argparse.ArgumentParser) -> None:
@@ -107,7 +124,7 @@ def add_system_options(parser: argparse.ArgumentParser) -> None:
 
 
 def read_systems(
-    paths: Sequence[str], args: argparse.Namespace, *, tally: Tally, gold: Collection[str] = (), least: int = 2
+    paths: Sequence[str], args: argparse.Namespace, *, tally: Tally, gold: Gold | None = None, least: int = 2
 ) -> list[Given]:
     """Reads the systems of some files, in the order of the files and, within a file, of ``--source``.
 
@@ -115,7 +132,8 @@ def read_systems(
         paths: prediction files, or corpora in any format.
         args: with the options of `add_system_options`.
         tally: counts the events of documents.
-        gold: ids of gold documents, if there are any.
+        gold: of `read_gold`, if there is one. Documents whose ids are made from file names are matched with its
+            documents by their order; without gold, with those of another file.
         least: systems that there must be, 1 or 2.
 
     Raises:
@@ -128,7 +146,8 @@ def read_systems(
     for path, names in zip(paths, _labels(paths), strict=True):
         file = _read(path, names[0], args, tally=tally, kind=args.input_format)
         files.append(replace(file, aliases=names))
-    _check_repeated(files, gold)
+    files = _by_order(files, gold.file if gold is not None else _reference(files))
+    _check_repeated(files, gold.file.mentions if gold is not None else ())
     _check_sources(files, args.source)
     systems = [given for file in files for given in _systems_of(file, args.source)]
     if len(systems) < least:
@@ -138,8 +157,8 @@ def read_systems(
     return systems
 
 
-def read_gold(path: str, args: argparse.Namespace, *, tally: Tally, kind: str) -> System:
-    """Reads the gold as a system called ``the gold``.
+def read_gold(path: str, args: argparse.Namespace, *, tally: Tally, kind: str) -> Gold:
+    """Reads the gold, its system called ``the gold``.
 
     Args:
         path: a corpus in any format, or a prediction file that holds the gold.
@@ -155,10 +174,10 @@ def read_gold(path: str, args: argparse.Namespace, *, tally: Tally, kind: str) -
     file = _read(path, "the gold", args, tally=tally, kind=kind)
     sources = {mention.source for mentions in file.mentions.values() for mention in mentions}
     if GOLD in sources:
-        return file.system("the gold", GOLD)
+        return Gold(system=file.system("the gold", GOLD), file=file)
     if not sources or file.lengths or len(sources) > 1:
         raise InputError(f"{path} holds no gold mention, so nothing can be compared with it; give an annotated corpus")
-    return file.system("the gold", None)
+    return Gold(system=file.system("the gold", None), file=file)
 
 
 def read_map(path: str | None, systems: Sequence[Given]) -> TypeMap:
@@ -196,19 +215,6 @@ def types_checked(types: Mapping[str, Collection[str]], notes: Sequence[str], *,
         raise InputError(f"{error}{hints}") from None
 
 
-def prediction_kind(path: str, encoding: str) -> str:
-    """``"tsv"`` or ``"predictions"`` for a prediction file, told by its first line; else the empty string."""
-    if is_pipe(path):
-        return ""  # what is looked at would be lost
-    try:
-        _, first = next(lines(Source(path=path, encoding=encoding)), (0, ""))
-    except InputError:
-        return ""  # the reader of documents says what is wrong with the file
-    if columns_of(first):
-        return "tsv"
-    return "predictions" if first.startswith("{") and '"fascicle_predictions"' in first[:4096] else ""
-
-
 def _check_paths(paths: Sequence[str]) -> None:
     if not paths:
         raise UsageError("no file was given; give the predictions of at least two systems")
@@ -237,7 +243,7 @@ def _read(path: str, label: str, args: argparse.Namespace, *, tally: Tally, kind
     if found not in PREDICTIONS:
         return _from_documents(path, label, args, tally=tally, format_name=kind)
     file = _File(path=path, label=label, lists_all=found != "tsv")
-    for prediction in read_predictions(Source(path=path, encoding=args.encoding)):
+    for prediction in read_predictions(source_of(path, args)):
         file.mentions[prediction.id] = prediction.mentions
         if prediction.sha256 is not None:
             file.hashes[prediction.id] = prediction.sha256
@@ -258,8 +264,47 @@ def _is_empty(path: str) -> bool:
         return not stream.read(1 << 16).strip()
 
 
+def _reference(files: Sequence[_File]) -> _File:
+    """Whose ids all shall have: of the file that shares its own with most, best one with ids that it was given."""
+
+    def fitness(file: _File) -> tuple[int, bool, bool]:
+        shared = sum(not file.mentions.keys().isdisjoint(other.mentions) for other in files)
+        return shared, not file.side().is_named_after_file, file.texts is not None
+
+    return max(files, key=fitness)
+
+
+def _by_order(files: Sequence[_File], reference: _File) -> list[_File]:
+    """The files, each on the documents of the reference where its own ids or offsets are not those."""
+    ours, moved = reference.side(), []
+    for file in files:
+        found = matched(ours, file.side()) if file is not reference else None
+        if found is None:
+            moved.append(file)
+            continue
+        alike = len(file.mentions) == len(
+            found.mentions
+        )  # else documents are cut otherwise, and events belong to none of these
+        names = dict(zip(file.mentions, found.mentions, strict=True)) if alike else {}
+        moved.append(
+            replace(
+                file,
+                mentions=dict(found.mentions),
+                hashes={one: reference.hashes[one] for one in found.mentions if one in reference.hashes},
+                lengths={one: reference.lengths[one] for one in found.mentions if one in reference.lengths},
+                events={names[identifier]: events for identifier, events in file.events.items() if alike},
+                repeated={one: original for one, original in file.repeated.items() if one in found.mentions},
+                matched=found.how,
+            )
+        )
+    return moved
+
+
 def _from_documents(path: str, label: str, args: argparse.Namespace, *, tally: Tally, format_name: str) -> _File:
-    file = _File(path=path, label=label)
+    def texts() -> dict[str, str]:
+        return {document.id: document.text for document in read_file(path, args, format_name=format_name)}
+
+    file = _File(path=path, label=label, texts=texts)
     for document in tally.observe(read_file(path, args, format_name=format_name)):
         file.mentions[document.id] = document.mentions
         file.hashes[document.id] = text_hash(document.text)
@@ -298,8 +343,8 @@ def _check_sources(files: Sequence[_File], wanted: Sequence[str]) -> None:
 def _systems_of(file: _File, wanted: Sequence[str]) -> Iterable[Given]:
     sources = file.sources()
     if len(sources) < 2:
-        source = sources[0] if sources else None
-        yield Given(system=file.system(file.label, source), path=file.path, aliases=file.aliases)
+        system = file.system(file.label, sources[0] if sources else None)
+        yield Given(system=system, path=file.path, aliases=file.aliases, matched=file.matched)
         return
     chosen = dict.fromkeys(source for name in wanted for source in sources if name in _source_names(file, source))
     if not chosen:
@@ -309,7 +354,8 @@ def _systems_of(file: _File, wanted: Sequence[str]) -> Iterable[Given]:
     for source in chosen:
         names = _source_names(file, source)
         system = file.system(names[0], source)
-        yield Given(system=system, path=file.path, source=names[0], aliases=(*names, *file.aliases))
+        aliases = (*names, *file.aliases)
+        yield Given(system=system, path=file.path, source=names[0], aliases=aliases, matched=file.matched)
 
 
 def _source_names(file: _File, source: str) -> tuple[str, ...]:
@@ -319,7 +365,7 @@ def _source_names(file: _File, source: str) -> tuple[str, ...]:
 
 def said_about(systems: Sequence[Given]) -> list[str]:
     """What a reader must know of the files: texts that were not checked, and scores that only some give."""
-    said = []
+    said = [f"{given.path}: {given.matched}" for given in systems if given.matched]
     blind = [given.system.name for given in systems if not given.system.hashes]
     if blind:
         which = "no file" if len(blind) == len(systems) else f"nothing in {', '.join(blind)}"

@@ -7,9 +7,17 @@ import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from fascicle.core.document import Document, Mention
+from fascicle.core.wording import counted, shortened
+from fascicle.formats.losses import OF_TEXT, Holds
 
+HOLDS: Final = Holds(
+    format="the view for reading",
+    fields=frozenset({"ids", "mentions", "discontinuous", "nested", "second-source"}),
+    by_reference=OF_TEXT,
+)
 _COLOURS = ("36", "33", "35", "32", "34", "31")
 _RESET = "\x1b[0m"
 _BLANKS = re.compile(r"([ \t\n\r\f\v\x85\u2028\u2029]+)")
@@ -62,8 +70,10 @@ class TextView:
     def legend(self) -> str:
         """How often each type occurred, in its colour."""
         ordered = sorted(self._counts.items(), key=lambda item: (-item[1], item[0]))
-        parts = [f"{_paint(name, self._style(name))} {count:,}" for name, count in ordered] or ["no mentions"]
-        return f"{'  '.join(parts)}  in {self._documents:,} document{'' if self._documents == 1 else 's'}\n"
+        parts = [f"{_paint(shortened(name), self._style(name))} {count:,}" for name, count in ordered] or [
+            "no mentions"
+        ]
+        return f"{'  '.join(parts)}  in {counted(self._documents, 'document')}\n"
 
     def _style(self, kind: str, *, nested: bool = False) -> Style:
         if not self._colour:

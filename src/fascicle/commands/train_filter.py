@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from fascicle.commands.console import log, needs_extra, say
+from fascicle.core.wording import counted
 from fascicle.errors import InputError
 from fascicle.formats.tree import is_there
 from fascicle.recipe.filter import FilterRecipe
@@ -85,7 +86,7 @@ def _lines(finished: FilterFinished) -> Iterator[str]:
         return
     yield (
         f"kept is what has a probability of at least {threshold.value:g}, chosen for {threshold.aim} on "
-        f"{threshold.documents:,} documents of dev; there:"
+        f"{counted(threshold.documents, 'document')} of dev; there:"
     )
     for name, row in finished.scores.items():
         rates = " ".join(

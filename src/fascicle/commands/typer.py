@@ -6,12 +6,21 @@ import argparse
 import json
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
 from fascicle.commands.console import Tally, needs_extra, say
-from fascicle.commands.inputs import INPUT_FORMATS, add_reading, add_reading_details, paths_of, read_file
+from fascicle.commands.inputs import (
+    INPUT_FORMATS,
+    Input,
+    add_reading,
+    add_reading_details,
+    paths_of,
+    read_file,
+    read_inputs,
+)
+from fascicle.commands.outputs import format_of
 from fascicle.commands.parsing import (
     Parser,
     add_command,
@@ -28,14 +37,15 @@ from fascicle.commands.probed import add_distributions, check_distributions
 from fascicle.commands.systems import PREDICTIONS
 from fascicle.commands.typing_text import typing_text
 from fascicle.core.document import Document, Patch
+from fascicle.core.wording import counted
 from fascicle.errors import InputError, UsageError
 from fascicle.evaluate.inputs import check_texts
 from fascicle.evaluate.typing import fit_lookup
 from fascicle.formats.atomic import check_target
 from fascicle.formats.distributions import Header
 from fascicle.formats.distributions import write as write_distributions
-from fascicle.formats.files import unique_ids
 from fascicle.formats.predictions import Prediction, text_hash, write
+from fascicle.formats.source import suffix
 from fascicle.recipe.typer import TyperRecipe, read_typer_recipe
 
 if TYPE_CHECKING:
@@ -44,6 +54,7 @@ if TYPE_CHECKING:
 
 HELP = "type given spans with a light model of static vectors: train it, score it, re-type predictions"
 _EVERY = 50  # updates between two lines
+_OUTPUTS: Final = ("tsv", "csv", "predictions", "jsonl")
 
 
 def configure(parser: Parser) -> None:
@@ -63,7 +74,9 @@ def configure(parser: Parser) -> None:
     predict.set_defaults(run=run_predict)
     predict.add_argument("model", type=reads, metavar="MODEL", help="a model folder: RUN/model")
     predict.add_argument("files", nargs="*", type=reads, metavar="PATH", help="the texts: files, folders, zips")
-    predict.add_argument("-o", "--output", type=writes, required=True, help="a prediction file: .tsv, else JSON Lines")
+    predict.add_argument(
+        "-o", "--output", type=writes, required=True, help="a prediction file: .tsv, .csv, else JSON Lines"
+    )
     predict.add_argument(
         "--spans",
         type=reads,
@@ -128,6 +141,8 @@ def _trained(recipe: TyperRecipe, folder: Path, *, threads: int | None) -> Typer
 
 def run_predict(args: argparse.Namespace) -> int:
     """Predicts; returns the exit code."""
+    if suffix(args.output) and format_of(args.output) not in _OUTPUTS:
+        raise UsageError(f"{args.output} is no name of a prediction file; name it .tsv, .csv or .jsonl")
     check_target(args.output, overwrite=args.overwrite)
     model, tally = _opened(args), Tally()
     documents = _documents(args, tally)
@@ -139,7 +154,9 @@ def run_predict(args: argparse.Namespace) -> int:
         for event in patch.events:
             tally.add(event, document.id)
     write(args.output, map(_prediction, documents, patches), overwrite=args.overwrite)
+    tally.account.written, tally.account.mentions = len(patches), sum(len(patch.add) for patch in patches)
     tally.say(verbose=args.verbose)
+    tally.close(args.output)
     return tally.exit_code(strict=args.strict)
 
 
@@ -177,8 +194,13 @@ def _opened(args: argparse.Namespace) -> TyperModel:
 
 def _documents(args: argparse.Namespace, tally: Tally) -> list[Document]:
     paths = paths_of(args.files, format_name=args.input_format)
-    found = (document for path in paths for document in read_file(path, args, format_name=args.input_format))
-    return list(tally.observe(unique_ids(found)))
+    account = tally.account
+    found = read_inputs([Input(name=path) for path in paths], args, report=account.reading)
+    documents = list(tally.observe(document for _, document in found))
+    account.read = len(documents)
+    if not documents:
+        account.refuse_nothing()
+    return documents
 
 
 def _proposed(args: argparse.Namespace, documents: list[Document], tally: Tally) -> Predicted:
@@ -188,7 +210,7 @@ def _proposed(args: argparse.Namespace, documents: list[Document], tally: Tally)
     others = sorted(predicted.mentions.keys() - {document.id for document in documents})
     if others:
         raise InputError(
-            f"{args.spans} holds predictions for {len(others):,} documents that are not among the texts (the first is "
+            f"{args.spans} holds predictions for {counted(len(others), 'document')} not among the texts (the first is "
             f"{others[0]!r}); give the texts that they were made on"
         )
     return predicted

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
+from fascicle.core.wording import counted
 from fascicle.evaluate.table import table
 
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ def typing_text(scores: TyperScores) -> str:
         sums = "2PR/(P+R), P and R of different mentions" if typing.discontinuous else "2P/(1+P) of the accuracy"
         lines.append(f"published protocol      {100 * published.f1:6.2f}    {sums}, which is no F1 of NER")
     unknown = 100 * scores.words_without_vector / max(scores.words, 1)
-    lines.append(f"words without a vector  {unknown:6.2f} %  of {scores.words:,} words in these mentions")
+    lines.append(f"words without a vector  {unknown:6.2f} %  of {counted(scores.words, 'word')} in these mentions")
     lines += ["", WARNING, "", *confusion_lines(typing)]
     if scores.found is not None:
         lines += ["", "mentions found by trying all spans, strictly scored", table(scores.found).rstrip("\n")]

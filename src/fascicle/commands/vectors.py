@@ -12,6 +12,7 @@ from fascicle.commands.inputs import add_reading, paths_of, read_file
 from fascicle.commands.parsing import Parser, add_overwrite, add_strict, natural, positive
 from fascicle.commands.places import reads, writes
 from fascicle.core.document import Document
+from fascicle.core.wording import counted
 from fascicle.errors import UsageError
 from fascicle.formats.atomic import check_target
 from fascicle.formats.brat_lines import SUFFIXES
@@ -71,7 +72,10 @@ def run(args: argparse.Namespace) -> int:
     documents = (document for path in paths for document in read_file(path, args, format_name=args.input_format))
     sentences = sentences_of(tally.observe(documents), segmenter_name=args.segmenter, lowercase=args.lowercase)
     table = count_cooccurrence(sentences, window=args.window, least=args.least, most=args.words)
-    say(f"{len(table.words):,} words ({table.left_out:,} left out), {len(table.values):,} counts of two together")
+    say(
+        f"{counted(len(table.words), 'word')} ({table.left_out:,} left out), {len(table.values):,} counts of two "
+        "together"
+    )
     settings = GloveSettings(dimension=args.dimension, passes=args.passes, x_max=args.x_max, seed=args.seed)
     vectors = train_glove(
         table, settings, tell=lambda number, loss: say(f"pass {number}/{settings.passes}: mean loss {loss:.5f}")

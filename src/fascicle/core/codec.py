@@ -1,46 +1,129 @@
-"""Documents as JSON Lines, the native format: ``decode(encode(d)) == d``."""
+"""Documents as JSON Lines, the native format: ``decode(encode(d)) == d``.
+
+Each mention has its text beside its offsets, for people and for other programs; the offsets are what counts.
+"""
 
 from __future__ import annotations
 
-from typing import Any
+import contextlib
 
 import msgspec
 
-from fascicle.core.document import Document
+from fascicle.core.document import GOLD, Document, Event, Link, Mention, Section
+from fascicle.core.spans import Fragments, Span
 from fascicle.errors import FormatError
 
 SCHEMA = 1
 
 
-class _Record(Document, frozen=True, kw_only=True, omit_defaults=True):
-    """A document with the version of its schema, as it stands in a file."""
+# The fields of `Mention`, and the text. No check is made here: those of `Mention` itself come after.
+class _Mention(msgspec.Struct, omit_defaults=True, gc=False, forbid_unknown_fields=True):
+    spans: Fragments
+    type: str
+    text: str | None = None
+    score: float | None = None
+    source: str = GOLD
+    links: tuple[Link, ...] = ()
+    attributes: tuple[tuple[str, str], ...] = ()
 
+
+class _Version(msgspec.Struct):
+    fascicle: int
+
+
+class _Record(msgspec.Struct, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
+    """The fields of `Document`, and the version of the schema; a misspelt field must not lose its content."""
+
+    id: str
+    text: str
+    sections: tuple[Section, ...] | None = None
+    sentences: tuple[Span, ...] | None = None
+    words: tuple[Span, ...] | None = None
+    mentions: tuple[_Mention, ...] = ()
+    abbreviations: tuple[tuple[Span, Span], ...] | None = None
+    meta: dict[str, str] = msgspec.field(default_factory=dict)
+    events: tuple[Event, ...] = ()
     fascicle: int
 
 
 _ENCODER = msgspec.json.Encoder()
 _DECODER = msgspec.json.Decoder(_Record)
+_VERSION = msgspec.json.Decoder(_Version)
 
 
 def encode(document: Document) -> bytes:
     """One document as one line of JSON (UTF-8, without the line break)."""
-    return _ENCODER.encode(_Record(fascicle=SCHEMA, **_fields(document)))
+    text = document.text
+    mentions = [
+        _Mention(m.spans, m.type, m.text(text), m.score, m.source, m.links, m.attributes) for m in document.mentions
+    ]
+    return _ENCODER.encode(
+        _Record(
+            id=document.id,
+            text=text,
+            sections=document.sections,
+            sentences=document.sentences,
+            words=document.words,
+            mentions=tuple(mentions),
+            abbreviations=document.abbreviations,
+            meta=document.meta,
+            events=document.events,
+            fascicle=SCHEMA,
+        )
+    )
 
 
 def decode(line: bytes | str) -> Document:
     """Reads what ``encode`` wrote.
+
+    A mention without its text is read too. Where the text of one is not what is at its offsets, the offsets are kept,
+    and an event (``text-mismatch``) says so.
 
     Raises:
         FormatError: not JSON, not a document, of another schema version, or with offsets outside the text.
     """
     try:
         record = _DECODER.decode(line)
+        _check_version(record.fascicle)
+        return _document(record)
     except (msgspec.MsgspecError, ValueError) as error:
+        with contextlib.suppress(msgspec.MsgspecError, ValueError):
+            _check_version(_VERSION.decode(line).fascicle)  # another version may have other fields
         raise FormatError(f"not a Fascicle document of schema {SCHEMA}: {error}") from None
-    if record.fascicle != SCHEMA:
-        raise FormatError(f"a document of schema {record.fascicle} was given; this release reads schema {SCHEMA}")
-    return Document(**_fields(record))
 
 
-def _fields(document: Document) -> dict[str, Any]:
-    return {name: getattr(document, name) for name in Document.__struct_fields__}
+def _check_version(found: int) -> None:
+    if found != SCHEMA:
+        raise FormatError(f"a document of schema {found} was given; this release reads schema {SCHEMA}")
+
+
+def _document(record: _Record) -> Document:
+    mentions = [Mention(m.spans, m.type, m.score, m.source, m.links, m.attributes) for m in record.mentions]
+    document = Document(
+        id=record.id,
+        text=record.text,
+        sections=record.sections,
+        sentences=record.sentences,
+        words=record.words,
+        mentions=tuple(mentions),
+        abbreviations=record.abbreviations,
+        meta=record.meta,
+        events=record.events,
+    )
+    wrong = [
+        _mismatch(mention)
+        for mention, given in zip(mentions, record.mentions, strict=True)
+        if given.text is not None and not _agrees(mention, given.text, document.text)
+    ]
+    return document.with_events(*wrong) if wrong else document
+
+
+def _agrees(mention: Mention, expected: str, text: str) -> bool:
+    # The length first: a line may name the whole text a thousand times, and then none is copied.
+    length = sum(end - start for start, end in mention.spans) + len(mention.spans) - 1
+    return length == len(expected) and mention.text(text) == expected
+
+
+def _mismatch(mention: Mention) -> Event:
+    message = f"a mention of type {mention.type!r} has other text at its offsets than its source says; offsets kept"
+    return Event(step="native", kind="repair", code="text-mismatch", message=message, span=(mention.start, mention.end))

@@ -12,6 +12,7 @@ from itertools import pairwise
 import msgspec
 
 from fascicle.core.spans import Fragments, Span, check_fragments, check_ranges, fragments_overlap, hull
+from fascicle.core.wording import counted
 
 GOLD = "gold"
 
@@ -62,14 +63,20 @@ class Mention(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
         Raises:
             ValueError: unsorted, overlapping or empty spans, an empty type, a score outside [0, 1].
         """
-        check_fragments(self.spans)
-        if not self.type:
-            raise ValueError(f"the mention at {self.spans} has an empty type; give it a name")
-        if self.score is not None and not (math.isfinite(self.score) and 0.0 <= self.score <= 1.0):
+        try:
+            check_fragments(self.spans)
+            if not self.type:
+                raise ValueError(f"the mention at {self.spans} has an empty type; give it a name")
+            if self.score is not None and not (math.isfinite(self.score) and 0.0 <= self.score <= 1.0):
+                raise ValueError(
+                    f"the score {self.score} of the mention at {self.spans} must be a probability from 0 to 1; divide "
+                    "percentages by 100"
+                )
+        except (TypeError, AttributeError):
             raise ValueError(
-                f"the score {self.score} of the mention at {self.spans} must be a probability from 0 to 1; divide "
-                "percentages by 100"
-            )
+                f"a mention has spans, a tuple of (start, end), a type, and a score or None; given were "
+                f"{self.spans!r}, {self.type!r} and {self.score!r}"
+            ) from None
 
     @property
     def start(self) -> int:
@@ -119,11 +126,16 @@ class Event(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class Patch(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """How anything changes a document: mentions to add, links to attach to ``(source, type, spans)``, events."""
+    """How anything changes a document: mentions to add, links to attach to ``(source, type, spans)``, events.
+
+    Sentences and words are for a document that has none.
+    """
 
     add: tuple[Mention, ...] = ()
     links: tuple[tuple[MentionKey, tuple[Link, ...]], ...] = ()
     events: tuple[Event, ...] = ()
+    sentences: tuple[Span, ...] | None = None
+    words: tuple[Span, ...] | None = None
 
 
 class Document(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -156,6 +168,15 @@ class Document(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     def __post_init__(self) -> None:
         """Checks every offset, and puts the mentions into canonical order."""
+        try:
+            self._check()
+        except (TypeError, AttributeError) as error:
+            raise ValueError(
+                f"document {self.id!r} has a part of the wrong type ({error}); its text is a str, its mentions are "
+                "Mention objects"
+            ) from None
+
+    def _check(self) -> None:
         if not self.text.isascii():
             _refuse_surrogates(self.id, self.text)
         length = len(self.text)
@@ -165,11 +186,11 @@ class Document(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
             check_ranges(self.words, length=length, name="word")
         for name, span in self._other_ranges():
             if not 0 <= span[0] <= span[1] <= length:
-                raise ValueError(f"{name} {span} is not allowed in a text of {length} characters")
+                raise ValueError(f"{name} {span} is not allowed in a text of {counted(length, 'character')}")
         for mention in self.mentions:
             if mention.end > length:
                 raise ValueError(
-                    f"document {self.id!r} has {length} characters, but a mention of type {mention.type!r} "
+                    f"document {self.id!r} has {counted(length, 'character')}, but a mention of type {mention.type!r} "
                     f"ends at {mention.end}; offsets are code points into the text"
                 )
         ordered = canonical(self.mentions)
@@ -223,7 +244,7 @@ def identities(document_id: str, mentions: Iterable[Mention]) -> set[Identity]:
 def apply(document: Document, patch: Patch) -> Document:
     """Applies a patch.
 
-    A mention whose key is there already is not added again.
+    A mention whose key is there already is not added again. Sentences and words of the document stay as they are.
 
     Args:
         document: stays as it is.
@@ -233,12 +254,18 @@ def apply(document: Document, patch: Patch) -> Document:
         A new document.
 
     Raises:
-        ValueError: a mention outside the text, or a link to a mention that is not there.
+        ValueError: a mention, sentence or word outside the text, or a link to a mention that is not there.
     """
     mentions, _ = unique((*document.mentions, *patch.add))
     if patch.links:
         mentions = _with_links(mentions, dict(patch.links))
-    return msgspec.structs.replace(document, mentions=mentions, events=document.events + patch.events)
+    return msgspec.structs.replace(
+        document,
+        mentions=mentions,
+        events=document.events + patch.events,
+        sentences=patch.sentences if document.sentences is None else document.sentences,
+        words=patch.words if document.words is None else document.words,
+    )
 
 
 def _with_links(mentions: tuple[Mention, ...], links: dict[MentionKey, tuple[Link, ...]]) -> tuple[Mention, ...]:

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from fascicle.core.wording import counted
+
 Span = tuple[int, int]
 Fragments = tuple[Span, ...]
 
@@ -73,7 +75,7 @@ def check_ranges(ranges: Iterable[Span], *, length: int, name: str) -> None:
     for start, end in ranges:
         if start < previous or end <= start or end > length:
             raise ValueError(
-                f"{name} ({start}, {end}) is not allowed in a text of {length} characters: "
+                f"{name} ({start}, {end}) is not allowed in a text of {counted(length, 'character')}: "
                 "ranges must be sorted, disjoint, not empty and inside the text"
             )
         previous = end

@@ -113,9 +113,14 @@ class Report:
         return {"fascicle_corpus_check": SCHEMA, **asdict(self)}
 
 
-def markdown(report: Report) -> str:
-    """The report as Markdown that reads well on a terminal too."""
-    return "\n".join(_lines(report)) + "\n"
+def markdown(report: Report, *, names_all: bool = False) -> str:
+    """The report as Markdown that reads well on a terminal too.
+
+    Args:
+        report: to write.
+        names_all: whether checks that found nothing are named; else they are counted.
+    """
+    return "\n".join(_lines(report, names_all=names_all)) + "\n"
 
 
 def summary(report: Report) -> str:
@@ -125,7 +130,7 @@ def summary(report: Report) -> str:
     return f"{counted(documents, 'document')} checked; kinds of findings: {', '.join(counts)}"
 
 
-def _lines(report: Report) -> Iterator[str]:
+def _lines(report: Report, *, names_all: bool) -> Iterator[str]:
     yield from ("# Corpus check", "", f"{summary(report)}.", "")
     yield from _table(
         ("part", "documents", "sentences", "words", "mentions", "files"),
@@ -146,7 +151,8 @@ def _lines(report: Report) -> Iterator[str]:
         )
     for finding in report.findings:
         yield from _section(finding)
-    yield from ("", f"Nothing was found by {len(report.without)} checks: {', '.join(report.without) or 'none'}.")
+    names = f": {', '.join(report.without)}" if names_all and report.without else ""
+    yield from ("", f"{counted(len(report.without), 'check')} found nothing{names}.")
     if report.skipped:
         yield from ("", f"Skipped: {', '.join(report.skipped)}.")
 

@@ -54,7 +54,7 @@ def ambiguous_string(case: Case) -> Found:
     if found:
         touched = sum(counts.total() for _, counts in found)
         total = sum(counts.total() for counts in types.values())
-        yield Detail(text=f"{touched:,} of {total:,} mentions ({percent(touched, total)}) have such a string.")
+        yield Detail(text=f"{touched:,} of {counted(total, 'mention')} ({percent(touched, total)}) have such a string.")
 
 
 def unannotated_repeat(case: Case) -> Found:
@@ -92,8 +92,9 @@ def seen_mention(case: Case) -> Found:
         strings = {text for _, _, text in mentions}
         if mentions:
             yield Detail(
-                text=f"{name}: {len(seen):,} of {len(mentions):,} mentions ({percent(len(seen), len(mentions))}), "
-                f"{len(strings & known):,} of {len(strings):,} strings ({percent(len(strings & known), len(strings))})."
+                text=f"{name}: {len(seen):,} of {counted(len(mentions), 'mention')} "
+                f"({percent(len(seen), len(mentions))}), {len(strings & known):,} of {counted(len(strings), 'string')} "
+                f"({percent(len(strings & known), len(strings))})."
             )
 
 

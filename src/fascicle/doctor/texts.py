@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from fascicle.core.spans import Span
+from fascicle.core.wording import counted
 from fascicle.doctor.case import Case
 from fascicle.doctor.hits import Detail, Found, Hit, percent
 from fascicle.doctor.parts import Item
@@ -25,7 +26,7 @@ def empty_document(item: Item) -> Iterator[Hit]:
 def long_document(item: Item) -> Iterator[Hit]:
     """Documents of more than `LONG_DOCUMENT` words."""
     if len(item.words) > LONG_DOCUMENT:
-        yield Hit(item=item, message=f"{len(item.words):,} words")
+        yield Hit(item=item, message=f"{counted(len(item.words), 'word')}")
 
 
 def long_sentence(case: Case) -> Found:
@@ -35,8 +36,8 @@ def long_sentence(case: Case) -> Found:
         for span, length in _sentences(item):
             longest = max(longest, length)
             if length > case.settings.long_sentence:
-                yield Hit(item=item, spans=(span,), message=f"{length:,} words")
-    yield Detail(text=f"The longest sentence has {longest:,} words.")
+                yield Hit(item=item, spans=(span,), message=f"{counted(length, 'word')}")
+    yield Detail(text=f"The longest sentence has {counted(longest, 'word')}.")
 
 
 def short_sentence(item: Item) -> Iterator[Hit]:
@@ -61,7 +62,7 @@ def share_of_sentences(case: Case) -> Iterator[Detail]:
         count = sum(len(item.sentences) for item in items if item.marks_sentences)
         found = sum(1 for item in items for _ in open_sentence(item))
         if found:
-            yield Detail(text=f"{part.name}: {found:,} of {count:,} sentences ({percent(found, count)}).")
+            yield Detail(text=f"{part.name}: {found:,} of {counted(count, 'sentence')} ({percent(found, count)}).")
 
 
 def _sentences(item: Item) -> Iterator[tuple[Span, int]]:

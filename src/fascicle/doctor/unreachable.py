@@ -8,13 +8,14 @@ from pathlib import Path
 from typing import Final
 
 from fascicle.core.document import Mention
+from fascicle.core.wording import counted
 from fascicle.doctor.case import Case
 from fascicle.doctor.hits import Detail, Found, hit_of, percent
 from fascicle.doctor.parts import Item
-from fascicle.models.targets import REASONS, Limits, align
 from fascicle.recipe.settings import ReadingSettings
 from fascicle.text.pieces import Pieces, PieceTokenizer
 from fascicle.text.reading import read_documents
+from fascicle.text.targets import REASONS, Limits, align
 from fascicle.text.windows import Window
 
 _AT_ONCE: Final = 256  # documents
@@ -38,7 +39,7 @@ def unreachable(case: Case) -> Found:
     total = sum(len(item.mentions) for item in case.items)
     if reasons:
         lost = reasons.total()
-        yield Detail(text=f"{lost:,} of {total:,} mentions ({percent(lost, total)}).")
+        yield Detail(text=f"{lost:,} of {counted(total, 'mention')} ({percent(lost, total)}).")
     yield from (Detail(text=f"{count:,} {reason}: {REASONS[reason]}.") for reason, count in reasons.most_common())
 
 

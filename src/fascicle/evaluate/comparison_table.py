@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from fascicle.combine.rules import Rule
+from fascicle.core.wording import counted
 from fascicle.evaluate.choice import Choice, Choices, Chosen
 from fascicle.evaluate.compare import LEVEL, Comparison, Measured, Pair
 from fascicle.evaluate.intervals import Interval
@@ -87,8 +88,9 @@ def _systems(comparison: Comparison, signs: Sequence[str]) -> Section:
         for sign, row in zip(signs, comparison.rows, strict=True)
     ]
     note = (
-        f"Strict match of document, type and offsets over {comparison.documents:,} documents with {comparison.gold:,} "
-        f"gold mentions; in brackets the {LEVEL:.0%} interval (bootstrap over documents, {comparison.resamples:,} "
+        f"Strict match of document, type and offsets over {counted(comparison.documents, 'document')} with "
+        f"{comparison.gold:,} gold mentions; in brackets the {LEVEL:.0%} interval (bootstrap over documents, "
+        f"{comparison.resamples:,} "
         f"draws, seed {comparison.seed})."
     )
     return Section(title="Systems", rows=[head, *rows], notes=[note])
@@ -140,7 +142,7 @@ def _verdict(comparison: Comparison, signs: Mapping[str, str]) -> Iterator[str]:
     """What may be said about differences, and what may not."""
     pairs = comparison.pairs
     differing = [pair for pair in pairs if pair.differ()]
-    corrected = f", corrected for {len(pairs)} pairs by Holm's method" if len(pairs) > 1 else ""
+    corrected = f", corrected for {counted(len(pairs), 'pair')} by Holm's method" if len(pairs) > 1 else ""
     if differing:
         rest = len(pairs) - len(differing)
         others = f"; for the other {rest} the data do not show a difference" if rest else ""
@@ -154,16 +156,17 @@ def _verdict(comparison: Comparison, signs: Mapping[str, str]) -> Iterator[str]:
     few = math.ldexp(2.0 * len(pairs), -comparison.documents)  # two of all ways to swap differ as what was observed
     if few >= ALPHA and not differing:
         yield (
-            f"With {len(pairs)} {'pair' if len(pairs) == 1 else 'pairs'} and {comparison.documents:,} documents no "
-            f"difference can be shown, however large: the randomisation gives no corrected p-value below about "
+            f"With {len(pairs)} {'pair' if len(pairs) == 1 else 'pairs'} and "
+            f"{counted(comparison.documents, 'document')} no difference can be shown, however large: the "
+            "randomisation gives no corrected p-value below about "
             f"{min(1.0, few):.3f}; give more documents."
         )
     smallest = min(1.0, 2 * len(pairs) / (comparison.resamples + 1))
     if smallest >= ALPHA:
         needed = math.ceil(2 * len(pairs) / ALPHA)
         yield (
-            f"With {len(pairs)} pairs and {comparison.resamples:,} draws no corrected p-value of the bootstrap can be "
-            f"below {smallest:.3f}: give --resamples {needed:,} or more."
+            f"With {counted(len(pairs), 'pair')} and {counted(comparison.resamples, 'draw')} no corrected "
+            f"p-value of the bootstrap can be below {smallest:.3f}: give --resamples {needed:,} or more."
         )
 
 
@@ -216,8 +219,8 @@ def _combinations(choices: Choices, names: Sequence[str]) -> Section:
         for one in different[:SHOWN]
     ]
     note = (
-        f"{len(choices.candidates):,} combinations of two or more systems were scored on this gold, {len(different):,} "
-        "of which keep different mentions"
+        f"{counted(len(choices.candidates), 'combination')} of two or more systems were scored on this gold, "
+        f"{len(different):,} of which keep different mentions"
     )
     shown = f"; these are the best {SHOWN} of them by F1" if len(different) > SHOWN else ""
     return Section(title="Combinations", rows=[head, *rows], notes=[f"{note}{shown}."])

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
+from fascicle.core.wording import counted
 from fascicle.evaluate.figures import no_interval
 from fascicle.evaluate.intervals import HEADLINE, Interval, bootstrap
 from fascicle.evaluate.scores import Scores
@@ -68,8 +69,8 @@ def left_out(intervals: Mapping[str, Mapping[str, Any] | None], unit: str) -> li
         unit: what is drawn.
     """
     return [
-        f"{TITLES[name]} is undefined in {one['undefined']:,} of the {one['resamples']:,} draws of {unit}s, which are "
-        "left out of its interval."
+        f"{TITLES[name]} is undefined in {one['undefined']:,} of the {counted(one['resamples'], 'draw')} of "
+        f"{unit}s, which are left out of its interval."
         for name, one in intervals.items()
         if one is not None and one["undefined"]
     ]

@@ -6,6 +6,7 @@ import hashlib
 from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 
+from fascicle.core.arguments import check_argument, checked_documents
 from fascicle.core.document import GOLD, Document, Mention
 from fascicle.errors import InputError
 
@@ -21,7 +22,8 @@ def layers(documents: Iterable[Document], *, source: str = GOLD) -> dict[str, tu
         InputError: two documents with one id.
     """
     found: dict[str, tuple[Mention, ...]] = {}
-    for document in documents:
+    check_argument(source, str, name="source", means="a str")
+    for document in checked_documents(documents):
         if document.id in found:
             raise InputError(f"the document id {document.id!r} is there twice; give each document an id of its own")
         found[document.id] = document.layer(source)

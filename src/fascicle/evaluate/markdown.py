@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
+from fascicle.core.wording import counted
 from fascicle.evaluate.headline import BUCKETS_UNCORRECTED, intervals_told, left_out
 from fascicle.evaluate.intervals import HEADLINE
 from fascicle.evaluate.rules import RULES, TITLES
@@ -87,11 +88,11 @@ def _head(report: Mapping[str, Any]) -> str:
         "# Evaluation",
         "",
         f"{len(report['systems'])} {'system' if len(report['systems']) == 1 else 'systems'} on {gold['documents']:,} "
-        f"documents with {gold['mentions']:,} gold mentions ({gold['discontinuous']:,} discontinuous) of "
-        f"{len(gold['types']):,} types.",
+        f"documents with {counted(gold['mentions'], 'gold mention')} ({gold['discontinuous']:,} discontinuous) of "
+        f"{counted(len(gold['types']), 'type')}.",
         "No training corpus was given, so nothing is said about what was seen in training."
         if training is None
-        else f"Training: {training['documents']:,} documents with {training['mentions']:,} mentions.",
+        else f"Training: {counted(training['documents'], 'document')} with {counted(training['mentions'], 'mention')}.",
         "All scores are percentages over sets of (document, type, spans).",
     ]
     if told := intervals_told(gold):
@@ -159,8 +160,8 @@ def _remarks(report: Mapping[str, Any]) -> list[str]:
                 said.append(f"- {name}: types in {where} only: {', '.join(map(escaped, scores[key]))}.")
         if scores["missing_documents"]:
             said.append(
-                f"- {name}: {scores['missing_documents']:,} documents without predictions; nothing counts as found in "
-                "them."
+                f"- {name}: {counted(scores['missing_documents'], 'document')} without predictions; nothing "
+                "counts as found in them."
             )
         if any(scores["duplicates"].values()):
             said.append(
@@ -276,8 +277,9 @@ def _rates(errors: Mapping[str, Any]) -> str:
     if rates["type_rate"] is None:
         return f"TE-Rate and BE-Rate are undefined: {rates['undefined']}."
     return (
-        f"As *bundling-learning* counts them, of {rates['errors']:,} errors (FP + FN): {rates['type_errors']:,} type "
-        f"errors, TE-Rate {percent(rates['type_rate'])}, and {rates['boundary_errors']:,} boundary errors, BE-Rate "
+        f"As *bundling-learning* counts them, of {counted(rates['errors'], 'error')} (FP + FN): "
+        f"{rates['type_errors']:,} type errors, TE-Rate {percent(rates['type_rate'])}, and "
+        f"{rates['boundary_errors']:,} boundary errors, BE-Rate "
         f"{percent(rates['boundary_rate'])} ({percent(errors['rates_same_type']['boundary_rate'])} with a gold mention "
         "of the same type). These are shares of the errors: a system with fewer errors can have higher rates."
     )
@@ -351,8 +353,8 @@ def _calibration(value: Mapping[str, Any]) -> str:
         return f"Undefined: {escaped(value['undefined'])}."
     ece, brier, ap = (value[name] for name in ("expected_calibration_error", "brier_score", "average_precision"))
     lines = [
-        f"{value['predicted']:,} scores: expected calibration error {percent(ece)} %, Brier score {brier:.4f}, average "
-        f"precision {percent(ap)} %. {_temperature(value['temperature'])}",
+        f"{counted(value['predicted'], 'score')}: expected calibration error {percent(ece)} %, Brier score "
+        f"{brier:.4f}, average precision {percent(ap)} %. {_temperature(value['temperature'])}",
         "",
     ]
     bins = Table("score", "mentions", "mean score", "precision")

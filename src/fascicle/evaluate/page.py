@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from importlib import resources
 from typing import Any, Final
 
-from fascicle.evaluate import page_words
+from fascicle.core.wording import counted
 from fascicle.evaluate.page_buckets import buckets_section
 from fascicle.evaluate.page_calibration import calibration_section, system_calibration
 from fascicle.evaluate.page_errors import errors_section, system_errors
@@ -41,7 +41,7 @@ def page(report: Mapping[str, Any], *, pictures: Pictures | None = None, notice:
     body = tag(
         "body",
         tag("a", "To the numbers", href="#summary", class_="skip"),
-        tag("header", tag("h1", "Evaluation"), _lede(report), headline(report), *said),
+        tag("header", tag("h1", "Evaluation"), headline(report), _lede(report), *said),
         tag(
             "nav", tag("details", tag("summary", "Contents"), contents, open=True), aria_label="Contents", id="contents"
         ),
@@ -75,35 +75,35 @@ def _sections(report: Mapping[str, Any], pictures: Pictures) -> list[Section]:
     found = [
         summary_section(report, pictures),
         types_section(report, pictures),
+        errors_section(report),
+        examples_section(report),
         rules_section(report),
         subsets_section(report),
         *([reach_section(report)] if report["unreachable"] else []),
         buckets_section(report, pictures),
-        errors_section(report),
         calibration_section(report, pictures),
     ]
     for at, one in enumerate(report["systems"]):
         parts = (system_errors(report, at, pictures), system_calibration(report, at, pictures))
         found.append(Section(anchor=f"system-{at}", title=f"System {one['name']}", parts=parts))
-    return [*found, examples_section(report)]
+    return found
 
 
 def _lede(report: Mapping[str, Any]) -> Html:
-    """What was compared, and the words that are needed to read on."""
+    """What was compared."""
     gold, training = report["gold"], report["gold"]["training"]
     systems = [tag("strong", user(one["name"])) for one in report["systems"]]
     said = (
         f" on {gold['documents']:,} {'sentences' if gold['unit'] == 'sentence' else 'documents'} with "
-        f"{gold['mentions']:,} gold mentions of {len(gold['types']):,} types "
+        f"{counted(gold['mentions'], 'gold mention')} of {counted(len(gold['types']), 'type')} "
         f"({gold['discontinuous']:,} discontinuous). "
     )
     seen = (
         "No training corpus was given, so nothing is said about what was seen in training."
         if training is None
-        else f"The training corpus has {training['documents']:,} documents with {training['mentions']:,} mentions."
+        else (
+            f"The training corpus has {counted(training['documents'], 'document')} with "
+            f"{counted(training['mentions'], 'mention')}."
+        )
     )
-    words = [join(tag("dt", word), tag("dd", means)) for word, means in page_words.MENTION]
-    told = "All scores are percentages unless it is said otherwise. Of several systems the best is bold."
-    return join(
-        tag("p", join(*systems, by=", "), said, seen, class_="lede"), tag("dl", *words, class_="words"), tag("p", told)
-    )
+    return tag("p", join(*systems, by=", "), said, seen, class_="lede")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -174,6 +174,7 @@ class Table:
             groups: titles above the header, each with the number of columns that it is over.
         """
         self._texts = texts
+        self._labels = _labels(header, groups := tuple(groups))
         self._head = [self._row("th", header)]
         spans = [tag("th", title, colspan=width, class_="group") for title, width in groups]
         if spans:
@@ -187,7 +188,8 @@ class Table:
             is_name = at == 0 and kind == "td"
             scope = {"scope": "row"} if is_name else {"scope": "col"} if kind == "th" else {}
             looks = "text" if at < self._texts else "number named" if "<bdi" in cell else "number"
-            shown.append(tag("th" if is_name else kind, cell, class_=looks, **scope))
+            label = {"data_label": self._labels[at]} if kind == "td" and at else {}
+            shown.append(tag("th" if is_name else kind, cell, class_=looks, **scope, **label))
         return tag("tr", *shown)
 
     def add(self, *cells: str) -> None:
@@ -223,6 +225,17 @@ class Table:
         if self._reasons:
             below.append(tag("p", f"{UNDEFINED} is undefined: {'; '.join(self._reasons)}.", class_="means"))
         return join(tag("div", place, *below, class_="table"))
+
+
+def _labels(header: Sequence[str], groups: Sequence[tuple[str, int]]) -> list[str]:
+    """What each column is called, with its group: stands beside the cells where the screen has no room for columns."""
+    above = [_bare(title) for title, width in groups for _ in range(width)]
+    named = [_bare(cell) for cell in header]
+    return [f"{group} {name}".strip() for group, name in zip(above or [""] * len(named), named, strict=True)]
+
+
+def _bare(cell: str) -> str:
+    return html.unescape(re.sub("<[^>]*>", "", cell)) if isinstance(cell, Html) else cell
 
 
 def best(values: Iterable[float | None]) -> float | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
+from fascicle.core.wording import counted
 from fascicle.evaluate import page_words
 from fascicle.evaluate.headline import intervals_told, left_out
 from fascicle.evaluate.intervals import HEADLINE
@@ -35,7 +36,7 @@ def summary_section(report: Mapping[str, Any], pictures: Pictures) -> Section:
         "comparison on the same documents tells."
     )
     drawn = paragraphs(intervals_told(report["gold"]))
-    body = join(_summary_table(report), drawn, figure(pictures, "f1", caption=caption), _remarks(report))
+    body = join(_summary_table(report), drawn, figure(pictures, "f1", caption=caption), _remarks(report), _words())
     parts = (Section(anchor="differences", title="Is the difference real?", body=_differences(report)),)
     return Section(anchor="summary", title="How good?", body=body, parts=parts if report["differences"] else ())
 
@@ -49,15 +50,18 @@ def headline(report: Mapping[str, Any]) -> Html:
     f1, top = max(rated, key=lambda pair: pair[0])
     micro = top["scores"]["rules"]["strict"]["micro"]
     also = " has the highest strict F1" if len(known) > 1 else " has a strict F1"
-    found = f" It found {micro['tp']:,} of {micro['gold']:,} gold mentions, and " if micro["gold"] else " "
+    found = f" It found {micro['tp']:,} of {counted(micro['gold'], 'gold mention')}, and " if micro["gold"] else " "
     wrong = f"{micro['fp']:,} of its {micro['predicted']:,} predictions are wrong."
     wrong = wrong if micro["predicted"] else "it predicted nothing."
+    examples = any(listed for one in report["systems"] for listed in one["errors"]["examples"].values())
+    more = [" ", tag("a", "See the errors in their texts", href="#examples"), "."] if examples else []
     return tag(
         "p",
         tag("strong", user(top["name"])),
         f"{also} of ",
         tag("strong", percent(f1)),
         f".{found}{wrong}",
+        *more,
         class_="headline",
     )
 
@@ -89,6 +93,13 @@ def _sure(table: Table, scores: Mapping[str, Any], name: str, *, best: float | N
     return join(shown, " ", tag("small", f"{percent(interval['low'])} to {percent(interval['high'])}"))
 
 
+def _words() -> Html:
+    """The words that are needed to read on."""
+    words = [join(tag("dt", word), tag("dd", means)) for word, means in page_words.MENTION]
+    told = "All scores are percentages unless it is said otherwise. Of several systems the best is bold."
+    return join(tag("dl", *words, class_="words"), tag("p", told))
+
+
 def _remarks(report: Mapping[str, Any]) -> Html:
     said = list(_said(report))
     return tag("ul", *(tag("li", one) for one in said), class_="remarks") if said else Html("")
@@ -105,7 +116,10 @@ def _said(report: Mapping[str, Any]) -> Iterator[Html]:
                 listed = join(*(user(type_) for type_ in scores[key]), by=", ")
                 yield join(name, f": types in {where} only: ", listed, ". Types must be spelt alike to match.")
         if scores["missing_documents"]:
-            missing = f"{scores['missing_documents']:,} documents without predictions; nothing counts as found in them."
+            missing = (
+                f"{counted(scores['missing_documents'], 'document')} without predictions; nothing counts "
+                "as found in them."
+            )
             yield join(name, ": ", missing)
         if any(scores["duplicates"].values()):
             gold, predicted = (f"{scores['duplicates'][side]:,}" for side in ("gold", "predicted"))

@@ -18,7 +18,9 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from fascicle.combine.align import some_documents
+from fascicle.core.arguments import check_argument
 from fascicle.core.document import Identity, Mention, identities
+from fascicle.core.wording import counted
 from fascicle.errors import InputError, UsageError
 from fascicle.evaluate.rules import RULES, RuleName, looks_at_types, matches
 
@@ -184,6 +186,9 @@ def score_rules(
         InputError: see ``score``.
         UsageError: an unknown rule.
     """
+    for name, side in (("gold", gold), ("predicted", predicted)):
+        check_argument(side, Mapping, name=name, means="a mapping of document id to mentions, as layers() makes")
+    check_argument(zero_rule, str, name="zero_rule", means=f"one of {', '.join(ZERO_RULES)}")
     if zero_rule not in ZERO_RULES:
         raise UsageError(f"the rule {zero_rule!r} was given for zero division; choose from {', '.join(ZERO_RULES)}")
     for rule in rules:
@@ -281,16 +286,26 @@ def _sets(side_of: Mapping[str, Iterable[Mention]], *, side: str) -> tuple[dict[
     sets, duplicates = {}, 0
     sources: set[str] = set()
     for identifier, mentions in side_of.items():
-        listed = list(mentions)
+        listed = _mentions(mentions, identifier, side)
         sources.update(mention.source for mention in listed)
         sets[identifier] = identities(identifier, listed)
         duplicates += len(listed) - len(sets[identifier])
     if len(sources) > 1:
         raise InputError(
-            f"the {side} hold mentions of {len(sources)} sources ({', '.join(sorted(sources))}); "
+            f"the {side} hold mentions of {counted(len(sources), 'source')} ({', '.join(sorted(sources))}); "
             "a score is about one: choose it with source"
         )
     return sets, duplicates
+
+
+def _mentions(mentions: Iterable[Mention], identifier: str, side: str) -> list[Mention]:
+    name = f"the {side} of document {identifier!r}"
+    check_argument(mentions, Iterable, name=name, means="a list of mentions")
+    listed: list[Any] = list(mentions)
+    for one in listed:
+        if not isinstance(one, Mention):
+            check_argument(one, Mention, name=f"each of {name}", means="a Mention")
+    return listed
 
 
 def _check_documents(gold: Iterable[str], predicted: Iterable[str], *, allow_missing: bool) -> tuple[str, ...]:
@@ -310,8 +325,8 @@ def _check_documents(gold: Iterable[str], predicted: Iterable[str], *, allow_mis
         )
     if missing and not allow_missing:
         raise InputError(
-            f"the predictions lack {_some(missing)} of the {len(gold_ids):,} documents in the gold; predict these too, "
-            "or allow missing documents, which are then scored as if nothing was found in them"
+            f"the predictions lack {_some(missing)} of the {counted(len(gold_ids), 'document')} in the gold; "
+            "predict these too, or allow missing documents, which are then scored as if nothing was found in them"
         )
     return missing
 

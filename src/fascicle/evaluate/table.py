@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Final
 
+from fascicle.core.wording import counted, shortened
 from fascicle.evaluate.figures import Figures, figures
 from fascicle.evaluate.headline import TITLES as NUMBERS
 from fascicle.evaluate.headline import Headline, left_out
@@ -94,7 +95,7 @@ def systems_table(
 def notes(scores: Scores, *, headline: Headline | None = None, unit: str = "document") -> list[str]:
     """What belongs below any table of these scores, as sentences."""
     match = "Strict match of document, type and offsets" if scores.rule == "strict" else f"Rule {TITLES[scores.rule]!r}"
-    said = [f"{match} over {len(scores.by_document):,} documents."]
+    said = [f"{match} over {counted(len(scores.by_document), 'document')}."]
     if headline is not None and headline.intervals:
         said += _sure(headline, unit)
     if scores.duplicates_gold or scores.duplicates_predicted:
@@ -114,7 +115,7 @@ def _sure(headline: Headline, unit: str) -> list[str]:
     one = next(iter(headline.intervals.values()))
     reasons = {name: f" ({why})" for name, why in headline.undefined.items()}
     ends = (f"{NUMBERS[name]} {_ends(headline, name)}{reasons.get(name, '')}" for name in HEADLINE)
-    drawn = f"bootstrap over {unit}s, {one.resamples:,} draws, seed {one.seed}"
+    drawn = f"bootstrap over {unit}s, {counted(one.resamples, 'draw')}, seed {one.seed}"
     found = {name: interval.as_dict() for name, interval in headline.intervals.items()}
     return [f"{one.level:.0%} intervals ({drawn}): {', '.join(ends)}.", *left_out(found, unit)]
 
@@ -169,12 +170,13 @@ def _drawn(rows: Sequence[Sequence[str]]) -> str:
 
 
 def aligned_rows(rows: Sequence[Sequence[str]]) -> list[str]:
-    """Columns of equal width, the first to the left, the numbers to the right."""
-    widths = [max(len(cell) for cell in column) for column in zip(*rows, strict=True)]
+    """Columns of equal width, the first to the left, the numbers to the right; long names are cut."""
+    shown = [[shortened(cell) for cell in row] for row in rows]
+    widths = [max(len(cell) for cell in column) for column in zip(*shown, strict=True)]
     return [
         "  ".join(
             cell.ljust(width) if index == 0 else cell.rjust(width)
             for index, (cell, width) in enumerate(zip(row, widths, strict=True))
         )
-        for row in rows
+        for row in shown
     ]

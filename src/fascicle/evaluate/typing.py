@@ -12,6 +12,7 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from fascicle.core.wording import counted
 from fascicle.errors import InputError
 from fascicle.evaluate.scores import Counts
 
@@ -158,8 +159,9 @@ def published_protocol_f1(
     """
     if not (0 <= right <= contiguous and 0 <= discontinuous_right <= discontinuous and contiguous):
         raise InputError(
-            f"{right} right of {contiguous} mentions and {discontinuous_right} right of {discontinuous} discontinuous "
-            "ones cannot be; give counts of at least one mention, none of them larger than its whole"
+            f"{right} right of {counted(contiguous, 'mention')} and {discontinuous_right} right of "
+            f"{discontinuous} discontinuous ones cannot be; give counts of at least one mention, none of them "
+            "larger than its whole"
         )
     precision = right / contiguous
     recall = right / (contiguous + discontinuous - discontinuous_right) if discontinuous else 1.0

@@ -9,9 +9,9 @@ import io
 import os
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
-from typing import BinaryIO, Final, TextIO, cast
+from typing import BinaryIO, Final, Protocol, TextIO, cast
 
 from fascicle.errors import OutputError
 from fascicle.formats.owned import Owned, check_replaceable, kind_of, owned, retire, write_record
@@ -24,6 +24,15 @@ from fascicle.formats.temporary import (
     temporary_file,
     temporary_folder,
 )
+
+
+class Opened(Protocol):
+    """Opens one file for writing, as `output` does."""
+
+    def __call__(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> AbstractContextManager[BinaryIO]:
+        """Gives the stream; the file is complete when the block ends without an error."""
+        ...
+
 
 # Errors that mean the place is at fault, and not the code that was writing.
 _PLACE: Final = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EROFS})
@@ -55,12 +64,12 @@ def atomic_writer(path: str | os.PathLike[str], *, overwrite: bool = False) -> I
     remove_stale(target.parent)
     with _place_errors(target), temporary_file(target) as (temporary, descriptor):
         with os.fdopen(descriptor, "wb") as stream:
-            _like(target, temporary)
+            like(target, temporary)
             yield stream
             stream.flush()
             os.fsync(stream.fileno())
         check_target(path, overwrite=overwrite)
-        _take_name(temporary, target, overwrite=overwrite)
+        take_name(temporary, target, overwrite=overwrite)
         _sync_folder(target.parent)
 
 
@@ -137,7 +146,7 @@ def check_target(path: str | os.PathLike[str], *, overwrite: bool = False) -> No
     if target.is_dir():
         raise OutputError(f"{path} is a folder; give the name of a file to write")
     if target.is_file() and not overwrite:
-        raise OutputError(f"{path} exists already; give another name, or --overwrite to replace it")
+        raise OutputError(f"{path} exists already; give another name, or overwrite=True to replace it")
     if _real(path).is_symlink():
         raise OutputError(f"{path} is a link that leads in a circle; give another name")
     for folder in (target.parent, _real(path).parent):
@@ -170,7 +179,7 @@ def check_folder(target: Path, *, kind: str, overwrite: bool) -> Owned:
     if not place.is_dir() or not any(place.iterdir()):
         return Owned()
     if not overwrite:
-        raise OutputError(f"the folder {target} exists already; give another name, or --overwrite to replace it")
+        raise OutputError(f"the folder {target} exists already; give another name, or overwrite=True to replace it")
     return check_replaceable(place, kind=kind)
 
 
@@ -201,7 +210,12 @@ def _written(target: Path, kind: str, own: Owned, *, overwrite: bool) -> Iterato
         _sync_folder(target.parent)
 
 
-def _take_name(temporary: Path, target: Path, *, overwrite: bool) -> None:
+def take_name(temporary: Path, target: Path, *, overwrite: bool) -> None:
+    """Gives a complete file its final name; without ``overwrite`` the temporary name may stay beside it.
+
+    Raises:
+        OutputError: there is a file of that name, perhaps since a moment ago, and it may not be overwritten.
+    """
     if not overwrite and hasattr(os, "link"):
         try:
             os.link(temporary, target)  # unlike a rename, it never replaces what came up a moment ago
@@ -217,7 +231,7 @@ def _take_name(temporary: Path, target: Path, *, overwrite: bool) -> None:
 
 def _swap(temporary: Path, target: Path, own: Owned, *, overwrite: bool) -> None:
     if not target.is_dir() or not any(target.iterdir()):
-        _like(target, temporary)
+        like(target, temporary)
         try:
             temporary.rename(target)  # it fails where something came up a moment ago
         except OSError as error:
@@ -226,10 +240,10 @@ def _swap(temporary: Path, target: Path, own: Owned, *, overwrite: bool) -> None
         else:
             return
     if not overwrite or not target.is_dir():
-        raise OutputError(f"{target} exists already; give another name, or --overwrite to replace it")
+        raise OutputError(f"{target} exists already; give another name, or overwrite=True to replace it")
     for name in (name for name in own.files if (temporary / name).is_file()):
-        _like(target / name, temporary / name)
-    _like(target, temporary)
+        like(target / name, temporary / name)
+    like(target, temporary)
     old = old_name(target)
     with held(target):
         target.rename(old)
@@ -251,7 +265,7 @@ def _mend(target: Path) -> None:
                 old.rename(target)
 
 
-def _like(there: Path, new: Path) -> None:
+def like(there: Path, new: Path) -> None:
     """Gives something new the permissions of what it will replace, and its owner as far as that is permitted."""
     try:
         found = there.stat()

@@ -11,16 +11,15 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
-from typing import BinaryIO
 
 from fascicle.core.document import Document, Link
 from fascicle.core.spans import Fragments, Span
+from fascicle.core.wording import counted
 from fascicle.errors import FormatError, UsageError
 from fascicle.formats.brat_lines import ANNOTATIONS, SUFFIXES, TEXT, TextBound, agrees, document_id
 from fascicle.formats.brat_parse import STEP, Standoff
-from fascicle.formats.brat_write import write_to_folder, write_zip
 from fascicle.formats.collect import MentionCollector
-from fascicle.formats.report import ReadReport, WriteReport
+from fascicle.formats.report import ReadReport
 from fascicle.formats.source import Source
 from fascicle.formats.tree import Tree, archive_of, has_suffix_below, open_tree, suffix_of, tree_sha256
 
@@ -59,7 +58,7 @@ def read(source: Source, options: BratOptions, report: ReadReport) -> Iterator[D
     Args:
         source: the place.
         options: what counts as a mention.
-        report: stays as it is.
+        report: a bad file costs its document.
 
     Raises:
         InputError: a place that cannot be read.
@@ -67,27 +66,12 @@ def read(source: Source, options: BratOptions, report: ReadReport) -> Iterator[D
             zip that is not safe to read.
     """
     with open_tree(source.path, suffixes=SUFFIXES) as tree:
+        for name in tree.unnamed:
+            report.aside.add(tree.refusal(name))
         pairs = _pairs(tree)
         for pair, identifier in zip(pairs, _ids(pairs), strict=True):
-            yield _document(tree, pair, identifier, source.encoding, options)
-
-
-def write(documents: Iterable[Document], stream: BinaryIO, options: None, report: WriteReport) -> None:
-    """Writes documents as a zip, see `fascicle.formats.brat_write`.
-
-    Raises:
-        InputError: an id or a type that the format cannot hold.
-    """
-    write_zip(documents, stream, report)
-
-
-def write_folder(documents: Iterable[Document], folder: Path, options: None, report: WriteReport) -> None:
-    """Writes documents as pairs of files into an empty folder, see `fascicle.formats.brat_write`.
-
-    Raises:
-        InputError: an id or a type that the format cannot hold.
-    """
-    write_to_folder(documents, folder, report)
+            with report.aside.one():
+                yield _document(tree, pair, identifier, source, options)
 
 
 def holds_annotation(path: str) -> bool:
@@ -114,6 +98,19 @@ class _Pair:
     stem: str
     text: str = ""
     annotations: list[str] = field(default_factory=list)
+    second: str = ""
+
+    def check(self, tree: Tree) -> None:
+        """Raises a `FormatError` for two texts of one name, or none."""
+        if self.second:
+            raise FormatError(
+                f"{tree.place(self.second)} and {self.text} are two texts of one name; rename one of them"
+            )
+        if not self.text:
+            raise FormatError(
+                f"{tree.place(self.annotations[0])} has no text {PurePosixPath(self.stem).name}{TEXT} beside it; "
+                "add the text, or take the annotation away"
+            )
 
 
 @dataclass(kw_only=True)
@@ -133,15 +130,9 @@ def _pairs(tree: Tree) -> list[_Pair]:
         if suffix != TEXT:
             pair.annotations.append(name)
         elif pair.text:
-            raise FormatError(f"{tree.place(name)} and {pair.text} are two texts of one name; rename one of them")
+            pair.second = name
         else:
             pair.text = name
-    for pair in pairs.values():
-        if not pair.text:
-            raise FormatError(
-                f"{tree.place(pair.annotations[0])} has no text {PurePosixPath(pair.stem).name}{TEXT} beside it; "
-                "add the text, or take the annotation away"
-            )
     return sorted(pairs.values(), key=lambda pair: pair.stem.split("/"))
 
 
@@ -151,11 +142,12 @@ def _ids(pairs: Sequence[_Pair]) -> list[str]:
     return [name if count[name] == 1 else pair.stem for name, pair in zip(ids, pairs, strict=True)]
 
 
-def _document(tree: Tree, pair: _Pair, identifier: str, encoding: str, options: BratOptions) -> Document:
-    text, marked = tree.text(pair.text, encoding)
+def _document(tree: Tree, pair: _Pair, identifier: str, source: Source, options: BratOptions) -> Document:
+    pair.check(tree)
+    text, marked = tree.text(pair.text, source)
     standoff = Standoff()
     for name in pair.annotations:
-        content, _ = tree.text(name, encoding)
+        content, _ = tree.text(name, source)
         standoff.take(content, name=name, path=tree.place(name), listed=suffix_of(name) in options.suffixes)
     if not pair.annotations:
         standoff.say("note", "no-annotation", f"{pair.text} has no annotation file beside it")
@@ -217,7 +209,7 @@ def _checked(row: TextBound, text: str, standoff: Standoff, collector: MentionCo
         collector.drop(f"{row.place}: the offsets of {row.id} are reversed or empty; it was left out")
         return ()
     if spans[0][0] < 0 or max(end for _, end in spans) > len(text):
-        collector.drop(f"{row.place}: the offsets of {row.id} are not in a text of {len(text):,} characters")
+        collector.drop(f"{row.place}: the offsets of {row.id} are not in a text of {counted(len(text), 'character')}")
         return ()
     merged: list[Span] = []
     for start, end in spans:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 import zipfile
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from itertools import count
 from pathlib import Path
 from typing import BinaryIO, Final
 
-from fascicle.core.document import GOLD, Document, Link, Mention
-from fascicle.core.spans import Fragments
+from fascicle.core.document import Document, Link, Mention
+from fascicle.core.wording import counted
 from fascicle.errors import InputError, UsageError
 from fascicle.formats.atomic import check_folder, check_target
 from fascicle.formats.brat_lines import (
@@ -26,10 +27,17 @@ from fascicle.formats.brat_lines import (
     names_an_entry,
     parse_reference,
 )
+from fascicle.formats.losses import Holds
 from fascicle.formats.report import WriteReport
 from fascicle.formats.source import STDIN
 from fascicle.formats.tree import suffix_of
 
+_PARTLY: Final = frozenset({"links", "link-names", "attributes"})
+HOLDS: Final = Holds(
+    format="brat",
+    fields=_PARTLY | {"ids", "text-between-words", "mentions", "discontinuous", "nested", "link-ontologies"},
+    partly=_PARTLY,
+)
 _ANN: Final = ".ann"
 _MARK: Final = "\ufeff"
 _LONGEST_NAME: Final = 255  # bytes; what file systems allow
@@ -38,6 +46,9 @@ _MODE: Final = 0o100644 << 16
 _UNIX: Final = 3
 _NOT_A_WORD: Final = re.compile(r"[\s\x00-\x1f\x7f-\x9f]")
 _ENDS_LINE: Final = re.compile(r"[\n\r\0]")
+
+
+Files = tuple[tuple[str, bytes], ...]
 
 
 def is_zip_name(path: str) -> bool:
@@ -63,57 +74,65 @@ def check_place(path: str, *, overwrite: bool) -> None:
     check_folder(Path(path), kind="brat", overwrite=overwrite)
 
 
-def write_zip(documents: Iterable[Document], stream: BinaryIO, report: WriteReport) -> None:
-    """Writes documents into a zip; see `write_to_folder`."""
+@contextmanager
+def into_zip(stream: BinaryIO) -> Iterator[Callable[[Files], None]]:
+    """Gives the function that puts the files of one document into a zip."""
     with zipfile.ZipFile(stream, "w") as archive:
-        for name, content in _files(documents, report):
-            info = zipfile.ZipInfo(name, date_time=_DATE)
-            info.compress_type, info.external_attr, info.create_system = zipfile.ZIP_DEFLATED, _MODE, _UNIX
-            archive.writestr(info, content)
+
+        def put(files: Files) -> None:
+            for name, content in files:
+                info = zipfile.ZipInfo(name, date_time=_DATE)
+                info.compress_type, info.external_attr, info.create_system = zipfile.ZIP_DEFLATED, _MODE, _UNIX
+                archive.writestr(info, content)
+
+        yield put
 
 
-def write_to_folder(documents: Iterable[Document], folder: Path, report: WriteReport) -> None:
-    """Writes documents into a folder, two files each.
+def into_folder(folder: Path) -> Callable[[Files], None]:
+    """Gives the function that puts the files of one document into an empty folder.
 
-    Links become N lines, attributes A lines, those named ``AnnotatorNotes`` notes. Counted as lost are scores, sources
-    other than gold, links and attributes that a line cannot hold, and a NUL in the text (a blank stands for it). A
-    mention that two sources have is written once. A text that begins with U+FEFF gets another one in front, since
-    readers take the first for a byte order mark.
-
-    Args:
-        documents: may be a stream.
-        folder: empty.
-        report: receives what was lost.
-
-    Raises:
-        InputError: two documents of one id, an id that cannot name a file, or a type that a line cannot hold.
+    It raises an `InputError` where the file system does not tell two ids apart; nothing of the second is written.
     """
-    for name, content in _files(documents, report):
-        try:
-            with (folder / name).open("xb") as stream:
-                stream.write(content)
-        except FileExistsError:
-            raise InputError(
-                f"two documents would both be in the file {name!r}, since this file system does not tell their ids "
-                "apart; write a .zip"
-            ) from None
+
+    def put(files: Files) -> None:
+        for name, content in files:
+            try:
+                with (folder / name).open("xb") as stream:
+                    stream.write(content)
+            except FileExistsError:
+                raise InputError(
+                    f"two documents would both be in the file {name!r}, since this file system does not tell their ids "
+                    "apart; write a .zip"
+                ) from None
+
+    return put
 
 
-def _files(documents: Iterable[Document], report: WriteReport) -> Iterator[tuple[str, bytes]]:
-    """Name and content of each file."""
+def encoder() -> Callable[[Document, WriteReport], Files]:
+    """Gives the function that makes the two files of a document.
+
+    Links become N lines, attributes A lines, those named ``AnnotatorNotes`` notes. Counted as lost are links and
+    attributes that a line cannot hold, and NUL in the text (a blank is written for it). A text that begins with U+FEFF
+    gets another one in front, since readers take the first for a byte order mark.
+
+    It raises an `InputError` for two documents of one id, an id that cannot name a file, or a type that a line cannot
+    hold.
+    """
     names: set[str] = set()
-    for document in documents:
+
+    def encode(document: Document, report: WriteReport) -> Files:
         name = _name(document)
         if name in names:
             raise InputError(f"two documents have the id {document.id!r}, which names their files; rename one of them")
-        names.add(name)
         text = document.text.replace("\0", " ")
-        if text != document.text:
-            report.lose("nul", document)
-        yield name + TEXT, (_MARK + text if text.startswith(_MARK) else text).encode()
-        lines = _lines(document, text, report)
-        yield name + _ANN, "".join(f"{line}\n" for line in lines).encode()
-        report.documents += 1
+        if nul := document.text.count("\0"):
+            report.lose("nul", document, count=nul)
+        content = (_MARK + text if text.startswith(_MARK) else text).encode()
+        lines = "".join(f"{line}\n" for line in _lines(document, text, report)).encode()
+        names.add(name)
+        return ((name + TEXT, content), (name + _ANN, lines))
+
+    return encode
 
 
 def _name(document: Document) -> str:
@@ -124,23 +143,15 @@ def _name(document: Document) -> str:
         raise InputError(f"the id {document.id!r} is not Unicode, so it cannot name a file; rename it") from None
     if not name or length > _LONGEST_NAME:
         raise InputError(
-            f"the id {document.id!r} cannot name a file: it needs 1 to {_LONGEST_NAME - len(TEXT)} bytes, and has "
-            f"{length - len(TEXT)}; rename it"
+            f"the id {document.id!r} cannot name a file: it needs 1 to "
+            f"{counted(_LONGEST_NAME - len(TEXT), 'byte')}, and has {length - len(TEXT)}; rename it"
         )
     return name
 
 
 def _lines(document: Document, text: str, report: WriteReport) -> Iterator[str]:
     numbers: defaultdict[str, Iterator[int]] = defaultdict(lambda: count(1))
-    written: set[tuple[str, Fragments]] = set()
     for mention in document.mentions:
-        if (mention.type, mention.spans) in written:
-            report.lose("second-source", document, mention)
-            continue
-        written.add((mention.type, mention.spans))
-        for code, lost in (("scores", mention.score is not None), ("sources", mention.source != GOLD)):
-            if lost:
-                report.lose(code, document, mention)
         report.mentions += 1
         target = f"T{next(numbers['T'])}"
         spans = ";".join(f"{start} {end}" for start, end in mention.spans)
@@ -167,9 +178,8 @@ def _links(mention: Mention, target: str, document: Document, report: WriteRepor
             report.lose("links", document, mention)
             continue
         named = not (_ENDS_LINE.search(link.name) or "\t" in link.name)
-        for code, lost in (("link-scores", link.score is not None), ("link-names", not named)):
-            if lost:
-                report.lose(code, document, mention)
+        if not named:
+            report.lose("link-names", document, mention)
         yield "N", f"{REFERENCE} {target} {format_reference(link)}\t{link.name if named else ''}"
 
 

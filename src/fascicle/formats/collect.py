@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from fascicle.core.document import Document, Event, Link, Mention, MentionKey
 from fascicle.core.spans import Fragments, Span, check_fragments
+from fascicle.core.wording import counted
 
 TokenMention = tuple[Sequence[Span], str]
 
@@ -50,7 +51,9 @@ class MentionCollector:
         """
         fragments = tuple(sorted(spans))
         if not self._inside(fragments):
-            self.drop(f"a mention of type {kind!r} at {fragments} is not in a text of {len(self._text)} characters")
+            self.drop(
+                f"a mention of type {kind!r} at {fragments} is not in a text of {counted(len(self._text), 'character')}"
+            )
             return
         mention = Mention(fragments, kind, links=links, attributes=attributes)
         if expected is not None and len(fragments) == 1 and mention.text(self._text) != expected:
@@ -107,7 +110,9 @@ def joined_document(
         if all(0 <= start < end <= len(words) for start, end in ranges):
             collector.add([(words[start][0], words[end - 1][1]) for start, end in ranges], kind)
         else:
-            collector.drop(f"a mention of type {kind!r} at tokens {tuple(ranges)} is not in {len(words)} tokens")
+            collector.drop(
+                f"a mention of type {kind!r} at tokens {tuple(ranges)} is not in {counted(len(words), 'token')}"
+            )
     return Document(
         id=identifier,
         text=text,

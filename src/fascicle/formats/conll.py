@@ -6,17 +6,19 @@ one it was. The text of a document is its tokens joined by one space, also acros
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import BinaryIO, Final
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
 
 from fascicle.core.document import Document, Event
 from fascicle.core.tags import TagCensus, decode_tags, is_tag, split_tag
-from fascicle.errors import FormatError, UsageError
+from fascicle.core.wording import counted
+from fascicle.errors import FormatError, InputError, UsageError
 from fascicle.formats.collect import TokenMention, joined_document
-from fascicle.formats.conll_write import ConllWriteOptions, write_documents
-from fascicle.formats.report import ReadReport, WriteReport
-from fascicle.formats.source import MAX_LINE, STDIN, Source, lines, open_bytes
+from fascicle.formats.encodings import by_mark
+from fascicle.formats.grouping import sound
+from fascicle.formats.report import ReadReport
+from fascicle.formats.source import MAX_LINE, STDIN, Line, Source, lines_or_errors, open_bytes, text_of
 
 STEP: Final = "conll"
 DOCUMENTS: Final = ("auto", "sentence", "file", "docstart")
@@ -86,7 +88,7 @@ def read(source: Source, options: ConllOptions, report: ReadReport) -> Iterator[
     Args:
         source: the file.
         options: columns, and what is a document.
-        report: receives the census of the tags.
+        report: receives the census of the tags. A bad row costs the document that it is in.
 
     Raises:
         FormatError: a line without a tag column, or with a tag of no scheme.
@@ -96,25 +98,19 @@ def read(source: Source, options: ConllOptions, report: ReadReport) -> Iterator[
     parser = _Parser(source, options)
     for number, block in enumerate(_documents(parser.sentences(), mode), 1):
         identifier = source.name if mode == "file" else f"{source.name}:{number}"
-        document = _document(identifier, block, census, unbroken=not parser.breaks)
-        events = (*parser.repairs(), *(parser.notes() if number == 1 else ()))
-        yield document.with_events(*events) if events else document
+        with report.aside.one():
+            document = _document(identifier, sound(block), census, unbroken=not parser.breaks)
+            events = (*parser.repairs(), *(parser.notes() if number == 1 else ()))
+            yield document.with_events(*events) if events else document
 
 
-def write(documents: Iterable[Document], stream: BinaryIO, options: ConllWriteOptions, report: WriteReport) -> None:
-    """Writes documents as TAB-separated IOB2, see `fascicle.formats.conll_write`.
-
-    Raises:
-        InputError: a document without words, or a word or type that a line cannot hold.
-    """
-    write_documents(documents, stream, options, report)
-
-
+_Row = tuple[str, list[str]]  # token; its tag in each layer
 _Sentence = tuple[list[str], list[list[str]]]  # tokens; for each layer its tags
+_Given = _Sentence | InputError | None
 
 
 class _Parser:
-    """Turns lines into sentences; a ``None`` stands for a ``-DOCSTART-`` line."""
+    """Turns lines into sentences; ``None`` stands for a ``-DOCSTART-`` line, an error for a sentence with a bad row."""
 
     def __init__(self, source: Source, options: ConllOptions) -> None:
         self._source = source
@@ -126,34 +122,41 @@ class _Parser:
         self._missing = 0
         self.breaks = 0
 
-    def sentences(self) -> Iterator[_Sentence | None]:
-        rows: list[tuple[str, list[str]]] = []
-        for number, line in lines(self._source):
-            bare = line.strip(" \t")
-            if bare and not bare.startswith(_MARK):
-                if not (self._options.comment and line.startswith(self._options.comment)):
-                    rows.append(self._row(line, number))
+    def sentences(self) -> Iterator[_Given]:
+        rows: list[_Row] = []
+        broken: FormatError | None = None
+        for number, line in lines_or_errors(self._source):
+            bare = line.strip(" \t") if isinstance(line, str) else ""
+            if isinstance(line, FormatError) or (bare and not bare.startswith(_MARK)):
+                if broken is None and not self._is_comment(line):
+                    try:
+                        rows.append(self._row(text_of(line), number))
+                    except FormatError as error:
+                        broken = error
                 continue
-            if rows:
+            if rows or broken:
                 self.breaks += 1
-                yield _transposed(rows)
-                rows = []
+                yield broken or _transposed(rows)
+                rows, broken = [], None
             if bare:
                 self.breaks += 1
                 yield None
-        if rows:
-            yield _transposed(rows)
+        if rows or broken:
+            yield broken or _transposed(rows)
 
-    def _row(self, line: str, number: int) -> tuple[str, list[str]]:
-        if self._tab is None:
-            self._tab = "\t" in line
+    def _is_comment(self, line: Line) -> bool:
+        mark = self._options.comment
+        return bool(mark) and isinstance(line, str) and line.startswith(mark)
+
+    def _row(self, line: str, number: int) -> _Row:
+        by_tab = self._tab if self._tab is not None else "\t" in line
         # str.split() would also split at the other spaces of Unicode, which may stand in tokens.
-        columns = line.split("\t") if self._tab else [part for part in line.split(" ") if part]
+        columns = line.split("\t") if by_tab else [part for part in line.split(" ") if part]
         try:
             token, tags = self._chosen(columns)
         except IndexError:
             if not line.startswith(" ") or len(columns) != 1:
-                raise self._error(number, self._columns_message(columns)) from None
+                raise self._error(number, self._columns_message(columns, by_tab=by_tab)) from None
             token, tags = self._chosen(["", *columns])
         try:
             for tag in tags:
@@ -162,6 +165,7 @@ class _Parser:
                     self._known.add(tag)
         except ValueError as error:
             raise self._error(number, f"{error}; say which column holds the tags, if it is not this one") from None
+        self._tab = by_tab
         self._watch(columns)
         self._missing += not token
         return token or _LOST, tags
@@ -179,10 +183,10 @@ class _Parser:
             raise IndexError
         return columns[token_at], [columns[at] for at in tags_at]
 
-    def _columns_message(self, columns: list[str]) -> str:
+    def _columns_message(self, columns: list[str], *, by_tab: bool) -> str:
         wanted = self._options.tag_columns
         places = "any other column" if wanted is None else ", ".join(map(str, wanted))
-        separator = "TAB" if self._tab else "blank"
+        separator = "TAB" if by_tab else "blank"
         return (
             f"found {len(columns)} {separator}-separated column(s), but the token is expected in column "
             f"{self._options.token_column} and a tag in {places} (from 0; -1 is the last)"
@@ -219,7 +223,7 @@ class _Parser:
         return FormatError(f"{self._source.path}:{number}: {message}")
 
 
-def _transposed(rows: list[tuple[str, list[str]]]) -> _Sentence:
+def _transposed(rows: list[_Row]) -> _Sentence:
     layers = max(len(tags) for _, tags in rows)
     columns = [[tags[at] if at < len(tags) else "O" for _, tags in rows] for at in range(layers)]
     return [token for token, _ in rows], columns
@@ -231,28 +235,35 @@ def _mode(source: Source, options: ConllOptions) -> str:
     if source.path == STDIN:
         raise UsageError("standard input is read once; say what is a document: documents = sentence, file or docstart")
     marks = 0
-    for is_mark in _marks(source):
-        marks += is_mark
-        if marks > 1:
-            return "docstart"
+    try:
+        for is_mark in _marks(source):
+            marks += is_mark
+            if marks > 1:
+                return "docstart"
+    except FormatError:
+        pass  # the reading proper comes to the same place, and gives out what is before it
     return "sentence"
 
 
 def _marks(source: Source) -> Iterator[bool]:
-    if not source.is_utf8:
-        yield from (line.startswith(_MARK) for _, line in lines(source))
-        return
     mark = _MARK.encode()
     with open_bytes(source.path) as stream:  # bytes are faster; the reading proper decodes and checks them
-        while line := stream.readline(MAX_LINE):
-            yield mark in line[: len(mark) + 3]  # a byte order mark may come before it
+        line = stream.readline(MAX_LINE)
+        if source.is_utf8 and not by_mark(line):
+            while line:
+                for part in line.split(b"\r"):
+                    yield mark in part[: len(mark) + 3]  # a byte order mark may come before it
+                line = stream.readline(MAX_LINE)
+            return
+    quiet = replace(source, told=None)
+    yield from (isinstance(line, str) and line.startswith(_MARK) for _, line in lines_or_errors(quiet))
 
 
-def _documents(sentences: Iterator[_Sentence | None], mode: str) -> Iterator[list[_Sentence]]:
+def _documents(sentences: Iterator[_Given], mode: str) -> Iterator[list[_Sentence | InputError]]:
     if mode == "sentence":
         yield from ([sentence] for sentence in sentences if sentence is not None)
         return
-    block: list[_Sentence] = []
+    block: list[_Sentence | InputError] = []
     for sentence in sentences:
         if sentence is not None:
             block.append(sentence)
@@ -277,5 +288,5 @@ def _document(identifier: str, block: Sequence[_Sentence], census: TagCensus, *,
     )
     if not stream:
         return document
-    message = f"{first} tokens without one blank line: the source did not mark sentences"
+    message = f"{counted(first, 'token')} without one blank line: the source did not mark sentences"
     return document.with_events(Event(step=STEP, kind="note", code="no-sentence-breaks", message=message))

@@ -3,15 +3,24 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise
-from typing import BinaryIO
+from typing import Final
 
 from fascicle.core.document import Document, Mention
 from fascicle.core.spans import Span
 from fascicle.errors import InputError, UsageError
+from fascicle.formats.losses import Holds
 from fascicle.formats.report import WriteReport
+from fascicle.formats.writing import checked_name
+
+HOLDS: Final = Holds(
+    format="CoNLL",
+    fields=frozenset({"sentences", "words", "mentions", "nested"}),
+    partly=frozenset({"sentences", "nested"}),
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,26 +41,29 @@ class ConllWriteOptions:
             raise UsageError(f"layers = {self.layers} is not allowed; give 1 or more")
 
 
-def write_documents(
-    documents: Iterable[Document], stream: BinaryIO, options: ConllWriteOptions, report: WriteReport
-) -> None:
-    """Writes documents, and counts in the report what the format cannot hold.
+def encoder(options: ConllWriteOptions) -> Callable[[Document, WriteReport], bytes]:
+    """Gives the function that makes the lines of one document.
 
-    Lost are ids, text between words, and mentions that are discontinuous, that do not begin and end with a word, that
-    reach across sentences, or that find no layer.
-
-    Raises:
-        InputError: a document without words, or a word or type that a line cannot hold.
+    It counts mentions that do not begin and end with a word, that reach across sentences, or that find no layer. It
+    raises an `InputError` for a document without words, or with a word or a type that a line cannot hold.
     """
-    for document in documents:
-        if options.docstart:
-            stream.write("\t".join(["-DOCSTART-", *["O"] * options.layers]).encode() + b"\n\n")
-        rows = _tags(document, options, report)
-        for sentence in _sentences(document):
-            for at in sentence:
-                stream.write("\t".join([_token(document, at), *(layer[at] for layer in rows)]).encode() + b"\n")
-            stream.write(b"\n")
-        report.documents += 1
+    return partial(_encoded, options=options)
+
+
+def _encoded(document: Document, report: WriteReport, *, options: ConllWriteOptions) -> bytes:
+    rows = _tags(document, options, report)
+    if not document.words:
+        report.lose("empty-documents", document)
+    parts = ["\t".join(["-DOCSTART-", *["O"] * options.layers]) + "\n\n"] if options.docstart else []
+    if not options.docstart:
+        report.lose("document-borders", document)
+    sentences = list(_sentences(document))
+    if document.sentences and _ranges(document, sentences) != document.sentences:
+        report.lose("sentences", document)
+    for sentence in sentences:
+        parts += ["\t".join([_token(document, at), *(layer[at] for layer in rows)]) + "\n" for at in sentence]
+        parts.append("\n")
+    return "".join(parts).encode()
 
 
 def _tags(document: Document, options: ConllWriteOptions, report: WriteReport) -> list[list[str]]:
@@ -63,6 +75,7 @@ def _tags(document: Document, options: ConllWriteOptions, report: WriteReport) -
     sentence_of = {at: number for number, sentence in enumerate(_sentences(document)) for at in sentence}
     layers = [["O"] * len(words) for _ in range(options.layers)]
     for mention in document.mentions:
+        checked_name(mention.type, what=f"the type of a mention of document {document.id!r},", trimmed=False)
         loss = _place(mention, starts, ends, sentence_of, layers)
         if loss:
             report.lose(loss, document, mention)
@@ -79,10 +92,6 @@ def _place(
     layers: list[list[str]],
 ) -> str:
     """Writes the tags of one mention; returns why it cannot be written, or nothing."""
-    if any(sign in mention.type for sign in "\t\r\n"):
-        raise InputError(f"the type {mention.type!r} holds a TAB or a line break, which CoNLL cannot hold; rename it")
-    if len(mention.spans) > 1:
-        return "discontinuous"
     start, end = starts.get(mention.start), ends.get(mention.end)
     if start is None or end is None:
         return "not-on-words"
@@ -104,6 +113,12 @@ def _token(document: Document, at: int) -> str:
             "words may not hold TAB, line breaks or nothing but blanks, nor be -DOCSTART-"
         )
     return token
+
+
+def _ranges(document: Document, sentences: list[range]) -> tuple[Span, ...]:
+    """The sentences that a reader finds: each from its first to its last word."""
+    words: tuple[Span, ...] = document.words or ()
+    return tuple((words[at.start][0], words[at.stop - 1][1]) for at in sentences if at)
 
 
 def _sentences(document: Document) -> Iterator[range]:

@@ -6,17 +6,22 @@ import io
 import re
 import sys
 import zlib
+from collections.abc import Collection, Sequence
+from itertools import dropwhile, islice
 from pathlib import Path
-from typing import Final
+from typing import BinaryIO, Final
 
 import msgspec
 
 from fascicle.core.tags import is_tag
 from fascicle.errors import FormatError, InputError
 from fascicle.formats.brat_lines import ANNOTATIONS, SUFFIXES, TEXT
+from fascicle.formats.encodings import AUTO, head_text
+from fascicle.formats.foreign import binary_kind, markup_kind, package_kind
 from fascicle.formats.pipes import refuse_pipe
-from fascicle.formats.predictions import HEADER, columns_of
-from fascicle.formats.source import GZIP, MAX_LINE, STDIN, open_bytes
+from fascicle.formats.predictions import columns_of
+from fascicle.formats.source import GZIP, MAX_LINE, STDIN, Source, open_bytes, suffix
+from fascicle.formats.tables import HEADER
 from fascicle.formats.tree import archive_of, has_suffix_below, open_tree, suffix_of
 
 _PEEK: Final = 64 * 1024
@@ -25,6 +30,13 @@ _ENOUGH_ROWS: Final = 10  # of a file that calls itself text: one line of text m
 _DEPTH: Final = 3  # folders below a folder in which annotation is looked for
 _PUBTATOR: Final = re.compile(r"[^|\t\n]+\|t\|")
 _OBJECT: Final = re.compile(r'\s*\{\s*"(?:[^"\\]|\\.)*"\s*:')
+_ENDS: Final = re.compile(r"\r+\n|\n|\r")
+_CUT_OFF: Final = re.compile(r'\{"fascicle_predictions":')
+_PREDICTIONS: Final = "fascicle_predictions"
+_NATIVE: Final = "fascicle"
+_RECORDS: Final = 20  # that are tried
+_OBJECTS: Final = msgspec.json.Decoder(dict[str, msgspec.Raw])
+_MARKUP: Final = 4096
 _SUFFIXES: Final = {
     ".txt": "plain",
     ".text": "plain",
@@ -71,24 +83,42 @@ def detect(path: str) -> str:
     if suffix(path) in ANNOTATIONS and Path(path).is_file():
         return "brat"
     with open_bytes(path) as stream:
-        head = stream.read(_PEEK)
-        if b"\n" not in head and head.removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"{"):
-            head += stream.readline(MAX_LINE)  # native records have their version at the end
-    found = _by_content(head, path) or _SUFFIXES.get(suffix(path), "")
+        head, is_whole = _head(stream)
+    if kind := binary_kind(head) or markup_kind(head_text(head[:_MARKUP]), suffix(path)):
+        raise FormatError(f"{path} is {kind}")
+    found = _by_content(_lines(head, is_whole=is_whole), path) or _SUFFIXES.get(suffix(path), "")
     if not found and not head:
         raise InputError(f"{path} is empty")
     if not found:
         raise FormatError(
-            f"the format of {path} cannot be told; name it with --format, one of {_NAMES}; a TSV of predictions "
+            f"the format of {path} cannot be told; name it with format=NAME, one of {_NAMES}; a TSV of predictions "
             f"begins with the header {' '.join(HEADER)} (TAB-separated, in any order; the score may be left out)"
         )
     return found
 
 
-def suffix(path: str) -> str:
-    """The suffix of a file in lower case, without ``.gz``."""
-    name = path.lower().removesuffix(".gz")
-    return Path(name).suffix
+def prediction_kind(path: str, encoding: str = AUTO) -> str:
+    """Tells a prediction file from documents.
+
+    Args:
+        path: a file, gzip or not; anything else is no prediction file.
+        encoding: of the file.
+
+    Returns:
+        ``"tsv"`` for the header of a TSV of predictions, ``"predictions"`` for JSON Lines of them, wherever in its
+        object the key stands, else the empty string, as for what cannot be read.
+    """
+    if not Path(path).is_file():
+        return ""
+    try:
+        with open_bytes(path) as stream:
+            head, is_whole = _head(stream)
+    except InputError:
+        return ""  # whoever reads the file says what is wrong with it
+    lines = _lines(head, is_whole=is_whole, codec=Source(path=path, encoding=encoding).codec)
+    if columns_of(_first(lines)):
+        return "tsv"
+    return "predictions" if _PREDICTIONS in _keys(lines) else ""
 
 
 def by_suffix(path: str) -> str:
@@ -106,6 +136,8 @@ def _of_archive(path: str) -> str:
     with open_tree(path, suffixes=SUFFIXES) as tree:
         if any(suffix_of(name) in ANNOTATIONS for name in tree.names):
             return "brat"
+        if kind := package_kind(tree.others):
+            raise FormatError(f"{path} is {kind}")
     raise FormatError(f"{path} holds no brat annotation ({', '.join(ANNOTATIONS)}); unpack it, and name what is in it")
 
 
@@ -118,38 +150,61 @@ def _of_stdin() -> str:
             head = zlib.decompressobj(wbits=31).decompress(head, _PEEK)
         except zlib.error:
             return "plain"  # the reader says what is wrong with it
-    content = head.removeprefix(b"\xef\xbb\xbf").lstrip()
-    line, ended, _ = content.decode("utf-8", errors="replace").partition("\n")
-    if not _OBJECT.match(line) or (ended and not _json(line, fallback="")):
+    if kind := markup_kind(head_text(head[:_MARKUP]), ""):
+        raise FormatError(f"standard input is {kind}")
+    lines = list(dropwhile(lambda line: not line.strip(), _lines(head, is_whole=True)))
+    if not lines or not _OBJECT.match(lines[0]) or (len(lines) > 1 and not _keys(lines)):
         return "plain"
-    return _by_content(content, STDIN)
+    return _by_content(lines, STDIN)
 
 
-def _by_content(head: bytes, path: str) -> str:
-    text = head.removeprefix(b"\xef\xbb\xbf").decode("utf-8", errors="replace")
-    lines = [line.rstrip("\r") for line in text.split("\n")]
-    if len(head) == _PEEK and len(lines) > 1:
-        lines = lines[:-1]  # cut off
-    first = next((line for line in lines if line.strip(" \t")), "")
-    if columns_of(first) or re.match(r'\{"fascicle_predictions":|\{.*"fascicle_predictions":', first):
+def _head(stream: BinaryIO) -> tuple[bytes, bool]:
+    """The beginning of a file, of which a JSON record is read to its end, and whether it is the whole file."""
+    head = stream.read(_PEEK)
+    if len(head) < _PEEK:
+        return head, True
+    if _is_json(head_text(head)):
+        head += stream.readline(MAX_LINE)  # native records and predictions have their version at the end
+    return head, False
+
+
+def _is_json(text: str) -> bool:
+    return text.lstrip().startswith("{")
+
+
+def _lines(head: bytes, *, is_whole: bool, codec: str = "utf-8") -> list[str]:
+    """The lines of the beginning of a file; one that is cut off is left out, unless it is the only one."""
+    lines = _ENDS.split(head_text(head, codec=codec))
+    return lines[:-1] if len(lines) > 1 and not is_whole and not head.endswith(b"\n") else lines
+
+
+def _first(lines: Sequence[str]) -> str:
+    return next((line for line in lines if line.strip(" \t")), "")
+
+
+def _keys(lines: Sequence[str]) -> Collection[str]:
+    """The keys of the first record that can be read; one or the other of those before it may be damaged."""
+    for line in islice(filter(str.strip, lines), _RECORDS):
+        try:
+            return _OBJECTS.decode(line)
+        except (msgspec.MsgspecError, ValueError, RecursionError):
+            continue
+    return ()
+
+
+def _by_content(lines: Sequence[str], path: str) -> str:
+    first, keys = _first(lines), _keys(lines)
+    if columns_of(first) or _PREDICTIONS in keys or _CUT_OFF.match(first):
         raise FormatError(f"{path} is a prediction file, which holds no text; give a file of documents")
     is_text = by_suffix(path) == "plain"
-    if first.lstrip()[:1] == "{" or (first.lstrip()[:1] == "[" and suffix(path) in (".json", ".jsonl")):
-        return _json(first, fallback="" if is_text else "jsonl")
+    if _is_json(first) or keys or (first.lstrip()[:1] == "[" and suffix(path) in (".json", ".jsonl")):
+        return "native" if _NATIVE in keys else "jsonl" if keys or not is_text else ""
     if _PUBTATOR.match(first):
         return "pubtator"
     return "conll" if _all_tagged(lines[:_ROWS], strict=is_text) else ""
 
 
-def _json(first: str, *, fallback: str) -> str:
-    try:
-        record = msgspec.json.decode(first)
-    except (msgspec.MsgspecError, RecursionError):
-        return fallback  # cut off, or one array over many lines; a broken line is the reader's to explain
-    return "native" if isinstance(record, dict) and "fascicle" in record else "jsonl"
-
-
-def _all_tagged(lines: list[str], *, strict: bool) -> bool:
+def _all_tagged(lines: Sequence[str], *, strict: bool) -> bool:
     rows = [line for line in lines if line.strip(" \t") and not line.startswith(("-DOCSTART-", "#"))]
     columns = [row.replace("\t", " ").rstrip(" ").split(" ") for row in rows]
     if strict and (len(rows) < _ENOUGH_ROWS or len({len(row) for row in columns}) > 1):

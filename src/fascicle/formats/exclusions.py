@@ -18,6 +18,7 @@ from typing import Final
 
 import msgspec
 
+from fascicle.core.wording import counted
 from fascicle.errors import FormatError
 from fascicle.formats.atomic import output
 from fascicle.formats.source import Source, lines
@@ -114,7 +115,7 @@ def _columns(row: Exclusion) -> Iterator[str]:
 
 def _exclusion(columns: list[str], place: str) -> Exclusion:
     if len(columns) != len(HEADER):
-        raise FormatError(f"{place}: {len(columns)} columns; allowed are the {len(HEADER)} of the header")
+        raise FormatError(f"{place}: {counted(len(columns), 'column')}; allowed are the {len(HEADER)} of the header")
     values = {name: re.sub(r"\\.", _meant, value) for name, value in zip(HEADER, columns, strict=True)}
     similarity = values.pop("similarity")
     if not _SHA256.fullmatch(values["sha256"]):

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from itertools import chain
 from typing import Any, Final
 
-from fascicle.core.document import Document
+from fascicle.core.document import Document, Event
 from fascicle.core.spans import Span
 from fascicle.core.tags import TagCensus, decode_tags
 from fascicle.errors import FormatError
@@ -24,11 +24,12 @@ _RawMention = tuple[tuple[Span, ...], str, str | None]
 class Record:
     """One JSON object with its shape; every method names the place in its errors."""
 
-    def __init__(self, value: dict[str, Any], shape: JsonShape, place: str) -> None:
-        """Holds the object as it was read."""
+    def __init__(self, value: dict[str, Any], shape: JsonShape, place: str, *, events: tuple[Event, ...] = ()) -> None:
+        """Holds the object as it was read, and what is to be said of it."""
         self.value = value
         self.shape = shape
         self.place = place
+        self.events = events
 
     @property
     def group(self) -> Any:
@@ -94,13 +95,14 @@ class Record:
         shape = self.shape
         return self.error(
             f"the mention {str(entity)[:80]} cannot be read; allowed is an object with {shape.start!r}, {shape.end!r} "
-            f"(integers) and {shape.type!r} (a string), or a list [start, end, type]"
+            f"(integers) and {shape.type!r} (a string), or a list [start, end, type]; other names can be given, for "
+            "example --field type=kind"
         )
 
     def meta(self) -> dict[str, str]:
         """The other fields that are a short string or a number."""
         shape = self.shape
-        used = {shape.tokens, shape.text, shape.id, shape.group, shape.entities, shape.tags, shape.sentences, "text"}
+        used = shape.fields | {"text"}
         return {
             name: str(value)
             for name, value in self.value.items()
@@ -128,9 +130,13 @@ def document_of(records: Sequence[Record], source: Source, number: int, report: 
     identifier = first.identifier or f"{source.name}:{number}"
     meta = first.meta() if len(records) == 1 else {}
     try:
-        if first.shape.tokens:
-            return _of_tokens(records, identifier, meta, source, report)
-        return _of_text(first, identifier, meta)
+        made = (
+            _of_tokens(records, identifier, meta, source, report)
+            if first.shape.tokens
+            else _of_text(first, identifier, meta)
+        )
+        events = tuple(event for record in records for event in record.events)
+        return made.with_events(*events) if events else made
     except ValueError as error:
         raise first.error(str(error)) from None
 

@@ -3,19 +3,31 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
-from typing import Any, BinaryIO, Final
+from itertools import islice
+from typing import Any, Final
 
 import msgspec
 
 from fascicle.core.document import Document, Mention
-from fascicle.errors import FormatError, UsageError
+from fascicle.errors import FormatError, InputError, UsageError
+from fascicle.formats.encodings import head_text
+from fascicle.formats.grouping import grouped, sound
 from fascicle.formats.json_record import Record, document_of
+from fascicle.formats.json_shape import Shapes
+from fascicle.formats.losses import Holds
 from fascicle.formats.report import ReadReport, WriteReport
-from fascicle.formats.shapes import SHAPES, JsonShape, adjusted, detect_shape
-from fascicle.formats.source import STDIN, Source, lines, open_bytes, whole_text
+from fascicle.formats.shapes import SHAPES, JsonShape, adjusted
+from fascicle.formats.source import STDIN, Source, lines, lines_or_errors, open_bytes, whole_text
 
+HOLDS: Final = Holds(
+    format="JSON records",
+    fields=frozenset({"ids", "text-between-words", "sentences", "mentions", "discontinuous", "nested"}),
+    partly=frozenset({"ids"}),
+)
+_ANSWER: Final = "answer"
+_ACCEPTED: Final = "accept"
 _DECODER: Final = msgspec.json.Decoder()
 _ENCODER: Final = msgspec.json.Encoder()
 
@@ -25,7 +37,7 @@ class JsonlOptions:
     """How to read JSON records.
 
     Attributes:
-        shape: a name of `SHAPES`, or ``"auto"``: told by the fields of the first record.
+        shape: a name of `SHAPES`, or ``"auto"``: told by the fields of each record.
         fields: changes to the shape, as ``(attribute of JsonShape, value)``.
         where: ``(field, value)``; only records that have all these values are read.
     """
@@ -47,93 +59,93 @@ def read(source: Source, options: JsonlOptions, report: ReadReport) -> Iterator[
     """Streams the documents of a JSON file.
 
     Text made of tokens is the tokens joined by one space. Ids come from the id field of the shape, or are numbered
-    ``<name>:1`` and so on. Other fields that are a short string or a number go to ``meta``.
+    ``<name>:1`` and so on. Other fields that are a short string or a number go to ``meta``. A field that looks like
+    annotation and that the shape does not read is never passed over: its record is refused. A text without annotation
+    among annotated ones is a document without mentions, with an event.
 
     Args:
         source: the file.
         options: shape, and which records.
-        report: receives the name of the shape, and the census of the tags if the records have tags.
+        report: receives the name of the shape, and the census of the tags if the records have tags. A bad record costs
+            the document that it belongs to, and what is no record itself alone.
 
     Raises:
-        FormatError: not JSON, an unknown shape, or a record that lacks a field of the shape.
+        FormatError: not JSON, an unknown shape, a record that lacks a field of the shape, or annotation that would not
+            be read.
     """
-    for number, group in enumerate(_grouped(_chosen(source, options, report)), 1):
-        yield document_of(group, source, number, report)
+    for number, group in enumerate(grouped(_chosen(source, options, report), _group), 1):
+        with report.aside.one():
+            yield document_of(sound(group), source, number, report)
 
 
-def write(documents: Iterable[Document], stream: BinaryIO, options: None, report: WriteReport) -> None:
-    """Writes ``{id, text, sentences, entities: [{start, end, type}]}``, one object per line.
+def encode(document: Document, report: WriteReport) -> bytes:
+    """Makes ``{id, text, sentences, entities: [{start, end, type, text}]}``, one object on a line.
 
-    Offsets are code points, ends exclusive; a discontinuous mention has ``spans`` too. Words, links, scores, sources
-    and events are not written (the native format holds them).
+    Offsets are code points, ends exclusive; a discontinuous mention has ``spans`` too.
     """
-    for document in documents:
-        record: dict[str, Any] = {"id": document.id, "text": document.text}
-        if document.sentences is not None:
-            record["sentences"] = document.sentences
-        record["entities"] = [_entity(mention) for mention in document.mentions]
-        stream.write(_ENCODER.encode(record) + b"\n")
-        report.documents += 1
-        report.mentions += len(document.mentions)
+    if not document.id:
+        report.lose("ids", document)  # a reader numbers documents without an id
+    record: dict[str, Any] = {"id": document.id, "text": document.text}
+    if document.sentences is not None:
+        record["sentences"] = document.sentences
+    record["entities"] = [_entity(mention, document.text) for mention in document.mentions]
+    report.mentions += len(document.mentions)
+    return _ENCODER.encode(record) + b"\n"
 
 
-def _entity(mention: Mention) -> dict[str, Any]:
+def _entity(mention: Mention, text: str) -> dict[str, Any]:
     entity: dict[str, Any] = {"start": mention.start, "end": mention.end, "type": mention.type}
+    entity["text"] = mention.text(text)
     if len(mention.spans) > 1:
         entity["spans"] = mention.spans
     return entity
 
 
-def _chosen(source: Source, options: JsonlOptions, report: ReadReport) -> Iterator[Record]:
-    shape: JsonShape | None = None
+def _chosen(source: Source, options: JsonlOptions, report: ReadReport) -> Iterator[Record | InputError]:
+    shapes = Shapes(options.shape, options.fields, report=report, path=source.path)
     for place, value in _records(source):
-        if not isinstance(value, dict):
-            raise FormatError(f"{place}: a JSON object is expected for each record, found {type(value).__name__}")
-        shape = shape or _shape(value, place, options, source, report)
-        if all(field in value and str(value[field]) == wanted for field, wanted in options.where):
-            yield Record(value, shape, place)
+        if isinstance(value, FormatError):
+            yield value
+        elif not isinstance(value, dict):
+            found = type(value).__name__
+            yield FormatError(f"{place}: a JSON object is expected for each record, found {found}")
+        elif all(field in value and str(value[field]) == wanted for field, wanted in options.where):
+            yield _record(value, place, shapes, asked=[field for field, _ in options.where])
 
 
-def _grouped(records: Iterable[Record]) -> Iterator[list[Record]]:
-    """Records of one document; one that belongs to no group is given out before the next one is read."""
-    group: list[Record] = []
-    for record in records:
-        if group and group[0].group != record.group:
-            yield group
-            group = []
-        if record.group is None:
-            yield [record]
-        else:
-            group.append(record)
-    if group:
-        yield group
+def _record(value: dict[str, Any], place: str, shapes: Shapes, *, asked: Collection[str]) -> Record | InputError:
+    try:
+        shape, events = shapes.of(value, place)
+        # Prodigy keeps what the annotator rejected or skipped beside what was accepted.
+        if value.get(_ANSWER, _ACCEPTED) != _ACCEPTED and _ANSWER not in asked and shape.entities:
+            raise FormatError(
+                f"{place}: the annotation of this record was not accepted ({_ANSWER} = {value[_ANSWER]!r}); read those "
+                f"that were with --where {_ANSWER}={_ACCEPTED}"
+            )
+    except FormatError as error:
+        return error
+    return Record(value, shape, place, events=events)
 
 
-def _shape(record: dict[str, Any], place: str, options: JsonlOptions, source: Source, report: ReadReport) -> JsonShape:
-    if source.path == STDIN and "fascicle" in record and options.shape == "auto" and not options.fields:
-        # Only the beginning of standard input can be seen before it is read, which this line goes beyond.
-        raise FormatError(
-            f"{place}: a native document, not another record; name its format, native, with --input-format"
-        )
-    name = options.shape if options.shape != "auto" else detect_shape(record)
-    if not name and not options.fields:
-        raise FormatError(
-            f"{place}: no known shape has the fields {', '.join(sorted(record)) or '(none)'}; "
-            f"known are {', '.join(SHAPES)}; name the fields yourself for another one"
-        )
-    report.shapes[source.path] = name or "as given"
-    return adjusted(SHAPES.get(name, JsonShape()), options.fields)
+def _group(record: Record) -> object:
+    return record.group
 
 
 def _records(source: Source) -> Iterator[tuple[str, Any]]:
+    """Each value with its place; where one cannot be read, the error."""
     if source.path != STDIN and _is_array(source):
         for number, value in enumerate(_parse(whole_text(source), source.path), 1):
             yield f"{source.path}, record {number}", value
         return
-    for number, line in lines(source):
-        if line.strip():
-            place = f"{source.path}:{number}"
-            yield place, _parse(line, place)
+    for number, line in lines_or_errors(source):
+        place = f"{source.path}:{number}"
+        if isinstance(line, FormatError):
+            yield place, line
+        elif line.strip():
+            try:
+                yield place, _parse(line, place)
+            except FormatError as error:
+                yield place, error
 
 
 def _parse(text: str, place: str) -> Any:
@@ -144,5 +156,13 @@ def _parse(text: str, place: str) -> Any:
 
 
 def _is_array(source: Source) -> bool:
+    """Whether a file is one array, and no lines of which the first is one."""
     with open_bytes(source.path) as stream:
-        return stream.read(64).removeprefix(b"\xef\xbb\xbf").lstrip()[:1] == b"["
+        if head_text(stream.read(256), codec=source.codec).lstrip()[:1] != "[":
+            return False
+    try:
+        first, *more = islice((line for _, line in lines(source) if line.strip()), 2)
+        _DECODER.decode(first)
+    except (FormatError, msgspec.MsgspecError, ValueError, RecursionError):
+        return True
+    return not more

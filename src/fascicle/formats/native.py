@@ -2,34 +2,46 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from typing import BinaryIO
+from collections.abc import Iterator
+from typing import Final
 
 from fascicle.core import codec
 from fascicle.core.document import Document
 from fascicle.errors import FormatError
+from fascicle.formats.losses import EVERYTHING, Holds
 from fascicle.formats.report import ReadReport, WriteReport
-from fascicle.formats.source import Source, lines
+from fascicle.formats.source import Line, Source, lines_or_errors, text_of
+
+HOLDS: Final = Holds(format="the native format", fields=EVERYTHING)
 
 
 def read(source: Source, options: None, report: ReadReport) -> Iterator[Document]:
     """Streams the documents of a native file; blank lines are skipped.
 
+    Args:
+        source: the file.
+        options: none.
+        report: a bad line costs one document.
+
     Raises:
         FormatError: a line that is no document of this schema.
     """
-    for number, line in lines(source):
-        if not line.strip():
+    for number, line in lines_or_errors(source):
+        if line == "" or (isinstance(line, str) and line.isspace()):
             continue
-        try:
-            yield codec.decode(line)
-        except (FormatError, RecursionError) as error:
-            raise FormatError(f"{source.path}:{number}: {error}") from None
+        with report.aside.one():
+            yield _document(line, f"{source.path}:{number}")
 
 
-def write(documents: Iterable[Document], stream: BinaryIO, options: None, report: WriteReport) -> None:
-    """Writes documents, one per line."""
-    for document in documents:
-        stream.write(codec.encode(document) + b"\n")
-        report.documents += 1
-        report.mentions += len(document.mentions)
+def _document(line: Line, place: str) -> Document:
+    text = text_of(line)
+    try:
+        return codec.decode(text)
+    except (FormatError, RecursionError) as error:
+        raise FormatError(f"{place}: {error}") from None
+
+
+def encode(document: Document, report: WriteReport) -> bytes:
+    """One document as one line; nothing is lost."""
+    report.mentions += len(document.mentions)
+    return codec.encode(document) + b"\n"

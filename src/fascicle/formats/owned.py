@@ -137,13 +137,21 @@ class Ledger:
 
     def note(self, name: str) -> None:
         """Adds one file as it is now; of two lines about one file, the later one counts."""
+        self.note_all({name: self._folder / name})
+
+    def note_all(self, files: Mapping[str, str | os.PathLike[str]]) -> None:
+        """Adds files that may still lie elsewhere.
+
+        Args:
+            files: name in the folder -> where the file is now.
+        """
         if not self._is_mine:
             return
         if not self._is_begun:  # written anew once, for its last line may be cut off, and earlier ones out of date
             _write(self._folder, self._kind, self._files)
             self._is_begun = True
         with (self._folder / RECORD).open("a", encoding="ascii") as stream:
-            stream.write(_line(name, file_facts(self._folder / name)))
+            stream.writelines(_line(name, file_facts(Path(place))) for name, place in files.items())
 
     def check(self, names: Iterable[str]) -> None:
         """Refuses to replace files that were not written by us, or that changed since.

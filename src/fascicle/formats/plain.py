@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import BinaryIO
+from typing import Final
 
 from fascicle.core.document import Document
 from fascicle.errors import InputError, UsageError
+from fascicle.formats.losses import Holds
 from fascicle.formats.report import ReadReport, WriteReport
 from fascicle.formats.source import Source, whole_text
+
+HOLDS: Final = Holds(format="plain text", fields=frozenset({"text-between-words"}))
+_MARK: Final = "\ufeff"
 
 
 def read(source: Source, options: None, report: ReadReport) -> Iterator[Document]:
@@ -27,19 +31,24 @@ def read(source: Source, options: None, report: ReadReport) -> Iterator[Document
         raise InputError(f"{source.path}: {error}") from None
 
 
-def write(documents: Iterable[Document], stream: BinaryIO, options: None, report: WriteReport) -> None:
-    """Writes the text of one document; its annotation is counted as lost.
+def encoder() -> Callable[[Document, WriteReport], bytes]:
+    """Gives the function that makes the text of the one document.
 
-    Raises:
-        UsageError: there are several documents.
+    A text that begins with U+FEFF gets another one in front, since readers take the first for a byte order mark.
+    It raises a `UsageError` for a second document.
     """
-    for document in documents:
-        if report.documents:
+    written: list[str] = []
+
+    def encode(document: Document, report: WriteReport) -> bytes:
+        if written:
             raise UsageError("a plain text file holds one document, but there are several; write jsonl or native")
-        stream.write(document.text.encode())
-        report.documents += 1
-        for mention in document.mentions:
-            report.lose("annotation", document, mention)
+        written.append(document.id)
+        text = document.text.replace("\0", " ")
+        if nul := document.text.count("\0"):
+            report.lose("nul", document, count=nul)
+        return (_MARK + text if text.startswith(_MARK) else text).encode()
+
+    return encode
 
 
 def files_of(folder: Path) -> list[Path]:

@@ -1,14 +1,16 @@
 """Prediction files: who said what about which document, and never its text.
 
-JSON Lines hold everything: id, SHA-256 of the text, mentions, events. TSV is for other systems and holds only
+JSON Lines hold everything: id, SHA-256 of the text, mentions, events. TSV and CSV are for other systems and hold only
 mentions, under the header ``document  type  start  end  score``; a discontinuous mention lists its starts and its ends
-with ``;``. The score may be left out, in the header too; the columns may stand in any order, beside others.
+with ``;``. The score may be left out, in the header too; the columns may be in any order, beside others.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import BinaryIO, Final
 
@@ -18,11 +20,22 @@ from fascicle.core.document import Document, Event, Mention, canonical, unique
 from fascicle.core.spans import Fragments
 from fascicle.errors import FormatError, InputError
 from fascicle.formats.atomic import output
-from fascicle.formats.source import Source, is_integer, lines
+from fascicle.formats.grouping import grouped, sound
+from fascicle.formats.losses import OF_TEXT, Holds
+from fascicle.formats.report import SetAside
+from fascicle.formats.source import Line, Source, is_integer, lines_or_errors, suffix, text_of
+from fascicle.formats.tables import CSV, HEADER, SOURCE, TSV, Table, cells_of, separator_of
 
-HEADER: Final = ("document", "type", "start", "end", "score")
 SCHEMA: Final = 1
-_BREAKS: Final = "\t\n\r\0"
+_KEY: Final = '"fascicle_predictions"'
+HOLDS: Final = Holds(
+    format="a prediction file",
+    fields=frozenset(
+        {"ids", "mentions", "discontinuous", "nested", "second-source", "sources", "scores"}
+        | {"links", "link-ontologies", "link-names", "link-scores"}
+    ),
+    by_reference=OF_TEXT,
+)
 
 
 class Prediction(msgspec.Struct, frozen=True, kw_only=True):
@@ -51,12 +64,18 @@ _ENCODER: Final = msgspec.json.Encoder()
 _DECODER: Final = msgspec.json.Decoder(_Line)
 
 
+_Row = tuple[int, list[str]]  # number of the line, and its columns
+
+
 def columns_of(line: str) -> tuple[int, ...]:
-    """Where the columns of `HEADER` stand in a TSV of predictions, told by its first line; empty if it is none.
+    """Where the columns of `HEADER` are in a TSV or CSV of predictions, told by its first line; empty if it is none.
 
     The score may be left out; the order is free, and there may be other columns.
     """
-    names = line.split("\t")
+    try:
+        names = cells_of(line, separator_of(line))
+    except ValueError:
+        return ()
     wanted = HEADER if HEADER[-1] in names else HEADER[:-1]
     return tuple(names.index(name) for name in wanted) if all(names.count(name) == 1 for name in wanted) else ()
 
@@ -83,7 +102,7 @@ def prediction_of(document: Document, *, source: str | None = None) -> Predictio
 
 
 def write(path: str | Path, predictions: Iterable[Prediction], *, overwrite: bool = False) -> None:
-    """Writes a prediction file: TSV if its name ends with ``.tsv`` (or ``.tsv.gz``), else JSON Lines.
+    """Writes a prediction file: TSV or CSV if its name ends so (or with ``.gz`` behind), else JSON Lines.
 
     Args:
         path: where; ``"-"`` is standard output.
@@ -92,95 +111,110 @@ def write(path: str | Path, predictions: Iterable[Prediction], *, overwrite: boo
 
     Raises:
         OutputError: the file exists, or the place cannot be written.
-        InputError: what TSV cannot hold, see `write_tsv`.
+        InputError: what a table cannot hold, see `write_table`.
     """
-    is_tsv = str(path).removesuffix(".gz").endswith(".tsv")
+    table = {".tsv": TSV, ".csv": CSV}.get(suffix(str(path)))
     with output(path, overwrite=overwrite) as stream:
-        (write_tsv if is_tsv else write_jsonl)(predictions, stream)
+        if table is None:
+            write_jsonl(predictions, stream)
+        else:
+            write_table(predictions, stream, table)
 
 
 def write_jsonl(predictions: Iterable[Prediction], stream: BinaryIO) -> None:
     """Writes predictions, one per line; attributes of mentions are left out."""
     for prediction in predictions:
-        bare = tuple(msgspec.structs.replace(m, attributes=()) if m.attributes else m for m in prediction.mentions)
-        line = _Line(
-            fascicle_predictions=SCHEMA,
-            id=prediction.id,
-            sha256=prediction.sha256,
-            mentions=bare,
-            events=prediction.events,
-        )
-        stream.write(_ENCODER.encode(line) + b"\n")
+        stream.write(json_line(prediction))
+
+
+def json_line(prediction: Prediction) -> bytes:
+    """One prediction as one line; attributes of mentions are left out."""
+    bare = tuple(msgspec.structs.replace(m, attributes=()) if m.attributes else m for m in prediction.mentions)
+    line = _Line(
+        fascicle_predictions=SCHEMA,
+        id=prediction.id,
+        sha256=prediction.sha256,
+        mentions=bare,
+        events=prediction.events,
+    )
+    return _ENCODER.encode(line) + b"\n"
 
 
 def write_tsv(predictions: Iterable[Prediction], stream: BinaryIO) -> None:
-    """Writes one line for each mention; documents without mentions, hashes, sources and events are not written.
+    """Writes one line for each mention, see `write_table`."""
+    write_table(predictions, stream, TSV)
+
+
+def write_table(predictions: Iterable[Prediction], stream: BinaryIO, table: Table) -> None:
+    """Writes one row for each mention; documents without mentions, hashes, sources and events are not written.
 
     Raises:
-        InputError: an id or a type with a TAB or a line break, or the same mention from two sources.
+        InputError: an id or a type that a row cannot hold, or the same mention from two sources.
     """
-    stream.write("\t".join(HEADER).encode() + b"\n")
+    stream.write(table.header())
     for prediction in predictions:
         if len({(m.type, m.spans) for m in prediction.mentions}) < len(prediction.mentions):
             raise InputError(
-                f"document {prediction.id!r} has the same mention from two sources, which TSV cannot tell apart; "
-                "choose one source, or write JSON Lines"
+                f"document {prediction.id!r} has the same mention from two sources, which {table.holds.format} cannot "
+                "tell apart; choose one source, or write JSON Lines"
             )
-        for mention in prediction.mentions:
-            columns = (
-                _unbroken(prediction.id, "document id"),
-                _unbroken(mention.type, "type"),
-                ";".join(str(start) for start, _ in mention.spans),
-                ";".join(str(end) for _, end in mention.spans),
-                "" if mention.score is None else repr(float(mention.score)),
-            )
-            stream.write("\t".join(columns).encode() + b"\n")
+        stream.write(table.rows(prediction.id, prediction.mentions))
 
 
-def read(source: Source, *, mention_source: str = "") -> Iterator[Prediction]:
-    """Streams the predictions of a file; JSON Lines or TSV is told by the first line.
+def read(source: Source, *, mention_source: str = "", aside: SetAside | None = None) -> Iterator[Prediction]:
+    """Streams the predictions of a file; JSON Lines or a table is told by the first line.
 
     Args:
         source: the file.
-        mention_source: name of who said it; by default what the file says, or ``"predictions"`` for TSV.
+        mention_source: name of who said it; by default what the file says, or ``"predictions"`` for a table.
+        aside: takes the documents whose predictions cannot be read, if it keeps going; by default the first error is
+            raised.
 
     Raises:
         FormatError: a line that breaks the rules, a document whose lines are not together, or one that is there twice.
     """
+    aside = SetAside() if aside is None else aside
     seen: set[str] = set()
-    for prediction in _any(source, mention_source):
-        if prediction.id in seen:
-            raise FormatError(
-                f"{source.path}: document {prediction.id!r} is there twice; put the rows of a document together, as "
-                "sorting does, and give each document an id of its own"
-            )
-        seen.add(prediction.id)
-        yield prediction
+    with aside.one():
+        for make in _makers(source, mention_source):
+            with aside.one():
+                yield _new(make(), seen, source)
 
 
-def _any(source: Source, mention_source: str) -> Iterator[Prediction]:
-    numbered = lines(source)
-    first = next(numbered, None)
-    if first is None:
+def _new(prediction: Prediction, seen: set[str], source: Source) -> Prediction:
+    if prediction.id in seen:
+        raise FormatError(
+            f"{source.path}: document {prediction.id!r} is there twice; put the rows of a document together, as "
+            "sorting does, and give each document an id of its own"
+        )
+    seen.add(prediction.id)
+    return prediction
+
+
+def _makers(source: Source, mention_source: str) -> Iterator[Callable[[], Prediction]]:
+    """For each document a function that makes its prediction, or raises what is wrong with it."""
+    numbered = lines_or_errors(source)
+    begin, first = next(numbered, (0, ""))
+    if not begin:
         raise InputError(f"{source.path} is empty; a prediction file has at least the header of a TSV")
-    number, line = first
-    if line.lstrip()[:1] != "{":
-        if not columns_of(line):
-            raise FormatError(
-                f"{source.path}:{number}: not a prediction file; allowed are JSON Lines of predictions, or TSV with "
-                f"the header {' '.join(HEADER)} (TAB-separated, in any order; the score may be left out)"
-            )
-        yield from _tsv(_rows(numbered, line, source), source, mention_source or "predictions")
+    if isinstance(first, str) and columns_of(first):
+        for group in grouped(_rows(numbered, first, source), _owner):
+            yield partial(_from_rows, group, source, mention_source or SOURCE)
         return
-    yield _from_json(line, f"{source.path}:{number}", mention_source)
-    for number, line in numbered:
-        if line.strip():
-            yield _from_json(line, f"{source.path}:{number}", mention_source)
+    if isinstance(first, str) and first.lstrip()[:1] != "{" and _KEY not in first:
+        raise FormatError(
+            f"{source.path}:{begin}: not a prediction file; allowed are JSON Lines of predictions, or TSV or CSV "
+            f"with the header {' '.join(HEADER)} (in any order; the score may be left out)"
+        )
+    for number, line in chain([(begin, first)], numbered):
+        if isinstance(line, FormatError) or line.strip():
+            yield partial(_from_json, line, f"{source.path}:{number}", mention_source)
 
 
-def _from_json(line: str, place: str, mention_source: str) -> Prediction:
+def _from_json(line: Line, place: str, mention_source: str) -> Prediction:
+    text = text_of(line)
     try:
-        found = _DECODER.decode(line)
+        found = _DECODER.decode(text)
         if found.fascicle_predictions != SCHEMA:
             raise FormatError(
                 f"{place}: predictions of schema {found.fascicle_predictions}; this release reads schema {SCHEMA}"
@@ -193,40 +227,47 @@ def _from_json(line: str, place: str, mention_source: str) -> Prediction:
         raise FormatError(f"{place}: not a prediction ({error})") from None
 
 
-def _rows(numbered: Iterator[tuple[int, str]], header: str, source: Source) -> Iterator[tuple[int, list[str]]]:
+def _rows(numbered: Iterator[tuple[int, Line]], header: str, source: Source) -> Iterator[_Row | InputError]:
     """The columns of `HEADER` in its order, with the number of their line."""
-    rows = ((number, line.split("\t")) for number, line in numbered if line)
-    names = header.split("\t")
-    if tuple(names) in (HEADER, HEADER[:-1]):
-        yield from rows
-        return
-    order = columns_of(header)
-    for number, columns in rows:
-        if len(columns) != len(names):
-            raise FormatError(f"{source.path}:{number}: columns: {len(columns)}; the header has {len(names)}")
-        yield number, [columns[at] for at in order]
+    separator, names = separator_of(header), cells_of(header, separator_of(header))
+    order = () if separator == "\t" and tuple(names) in (HEADER, HEADER[:-1]) else columns_of(header)
+    for number, line in numbered:
+        if isinstance(line, FormatError):
+            yield line
+        elif line:
+            yield _row(line, number, separator, names, order, source)
 
 
-def _tsv(rows: Iterator[tuple[int, list[str]]], source: Source, mention_source: str) -> Iterator[Prediction]:
-    identifier, mentions, number = "", list[Mention](), 0
-    for number, columns in rows:
-        if mentions and columns[0] != identifier:
-            yield _from_rows(identifier, mentions, f"{source.path}:{number}")
-            mentions = []
-        identifier = columns[0]
+def _row(
+    line: str, number: int, separator: str, names: Sequence[str], order: Sequence[int], source: Source
+) -> _Row | FormatError:
+    if not order:
+        return number, line.split("\t")
+    try:
+        columns = cells_of(line, separator)
+    except ValueError as error:
+        return FormatError(f"{source.path}:{number}: {error}; write every row on one line")
+    if len(columns) != len(names):
+        return FormatError(f"{source.path}:{number}: columns: {len(columns)}; the header has {len(names)}")
+    return number, [columns[at] for at in order]
+
+
+def _owner(row: _Row) -> str:
+    return row[1][0]
+
+
+def _from_rows(group: Sequence[_Row | InputError], source: Source, mention_source: str) -> Prediction:
+    """Makes a prediction of the rows of one document."""
+    mentions = []
+    for number, columns in sound(group):
         try:
             mentions.append(_mention(columns, mention_source))
         except ValueError as error:
             raise FormatError(f"{source.path}:{number}: {error}") from None
-    if mentions:
-        yield _from_rows(identifier, mentions, f"{source.path}:{number}")
-
-
-def _from_rows(identifier: str, mentions: list[Mention], place: str) -> Prediction:
     try:
-        return Prediction(id=identifier, mentions=canonical(mentions))
+        return Prediction(id=columns[0], mentions=canonical(mentions))
     except ValueError as error:
-        raise FormatError(f"{place}: in document {identifier!r}, {error}") from None
+        raise FormatError(f"{source.path}:{number}: in document {columns[0]!r}, {error}") from None
 
 
 def _mention(columns: list[str], mention_source: str) -> Mention:
@@ -258,11 +299,3 @@ def _score(text: str) -> float:
     if not text.isascii() or "_" in text:
         raise ValueError(f"{text!r} is no number")
     return float(text)
-
-
-def _unbroken(value: str, what: str) -> str:
-    if any(sign in value for sign in _BREAKS):
-        raise InputError(
-            f"the {what} {value!r} holds a TAB, a line break or a NUL, which TSV cannot hold; write JSON Lines instead"
-        )
-    return value

@@ -8,19 +8,21 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import BinaryIO, Final
+from typing import Final
 
-from fascicle.core.document import Document, Event, Link, Mention, Section
-from fascicle.errors import FormatError, InputError
+from fascicle.core.document import Document, Event, Link, Section
+from fascicle.core.wording import counted
+from fascicle.errors import FormatError
 from fascicle.formats.collect import MentionCollector
-from fascicle.formats.report import ReadReport, WriteReport
-from fascicle.formats.source import Source, is_integer, lines
+from fascicle.formats.report import ReadReport
+from fascicle.formats.source import Line, Source, is_integer, lines_or_errors, text_of
 
 STEP: Final = "pubtator"
 RAW_ID: Final = "pubtator-id"
 NAMES: Final = "pubtator-names"
+TITLE: Final = "title"
 _TEXT_LINE: Final = re.compile(r"([^|\t]+)\|([ta])\|(.*)", re.DOTALL)
 _SEPARATORS: Final = re.compile(r"[|,;+]")
 _ONE_ID: Final = re.compile(r"(?:[A-Za-z]+:)?[A-Za-z]{0,8}_?[0-9][\w.\-]*(?:\(Tax:[0-9]+\))?")
@@ -34,52 +36,34 @@ def read(source: Source, options: None, report: ReadReport) -> Iterator[Document
     links if each part looks like an id, so the variants of tmVar (``c|SUB|A|123|T``) stay whole; the attribute
     ``pubtator-id`` keeps the column where the links do not. Relation lines are counted in an event and left out.
 
+    Args:
+        source: the file.
+        options: none.
+        report: a bad line costs the document that it is in, which ends before a blank line or the next title.
+
     Raises:
         FormatError: a line that is none of the four kinds, or that belongs to another document.
     """
+    for block in _blocks(source):
+        with report.aside.one():
+            yield _document(block)
+
+
+def _blocks(source: Source) -> Iterator[_Block]:
     block = _Block()
-    for number, line in lines(source):
-        if not line.strip():
-            if block.identifier:
-                yield _document(block, source)
+    for number, line in lines_or_errors(source):
+        if isinstance(line, str) and not line.strip():
+            if block.begun:
+                yield block
             block = _Block()
             continue
-        match = _TEXT_LINE.fullmatch(line)
-        if match and block.identifier and (match[2] == "t" or match[1].strip() != block.identifier):
-            yield _document(block, source)
+        match = _TEXT_LINE.fullmatch(line) if isinstance(line, str) else None
+        if match and block.begun and block.is_other(match):
+            yield block
             block = _Block()
-        if match:
-            block.take_text(match, _place(source, number))
-        else:
-            block.take_row(line.split("\t"), _place(source, number))
-    if block.identifier:
-        yield _document(block, source)
-
-
-def write(documents: Iterable[Document], stream: BinaryIO, options: None, report: WriteReport) -> None:
-    """Writes documents as PubTator.
-
-    The section ``title`` is the title; a document without one is all title. Line breaks in the text become blanks
-    (offsets stay), which is counted; so are discontinuous mentions, which the format cannot hold.
-
-    Raises:
-        InputError: an id, a type or a concept id that would break the lines.
-    """
-    for document in documents:
-        text = re.sub(r"[\r\n\0]", " ", document.text)
-        if text != document.text:
-            report.lose("line-breaks", document)
-        title = _title_end(document)
-        identifier = _clean(document.id, "id", document, forbidden="|\t\r\n")
-        rows = [f"{identifier}|t|{text[:title]}", f"{identifier}|a|{text[title + 1 :]}"]
-        for mention in document.mentions:
-            if len(mention.spans) > 1:
-                report.lose("discontinuous", document, mention)
-                continue
-            rows.append("\t".join(_columns(mention, document, text)))
-            report.mentions += 1
-        stream.write(("\n".join(rows) + "\n\n").encode())
-        report.documents += 1
+        block.take(line, match, _place(source, number))
+    if block.begun:
+        yield block
 
 
 @dataclass(kw_only=True)
@@ -90,6 +74,33 @@ class _Block:
     texts: dict[str, str] = field(default_factory=dict)
     rows: list[tuple[int, int, list[str]]] = field(default_factory=list)
     relations: Counter[str] = field(default_factory=Counter)
+    place: str = ""
+    error: FormatError | None = None
+
+    @property
+    def begun(self) -> bool:
+        """Whether there was a line, good or bad."""
+        return bool(self.identifier) or self.error is not None
+
+    def is_other(self, match: re.Match[str]) -> bool:
+        """Whether a title or abstract is of another document."""
+        if match[2] == "t":
+            return True
+        # After a bad line, which may have been the title of the next document, its abstract alone is no document.
+        return self.error is None and match[1].strip() != self.identifier
+
+    def take(self, line: Line, match: re.Match[str] | None, place: str) -> None:
+        """Takes a line; the first error is kept, and the lines after it are not looked at."""
+        if self.error is not None:
+            return
+        self.place = self.place or place
+        try:
+            if match:
+                self.take_text(match, place)
+            else:
+                self.take_row(text_of(line).split("\t"), place)
+        except FormatError as error:
+            self.error = error
 
     def take_text(self, match: re.Match[str], place: str) -> None:
         identifier, kind, text = match[1].strip(), match[2], match[3]
@@ -115,31 +126,38 @@ class _Block:
         if len(columns) < 5 or not is_integer(columns[2]) or not columns[4].strip():
             raise FormatError(
                 f"{place}: a mention needs the columns id, start, end, text, type and perhaps a concept id; "
-                f"found {len(columns)} columns, end {columns[2]!r}"
+                f"found {counted(len(columns), 'column')}, end {columns[2]!r}"
             )
         self.rows.append((int(columns[1]), int(columns[2]), columns))
 
 
-def _document(block: _Block, source: Source) -> Document:
+def _document(block: _Block) -> Document:
+    if block.error is not None:
+        raise block.error
     title, abstract = block.texts.get("t", ""), block.texts.get("a", "")
     text = f"{title} {abstract}" if abstract else title
     collector = MentionCollector(text, step=STEP)
     for start, end, columns in block.rows:
-        links, attributes = _links(columns)
+        links, attributes = links_of(columns)
         collector.add([(start, end)], columns[4].strip(), expected=columns[3], links=links, attributes=attributes)
-    sections = [Section(0, len(title), "title")] if title else []
-    if abstract:
-        sections.append(Section(len(title) + 1, len(text), "abstract"))
     try:
         return Document(
             id=block.identifier,
             text=text,
-            sections=tuple(sections),
+            sections=sections_of(title, abstract),
             mentions=collector.mentions,
             events=(*collector.events, *_relation_events(block)),
         )
     except ValueError as error:
-        raise FormatError(f"{source.path}: {error}") from None
+        raise FormatError(f"{block.place}: {error}") from None
+
+
+def sections_of(title: str, abstract: str) -> tuple[Section, ...]:
+    """The sections of a document of this title and abstract."""
+    sections = [Section(0, len(title), TITLE)] if title else []
+    if abstract:
+        sections.append(Section(len(title) + 1, len(title) + 1 + len(abstract), "abstract"))
+    return tuple(sections)
 
 
 def _relation_events(block: _Block) -> tuple[Event, ...]:
@@ -150,7 +168,8 @@ def _relation_events(block: _Block) -> tuple[Event, ...]:
     return (Event(step=STEP, kind="loss", code="relations-left-out", message=message),)
 
 
-def _links(columns: list[str]) -> tuple[tuple[Link, ...], tuple[tuple[str, str], ...]]:
+def links_of(columns: Sequence[str]) -> tuple[tuple[Link, ...], tuple[tuple[str, str], ...]]:
+    """The links and attributes that the columns of a mention stand for."""
     raw = columns[5] if len(columns) > 5 else ""
     column = raw.strip()
     ids: list[str] = []
@@ -161,45 +180,6 @@ def _links(columns: list[str]) -> tuple[tuple[Link, ...], tuple[tuple[str, str],
     if len(columns) > 6 and columns[6]:
         attributes.append((NAMES, columns[6]))
     return tuple(Link(id=identifier) for identifier in ids), tuple(attributes)
-
-
-def _title_end(document: Document) -> int:
-    """Where the title ends; the character there is not written, since reading puts a blank there."""
-    sections = document.sections or ()
-    titles = [section.end for section in sections if section.name == "title" and section.start == 0]
-    if not titles:
-        return len(document.text)
-    end, length = titles[0], len(document.text)
-    return end if end < length - 1 and document.text[end] in " \r\n" else length
-
-
-def _columns(mention: Mention, document: Document, text: str) -> list[str]:
-    attributes = dict(mention.attributes)
-    concept = attributes.get(RAW_ID, "|".join(link.id for link in mention.links))
-    columns = [
-        document.id,
-        str(mention.start),
-        str(mention.end),
-        text[mention.start : mention.end].replace("\t", " "),
-        _clean(mention.type, "type", document, forbidden="\t\r\n"),
-        _clean(concept, "concept id", document, forbidden="\t\r\n"),
-    ]
-    if NAMES in attributes:
-        columns.append(_clean(attributes[NAMES], "name list", document, forbidden="\t\r\n"))
-    return columns
-
-
-def _clean(value: str, what: str, document: Document, *, forbidden: str) -> str:
-    if (
-        any(sign in value for sign in forbidden)
-        or (what in ("id", "type") and value != value.strip())
-        or (what == "id" and not value)
-    ):
-        raise InputError(
-            f"the {what} {value!r} of document {document.id!r} cannot stand in a PubTator file; it may not hold "
-            "TAB or line breaks, an id no '|' either, and ids and types no blanks at their ends"
-        )
-    return value
 
 
 def _place(source: Source, number: int) -> str:

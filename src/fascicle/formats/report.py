@@ -10,12 +10,14 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, Protocol
 
-from fascicle.core.document import Document, Mention
+from fascicle.core.document import Document, Event, Mention
 from fascicle.core.tags import TagCensus
 from fascicle.errors import InputError
+from fascicle.formats.source import Meter
 
+STEP: Final = "reading"
 _REMEMBERED: Final = 100  # sentences; the count goes on
 
 
@@ -72,20 +74,38 @@ class ReadReport:
     Attributes:
         formats: file -> name of its format, as given or as detected.
         shapes: file -> shape of its JSON records (`fascicle.formats.jsonl.SHAPES`).
+        encodings: file -> its encoding, where that was found in the file and is not UTF-8.
         tags: file -> census of its tags; ``scheme`` and ``repairs`` are read from it.
         documents: number of documents given out.
         mentions: number of their mentions.
         events: how often each ``(kind, code)`` occurred on them.
         aside: documents that could not be read.
+        meter: how much of the files was read so far.
     """
 
     formats: dict[str, str] = field(default_factory=dict)
     shapes: dict[str, str] = field(default_factory=dict)
+    encodings: dict[str, str] = field(default_factory=dict)
     tags: dict[str, TagCensus] = field(default_factory=dict)
     documents: int = 0
     mentions: int = 0
     events: Counter[tuple[str, str]] = field(default_factory=Counter)
     aside: SetAside = field(default_factory=SetAside)
+    meter: Meter = field(default_factory=Meter)
+    _notes: list[Event] = field(default_factory=list)
+
+    def tell_encoding(self, path: str, encoding: str, how: str) -> None:
+        """Takes note of the encoding of a file that was found in it."""
+        if path in self.encodings:
+            return
+        self.encodings[path] = encoding
+        message = f"the file was read as {encoding}: {how}"
+        self._notes.append(Event(step=STEP, kind="note", code="encoding-guessed", message=message))
+
+    def take_notes(self) -> tuple[Event, ...]:
+        """What is to be said of the file at the next of its documents."""
+        notes, self._notes = tuple(self._notes), []
+        return notes
 
     def observe(self, document: Document) -> None:
         """Counts one document that is about to be given out."""
@@ -101,11 +121,21 @@ class ReadReport:
     def lines(self) -> list[str]:
         """The report as sentences, for a person: schemes and repairs per file, then the events."""
         said = [f"{file}: records of the shape {shape}" for file, shape in self.shapes.items()]
+        said += [f"{file}: read as {encoding}" for file, encoding in self.encodings.items()]
         for file, census in self.tags.items():
             mended = f", {census.repairs:,} invalid tag sequences mended" if census.repairs else ""
             said.append(f"{file}: tag scheme {census.scheme}{mended}")
         said += [f"{kind} {code}: {count:,}" for (kind, code), count in sorted(self.events.items())]
         return said
+
+
+class Named(Protocol):
+    """What has an id: a document, or a prediction about one."""
+
+    @property
+    def id(self) -> str:
+        """The id."""
+        ...
 
 
 @dataclass(kw_only=True)
@@ -126,17 +156,27 @@ class WriteReport:
     examples: dict[str, str] = field(default_factory=dict)
     aside: SetAside = field(default_factory=SetAside)
 
-    def lose(self, code: str, document: Document, mention: Mention | None = None) -> None:
-        """Counts one thing that the format cannot hold.
+    def lose(self, code: str, document: Named, mention: Mention | None = None, *, count: int = 1) -> None:
+        """Counts what the format cannot hold.
 
         Args:
             code: short stable name, e.g. ``"discontinuous"``.
-            document: where it stands.
+            document: where it is.
             mention: the mention, if it is one.
+            count: how often.
         """
-        self.losses[code] += 1
-        where = f" at {mention.spans}" if mention is not None else ""
-        self.examples.setdefault(code, f"{document.id}{where}")
+        self.losses[code] += count
+        if code not in self.examples:
+            where = f" at {mention.spans}" if mention is not None else ""
+            self.examples[code] = f"{document.id}{where}"
+
+    def add(self, other: WriteReport) -> None:
+        """Counts what another report counts, but not what that one set aside."""
+        self.documents += other.documents
+        self.mentions += other.mentions
+        self.losses.update(other.losses)
+        for code, where in other.examples.items():
+            self.examples.setdefault(code, where)
 
     def lines(self) -> list[str]:
         """The losses as sentences, for a person."""

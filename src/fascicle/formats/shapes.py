@@ -5,10 +5,14 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields, replace
+from functools import cached_property
 from types import MappingProxyType
 from typing import Any, Final
 
 from fascicle.errors import UsageError
+from fascicle.formats.unread import fits
+
+_Kind = type  # a shape has a part of this name
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,6 +34,7 @@ class JsonShape:
         spans: list of ``[start, end]``, for a discontinuous mention, there.
         mention_text: text of the mention, there; checked against the offsets in records with a text.
         inclusive: ends are the last token or character itself.
+        ignored: names of fields, with commas between them, that look like annotation and are not to be read.
     """
 
     tokens: str = ""
@@ -45,9 +50,22 @@ class JsonShape:
     spans: str = "spans"
     mention_text: str = "text"
     inclusive: bool = False
+    ignored: str = ""
+
+    @cached_property
+    def fields(self) -> frozenset[str]:
+        """The fields of a record that are read, or left out on request."""
+        of_record = (self.tokens, self.text, self.id, self.group, self.entities, self.tags, self.sentences)
+        return frozenset(of_record) | {name.strip() for name in self.ignored.split(",")}
+
+    @cached_property
+    def deciding(self) -> tuple[tuple[str, _Kind], ...]:
+        """The fields by which records of this shape are told, with the types of their values."""
+        named = ((self.tokens, list), (self.text, str), (self.entities, list), (self.tags, list))
+        return tuple((name, kind) for name, kind in named if name)
 
 
-# In the order in which they are tried: the first one all of whose own fields are in the first record.
+# In the order in which they are tried: the first one all of whose own fields are in the record.
 SHAPES: Final[Mapping[str, JsonShape]] = MappingProxyType(
     {
         "dygie": JsonShape(tokens="sentences", entities="ner", id="doc_key", inclusive=True),
@@ -56,20 +74,46 @@ SHAPES: Final[Mapping[str, JsonShape]] = MappingProxyType(
             tokens="tokens", entities="entity_mentions", type="entity_type", id="doc_id", group="doc_id"
         ),
         "tokens-tags": JsonShape(tokens="tokens", tags="tags", id="orig_id"),
+        "tokens-ner-tags": JsonShape(tokens="tokens", tags="ner_tags", id="id"),
         "text-entities": JsonShape(text="text", entities="entities", sentences="sentences", id="id"),
+        "text-entity-labels": JsonShape(text="text", entities="entities", type="label", id="id"),
+        "prodigy": JsonShape(text="text", entities="spans", type="label", id="id"),
+        "spacy": JsonShape(text="text", entities="ents", type="label", id="id"),
+        "doccano": JsonShape(text="text", entities="labels", id="id"),
+        "doccano-relations": JsonShape(
+            text="text", entities="entities", start="start_offset", end="end_offset", type="label", id="id"
+        ),
         "text-labels": JsonShape(text="text", entities="label", id="id"),
         "text": JsonShape(text="text", id="id"),
     }
 )
-_DECIDING: Final = ("tokens", "text", "entities", "tags")
+UNANNOTATED: Final = "text"
 
 
 def detect_shape(record: Mapping[str, Any]) -> str:
-    """The name of the first shape whose fields a record has; the empty string if there is none."""
-    for name, shape in SHAPES.items():
-        if all(getattr(shape, part) in record for part in _DECIDING if getattr(shape, part)):
-            return name
+    """The name of the first shape whose fields a record has; the empty string if there is none.
+
+    Where no shape fits in the types of the fields too, their names decide, so that the reader can say what is wrong.
+    """
+    for matches in (_fits, _has_fields):
+        found = next((name for name, shape in SHAPES.items() if matches(record, shape)), "")
+        if found:
+            return found
     return ""
+
+
+def _has_fields(record: Mapping[str, Any], shape: JsonShape) -> bool:
+    return all(name in record for name, _ in shape.deciding)
+
+
+def _fits(record: Mapping[str, Any], shape: JsonShape) -> bool:
+    for name, kind in shape.deciding:
+        if not isinstance(record.get(name), kind):
+            return False
+    if not shape.entities:
+        return True
+    found = record.get(shape.entities)
+    return fits(found, start=shape.start, end=shape.end, kind=shape.type, spans=shape.spans)
 
 
 def adjusted(shape: JsonShape, changes: Iterable[tuple[str, str]]) -> JsonShape:

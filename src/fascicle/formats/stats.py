@@ -10,6 +10,7 @@ from typing import Any
 
 from fascicle.core.document import Document, Mention, overlapping_mentions
 from fascicle.core.spans import Span, fragments_contain
+from fascicle.core.wording import shortened
 from fascicle.formats.report import ReadReport
 
 
@@ -163,7 +164,7 @@ def _main_rows(stats: CorpusStats) -> list[tuple[str, str]]:
     rows += [("words", f"{stats.words:,}" if stats.words else "not marked")]
     rows += [("mentions", f"{stats.mentions:,}")]
     ordered = sorted(stats.types.items(), key=lambda item: (-item[1], item[0]))
-    return rows + [(f"  {kind}", f"{count:,}") for kind, count in ordered]
+    return rows + [(f"  {shortened(kind)}", f"{count:,}") for kind, count in ordered]
 
 
 def _share_rows(stats: CorpusStats) -> list[tuple[str, str]]:

@@ -5,7 +5,6 @@ A zip is read in place: nothing is unpacked to the disk, and one file at a time 
 
 from __future__ import annotations
 
-import codecs
 import hashlib
 import os
 import re
@@ -13,7 +12,7 @@ import stat
 import struct
 import zipfile
 import zlib
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -21,7 +20,9 @@ from pathlib import Path, PurePosixPath
 from typing import Final
 
 from fascicle.errors import FormatError, InputError, UsageError
-from fascicle.formats.source import GIVE_ENCODING, STDIN, binary
+from fascicle.formats.encodings import AUTO, BY_MARK, GUESSED, WESTERN, by_mark, is_western
+from fascicle.formats.foreign import binary_kind
+from fascicle.formats.source import GIVE_ENCODING, STDIN, Source, binary
 
 MAX_MEMBER: Final = 64 * 2**20  # bytes of one file, unpacked
 _ZIP: Final = (b"PK\x03\x04", b"PK\x05\x06")  # the second one begins an empty archive
@@ -41,15 +42,26 @@ class Tree:
         path: the place, as given.
         names: of its files, relative to it, with ``/`` between folders, sorted folder by folder.
         reader: gives the content of one of them.
+        unnamed: files whose names are not Unicode, and which cannot be read.
+        others: of a zip, all that it holds.
     """
 
     path: str
     names: tuple[str, ...]
     reader: Callable[[str], bytes]
+    unnamed: tuple[str, ...] = ()
+    others: tuple[str, ...] = ()
 
     def place(self, name: str) -> str:
         """Where a file is, for messages."""
         return f"{self.path.rstrip('/')}/{name}"
+
+    def refusal(self, name: str) -> InputError:
+        """What to say of a file of `unnamed`."""
+        return InputError(
+            f"the name of the file {name!r} in {self.path} is not Unicode, so no document can be named after it; "
+            "rename it"
+        )
 
     def read(self, name: str) -> bytes:
         """The content of a file.
@@ -63,23 +75,43 @@ class Tree:
             raise _too_large(self.place(name))
         return data
 
-    def text(self, name: str, encoding: str) -> tuple[str, bool]:
+    def text(self, name: str, source: Source) -> tuple[str, bool]:
         """The content of a text file, and whether it began with a byte order mark, which is no part of the text.
+
+        Args:
+            name: of the file.
+            source: the place, for its encoding.
 
         Raises:
             InputError: see `read`.
             FormatError: a binary file, or text in another encoding.
         """
         data, place = self.read(name), self.place(name)
-        codec = "utf-8" if codecs.lookup(encoding).name == "utf-8-sig" else encoding
+        if kind := binary_kind(data):
+            raise FormatError(f"{place} is {kind}")
         try:
-            text = data.decode(codec)
+            text = _decoded(data, source)
         except UnicodeError as error:
-            raise FormatError(f"{place} is not {encoding} text ({error}); {GIVE_ENCODING}") from None
+            raise FormatError(f"{place} is not {source.codec} text ({error}); {GIVE_ENCODING}") from None
         if "\0" in text:
             raise binary(place, f"at character {text.index(chr(0))}")
         marked = text.startswith("\ufeff")
         return text[1:] if marked else text, marked
+
+
+def _decoded(data: bytes, source: Source) -> str:
+    if source.encoding != AUTO or source.told is None:
+        return data.decode(source.codec)
+    if marked := by_mark(data[:4]):
+        source.told(marked, BY_MARK)
+        return "\ufeff" + data.decode(marked)  # the codec takes the mark away
+    try:
+        return data.decode()
+    except UnicodeDecodeError:
+        if not is_western([data]):
+            raise
+        source.told(WESTERN, GUESSED)
+        return data.decode(WESTERN)
 
 
 def archive_of(path: str) -> tuple[Path, str] | None:
@@ -115,7 +147,7 @@ def open_tree(path: str, *, suffixes: Collection[str]) -> Iterator[Tree]:
         UsageError: standard input.
         InputError: nothing is there, or it cannot be read.
         FormatError: a file that is no zip, or a zip that is damaged, encrypted, or holds a link, a path that leads out
-            of it, one file twice, or a file of more than `MAX_MEMBER` bytes.
+            of it, or one file twice.
     """
     if path == STDIN:
         raise UsageError("standard input is one file, but this format has several; name a folder or a .zip")
@@ -126,6 +158,15 @@ def open_tree(path: str, *, suffixes: Collection[str]) -> Iterator[Tree]:
     archive = _opened(found[0])
     with archive:
         yield _archive(path, archive, found, suffixes)
+
+
+def is_unicode(name: str) -> bool:
+    """Whether a file name is; on some systems a name is any bytes."""
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def suffix_of(name: str) -> str:
@@ -147,6 +188,8 @@ def tree_sha256(path: str, *, suffixes: Collection[str]) -> str:
     """Hash of the names and contents of the files that `open_tree` lists."""
     digest = hashlib.sha256()
     with open_tree(path, suffixes=suffixes) as tree:
+        if tree.unnamed:
+            raise tree.refusal(tree.unnamed[0])
         for name in tree.names:
             digest.update(f"{name} {hashlib.sha256(tree.read(name)).hexdigest()}\n".encode())
     return digest.hexdigest()
@@ -166,7 +209,8 @@ def _folder(path: str, suffixes: Collection[str]) -> Tree:
             raise InputError(f"there is no file or folder {path}; check the path")
     except OSError as error:
         raise InputError(f"{path} cannot be read: {error.strerror}; check the path") from None
-    return Tree(path=root, names=_chosen(names, suffixes, path), reader=partial(_file, Path(root)))
+    chosen, unnamed = _chosen(names, suffixes)
+    return Tree(path=root, names=chosen, reader=partial(_file, Path(root)), unnamed=unnamed)
 
 
 def _listed(folder: Path) -> list[str]:
@@ -204,11 +248,13 @@ def _archive(path: str, archive: zipfile.ZipFile, found: tuple[Path, str], suffi
         members = {name: info for name, info in members.items() if _stem(name) == _stem(inner)}
         path = str(place / beside.parent)
     below = {name[len(start) :]: info for name, info in members.items() if name.startswith(start)}
-    names = _chosen([name for name in below if not name.endswith("/")], suffixes, path)
-    for name in names:
-        if below[name].file_size > MAX_MEMBER:
-            raise _too_large(f"{place}/{start}{name}")
-    return Tree(path=path, names=names, reader=lambda name: _member(archive, below[name], place))
+    names, unnamed = _chosen([name for name in below if not name.endswith("/")], suffixes)
+    reader = partial(_reader, archive=archive, members=below, place=place)
+    return Tree(path=path, names=names, reader=reader, unnamed=unnamed, others=tuple(members))
+
+
+def _reader(name: str, *, archive: zipfile.ZipFile, members: Mapping[str, zipfile.ZipInfo], place: Path) -> bytes:
+    return _member(archive, members[name], place)
 
 
 def _members(archive: zipfile.ZipFile, place: Path) -> dict[str, zipfile.ZipInfo]:
@@ -231,6 +277,8 @@ def _members(archive: zipfile.ZipFile, place: Path) -> dict[str, zipfile.ZipInfo
 def _member(archive: zipfile.ZipFile, info: zipfile.ZipInfo, place: Path) -> bytes:
     if info.compress_type not in _METHODS:
         raise FormatError(f"{place}: {info.filename!r} is packed in a way that is not read; pack it again with deflate")
+    if info.file_size > MAX_MEMBER:
+        raise _too_large(f"{place}/{info.filename}")
     try:
         with archive.open(info) as stream:
             return stream.read(MAX_MEMBER + 1)
@@ -247,17 +295,12 @@ def _opened(place: Path) -> zipfile.ZipFile:
         raise _damaged(place, error) from None
 
 
-def _chosen(names: list[str], suffixes: Collection[str], path: str) -> tuple[str, ...]:
+def _chosen(names: list[str], suffixes: Collection[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The names with these suffixes, sorted folder by folder, and those of them that are not Unicode."""
     chosen = [name for name in names if suffix_of(name) in suffixes and all(map(_is_visible, name.split("/")))]
-    for name in chosen:
-        try:
-            name.encode()
-        except UnicodeEncodeError:
-            raise InputError(
-                f"the name of the file {name!r} in {path} is not Unicode, so no document can be named after it; "
-                "rename it"
-            ) from None
-    return tuple(sorted(chosen, key=lambda name: name.split("/")))
+    ordered = sorted(chosen, key=lambda name: name.split("/"))
+    unnamed = {name for name in ordered if not is_unicode(name)}
+    return tuple(name for name in ordered if name not in unnamed), tuple(sorted(unnamed))
 
 
 def _folders(members: Collection[str]) -> set[str]:

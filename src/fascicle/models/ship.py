@@ -12,6 +12,7 @@ from torch import Tensor, nn
 
 from fascicle.core.document import Document
 from fascicle.core.spans import Span
+from fascicle.core.wording import counted
 from fascicle.errors import ModelError, UsageError
 from fascicle.formats.atomic import atomic_folder
 from fascicle.models.checkpoint import TOKENIZER, load_model
@@ -110,8 +111,8 @@ def _quantise(plain: Path, target: Path, manifest: Manifest, folder: Path, sampl
         fixed = fix_scales(dynamic, target, ranges=recorder.ranges)
     return (
         f"int8: {done.products} matrix products and {done.tables} embedding tables, {fixed} activations with fixed "
-        f"scales measured on {sum(len(d.text) for d in texts):,} characters; {done.bytes_before / 1e6:.1f} MB became "
-        f"{target.stat().st_size / 1e6:.1f} MB"
+        f"scales measured on {counted(sum(len(d.text) for d in texts), 'character')}; "
+        f"{done.bytes_before / 1e6:.1f} MB became {target.stat().st_size / 1e6:.1f} MB"
     )
 
 

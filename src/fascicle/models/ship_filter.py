@@ -11,6 +11,7 @@ import torch
 from torch import Tensor, nn
 
 from fascicle.core.document import Document
+from fascicle.core.wording import counted
 from fascicle.errors import ModelError, UsageError
 from fascicle.formats.atomic import atomic_folder
 from fascicle.models.checkpoint import TOKENIZER
@@ -98,7 +99,7 @@ def _quantise(plain: Path, target: Path, manifest: FilterManifest, folder: Path,
     mentions = sum(len(document.mentions) for document in texts)
     return (
         f"int8: {done.products} matrix products and {done.tables} embedding tables, {fixed} activations with fixed "
-        f"scales measured on {mentions:,} mentions; {done.bytes_before / 1e6:.1f} MB became "
+        f"scales measured on {counted(mentions, 'mention')}; {done.bytes_before / 1e6:.1f} MB became "
         f"{target.stat().st_size / 1e6:.1f} MB"
     )
 
@@ -124,7 +125,7 @@ def _card(manifest: FilterManifest, facts: Sequence[str]) -> str:
         f"A filter over mentions of {', '.join(manifest.types)}, written by Fascicle {manifest.fascicle}.",
         "",
         f"- encoder: `{manifest.model.encoder}`",
-        f"- reads: the {manifest.reading.unit} of a mention, at most {manifest.reading.max_length} pieces",
+        f"- reads: the {manifest.reading.unit} of a mention, at most {counted(manifest.reading.max_length, 'piece')}",
         f"- keeps: a probability of at least {threshold.value:g} (chosen for: {threshold.aim})",
         *(f"- {fact}" for fact in facts),
         "",

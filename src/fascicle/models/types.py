@@ -13,13 +13,14 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from fascicle.core.wording import has_letters
+from fascicle.core.arrays import Ints
+from fascicle.core.wording import counted, has_letters
 from fascicle.errors import RecipeError
 from fascicle.models.encoder import Encoder
 from fascicle.models.head import Basis
 from fascicle.recipe.heads import BinderSettings
 from fascicle.recipe.types import Instance, TypeDescriptions, parse_instance
-from fascicle.text.pieces import Ints, PieceTokenizer
+from fascicle.text.pieces import PieceTokenizer
 
 INSTANCES = 3  # read for each type at inference (*binder* Table 5)
 _TOGETHER = 32  # types that are read at a time at inference, where any number may be given
@@ -77,8 +78,8 @@ def type_texts(settings: BinderSettings, basis: Basis) -> TypeTexts:
             raise RecipeError(f"{text.what} has nothing that {basis.encoder.origin} reads: write it in words")
         if len(row) > longest:
             raise RecipeError(
-                f"{text.what} has {len(row)} pieces with special tokens, but {basis.encoder.origin} reads {longest}: "
-                "shorten it"
+                f"{text.what} has {counted(len(row), 'piece')} with special tokens, but {basis.encoder.origin} "
+                f"reads {longest}: shorten it"
             )
         place = len(tokenizer.prefix) + _piece_at(text, spans) if text.mark >= 0 else 0
         if _knows_no_word(text, ids, spans, unknown=tokenizer.unknown):

@@ -7,14 +7,13 @@ from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
+from fascicle.core.arrays import Bools, Floats, Ints
+from fascicle.core.wording import counted
 from fascicle.errors import InputError
 from fascicle.formats.distributions import Header, read
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
-Flags = NDArray[np.bool_]
+Flags = Bools
 FLOOR: Final = 1e-12  # smaller probabilities count as this in ratios
 _BINS: Final = 1000  # of a density over [0, 1]
 _BANDWIDTH: Final = 0.02
@@ -67,7 +66,9 @@ class Distributions:
             return ""
         listed = ", ".join(f"{reason} {count:,}" for reason, count in self.unreachable.most_common())
         total = self.unreachable.total()
-        return f"{total:,} of {total + len(self.gold):,} mentions of {self.path} have no probability ({listed})"
+        return (
+            f"{total:,} of {counted(total + len(self.gold), 'mention')} of {self.path} have no probability ({listed})"
+        )
 
 
 def load_distributions(path: str) -> Distributions:
@@ -87,7 +88,11 @@ def load_distributions(path: str) -> Distributions:
         gold.append(index[entry.type])
         found.append(entry.found)
     if not rows:
-        what = f"none of its {unreachable.total():,} mentions has probabilities" if unreachable else "it has no mention"
+        what = (
+            f"none of its {counted(unreachable.total(), 'mention')} has probabilities"
+            if unreachable
+            else "it has no mention"
+        )
         raise InputError(f"{path} holds nothing to draw: {what}; score the model on a gold with mentions it can reach")
     return Distributions(
         path=path,

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from fascicle.core.wording import counted
 from fascicle.errors import InputError
 from fascicle.plots.canvas import MOST_VECTORS, STYLES, style
 from fascicle.plots.distribution_data import Distributions, Flags, components, density, ratios
@@ -77,7 +78,8 @@ def draw_violins(figure: Figure, data: Distributions) -> None:
     names = data.header.types
     if len(names) > MOST_VIOLINS:
         raise InputError(
-            f"{data.path} has {len(names)} types; up to {MOST_VIOLINS} violins can be drawn beside each other"
+            f"{data.path} has {counted(len(names), 'type')}; up to {MOST_VIOLINS} violins can be drawn beside "
+            "each other"
         )
     axes = figure.add_subplot()
     for place, _ in enumerate(names):

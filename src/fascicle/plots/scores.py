@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
+from fascicle.core.wording import counted
 from fascicle.plots.canvas import style
 from fascicle.plots.drawing import Drawing
 from fascicle.plots.labels import Labels, labels
@@ -111,7 +112,7 @@ def f1_by_type(systems: Sequence[Mapping[str, Any]], names: Labels) -> Drawing:
         return Drawing(missing=systems[0]["scores"]["rules"]["strict"]["micro"]["undefined"]["f1"])
     notes = list(_notes(groups, names.names))
     if len(types) > len(shown):
-        notes.append(f"Of {len(types)} types {len(shown)}, the most frequent, are drawn.")
+        notes.append(f"Of {counted(len(types), 'type')} {len(shown)}, the most frequent, are drawn.")
     several = len(systems) > 1
     return Drawing(
         title="Strict F1 of each system with its interval, over all types and of each type",

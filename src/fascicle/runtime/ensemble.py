@@ -7,6 +7,7 @@ members that said it over the number of members; a score that a member does not 
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Sequence
 from typing import Final
 
@@ -15,7 +16,9 @@ import numpy as np
 
 from fascicle.combine.align import System, Votes, align
 from fascicle.combine.rules import Rule, combine, k_of_n, majority, union, weighted
+from fascicle.core.arguments import checked_documents
 from fascicle.core.document import Document, Event, Mention, Patch, canonical
+from fascicle.core.wording import counted
 from fascicle.decode.selection import select
 from fascicle.recipe.ensemble import EnsembleManifest
 from fascicle.runtime.filter import MentionFilter
@@ -78,6 +81,16 @@ class EnsemblePredictor(Annotator):
         """That any member looks for."""
         return self.manifest.types
 
+    @property
+    def fingerprint(self) -> str:
+        """Hash of the manifest, which holds the hashes of the members."""
+        return hashlib.sha256(msgspec.json.encode(self.manifest)).hexdigest()
+
+    @property
+    def kind(self) -> str:
+        """The rule, and the members that it is applied to."""
+        return f"{self.manifest.rule} of {', '.join(self.manifest.members)}"
+
     def predict(self, documents: Sequence[Document]) -> list[Patch]:
         """Mentions and events for each document.
 
@@ -87,6 +100,7 @@ class EnsemblePredictor(Annotator):
         Returns:
             One patch per document, in order; the documents stay as they are.
         """
+        documents = list(checked_documents(documents))
         if not documents:
             return []
         said = [self._said(open_member, documents) for open_member in self._members]
@@ -149,7 +163,7 @@ def _flat(patch: Patch, support: Support) -> Patch:
     left_out = len(patch.add) - len(kept)
     if not left_out:
         return patch
-    message = f"{left_out} mentions overlap others with more support and are left out of the flat output"
+    message = f"left out of the flat output: {counted(left_out, 'mention')}, for overlapping others with more support"
     event = Event(step=STEP, kind="note", code="overlap", message=message)
     add = tuple(mention for at, mention in enumerate(patch.add) if at in kept)
     return Patch(add=add, events=(*patch.events, event))

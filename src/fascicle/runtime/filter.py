@@ -10,9 +10,10 @@ from typing import Final, Protocol
 
 import msgspec
 import numpy as np
-from numpy.typing import NDArray
 
+from fascicle.core.arrays import Floats, Floats32
 from fascicle.core.document import Document, Event, Mention, Patch, canonical, unique
+from fascicle.core.wording import counted
 from fascicle.recipe.filter import FilterManifest, ThresholdFacts
 from fascicle.runtime.batching import length_sorted_batches
 from fascicle.text.batch import Batch
@@ -29,7 +30,7 @@ _DIGITS = 6
 class FilterScorer(Protocol):
     """The network: padded inputs in, ``"logits"`` ``[B, 2]`` out, first of incorrect, then of correct."""
 
-    def run(self, inputs: Batch) -> Mapping[str, NDArray[np.float32]]:
+    def run(self, inputs: Batch) -> Mapping[str, Floats32]:
         """Scores one batch of ``text.marked.pad_marked``."""
         ...
 
@@ -121,7 +122,7 @@ class MentionFilter:
         """What the network reads of candidates."""
         return encode_candidates(candidates, self._tokenizer, form=self._form)
 
-    def probabilities(self, inputs: Sequence[Marked]) -> NDArray[np.float64]:
+    def probabilities(self, inputs: Sequence[Marked]) -> Floats:
         """The probability of each input that its mention is right, to six digits, ``[n]``."""
         chances = np.zeros(len(inputs))
         for chosen in length_sorted_batches([len(one.ids) for one in inputs], max_tokens=self._max_tokens):
@@ -144,5 +145,5 @@ def _distinct(mentions: Sequence[Mention], name: str) -> tuple[Mention, ...]:
 def _events(cut: Sequence[Mention]) -> tuple[Event, ...]:
     if not cut:
         return ()
-    message = f"{len(cut)} mentions are longer than the filter reads; it saw their beginnings and ends"
+    message = f"{counted(len(cut), 'mention')} longer than the filter reads, which saw the beginning and the end"
     return (Event(step=STEP, kind="loss", code="long-mention", message=message, span=(cut[0].start, cut[0].end)),)

@@ -5,33 +5,35 @@ read (pieces, windows) -> score (batches) -> decode -> mentions.
 
 from __future__ import annotations
 
+import hashlib
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, overload
 
 import msgspec
 import numpy as np
-from numpy.typing import NDArray
 
-from fascicle.core.document import GOLD, Document, Event, Mention, Patch, apply
+from fascicle.core.arguments import check_argument, checked_documents
+from fascicle.core.arrays import Bools, Floats, Ints
+from fascicle.core.document import GOLD, Document, Event, Mention, Patch
 from fascicle.core.spans import Span
-from fascicle.core.wording import has_letters
+from fascicle.core.wording import counted, has_letters
 from fascicle.decode.calibration import calibrated, rounded, thresholds
 from fascicle.errors import InputError
 from fascicle.recipe.calibration import Calibration
 from fascicle.recipe.manifest import Manifest
+from fascicle.recipe.settings import ReadingSettings
 from fascicle.runtime.batching import length_sorted_batches
-from fascicle.runtime.decoders import Decoder, Found, Tables, decoder_of
-from fascicle.runtime.distributions import GoldDistribution, Prober, prober_of
+from fascicle.runtime.decoders import Decoder, Found, Tables
+from fascicle.runtime.distributions import GoldDistribution, Prober
+from fascicle.runtime.kinds import KINDS, Kinds, decoder_of, prober_of
+from fascicle.runtime.stream import Given, chunks, documents_of, outcomes, unanswered
 from fascicle.text.batch import Batch, collate
-from fascicle.text.pieces import Ints, Pieces, PieceTokenizer
+from fascicle.text.pieces import Pieces, PieceTokenizer
 from fascicle.text.reading import Reading, read_documents
 from fascicle.text.segment import segmenter
 from fascicle.text.windows import Window, cut_short
-
-_CHUNK_CHARACTERS = 1 << 17  # text read together: enough to sort windows by length, little enough to stay flat
-_CHUNK_DOCUMENTS = 512
 
 
 class Scorer(Protocol):
@@ -66,6 +68,15 @@ class _Both:
 class Annotator(ABC):
     """A predictor of mentions, over documents, streams and texts."""
 
+    def __repr__(self) -> str:
+        """The name, the types, and what kind of predictor it is."""
+        return f"<{type(self).__name__} {self.name}: {', '.join(self.types)}; {self.kind}>"
+
+    @property
+    def kind(self) -> str:
+        """How it works, in a few words."""
+        return "predictor"
+
     @property
     @abstractmethod
     def name(self) -> str:
@@ -87,23 +98,78 @@ class Annotator(ABC):
             One patch per document, in order; the documents stay as they are.
         """
 
-    def stream(self, documents: Iterable[Document]) -> Iterator[Document]:
-        """Annotates any number of documents in bounded memory, in order."""
-        for chunk in _chunks(documents):
-            for document, patch in zip(chunk, self.predict(chunk), strict=True):
-                yield apply(document, patch)
+    @property
+    def fingerprint(self) -> str:
+        """Decides, with the release, what this predictor says of a document: equal ones give equal answers."""
+        return f"{self.name} {' '.join(self.types)}"
 
-    def annotate(self, texts: str | Iterable[str]) -> list[Document]:
+    @property
+    def segmenter(self) -> str:
+        """Name of what cuts texts into sentences and words."""
+        return ReadingSettings().segmenter
+
+    def predict_and_cut(self, documents: Sequence[Document]) -> list[Patch]:
+        """As `predict`, with the sentences and words that each text is cut into."""
+        rules = segmenter(self.segmenter)
+        return [
+            msgspec.structs.replace(patch, sentences=rules.sentences(document.text), words=rules.words(document.text))
+            for document, patch in zip(documents, self.predict(documents), strict=True)
+        ]
+
+    def stream(
+        self,
+        documents: Iterable[Given],
+        *,
+        segments: bool = False,
+        aside: Callable[[InputError], None] | None = None,
+    ) -> Iterator[Document]:
+        """Annotates any number of documents in bounded memory, in order.
+
+        What is given is read as it is needed: a few documents ahead at first, 512 documents or 131,072 characters
+        later.
+
+        Args:
+            documents: texts (they are named ``text-1`` and so on, by their place), pairs ``(id, text)``, or documents.
+            segments: also give the sentences and words that the text is cut into, where a document has none.
+            aside: is called with an error that names a document which cannot be annotated, and the others go on; by
+                default the error is raised.
+
+        Raises:
+            UsageError: one text or document in place of several.
+            InputError: something else was given, or a document cannot be annotated.
+        """
+        predict = self.predict_and_cut if segments else self.predict
+        for outcome in outcomes(predict, documents_of(documents, aside=aside)):
+            if outcome.document is not None:
+                yield outcome.document
+            elif aside is not None:
+                aside(unanswered(outcome))
+            elif outcome.error is not None:
+                raise outcome.error
+
+    @overload
+    def annotate(self, texts: Collection[str]) -> list[Document]: ...
+
+    @overload
+    def annotate(self, texts: Iterator[str]) -> Iterator[Document]: ...
+
+    def annotate(self, texts: Iterable[str]) -> list[Document] | Iterator[Document]:
         """Annotates texts.
 
         Args:
             texts: one text, or several.
 
         Returns:
-            One document per text, named ``text-1`` and so on.
+            One document per text, named ``text-1`` and so on: as a list, or, for a generator and any other iterator,
+            as an iterator that reads the texts as it goes.
+
+        Raises:
+            InputError: something else than texts.
         """
+        check_argument(texts, Iterable, name="texts", means="a text, or a list or stream of texts")
         given = [texts] if isinstance(texts, str) else texts
-        return list(self.stream(_as_document(text, number) for number, text in enumerate(given, start=1)))
+        found = self.stream(map(_text, given))
+        return found if isinstance(texts, Iterator) else list(found)
 
 
 class ModelPredictor(Annotator):
@@ -114,7 +180,13 @@ class ModelPredictor(Annotator):
     """
 
     def __init__(
-        self, manifest: Manifest, tokenizer: PieceTokenizer, scorer: Scorer, *, max_tokens: int = 1024
+        self,
+        manifest: Manifest,
+        tokenizer: PieceTokenizer,
+        scorer: Scorer,
+        *,
+        max_tokens: int = 1024,
+        kinds: Kinds = KINDS,
     ) -> None:
         """Puts the parts together.
 
@@ -123,6 +195,7 @@ class ModelPredictor(Annotator):
             tokenizer: of the model.
             scorer: the network.
             max_tokens: pieces in a batch, padding included.
+            kinds: of heads, by the class of their settings.
 
         Raises:
             InputError: the model was made with a segmenter that this release does not have.
@@ -132,11 +205,23 @@ class ModelPredictor(Annotator):
         self._tokenizer = tokenizer
         self._scorer = scorer
         self._max_tokens = max_tokens
+        self._kinds = kinds
 
     @property
     def name(self) -> str:
         """Of the model; the source of its mentions."""
         return self.manifest.name
+
+    @property
+    def segmenter(self) -> str:
+        """The one that the model was trained with."""
+        return self.manifest.reading.segmenter
+
+    @property
+    def kind(self) -> str:
+        """The family of the head, its unit, and what runs the network."""
+        head = self.manifest.answering
+        return f"{head.family} over {head.level}s, {self.manifest.runtime}"
 
     def uncalibrated(self) -> ModelPredictor:
         """The same model with the scores of its head and no threshold: what a calibration is fitted on."""
@@ -153,12 +238,17 @@ class ModelPredictor(Annotator):
     def _deciding(self, **changes: Any) -> ModelPredictor:
         decision = msgspec.structs.replace(self.manifest.decision, **changes)
         manifest = msgspec.structs.replace(self.manifest, decision=decision)
-        return ModelPredictor(manifest, self._tokenizer, self._scorer, max_tokens=self._max_tokens)
+        return ModelPredictor(manifest, self._tokenizer, self._scorer, max_tokens=self._max_tokens, kinds=self._kinds)
 
     @property
     def types(self) -> tuple[str, ...]:
         """That the model looks for."""
         return self.manifest.types
+
+    @property
+    def fingerprint(self) -> str:
+        """Hash of the manifest, which holds the hashes of all files of the model."""
+        return hashlib.sha256(msgspec.json.encode(self.manifest)).hexdigest()
 
     def predict(self, documents: Sequence[Document]) -> list[Patch]:
         """Mentions and events for each document.
@@ -170,7 +260,7 @@ class ModelPredictor(Annotator):
             One patch per document, in order; the documents stay as they are.
         """
         patches: list[Patch] = []
-        for chunk in _chunks(documents):
+        for chunk in chunks(checked_documents(documents)):
             patches.extend(self._predict_chunk(chunk))
         return patches
 
@@ -184,10 +274,10 @@ class ModelPredictor(Annotator):
         Yields:
             For each document its patch, as `predict` gives it, and of each mention what the model says of its span.
         """
-        for chunk in _chunks(documents):
-            read, decoder = self._read(chunk), decoder_of(self.manifest)
+        for chunk in chunks(documents):
+            read, decoder = self._read(chunk), decoder_of(self.manifest, self._kinds)
             given = [document.layer(source) for document in chunk]
-            prober, places = prober_of(self.manifest, read, given)
+            prober, places = prober_of(self.manifest, read, given, self._kinds)
             taken = self._score(read, _Both(decoder, prober).take)
             found = decoder.decide([[one for one, _ in parts] for parts in taken], read.windows)
             numbers = prober.probabilities([[one for _, one in parts] for parts in taken], read.windows)
@@ -196,7 +286,7 @@ class ModelPredictor(Annotator):
                 yield Probed(document=document, patch=patch, gold=where.fill(mentions, rows))
 
     def _predict_chunk(self, documents: Sequence[Document]) -> list[Patch]:
-        read, decoder = self._read(documents), decoder_of(self.manifest)
+        read, decoder = self._read(documents), decoder_of(self.manifest, self._kinds)
         return self._patches(documents, read, decoder.decide(self._score(read, decoder.take), read.windows))
 
     def _read(self, documents: Sequence[Document]) -> Reading:
@@ -228,9 +318,7 @@ class ModelPredictor(Annotator):
         in_order = iter(taken)
         return [[next(in_order) for _ in cut] for cut in read.windows]
 
-    def _calibrated(
-        self, spans: NDArray[np.int64], raw: NDArray[np.float64]
-    ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+    def _calibrated(self, spans: Ints, raw: Floats) -> tuple[Floats, Bools]:
         """The scores that the decision gives, and which of them reach the threshold of their type."""
         scores, calibration = rounded(raw), self.manifest.decision.calibration
         if not calibration:
@@ -238,7 +326,7 @@ class ModelPredictor(Annotator):
         scores = calibrated(scores, calibration)
         return scores, scores >= thresholds(calibration, self.manifest.types)[spans[:, 2]]
 
-    def _mentions(self, pieces: Pieces, spans: NDArray[np.int64], scores: NDArray[np.float64]) -> tuple[Mention, ...]:
+    def _mentions(self, pieces: Pieces, spans: Ints, scores: Floats) -> tuple[Mention, ...]:
         starts = pieces.units[spans[:, 0], 0].tolist()
         ends = pieces.units[spans[:, 1] - 1, 1].tolist()
         kinds = spans[:, 2].tolist()
@@ -249,13 +337,10 @@ class ModelPredictor(Annotator):
         )
 
 
-def _as_document(text: str, number: int) -> Document:
-    if not isinstance(text, str):
-        raise InputError(f"annotate takes texts, got {type(text).__name__}; stream and predict take documents")
-    try:
-        return Document(id=f"text-{number}", text=text)
-    except ValueError as error:
-        raise InputError(str(error)) from None
+def _text(given: object) -> str:
+    if not isinstance(given, str):
+        raise InputError(f"annotate takes texts, got {type(given).__name__}; stream and predict take documents")
+    return given
 
 
 def _events(document: Document, pieces: Pieces, *, capacity: int, unknown: int | None) -> tuple[Event, ...]:
@@ -264,19 +349,19 @@ def _events(document: Document, pieces: Pieces, *, capacity: int, unknown: int |
     strange = [span for span in _unknown_words(pieces, unknown) if has_letters(document.text[slice(*span)])]
     unread = [span for span in _unread(document, pieces) if has_letters(document.text[slice(*span)])]
     said = (
-        ("long-word", long, f"have more pieces than a window holds; their first {capacity} were read"),
-        (
-            "unknown-word",
-            strange,
-            "are unknown to the tokenizer: the network did not see their letters",
-        ),
-        ("unread-text", unread, "lie in no word that the tokenizer reads"),
+        ("long-word", long, f"with more pieces than a window holds, of which the first {capacity} were read"),
+        ("unknown-word", strange, "unknown to the tokenizer, so that the network did not see the letters"),
+        ("unread-text", unread, "outside the words that the tokenizer reads"),
     )
     return tuple(
-        Event(step="read", kind="loss", code=code, message=f"{len(spans)} stretches of text {what}", span=spans[0])
+        Event(step="read", kind="loss", code=code, message=f"{_stretches(len(spans))} {what}", span=spans[0])
         for code, spans, what in said
         if spans
     )
+
+
+def _stretches(count: int) -> str:
+    return counted(count, "stretch of text", "stretches of text")
 
 
 def _below(count: int) -> Event:
@@ -303,17 +388,3 @@ def _unread(document: Document, pieces: Pieces) -> list[Span]:
     gaps = np.flatnonzero(ends < starts)
     found = zip(ends[gaps].tolist(), starts[gaps].tolist(), strict=True)
     return [(a, b) for a, b in found if not document.text[a:b].isspace()]
-
-
-def _chunks(documents: Iterable[Document]) -> Iterator[list[Document]]:
-    """Consecutive documents, bounded in number and characters (one long document is a chunk of its own)."""
-    chunk: list[Document] = []
-    size = 0
-    for document in documents:
-        if chunk and (size + len(document.text) > _CHUNK_CHARACTERS or len(chunk) == _CHUNK_DOCUMENTS):
-            yield chunk
-            chunk, size = [], 0
-        chunk.append(document)
-        size += len(document.text)
-    if chunk:
-        yield chunk

@@ -19,11 +19,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from fascicle.core.arrays import Ints
 from fascicle.core.document import Document, Mention
 from fascicle.core.spans import Fragments, Span
+from fascicle.core.wording import counted
 from fascicle.errors import InputError
 from fascicle.text.batch import Batch
-from fascicle.text.pieces import Ints, PieceTokenizer, all_sentences
+from fascicle.text.pieces import PieceTokenizer, all_sentences
 from fascicle.text.segment import segmenter as segmenter_of
 
 _NEAR = 16  # characters a piece: text farther from the mention than so many for each piece of the window is not read
@@ -102,7 +104,7 @@ def candidates_of(document: Document, mentions: Sequence[Mention], *, unit: str,
     beyond = next((m for m in mentions if m.end > len(document.text)), None)
     if beyond is not None:
         raise InputError(
-            f"in document {document.id!r}, which has {len(document.text):,} characters, a mention of type "
+            f"in document {document.id!r}, which has {counted(len(document.text), 'character')}, a mention of type "
             f"{beyond.type!r} ends at {beyond.end:,}; give offsets in code points into this text"
         )
     if not mentions:

@@ -13,6 +13,7 @@ from itertools import pairwise
 
 from fascicle.core.document import Document
 from fascicle.core.spans import Span
+from fascicle.core.wording import counted
 from fascicle.errors import InputError
 from fascicle.text.segment import Segmenter
 
@@ -46,8 +47,8 @@ class SurfaceReader:
             raise InputError(f"the span ({start}, {end}) of document {name!r} is empty; give 0 <= start < end")
         if end > length:
             raise InputError(
-                f"the span ({start}, {end}) ends beyond document {name!r}, which has {length:,} characters; offsets "
-                "are code points into its text"
+                f"the span ({start}, {end}) ends beyond document {name!r}, which has "
+                f"{counted(length, 'character')}; offsets are code points into its text"
             )
         text, found = self.document.text, []
         for number in range(max(0, bisect_right(self._starts, start) - 1), bisect_left(self._starts, end)):

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import msgspec
 
 from fascicle.core.document import GOLD, Document, Mention
+from fascicle.core.wording import counted
 from fascicle.errors import RecipeError
 from fascicle.recipe.settings import CorpusTypes
 
@@ -37,11 +38,13 @@ class Chosen:
     def lines(self, part: str) -> Iterator[str]:
         """What was done, as sentences."""
         if self.left_out:
-            yield f"{part}: {self.left_out.total():,} gold mentions are left out ({_listed(self.left_out)})"
+            lost = counted(self.left_out.total(), "gold mention is", "gold mentions are")
+            yield f"{part}: {lost} left out ({_listed(self.left_out)})"
         if self.renamed:
-            yield f"{part}: {self.renamed.total():,} gold mentions have another type ({_listed(self.renamed)})"
+            changed = counted(self.renamed.total(), "gold mention has", "gold mentions have")
+            yield f"{part}: {changed} another type ({_listed(self.renamed)})"
         if self.merged:
-            yield f"{part}: {self.merged:,} gold mentions became one with another of the same range"
+            yield f"{part}: {counted(self.merged, 'gold mention')} became one with another of the same range"
 
 
 def choose_types(documents: list[Document], wanted: CorpusTypes | None) -> Chosen:

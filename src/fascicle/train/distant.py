@@ -109,7 +109,7 @@ def distant_documents(documents: Iterable[Document], matcher: Matcher) -> list[D
     """Replaces all mentions of documents by the matches of a dictionary.
 
     A phrase of several types becomes a mention of each: heads that hold one type a span teach the first by name and
-    count the others (``models.targets``).
+    count the others (``text.targets``).
 
     Args:
         documents: of train or dev, read once; what mentions they have makes no difference.
@@ -163,8 +163,11 @@ def label_notes(documents: Sequence[Document]) -> list[str]:
     makers = sorted({d.meta[LABELS] for d in documents if LABELS in d.meta})
     listed = ", ".join(f"{count:,} {name}" for name, count in shown) or "none"
     if len(types) > len(shown):
-        listed = f"of {len(types):,} types, most of all {listed}"
-    said = [f"labels by {', '.join(makers) or 'people'}: {types.total():,} mentions ({listed}), {unknown:,} unknown"]
+        listed = f"of {counted(len(types), 'type')}, most of all {listed}"
+    said = [
+        f"labels by {', '.join(makers) or 'people'}: {counted(types.total(), 'mention')} ({listed}), {unknown:,} "
+        "unknown"
+    ]
     several = sum(count > 1 for count in places.values())
     if several:
         said.append(f"{counted(several, 'place has', 'places have')} mentions of several types")

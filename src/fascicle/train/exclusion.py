@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from fascicle.core.document import Document
+from fascicle.core.wording import counted
 from fascicle.errors import InputError
 from fascicle.formats.exclusions import Exclusion, read_exclusions
 from fascicle.formats.source import Source
@@ -59,7 +60,9 @@ def without_excluded(documents: list[Document], corpus: CorpusSettings) -> tuple
         raise InputError(f"the exclusion list {corpus.exclude} names every document of {corpus.train}; none is left")
     notes = list(_notes(corpus, [row for row in found if row is not None], total=len(documents)))
     if in_dev := sum(row.part == "dev" for row in rows):
-        notes.append(f"dev: the list names {in_dev:,} documents of dev; they stay, for nothing is learned from dev")
+        notes.append(
+            f"dev: the list names {counted(in_dev, 'document')} of dev; they stay, for nothing is learned from dev"
+        )
     return kept, tuple(notes)
 
 
@@ -89,8 +92,8 @@ def _check(rows: Sequence[Exclusion], known: Mapping[str, str], corpus: CorpusSe
         )
     if any(row.part not in _PROTECTED for row in rows) and not matched:
         raise InputError(
-            f"the exclusion list {corpus.exclude} names none of the {len(known):,} documents of {corpus.train}, so "
-            f"it was made for another corpus; {again}"
+            f"the exclusion list {corpus.exclude} names none of the {counted(len(known), 'document')} of "
+            f"{corpus.train}, so it was made for another corpus; {again}"
         )
 
 
@@ -101,7 +104,7 @@ def _is_of(row: Exclusion, path: str) -> bool:
 
 
 def _notes(corpus: CorpusSettings, rows: Sequence[Exclusion], *, total: int) -> Iterator[str]:
-    yield f"train: {len(rows):,} of {total:,} documents are left out, as {corpus.exclude} says"
+    yield f"train: {len(rows):,} of {counted(total, 'document')} are left out, as {corpus.exclude} says"
     reasons = Counter((row.reason, row.of_part, row.of_corpus) for row in rows)
     for (reason, part, name), count in sorted(reasons.items()):
         yield f"train:   {count:,} for {reason} with {part} ({Path(name).name})"

@@ -7,11 +7,12 @@ from dataclasses import dataclass
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor
 
 from fascicle.combine.examples import Example, examples
+from fascicle.core.arrays import Ints
 from fascicle.core.document import GOLD, Document
+from fascicle.core.wording import counted
 from fascicle.errors import InputError
 from fascicle.models.filter import NAME
 from fascicle.recipe.filter import FilterRecipe, FilterSettings
@@ -51,8 +52,8 @@ def split_documents(identifiers: Sequence[str], settings: FilterSettings, *, see
     """
     if dev and len(identifiers) < _FEWEST:
         raise InputError(
-            f"dev has {len(identifiers)} documents, but a filter needs {_FEWEST} or more: to learn from, to choose the "
-            "epoch on, and to choose the threshold on; give more, or smaller documents"
+            f"dev has {counted(len(identifiers), 'document')}, but a filter needs {_FEWEST} or more: to learn "
+            "from, to choose the epoch on, and to choose the threshold on; give more, or smaller documents"
         )
     ordered = sorted(identifiers)
     order = [ordered[at] for at in np.random.default_rng((seed, int(dev), 3)).permutation(len(ordered))]
@@ -146,7 +147,7 @@ class FilterSet:
     """
 
     inputs: Sequence[Marked]
-    labels: NDArray[np.int64]
+    labels: Ints
     pad: int
     positives: int = 0
 
@@ -197,7 +198,7 @@ class FilterSet:
         correct = int(self.labels.sum())
         return min(correct, self.positives * (len(self.labels) - correct)) if self.positives else correct
 
-    def _drawn(self, chance: np.random.Generator) -> NDArray[np.int64]:
+    def _drawn(self, chance: np.random.Generator) -> Ints:
         """Inputs of an epoch: all incorrect ones, and as many correct ones as are asked for."""
         correct, incorrect = np.flatnonzero(self.labels), np.flatnonzero(self.labels == 0)
         if self._correct < len(correct):

@@ -25,6 +25,7 @@ import torch
 
 from fascicle import __version__
 from fascicle.core.document import GOLD, Mention
+from fascicle.core.wording import counted
 from fascicle.errors import RecipeError
 from fascicle.models.encoder import Pretrained, load_pretrained
 from fascicle.models.filter import Fresh, fresh_filter
@@ -126,8 +127,9 @@ def _resumed(folder: Path, session: FilterSession, trainer: Trainer) -> Iterator
 def _check_length(recipe: FilterRecipe, pretrained: Pretrained) -> None:
     if recipe.reading.max_length > pretrained.encoder.longest:
         raise RecipeError(
-            f"reading.max_length = {recipe.reading.max_length} is more than the {pretrained.encoder.longest} pieces "
-            f"that {recipe.model.encoder} reads; lower it (longer texts are cropped around the mention)"
+            f"reading.max_length = {recipe.reading.max_length} is more than the "
+            f"{counted(pretrained.encoder.longest, 'piece')} that {recipe.model.encoder} reads; lower it (longer "
+            "texts are cropped around the mention)"
         )
     if recipe.model.pool == "cls" and not pretrained.tokenizer.prefix:
         raise RecipeError(

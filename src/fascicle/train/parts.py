@@ -10,11 +10,12 @@ from typing import Any
 import msgspec
 
 from fascicle.core.document import GOLD, Document
+from fascicle.core.wording import counted
 from fascicle.errors import InputError
 from fascicle.formats.report import ReadReport
-from fascicle.models.targets import REASONS
 from fascicle.recipe.settings import CorpusSettings, Recipe
 from fascicle.text.pieces import PieceTokenizer
+from fascicle.text.targets import REASONS
 from fascicle.train.corpus import Part, data_name, part_sha256, read_chosen
 from fascicle.train.corpus_types import check_labels
 from fascicle.train.data import TrainingSet, training_set
@@ -118,7 +119,7 @@ def _weak_notes(
     for name, documents in (("train", train), ("dev", dev)):
         yield from (f"{name}: {line}" for line in label_notes(documents))
     if untaught:
-        types = "the types" if len(untaught) <= _SHOWN else f"{len(untaught):,} types:"
+        types = "the types" if len(untaught) <= _SHOWN else f"{counted(len(untaught), 'type')}:"
         yield f"the dictionary names nothing in train of {types} {_first(untaught)}; the model lacks them"
     if any(unknown_ranges(d) for d in dev):
         yield "dev: predictions over an unknown phrase that are no weak label count neither as right nor as wrong"
@@ -134,7 +135,8 @@ def representable(parts: Parts, train: TrainingSet, recipe: Recipe, tokenizer: P
         if unseen:
             lacking = sorted({m.type for d in documents for m in d.layer(GOLD)} - set(parts.types))
             named = _first(map(repr, lacking))
-            yield f"{name}: {unseen} gold mentions are of types that train lacks ({named}); they count as missed"
+            many = counted(unseen, "gold mention is", "gold mentions are")
+            yield f"{name}: {many} of types that train lacks ({named}); they count as missed"
         if documents:
             data = training_set(known, tokenizer, types=parts.types, reading=recipe.reading, heads=train.heads)
             of_taught = " of the types of train" if unseen else ""

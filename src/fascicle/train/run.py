@@ -130,7 +130,7 @@ def check_run_folder(folder: Path, recipe: Settings, *, resume: bool) -> None:
             raise OutputError(f"there is no run at {folder} to resume; name its folder with -o")
         return
     if not resume:
-        raise OutputError(f"the run folder {folder} exists already; choose another, or continue it with --resume")
+        raise OutputError(f"the run folder {folder} exists already; choose another, or continue it with resume=True")
     resolved = folder / "recipe.json"
     if not resolved.is_file():
         raise OutputError(f"{folder} holds no run to resume; choose another folder")

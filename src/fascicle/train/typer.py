@@ -25,6 +25,7 @@ import torch
 
 from fascicle import __version__
 from fascicle.core.document import GOLD, Document
+from fascicle.core.wording import counted
 from fascicle.errors import InputError, OutputError
 from fascicle.evaluate.typing import fit_lookup
 from fascicle.formats.atomic import atomic_folder, atomic_text_writer
@@ -199,13 +200,18 @@ def notes_of(vectors: StaticVectors, data: TyperData) -> list[str]:
         found.append("the vectors have no row for unknown words: the mean of all rows stands for them")
     if unknown := facts["words_without_vector"]:
         share = unknown / facts["words_in_mentions"]
-        found.append(f"{unknown:,} of {facts['words_in_mentions']:,} words in mentions ({share:.1%}) have no vector")
+        found.append(
+            f"{unknown:,} of {counted(facts['words_in_mentions'], 'word')} in mentions ({share:.1%}) have no vector"
+        )
     if facts["discontinuous"]:
-        found.append(f"{facts['discontinuous']:,} mentions are discontinuous: each fragment is taught as its own span")
+        found.append(
+            f"{counted(facts['discontinuous'], 'mention')} of several fragments, each of which is "
+            "taught as its own span"
+        )
     if lost := facts.get("never_found"):
         found.append(
-            f"{lost:,} of {facts['mentions']:,} mentions can be typed, but never found: they are discontinuous, longer "
-            "than width, go beyond their sentence, or cut a word"
+            f"{lost:,} of {counted(facts['mentions'], 'mention')} can be typed, but never found: they are "
+            "discontinuous, longer than width, go beyond their sentence, or cut a word"
         )
     return found
 

@@ -7,12 +7,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from fascicle.core.arrays import Floats, Ints
+from fascicle.core.wording import counted
 from fascicle.errors import InputError
 
-Ints = NDArray[np.int64]
-Doubles = NDArray[np.float64]
+Doubles = Floats
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -62,7 +62,7 @@ def count_cooccurrence(
     keys, values = _near(ids, owner, window=window, size=len(words))
     if not len(keys):
         raise InputError(
-            f"no two of {len(words):,} words stand together in the text; give more text, or keep rarer words"
+            f"no two of {counted(len(words), 'word')} stand together in the text; give more text, or keep rarer words"
         )
     rows, columns = np.divmod(keys, len(words))
     return Cooccurrence(words=words, rows=rows, columns=columns, values=values, left_out=len(counts) - len(words))

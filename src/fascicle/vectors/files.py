@@ -20,11 +20,13 @@ from typing import Any, BinaryIO, Final, cast
 import msgspec
 import numpy as np
 
+from fascicle.core.arrays import Floats32
+from fascicle.core.wording import counted
 from fascicle.errors import FormatError, InputError
 from fascicle.formats.atomic import atomic_folder, check_folder, output
 from fascicle.formats.owned import Ledger
 from fascicle.formats.source import GZIP
-from fascicle.vectors.table import Floats, StaticVectors, VectorReport
+from fascicle.vectors.table import StaticVectors, VectorReport
 
 CACHE_SUFFIX: Final = ".mapped"
 _MATRIX, _WORDS, _FACTS = "matrix.npy", "words.json", "facts.json"
@@ -76,8 +78,8 @@ def read_vectors(path: str | Path, *, dimension: int | None = None, cache: Path 
             found = _mapped(path, cache) or found
     if dimension is not None and found.dimension != dimension:
         raise FormatError(
-            f"the vectors of {path} have {found.dimension} numbers each, where {dimension} are asked for; give another "
-            "file, or the dimension of this one"
+            f"the vectors of {path} have {counted(found.dimension, 'number')} each, where {dimension} are asked "
+            "for; give another file, or the dimension of this one"
         )
     return found
 
@@ -159,7 +161,7 @@ def _lines(path: Path) -> Iterator[tuple[int, bytes]]:
             raise FormatError(f"{path} is a damaged gzip file ({error}); copy it again") from None
 
 
-def _row(parts: list[bytes], dimension: int, place: str) -> tuple[bytes, Floats]:
+def _row(parts: list[bytes], dimension: int, place: str) -> tuple[bytes, Floats32]:
     """The word and the numbers of a row."""
     if dimension < 1:
         raise FormatError(
@@ -168,22 +170,24 @@ def _row(parts: list[bytes], dimension: int, place: str) -> tuple[bytes, Floats]
         )
     if len(parts) < dimension + 1:
         raise FormatError(
-            f"{place}: a row with {len(parts) - 1} numbers, where the vectors of this file have {dimension}; give each "
-            "word one row with all its numbers"
+            f"{place}: a row with {counted(len(parts) - 1, 'number')}, where the vectors of this file have "
+            f"{dimension}; give each word one row with all its numbers"
         )
     name, numbers = b" ".join(parts[: len(parts) - dimension]), parts[len(parts) - dimension :]
     if not name.strip():
         raise FormatError(f"{place}: a row without a word; a row begins with its word, then come its numbers")
     if b" " in name and _is_number(name.rpartition(b" ")[2]):
         raise FormatError(
-            f"{place}: a row with more than {dimension} numbers, which the vectors of this file have; give each word "
-            "one row with all its numbers"
+            f"{place}: a row with more than {counted(dimension, 'number')}, which the vectors of this file have; "
+            "give each word one row with all its numbers"
         )
     try:
         with np.errstate(over="ignore"):  # what is too large for float32 is not finite, and refused below
             row = np.array([float(value) for value in numbers], dtype=np.float32)
     except ValueError:
-        raise FormatError(f"{place}: a row holds something else than a word and {dimension} numbers") from None
+        raise FormatError(
+            f"{place}: a row holds something else than a word and {counted(dimension, 'number')}"
+        ) from None
     if not np.isfinite(row).all():
         raise FormatError(f"{place}: a vector with a number that is not finite; repair the file")
     return name, row

@@ -1,0 +1,240 @@
+"""One run of a predictor over documents from several inputs: none is lost, and what is done need not be done again."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from itertools import groupby
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+import msgspec
+
+from fascicle.core import codec
+from fascicle.core.document import Document, Event
+from fascicle.core.wording import counted
+from fascicle.errors import InputError
+from fascicle.formats.account import Account, EventCounts
+from fascicle.formats.report import WriteReport
+from fascicle.runtime.stream import Outcome, outcomes, unanswered
+
+if TYPE_CHECKING:
+    from fascicle.formats.part import PartFile
+    from fascicle.runtime.predictor import Annotator
+
+STEP: Final = "annotate"
+EMPTY_TEXT: Final = ("note", "empty-text")
+
+
+class NothingError(Exception):
+    """An output file would hold no document, since all of its input were set aside."""
+
+
+class Passage(NamedTuple):
+    """A document on its way.
+
+    Attributes:
+        input: name of the input that it is from.
+        document: as it was read.
+        number: of the documents read so far, this one included.
+        digest: of all of them.
+        reached: how far the reading of the inputs is, in bytes.
+    """
+
+    input: str
+    document: Document
+    number: int
+    digest: str
+    reached: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Annotation:
+    """A predictor, and the account of the documents that go through it.
+
+    Attributes:
+        predictor: answers.
+        segments: whether documents get the sentences and words that the predictor cuts them into.
+        account: counts; its ``reading`` is the report that the documents are read with.
+        seen: is called when a document is through, with the number of documents and ``Passage.reached``.
+    """
+
+    predictor: Annotator
+    account: Account
+    segments: bool = False
+    seen: Callable[[int, int], None] = lambda documents, reached: None
+
+    def documents(
+        self, given: Iterable[tuple[str, Document]], *, report: WriteReport, part: PartFile | None = None
+    ) -> Iterator[Document]:
+        """All annotated documents, for one output file.
+
+        Args:
+            given: input and document, in order.
+            report: in which the writer of the file counts.
+            part: the output file, if it is one that can go on after a kill: documents that it holds are left out.
+
+        Raises:
+            InputError: every document was set aside; or the documents that the part was made of are others now.
+        """
+        passages = self.passages(given, digests=part is not None)
+        if part is not None:
+            part.begin()
+            if part.done is not None:
+                self._skip(passages, part.done)
+        for passage, outcome in self._outcomes(passages):
+            document = self.through(outcome, self.account.events)
+            if document is not None:
+                yield document
+                self.account.passed(report)
+                self.seen(passage.number, passage.reached)
+            if part is not None:
+                # The writer asked for the next one: all that it was given so far is in the file.
+                part.keep(partial(self._state, passage, report))
+        self.account.refuse_nothing(report)
+
+    def by_input(
+        self, given: Iterable[tuple[str, Document]], *, done: Mapping[str, Mapping[str, Any]]
+    ) -> Iterator[OfInput]:
+        """The annotated documents of each input, for one output file each; each must be used up before the next.
+
+        Args:
+            given: input and document, in order.
+            done: inputs whose file is there, with what `OfInput.facts` gave: their documents count, and are left out.
+        """
+        for name in done:
+            self.account.restore(dict(done[name]["account"]))
+        passages = (passage for passage in self.passages(given) if passage.input not in done)
+        for name, group in groupby(self._outcomes(passages), key=lambda pair: pair[0].input):
+            yield OfInput(run=self, name=name, group=group)
+
+    def passages(self, given: Iterable[tuple[str, Document]], *, digests: bool = False) -> Iterator[Passage]:
+        """Counts and prepares the documents that come in.
+
+        Args:
+            given: input and document, in order.
+            digests: compute ``Passage.digest``.
+        """
+        digest = b""
+        for number, (name, document) in enumerate(given, start=1):
+            self.account.read += 1
+            if digests:
+                digest = hashlib.sha256(digest + codec.encode(document)).digest()
+            ready = prepared(document, source=self.predictor.name)
+            yield Passage(name, ready, number, digest.hex(), self.account.reading.meter.read)
+
+    def _outcomes(self, passages: Iterable[Passage]) -> Iterator[tuple[Passage, Outcome]]:
+        waiting: deque[Passage] = deque()
+
+        def documents() -> Iterator[Document]:
+            for passage in passages:
+                waiting.append(passage)
+                yield passage.document
+
+        predict = self.predictor.predict_and_cut if self.segments else self.predictor.predict
+        for outcome in outcomes(predict, documents()):
+            yield waiting.popleft(), outcome
+
+    def through(self, outcome: Outcome, events: EventCounts) -> Document | None:
+        """The document of an outcome, whose events are counted; ``None`` if there is none, which is set aside."""
+        if outcome.document is None:
+            self.account.predicting.add(unanswered(outcome))
+            return None
+        events.see(outcome.document)
+        return outcome.document
+
+    def _state(self, at: Passage, report: WriteReport) -> dict[str, Any]:
+        state = self.account.state()
+        state["written"] += report.documents
+        state["mentions"] += report.mentions
+        state["losses"] = dict(self.account.losses + report.losses)
+        state["examples"] = {**report.examples, **self.account.examples}
+        return {"documents": at.number, "digest": at.digest, "account": state}
+
+    def _skip(self, passages: Iterator[Passage], state: Mapping[str, Any]) -> None:
+        at: Passage | None = None
+        for at in passages:
+            if at.number == state["documents"]:
+                break
+        if at is None or (at.number, at.digest) != (state["documents"], state["digest"]):
+            raise InputError(
+                f"the first {state['documents']:,} documents are not those that the interrupted run was given, so it "
+                "cannot go on; give the same inputs, or leave out --resume to begin anew"
+            )
+        self.account.restore(state["account"])
+
+
+@dataclass(kw_only=True)
+class OfInput:
+    """The documents of one input, on their way into its output file."""
+
+    run: Annotation
+    name: str
+    group: Iterator[tuple[Passage, Outcome]]
+    report: WriteReport = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Opens the report of the file, and notes what was counted before it."""
+        account = self.run.account
+        self.report = account.open_report()
+        self._events = EventCounts()
+        self._before = account.predicting.count, account.writing.count
+
+    def documents(self) -> Iterator[Document]:
+        """The annotated documents.
+
+        Raises:
+            NothingError: every one was set aside.
+        """
+        run = self.run
+        for passage, outcome in self.group:
+            document = run.through(outcome, self._events)
+            if document is not None:
+                yield document
+                run.account.passed(self.report)
+                run.seen(passage.number, passage.reached)
+        if not self.report.documents:
+            raise NothingError
+
+    def facts(self) -> dict[str, Any]:
+        """What a later run needs to know of the file, when it is written."""
+        account = self.run.account
+        return {
+            "account": {
+                "written": self.report.documents,
+                "mentions": self.report.mentions,
+                "predicting": account.predicting.count - self._before[0],
+                "writing": account.writing.count - self._before[1],
+                "losses": dict(self.report.losses),
+                "examples": dict(self.report.examples),
+                "events": self._events.state(),
+            }
+        }
+
+    def close(self) -> None:
+        """Counts the file; to be called when it is written, or when there is none to write."""
+        self.run.account.add(self.report)
+        self.run.account.events.restore(self._events.state())
+
+
+def prepared(document: Document, *, source: str) -> Document:
+    """A document ready to be annotated: earlier mentions of the source give way, for they may be of an older model."""
+    events: list[Event] = []
+    earlier = document.layer(source)
+    if earlier:
+        message = f"replaced: {counted(len(earlier), 'earlier mention')} of {source!r}"
+        events.append(Event(step=STEP, kind="note", code="replaced", message=message))
+        kept = tuple(m for m in document.mentions if m.source != source)
+        document = msgspec.structs.replace(document, mentions=kept)
+    if not _can_be_seen(document.text):
+        kind, code = EMPTY_TEXT
+        message = "the text is empty or of invisible characters alone, so it has no mentions"
+        events.append(Event(step=STEP, kind=kind, code=code, message=message))
+    return document.with_events(*events) if events else document
+
+
+def _can_be_seen(text: str) -> bool:
+    """Whether anything of a text shows: no white space, zero-width space or soft hyphen does."""
+    return any(character.isprintable() and not character.isspace() for character in text)

@@ -1,0 +1,215 @@
+"""Where the documents of one run went: those that came in are those that were written and those that were set aside."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, Final
+
+from fascicle.core.document import Document, Event
+from fascicle.core.wording import counted
+from fascicle.errors import InputError
+from fascicle.formats.report import ReadReport, SetAside, WriteReport
+
+_COUNTS: Final = ("written", "mentions")
+
+
+class AccountError(RuntimeError):
+    """Documents are missing from the account, or are counted twice: a fault of the program, never of its input."""
+
+
+class EventCounts:
+    """Counts events by kind and code, and remembers the first of each.
+
+    Attributes:
+        counts: ``(kind, code)`` -> how often.
+        first: ``(kind, code)`` -> message of the first one, and where it was.
+    """
+
+    def __init__(self) -> None:
+        """Starts with nothing."""
+        self.counts: Counter[tuple[str, str]] = Counter()
+        self.first: dict[tuple[str, str], str] = {}
+
+    def observe(self, documents: Iterable[Document]) -> Iterator[Document]:
+        """Counts the events of documents that pass by."""
+        for document in documents:
+            self.see(document)
+            yield document
+
+    def see(self, document: Document) -> None:
+        """Counts the events of one document."""
+        for event in document.events:
+            self.add(event, document.id)
+
+    def add(self, event: Event, where: str) -> None:
+        """Counts one event of a document."""
+        self.count((event.kind, event.code), 1, f"{event.message}; first in {where}")
+
+    def count(self, key: tuple[str, str], count: int, first: str) -> None:
+        """Counts something that happened several times."""
+        self.counts[key] += count
+        self.first.setdefault(key, first)
+
+    def state(self) -> list[tuple[str, str, int, str]]:
+        """All counts, as `restore` takes them."""
+        return [(kind, code, count, self.first[kind, code]) for (kind, code), count in self.counts.items()]
+
+    def restore(self, state: Iterable[tuple[str, str, int, str]]) -> None:
+        """Adds what `state` gave."""
+        for kind, code, count, first in state:
+            self.count((kind, code), count, first)
+
+
+class Account:
+    """Counts the documents of one run, and names those that were set aside.
+
+    Attributes:
+        reading: the report to read with; it sets aside what cannot be read.
+        predicting: documents that a predictor could not answer.
+        writing: documents that the output format cannot hold.
+        read: documents that the readers gave out.
+        written: documents that were written.
+        mentions: mentions that were written.
+        losses: code -> how often a format could not hold something.
+        examples: code -> the first document it happened in.
+        events: what was said of the documents on their way.
+    """
+
+    def __init__(self, *, tell: Callable[[str], None] | None = None) -> None:
+        """Starts with nothing.
+
+        Args:
+            tell: is called with the sentence of each document that is set aside. The first one is held back until
+                something else is known of the run: where it stays the only one, `refuse_nothing` raises it.
+        """
+        self._tell = tell
+        self._held: str | None = None
+        self._passed = False
+        self.reading = ReadReport(aside=self._aside())
+        self.predicting = self._aside()
+        self.writing = self._aside()
+        self.read = 0
+        self.written = 0
+        self.mentions = 0
+        self.losses: Counter[str] = Counter()
+        self.examples: dict[str, str] = {}
+        self.events = EventCounts()
+
+    @property
+    def aside(self) -> int:
+        """Documents (or files that could not be read to their end) that were set aside."""
+        return self.reading.aside.count + self.predicting.count + self.writing.count
+
+    @property
+    def documents(self) -> int:
+        """Documents that came in: those that were read, and those that could not be."""
+        return self.read + self.reading.aside.count
+
+    def open_report(self) -> WriteReport:
+        """A report for one output file; `add` counts it when the file is complete."""
+        return WriteReport(aside=self.writing)
+
+    def add(self, report: WriteReport) -> None:
+        """Counts one output file."""
+        self.written += report.documents
+        self.mentions += report.mentions
+        self.losses.update(report.losses)
+        for code, example in report.examples.items():
+            self.examples.setdefault(code, example)
+
+    def passed(self, report: WriteReport) -> None:
+        """To be called when a document went to the writer: if it was written, what was set aside is not all there is.
+
+        Args:
+            report: of the writer.
+        """
+        if report.documents and not self._passed:
+            self._passed = True
+            self.release()
+
+    def release(self) -> None:
+        """Tells the sentence that is held back, if there is one."""
+        if self._held is not None:
+            sentence, self._held = self._held, None
+            self._say(sentence)
+
+    def refuse_nothing(self, report: WriteReport | None = None) -> None:
+        """To be called when all documents have gone by, and before an output file takes its name.
+
+        Args:
+            report: of the file that is being written.
+
+        Raises:
+            InputError: documents came in, but every one was set aside; the only one is named by its own sentence.
+        """
+        if self.written or (report is not None and report.documents) or not self.aside:
+            return
+        if self._held is not None and self.aside == 1:
+            sentence, self._held = self._held, None
+            raise InputError(sentence)
+        self.release()
+        raise InputError(
+            f"none of the {counted(self.documents, 'document')} could be used; see the messages above for each"
+        )
+
+    def check(self) -> None:
+        """Holds the account against itself; to be called at the end of a run.
+
+        Raises:
+            AccountError: the documents that came in are not those that were written and set aside.
+        """
+        self.release()
+        if self.documents != self.written + self.aside:
+            raise AccountError(
+                f"{self.documents:,} documents came in, but {self.written:,} were written and {self.aside:,} set aside"
+            )
+
+    def sentence(self, where: str = "", *, done: str = "written") -> str:
+        """The account in one line.
+
+        Args:
+            where: the output that was written to.
+            done: what was done with the documents.
+        """
+        place = f" to {where}" if where else ""
+        said = f"{counted(self.documents, 'document')} in: {self.written:,} {done}{place}"
+        return f"{said} with {counted(self.mentions, 'mention')}, {self.aside:,} set aside"
+
+    def state(self) -> dict[str, Any]:
+        """What a run that goes on needs to know of the part that is done; what reading counts is counted anew."""
+        return {
+            **{name: getattr(self, name) for name in _COUNTS},
+            "predicting": self.predicting.count,
+            "writing": self.writing.count,
+            "losses": dict(self.losses),
+            "examples": dict(self.examples),
+            "events": self.events.state(),
+        }
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Adds what `state` gave in an earlier run."""
+        for name in _COUNTS:
+            setattr(self, name, getattr(self, name) + state[name])
+        self.predicting.count += state["predicting"]
+        self.writing.count += state["writing"]
+        self.losses.update(state["losses"])
+        for code, example in state["examples"].items():
+            self.examples.setdefault(code, example)
+        self.events.restore(state["events"])
+        self._passed = self._passed or bool(state["written"])
+
+    def _aside(self) -> SetAside:
+        return SetAside(keep_going=True, tell=self._hear)
+
+    def _hear(self, sentence: str) -> None:
+        if self._passed or self._held is not None:
+            self.release()
+            self._say(sentence)
+            self._passed = True
+        else:
+            self._held = sentence
+
+    def _say(self, sentence: str) -> None:
+        if self._tell is not None:
+            self._tell(sentence)

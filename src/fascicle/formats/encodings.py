@@ -1,0 +1,93 @@
+"""Telling the encoding of a file: by its byte order mark, or by bytes that UTF-8 cannot have.
+
+A guess is made only where it can be trusted, and whoever reads the file is told of it.
+"""
+
+from __future__ import annotations
+
+import codecs
+import re
+from collections import Counter
+from collections.abc import Iterable
+from typing import Final
+
+AUTO: Final = "auto"
+WESTERN: Final = "windows-1252"
+BY_MARK: Final = "its byte order mark says so"
+GUESSED: Final = "this was guessed from its bytes, which are not UTF-8; name another with --encoding"
+# UTF-32 first, since its mark begins with that of UTF-16.
+_MARKS: Final = (
+    (codecs.BOM_UTF32_LE, "utf-32"),
+    (codecs.BOM_UTF32_BE, "utf-32"),
+    (codecs.BOM_UTF16_LE, "utf-16"),
+    (codecs.BOM_UTF16_BE, "utf-16"),
+)
+_UTF8: Final = re.compile(rb"[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3}")
+_CONTROL: Final = re.compile(rb"[\x00-\x08\x0e-\x1f\x7f]")
+_NOT_ASCII: Final = re.compile(r"[^\x00-\x7f]")
+# Letters with marks that one language uses. Languages whose letters other code pages have in these places are left out
+# (Icelandic: the same bytes are Turkish).
+_ALPHABETS: Final = (
+    "äöüßéèàáïëçñ",  # German, Dutch, and names in them
+    "àâæçéèêëîïôœùûüñ",  # French
+    "áéíóúüñçàèòï·ªº",  # Spanish, Catalan, Galician
+    "áâãàçéêíóôõúüªº",  # Portuguese
+    "àèéìíòóùúîªº",  # Italian
+    "æøåäöéüèôóò",  # Danish, Norwegian, Swedish, Finnish
+)
+_SMALL: Final = "a-zà-öø-ÿšœž"
+_CAPITAL: Final = "A-ZÀ-ÖØ-ÞŠŒŽŸ"
+# Signs that no word of any language has inside, and capitals in the middle of small letters: what bytes of other code
+# pages look like here. Apostrophes, dashes, the middle dot, the soft hyphen and the degree sign may be in words.
+_ODD: Final = re.compile(
+    rf"(?<=[{_SMALL}{_CAPITAL}])[€‚ƒ„…†‡ˆ‰‹“”•˜›¡¢£¤¥¦§¨©«¬¯±²³¶¸¹»¼½¾¿×÷](?=[{_SMALL}{_CAPITAL}])"
+    rf"|(?<=[{_SMALL}])[À-ÖØ-ÞŠŒŽŸ]|[ªº](?=[{_SMALL}])"
+    "|[þÞÿŸ¤¦¨¯¸]"  # hardly ever in a text; 0xff and 0xfe stand for themselves in damaged files
+)
+_SIGNS: Final = "µªºƒˆ"  # letters to Unicode, but not of a word
+_FOREIGN_SHARE: Final = 100  # at most one letter in so many may be outside of the best alphabet
+_ODD_SHARE: Final = 50  # at most one in so many characters that are not ASCII may be in an odd place
+
+
+def by_mark(head: bytes) -> str:
+    """The encoding that a byte order mark at the beginning of a file says; empty for none, and for that of UTF-8."""
+    return next((name for mark, name in _MARKS if head.startswith(mark)), "")
+
+
+def head_text(head: bytes, *, codec: str = "utf-8") -> str:
+    """The text of the beginning of a file, without its byte order mark; what cannot be decoded is replaced.
+
+    Args:
+        head: the first bytes.
+        codec: of the file, unless a byte order mark names another.
+    """
+    return head.decode(by_mark(head) or codec, errors="replace").removeprefix("\ufeff")
+
+
+def is_western(parts: Iterable[bytes]) -> bool:
+    """Whether the bytes of a file are Windows-1252, as far as that can be told.
+
+    It is denied where a stretch of bytes is UTF-8 (then the file is UTF-8 with bad bytes), where a byte has no meaning
+    in Windows-1252 or is a control character, and where the letters, but for a few, are not those of one language of
+    Western Europe, or are in places where no language has them: other code pages of one byte look so.
+
+    Args:
+        parts: of the file, cut between lines.
+    """
+    seen: Counter[str] = Counter()
+    odd = letters = 0
+    for part in parts:
+        if _UTF8.search(part) or _CONTROL.search(part):
+            return False
+        try:
+            text = part.decode("cp1252")
+        except UnicodeDecodeError:
+            return False
+        seen.update(_NOT_ASCII.findall(text))
+        odd += len(_ODD.findall(text))
+        letters += sum(map(str.isalpha, text))
+    marked = {sign: count for sign, count in seen.items() if sign.isalpha() and sign not in _SIGNS}
+    outside = min(
+        sum(count for sign, count in marked.items() if sign.lower() not in alphabet) for alphabet in _ALPHABETS
+    )
+    return outside * _FOREIGN_SHARE <= letters and odd * _ODD_SHARE <= seen.total()

@@ -1,0 +1,125 @@
+"""A record of work that survives a kill: lines of JSON, each written in one piece, held by one process at a time."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, BinaryIO, Final
+
+import msgspec
+
+from fascicle.errors import OutputError
+
+_KEY: Final = "fascicle_progress"
+_SCHEMA: Final = 1
+_LONGEST: Final = 1 << 16  # bytes of a header
+
+
+class Journal:
+    """The journal of one output, open until `close` or `remove`.
+
+    Attributes:
+        path: the file.
+        entries: those of an interrupted run, if this one goes on with it.
+        was_there: whether an interrupted run left the file.
+    """
+
+    def __init__(self, path: Path, *, made_by: Mapping[str, str], resume: bool) -> None:
+        """Opens a journal, and begins it anew unless the run goes on.
+
+        Args:
+            path: of the journal; made if it is not there.
+            made_by: what decides the bytes of the output (name -> value); a run only goes on where all are equal.
+            resume: go on with an interrupted run, if there is one.
+
+        Raises:
+            OutputError: another run holds it, the file is no journal, it cannot be written, or the interrupted run was
+                made by something else.
+        """
+        self.path = path
+        self._stream = _opened(path)
+        try:
+            content = self._stream.read()
+            self.was_there = bool(content)
+            self.entries = self._read(content, made_by) if content and resume else []
+            if content:
+                _header(content, path)
+            if not self.entries:
+                self._stream.seek(0)
+                self._stream.truncate()
+                self.append({_KEY: _SCHEMA, **made_by})
+        except BaseException:
+            self._stream.close()
+            raise
+
+    def append(self, *entries: Mapping[str, Any]) -> None:
+        """Writes a line for each entry; they are with the system when this returns."""
+        self._stream.write(b"".join(msgspec.json.encode(dict(entry)) + b"\n" for entry in entries))
+        self._stream.flush()
+
+    def close(self) -> None:
+        """Lets go of the file, which stays."""
+        self._stream.close()
+
+    def remove(self) -> None:
+        """Removes the file: the work is done."""
+        self.path.unlink(missing_ok=True)
+        self._stream.close()
+
+    def _read(self, content: bytes, made_by: Mapping[str, str]) -> list[dict[str, Any]]:
+        header = _header(content, self.path)
+        other = [name for name, value in made_by.items() if header.get(name) != value]
+        if other:
+            raise OutputError(
+                f"{self.path} is of a run with {' and '.join(f'another {name}' for name in other)}, so it cannot go "
+                "on; give what was given then, or leave out --resume to begin anew"
+            )
+        end = content.rfind(b"\n") + 1  # what is behind it was cut off in the middle
+        self._stream.truncate(end)
+        self._stream.seek(end)
+        return [msgspec.json.decode(line) for line in content[:end].splitlines()[1:]]
+
+
+def is_journal(path: Path) -> bool:
+    """Whether a file is a journal of an interrupted run."""
+    try:
+        with path.open("rb") as stream:
+            return _is_header(stream.readline(_LONGEST))
+    except OSError:
+        return False
+
+
+def _header(content: bytes, path: Path) -> dict[str, Any]:
+    line = content.partition(b"\n")[0]
+    if not _is_header(line):
+        raise OutputError(f"{path} is no journal of an interrupted run, but would have to be; move it elsewhere")
+    found: dict[str, Any] = msgspec.json.decode(line)
+    return found
+
+
+def _is_header(line: bytes) -> bool:
+    try:
+        found = msgspec.json.decode(line)
+    except msgspec.MsgspecError:
+        return False
+    return isinstance(found, dict) and found.get(_KEY) == _SCHEMA
+
+
+def _opened(path: Path) -> BinaryIO:
+    try:
+        stream = os.fdopen(os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0), 0o666), "r+b")
+    except OSError as error:
+        raise OutputError(f"{path} cannot be written: {error.strerror}; give another place") from None
+    with contextlib.suppress(ImportError):  # a system without such locks: two runs at once are not told apart
+        import fcntl
+
+        try:
+            fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            stream.close()
+            raise OutputError(f"another run is writing the same output ({path}); wait for it, or stop it") from None
+        except OSError:
+            pass  # a file system without locks
+    return stream

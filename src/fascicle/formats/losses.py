@@ -1,0 +1,273 @@
+"""What the output formats hold of a document, and what is lost of the documents at hand: one table, one function.
+
+A format says which fields it holds (`Holds`). `held_part` counts what a document has and the format does not hold. What
+a format holds in part (a text without its line breaks) its writer counts, under the codes of `LOSSES` too.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from types import MappingProxyType
+from typing import Final, Protocol, TypeVar, cast
+
+import msgspec
+
+from fascicle.core.document import GOLD, Document, Mention
+from fascicle.errors import LossError, UsageError
+from fascicle.formats.report import Named, WriteReport
+
+# The events of a document are missing on purpose: they are not the user's annotation, and commands report them anyway.
+FIELDS: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "ids": "ids of documents",
+        "text-between-words": "text that is not a word or one blank between two words (documents)",
+        "sections": "names and ranges of sections (documents)",
+        "sentences": "ranges of sentences (documents)",
+        "words": "ranges of words (documents)",
+        "abbreviations": "pairs of short and long form",
+        "meta": "further facts of the source; not text = joined, which readers set",
+        "mentions": "mentions",
+        "discontinuous": "mentions of several fragments",
+        "nested": "mentions that overlap others",
+        "second-source": "mentions that another source has too",
+        "sources": "who found a mention",
+        "scores": "scores of mentions",
+        "links": "entries of ontologies that mentions refer to",
+        "link-ontologies": "... and their ontology",
+        "link-names": "... and their name",
+        "link-scores": "... and their score",
+        "attributes": "further facts about mentions",
+    }
+)
+OF_WRITERS: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "line-breaks": "line breaks of the text, a blank instead",
+        "nul": "NUL characters of the text, a blank instead",
+        "not-on-words": "mentions that do not begin and end with a word",
+        "across-sentences": "mentions that reach across sentences",
+        "empty-documents": "documents without a word, which leave no trace in the file",
+        "document-borders": "borders of documents",
+        "other-sources": "mentions of other sources than the one that is written",
+    }
+)
+LOSSES: Final[Mapping[str, str]] = MappingProxyType({**FIELDS, **OF_WRITERS})
+OF_TEXT: Final = frozenset(
+    {"text-between-words", "sections", "sentences", "words", "abbreviations", "meta"}
+)  # what a file that names texts by their ids refers to
+EVERYTHING: Final = frozenset(FIELDS)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Holds:
+    """What a format holds.
+
+    Attributes:
+        format: what it is called in sentences.
+        fields: names of `FIELDS`.
+        partly: those of them that it holds in part; its writer counts what it does not hold.
+        by_reference: fields that are no loss, since the file only refers to the text.
+        source: whose the mentions are when the file is read.
+        only: the source whose mentions are written; ``None`` for all.
+    """
+
+    format: str
+    fields: frozenset[str]
+    partly: frozenset[str] = frozenset()
+    by_reference: frozenset[str] = frozenset()
+    source: str = GOLD
+    only: str | None = None
+
+    @cached_property
+    def lacking(self) -> frozenset[str]:
+        """The fields that are lost."""
+        return EVERYTHING - self.fields - self.by_reference
+
+    @cached_property
+    def of_document(self) -> tuple[tuple[str, Callable[[Document], int]], ...]:
+        """How to count the fields of a document that are lost."""
+        return tuple((code, count) for code, count in _OF_DOCUMENT.items() if code in self.lacking)
+
+    @cached_property
+    def of_mention(self) -> tuple[tuple[str, Callable[[Mention], int]], ...]:
+        """How to count the fields of a mention that are lost."""
+        found = [(code, count) for code, count in _OF_MENTION.items() if code in self.lacking]
+        if "sources" in self.lacking:
+            found.append(("sources", lambda mention: mention.source != self.source))
+        return tuple(found)
+
+
+_OF_DOCUMENT: Final[Mapping[str, Callable[[Document], int]]] = MappingProxyType(
+    {
+        "ids": lambda document: 1,
+        "text-between-words": lambda document: _joined(document) != document.text,
+        "sections": lambda document: bool(document.sections),
+        "sentences": lambda document: bool(document.sentences),
+        "words": lambda document: bool(document.words),
+        "abbreviations": lambda document: len(document.abbreviations or ()),
+        "meta": lambda document: len(document.meta) - (document.meta.get("text") == "joined"),
+    }
+)
+_OF_MENTION: Final[Mapping[str, Callable[[Mention], int]]] = MappingProxyType(
+    {
+        "scores": lambda mention: mention.score is not None,
+        "links": lambda mention: len(mention.links),
+        "link-ontologies": lambda mention: sum(bool(link.ontology) for link in mention.links),
+        "link-names": lambda mention: sum(bool(link.name) for link in mention.links),
+        "link-scores": lambda mention: sum(link.score is not None for link in mention.links),
+        "attributes": lambda mention: len(mention.attributes),
+    }
+)
+
+
+class Annotated(Named, Protocol):
+    """A document, or a prediction about one."""
+
+    @property
+    def mentions(self) -> tuple[Mention, ...]:
+        """In canonical order."""
+        ...
+
+
+Said = TypeVar("Said", bound=Annotated)
+
+
+def held_part(document: Said, holds: Holds, report: WriteReport) -> Said:
+    """Counts what a format does not hold of a document.
+
+    Args:
+        document: what is to be written; of a prediction, which has nothing else, the mentions are counted.
+        holds: what the format holds.
+        report: receives the counts.
+
+    Returns:
+        The document without the mentions that cannot be written.
+    """
+    if not holds.lacking and holds.only is None:
+        return document
+    if isinstance(document, Document):
+        for code, count in holds.of_document:
+            if lost := count(document):
+                report.lose(code, document, count=lost)
+    if not document.mentions:
+        return document
+    kept = held_mentions(document, document.mentions, holds, report)
+    if len(kept) == len(document.mentions):
+        return document
+    return cast(Said, msgspec.structs.replace(cast(msgspec.Struct, document), mentions=kept))
+
+
+def held_mentions(
+    document: Named, mentions: tuple[Mention, ...], holds: Holds, report: WriteReport
+) -> tuple[Mention, ...]:
+    """The mentions that a format can hold; counts the others, and what the format does not hold of each.
+
+    Args:
+        document: whose they are.
+        mentions: in canonical order.
+        holds: what the format holds.
+        report: receives the counts.
+    """
+    if holds.only is not None:
+        mentions = _of_the_only_source(document, mentions, holds, report)
+    if "mentions" in holds.lacking:
+        if mentions:
+            report.lose("mentions", document, mentions[0], count=len(mentions))
+        return ()
+    kept = _of_one_source(document, mentions, holds, report) if "second-source" in holds.lacking else mentions
+    if "discontinuous" in holds.lacking:
+        for mention in kept:
+            if len(mention.spans) > 1:
+                report.lose("discontinuous", document, mention)
+        kept = tuple(mention for mention in kept if len(mention.spans) == 1)
+    for code, count in holds.of_mention:
+        lost = [count(mention) for mention in kept]
+        if total := sum(lost):
+            first = next(mention for mention, some in zip(kept, lost, strict=True) if some)
+            report.lose(code, document, first, count=total)
+    return kept
+
+
+def _of_one_source(
+    document: Named, mentions: tuple[Mention, ...], holds: Holds, report: WriteReport
+) -> tuple[Mention, ...]:
+    """Each type and spans once: of the source that the file is read as, else of the first."""
+    if len({mention.source for mention in mentions}) < 2:
+        return mentions
+    chosen: dict[tuple[str, tuple[tuple[int, int], ...]], Mention] = {}
+    for mention in mentions:
+        identity = mention.type, mention.spans
+        if identity in chosen:
+            report.lose("second-source", document, mention)
+        if identity not in chosen or mention.source == holds.source:
+            chosen[identity] = mention
+    return tuple(chosen.values())
+
+
+def _of_the_only_source(
+    document: Named, mentions: tuple[Mention, ...], holds: Holds, report: WriteReport
+) -> tuple[Mention, ...]:
+    """A file that refers to its texts is what one source says of them; a copy of a document lacks the others."""
+    if not holds.by_reference:
+        for mention in mentions:
+            if mention.source != holds.only:
+                report.lose("other-sources", document, mention)
+    return tuple(mention for mention in mentions if mention.source == holds.only)
+
+
+def _joined(document: Document) -> str:
+    text = document.text
+    return " ".join([text[start:end] for start, end in document.words or ()])
+
+
+@dataclass(frozen=True, kw_only=True)
+class Strictness:
+    """Whether a document is refused that would lose something.
+
+    Attributes:
+        refuse: whether it is.
+        allowed: codes of `LOSSES` that are no reason.
+        advice: what to do, with ``{codes}`` or ``{quoted}`` for what is lost.
+    """
+
+    refuse: bool = False
+    allowed: frozenset[str] = frozenset()
+    advice: str = "write the format 'native', which holds everything, or give allow_loss=[{quoted}]"
+
+    def check(self, document: Named, part: WriteReport, *, format_name: str) -> None:
+        """Refuses a document that would lose something.
+
+        Args:
+            document: what is to be written.
+            part: what is lost of it.
+            format_name: for the message.
+
+        Raises:
+            LossError: it would lose something that is not allowed.
+        """
+        codes = [code for code in LOSSES if code in part.losses and code not in self.allowed] if self.refuse else []
+        if codes:
+            advice = self.advice.format(codes=",".join(codes), quoted=", ".join(map(repr, codes)))
+            raise LossError(
+                f"document {document.id!r} would lose {', '.join(codes)}, which {format_name} cannot hold ({codes[0]} "
+                f"first in {part.examples[codes[0]]}); {advice}"
+            )
+
+
+LENIENT: Final = Strictness()
+
+
+def loss_names(names: Iterable[str]) -> frozenset[str]:
+    """Checks names of losses.
+
+    Raises:
+        UsageError: one that is not in `LOSSES`; the message has the nearest.
+    """
+    found = frozenset(names)
+    for name in sorted(found - LOSSES.keys()):
+        near = difflib.get_close_matches(name, list(LOSSES), n=1)
+        hint = f" (did you mean {near[0]!r}?)" if near else ""
+        raise UsageError(f"there is no loss called {name!r}{hint}; choose from {', '.join(LOSSES)}")
+    return found

@@ -1,0 +1,122 @@
+"""Tables of mentions, one row each: TSV and CSV.
+
+A CSV has the rules of RFC 4180. Spreadsheets take a cell for a formula that begins with ``=``, ``+``, ``-`` or ``@``;
+such a cell of a text, an id or a type gets a ``'`` in front, which the reader takes away again.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from fascicle.core.document import Mention
+from fascicle.formats.brat_lines import joined
+from fascicle.formats.losses import OF_TEXT, Holds
+from fascicle.formats.writing import checked_name
+
+HEADER: Final = ("document", "type", "start", "end", "score")
+SOURCE: Final = "predictions"  # of mentions that are read from a table
+_FORMULA: Final = re.compile("'*[=+\\-@]")
+_ESCAPED: Final = re.compile("'+[=+\\-@]")
+_CELL: Final = re.compile('(?:"((?:[^"]|"")*)"|([^",]*))(,|$)')
+
+
+@dataclass(frozen=True, kw_only=True)
+class Table:
+    """One kind of table.
+
+    Attributes:
+        holds: what of a document is in it.
+        row: makes a row of cells.
+        cell: makes a cell of a name or a text.
+    """
+
+    holds: Holds
+    row: Callable[[Sequence[str]], str]
+    cell: Callable[[str], str]
+
+    def header(self, *, with_text: bool = False) -> bytes:
+        """The first line."""
+        return self.row((*HEADER, "text") if with_text else HEADER).encode()
+
+    def rows(self, identifier: str, mentions: Iterable[Mention], *, text: str | None = None) -> bytes:
+        """One row for each mention of a document.
+
+        Args:
+            identifier: of the document.
+            mentions: its mentions.
+            text: of the document, for a column with the text of each mention; in it a blank is written for each TAB
+                and line break, and for what is between fragments.
+
+        Raises:
+            InputError: an id or a type that a row cannot hold.
+        """
+        return "".join(self._row(identifier, mention, text) for mention in mentions).encode()
+
+    def _row(self, identifier: str, mention: Mention, text: str | None) -> str:
+        advice = "write JSON Lines instead"
+        cells = [
+            self.cell(checked_name(identifier, what="the document id", trimmed=False, advice=advice)),
+            self.cell(checked_name(mention.type, what="the type", trimmed=False, advice=advice)),
+            ";".join(str(start) for start, _ in mention.spans),
+            ";".join(str(end) for _, end in mention.spans),
+            "" if mention.score is None else repr(float(mention.score)),
+        ]
+        return self.row(cells if text is None else [*cells, self.cell(joined(text, mention.spans))])
+
+
+def cells_of(line: str, separator: str) -> list[str]:
+    """The cells of a line.
+
+    Args:
+        line: without its end.
+        separator: TAB or comma.
+
+    Raises:
+        ValueError: quotes of a CSV that do not match.
+    """
+    if separator == "\t":
+        return line.split("\t")
+    cells: list[str] = []
+    at, more = 0, True
+    while more:
+        found = _CELL.match(line, at)
+        if found is None:
+            raise ValueError(f"the quotes of cell {len(cells) + 1} do not match")
+        quoted, bare, comma = found.groups()
+        cell = bare if quoted is None else quoted.replace('""', '"')
+        cells.append(cell[1:] if _ESCAPED.match(cell) else cell)
+        at, more = found.end(), bool(comma)
+    return cells
+
+
+def separator_of(header: str) -> str:
+    """TAB, or the comma of a CSV."""
+    return "\t" if "\t" in header else ","
+
+
+def _tsv_row(cells: Sequence[str]) -> str:
+    return "\t".join(cells) + "\n"
+
+
+def _csv_row(cells: Sequence[str]) -> str:
+    line = io.StringIO()
+    csv.writer(line).writerow(cells)
+    return line.getvalue()
+
+
+def _harmless(cell: str) -> str:
+    return f"'{cell}" if _FORMULA.match(cell) else cell
+
+
+_FIELDS: Final = frozenset({"ids", "mentions", "discontinuous", "nested", "scores"})
+TSV: Final = Table(
+    holds=Holds(format="TSV", fields=_FIELDS, by_reference=OF_TEXT, source=SOURCE), row=_tsv_row, cell=str
+)
+CSV: Final = Table(
+    holds=Holds(format="CSV", fields=_FIELDS, by_reference=OF_TEXT, source=SOURCE), row=_csv_row, cell=_harmless
+)

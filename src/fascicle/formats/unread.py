@@ -1,0 +1,131 @@
+"""Fields of a JSON record that look like annotation: no shape may leave one of them unread."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from itertools import chain, islice
+from typing import Any, Final
+
+from fascicle.core.document import Document
+from fascicle.core.tags import is_tag
+
+# Names that stand for annotation in the files of some tool or corpus.
+_NAMES: Final = frozenset(
+    {
+        *("spans", "span", "ents", "ent", "entities", "entity", "entity_mentions", "named_entities", "gold_entities"),
+        *("mentions", "mention", "annotations", "ner", "ner_tags", "ner_labels", "bio_tags", "iob", "iob_tags"),
+        *("denotations", "passages", "completions", "predictions"),
+    }
+)
+# Names that stand for annotation as well as for a fact about the whole text; the value tells.
+_PERHAPS: Final = frozenset(
+    {
+        *("label", "labels", "tag", "tags", "class", "classes", "category", "categories"),
+        *("annotation", "result", "results", "gold", "concepts"),
+    }
+)
+# Lists of objects with offsets that are no mentions.
+_STRUCTURE: Final = frozenset(
+    {
+        *("tokens", "words", "sentences", "sents", "paragraphs", "sections", "lines", "pages"),
+        *("relations", "relation", "events", "event", "clusters", "coreferences", "corefs"),
+    }
+)
+_STARTS: Final = (
+    *("start", "begin", "from", "start_offset", "offset_start", "begin_offset", "start_char", "char_start"),
+    *("start_pos", "start_position", "start_token", "token_start", "start_index", "start_idx"),
+    *("startoffset", "beginoffset", "startchar", "offset"),
+)
+_ENDS: Final = (
+    *("end", "stop", "to", "end_offset", "offset_end", "end_char", "char_end"),
+    *("end_pos", "end_position", "end_token", "token_end", "end_index", "end_idx"),
+    *("endoffset", "endchar", "length"),
+)
+_TYPES: Final = ("type", "label", "entity_type", "entity_group", "entity", "category", "class", "tag", "ner", "name")
+_PLACES: Final = ("offsets", "locations", "spans")
+_FORMS: Final = (str, list, dict)  # of values that can hold annotation
+_ENOUGH: Final = 20  # mentions that are looked at
+_OF_NATIVE: Final = frozenset(Document.__struct_fields__)
+_ONLY_NATIVE: Final = ("sections", "words", "abbreviations")
+
+
+def unread(record: Mapping[str, Any], *, known: Collection[str]) -> list[str]:
+    """The fields of a record that look like annotation and are not among those that are read.
+
+    A field looks like annotation if its name is one that tools give to mentions and its value can hold some (a list or
+    object that is not empty, or a text, but no number), or if it is a list of objects with offsets, whatever its name.
+    ``label``, ``tags`` and their like are facts about the text if they are a text, or a list of texts that are no tags.
+
+    Args:
+        record: one JSON object.
+        known: names of fields that are read, or left out on request.
+    """
+    left = [(name, value) for name, value in record.items() if name not in known and isinstance(value, _FORMS)]
+    return [name for name, value in left if value and _looks(name.lower(), value)]
+
+
+def looks_native(record: Mapping[str, Any]) -> bool:
+    """Whether a record is a document of the native format without the version of its schema."""
+    if not {"id", "text"} <= record.keys() <= _OF_NATIVE:
+        return False
+    mentions = list(_objects(record.get("mentions")))
+    return any("spans" in mention and "type" in mention for mention in mentions) or any(
+        isinstance(record.get(name), list) for name in _ONLY_NATIVE
+    )
+
+
+def fits(found: object, *, start: str, end: str, kind: str, spans: str) -> bool:
+    """Whether a list of mentions has its offsets and types in the fields of these names; lists have no names."""
+    if isinstance(found, list) and any(isinstance(one, str) for one in found):
+        return False  # names of classes
+    first = next(_objects(found), None)
+    return first is None or (kind in first and ((start in first and end in first) or spans in first))
+
+
+def field_options(name: str, value: object, *, spelt: Mapping[str, str]) -> str:
+    """The options that name the parts of a field with mentions, as far as they can be told.
+
+    Args:
+        name: of the field.
+        value: of the field.
+        spelt: part of a shape -> its name where nothing else is said.
+    """
+    wanted = {"entities": name}
+    if name.lower().endswith("tags") and not any(_objects(value)):
+        wanted = {"tags": name}
+    for mention in islice(_objects(value), 1):
+        for part, names in (("start", _STARTS), ("end", _ENDS), ("type", _TYPES)):
+            named = next((known for known in names if known in mention), "")
+            if spelt[part] not in mention and named:
+                wanted[part] = named
+    return " ".join(f"--field {part}={field}" for part, field in wanted.items())
+
+
+def _looks(name: str, value: str | list[Any] | dict[str, Any]) -> bool:
+    """Whether a field looks like annotation; its value is not empty."""
+    if name in _NAMES:
+        return True
+    if not isinstance(value, list) or name in _STRUCTURE:
+        return name in _PERHAPS and isinstance(value, dict)
+    if name in _PERHAPS and (not all(isinstance(one, str) for one in value) or _are_tags(value)):
+        return True
+    return any(map(_has_offsets, islice(_objects(value), _ENOUGH)))
+
+
+def _are_tags(values: Sequence[str]) -> bool:
+    return all(map(is_tag, values))
+
+
+def _has_offsets(mention: Mapping[str, Any]) -> bool:
+    names = {name.lower() for name in mention}
+    pairs = not names.isdisjoint(_STARTS) and not names.isdisjoint(_ENDS)
+    return pairs or any(isinstance(mention.get(name), list) for name in _PLACES)
+
+
+def _objects(value: object) -> Iterator[Mapping[str, Any]]:
+    """The objects of a list, or of the lists of a list."""
+    if not isinstance(value, list):
+        return
+    for one in chain.from_iterable(part if isinstance(part, list) else [part] for part in value):
+        if isinstance(one, dict):
+            yield one

@@ -1,0 +1,90 @@
+"""Some of what a predictor finds: mentions of chosen types, and with a score that is high enough."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Sequence
+
+import msgspec
+
+from fascicle.core.document import Document, Event, Patch
+from fascicle.core.wording import counted
+from fascicle.errors import UsageError
+from fascicle.runtime.predictor import Annotator
+
+STEP = "choose"
+
+
+class Chosen(Annotator):
+    """A predictor that leaves out a part of what another one finds; an event counts what was left out."""
+
+    def __init__(self, predictor: Annotator, *, only: Sequence[str] = (), min_score: float = 0.0) -> None:
+        """Checks the choice.
+
+        Args:
+            predictor: finds the mentions.
+            only: types to keep; all by default.
+            min_score: mentions with a lower score are left out; those without a score stay.
+
+        Raises:
+            UsageError: a type that the predictor does not look for, or a score outside 0 to 1.
+        """
+        for name in only:
+            if name not in predictor.types:
+                raise UsageError(_unknown(name, predictor))
+        if not 0 <= min_score <= 1:
+            raise UsageError(f"the least score {min_score} is not allowed; scores are between 0 and 1")
+        self._predictor = predictor
+        self._only = frozenset(only)
+        self._min_score = min_score
+
+    @property
+    def name(self) -> str:
+        """Of the predictor."""
+        return self._predictor.name
+
+    @property
+    def types(self) -> tuple[str, ...]:
+        """The chosen types, in the order of the predictor."""
+        return tuple(kind for kind in self._predictor.types if not self._only or kind in self._only)
+
+    @property
+    def kind(self) -> str:
+        """Of the predictor."""
+        return self._predictor.kind
+
+    @property
+    def segmenter(self) -> str:
+        """Of the predictor."""
+        return self._predictor.segmenter
+
+    @property
+    def fingerprint(self) -> str:
+        """Of the predictor, with the choice."""
+        return f"{self._predictor.fingerprint} {sorted(self._only)} {self._min_score!r}"
+
+    def predict(self, documents: Sequence[Document]) -> list[Patch]:
+        """Mentions and events for each document; see `Annotator.predict`."""
+        return list(map(self._chosen, self._predictor.predict(documents)))
+
+    def _chosen(self, patch: Patch) -> Patch:
+        typed = tuple(mention for mention in patch.add if not self._only or mention.type in self._only)
+        kept = tuple(mention for mention in typed if mention.score is None or mention.score >= self._min_score)
+        counts = {
+            "other-type": (len(patch.add) - len(typed), "of another type than was asked for"),
+            "low-score": (len(typed) - len(kept), f"with a score below {self._min_score:g}"),
+        }
+        events = tuple(
+            Event(step=STEP, kind="note", code=code, message=f"left out: {counted(count, 'mention')} {what}")
+            for code, (count, what) in counts.items()
+            if count
+        )
+        return msgspec.structs.replace(patch, add=kept, events=patch.events + events) if events else patch
+
+
+def _unknown(name: str, predictor: Annotator) -> str:
+    by_lower = {kind.lower(): kind for kind in predictor.types}
+    near = difflib.get_close_matches(name.lower(), list(by_lower), n=1)
+    hint = f" (did you mean {by_lower[near[0]]!r}?)" if near else ""
+    listed = ", ".join(predictor.types[:20]) + (", ..." if len(predictor.types) > 20 else "")
+    return f"{predictor.name} does not look for the type {name!r}{hint}; its types are {listed}"

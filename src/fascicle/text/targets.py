@@ -1,0 +1,243 @@
+"""Gold mentions -> what a head can learn, and an honest count of what it cannot represent."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from fascicle.core.arrays import Bools, Ints
+from fascicle.core.document import Mention
+from fascicle.core.spans import Span
+from fascicle.text.pieces import Pieces
+from fascicle.text.placing import in_units, keepers, segments
+from fascicle.text.windows import Window, answers_for, last_pieces
+
+REASONS = {
+    "discontinuous": "several fragments, but a head marks one range",
+    "unread": "no piece of the text under it is read (outside every sentence, or removed by the tokenizer)",
+    "inside-word": "a boundary inside a word or piece: the whole units around it are taught instead",
+    "crosses-segment": "reaches over the end of a sentence or packed window",
+    "crosses-window": "reaches over the end of the window that answers for it",
+    "overlapped": "overlaps a longer mention, and a flat head returns one of the two",
+    "same-span": "has the range of another mention: one type is taught",
+    "too-wide": "has more words or pieces than the width of the head",
+    "touching": "touches a mention of its own type, which IO tags cannot keep apart",
+}
+
+NONE_UNKNOWN: Final[Ints] = np.zeros((0, 2), dtype=np.int64)  # of a text that people annotated
+
+
+@dataclass(frozen=True, kw_only=True)
+class Limits:
+    """What a head can represent.
+
+    Attributes:
+        nested: mentions inside or across each other.
+        separates: mentions of one type that touch.
+        width: most units of a mention, which must then lie in one window; ``None`` for any length.
+        continues: whether what is taught of a unit says that a mention before it goes on, as a tag does.
+        pieces: most pieces of a mention, which must then lie in one window; ``None`` for any length.
+        pairs: each pair of a range and a type is scored for itself, in every window that holds the range: a range may
+            have several types, and all that is gold is taught, also what cannot be returned.
+        across_types: types do not compete: ``nested`` is about the mentions of one type, while those of different types
+            may lie inside, across and exactly over each other.
+    """
+
+    nested: bool = False
+    separates: bool = True
+    width: int | None = None
+    continues: bool = False
+    pieces: int | None = None
+    pairs: bool = False
+    across_types: bool = False
+
+    @property
+    def of_spans(self) -> bool:
+        """Whether spans are scored, each in the window that answers for it, and not units."""
+        return self.width is not None or self.pieces is not None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Aligned:
+    """Gold mentions of one document in units.
+
+    Attributes:
+        spans: ``(start, end, type index)`` of what is taught, ``[m, 3]``, in order; no range twice, or where a range
+            may have several types, no pair of range and type twice.
+        lost: mentions that cannot be predicted exactly, by reason (keys of ``REASONS``).
+    """
+
+    spans: Ints
+    lost: Counter[str]
+
+
+def align(
+    mentions: Sequence[Mention], pieces: Pieces, windows: Sequence[Window], *, types: Sequence[str], limits: Limits
+) -> Aligned:
+    """Maps mentions onto units.
+
+    Of two that overlap (and have one type, where types do not compete) a flat tagger is taught the longer one. A flat
+    span head is taught both, since the shorter one is a mention and no example of what is none, but it can return only
+    one of them. A head that scores pairs is taught what it cannot return for the same reason.
+
+    Args:
+        mentions: gold of the document.
+        pieces: the document as the network sees it.
+        windows: of the document.
+        types: entity types; a mention of another type raises ``ValueError``.
+        limits: of the head.
+
+    Returns:
+        Spans to teach, and what is lost.
+    """
+    index = {name: i for i, name in enumerate(types)}
+    lost: Counter[str] = Counter()
+    segment_of = segments(windows, len(pieces.units))
+    reach = Reach(pieces, windows, limits)
+    chosen = _Chosen(len(pieces.units), len(types), limits)
+    for mention in sorted(mentions, key=lambda m: (m.start - m.end, m.start, m.type)):
+        if mention.type not in index:
+            raise ValueError(f"a mention has the type {mention.type!r}, not among the types {', '.join(types)}")
+        span, reason = in_units(mention, pieces, segment_of)
+        if span is not None:
+            row, outside = (*span, index[mention.type]), reach.outside(span)
+            refused = chosen.refuses(row) or outside
+            if not refused or (limits.of_spans and chosen.may_teach(row, outside)):
+                chosen.add(row, exact=not (refused or reason), taken=not outside)
+            reason = refused or reason
+        if reason:
+            lost[reason] += 1
+    table = np.array(sorted(chosen.rows), dtype=np.int64).reshape(-1, 4)
+    spans, exact = table[:, :3], table[:, 3] > 0
+    if not limits.separates:
+        lost["touching"] += int((_touching(spans, segment_of) & exact).sum())
+    return Aligned(spans=spans, lost=+lost)
+
+
+def unknown_units(ranges: Sequence[Span], pieces: Pieces, *, limits: Limits) -> Ints:
+    """Maps ranges of which nothing is known (weak labels, see ``train.distant``) onto units.
+
+    Args:
+        ranges: in characters, sorted and disjoint.
+        pieces: the document as the network sees it.
+        limits: of the head; where a unit's label says that a mention before it goes on, the unit after a range is
+            unknown too, if its sentence has one (Shang et al. 2018 leave out the same gaps).
+
+    Returns:
+        First unit and one past the last, ``[r, 2]``, sorted; a range over no unit is left out.
+    """
+    if not ranges:
+        return NONE_UNKNOWN
+    borders = np.array(ranges, dtype=np.int64)
+    start = np.searchsorted(pieces.units[:, 1], borders[:, 0], side="right")
+    end = np.searchsorted(pieces.units[:, 0], borders[:, 1], side="left")
+    found = np.stack([start, end], axis=1)[start < end].astype(np.int64)
+    if limits.continues:
+        sentence_of = np.searchsorted(pieces.sentences[:, 1], pieces.first, side="right")
+        following = np.append(sentence_of, -1)  # no unit follows the last one
+        found[:, 1] += sentence_of[found[:, 1] - 1] == following[found[:, 1]]
+    return found
+
+
+def covered(ranges: Ints, units: int) -> Bools:
+    """Which units lie in at least one range.
+
+    Args:
+        ranges: first unit and one past the last, in the first two columns, ``[r, 2 or more]``.
+        units: how many there are.
+
+    Returns:
+        ``[units]``.
+    """
+    steps = np.zeros(units + 1, dtype=np.int64)
+    np.add.at(steps, ranges[:, 0], 1)
+    np.add.at(steps, ranges[:, 1], -1)
+    inside: Bools = np.cumsum(steps[:-1]) > 0
+    return inside
+
+
+class _Chosen:
+    """The spans chosen so far, longest first."""
+
+    def __init__(self, units: int, types: int, limits: Limits) -> None:
+        self.rows: list[tuple[int, int, int, bool]] = []
+        self._limits = limits
+        self._known: set[tuple[int, ...]] = set()
+        self._taken = np.zeros((types if limits.across_types else 1, units), dtype=bool)
+
+    def refuses(self, row: tuple[int, int, int]) -> str:
+        """Why a span cannot be added beside the others; empty if it can."""
+        if not self._limits.nested:
+            return "overlapped" if self._under(row).any() else ""
+        return "same-span" if self._key(row) in self._known else ""
+
+    def may_teach(self, row: tuple[int, int, int], outside: str) -> bool:
+        """Whether a span that cannot be returned can be taught beside the others, where it is not outside."""
+        if self._key(row) in self._known:
+            return False
+        return self._limits.pairs or (not self._limits.nested and not outside)
+
+    def add(self, row: tuple[int, int, int], *, exact: bool, taken: bool) -> None:
+        """Adds start, end and type.
+
+        Args:
+            row: of the span.
+            exact: the mention is exactly so.
+            taken: nothing that overlaps it can be returned with it.
+        """
+        self.rows.append((*row, exact))
+        self._known.add(self._key(row))
+        self._under(row)[:] |= taken
+
+    def _key(self, row: tuple[int, int, int]) -> tuple[int, ...]:
+        return row if self._limits.pairs or self._limits.across_types else row[:2]
+
+    def _under(self, row: tuple[int, int, int]) -> Bools:
+        """Which units of a span are taken by what competes with it; a view."""
+        start, end, kind = row
+        return self._taken[kind if self._limits.across_types else 0, start:end]
+
+
+class Reach:
+    """Which spans the window that holds their middle scores."""
+
+    def __init__(self, pieces: Pieces, windows: Sequence[Window], limits: Limits) -> None:
+        """Prepares for one document.
+
+        Args:
+            pieces: the document as the network sees it.
+            windows: of the document.
+            limits: of the head.
+        """
+        self._limits = limits
+        self._windows = windows
+        self._window_of = keepers(windows, len(pieces.units))
+        self._first, self._last = pieces.first, last_pieces(pieces)
+
+    def outside(self, span: tuple[int, int]) -> str:
+        """Why a span is not scored; empty if it is, or if units are scored and not spans."""
+        if not self._limits.of_spans:
+            return ""
+        start, end = span
+        pieces = int(self._last[end - 1] - self._first[start]) + 1
+        for size, most in ((end - start, self._limits.width), (pieces, self._limits.pieces)):
+            if most is not None and size > most:
+                return "too-wide"
+        middle = self._windows[self._window_of[(start + end - 1) // 2]]
+        return "" if answers_for(middle, start, end) else "crosses-window"
+
+
+def _touching(spans: Ints, segment_of: Ints) -> Bools:
+    """Which spans touch a neighbour of their type in their segment: read back, they are one."""
+    order = np.lexsort((spans[:, 0], spans[:, 2]))
+    before, after = spans[order[:-1]], spans[order[1:]]
+    joint = (before[:, 1] == after[:, 0]) & (before[:, 2] == after[:, 2])
+    joint &= segment_of[before[:, 1] - 1] == segment_of[after[:, 0]]
+    merged = np.zeros(len(spans), dtype=bool)
+    merged[order[:-1]] |= joint
+    merged[order[1:]] |= joint
+    return merged

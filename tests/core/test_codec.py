@@ -1,0 +1,59 @@
+"""The native format: mentions with their text, and files without it."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from fascicle.core import codec
+from fascicle.core.document import Document, Link, Mention
+from fascicle.errors import FormatError
+
+DOCUMENT = Document(
+    id="1",
+    text="lung and breast cancer",
+    mentions=(
+        Mention(((0, 4), (16, 22)), "Disease", score=0.5, source="m", links=(Link(id="D1"),), attributes=(("a", "b"),)),
+        Mention(((9, 22),), "Disease"),
+    ),
+)
+
+
+def test_each_mention_has_its_text() -> None:
+    record = json.loads(codec.encode(DOCUMENT))
+    assert [mention["text"] for mention in record["mentions"]] == ["lung cancer", "breast cancer"]
+    assert codec.decode(codec.encode(DOCUMENT)) == DOCUMENT
+
+
+def test_files_without_the_text_of_mentions_are_read() -> None:
+    record = json.loads(codec.encode(DOCUMENT))
+    for mention in record["mentions"]:
+        del mention["text"]
+    assert codec.decode(json.dumps(record)) == DOCUMENT
+
+
+@pytest.mark.parametrize("text", ["breast cancers", "Breast cancer", ""])
+def test_another_text_than_that_at_the_offsets_is_said(text: str) -> None:
+    record = json.loads(codec.encode(DOCUMENT))
+    record["mentions"][1]["text"] = text
+    found = codec.decode(json.dumps(record))
+    assert found.mentions == DOCUMENT.mentions
+    assert [(event.kind, event.code, event.span) for event in found.events] == [("repair", "text-mismatch", (9, 22))]
+
+
+@pytest.mark.parametrize(
+    "mention",
+    [
+        {"spans": [[0, 99]], "type": "X"},
+        {"spans": [[3, 2]], "type": "X"},
+        {"spans": [], "type": "X"},
+        {"spans": [[0, 1]], "type": ""},
+        {"spans": [[0, 1]], "type": "X", "score": 2},
+        {"spans": [[0, 1]], "type": "X", "text": 1},
+        {"spans": [[0, 1]]},
+    ],
+)
+def test_mentions_that_are_none(mention: dict[str, object]) -> None:
+    with pytest.raises(FormatError):
+        codec.decode(json.dumps({"fascicle": 1, "id": "a", "text": "asthma", "mentions": [mention]}))

@@ -1,0 +1,78 @@
+"""Documents that came in are those that were written and those that were set aside."""
+
+from __future__ import annotations
+
+import pytest
+
+from fascicle.core.document import Document, Event
+from fascicle.errors import InputError
+from fascicle.formats.account import Account, AccountError
+from fascicle.formats.report import WriteReport
+
+
+def wrote(account: Account, *, documents: int) -> WriteReport:
+    report = account.open_report()
+    report.documents, report.mentions = documents, 3 * documents
+    account.add(report)
+    return report
+
+
+def test_the_account_holds() -> None:
+    account = Account()
+    account.read = 7
+    wrote(account, documents=4)
+    account.reading.aside.add(InputError("a"))
+    account.predicting.add(InputError("b"))
+    account.writing.add(InputError("c"))
+    with pytest.raises(AccountError, match=r"8.*4.*3"):
+        account.check()
+    account.writing.add(InputError("d"))
+    account.check()
+    assert (account.documents, account.written, account.aside) == (8, 4, 4)
+    assert all(number in account.sentence("out.tsv") for number in ("8", "4", "12", "out.tsv"))
+
+
+def test_the_only_sentence_is_raised_and_not_told_before() -> None:
+    said: list[str] = []
+    account = Account(tell=said.append)
+    account.reading.aside.add(InputError("paper.txt is no text"))
+    with pytest.raises(InputError, match="is no text"):
+        account.refuse_nothing()
+    assert said == []
+
+
+def test_several_sentences_are_told() -> None:
+    said: list[str] = []
+    account = Account(tell=said.append)
+    for name in "abc":
+        account.reading.aside.add(InputError(name))
+    with pytest.raises(InputError, match="3"):
+        account.refuse_nothing()
+    assert said == ["a", "b", "c"]
+
+
+def test_a_sentence_is_told_when_something_is_written() -> None:
+    said: list[str] = []
+    account = Account(tell=said.append)
+    account.reading.aside.add(InputError("a"))
+    report = account.open_report()
+    account.passed(report)
+    assert said == []
+    report.documents = 1
+    account.passed(report)
+    assert said == ["a"]
+    account.refuse_nothing(report)
+
+
+def test_what_is_done_goes_over_into_a_later_run() -> None:
+    account = Account()
+    wrote(account, documents=4).lose("links", Document(id="d", text=""))
+    account.losses["links"], account.examples["links"] = 2, "d"
+    account.predicting.add(InputError("b"))
+    account.events.add(Event(step="s", kind="loss", code="c", message="m"), "d")
+    later = Account()
+    later.restore(account.state())
+    assert later.state() == account.state()
+    later.restore(account.state())
+    assert (later.written, later.mentions, later.predicting.count, later.losses["links"]) == (8, 24, 2, 4)
+    assert later.events.counts["loss", "c"] == 2

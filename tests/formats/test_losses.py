@@ -1,0 +1,353 @@
+"""Nothing is lost in silence: what is written is read back, or the report names it."""
+
+from __future__ import annotations
+
+import re
+import tempfile
+from collections.abc import Callable
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from fascicle.commands.outputs import OUTPUTS, Look, write_documents
+from fascicle.core.document import Document, Link, Mention, Section, unique
+from fascicle.errors import LossError, UsageError
+from fascicle.formats import ConllOptions, ConllWriteOptions, read, write
+from fascicle.formats.files import FORMATS
+from fascicle.formats.losses import EVERYTHING, FIELDS, LOSSES, OF_WRITERS, Holds
+from fascicle.formats.predictions import read as read_predictions
+from fascicle.formats.report import SetAside, WriteReport
+from fascicle.formats.source import Source
+
+ODD = st.sampled_from("\t\n\r\0\ufeff\u2028\x85\x1b |;:,=+-@'\"#-") | st.sampled_from(
+    ["\r\n", "'=", "--", "-DOCSTART-"]
+)
+TEXT = st.lists(st.text(st.characters(codec="utf-8"), max_size=5) | ODD | st.just("ab cd"), max_size=9).map("".join)
+NAME = (
+    st.lists(st.text(st.characters(codec="utf-8"), max_size=3) | ODD | st.just("x"), max_size=3)
+    .map("".join)
+    .filter(bool)
+)
+PLAIN = st.sampled_from(["Disease", "Chemical", "a b", "=SUM", "X-1"])
+LINK = st.builds(
+    Link,
+    id=st.sampled_from(["D003920", "MESH:C1", "C1|D2", "-", "a b"]) | NAME,
+    ontology=st.sampled_from(["", "MESH"]) | NAME,
+    name=st.just("") | TEXT,
+    score=st.none() | st.floats(0, 1),
+)
+FACT = st.tuples(st.sampled_from(["AnnotatorNotes", "Reference", "pubtator-id", "pubtator-names", "x"]) | NAME, TEXT)
+
+
+@st.composite
+def ranges(draw: st.DrawFn, length: int, most: int = 8) -> tuple[tuple[int, int], ...]:
+    borders = sorted(draw(st.sets(st.integers(0, length), max_size=2 * most)))
+    if draw(st.booleans()):  # without gaps
+        return tuple(pairwise(borders))
+    return tuple(zip(borders[::2], borders[1::2], strict=False))
+
+
+@st.composite
+def mentions(draw: st.DrawFn, length: int, words: tuple[tuple[int, int], ...]) -> Mention:
+    spans = draw(ranges(length, 3).filter(bool))
+    if words and draw(st.booleans()):
+        first, last = sorted(draw(st.tuples(*[st.integers(0, len(words) - 1)] * 2)))
+        spans = ((words[first][0], words[last][1]),)
+    elif draw(st.booleans()):
+        spans = spans[:1]
+    return Mention(
+        spans,
+        draw(PLAIN | NAME),
+        score=draw(st.none() | st.floats(0, 1)),
+        source=draw(st.sampled_from(["gold", "gold", "predictions", "model"])),
+        links=tuple(draw(st.lists(LINK, max_size=2))),
+        attributes=tuple(draw(st.lists(FACT, max_size=2))),
+    )
+
+
+@st.composite
+def documents(draw: st.DrawFn) -> Document:
+    text = draw(TEXT)
+    length = len(text)
+    words = draw(st.none() | ranges(length) | st.just(tuple(m.span() for m in re.finditer(r"[^ \t\r\n\0]+", text))))
+    title = draw(st.integers(0, length))
+    sections = (
+        Section(0, title, "title"),
+        Section(min(title + 1, length), length, draw(st.sampled_from(["abstract", "b"]))),
+    )
+    found = draw(st.lists(mentions(length, words or ()), max_size=4)) if text else []
+    return Document(
+        id=draw(st.just("doc") | NAME | st.just("")),
+        text=text,
+        sections=draw(st.none() | st.just(sections)),
+        sentences=draw(st.none() | ranges(length, 2)),
+        words=words,
+        mentions=unique(found)[0],
+        abbreviations=draw(st.none() | st.just((((0, 0), (0, length)),))),
+        meta=draw(st.dictionaries(NAME, TEXT, max_size=1) | st.just({"text": "joined"})),
+    )
+
+
+def as_documents(path: Path, original: Document) -> list[Document]:
+    """What a file says that refers to the text of a document; a table does not list what has no mention."""
+    found = [(one.id, one.mentions) for one in read_predictions(Source(path=str(path)))] or [(original.id, ())]
+    return [msgspec.structs.replace(original, id=identifier, mentions=said) for identifier, said in found]
+
+
+READERS: dict[str, Callable[[Path, Document], list[Document]]] = {
+    "tsv": as_documents,
+    "csv": as_documents,
+    "predictions": as_documents,
+    "conll": lambda path, _: list(
+        read(path, format="conll", options=ConllOptions(tag_columns=None, documents="docstart"))
+    ),
+    **{
+        name: lambda path, _, writer=OUTPUTS[name].writer: list(read(path, format=writer))
+        for name in ("jsonl", "records", "pubtator", "brat")
+    },
+}
+
+
+def without(losses: Any, *codes: str) -> bool:
+    return not any(code in losses for code in codes)
+
+
+def check_text(before: Document, after: Document, losses: Any) -> None:
+    if "text-between-words" in losses:
+        return
+    expected = before.text
+    if "nul" in losses:
+        expected = expected.replace("\0", " ")
+    if "line-breaks" in losses:
+        expected = re.sub(r"[\r\n]", " ", expected)
+    assert after.text == expected
+    assert "sections" in losses or set(before.sections or ()) <= set(after.sections or ())
+    for field in ("sentences", "words"):
+        if getattr(before, field) and field not in losses:
+            assert getattr(after, field) == getattr(before, field)
+
+
+def check_words(before: Document, after: Document, losses: Any) -> None:
+    """Of a format that joins words: the words themselves, and what begins and ends sentences."""
+    assert [after.text[a:b] for a, b in after.words or ()] == [before.text[a:b] for a, b in before.words or ()]
+    if before.sentences and before.words and "sentences" not in losses:
+        number = {word: at for at, word in enumerate(after.words or ())}
+        starts = {number[next(w for w in after.words or () if w[0] == a)] for a, _ in after.sentences or ()}
+        for a, b in before.sentences:
+            inside = [at for at, word in enumerate(before.words) if a <= word[0] < b]
+            assert not inside or inside[0] in starts
+
+
+DROPPED = ("second-source", "discontinuous", "nested", "not-on-words", "across-sentences")
+
+
+def check_mentions(before: Document, after: Document, losses: Any, *, joined: bool) -> None:
+    assert len(after.mentions) == len(before.mentions) - sum(losses[code] for code in DROPPED)
+    if joined:
+        pairs = sorted((m.type, m.text(after.text)) for m in after.mentions)
+        assert without(losses, *DROPPED) <= (len(pairs) == len(before.mentions))
+        return
+    for mention in after.mentions:
+        same = [m for m in before.mentions if (m.spans, m.type) == (mention.spans, mention.type)]
+        assert same
+        facts: dict[str, Callable[[Mention], Any]] = {
+            "scores": lambda m: m.score,
+            "sources": lambda m: m.source,
+            "links": lambda m: [link.id for link in m.links],
+            "link-ontologies": lambda m: [link.ontology for link in m.links],
+            "link-names": lambda m: [link.name for link in m.links],
+            "link-scores": lambda m: [link.score for link in m.links],
+            "attributes": lambda m: set(m.attributes) - {a for a in m.attributes if a[0].startswith("pubtator-id")},
+        }
+        for code, fact in facts.items():
+            if without(losses, code, *(["links"] if code.startswith("link-") else [])):
+                wanted = [fact(m) for m in same if m.source == mention.source or "sources" in losses]
+                assert fact(mention) in wanted, code
+
+
+@pytest.mark.parametrize("name", sorted(READERS))
+@settings(max_examples=150, suppress_health_check=[HealthCheck.too_slow])
+@given(document=documents())
+def test_what_is_not_read_back_is_in_the_report(name: str, document: Document) -> None:
+    if name == "conll" and document.words is None:
+        document = msgspec.structs.replace(document, words=())
+    report = WriteReport(aside=SetAside(keep_going=True))
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "file"
+        write_documents(str(path), [document], look=Look(format=name), report=report)
+        if report.aside.count:
+            assert report.documents == 0
+            return
+        if "empty-documents" in report.losses:
+            return
+        (same,) = READERS[name](path, document)
+    losses = report.losses
+    assert losses.keys() <= LOSSES.keys()
+    assert "ids" in losses or same.id == document.id
+    assert not [event for event in same.events if event.kind == "loss"]
+    check_text(document, same, losses)
+    joined = "text-between-words" in losses
+    if joined:
+        check_words(document, same, losses)
+    check_mentions(document, same, losses, joined=joined)
+    if name != "conll" and OUTPUTS[name].writer:
+        assert "abbreviations" in losses or not document.abbreviations or same.abbreviations == document.abbreviations
+        plain = {key: value for key, value in document.meta.items() if (key, value) != ("text", "joined")}
+        assert "meta" in losses or not plain or same.meta == document.meta
+
+
+@pytest.mark.parametrize("name", sorted(READERS))
+@settings(max_examples=40, suppress_health_check=[HealthCheck.too_slow])
+@given(found=st.lists(documents(), min_size=2, max_size=4))
+def test_every_document_is_written_or_set_aside(name: str, found: list[Document]) -> None:
+    numbered = [msgspec.structs.replace(one, id=f"{number}{one.id}") for number, one in enumerate(found)]
+    report = WriteReport(aside=SetAside(keep_going=True))
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "file"
+        write_documents(str(path), numbered, look=Look(format=name), report=report)
+        assert report.documents + report.aside.count == len(numbered)
+        traceless = report.losses["empty-documents"]
+        if name == "predictions":
+            assert len(list(read_predictions(Source(path=str(path))))) == report.documents
+        elif OUTPUTS[name].table is None and report.documents > traceless:
+            assert len(READERS[name](path, numbered[0])) == report.documents - traceless
+
+
+FULL = Document(
+    id="d",
+    text="Asthma and rash",
+    sections=(Section(0, 6, "title"), Section(7, 10, "methods")),
+    sentences=((0, 15),),
+    words=((0, 6), (7, 10), (11, 15)),
+    mentions=(
+        Mention(
+            ((0, 6),),
+            "Disease",
+            score=0.5,
+            source="model",
+            links=(Link(id="D1", ontology="MESH", name="asthma", score=0.5),),
+            attributes=(("note", "sure"),),
+        ),
+    ),
+    abbreviations=(((0, 1), (0, 6)),),
+    meta={"year": "1999"},
+)
+
+
+@pytest.mark.parametrize("name", sorted(OUTPUTS))
+def test_each_lost_field_is_counted(tmp_path: Path, name: str) -> None:
+    report = write_documents(str(tmp_path / "out"), [FULL, FULL] if name != "brat" else [FULL], look=Look(format=name))
+    holds = OUTPUTS[name].holds
+    expected = {code for code in holds.lacking if code not in ("discontinuous", "nested", "second-source", "mentions")}
+    expected -= {"text-between-words"}  # the words are joined by blanks
+    partly = {"sections", "attributes"} if name == "pubtator" else set()
+    assert set(report.losses) == expected | partly
+    assert all(count == report.documents for count in report.losses.values())
+    assert all(report.examples[code].startswith("d") for code in report.losses)
+
+
+def test_only_the_format_that_holds_everything_loses_nothing() -> None:
+    assert [name for name, item in OUTPUTS.items() if not item.holds.lacking] == ["jsonl"]
+    assert all(item.holds.fields <= EVERYTHING for item in FORMATS.values())
+
+
+def test_line_breaks_and_nul_are_counted_one_by_one(tmp_path: Path) -> None:
+    report = write(tmp_path / "a.pubtator", [Document(id="1", text="a\r\nb\nc\rd\0e\0")])
+    assert report.losses == {"line-breaks": 3, "nul": 2}
+    assert write(tmp_path / "a.zip", [Document(id="1", text="a\nb\0\0")]).losses == {"nul": 2}
+
+
+def test_borders_of_documents(tmp_path: Path) -> None:
+    options = ConllWriteOptions(docstart=False)
+    assert write(tmp_path / "a.conll", [FULL, FULL], options=options).losses["document-borders"] == 2
+
+
+def test_a_mention_that_two_sources_have_is_written_once(tmp_path: Path) -> None:
+    both = tuple(Mention(((0, 6),), "Disease", source=source) for source in ("a-model", "gold"))
+    document = Document(id="d", text="asthma", mentions=both)
+    for name, source in (("pubtator", "gold"), ("tsv", "predictions"), ("records", "gold")):
+        path = tmp_path / name
+        report = write_documents(str(path), [document], look=Look(format=name))
+        assert report.losses["second-source"] == 1
+        (same,) = READERS[name](path, document)
+        assert [(m.type, m.source) for m in same.mentions] == [("Disease", source)]
+    assert write(tmp_path / "b.pubtator", [document]).losses == {"second-source": 1}  # the gold one is kept
+
+
+def test_a_copy_without_the_mentions_of_others_says_so(tmp_path: Path) -> None:
+    document = Document(
+        id="d", text="asthma", mentions=(Mention(((0, 6),), "X"), Mention(((0, 6),), "X", source="model"))
+    )
+    for name, expected in (
+        ("pubtator", {"other-sources": 1, "sources": 1}),
+        ("records", {"other-sources": 1, "sources": 1}),
+        ("tsv", {}),  # the answer of one system
+        ("predictions", {}),
+        ("jsonl", {}),
+    ):
+        look = Look(format=name, source="model")
+        assert write_documents(str(tmp_path / name), [document], look=look).losses == expected
+
+
+def test_strict_writing(tmp_path: Path) -> None:
+    bare = Document(id="bare", text="asthma")
+    for name, lost in (("pubtator", "scores"), ("jsonl", "attributes"), ("conll", "ids"), ("brat", "words")):
+        with pytest.raises(LossError, match="document 'd' would lose") as caught:
+            write(tmp_path / "out", [bare, FULL] if name != "conll" else [FULL], format=name, strict=True)
+        assert lost in str(caught.value)
+        assert list(tmp_path.iterdir()) == []
+    report = write(tmp_path / "all", [bare, FULL], format="native", strict=True)
+    assert (report.documents, report.losses) == (2, {})
+    with pytest.raises(LossError) as caught:
+        write(tmp_path / "out", [FULL], format="pubtator", strict=True, allow_loss=["scores", "sources"])
+    assert "scores" not in str(caught.value).replace("link-scores", "")
+    report = write(tmp_path / "out", [FULL], format="pubtator", strict=True, allow_loss=LOSSES)
+    assert report.losses["scores"] == 1
+
+
+def test_strict_writing_is_not_going_on(tmp_path: Path) -> None:
+    report = WriteReport(aside=SetAside(keep_going=True))
+    with pytest.raises(LossError):
+        write(tmp_path / "out", [FULL], format="pubtator", strict=True, report=report)
+    assert report.aside.count == 0
+
+
+def test_names_of_losses(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=r"'scors'.*'scores'"):
+        write(tmp_path / "out", [FULL], format="pubtator", strict=True, allow_loss=["scors"])
+    assert not FIELDS.keys() & OF_WRITERS.keys()
+
+
+def test_a_field_that_a_document_has_not_is_not_lost(tmp_path: Path) -> None:
+    document = Document(id="1", text="a b", words=(), sections=(), meta={"text": "joined"}, abbreviations=())
+    for name in ("records", "pubtator", "brat"):
+        assert write_documents(str(tmp_path / name), [document], look=Look(format=name)).losses == {}
+
+
+FORMATS_PAGE = Path(__file__).resolve().parents[2] / "docs" / "formats.md"
+
+
+def test_the_page_of_formats_has_the_table_of_what_they_hold() -> None:
+    rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in FORMATS_PAGE.read_text().splitlines()]
+    header = next(at for at, row in enumerate(rows) if row[:1] == ["field"])
+    names = [name.strip("`") for name in rows[header][1:]]
+    found = {row[0].split("`")[1]: row[1:] for row in rows[header + 2 : header + 2 + len(FIELDS)]}
+    assert names == list(OUTPUTS)
+    assert list(found) == list(FIELDS)
+    for field, cells in found.items():
+        assert cells == [in_words(field, OUTPUTS[name].holds) for name in names], field
+    listed = {row[0].strip("`") for row in rows if len(row) == 2}
+    assert OF_WRITERS.keys() <= listed
+
+
+def in_words(field: str, holds: Holds) -> str:
+    if field in holds.partly:
+        return "part"
+    if field in holds.fields:
+        return "yes"
+    return "text" if field in holds.by_reference else "-"

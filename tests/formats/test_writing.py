@@ -1,0 +1,80 @@
+"""What all writers share: a document that a format cannot hold never costs the others."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from fascicle.commands.outputs import OUTPUTS, Look, write_documents
+from fascicle.core.document import Document, Mention
+from fascicle.errors import InputError
+from fascicle.formats.files import read, write
+from fascicle.formats.report import SetAside, WriteReport
+
+# For each output format a document that it cannot hold, and what in it is at fault.
+BAD = {
+    "pubtator": (Document(id="a|b", text="asthma"), "a|b"),
+    "conll": (Document(id="bad", text="a\tb", words=((0, 3),)), "a\\tb"),
+    "brat": (Document(id="b" * 300, text="asthma"), "b" * 300),
+    "tsv": (Document(id="a\tb", text="asthma", mentions=(Mention(((0, 6),), "X"),)), "a\\tb"),
+    "csv": (Document(id="a\x85b", text="asthma", mentions=(Mention(((0, 6),), "X"),)), "a\\x85b"),
+    "jsonl": (Document(id="a\udc80", text="asthma"), "\\udc80"),
+    "records": (Document(id="a\udc80", text="asthma"), "\\udc80"),
+    "predictions": (Document(id="a\udc80", text="asthma"), "\\udc80"),
+    "text": (Document(id="a\udc80", text="asthma"), "\\udc80"),
+}
+
+
+def good(number: int) -> Document:
+    return Document(id=f"good-{number}", text="asthma", mentions=(Mention(((0, 6),), "Disease"),), words=((0, 6),))
+
+
+def test_every_format_has_a_case() -> None:
+    assert BAD.keys() == OUTPUTS.keys()
+
+
+@pytest.mark.parametrize("packed", ["", ".zip"])
+@pytest.mark.parametrize("name", BAD)
+def test_one_bad_document_does_not_cost_the_others(tmp_path: Path, name: str, packed: str) -> None:
+    bad, fault = BAD[name]
+    path = tmp_path / f"out{packed if name == 'brat' else ''}"
+    heard: list[str] = []
+    report = WriteReport(aside=SetAside(keep_going=True, tell=heard.append))
+    written = write_documents(str(path), [good(1), bad, good(2), bad], look=Look(format=name), report=report)
+    assert written is report
+    assert (report.documents, report.mentions, report.aside.count) == (2, 2, 2)
+    assert all(fault in sentence for sentence in heard)
+    assert len(heard) == 2
+    only_good = tmp_path / f"good{packed if name == 'brat' else ''}"
+    write_documents(str(only_good), [good(1), good(2)], look=Look(format=name))
+    assert contents(path) == contents(only_good)
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_one_bad_document_is_an_error_unless_it_is_asked_to_go_on(tmp_path: Path, name: str) -> None:
+    with pytest.raises(InputError, match=r"document|id|word"):
+        write_documents(str(tmp_path / "out"), [good(1), BAD[name][0]], look=Look(format=name))
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_what_is_counted_of_a_document_that_is_set_aside_is_not_lost_twice(tmp_path: Path) -> None:
+    bad = Document(id="1", text="a b", mentions=(Mention(((0, 1), (2, 3)), "X"), Mention(((0, 1),), "Y\tZ")))
+    report = WriteReport(aside=SetAside(keep_going=True))
+    write(tmp_path / "out.pubtator", [bad], report=report)
+    assert (report.documents, report.mentions, report.losses, report.aside.count) == (0, 0, {}, 1)
+
+
+def test_errors_of_reading_are_not_taken_for_those_of_writing(tmp_path: Path) -> None:
+    path = tmp_path / "in.jsonl"
+    path.write_text('{"text": "a"}\nbroken\n')
+    report = WriteReport(aside=SetAside(keep_going=True))
+    with pytest.raises(InputError, match=r"in\.jsonl:2"):
+        write(tmp_path / "out.pubtator", read(path), report=report)
+    assert report.aside.count == 0
+
+
+def contents(path: Path) -> dict[str, bytes]:
+    if path.is_dir():
+        return {file.name: file.read_bytes() for file in path.iterdir()}
+    return {"": path.read_bytes()}
