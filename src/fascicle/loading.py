@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from fascicle.errors import MissingExtraError, ModelError, RecipeError, UsageError
 from fascicle.recipe.ensemble import ENSEMBLE, FILTER_FOLDER, MEMBERS, is_ensemble, read_ensemble
 from fascicle.recipe.filter import FILTER, FilterManifest, read_filter_manifest
+from fascicle.recipe.folders import described_by, model_folder
 from fascicle.recipe.heads import BinderSettings
 from fascicle.recipe.manifest import MANIFEST, Manifest, TokenizerFacts, check_files, file_sha256, read_manifest
 from fascicle.recipe.types import read_types
@@ -45,8 +46,8 @@ def load(
 
     Args:
         model: the name of a shipped model, with or without version (the newest is taken), a folder of
-            ``fascicle export`` or ``fascicle ensemble``, or the ``best`` folder of a training run (that one needs the
-            extra ``train``).
+            ``fascicle export`` or ``fascicle ensemble``, or a run folder of ``fascicle train``, which stands for the
+            model that the run kept (this one needs the extra ``train``).
         threads: CPU threads of the network; all usable cores by default. The tokenizer uses all cores, unless the
             environment variable ``RAYON_NUM_THREADS`` says otherwise.
 
@@ -118,9 +119,7 @@ def load_filter(folder: str | os.PathLike[str], *, threads: int | None = None) -
     from fascicle.runtime.filter import MentionFilter
     from fascicle.text.pieces import PieceTokenizer
 
-    place = Path(folder).expanduser()
-    if not (place / FILTER).is_file() and (place / "best" / FILTER).is_file():
-        place = place / "best"
+    place = model_folder(Path(folder).expanduser())
     manifest = read_filter_manifest(place)
     check_files(place, manifest, name=FILTER)
     tokenizer = PieceTokenizer.from_file(place / "tokenizer.json", pad=manifest.tokenizer.pad)
@@ -132,6 +131,8 @@ def load_filter(folder: str | os.PathLike[str], *, threads: int | None = None) -
 def find_model(model: str | os.PathLike[str]) -> Path:
     """The folder of a model: a shipped model of that name, else an existing path (``./NAME`` is always a path).
 
+    A run folder stands for the model that the run kept.
+
     Raises:
         ModelError: neither; the message lists the shipped models and the nearest name.
     """
@@ -141,7 +142,7 @@ def find_model(model: str | os.PathLike[str]) -> Path:
     if versions:
         return _assets() / max(versions, key=lambda n: int(n.partition("@")[2]))
     if path.is_dir():
-        return path
+        return model_folder(path)
     if path.is_file():
         raise ModelError(f"{path} is a file; give the model folder that it belongs to")
     near = difflib.get_close_matches(str(model), [*names, *(n.partition("@")[0] for n in names)], n=1)
@@ -209,12 +210,6 @@ def _torch(folder: Path, manifest: Manifest, threads: int | None) -> TorchScorer
     if threads is not None:
         torch.set_num_threads(threads)
     return TorchScorer(model=load_model(folder, manifest))
-
-
-def described_by(folder: Path) -> Path:
-    """The file that describes the model, ensemble or filter of a folder."""
-    names = (ENSEMBLE, FILTER, MANIFEST)
-    return next((folder / name for name in names if (folder / name).is_file()), folder / MANIFEST)
 
 
 def _ensemble(folder: Path, threads: int | None) -> EnsemblePredictor:

@@ -17,7 +17,7 @@ from fascicle.cli import build_parser
 from fascicle.combine.type_names import parse_map
 from fascicle.commands.combine import RULES
 from fascicle.commands.parsing import parse
-from fascicle.recipe.filter_reader import parse_filter_recipe
+from fascicle.recipe.filter import parse_filter_recipe
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "how-to-combine.md").read_text(encoding="utf-8")

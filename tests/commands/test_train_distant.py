@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from fascicle.recipe.reader import read_recipe
+from fascicle.recipe.any import read_recipe
 
 Cli = Callable[..., Any]
 Refused = Callable[..., str]

@@ -43,11 +43,10 @@ from fascicle.text.pieces import Pieces, PieceTokenizer  # noqa: E402
 from fascicle.text.windows import Window, windows_of  # noqa: E402
 from fascicle.train.events import EpochScored  # noqa: E402
 from fascicle.train.loop import EpochDone, Trainer  # noqa: E402
-from fascicle.train.optim import parameter_groups  # noqa: E402
+from fascicle.train.optim import parameter_groups, weights_in  # noqa: E402
 from fascicle.train.parts import Parts, read_parts  # noqa: E402
 from fascicle.train.prepare import Prepared, prepare  # noqa: E402
 from fascicle.train.run import run_recipe  # noqa: E402
-from fascicle.train.session import weights_in  # noqa: E402
 from fascicle.train.state import restore_state, save_state  # noqa: E402
 
 Maker = Callable[..., Recipe]

@@ -8,8 +8,9 @@ import msgspec
 import pytest
 
 from fascicle.errors import RecipeError
+from fascicle.recipe.any import read_recipe
 from fascicle.recipe.heads import HEADS, SoftmaxSettings
-from fascicle.recipe.reader import parse_recipe, read_recipe
+from fascicle.recipe.reader import parse_recipe
 from fascicle.recipe.settings import DistantSettings, Recipe
 
 RECIPES = sorted((Path(__file__).resolve().parents[2] / "recipes").glob("*.toml"))

@@ -20,18 +20,17 @@ from fascicle.errors import FascicleError, InputError, ModelError, OutputError, 
 from fascicle.formats.predictions import Prediction, read, text_hash, write
 from fascicle.formats.source import Source
 from fascicle.loading import load, load_filter
-from fascicle.models.ship_filter import export_filter
-from fascicle.recipe.filter import FilterRecipe, read_filter_manifest
-from fascicle.recipe.filter_reader import parse_filter_recipe
+from fascicle.models.ship import export_filter
+from fascicle.recipe.filter import FilterRecipe, parse_filter_recipe, read_filter_manifest
 from fascicle.recipe.settings import Recipe
 from fascicle.train.corpus import read_part
 from fascicle.train.events import Note
 from fascicle.train.filter_data import gather
 from fascicle.train.filter_events import FilterEpoch, FilterFinished
 from fascicle.train.filter_members import read_members
-from fascicle.train.filter_run import run_filter
 from fascicle.train.loop import StepDone
 from fascicle.train.parts import read_parts
+from fascicle.train.run import run_recipe
 
 Maker = Callable[..., FilterRecipe]
 Said = dict[str, list[Mention]]
@@ -98,7 +97,7 @@ def make(tiny_encoder: Path, toy_corpus: Path, tiny_run: Path, mistakes: Path) -
 
 
 def finish(recipe: FilterRecipe, folder: Path, *, resume: bool = False) -> list[Any]:
-    return list(run_filter(recipe, folder, resume=resume))
+    return list(run_recipe(recipe, folder, resume=resume))
 
 
 @pytest.fixture(scope="module")
@@ -177,7 +176,7 @@ def test_the_onnx_graph_says_the_same(
 def test_a_killed_run_goes_on_bit_by_bit(make: Maker, tmp_path: Path) -> None:
     recipe = make(training={"optimizer": "adam", "weight_decay": 0.0, "average": "ema"}, filter={"positives": 2})
     finish(recipe, tmp_path / "straight")
-    events = run_filter(recipe, tmp_path / "killed")
+    events = run_recipe(recipe, tmp_path / "killed")
     for event in events:
         if isinstance(event, FilterEpoch) and event.epoch == 1:
             break
@@ -193,7 +192,7 @@ def test_a_killed_run_goes_on_bit_by_bit(make: Maker, tmp_path: Path) -> None:
 
 def test_a_killed_run_without_its_state_says_that_it_begins_again(make: Maker, tmp_path: Path) -> None:
     recipe = make()
-    events = run_filter(recipe, tmp_path / "killed")
+    events = run_recipe(recipe, tmp_path / "killed")
     assert any(isinstance(event, FilterEpoch) for event in events)  # up to the first
     events.close()  # type: ignore[attr-defined]
     shutil.rmtree(tmp_path / "killed" / "state")

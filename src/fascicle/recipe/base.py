@@ -27,3 +27,28 @@ def place_of(error: msgspec.ValidationError) -> tuple[str, str]:
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Base of all settings: frozen, by name only, unknown names refused."""
+
+
+class RecipeBase(Settings, frozen=True, kw_only=True):
+    """Everything that decides what a training run gives, apart from the data itself and the versions of software.
+
+    Attributes:
+        name: of what is trained; becomes the source of its mentions.
+        seed: decides everything that is drawn.
+    """
+
+    name: Annotated[str, Meta(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")]
+    seed: Natural = 1
+
+    def __post_init__(self) -> None:
+        """Refuses the name that stands for human annotation."""
+        if self.name == "gold":
+            raise ValueError('the name "gold" is that of human annotation; give the model another')
+
+    def files(self) -> dict[str, str]:
+        """The paths of all data that decide a run, each by the key that names it, e.g. ``"corpus.train"``."""
+        raise NotImplementedError
+
+    def places(self) -> dict[str, str]:
+        """The paths of ``files``, and those that decide nothing, such as that of a copy."""
+        return self.files()

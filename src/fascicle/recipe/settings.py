@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 
 from msgspec import UNSET, Meta, UnsetType, field
 
-from fascicle.recipe.base import Name, Natural, NotNegative, Positive, Rate, Settings, Share
+from fascicle.recipe.base import Name, Natural, NotNegative, Positive, Rate, RecipeBase, Settings, Share
 from fascicle.recipe.heads import BinderSettings, Head, SoftmaxSettings
 
 
@@ -286,11 +286,9 @@ class TrainingSettings(Settings, frozen=True, kw_only=True):
             raise ValueError('optimizer = "adam" takes no weight decay: set weight_decay = 0, or choose "adamw"')
 
 
-class Recipe(Settings, frozen=True, kw_only=True):
-    """Everything that decides what a training run gives, apart from the data itself and the versions of software."""
+class Recipe(RecipeBase, frozen=True, kw_only=True):
+    """The recipe of a recogniser; see ``RecipeBase``."""
 
-    name: Annotated[str, Meta(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")]
-    seed: Natural = 1
     corpus: CorpusSettings
     distant: DistantSettings | UnsetType = UNSET  # unset, it is in no file, as before there was such a table
     reading: ReadingSettings = ReadingSettings()
@@ -300,9 +298,8 @@ class Recipe(Settings, frozen=True, kw_only=True):
     decision: DecisionSettings = DecisionSettings()
 
     def __post_init__(self) -> None:
-        """Refuses the name that stands for human annotation."""
-        if self.name == "gold":
-            raise ValueError('the name "gold" is that of human annotation; give the model another')
+        """Refuses what does not go together."""
+        super().__post_init__()
         if self.bundle is not None:
             _check_bundle(self.model.head, self.bundle)
         if self.corpus.types is not UNSET and self.distant is not UNSET:

@@ -26,7 +26,7 @@ from fascicle.runtime.decoders import Decoder, Found, Tables, decoder_of
 from fascicle.runtime.distributions import GoldDistribution, Prober, prober_of
 from fascicle.text.batch import Batch, collate
 from fascicle.text.pieces import Ints, Pieces, PieceTokenizer
-from fascicle.text.reading import Reading, read_documents
+from fascicle.text.reading import Reading, ReadsDocuments, read_documents
 from fascicle.text.segment import segmenter
 from fascicle.text.windows import Window, cut_short
 
@@ -89,7 +89,7 @@ class Annotator(ABC):
 
     def stream(self, documents: Iterable[Document]) -> Iterator[Document]:
         """Annotates any number of documents in bounded memory, in order."""
-        for chunk in _chunks(documents):
+        for chunk in chunks(documents):
             for document, patch in zip(chunk, self.predict(chunk), strict=True):
                 yield apply(document, patch)
 
@@ -114,7 +114,13 @@ class ModelPredictor(Annotator):
     """
 
     def __init__(
-        self, manifest: Manifest, tokenizer: PieceTokenizer, scorer: Scorer, *, max_tokens: int = 1024
+        self,
+        manifest: Manifest,
+        tokenizer: PieceTokenizer,
+        scorer: Scorer,
+        *,
+        max_tokens: int = 1024,
+        read: ReadsDocuments = read_documents,
     ) -> None:
         """Puts the parts together.
 
@@ -123,6 +129,7 @@ class ModelPredictor(Annotator):
             tokenizer: of the model.
             scorer: the network.
             max_tokens: pieces in a batch, padding included.
+            read: cuts documents; ``text.reading.KeptReadings`` where the same ones are predicted again and again.
 
         Raises:
             InputError: the model was made with a segmenter that this release does not have.
@@ -132,6 +139,7 @@ class ModelPredictor(Annotator):
         self._tokenizer = tokenizer
         self._scorer = scorer
         self._max_tokens = max_tokens
+        self._reads = read
 
     @property
     def name(self) -> str:
@@ -153,7 +161,7 @@ class ModelPredictor(Annotator):
     def _deciding(self, **changes: Any) -> ModelPredictor:
         decision = msgspec.structs.replace(self.manifest.decision, **changes)
         manifest = msgspec.structs.replace(self.manifest, decision=decision)
-        return ModelPredictor(manifest, self._tokenizer, self._scorer, max_tokens=self._max_tokens)
+        return ModelPredictor(manifest, self._tokenizer, self._scorer, max_tokens=self._max_tokens, read=self._reads)
 
     @property
     def types(self) -> tuple[str, ...]:
@@ -170,7 +178,7 @@ class ModelPredictor(Annotator):
             One patch per document, in order; the documents stay as they are.
         """
         patches: list[Patch] = []
-        for chunk in _chunks(documents):
+        for chunk in chunks(documents):
             patches.extend(self._predict_chunk(chunk))
         return patches
 
@@ -184,7 +192,7 @@ class ModelPredictor(Annotator):
         Yields:
             For each document its patch, as `predict` gives it, and of each mention what the model says of its span.
         """
-        for chunk in _chunks(documents):
+        for chunk in chunks(documents):
             read, decoder = self._read(chunk), decoder_of(self.manifest)
             given = [document.layer(source) for document in chunk]
             prober, places = prober_of(self.manifest, read, given)
@@ -201,7 +209,7 @@ class ModelPredictor(Annotator):
 
     def _read(self, documents: Sequence[Document]) -> Reading:
         level = self.manifest.answering.level
-        return read_documents(documents, self._tokenizer, reading=self.manifest.reading, level=level)
+        return self._reads(documents, self._tokenizer, reading=self.manifest.reading, level=level)
 
     def _patches(self, documents: Sequence[Document], read: Reading, found: Sequence[Found]) -> list[Patch]:
         patches = []
@@ -305,7 +313,7 @@ def _unread(document: Document, pieces: Pieces) -> list[Span]:
     return [(a, b) for a, b in found if not document.text[a:b].isspace()]
 
 
-def _chunks(documents: Iterable[Document]) -> Iterator[list[Document]]:
+def chunks(documents: Iterable[Document]) -> Iterator[list[Document]]:
     """Consecutive documents, bounded in number and characters (one long document is a chunk of its own)."""
     chunk: list[Document] = []
     size = 0

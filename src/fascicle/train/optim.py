@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 
 import torch
 from torch import Tensor, nn
@@ -124,6 +125,27 @@ class WeightAverage:
 
     def _live(self) -> dict[str, Tensor]:
         return {n: p.detach() for n, p in self._model.named_parameters()}
+
+
+@contextmanager
+def weights_in(model: nn.Module, weights: Mapping[str, Tensor]) -> Iterator[None]:
+    """Puts other weights into a model for a while.
+
+    Args:
+        model: changed in place, and back.
+        weights: of each of its parameters.
+    """
+    parameters = dict(model.named_parameters())
+    live = {n: p.detach().clone() for n, p in parameters.items() if weights[n].data_ptr() != p.data_ptr()}
+    with torch.no_grad():
+        for name in live:
+            parameters[name].copy_(weights[name])
+    try:
+        yield
+    finally:
+        with torch.no_grad():
+            for name, tensor in live.items():
+                parameters[name].copy_(tensor)
 
 
 def _depth(name: str) -> int:

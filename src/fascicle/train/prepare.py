@@ -17,7 +17,7 @@ from fascicle.recipe.manifest import Decision, Manifest, TokenizerFacts
 from fascicle.recipe.settings import Recipe
 from fascicle.recipe.types import TypeDescriptions, check_types, read_types
 from fascicle.text.pieces import PieceTokenizer
-from fascicle.text.reading import read_documents
+from fascicle.text.reading import KeptReadings, ReadsDocuments, read_documents
 from fascicle.train.corpus import part_sha256
 from fascicle.train.data import TrainingSet, covering_width, training_set, with_mentions
 from fascicle.train.parts import Parts
@@ -55,7 +55,8 @@ def prepare(recipe: Recipe, parts: Parts, pretrained: Pretrained) -> Prepared:
             with mentions are asked for and there are none.
         InputError: the network reads nothing of train.
     """
-    heads = {name: fitted_head(h, recipe, parts, pretrained.tokenizer) for name, h in recipe.heads().items()}
+    read = KeptReadings(parts.train)  # for a width that is fitted to the windows, and for these
+    heads = {name: fitted_head(h, recipe, parts, pretrained.tokenizer, read) for name, h in recipe.heads().items()}
     manifest = make_manifest(recipe, heads, parts=parts, pretrained=pretrained)
     model = build_model(pretrained.encoder, manifest, tokenizer=pretrained.tokenizer, weights=recipe.weights())
     data = training_set(
@@ -64,6 +65,7 @@ def prepare(recipe: Recipe, parts: Parts, pretrained: Pretrained) -> Prepared:
         types=parts.types,
         reading=recipe.reading,
         heads={name: model.head(name) for name in heads},
+        read=read,
     )
     if not any(w.units[0] < w.units[1] for w in data.windows):
         raise InputError(
@@ -114,7 +116,9 @@ def check_encoder(recipe: Recipe, pretrained: Pretrained) -> None:
         )
 
 
-def fitted_head(head: Head, recipe: Recipe, parts: Parts, tokenizer: PieceTokenizer) -> Head:
+def fitted_head(
+    head: Head, recipe: Recipe, parts: Parts, tokenizer: PieceTokenizer, read: ReadsDocuments = read_documents
+) -> Head:
     """A head of a recipe as the model folder has it.
 
     What the recipe leaves to the training data is filled in, the width of a span head; and of a file of descriptions
@@ -124,8 +128,8 @@ def fitted_head(head: Head, recipe: Recipe, parts: Parts, tokenizer: PieceTokeni
         return msgspec.structs.replace(head, types=Path(head.types).name)
     if not isinstance(head, SpanHeadSettings) or head.width:
         return head
-    read = read_documents(parts.train, tokenizer, reading=recipe.reading, level=head.level)
-    width = covering_width(parts.train, read, types=parts.types, share=COVERED)
+    cut = read(parts.train, tokenizer, reading=recipe.reading, level=head.level)
+    width = covering_width(parts.train, cut, types=parts.types, share=COVERED)
     return msgspec.structs.replace(head, width=min(width, WIDEST))
 
 
