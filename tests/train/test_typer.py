@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import math
 from collections import Counter
@@ -13,7 +12,6 @@ import numpy as np
 import pytest
 import torch
 
-from fascicle.cli import main
 from fascicle.commands.typing_text import typing_text
 from fascicle.core.document import Document, Mention
 from fascicle.errors import InputError, ModelError, OutputError, RecipeError, UsageError
@@ -146,21 +144,6 @@ def test_words_without_a_vector_are_those_of_the_scored_mentions(tmp_path: Path,
     scores = end.parts["test"]
     assert (scores.words, scores.words_without_vector) == (3, 2)
     assert "words without a vector   66.67 %  of 3 words in these mentions" in typing_text(scores)
-
-
-def test_an_interrupted_run_leaves_nothing(tmp_path: Path, toy_corpus: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def interrupted(*_: object, **__: object) -> None:
-        raise KeyboardInterrupt
-
-    path = tmp_path / "a.toml"
-    path.write_text(
-        f'name = "a"\n[corpus]\ntrain = "{toy_corpus}"\n[vectors]\npath = "{vectors_file(tmp_path)}"\n'
-        "[typer]\nupdates = 2\n"
-    )
-    monkeypatch.setattr("fascicle.train.typer.train_typer", interrupted)
-    with contextlib.suppress(KeyboardInterrupt, SystemExit):
-        main(["typer", "train", str(path), "-o", str(tmp_path / "run")])
-    assert not (tmp_path / "run").exists()
 
 
 def test_a_place_for_the_mapped_copy_that_cannot_be_is_named_with_its_key(tmp_path: Path, toy_corpus: Path) -> None:

@@ -31,6 +31,7 @@ from fascicle.train.folder import (
     STATE,
     check_run_folder,
     check_same_data,
+    clear_unfinished,
     facts_of,
     start_folder,
     write_json,
@@ -258,6 +259,7 @@ class Training:
     def resume(self) -> Iterator[Note]:
         """Puts everything back to where the run was scored last."""
         loop, state = self._loop, self._folder / STATE
+        clear_unfinished(self._folder)
         if state.exists():
             loop.restore(state)
             self._record.read(epoch=loop.epoch, step=loop.step)

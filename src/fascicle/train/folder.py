@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Mapping
 from pathlib import Path
 from types import MappingProxyType
@@ -105,6 +106,15 @@ def check_same_data(folder: Path, before: Mapping[str, Any], facts: Mapping[str,
 def _name_of(data: str) -> str:
     """What a user calls some data."""
     return "predictions of members" if data.startswith("members.") else _NAMES.get(data, "the corpus")
+
+
+def clear_unfinished(folder: Path) -> None:
+    """Removes what a kill left of files and folders that were being written; they have temporary names."""
+    for path in (*folder.glob(".*.tmp"), *(folder / "predictions").glob(".*.tmp")):
+        if path.is_dir():
+            shutil.rmtree(path, ignore_errors=True)
+        else:
+            path.unlink(missing_ok=True)
 
 
 def write_json(path: Path, value: object) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 import time
 from collections import deque
 from collections.abc import Iterator
@@ -24,7 +25,7 @@ from fascicle.train.precision import PRECISIONS, Used, faster, precision_on
 from fascicle.train.rows import RowGradients
 from fascicle.train.state import restore_state, save_state, under
 
-_TIMED = 4  # steps of each arithmetic, of which the fastest counts: the first ones wait for memory
+_TIMED = 3  # steps of each arithmetic, of which the fastest counts: the first ones wait for memory
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -103,23 +104,22 @@ class Trainer:
         if before is not None:
             self.precision = before
         elif self.precision == "bf16" and self.device.type == "cpu":
-            self.step_seconds = {used: self._step_seconds(used) for used in PRECISIONS}
+            with torch.random.fork_rng(devices=[]):
+                self.step_seconds = self._timed_steps()
             self.precision = faster(self.step_seconds)
 
-    def _step_seconds(self, precision: Used) -> float:
-        """Seconds that a step takes at best, of a few; without the change of the weights."""
+    def _timed_steps(self) -> dict[Used, float]:
+        """Seconds that a step takes at best in each arithmetic, in turns; without the change of the weights."""
         batches = self.data.batches(size=self.settings.batch_size, seed=self.seed, epoch=0)
         batch, targets = next(batches)
-        self.precision = precision
         self.model.train()
-        seconds = []
-        with torch.random.fork_rng(devices=[]):
-            for _ in range(_TIMED):
-                started = time.perf_counter()
-                self._accumulate(batch, targets, share=1.0)
-                seconds.append(time.perf_counter() - started)
-                self.optimizer.zero_grad(set_to_none=True)
-        return min(seconds)
+        best = dict.fromkeys(PRECISIONS, math.inf)
+        for self.precision in PRECISIONS * _TIMED:
+            started = time.perf_counter()
+            self._accumulate(batch, targets, share=1.0)
+            best[self.precision] = min(best[self.precision], time.perf_counter() - started)
+            self.optimizer.zero_grad(set_to_none=True)
+        return best
 
     def precision_facts(self) -> dict[str, Any]:
         """For ``run.json``: the arithmetic, and the seconds that decided it, if they did."""
