@@ -1,6 +1,6 @@
 """Trains one recipe again and again, and kills it at another moment each time; a program of its own.
 
-``python killing.py RECIPE.json KIND FOLDER``: run ``k`` ends with SIGKILL before its k-th change of a name. What the kill
+``python killing.py RECIPE.json KIND FOLDER``: run ``k`` ends with SIGKILL before its k-th change of a name. What that
 leaves is copied to ``FOLDER/killed-K``; then the run goes on in ``FOLDER/run-K``, until one ends unharmed.
 """
 
