@@ -33,6 +33,8 @@ from fascicle.train.folder import (
     check_same_data,
     clear_unfinished,
     facts_of,
+    new_state,
+    settle_state,
     start_folder,
     write_json,
 )
@@ -260,7 +262,7 @@ class Training:
         """Puts everything back to where the run was scored last."""
         loop, state = self._loop, self._folder / STATE
         clear_unfinished(self._folder)
-        if state.exists():
+        if settle_state(self._folder):
             loop.restore(state)
             self._record.read(epoch=loop.epoch, step=loop.step)
             self._record.add(())  # the file forgets the same lines
@@ -322,7 +324,7 @@ class Training:
         with loop.evaluated():
             judged = self._trainee.judge(point)
         self._record.add(judged.lines)
-        with atomic_folder(self._folder / STATE, overwrite=True) as place:
+        with new_state(self._folder) as place:
             loop.save(place)
         return judged.event(self._keep())
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -12,10 +13,11 @@ from typing import Any
 import msgspec
 
 from fascicle.errors import OutputError
-from fascicle.formats.atomic import atomic_text_writer
+from fascicle.formats.atomic import atomic_folder, atomic_text_writer
 from fascicle.recipe.base import Settings
 
 RECIPE, FACTS, METRICS, SCORES, STATE = "recipe.json", "run.json", "metrics.jsonl", "scores.json", "state"
+_NEXT = "state.next"
 
 _NAMES = MappingProxyType(
     {f"distant.{name}": "the dictionary" for name in ("core", "full")}
@@ -106,6 +108,23 @@ def check_same_data(folder: Path, before: Mapping[str, Any], facts: Mapping[str,
 def _name_of(data: str) -> str:
     """What a user calls some data."""
     return "predictions of members" if data.startswith("members.") else _NAMES.get(data, "the corpus")
+
+
+@contextmanager
+def new_state(folder: Path) -> Iterator[Path]:
+    """Gives an empty folder whose content then takes the place of ``state/``; at no moment is there none."""
+    with atomic_folder(folder / _NEXT, overwrite=True) as place:
+        yield place
+    settle_state(folder)
+
+
+def settle_state(folder: Path) -> bool:
+    """Finishes the change of ``state/`` that a kill may have stopped; returns whether there is one."""
+    state, following = folder / STATE, folder / _NEXT
+    if following.exists():
+        shutil.rmtree(state, ignore_errors=True)
+        following.rename(state)
+    return state.exists()
 
 
 def clear_unfinished(folder: Path) -> None:
