@@ -45,7 +45,7 @@ RECOGNISERS: dict[str, dict[str, Any]] = {
     "bundle": {"model": {"family": "crf"}, "bundle": {"family": "span", "weight": 0.4}, "training": {"epochs": 3}},
 }
 CASES = (*RECOGNISERS, "binder", "distant", "filter", "typer")
-KILLED = ("plain", "bundle", "filter", "typer")
+KILLED = ("plain", "filter", "typer", pytest.param("bundle", marks=pytest.mark.slow))
 KEPT = ("best", "best-span")
 WORDS = (
     "lung",
