@@ -75,7 +75,8 @@ CONLL = "IL-2\tB-DNA\ngene\tI-DNA\n,\tO\n\nno\tO\nβ-blocker\tS-Drug\n\nLung\tB-
 DOCSTART = "-DOCSTART-\tO\n\na\tB-X\n\nb\tO\n\n-DOCSTART-\tO\n\nIL-2\tB-Y\nc\tI-Y\n\n-DOCSTART-\tO\n\nd\tO\n"
 LAYERS = "the\tO\tO\nIL-2\tB-P\tB-D\ngene\tO\tI-D\n\nend\tO\tO\n"
 PUBTATOR = (
-    "1|t|IL-2 and β\n1|a|Lung cancer too.\n1\t0\t4\tIL-2\tGene\t3558|9606\n1\t11\t22\tLung cancer\tDisease\tMESH:D008175\n"
+    "1|t|IL-2 and β\n1|a|Lung cancer too.\n1\t0\t4\tIL-2\tGene\t3558|9606\n"
+    "1\t11\t22\tLung cancer\tDisease\tMESH:D008175\n"
     "1\tCID\tD1\tD2\n\n2|t|No more\n2|a|\n\n3|t|Aspirin\n3|a|pain\n3\t0\t7\tAspirin\tChemical\t-\n"
 )
 PLAIN = "Lung cancer, β-blockers\r\nand “quotes”.\n\n\tA second paragraph; 5 µg.\n"
