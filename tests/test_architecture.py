@@ -24,10 +24,10 @@ ROOMS: dict[str, set[str]] = {
     "combine": {"core"},
     "evaluate": {"core", "text", "decode", "combine"},  # the last for the rules that a comparison tries out
     "knowledge": {"core", "text", "formats.source"},  # the last to open files
-    "doctor": {"core", "text", "formats", "models.targets"},  # the last knows no torch: what heads can represent
+    "doctor": {"core", "text", "formats", "runtime.kinds"},  # the last for what heads can represent
     "plots": {"core", "evaluate", "formats.atomic", "formats.distributions"},  # the last two for its files
     "vectors": {"core", "text", "formats.atomic", "formats.source"},  # the last two to read and write files
-    "nn": set(),
+    "nn": {"core.arrays"},  # names of arrays alone: it knows tensors, not documents
     "runtime": {"core", "text", "decode", "combine", "knowledge"},  # the last two for ensembles and dictionaries
     "models": {"core", "text", "decode", "nn", "formats.atomic", "runtime"},  # the last two for export
     "train": {
@@ -158,6 +158,70 @@ def test_no_import_cycles() -> None:
             found = {i.module for i in imports(parse(path))}
             graph[name] = {module for module in found if module.startswith("fascicle.") and module != name}
     TopologicalSorter(graph).prepare()  # raises CycleError, which names the cycle
+
+
+def asks_for_a_kind(tree: ast.Module, kinds: set[str]) -> Iterator[str]:
+    """Where a file asks of which class the settings of a head are, or of which family."""
+
+    def names(node: ast.AST) -> bool:
+        found = {getattr(one, "id", getattr(one, "attr", None)) for one in ast.walk(node)}
+        return bool(found & kinds)
+
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and ast.unparse(node.func) in ("isinstance", "issubclass"):
+            asked = names(node.args[1])
+        elif isinstance(node, ast.MatchClass):
+            asked = names(node.cls)
+        elif isinstance(node, ast.Compare):
+            sides = [node.left, *node.comparators]
+            of_class = any(names(side) for side in sides)
+            of_name = any(isinstance(side, ast.Attribute) and side.attr == "family" for side in sides)
+            asked = of_class or (of_name and any(isinstance(side, ast.Constant) for side in sides))
+        else:
+            continue
+        if asked:
+            yield f"line {node.lineno}: {ast.unparse(node)}"
+
+
+def kinds_of_heads() -> set[str]:
+    """Every class of settings below that of all heads."""
+    tree = parse(PACKAGE / "recipe" / "heads.py")
+    classes = {
+        node.name: {ast.unparse(base) for base in node.bases} for node in tree.body if isinstance(node, ast.ClassDef)
+    }
+    found = {"HeadSettings"}
+    for name, bases in classes.items():  # a base stands before what extends it
+        found |= {name} if bases & found else set()
+    return found - {"HeadSettings"}
+
+
+@each_source
+def test_nothing_asks_for_the_kind_of_a_head(path: Path) -> None:
+    """What differs between kinds is in their records, under the class itself, or a property of their settings."""
+    assert not list(asks_for_a_kind(parse(path), kinds_of_heads()))
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "isinstance(head, CrfSettings)",
+        "isinstance(head, SpanHeadSettings | heads.BinderSettings)",
+        "isinstance(head, (str, TaggerSettings))",
+        "issubclass(kind, TaggerSettings)",
+        "type(head) is SoftmaxSettings",
+        "head.family == 'binder'",
+        "match head:\n    case BinderSettings():\n        pass",
+    ],
+)
+def test_the_check_for_kinds_finds_it(code: str) -> None:
+    assert len(list(asks_for_a_kind(ast.parse(code), kinds_of_heads()))) == 1
+
+
+@pytest.mark.parametrize(
+    "code", ["KINDS[CrfSettings]", "isinstance(model, Head)", "head.family == name", "CrfSettings()"]
+)
+def test_the_check_for_kinds_leaves_the_rest(code: str) -> None:
+    assert not list(asks_for_a_kind(ast.parse(code), kinds_of_heads()))
 
 
 def unsafe(tree: ast.Module) -> Iterator[str]:

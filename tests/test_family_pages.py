@@ -21,14 +21,14 @@ from tests.pages import blocks
 
 from fascicle.core.document import Mention
 from fascicle.core.spans import Span
-from fascicle.models.families import FAMILIES
+from fascicle.models.families import make_head
 from fascicle.models.head import Basis
-from fascicle.models.targets import align
-from fascicle.recipe.heads import HEADS, BinderSettings, Head, HeadSettings
+from fascicle.recipe.heads import HEADS, AnyHead, HeadSettings
 from fascicle.recipe.reader import parse_recipe
 from fascicle.recipe.settings import BundleSettings, DecisionSettings, DistantSettings, ReadingSettings, Recipe
 from fascicle.recipe.types import parse_types
 from fascicle.text.pieces import Pieces
+from fascicle.text.targets import align
 from fascicle.text.windows import windows_of
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -59,9 +59,9 @@ def read(snippet: str) -> Recipe:
 
 
 def head_of(settings: HeadSettings) -> Any:
-    if isinstance(settings, BinderSettings):
+    if settings.needs.reads:
         settings = msgspec.structs.replace(settings, type_view="atomic")  # reads no text, so it needs no encoder
-    return FAMILIES[settings.family](settings, Basis(types=TYPES, width=8))
+    return make_head(settings, Basis(types=TYPES, width=8))
 
 
 def test_every_family_has_a_page() -> None:
@@ -105,7 +105,7 @@ def forms(family: str) -> Iterator[HeadSettings]:
     fixed = {"family": family, **({"width": 3} if "width" in kind.__struct_fields__ else {})}
     for values in product(*kept.values()):
         with suppress(msgspec.ValidationError):
-            yield msgspec.convert({**fixed, **dict(zip(kept, values, strict=True))}, Head)
+            yield msgspec.convert({**fixed, **dict(zip(kept, values, strict=True))}, AnyHead)
 
 
 def mention(*spans: Span, kind: str = "A") -> Mention:
@@ -147,7 +147,7 @@ def test_a_page_names_every_reason_for_which_gold_is_lost(family: str) -> None:
 
 def size(**values: Any) -> int:
     """Parameters of a head with d = 8 and K = 3."""
-    return sum(parameter.numel() for parameter in head_of(msgspec.convert(values, Head)).parameters())
+    return sum(parameter.numel() for parameter in head_of(msgspec.convert(values, AnyHead)).parameters())
 
 
 def test_the_parameters_are_as_many_as_the_pages_say() -> None:

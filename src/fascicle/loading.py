@@ -18,7 +18,6 @@ from fascicle.errors import MissingExtraError, ModelError, RecipeError, UsageErr
 from fascicle.formats.source import Source, lines, stem
 from fascicle.recipe.ensemble import ENSEMBLE, FILTER_FOLDER, MEMBERS, is_ensemble, read_ensemble
 from fascicle.recipe.filter import FILTER, FilterManifest, read_filter_manifest
-from fascicle.recipe.heads import BinderSettings
 from fascicle.recipe.manifest import MANIFEST, Manifest, TokenizerFacts, check_files, file_sha256, read_manifest
 from fascicle.recipe.types import read_types
 
@@ -203,15 +202,8 @@ def _onnx(folder: Path, threads: int | None) -> OnnxSession:
 
 def _refuse_types(folder: Path, manifest: Manifest) -> None:
     """Refuses other types for a model whose types are part of its weights, or that cannot read."""
-    head = manifest.answering
-    if not isinstance(head, BinderSettings):
-        reason = f"its family is {head.family!r}, which learns its types as labels; only 'binder' reads about them"
-    elif head.type_view == "atomic":
-        reason = 'it was trained with type_view = "atomic" and reads nothing about types; train with another view'
-    elif head.thresholds == "global":
-        reason = 'it was trained with thresholds = "global", which are learnt type by type; train with "dynamic"'
-    elif head.thresholds == "dev":
-        reason = 'it was trained with thresholds = "dev", one that was fitted for its own types; train with "dynamic"'
+    if fixed := manifest.answering.needs.fixed:
+        reason = fixed
     elif manifest.runtime == "onnx":
         reason = "an export holds no more than the vectors of its own types; give the folder of the training run"
     elif manifest.decision.calibration:

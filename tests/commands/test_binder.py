@@ -260,8 +260,8 @@ def test_descriptions_are_not_written_over(refused: Refused, run: Path, tmp_path
     path = types_file(tmp_path / "mine.toml", ("X", "a drug"))
     before = path.read_bytes()
     for target in (path, tmp_path / "." / "mine.toml"):
-        said = refused(*annotate(run / "best", path), "-o", target, "--overwrite")
-        assert "mine.toml is one of the inputs and would be lost; give another name to write to" in said
+        said = refused(*annotate(run / "best", path), "-o", target, "--overwrite", "--format", "jsonl")
+        assert "mine.toml is one of the inputs" in said
         assert path.read_bytes() == before
 
 

@@ -147,6 +147,16 @@ def test_finding_needs_a_model_that_can(
     assert "cannot find any" in capsys.readouterr().err
 
 
+def test_predictions_have_the_name_of_a_prediction_file(
+    typer_run: Path, toy_corpus: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name in ("o.html", "o.txt", "o.conll"):
+        command = ["typer", "predict", str(typer_run / "run" / "model"), str(toy_corpus), "-o", str(tmp_path / name)]
+        assert main(command) == 2
+        assert name in capsys.readouterr().err
+    assert not list(tmp_path.iterdir())
+
+
 def test_typer_alone_names_its_commands(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["typer"]) == 2
     assert "train, predict or score" in capsys.readouterr().err

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from copy import deepcopy
 from dataclasses import dataclass
-from itertools import product
+from itertools import combinations, product
 from pathlib import Path
 from typing import Any
 
@@ -30,23 +30,24 @@ from fascicle.loading import load
 from fascicle.models.checkpoint import TorchScorer, load_model, save_model
 from fascicle.models.encoder import load_pretrained
 from fascicle.models.families import FAMILIES
-from fascicle.models.head import IGNORED, Basis
+from fascicle.models.head import IGNORED, Basis, put_weights
 from fascicle.models.model import NerModel
 from fascicle.models.ship import export_model
 from fascicle.models.spans import SpanClassifier
 from fascicle.models.tagger import CrfTagger, SoftmaxTagger
 from fascicle.recipe.heads import (
     HEADS,
+    AnyHead,
     BiaffineSettings,
     BinderSettings,
     CrfSettings,
-    Head,
     SoftmaxSettings,
     SpanHeadSettings,
     SpanSettings,
     TaggerSettings,
 )
 from fascicle.recipe.settings import Recipe
+from fascicle.runtime.kinds import KINDS, limits_of
 from fascicle.runtime.predictor import ModelPredictor
 from fascicle.text.pieces import PieceTokenizer
 from fascicle.train.data import TrainingSet, training_set
@@ -70,25 +71,25 @@ AXES: dict[str, list[Any]] = {
 }
 
 
-def legal() -> list[Head]:
+def legal() -> list[AnyHead]:
     """Every combination of settings that a head allows; taggers with their usual decoding only."""
-    found: list[Head] = []
+    found: list[AnyHead] = []
     for family, kind in sorted(HEADS.items()):
         tagger = issubclass(kind, TaggerSettings)
         names = [n for n in AXES if n in kind.__struct_fields__ and not (tagger and n == "decoding")]
         for values in product(*(AXES[n] for n in names)):
             with suppress(msgspec.ValidationError):
-                found.append(msgspec.convert({"family": family, **dict(zip(names, values, strict=True))}, Head))
+                found.append(msgspec.convert({"family": family, **dict(zip(names, values, strict=True))}, AnyHead))
     return found
 
 
 LEGAL = legal()
-DEFAULTS: tuple[Head, ...] = tuple(msgspec.convert({"family": family}, Head) for family in sorted(HEADS))
+DEFAULTS: tuple[AnyHead, ...] = tuple(msgspec.convert({"family": family}, AnyHead) for family in sorted(HEADS))
 # A few forms of each kind in every run, the other taggers and a sample of the other heads in the long one.
-QUICK: tuple[Head, ...] = (
+QUICK: tuple[AnyHead, ...] = (
     *DEFAULTS,
     *(
-        msgspec.convert({"family": family, **form}, Head)
+        msgspec.convert({"family": family, **form}, AnyHead)
         for family in ("softmax", "crf")
         for form in ({"pooling": "max", "scheme": "IO"}, {"level": "piece", "specials": "include"})
     ),
@@ -107,7 +108,7 @@ LONG = [head for number, head in enumerate(LEGAL) if isinstance(head, TaggerSett
 class Trained:
     """A head that has seen ten sentences often enough to know them."""
 
-    head: Head
+    head: AnyHead
     model: NerModel
     predictor: ModelPredictor
     tokenizer: PieceTokenizer
@@ -201,6 +202,35 @@ def test_nothing_to_read(trained: Trained, text: str) -> None:
     assert patch.add == ()
     assert patch.events == ()
     assert trained.predictor.predict([]) == []
+
+
+def test_what_is_returned_keeps_the_limits(trained: Trained) -> None:
+    """Mentions overlap, share a range and are as wide as the kind allows, also those of a head that knows nothing."""
+    model = deepcopy(trained.model)
+    chance = torch.Generator().manual_seed(1)
+    put_weights(model, {n: p + torch.randn(p.shape, generator=chance) for n, p in model.named_parameters()})
+    blind = ModelPredictor(trained.predictor.manifest, trained.tokenizer, TorchScorer(model=model))
+    limits = limits_of(trained.predictor.manifest.answering)
+    for predictor in (trained.predictor, blind):
+        for document, patch in zip(trained.gold, predictor.predict(trained.gold), strict=True):
+            for one, other in combinations(patch.add, 2):
+                rivals = not limits.across_types or one.type == other.type
+                assert limits.nested or not rivals or one.end <= other.start or other.end <= one.start
+                assert limits.pairs or not rivals or one.spans != other.spans
+            words = [len(document.text[m.start : m.end].split()) for m in patch.add]
+            assert max(words, default=0) <= (limits.width or limits.pieces or len(document.text))
+
+
+def test_weights_that_are_put_in_show_at_once(trained: Trained) -> None:
+    """A head may keep what it made of its weights; it must not answer by what they were."""
+    model, batch = deepcopy(trained.model), next(iter(trained.data.batches(size=6, seed=3, epoch=0)))[0]
+    chance = torch.Generator().manual_seed(1)
+    with torch.no_grad():
+        before = {name: table.clone() for name, table in model.answers(batch).items()}
+        put_weights(model, {n: p + 0.1 * torch.randn(p.shape, generator=chance) for n, p in model.named_parameters()})
+        after, expected = model.answers(batch), deepcopy(model).train().eval().answers(batch)
+    assert all(torch.equal(after[name], expected[name]) for name in after)
+    assert not any(torch.equal(after[name], before[name]) for name in after)
 
 
 def test_a_text_longer_than_a_window(trained: Trained) -> None:
@@ -343,10 +373,10 @@ def test_the_exported_model_predicts_the_same(trained: Trained, tmp_path: Path) 
 
 
 def test_the_settings_that_a_head_allows() -> None:
-    assert HEADS.keys() == FAMILIES.keys()
+    assert set(HEADS.values()) == FAMILIES.keys() == KINDS.keys()
     assert {head.family for head in LEGAL} == HEADS.keys()
     assert sum(isinstance(head, SoftmaxSettings | CrfSettings) for head in LEGAL) == 2 * 2 * (3 + 2)
-    for family in ("softmax", "crf", "span", "biaffine"):
+    for family in (SoftmaxSettings, CrfSettings, SpanSettings, BiaffineSettings):
         assert FAMILIES[family].loss in LOSSES  # type: ignore[attr-defined]
 
 

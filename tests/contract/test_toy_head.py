@@ -9,7 +9,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 
 import pytest
@@ -18,6 +18,8 @@ from fascicle.decode.spans import widen
 from fascicle.decode.tagger import ChainScores
 from fascicle.models.head import Head
 from fascicle.nn.contrast import ContrastForm, ContrastiveScorer
+from fascicle.runtime.kinds import Kind
+from fascicle.text.targets import Limits
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "docs" / "how-to-add-a-model.md").read_text(encoding="utf-8")
@@ -80,6 +82,8 @@ def repository(tmp_path: Path) -> Path:
     for name in ("src", "tests"):
         shutil.copytree(ROOT / name, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__", "assets"))
     shutil.copy(ROOT / "pyproject.toml", tmp_path)
+    (tmp_path / "benchmarks" / "results").mkdir(parents=True)
+    shutil.copy(ROOT / "benchmarks" / "results_packs.py", tmp_path / "benchmarks")  # tests/conftest.py reads it
     for step in steps():
         step.apply(tmp_path)
     return tmp_path
@@ -108,8 +112,23 @@ def test_the_changes_of_the_page_fit_the_code_and_are_few(repository: Path) -> N
 
 def test_the_page_names_the_whole_contract_and_every_table() -> None:
     contract = {name for name in vars(Head) if not name.startswith("_")} | {"limits", "axes", "Head"}
-    assert contract == {"Head", "limits", "axes", "outputs", "inputs", "gold", "targets", "scores", "loss"}
+    assert contract == {
+        "Head",
+        "limits",
+        "axes",
+        "outputs",
+        "inputs",
+        "gold",
+        "targets",
+        "scores",
+        "loss",
+        "look_for",
+        "forget",
+    }
     assert contract <= set(re.findall(r"^\| `(\w+)", PAGE, re.MULTILINE))
+    record = PAGE.partition("| field of `Kind` |")[2].partition("\n\n")[0]
+    assert all(re.search(rf"^\| [^|]*\b{field.name}\b", record, re.MULTILINE) for field in fields(Kind))
+    assert all(f"`{field.name}`" in PAGE for field in fields(Limits))
     with pytest.raises(ValueError, match="a span head has the tables starts, ends, widths, spans, ") as refused:
         widen({}, longest=1)
     of_spans = str(refused.value).split("tables ")[1].split(", one")[0].split(", ")

@@ -29,11 +29,11 @@ def span_tables(draw: st.DrawFn, most: int = 9, eighths: bool = True) -> list[Ro
     return draw(st.lists(row, max_size=most))
 
 
-def kept(rows: list[Row], decoding: SpanDecoding) -> list[Row]:
+def kept(rows: list[Row], decoding: SpanDecoding, **options: bool) -> list[Row]:
     spans = np.array([row[1:4] for row in rows], dtype=np.int64).reshape(-1, 3)
     scores = np.array([row[4] for row in rows])
     owners = np.array([row[0] for row in rows], dtype=np.int64)
-    chosen = select(spans, scores, decoding=decoding, owners=owners)
+    chosen = select(spans, scores, decoding=decoding, owners=owners, **options)
     assert chosen.dtype == np.int64
     assert len(set(chosen.tolist())) == len(chosen)
     return [rows[index] for index in chosen]
@@ -87,6 +87,15 @@ def test_optimal_is_the_best_of_all_subsets(rows: list[Row]) -> None:
 def test_optimal_weighs_as_much_as_the_best_subset_for_any_scores(rows: list[Row]) -> None:
     total = sum(row[4] for row in kept(rows, "optimal"))
     assert total == pytest.approx(sum(row[4] for row in optimal(rows)), rel=1e-12)
+
+
+@pytest.mark.parametrize("decoding", DECODINGS)
+@given(rows=span_tables(most=11))
+def test_types_that_do_not_compete_are_chosen_from_one_by_one(decoding: SpanDecoding, rows: list[Row]) -> None:
+    """Each type has the selection that it would have alone, found by brute force."""
+    definition = {"nested": without_duplicates, "greedy": greedy, "optimal": optimal}[decoding]
+    alone = [definition([row for row in rows if row[3] == kind]) for kind in range(3)]
+    assert kept(rows, decoding, across_types=True) == sorted(itertools.chain(*alone))
 
 
 @pytest.mark.parametrize("decoding", ["greedy", "optimal"])

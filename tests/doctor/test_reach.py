@@ -15,14 +15,15 @@ from fascicle.core.document import Document, Mention
 from fascicle.core.spans import Fragments
 from fascicle.core.tags import SCHEMES
 from fascicle.decode.runs import tag_runs
-from fascicle.doctor.reach import Reach, Row, most_disjoint, reach_of
+from fascicle.doctor.reach import Reach, Row, lost_together, most_disjoint, reach_of
 from fascicle.errors import ModelError
 from fascicle.loading import find_model
-from fascicle.models.targets import Limits, limits_of
-from fascicle.recipe.heads import HEADS, BinderSettings, Head, HeadSettings, SoftmaxSettings, SpanSettings
+from fascicle.recipe.heads import HEADS, AnyHead, BinderSettings, HeadSettings, SoftmaxSettings, SpanSettings
 from fascicle.recipe.manifest import Manifest, read_manifest
 from fascicle.recipe.settings import ReadingSettings
+from fascicle.runtime.kinds import limits_of
 from fascicle.text.pieces import PieceTokenizer
+from fascicle.text.targets import Limits
 
 UNITS = 5
 ROWS = st.sets(
@@ -53,11 +54,26 @@ def test_no_choice_without_overlaps_is_larger(rows: set[Row]) -> None:
     assert most_disjoint(rows) == max(sizes)
 
 
+@given(ROWS, st.booleans())
+def test_types_that_do_not_compete_are_lost_one_by_one(rows: set[Row], separates: bool) -> None:
+    """Against every subset of the spans that is flat within each type, and whose types do not touch themselves."""
+
+    def allowed(chosen: Sequence[Row]) -> bool:
+        gap = 0 if separates else 1
+        pairs = ((a, b) for a, b in combinations(chosen, 2) if a[2] == b[2])
+        return all(a[1] + gap <= b[0] or b[1] + gap <= a[0] for a, b in pairs)
+
+    lost = lost_together(rows, [(0, UNITS)], Limits(across_types=True, separates=separates))
+    sizes = [n for n in range(len(rows) + 1) if any(allowed(chosen) for chosen in combinations(sorted(rows), n))]
+    assert len(rows) - lost.total() == max(sizes)
+    assert lost_together(rows, [(0, UNITS)], Limits(nested=True, across_types=True)).total() == 0
+
+
 TEXT = "acute renal failure with pain pain in ratpancreas. Aspirin helps."
 WORDS = {"acute renal failure": (0, 19), "renal": (6, 11), "failure": (12, 19), "pain": (25, 29), "pain2": (30, 34)}
 
 
-def manifest(head: Head) -> Manifest:
+def manifest(head: AnyHead) -> Manifest:
     shipped = read_manifest(find_model("bc5cdr"))
     decision = msgspec.structs.replace(shipped.decision, answer="h", decoding=head.decoding)
     reading = ReadingSettings(unit="sentence", max_length=64)
@@ -65,7 +81,7 @@ def manifest(head: Head) -> Manifest:
     return msgspec.structs.replace(shipped, **values)
 
 
-def reached(head: Head, *gold: tuple[Fragments, str]) -> Reach:
+def reached(head: AnyHead, *gold: tuple[Fragments, str]) -> Reach:
     document = Document(id="1", text=TEXT, mentions=tuple(Mention(spans, kind) for spans, kind in gold))
     return reach_of([document], manifest(head), PieceTokenizer.from_file(find_model("bc5cdr") / "tokenizer.json"))
 
@@ -94,7 +110,7 @@ def span(name: str, kind: str = "Disease") -> tuple[Fragments, str]:
         (SoftmaxSettings(), [(((38, 58),), "Disease")], {"crosses-segment": 1}),
     ],
 )
-def test_reasons(head: Head, gold: list[tuple[Fragments, str]], reasons: dict[str, int]) -> None:
+def test_reasons(head: AnyHead, gold: list[tuple[Fragments, str]], reasons: dict[str, int]) -> None:
     found = reached(head, *gold)
     assert found.reasons == reasons
     assert found.ceiling == 1 - sum(reasons.values()) / len(gold)
@@ -110,5 +126,5 @@ def test_the_value_for_json() -> None:
 
 def test_every_family_has_limits() -> None:
     assert all(isinstance(limits_of(kind()), Limits) for kind in HEADS.values())
-    with pytest.raises(ModelError, match="what the family"):
+    with pytest.raises(ModelError, match="HeadSettings"):
         limits_of(HeadSettings())

@@ -30,16 +30,16 @@ from fascicle.loading import load  # noqa: E402
 from fascicle.models.binder import UNKNOWN, BinderHead  # noqa: E402
 from fascicle.models.checkpoint import TorchScorer, load_model, save_model  # noqa: E402
 from fascicle.models.encoder import Pretrained, load_pretrained  # noqa: E402
-from fascicle.models.head import Basis  # noqa: E402
+from fascicle.models.head import Basis, put_weights  # noqa: E402
 from fascicle.models.model import NerModel  # noqa: E402
 from fascicle.models.ship import export_model  # noqa: E402
 from fascicle.models.soup import average_models  # noqa: E402
-from fascicle.models.targets import Limits, align  # noqa: E402
 from fascicle.recipe.heads import BinderSettings  # noqa: E402
 from fascicle.recipe.manifest import read_manifest  # noqa: E402
 from fascicle.recipe.settings import Recipe  # noqa: E402
 from fascicle.runtime.predictor import ModelPredictor  # noqa: E402
 from fascicle.text.pieces import Pieces, PieceTokenizer  # noqa: E402
+from fascicle.text.targets import Limits, align  # noqa: E402
 from fascicle.text.windows import Window, windows_of  # noqa: E402
 from fascicle.train.events import EpochScored  # noqa: E402
 from fascicle.train.loop import EpochDone, Trainer  # noqa: E402
@@ -442,9 +442,8 @@ def test_types_that_are_weights_cannot_be_exchanged(made: Any, toy_types: Path, 
 def fresh_vectors(head: BinderHead) -> Tensor:
     """Those that a copy makes of the weights as they are."""
     copy = deepcopy(head)
-    copy._made_of = None
-    copy.eval()
-    return copy._kept().clone()
+    copy.eval().forget()
+    return copy._vectors().clone()
 
 
 def kept(given: Made) -> Tensor:
@@ -460,7 +459,7 @@ def test_vectors_follow_training(made: Any, form: dict[str, Any], optimizer: str
     seen = [kept(given)]
     for step in trainer.run():
         if given.model.training:
-            assert given.head._made_of is None  # nothing is kept in training
+            assert not given.head._kept  # nothing is kept in training
         if type(step).__name__ == "EpochDone":
             seen.append(kept(given))
             assert torch.equal(given.head.vectors, fresh_vectors(given.head))
@@ -497,6 +496,42 @@ def test_vectors_follow_the_average_of_weights_and_come_back(made: Any) -> None:
     assert torch.equal(kept(given), live)
 
 
+def test_vectors_outlive_what_changes_no_weight(made: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A cast, a copy and a second call of eval move tensors, and the vectors move with them."""
+    given = made()
+    first = kept(given)
+    copies = [given.model.eval(), deepcopy(given.model), deepcopy(given.model).double()]
+    monkeypatch.setattr(BinderHead, "_make", lambda self: pytest.fail("the vectors were made again"))
+    for model in copies:
+        head = model.head("binder")
+        with torch.no_grad():
+            model.answers(given.batch()[0])
+        assert torch.equal(head.vectors.float(), first)
+
+
+def test_vectors_that_are_loaded_are_kept(made: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    given = made()
+    tensors = {name: t.clone() for name, t in given.model.eval().state_dict().items()}
+    other = deepcopy(given.model)
+    put_weights(other, {name: p + 0.1 for name, p in other.named_parameters()})
+    other.load_state_dict(tensors)
+    monkeypatch.setattr(BinderHead, "_make", lambda self: pytest.fail("the vectors were made again"))
+    with torch.no_grad():
+        other.answers(given.batch()[0])
+    assert torch.equal(other.head("binder").vectors, tensors["heads.binder.vectors"])
+
+
+def test_vectors_are_made_again_where_a_head_is_told_to_forget(made: Any) -> None:
+    given = made()
+    first = kept(given)
+    with torch.no_grad():
+        given.model.encoder.get_parameter(next(n for n, _ in given.model.encoder.named_parameters())).add_(0.5)
+    assert torch.equal(kept(given), first)  # who changes weights in evaluation mode without a word is not heard
+    given.head.forget()
+    assert torch.equal(kept(given), fresh_vectors(given.head))
+    assert not torch.equal(given.head.vectors, first)
+
+
 def test_vectors_are_made_once_and_without_dropout(made: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     given = made(dropout=0.5, type_view="description")
     calls = []
@@ -508,7 +543,7 @@ def test_vectors_are_made_once_and_without_dropout(made: Any, monkeypatch: pytes
         assert torch.equal(kept(given), first)
     assert calls == [False]
     given.model.encoder.train()  # only the encoder: the head still answers
-    given.head._made_of = None
+    given.head.forget()
     with torch.no_grad():
         states = torch.zeros(1, 3, given.pretrained.encoder.width)
         units = {name: torch.zeros(1, 2, dtype=torch.int64) for name in ("first_piece", "last_piece")}
@@ -520,7 +555,7 @@ def test_vectors_are_made_once_and_without_dropout(made: Any, monkeypatch: pytes
 def test_bf16_scores_do_not_touch_the_precision_of_vectors(made: Any) -> None:
     given = made()
     exact = kept(given)
-    given.head._made_of = None
+    given.head.forget()
     arrays = {name: t.numpy() for name, t in given.batch()[0].items()}
     TorchScorer(model=given.model.eval(), bf16=True).run(arrays)
     assert torch.equal(given.head.vectors, exact)

@@ -18,12 +18,13 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from fascicle.core.arrays import Ints
 from fascicle.decode.spans import widen
-from fascicle.models.families import FAMILIES
+from fascicle.models.families import make_head
 from fascicle.models.head import IGNORED, Basis
 from fascicle.models.spans import BiaffineSpans, LinearSpans, SpanClassifier
 from fascicle.recipe.heads import BiaffineSettings, SpanHeadSettings, SpanSettings
-from fascicle.text.pieces import Ints, Pieces
+from fascicle.text.pieces import Pieces
 from fascicle.text.windows import Window, windows_of
 
 TYPES = ("Chemical", "Disease", "Gene")
@@ -35,7 +36,7 @@ Specials = Literal["exclude", "include"]
 def head_of(settings: SpanHeadSettings, *, types: tuple[str, ...] = TYPES, seed: int = 0) -> SpanClassifier:
     """In evaluation mode and double precision, with weights and biases large enough to matter."""
     torch.manual_seed(seed)
-    head = FAMILIES[settings.family](settings, Basis(types=types, width=D)).double().eval()
+    head = make_head(settings, Basis(types=types, width=D)).double().eval()
     assert isinstance(head, SpanClassifier)
     with torch.no_grad():
         for parameter in head.parameters():

@@ -17,14 +17,15 @@ pytest.importorskip("torch")
 
 import torch
 
+from fascicle.core.arrays import Ints
 from fascicle.core.spans import Span
-from fascicle.models.families import FAMILIES
+from fascicle.models.families import make_head
 from fascicle.models.head import IGNORED, Basis, Head
 from fascicle.models.spans import SpanClassifier
 from fascicle.models.tagger import SoftmaxTagger
-from fascicle.models.targets import NONE_UNKNOWN, Limits, covered, unknown_units
 from fascicle.recipe.heads import BiaffineSettings, CrfSettings, HeadSettings, SoftmaxSettings, SpanSettings
-from fascicle.text.pieces import Ints, Pieces
+from fascicle.text.pieces import Pieces
+from fascicle.text.targets import NONE_UNKNOWN, Limits, covered, unknown_units
 from fascicle.text.windows import Window, windows_of
 
 TYPES = ("Chemical", "Disease")
@@ -117,7 +118,7 @@ def test_a_sentence_ends_what_is_unknown() -> None:
 @cache
 def head_of(settings: HeadSettings) -> Any:
     torch.manual_seed(0)
-    return FAMILIES[settings.family](settings, Basis(types=TYPES, width=D))
+    return make_head(settings, Basis(types=TYPES, width=D))
 
 
 def taught(head: Head, text: Text, windows: Sequence[Window], *, seed: int = 0) -> Ints:

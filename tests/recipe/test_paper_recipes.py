@@ -11,7 +11,7 @@ from msgspec import UNSET
 
 from fascicle.core.document import GOLD
 from fascicle.loading import read_manifest
-from fascicle.recipe.heads import BinderSettings, Head
+from fascicle.recipe.heads import AnyHead, BinderSettings
 from fascicle.recipe.reader import read_recipe
 from fascicle.recipe.settings import CorpusSettings, ReadingSettings, Recipe
 from fascicle.recipe.types import read_types
@@ -170,7 +170,7 @@ def small(recipe: Recipe, *, encoder: Path, corpus: Path, types: Path) -> Recipe
     )
 
 
-def with_types(head: Head, path: str) -> Head:
+def with_types(head: AnyHead, path: str) -> AnyHead:
     """The same head with other descriptions, if it reads any."""
     reads = isinstance(head, BinderSettings) and head.types
     return msgspec.structs.replace(head, types=path) if reads else head

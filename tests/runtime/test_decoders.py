@@ -17,10 +17,11 @@ from hypothesis import strategies as st
 from fascicle.core.tags import SCHEMES
 from fascicle.decode.tagger import TagDecision
 from fascicle.errors import ModelError
-from fascicle.recipe.heads import BiaffineSettings, CrfSettings, Head, SoftmaxSettings, SpanSettings, TaggerSettings
+from fascicle.recipe.heads import AnyHead, BiaffineSettings, CrfSettings, SoftmaxSettings, SpanSettings, TaggerSettings
 from fascicle.recipe.manifest import Decision, Manifest, TokenizerFacts
 from fascicle.recipe.settings import ReadingSettings
-from fascicle.runtime.decoders import Decoder, Found, SpanDecoder, Tables, TagDecoder, decoder_of
+from fascicle.runtime.decoders import Decoder, Found, SpanDecoder, Tables, TagDecoder
+from fascicle.runtime.kinds import decoder_of
 from fascicle.text.pieces import Pieces
 from fascicle.text.windows import Window, windows_of
 
@@ -29,7 +30,9 @@ PER_ROW = frozenset({"emissions", "starts", "ends", "spans"})
 Row = tuple[int, int, int, float]  # start, end, type, score
 
 
-def manifest_of(head: Head, *, types: tuple[str, ...] = TYPES, touching: float = 0.0, nothing: float = 0.0) -> Manifest:
+def manifest_of(
+    head: AnyHead, *, types: tuple[str, ...] = TYPES, touching: float = 0.0, nothing: float = 0.0
+) -> Manifest:
     return Manifest(
         name="tested",
         fascicle="0",
@@ -347,6 +350,24 @@ def test_a_span_head_finds_what_all_spans_say(
             assert {row[:3] for row in kept} <= {row[:3] for row in proposed}
             assert all(a[1] <= b[0] for a, b in pairwise(kept))
             assert sum(row[3] for row in kept) == pytest.approx(heaviest(proposed), abs=1e-5)
+
+
+@given(case=cases(words=8), width=st.integers(1, 4), rule=st.sampled_from(["greedy", "optimal"]))
+def test_types_that_do_not_compete_are_decided_one_by_one(case: Case, width: int, rule: Any) -> None:
+    decoder = SpanDecoder(SpanSettings(width=width, decoding=rule), types=3, across_types=True)
+    found, seen = case.run(
+        decoder, lambda windows, seed: span_tables(("starts", "ends"), windows, width=width, classes=4, seed=seed)
+    )
+    for document, one in enumerate(found):
+        proposed = naive_candidates(case, seen, document, width=width, nothing=0.0)
+        for kind in range(3):
+            kept = [row for row in rows_of(one) if row[2] == kind]
+            alone = [row for row in proposed if row[2] == kind]
+            if rule == "greedy":
+                assert [row[:3] for row in kept] == [row[:3] for row in naive_greedy(alone)]
+            else:
+                assert all(a[1] <= b[0] for a, b in pairwise(kept))
+                assert sum(row[3] for row in kept) == pytest.approx(heaviest(alone), abs=1e-5)
 
 
 def test_nothing_read_is_nothing_found() -> None:

@@ -12,11 +12,12 @@ import pytest
 from fascicle.core.document import Document, Mention, apply
 from fascicle.core.tags import SCHEMES
 from fascicle.decode.tagger import ChainScores, TagDecision, tag_distributions
-from fascicle.recipe.heads import BinderSettings, CrfSettings, Head, SoftmaxSettings, SpanSettings
+from fascicle.recipe.heads import AnyHead, BinderSettings, CrfSettings, SoftmaxSettings, SpanSettings
 from fascicle.recipe.manifest import Decision, Manifest, TokenizerFacts
 from fascicle.recipe.settings import ReadingSettings
 from fascicle.runtime.decoders import Tables
-from fascicle.runtime.distributions import REASONS, Definition, definition_of
+from fascicle.runtime.distributions import REASONS, Definition
+from fascicle.runtime.kinds import definition_of
 from fascicle.runtime.predictor import ModelPredictor, Probed
 from fascicle.text.batch import Batch
 from fascicle.text.pieces import PieceTokenizer
@@ -25,7 +26,7 @@ TYPES = ("Chemical", "Disease")
 _WORDS = "the patient has lung cancer pain aspirin caused fever liver failure heart , . ibuprofen"  # one piece each
 WORDS = _WORDS.split()
 WIDTH = 4
-HEADS: dict[Definition, tuple[Head, ...]] = {
+HEADS: dict[Definition, tuple[AnyHead, ...]] = {
     "tag-path": (SoftmaxSettings(), SoftmaxSettings(decoding="lenient", scheme="IO"), CrfSettings()),
     "softmax": (SpanSettings(width=WIDTH, decoding="nested"), SpanSettings(width=WIDTH)),
     "sigmoid": (BinderSettings(width=WIDTH, decoding="nested"), BinderSettings(width=WIDTH, inference="joint")),
@@ -37,7 +38,7 @@ ALL = [(definition, head) for definition, heads in HEADS.items() for head in hea
 class ContextFree:
     """Scores that hang on nothing but the words; what lies beyond the units of a window is noise."""
 
-    head: Head
+    head: AnyHead
 
     def run(self, inputs: Batch) -> Tables:
         words = np.take_along_axis(inputs["input_ids"], inputs["first_piece"], axis=1)
@@ -74,7 +75,7 @@ def tokenizer(tiny_encoder: Path) -> PieceTokenizer:
     return PieceTokenizer.from_file(tiny_encoder / "tokenizer.json")
 
 
-def predictor(head: Head, tokenizer: PieceTokenizer, *, max_length: int = 300, overlap: int = 0) -> ModelPredictor:
+def predictor(head: AnyHead, tokenizer: PieceTokenizer, *, max_length: int = 300, overlap: int = 0) -> ModelPredictor:
     manifest = Manifest(
         name="tested",
         fascicle="0",
@@ -117,7 +118,7 @@ def numbers(probed: Probed) -> list[tuple[Mention, list[float]]]:
 
 @pytest.mark.parametrize(("definition", "head"), ALL)
 def test_every_given_mention_has_numbers_and_predictions_stay(
-    definition: Definition, head: Head, tokenizer: PieceTokenizer
+    definition: Definition, head: AnyHead, tokenizer: PieceTokenizer
 ) -> None:
     model, given = predictor(head, tokenizer), documents()
     assert definition_of(model.manifest) == definition
@@ -134,7 +135,7 @@ def test_every_given_mention_has_numbers_and_predictions_stay(
 
 
 @pytest.mark.parametrize(("definition", "head"), ALL)
-def test_what_is_returned_has_its_score(definition: Definition, head: Head, tokenizer: PieceTokenizer) -> None:
+def test_what_is_returned_has_its_score(definition: Definition, head: AnyHead, tokenizer: PieceTokenizer) -> None:
     model = predictor(head, tokenizer)
     annotated = [apply(d, p) for d, p in zip(documents(), model.predict(documents()), strict=True)]
     seen = 0
@@ -148,7 +149,7 @@ def test_what_is_returned_has_its_score(definition: Definition, head: Head, toke
 
 
 @pytest.mark.parametrize(("definition", "head"), ALL)
-def test_windows_and_batches_do_not_show(definition: Definition, head: Head, tokenizer: PieceTokenizer) -> None:
+def test_windows_and_batches_do_not_show(definition: Definition, head: AnyHead, tokenizer: PieceTokenizer) -> None:
     whole = predictor(head, tokenizer)
     cut = predictor(head, tokenizer, max_length=16, overlap=8)
     for one, two in zip(whole.probe(documents()), cut.probe(documents()), strict=True):
@@ -189,7 +190,7 @@ REACH = "lung cancer pain . aspirin caused fever"
     ],
 )
 def test_what_cannot_be_returned_has_a_reason_and_no_number(
-    head: Head, spans: tuple[tuple[int, int], ...], kind: str, reason: str, tokenizer: PieceTokenizer
+    head: AnyHead, spans: tuple[tuple[int, int], ...], kind: str, reason: str, tokenizer: PieceTokenizer
 ) -> None:
     document = Document(
         id="d",
@@ -207,7 +208,7 @@ def test_what_cannot_be_returned_has_a_reason_and_no_number(
     assert other.probabilities is not None
 
 
-def narrow(head: Head, tokenizer: PieceTokenizer) -> ModelPredictor:
+def narrow(head: AnyHead, tokenizer: PieceTokenizer) -> ModelPredictor:
     """A model of width 1: its tables are the first column of those of a wider one."""
     model = predictor(head, tokenizer)
     wide = ContextFree(head=head)

@@ -15,7 +15,8 @@ from fascicle.errors import ModelError
 from fascicle.recipe.heads import BinderSettings
 from fascicle.recipe.manifest import Decision, Manifest, TokenizerFacts
 from fascicle.recipe.settings import ReadingSettings
-from fascicle.runtime.decoders import MatchDecoder, Tables, decoder_of
+from fascicle.runtime.decoders import MatchDecoder, Tables
+from fascicle.runtime.kinds import decoder_of
 from fascicle.text.pieces import Pieces
 from fascicle.text.windows import Window, answers_for, windows_of
 
@@ -175,6 +176,17 @@ def test_a_span_may_have_two_types_where_mentions_may_nest() -> None:
     tables = {"spans": spans, "span_threshold": np.zeros((1, 2), np.float32)}
     assert decided(BinderSettings(width=WIDTH, decoding="nested"), tables, 2) == [[0, 2, 0], [0, 2, 1]]
     assert decided(BinderSettings(width=WIDTH), tables, 2) == [[0, 2, 0]]
+
+
+def test_types_that_do_not_compete_are_flat_each_for_itself() -> None:
+    spans = np.full((1, 4, WIDTH, 2), -9.0, np.float32)
+    spans[0, 0, 1] = 3.0  # both types
+    spans[0, 1, 1, 0], spans[0, 2, 1, 0], spans[0, 1, 0, 1] = 4.0, 2.0, 1.0
+    tables = {"spans": spans, "span_threshold": np.zeros((1, 2), np.float32)}
+    decoder = MatchDecoder(BinderSettings(width=WIDTH), types=2, across_types=True)
+    ((found, _),) = decoder.decide([decoder.take(tables, one_window(4), np.array([4]))], [one_window(4)])
+    assert found.tolist() == [[0, 2, 1], [1, 3, 0]]
+    assert decided(BinderSettings(width=WIDTH), tables, 4) == [[1, 3, 0]]
 
 
 def test_scores_like_gold_give_gold_back() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import os
+import re
 from pathlib import Path
 
 import numpy as np
@@ -56,7 +57,7 @@ def test_duplicates_and_other_encodings_are_left_out_and_counted(tmp_path: Path)
     assert found.words == ("a", "b")
     assert found.matrix.tolist() == [[1, 2], [3, 4]]
     assert found.report == VectorReport(rows=2, duplicates=2, not_utf8=1, first_duplicate=3, first_not_utf8=4)
-    assert [s.partition(" rows")[0] for s in found.report.sentences()] == ["2", "1"]
+    assert [re.findall("[0-9]+", said)[0] for said in found.report.sentences()] == ["2", "1"]
 
 
 def test_a_file_with_fewer_rows_than_its_first_line_says_is_told(tmp_path: Path) -> None:

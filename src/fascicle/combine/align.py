@@ -22,8 +22,8 @@ from dataclasses import dataclass, field
 from typing import Literal, get_args
 
 import numpy as np
-import numpy.typing as npt
 
+from fascicle.core.arrays import Bools, Ints
 from fascicle.core.document import Event, Mention
 from fascicle.core.spans import Fragments
 from fascicle.core.wording import counted
@@ -80,11 +80,11 @@ class Votes:
 
     systems: tuple[str, ...]
     documents: tuple[str, ...]
-    document: npt.NDArray[np.int64]
-    said: npt.NDArray[np.bool_]
-    voters: npt.NDArray[np.bool_]
+    document: Ints
+    said: Bools
+    voters: Bools
     entries: tuple[Mention, ...]
-    bounds: npt.NDArray[np.int64]
+    bounds: Ints
     unread: Mapping[str, tuple[str, ...]]
     assumed: Mapping[str, tuple[str, ...]]
     hashes: Mapping[str, str]
@@ -178,7 +178,7 @@ def _sureness(mention: Mention) -> float:
 
 def _voters(
     systems: Sequence[System], documents: Sequence[str], missing: Missing
-) -> tuple[npt.NDArray[np.bool_], dict[str, tuple[str, ...]], dict[str, tuple[str, ...]]]:
+) -> tuple[Bools, dict[str, tuple[str, ...]], dict[str, tuple[str, ...]]]:
     """Who has a vote where; and, by system, the documents without its vote and those that count as empty."""
     voters = np.ones((len(documents), len(systems)), dtype=np.bool_)
     unread: dict[str, tuple[str, ...]] = {}

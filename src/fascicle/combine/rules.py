@@ -19,9 +19,9 @@ from fractions import Fraction
 from typing import Any, Final
 
 import numpy as np
-import numpy.typing as npt
 
 from fascicle.combine.align import Votes
+from fascicle.core.arrays import Bools
 from fascicle.core.document import Link, Mention, canonical
 from fascicle.core.wording import counted
 from fascicle.errors import UsageError
@@ -51,7 +51,7 @@ class Rule:
         """Whether no system can have its way alone, whatever the weights."""
         return not self.weights and self.votes != 1
 
-    def keeps(self, said: npt.NDArray[np.bool_], voters: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
+    def keeps(self, said: Bools, voters: Bools) -> Bools:
         """Decides for many mentions at once.
 
         Args:

@@ -40,7 +40,6 @@ from fascicle.formats.folder_run import FolderRun, check_folder_of_files
 from fascicle.formats.part import PartFile, part_of
 from fascicle.formats.source import STDIN, stem
 from fascicle.loading import DEFAULT_MODEL, load
-from fascicle.recipe.heads import BinderSettings
 
 if TYPE_CHECKING:
     from fascicle.formats.atomic import Opened
@@ -144,10 +143,10 @@ def _note_unread(types: str | None, predictor: Annotator) -> None:
     """Says which part of the descriptions a model with other types does not read."""
     from fascicle.runtime.predictor import ModelPredictor
 
-    head = predictor.manifest.answering if types and isinstance(predictor, ModelPredictor) else None
-    if isinstance(head, BinderSettings) and head.type_view != "description":
-        what = {"name": "the names", "keyword": "the keywords", "instances": "the examples"}.get(head.type_view)
-        say(f"note: of {types} the model reads {what} alone, no description: type_view = {head.type_view!r}")
+    view = predictor.manifest.answering.needs.reads if types and isinstance(predictor, ModelPredictor) else ""
+    if view not in ("", "description"):
+        what = {"name": "the names", "keyword": "the keywords", "instances": "the examples"}.get(view)
+        say(f"note: of {types} the model reads {what} alone, no description: type_view = {view!r}")
 
 
 @dataclass(frozen=True, kw_only=True)

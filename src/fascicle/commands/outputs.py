@@ -258,7 +258,12 @@ def write_documents(
 
 
 def write_predictions(
-    path: str, predictions: Iterable[Prediction], *, look: Look, overwrite: bool = False
+    path: str,
+    predictions: Iterable[Prediction],
+    *,
+    look: Look,
+    overwrite: bool = False,
+    report: WriteReport | None = None,
 ) -> WriteReport:
     """Writes what is known of documents without their texts: the answer of one system.
 
@@ -267,16 +272,17 @@ def write_predictions(
         predictions: may be a stream.
         look: the format, and what is refused.
         overwrite: replace an existing file.
+        report: where to count; a new one by default.
 
     Returns:
-        What was written, and what the format could not hold.
+        The report: what was written, and what the format could not hold.
 
     Raises:
         OutputError: the file exists, or the place cannot be written.
         InputError: an id or a type that the format cannot hold.
         LossError: see `write_documents`.
     """
-    report = WriteReport()
+    report = WriteReport() if report is None else report
     table, holds = OUTPUTS[look.format].table, OUTPUTS[look.format].holds
     holds = replace(holds, by_reference=holds.by_reference | {"sources"})  # a table of one system is named after it
     with output(path, overwrite=overwrite) as stream:

@@ -120,7 +120,7 @@ def _probed(args: argparse.Namespace, gold: Sequence[Document], tally: Tally) ->
 
 
 def _header(predictor: ModelPredictor) -> Header:
-    from fascicle.runtime.distributions import definition_of
+    from fascicle.runtime.kinds import definition_of
 
     manifest = predictor.manifest
     return Header(

@@ -7,7 +7,7 @@ import json
 import shutil
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
@@ -21,6 +21,7 @@ from fascicle.commands.inputs import (
     read_file,
     read_inputs,
 )
+from fascicle.commands.outputs import format_of
 from fascicle.commands.parsing import (
     Parser,
     add_command,
@@ -44,6 +45,7 @@ from fascicle.formats.atomic import check_target
 from fascicle.formats.distributions import Header
 from fascicle.formats.distributions import write as write_distributions
 from fascicle.formats.predictions import Prediction, text_hash, write
+from fascicle.formats.source import suffix
 from fascicle.recipe.typer import TyperRecipe, read_typer_recipe
 
 if TYPE_CHECKING:
@@ -52,6 +54,7 @@ if TYPE_CHECKING:
 
 HELP = "type given spans with a light model of static vectors: train it, score it, re-type predictions"
 _EVERY = 50  # updates between two lines
+_OUTPUTS: Final = ("tsv", "csv", "predictions", "jsonl")
 
 
 def configure(parser: Parser) -> None:
@@ -71,7 +74,7 @@ def configure(parser: Parser) -> None:
     predict.set_defaults(run=run_predict)
     predict.add_argument("model", metavar="MODEL", help="a model folder: RUN/model")
     predict.add_argument("files", nargs="*", metavar="PATH", help="the texts: files, folders, zips")
-    predict.add_argument("-o", "--output", required=True, help="a prediction file: .tsv, else JSON Lines")
+    predict.add_argument("-o", "--output", required=True, help="a prediction file: .tsv, .csv, else JSON Lines")
     predict.add_argument(
         "--spans", metavar="PRED", help="predictions whose spans are typed; without them, spans are tried one by one"
     )
@@ -138,6 +141,8 @@ def _trained(recipe: TyperRecipe, folder: Path, *, threads: int | None) -> Typer
 
 def run_predict(args: argparse.Namespace) -> int:
     """Predicts; returns the exit code."""
+    if suffix(args.output) and format_of(args.output) not in _OUTPUTS:
+        raise UsageError(f"{args.output} is no name of a prediction file; name it .tsv, .csv or .jsonl")
     check_target(args.output, overwrite=args.overwrite)
     model, tally = _opened(args), Tally()
     documents = _documents(args, tally)

@@ -15,7 +15,8 @@ from types import MappingProxyType
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
+
+from fascicle.core.arrays import Bools, Ints
 
 __all__ = ["SCHEMES", "TagCensus", "TagScheme", "decode_tags", "is_tag", "split_tag", "tag_scheme"]
 
@@ -200,7 +201,7 @@ class TagScheme:
         """The number of tags `C` for `n_types` types."""
         return 1 + self.width * n_types
 
-    def encode(self, spans: Iterable[tuple[int, int, int]], *, length: int) -> NDArray[np.int64]:
+    def encode(self, spans: Iterable[tuple[int, int, int]], *, length: int) -> Ints:
         """Write flat mentions as tags.
 
         IO cannot keep touching mentions of one type apart: they read back as one.
@@ -226,12 +227,12 @@ class TagScheme:
             tags[start] = first
         return tags
 
-    def legal_start(self, n_types: int) -> NDArray[np.bool_]:
+    def legal_start(self, n_types: int) -> Bools:
         """Which tags may begin a text, shape `[C]`."""
-        opens: NDArray[np.bool_] = self.legal(n_types)[0]
+        opens: Bools = self.legal(n_types)[0]
         return opens
 
-    def legal(self, n_types: int) -> NDArray[np.bool_]:
+    def legal(self, n_types: int) -> Bools:
         """Which tag may follow which, shape `[C, C]` (from, to).
 
         In BIO, I of a type may only follow B or I of that type; in IO everything is legal.
@@ -239,8 +240,8 @@ class TagScheme:
         tags = np.arange(self.count(n_types))
         kind, place = (tags - 1) // self.width, (tags - 1) % self.width
         opens = (tags == 0) | (place == 0)
-        extends: NDArray[np.bool_] = (kind[:, None] == kind[None, :]) & (tags > 0)[:, None]
-        legal: NDArray[np.bool_] = opens[None, :] | extends
+        extends: Bools = (kind[:, None] == kind[None, :]) & (tags > 0)[:, None]
+        legal: Bools = opens[None, :] | extends
         return legal
 
 

@@ -8,9 +8,8 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from fascicle.core.arrays import Floats
 from fascicle.recipe.calibration import Calibration, TemperatureCurve
-
-Floats = NDArray[np.float64]
 
 CLIP: Final = 1e-6  # a score of exactly 0 or 1 has no finite logit
 _DIGITS: Final = 6

@@ -13,10 +13,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["Matches", "logistic", "match_distributions", "matches"]
+from fascicle.core.arrays import Bools, Floats, Ints
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
+__all__ = ["Matches", "logistic", "match_distributions", "matches"]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -109,11 +108,11 @@ def logistic(margins: Floats) -> Floats:
     return 1.0 / (1.0 + np.exp(-margins))
 
 
-def _by_last(ends: NDArray[np.bool_], longest: int) -> NDArray[np.bool_]:
+def _by_last(ends: Bools, longest: int) -> Bools:
     """What is said of last units `[B, U, K]` by first unit and units - 1, `[B, U, L, K]`."""
     units = ends.shape[1]
     padded = np.pad(ends, ((0, 0), (0, longest), (0, 0)))
-    found: NDArray[np.bool_] = padded[:, np.arange(units)[:, None] + np.arange(longest)]
+    found: Bools = padded[:, np.arange(units)[:, None] + np.arange(longest)]
     return found
 
 

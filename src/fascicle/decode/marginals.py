@@ -13,13 +13,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from fascicle.core.arrays import Bools, Floats, Ints
 from fascicle.core.tags import TagScheme
 from fascicle.decode.viterbi import checked_lengths
 
 __all__ = ["Lattice", "forward_backward", "geometric_mean", "log_softmax", "span_marginals"]
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -107,7 +105,7 @@ def _arrivals(scores: Floats, sizes: Ints, *, pairs: Floats, first: Floats) -> F
     return arrival
 
 
-def _scaled_arrivals(scores: Floats, sizes: Ints, *, pairs: Floats, first: Floats) -> tuple[Floats, NDArray[np.bool_]]:
+def _scaled_arrivals(scores: Floats, sizes: Ints, *, pairs: Floats, first: Floats) -> tuple[Floats, Bools]:
     """The recursion on rescaled probabilities, and the rows `[B]` in which nothing was lost to underflow.
 
     Every column of the transitions is rescaled too, so a tag that is always hard to enter costs no precision.

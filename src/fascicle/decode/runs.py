@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from fascicle.core.arrays import Ints
 from fascicle.core.tags import TagScheme
 
 __all__ = ["Repair", "tag_runs"]
@@ -15,12 +15,12 @@ Repair = Literal["strict", "lenient"]
 
 
 def tag_runs(
-    tags: NDArray[np.int64],
+    tags: Ints,
     scheme: TagScheme,
     *,
     repair: Repair = "strict",
-    borders: NDArray[np.int64] | None = None,
-) -> NDArray[np.int64]:
+    borders: Ints | None = None,
+) -> Ints:
     """Read the spans of a tag sequence, or of many laid end to end.
 
     B opens a span, I of the open type extends it, anything else closes it. The two rules differ in an I that has

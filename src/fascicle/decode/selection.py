@@ -8,14 +8,21 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from fascicle.core.arrays import Bools, Floats, Ints
+
 __all__ = ["SpanDecoding", "select"]
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 SpanDecoding = Literal["nested", "greedy", "optimal"]
 
 
-def select(spans: ArrayLike, scores: ArrayLike, *, decoding: SpanDecoding, owners: ArrayLike | None = None) -> Ints:
+def select(
+    spans: ArrayLike,
+    scores: ArrayLike,
+    *,
+    decoding: SpanDecoding,
+    owners: ArrayLike | None = None,
+    across_types: bool = False,
+) -> Ints:
     """Choose among candidate spans; the order in which they are given has no influence.
 
     `"nested"` keeps every span, nested and crossing ones too. `"greedy"` is the heuristic decoding of
@@ -31,6 +38,7 @@ def select(spans: ArrayLike, scores: ArrayLike, *, decoding: SpanDecoding, owner
         decoding: The rule.
         owners: The number of the text that each span belongs to, `[m]`; spans of different texts never compete.
             Without it, all belong to one.
+        across_types: Spans of different types never compete either: what stays is flat within each type.
 
     Returns:
         Indices of the spans that stay, in order of owner, start, end and type. Of spans that differ in nothing but the
@@ -42,6 +50,10 @@ def select(spans: ArrayLike, scores: ArrayLike, *, decoding: SpanDecoding, owner
     if decoding not in get_args(SpanDecoding):
         raise ValueError(f"unknown span decoding {decoding!r}; choose 'nested', 'greedy' or 'optimal'")
     table, weights, texts = _checked(spans, scores, owners)
+    if across_types:  # each type of a text is a text of its own, and what stays is put in order again
+        lines = np.unique(np.column_stack([texts, table[:, 2]]), axis=0, return_inverse=True)[1].reshape(-1)
+        stay = select(table, weights, decoding=decoding, owners=lines)
+        return stay[np.lexsort((table[stay, 2], table[stay, 1], table[stay, 0], texts[stay]))]
     order = np.lexsort((-weights, table[:, 2], table[:, 1], table[:, 0], texts))
     keys = np.column_stack([texts, table])[order]
     fresh = np.ones(len(order), dtype=np.bool_)
@@ -89,7 +101,7 @@ def _cluster_cuts(starts: Ints, ends: Ints) -> Ints:
     return np.append(np.flatnonzero(np.append(True, starts[1:] >= reach[:-1])), len(starts))
 
 
-def _greedy(starts: Ints, ends: Ints, weights: Floats) -> NDArray[np.bool_]:
+def _greedy(starts: Ints, ends: Ints, weights: Floats) -> Bools:
     """Which spans the greedy rule accepts, `[m]`; they are sorted by start, end and type."""
     borders = np.unique(np.append(starts, ends))
     left, right = np.searchsorted(borders, starts).tolist(), np.searchsorted(borders, ends).tolist()
@@ -102,7 +114,7 @@ def _greedy(starts: Ints, ends: Ints, weights: Floats) -> NDArray[np.bool_]:
     return accepted
 
 
-def _optimal(starts: Ints, ends: Ints, weights: Floats) -> NDArray[np.bool_]:
+def _optimal(starts: Ints, ends: Ints, weights: Floats) -> Bools:
     """Which spans make up the heaviest disjoint set, `[m]`; they are sorted by start, end and type.
 
     Weighted interval scheduling from the right: the best of the spans from `i` on is the better of leaving `i` out and

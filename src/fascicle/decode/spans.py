@@ -20,10 +20,10 @@ import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import ArrayLike, NDArray
 
+from fascicle.core.arrays import Floats, Ints
+
 __all__ = ["Candidates", "candidates", "span_distributions", "widen"]
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 # Each table's axes, in the order in which the terms of a logit are added.
 _AXES: Final = {"starts": "BUC", "ends": "BUC", "widths": "LC", "spans": "BULC"}

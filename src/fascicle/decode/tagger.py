@@ -10,6 +10,7 @@ from typing import Any, Final, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from fascicle.core.arrays import Bools, Floats, Ints
 from fascicle.core.tags import TagScheme
 from fascicle.decode.marginals import forward_backward, geometric_mean, log_softmax, span_marginals
 from fascicle.decode.runs import Repair, tag_runs
@@ -17,8 +18,6 @@ from fascicle.decode.viterbi import constrain, viterbi
 
 __all__ = ["ChainScores", "Decoding", "TagDecision", "decode_batch", "decode_emissions", "tag_distributions"]
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 Decoding = Literal["strict", "lenient", "viterbi"]
 
 _GROUP_ROWS: Final = 512
@@ -200,7 +199,7 @@ def _effective_chain(decision: TagDecision, n_tags: int) -> ChainScores | None:
     return ChainScores(transitions=transitions, start=start, end=chain.end)
 
 
-def _groups(lengths: Ints) -> Iterator[tuple[Ints, NDArray[np.bool_], Ints]]:
+def _groups(lengths: Ints) -> Iterator[tuple[Ints, Bools, Ints]]:
     """Texts of similar length together: their numbers `[B]`, the mask `[B, T]` and the flat positions `[B, T]`."""
     starts = np.cumsum(lengths) - lengths
     order = np.argsort(-lengths, kind="stable")

@@ -7,14 +7,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from fascicle.core.arrays import Bools, Floats, Ints
+
 __all__ = ["checked_lengths", "constrain", "viterbi"]
 
-Floats = NDArray[np.float64]
 
-
-def constrain(
-    transitions: ArrayLike, start: ArrayLike, *, legal: NDArray[np.bool_], legal_start: NDArray[np.bool_]
-) -> tuple[Floats, Floats]:
+def constrain(transitions: ArrayLike, start: ArrayLike, *, legal: Bools, legal_start: Bools) -> tuple[Floats, Floats]:
     """Forbid tag pairs by giving them the score minus infinity.
 
     Args:
@@ -37,7 +35,7 @@ def viterbi(
     transitions: ArrayLike,
     start: ArrayLike,
     end: ArrayLike,
-) -> tuple[NDArray[np.int64], Floats]:
+) -> tuple[Ints, Floats]:
     """Find the highest-scoring tag path of every row.
 
     The score of a path is `start[y_1] + sum_t E[t, y_t] + sum_t A[y_t-1, y_t] + end[y_n]`. Forbidden tags and pairs
@@ -73,7 +71,7 @@ def viterbi(
     return tags, np.where(sizes > 0, final.max(axis=1), 0.0)
 
 
-def checked_lengths(emissions: NDArray[Any], lengths: ArrayLike) -> NDArray[np.int64]:
+def checked_lengths(emissions: NDArray[Any], lengths: ArrayLike) -> Ints:
     """Check emissions `[B, T, C]` against lengths `[B]`; returns the lengths, raises `ValueError`."""
     sizes = np.asarray(lengths, dtype=np.int64)
     if emissions.ndim != 3 or sizes.shape != emissions.shape[:1]:
@@ -83,7 +81,7 @@ def checked_lengths(emissions: NDArray[Any], lengths: ArrayLike) -> NDArray[np.i
     return sizes
 
 
-def _best_prefixes(emissions: NDArray[Any], sizes: NDArray[np.int64], pairs: Floats, start: Floats) -> Floats:
+def _best_prefixes(emissions: NDArray[Any], sizes: Ints, pairs: Floats, start: Floats) -> Floats:
     """The score `[T, C, B]` of the best path that ends in each tag; rows last, so that every inner loop is long."""
     rows, steps, tags = emissions.shape
     inside = np.arange(steps)[:, None, None] < sizes
@@ -98,7 +96,7 @@ def _best_prefixes(emissions: NDArray[Any], sizes: NDArray[np.int64], pairs: Flo
     return best
 
 
-def _trace_back(best: Floats, last: NDArray[np.int64], pairs: Floats, final: NDArray[np.int64]) -> NDArray[np.int64]:
+def _trace_back(best: Floats, last: Ints, pairs: Floats, final: Ints) -> Ints:
     """Follow the best path of each row backwards from its own last unit, `[B, T]`.
 
     Only one tag per row is asked for its predecessor, so searching again is cheaper than storing back-pointers.

@@ -13,11 +13,10 @@ from fractions import Fraction
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
+from fascicle.core.arrays import Ints
 from fascicle.doctor.fingerprints import Hashes
 
-Ints = NDArray[np.int64]
 _AT_ONCE: Final = 1 << 21  # elements of sets that are looked up together
 _MOST: Final = 1 << 19
 

@@ -8,8 +8,8 @@ from itertools import chain
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
+from fascicle.core.arrays import Ints32
 from fascicle.core.document import GOLD, Document, Event, Mention
 from fascicle.core.spans import Span
 from fascicle.errors import InputError
@@ -20,7 +20,6 @@ from fascicle.formats.report import ReadReport
 from fascicle.formats.source import stem
 from fascicle.text.segment import RULES_1
 
-Ints = NDArray[np.int32]
 # Of two copies of a text, the one whose part stands first here is kept, and the other is to be left out of training.
 ROLES: Final = ("test", "dev", "train", "corpus", "against")
 SPLITS: Final = frozenset({"train", "dev", "test"})
@@ -111,8 +110,8 @@ class Item:
     text: str
     mentions: tuple[Mention, ...]
     others: int
-    words: Ints
-    sentences: Ints
+    words: Ints32
+    sentences: Ints32
     marks_words: bool
     marks_sentences: bool
     row: int
@@ -123,7 +122,7 @@ class Item:
         """Of the text."""
         return text_hash(self.text)
 
-    def sentence_lengths(self) -> Ints:
+    def sentence_lengths(self) -> Ints32:
         """Words of each sentence."""
         return words_in(self.words, self.sentences)
 
@@ -177,10 +176,10 @@ def own_id(document: Document, path: str, *, is_columns: bool) -> str:
     return "" if made_up else identifier
 
 
-def words_in(words: Ints, ranges: Ints) -> Ints:
+def words_in(words: Ints32, ranges: Ints32) -> Ints32:
     """How many words begin in each range."""
     starts = words[:, 0]
-    found: Ints = (np.searchsorted(starts, ranges[:, 1]) - np.searchsorted(starts, ranges[:, 0])).astype(np.int32)
+    found: Ints32 = (np.searchsorted(starts, ranges[:, 1]) - np.searchsorted(starts, ranges[:, 0])).astype(np.int32)
     return found
 
 
@@ -206,9 +205,9 @@ def _item(document: Document, given: Given, *, number: int, row: int, source: st
     )
 
 
-def _ints(spans: Sequence[Span]) -> Ints:
+def _ints(spans: Sequence[Span]) -> Ints32:
     return np.fromiter(chain.from_iterable(spans), dtype=np.int32, count=2 * len(spans)).reshape(-1, 2)
 
 
-def _spans(ints: Ints) -> tuple[Span, ...]:
+def _spans(ints: Ints32) -> tuple[Span, ...]:
     return tuple((start, end) for start, end in ints.tolist())

@@ -14,10 +14,11 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from fascicle.core.document import GOLD, Document, Mention
-from fascicle.models.targets import REASONS, Limits, align, limits_of
 from fascicle.recipe.manifest import Manifest
+from fascicle.runtime.kinds import limits_of
 from fascicle.text.pieces import Pieces, PieceTokenizer
 from fascicle.text.reading import read_documents
+from fascicle.text.targets import REASONS, Limits, align
 from fascicle.text.windows import Window
 
 NO_GOLD: Final = "there is no gold mention"
@@ -83,7 +84,7 @@ def reach_of(documents: Sequence[Document], manifest: Manifest, tokenizer: Piece
             reasons[OTHER_TYPE] += len(gold) - len(known)
             rows, lost = _alone(known, pieces, windows, types=manifest.types, limits=limits)
             reasons.update(lost)
-            reasons.update(_together(rows, [window.segment for window in windows], limits))
+            reasons.update(lost_together(rows, [window.segment for window in windows], limits))
     total = sum(len(document.layer(GOLD)) for document in documents)
     found = {reason: count for reason, count in reasons.most_common() if count}
     return Reach(model=manifest.name, family=head.family, mentions=total, reasons=found)
@@ -111,16 +112,27 @@ def _alone(
     return rows, lost
 
 
-def _together(rows: Sequence[Row], segments: Iterable[tuple[int, int]], limits: Limits) -> Counter[str]:
-    """How many of some mentions cannot be returned beside the others."""
+def lost_together(rows: Iterable[Row], segments: Iterable[tuple[int, int]], limits: Limits) -> Counter[str]:
+    """How many of some mentions cannot be returned beside the others, by reason.
+
+    Args:
+        rows: distinct mentions that a head can return alone, in units.
+        segments: of the document, in units.
+        limits: of the head.
+    """
+    rows = list(rows)
     if limits.nested:
-        ranges = len(rows) if limits.pairs else len({row[:2] for row in rows})
+        ranges = len(rows) if limits.pairs or limits.across_types else len({row[:2] for row in rows})
         return Counter({"same-span": len(rows) - ranges})
-    flat = most_disjoint(rows)
+    rivals: dict[int, list[Row]] = defaultdict(list)
+    for row in rows:
+        rivals[row[2] if limits.across_types else 0].append(row)
+    flat = sum(most_disjoint(group) for group in rivals.values())
     if limits.separates:
         return Counter({"overlapped": len(rows) - flat})
     starts = {start for start, _ in segments}
-    return Counter({"overlapped": len(rows) - flat, "touching": flat - most_disjoint(rows, apart=True, breaks=starts)})
+    apart = sum(most_disjoint(group, apart=True, breaks=starts) for group in rivals.values())
+    return Counter({"overlapped": len(rows) - flat, "touching": flat - apart})
 
 
 def most_disjoint(rows: Iterable[Row], *, apart: bool = False, breaks: Iterable[int] = ()) -> int:

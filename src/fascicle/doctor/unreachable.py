@@ -12,10 +12,10 @@ from fascicle.core.wording import counted
 from fascicle.doctor.case import Case
 from fascicle.doctor.hits import Detail, Found, hit_of, percent
 from fascicle.doctor.parts import Item
-from fascicle.models.targets import REASONS, Limits, align
 from fascicle.recipe.settings import ReadingSettings
 from fascicle.text.pieces import Pieces, PieceTokenizer
 from fascicle.text.reading import read_documents
+from fascicle.text.targets import REASONS, Limits, align
 from fascicle.text.windows import Window
 
 _AT_ONCE: Final = 256  # documents

@@ -23,15 +23,14 @@ from types import MappingProxyType
 from typing import Any, Final
 
 import numpy as np
-import numpy.typing as npt
 
+from fascicle.core.arrays import Floats, Ints
 from fascicle.core.document import Document, Identity, Mention, identities
 from fascicle.errors import InputError
 from fascicle.evaluate.figures import ONE_DOCUMENT
 from fascicle.evaluate.intervals import drawn_documents, percentiles, weights_of
 from fascicle.evaluate.layout import Layout
 
-Floats = npt.NDArray[np.float64]
 Label = frozenset[str]
 NO_MENTION: Final = "neither side has such a mention"
 NO_MARK: Final = "neither side marks such a word"
@@ -141,7 +140,7 @@ class Agreement:
 class _Series:
     """What a measure is computed from: whole numbers of each document, ``[documents, columns]``, that are added up."""
 
-    counts: npt.NDArray[np.int64]
+    counts: Ints
     measure: Callable[[Floats], Floats]
     empty: str  # why it is undefined where the first sum is 0
 

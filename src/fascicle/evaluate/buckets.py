@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
-import numpy.typing as npt
 
+from fascicle.core.arrays import Bools, Ints
 from fascicle.core.document import Identity, Mention, identities
 from fascicle.errors import UsageError
 from fascicle.evaluate.attributes import ATTRIBUTES, Ruler
@@ -116,13 +116,11 @@ class Bucketing:
             name: _buckets(ranges, self._places[name], found, wrong=wrong[name]) for name, ranges in self.ranges.items()
         }
 
-    def _assigned(self, values: Mapping[str, Values]) -> dict[str, npt.NDArray[np.int64]]:
+    def _assigned(self, values: Mapping[str, Values]) -> dict[str, Ints]:
         return {name: assign(values[name], ranges, name=ATTRIBUTES[name].title) for name, ranges in self.ranges.items()}
 
 
-def _buckets(
-    ranges: Ranges, places: npt.NDArray[np.int64], found: npt.NDArray[np.bool_], *, wrong: npt.NDArray[np.int64]
-) -> tuple[Bucket, ...]:
+def _buckets(ranges: Ranges, places: Ints, found: Bools, *, wrong: Ints) -> tuple[Bucket, ...]:
     counted = [np.bincount(part, minlength=len(ranges)) for part in (places[found], wrong, places[~found])]
     return tuple(
         Bucket(range=one, counts=Counts(tp=int(tp), fp=int(fp), fn=int(fn)))

@@ -17,15 +17,14 @@ from itertools import pairwise
 from typing import Any, Final, Literal
 
 import numpy as np
-import numpy.typing as npt
 
+from fascicle.core.arrays import Bools, Floats, Ints
 from fascicle.core.document import Mention, identities
 from fascicle.core.wording import counted
 from fascicle.errors import InputError, UsageError
 from fascicle.evaluate.errors import distinct
 
-Floats = npt.NDArray[np.float64]
-Flags = npt.NDArray[np.bool_]
+Flags = Bools
 Binning = Literal["width", "mass"]
 BINNINGS: Final[tuple[Binning, ...]] = ("width", "mass")
 
@@ -203,7 +202,7 @@ class Curve:
     thresholds: Floats = field(repr=False)
     precision: Floats = field(repr=False)
     recall: Floats | None = field(repr=False)
-    kept: npt.NDArray[np.int64] = field(repr=False)
+    kept: Ints = field(repr=False)
     gold: int
 
     @property

@@ -13,9 +13,10 @@ from typing import Any
 
 import numpy as np
 
+from fascicle.core.arrays import Floats
 from fascicle.decode.calibration import interpolated, logits, sigmoid, tempered
 from fascicle.errors import InputError
-from fascicle.evaluate.calibration import Floats, Judged
+from fascicle.evaluate.calibration import Judged
 from fascicle.recipe.calibration import IsotonicCurve, TemperatureCurve
 
 LEAST, MOST = 0.01, 100.0  # temperatures

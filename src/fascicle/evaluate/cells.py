@@ -11,15 +11,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from fascicle.combine.align import System, Votes, align, some_documents
+from fascicle.core.arrays import Bools, Ints
 from fascicle.errors import InputError
 from fascicle.evaluate.intervals import drawn_documents
 from fascicle.evaluate.scores import Counts, Scores
-
-Ints = npt.NDArray[np.int64]
-Bools = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from fascicle.core.arrays import Ints
 from fascicle.errors import UsageError
-from fascicle.evaluate.cells import Cells, Ints
+from fascicle.evaluate.cells import Cells
 from fascicle.evaluate.compare import LEVEL, Measured, drawn_rates, measured
 from fascicle.evaluate.intervals import Interval, interval_of
 from fascicle.evaluate.search import Candidate, kept_cells

@@ -12,15 +12,14 @@ from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
-import numpy.typing as npt
 
+from fascicle.core.arrays import Bools, Floats, Ints
 from fascicle.errors import UsageError
-from fascicle.evaluate.cells import Bools, Cells, Ints
+from fascicle.evaluate.cells import Cells
 from fascicle.evaluate.intervals import Difference, Interval, difference_of, interval_of
 from fascicle.evaluate.scores import Counts, Rates, Scores
 from fascicle.evaluate.significance import holm, randomisation
 
-Floats = npt.NDArray[np.float64]
 LEVEL = 0.95
 
 

@@ -10,7 +10,9 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
+
+from fascicle.core.arrays import Floats, Ints
 
 SCHEMA: Final = 1  # of the densities file
 _SLACK = 1e-3  # of the range: how far rounding may carry a value beyond the edges
@@ -32,8 +34,8 @@ class Histogram:
         """
         if bins < 1 or not low < high:
             raise ValueError(f"a histogram needs bins between two edges, got {bins} from {low} to {high}")
-        self.edges: NDArray[np.float64] = np.linspace(low, high, bins + 1)
-        self.counts: NDArray[np.int64] = np.zeros(bins, dtype=np.int64)
+        self.edges: Floats = np.linspace(low, high, bins + 1)
+        self.counts: Ints = np.zeros(bins, dtype=np.int64)
 
     @property
     def total(self) -> int:

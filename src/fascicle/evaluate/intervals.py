@@ -16,13 +16,11 @@ from dataclasses import asdict, dataclass
 from typing import Final, Literal
 
 import numpy as np
-import numpy.typing as npt
 
+from fascicle.core.arrays import Floats, Ints
 from fascicle.errors import InputError, UsageError
 from fascicle.evaluate.scores import ZERO_RULES, Counts, Scores
 
-Ints = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
 _INDICES_AT_ONCE = 1 << 21  # bounds the memory: 16 MiB of indices, and as much of weights
 Measure = Literal["precision", "recall", "f1"]
 MEASURES: Final[tuple[Measure, ...]] = ("precision", "recall", "f1")

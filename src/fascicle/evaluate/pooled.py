@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-import numpy.typing as npt
 
+from fascicle.core.arrays import Floats
 from fascicle.errors import InputError
 from fascicle.evaluate.intervals import (
     Difference,
@@ -57,7 +57,7 @@ def bootstrap_pooled(
     return difference_of(estimate, drawn.mean(axis=1), level=level, seed=seed)
 
 
-def _drawn(pairs: Sequence[Pair], draws: int, *, level: float, chance: np.random.Generator) -> npt.NDArray[np.float64]:
+def _drawn(pairs: Sequence[Pair], draws: int, *, level: float, chance: np.random.Generator) -> Floats:
     """The mean difference over drawn seeds on drawn documents, for each of so many draws."""
     tables = np.array([[count_table(s, resamples=1, level=level) for s in pair] for pair in pairs])  # [S, 2, docs, 3]
     seeds = chance.integers(0, len(pairs), size=(draws, len(pairs)))

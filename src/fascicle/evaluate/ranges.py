@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
-import numpy.typing as npt
 
+from fascicle.core.arrays import Bools, Floats, Ints
 from fascicle.errors import InputError, UsageError
 
-Values = npt.NDArray[np.float64]
+Values = Floats
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,11 +59,11 @@ class Range:
             return f"{'at least' if self.with_low else 'over'} {self.low:.4g}"
         return f"{'[' if self.with_low else '('}{self.low:.4g}, {self.high:.4g}{']' if self.with_high else ')'}"
 
-    def holds(self, values: Values) -> npt.NDArray[np.bool_]:
+    def holds(self, values: Values) -> Bools:
         """Which of some values lie inside; shape as given."""
         above = values >= self.low if self.with_low else values > self.low
         below = values <= self.high if self.with_high else values < self.high
-        inside: npt.NDArray[np.bool_] = above & below
+        inside: Bools = above & below
         return inside
 
 
@@ -132,7 +132,7 @@ def check_ranges(ranges: Sequence[Range], *, name: str) -> None:
             )
 
 
-def assign(values: Values, ranges: Sequence[Range], *, name: str) -> npt.NDArray[np.int64]:
+def assign(values: Values, ranges: Sequence[Range], *, name: str) -> Ints:
     """The interval of each value.
 
     Args:

@@ -13,9 +13,10 @@ from itertools import chain, combinations, islice
 import numpy as np
 
 from fascicle.combine.rules import Rule, k_of_n, majority, union, weighted
+from fascicle.core.arrays import Bools, Floats, Ints
 from fascicle.errors import UsageError
-from fascicle.evaluate.cells import Bools, Cells, Ints
-from fascicle.evaluate.compare import LEVEL, Floats, drawn_rates
+from fascicle.evaluate.cells import Cells
+from fascicle.evaluate.compare import LEVEL, drawn_rates
 from fascicle.evaluate.intervals import interval_of
 from fascicle.evaluate.scores import Counts
 

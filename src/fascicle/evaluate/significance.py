@@ -12,8 +12,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 import numpy as np
-import numpy.typing as npt
 
+from fascicle.core.arrays import Floats
 from fascicle.errors import UsageError
 from fascicle.evaluate.intervals import check_paired, count_table, f1_of_sums
 from fascicle.evaluate.scores import ZERO_RULES, Scores
@@ -77,7 +77,7 @@ def holm(p_values: Sequence[float]) -> list[float]:
     return [float(value) for value in corrected]
 
 
-def _swaps(documents: int, *, shuffles: int, seed: int) -> Iterator[npt.NDArray[np.float64]]:
+def _swaps(documents: int, *, shuffles: int, seed: int) -> Iterator[Floats]:
     """Zeros and ones, in blocks of shape (some shuffles, documents); the blocks only bound the memory."""
     generator = np.random.default_rng(seed)
     block = max(1, _SWAPS_AT_ONCE // documents)

@@ -182,10 +182,11 @@ def held_mentions(
             if len(mention.spans) > 1:
                 report.lose("discontinuous", document, mention)
         kept = tuple(mention for mention in kept if len(mention.spans) == 1)
-    for mention in kept:
-        for code, count in holds.of_mention:
-            if lost := count(mention):
-                report.lose(code, document, mention, count=lost)
+    for code, count in holds.of_mention:
+        lost = [count(mention) for mention in kept]
+        if total := sum(lost):
+            first = next(mention for mention, some in zip(kept, lost, strict=True) if some)
+            report.lose(code, document, first, count=total)
     return kept
 
 

@@ -61,8 +61,11 @@ def _columns(mention: Mention, document: Document, text: str, report: WriteRepor
     kind = checked_name(mention.type, what=f"the type of a mention of document {document.id!r},")
     words = text[mention.start : mention.end].replace("\t", " ")
     columns = [document.id, str(mention.start), str(mention.end), words, kind, *_facts(mention)]
+    if not (mention.links or mention.attributes):
+        return columns
     links, attributes = links_of(columns)
-    if lost := (Counter(link.id for link in mention.links) - Counter(link.id for link in links)).total():
+    wanted, found = [link.id for link in mention.links], [link.id for link in links]
+    if wanted != found and (lost := (Counter(wanted) - Counter(found)).total()):
         report.lose("links", document, mention, count=lost)
     if lost := sum(attribute not in attributes for attribute in mention.attributes):
         report.lose("attributes", document, mention, count=lost)

@@ -166,8 +166,9 @@ class WriteReport:
             count: how often.
         """
         self.losses[code] += count
-        where = f" at {mention.spans}" if mention is not None else ""
-        self.examples.setdefault(code, f"{document.id}{where}")
+        if code not in self.examples:
+            where = f" at {mention.spans}" if mention is not None else ""
+            self.examples[code] = f"{document.id}{where}"
 
     def add(self, other: WriteReport) -> None:
         """Counts what another report counts, but not what that one set aside."""

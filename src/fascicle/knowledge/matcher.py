@@ -12,12 +12,13 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
+from fascicle.core.arrays import Ints
 from fascicle.core.document import Document, Event, Mention, Patch
 from fascicle.core.spans import Span
 from fascicle.errors import UsageError
 from fascicle.knowledge.dictionary import Entry
 from fascicle.knowledge.names import NameCounts, gather_names
-from fascicle.knowledge.phrases import Ints, best_segmentation
+from fascicle.knowledge.phrases import best_segmentation
 from fascicle.knowledge.rules import RULES, MatchingRule
 from fascicle.text.segment import Segmenter
 from fascicle.text.segment import segmenter as segmenter_of

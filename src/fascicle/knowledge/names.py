@@ -13,12 +13,12 @@ from itertools import islice
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
+from fascicle.core.arrays import Ints, Ints32
 from fascicle.core.wording import counted, has_letters
 from fascicle.errors import InputError, UsageError
 from fascicle.knowledge.dictionary import Entry
-from fascicle.knowledge.phrases import Ints, PhraseTable, build_table
+from fascicle.knowledge.phrases import PhraseTable, build_table
 from fascicle.knowledge.rules import Casing, MatchingRule
 from fascicle.text.segment import Segmenter
 
@@ -84,7 +84,7 @@ class Names:
 
     vocabulary: dict[str, int]
     table: PhraseTable
-    kinds: NDArray[np.int32]
+    kinds: Ints32
     types: list[tuple[str, ...]]
     counts: NameCounts
 
@@ -119,7 +119,7 @@ class _Rows:
             self.lengths.append(len(words))
             self.types.append(self.type_ids.setdefault(entry.type, len(self.type_ids)))
 
-    def cased(self, casing: Casing) -> NDArray[np.int32]:
+    def cased(self, casing: Casing) -> Ints32:
         """The tokens of all names in another casing; the vocabulary grows by their forms."""
         change = str.upper if casing == "upper" else str.lower
         forms = [self.vocabulary.setdefault(change(token), len(self.vocabulary)) for token in list(self.vocabulary)]
@@ -184,9 +184,7 @@ def _table(rows: _Rows, rule: MatchingRule) -> tuple[PhraseTable, Ints, Ints]:
     return table, ends, together[2].astype(np.int64)
 
 
-def _kinds(
-    ends: Ints, kinds_of: Ints, *, names: list[str], nodes: int
-) -> tuple[NDArray[np.int32], list[tuple[str, ...]], int]:
+def _kinds(ends: Ints, kinds_of: Ints, *, names: list[str], nodes: int) -> tuple[Ints32, list[tuple[str, ...]], int]:
     """Which types the phrase of each node has: index into the sets of types, the sets, and how many have several."""
     node, kind = np.divmod(np.unique(ends * len(names) + kinds_of), len(names))
     typed = (kind != _UNTYPED) | ~np.isin(node, node[kind != _UNTYPED])  # one known type is more than none
@@ -203,7 +201,7 @@ def _kinds(
 
 
 def _remove_stop_words(
-    kinds: NDArray[np.int32], table: PhraseTable, vocabulary: dict[str, int], rule: MatchingRule
+    kinds: Ints32, table: PhraseTable, vocabulary: dict[str, int], rule: MatchingRule
 ) -> tuple[str, ...]:
     """Takes the phrases of one stop word out; longer ones that begin with it stay."""
     known = sorted(rule.stop_forms() & vocabulary.keys())

@@ -10,10 +10,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-Ints = NDArray[np.int64]
-Indices = NDArray[np.int32] | Ints
+from fascicle.core.arrays import Bools, Ints, Ints32
+
+Indices = Ints32 | Ints
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,7 +52,7 @@ class PhraseTable:
         """The nodes of sequences of one token; -1 for a token that begins no phrase, ``[n]``."""
         return self._follow(0, np.zeros(len(ids), dtype=np.int64), ids) if self._levels else np.full(len(ids), -1)
 
-    def find(self, ids: Ints, ending: NDArray[np.bool_]) -> Occurrences:
+    def find(self, ids: Ints, ending: Bools) -> Occurrences:
         """Every place where a phrase stands, those inside others included.
 
         Args:
@@ -112,7 +112,7 @@ def build_table(tokens: Indices, lengths: Indices, *, vocabulary: int) -> tuple[
     return PhraseTable(levels, vocabulary=vocabulary), ends
 
 
-def best_segmentation(spans: Ints) -> NDArray[np.bool_]:
+def best_segmentation(spans: Ints) -> Bools:
     """Which spans are in the disjoint set with the largest sum of squared lengths.
 
     A text is read from left to right; at each token a sum must be strictly larger to replace what was found there

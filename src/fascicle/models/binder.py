@@ -8,19 +8,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any
 
 import numpy as np
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from fascicle.core.arrays import Ints
 from fascicle.models.head import Basis, Head
-from fascicle.models.targets import NONE_UNKNOWN, limits_of
 from fascicle.models.types import TypeEncoder, make_types, type_texts
 from fascicle.nn.contrast import ContrastForm, ContrastiveScorer, LossWeights, TextStates, contrastive_loss
 from fascicle.recipe.heads import BinderSettings
-from fascicle.text.pieces import Ints
+from fascicle.runtime.kinds import limits_of
+from fascicle.text.targets import NONE_UNKNOWN
 from fascicle.text.windows import Window
 
 UNKNOWN = -1  # in the place of a type: nothing is known of what overlaps this range
@@ -40,7 +40,7 @@ class BinderHead(Head):
 
     The score of a mention is the logistic function of the score of its span less the threshold. In training mode the
     types are read in every step and the scores are those of all spans, for the loss; in evaluation mode the vectors of
-    the types are kept, in the buffer ``vectors``, for as long as the weights that they were made of stay the same.
+    the types are kept, in the buffer ``vectors``, from the first batch until training mode, ``look_for`` or ``forget``.
     """
 
     vectors: Tensor
@@ -70,7 +70,7 @@ class BinderHead(Head):
         self.types = make_types(settings, basis)
         self.axes = {name: _AXES[name] for name in self.scorer.outputs if _decides(name, settings)}
         self._weights = _loss_weights(settings)
-        self._made_of: tuple[Any, ...] | None = None
+        self._kept = False  # whether ``vectors`` are those of the weights
         self.register_buffer("vectors", torch.zeros(len(self.scorer.kinds), len(basis.types), settings.hidden))
         self.register_state_dict_pre_hook(_before_saving)  # type: ignore[no-untyped-call]
         self.register_load_state_dict_post_hook(_after_loading)  # type: ignore[no-untyped-call]
@@ -107,7 +107,7 @@ class BinderHead(Head):
         text = self._text(states, batch)
         if self.training:
             return self.scorer.grid(text, self.scorer.project_types(self.types()), counts=batch["unit_count"])
-        types = dict(zip(self.scorer.kinds, self._kept(), strict=True))
+        types = dict(zip(self.scorer.kinds, self._vectors(), strict=True))
         width = self.settings.width
         tables = self.scorer(text, types, longest=width, pieces=width)
         return {name: tables[name] for name in self.outputs}
@@ -121,21 +121,18 @@ class BinderHead(Head):
         return contrastive_loss(scores, gold, weights=self._weights)
 
     def look_for(self, basis: Basis) -> None:
-        """Takes other types, as many as there are, with the weights as they are.
-
-        Args:
-            basis: with the types and what is said of them, as ``settings.type_view`` needs it.
-
-        Raises:
-            RecipeError: as on building.
-            ValueError: a head whose types are weights: learnt vectors, or learnt thresholds.
-        """
+        """See ``Head``; learnt vectors and learnt thresholds are weights."""
         if not isinstance(self.types, TypeEncoder) or self.scorer.thresholds is not None:
-            raise ValueError("the types of this head are part of its weights")
+            super().look_for(basis)  # refuses
+            return
         self.types.read(type_texts(self.settings, basis))
         self.types.to(self.vectors.device)
         self.vectors = self.vectors.new_zeros(len(self.scorer.kinds), len(basis.types), self.settings.hidden)
-        self._made_of = None
+        self.forget()
+
+    def forget(self) -> None:
+        """See ``Head``."""
+        self._kept = False
 
     def _text(self, states: Tensor, batch: Mapping[str, Tensor]) -> TextStates:
         first, last = batch["first_piece"], batch[self.inputs[-1]]  # a piece is its own first and last one
@@ -143,14 +140,13 @@ class BinderHead(Head):
         ends = starts if self.level == "piece" else self.units.pooling(states, first_piece=last)
         return TextStates(starts=starts, ends=ends, whole=states[:, 0], first_piece=first, last_piece=last)
 
-    def _kept(self) -> Tensor:
-        """The vectors of the types, ``[kinds, K, h]``, made again if the weights have changed."""
-        now = self._sources()
-        if self.training or self._made_of != now:
+    def _vectors(self) -> Tensor:
+        """The vectors of the types, ``[kinds, K, h]``, made again unless they are kept."""
+        if not self._kept:
             if torch.onnx.is_in_onnx_export():
                 raise RuntimeError("the vectors of the types would be traced: score a batch, or load the model, first")
             self._make()
-            self._made_of = None if self.training else now
+            self._kept = not self.training
         return self.vectors
 
     @torch.no_grad()
@@ -162,16 +158,10 @@ class BinderHead(Head):
             projected = self.scorer.project_types(self.types())
         self.vectors.copy_(torch.stack([projected[kind] for kind in self.scorer.kinds]))
 
-    def _sources(self) -> tuple[Any, ...]:
-        """What tells whether a weight under the vectors was replaced or changed in place."""
-        parts = (self.types, self.scorer.types, *([self.types.encoder] if isinstance(self.types, TypeEncoder) else []))
-        weights = (parameter for part in parts for parameter in part.parameters())
-        return tuple((w.data_ptr(), 0 if w.is_inference() else w._version) for w in weights)
-
     def train(self, mode: bool = True) -> BinderHead:
-        """Changes the mode; nothing is kept over training, for fused optimizers change weights without a trace."""
-        if mode or self.training:
-            self._made_of = None
+        """Changes the mode; nothing is kept in training, nor over it."""
+        if mode:
+            self.forget()
         super().train(mode)
         return self
 
@@ -236,13 +226,11 @@ def _at_rest(*modules: nn.Module) -> Iterator[None]:
             part.training = True
 
 
-def _before_saving(head: nn.Module, prefix: str, keep_vars: bool) -> None:
+def _before_saving(head: BinderHead, prefix: str, keep_vars: bool) -> None:
     """What is saved fits the weights that are saved with it."""
-    assert isinstance(head, BinderHead)  # for the type checker
-    head._kept()
+    head._vectors()
 
 
-def _after_loading(head: nn.Module, incompatible: object) -> None:
+def _after_loading(head: BinderHead, incompatible: object) -> None:
     """What was saved fits the weights that were saved with it."""
-    assert isinstance(head, BinderHead)  # for the type checker
-    head._made_of = None if head.training else head._sources()
+    head._kept = not head.training

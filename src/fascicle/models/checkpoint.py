@@ -8,20 +8,17 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import msgspec
-import numpy as np
 import torch
-from numpy.typing import NDArray
 from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
 
+from fascicle.core.arrays import Floats32
 from fascicle.errors import ModelError
-from fascicle.models.binder import BinderHead
 from fascicle.models.encoder import Encoder, without_pooler
-from fascicle.models.families import FAMILIES
+from fascicle.models.families import make_head
 from fascicle.models.head import Basis
 from fascicle.models.model import NerModel
-from fascicle.recipe.heads import BinderSettings
 from fascicle.recipe.manifest import MANIFEST, Manifest, write_manifest
 from fascicle.recipe.types import TypeDescriptions
 from fascicle.text.batch import Batch
@@ -46,7 +43,7 @@ class TorchScorer:
     answer: str = ""
     bf16: bool = False
 
-    def run(self, inputs: Batch) -> dict[str, NDArray[np.float32]]:
+    def run(self, inputs: Batch) -> dict[str, Floats32]:
         """Scores one batch, without dropout and without gradients."""
         device = next(self.model.parameters()).device
         with torch.inference_mode(), torch.autocast(device.type, dtype=torch.bfloat16, enabled=self.bf16):
@@ -77,7 +74,7 @@ def build_model(
     heads = {}
     for name, settings in manifest.heads.items():
         torch.set_rng_state(before)
-        heads[name] = FAMILIES[settings.family](settings, basis_of(name, manifest, encoder, tokenizer))
+        heads[name] = make_head(settings, basis_of(name, manifest, encoder, tokenizer))
         after = torch.get_rng_state() if name == leading else after
     torch.set_rng_state(after)
     return NerModel(encoder, heads, answer=manifest.decision.answer, weights=weights)
@@ -137,7 +134,7 @@ def load_model(folder: Path, manifest: Manifest) -> NerModel:
 
 
 def with_types(model: NerModel, manifest: Manifest, *, types: TypeDescriptions, tokenizer: PieceTokenizer) -> Manifest:
-    """Lets the answering head of a model look for other types than it was trained on; it must be a bi-encoder.
+    """Lets the answering head of a model look for other types than it was trained on.
 
     Args:
         model: changed in place.
@@ -150,12 +147,11 @@ def with_types(model: NerModel, manifest: Manifest, *, types: TypeDescriptions, 
 
     Raises:
         RecipeError: a type lacks what the head reads, or the encoder cannot read it.
+        ValueError: a head whose types are part of its weights.
     """
     name = manifest.decision.answer
     head, settings = model.head(name), manifest.heads[name]
-    assert isinstance(head, BinderHead)
-    assert isinstance(settings, BinderSettings)
-    read = {name: types} if settings.types else {}
+    read = {name: types} if settings.needs.types else {}
     changed = msgspec.structs.replace(manifest, types=types.names, heads={name: settings}, descriptions=read)
     head.look_for(basis_of(name, changed, model.encoder, tokenizer))
     return changed

@@ -1,18 +1,49 @@
-"""Every family of heads: add one by its settings in ``recipe/heads.py``, a file beside this one and a line here."""
+"""What makes the network of each kind of head: a family is a settings class, a record of its kind and a line here."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import Final
 
+from fascicle.errors import ModelError
 from fascicle.models.binder import BinderHead
-from fascicle.models.head import Head
+from fascicle.models.head import Basis, Head
 from fascicle.models.spans import BiaffineSpans, LinearSpans
 from fascicle.models.tagger import CrfTagger, SoftmaxTagger
+from fascicle.recipe.heads import (
+    BiaffineSettings,
+    BinderSettings,
+    CrfSettings,
+    HeadSettings,
+    SoftmaxSettings,
+    SpanSettings,
+)
 
-FAMILIES: dict[str, Callable[..., Head]] = {
-    "biaffine": BiaffineSpans,
-    "binder": BinderHead,
-    "crf": CrfTagger,
-    "softmax": SoftmaxTagger,
-    "span": LinearSpans,
-}
+FAMILIES: Final[Mapping[type[HeadSettings], Callable[..., Head]]] = MappingProxyType(
+    {
+        BiaffineSettings: BiaffineSpans,
+        BinderSettings: BinderHead,
+        CrfSettings: CrfTagger,
+        SoftmaxSettings: SoftmaxTagger,
+        SpanSettings: LinearSpans,
+    }
+)
+
+
+def make_head(settings: HeadSettings, basis: Basis) -> Head:
+    """A fresh head.
+
+    Args:
+        settings: of the head, with what ``train`` finds; the class itself counts, not what it inherits from.
+        basis: what it is built on.
+
+    Raises:
+        ModelError: a class that this release has no head for.
+        RecipeError: the encoder cannot read what the head reads of the types.
+    """
+    maker = FAMILIES.get(type(settings))
+    if maker is None:
+        known = ", ".join(sorted(str(kind.__struct_config__.tag) for kind in FAMILIES))
+        raise ModelError(f"the family {settings.family!r} has no head in this release; it knows {known}")
+    return maker(settings, basis)

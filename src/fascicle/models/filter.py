@@ -13,14 +13,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import msgspec
-import numpy as np
 import torch
 import torch.nn.functional as F
-from numpy.typing import NDArray
 from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
 
+from fascicle.core.arrays import Floats32
 from fascicle.errors import ModelError
 from fascicle.models.checkpoint import ENCODER, TOKENIZER, WEIGHTS, check_tensors
 from fascicle.models.encoder import Encoder, Pretrained, without_pooler
@@ -98,7 +97,7 @@ class TorchFilter:
     model: FilterModel
     bf16: bool = False
 
-    def run(self, inputs: Batch) -> dict[str, NDArray[np.float32]]:
+    def run(self, inputs: Batch) -> dict[str, Floats32]:
         """Scores one batch, without dropout and without gradients."""
         device = next(self.model.parameters()).device
         with torch.inference_mode(), torch.autocast(device.type, dtype=torch.bfloat16, enabled=self.bf16):

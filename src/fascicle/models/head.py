@@ -8,20 +8,27 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+import torch
 import torch.nn.functional as F
+from numpy.typing import NDArray
 from torch import Tensor, nn
 
+from fascicle.core.arrays import Ints
 from fascicle.models.encoder import Encoder
-from fascicle.models.targets import NONE_UNKNOWN, Limits
 from fascicle.nn.pooling import POOLINGS
 from fascicle.recipe.heads import HeadSettings
 from fascicle.recipe.types import TypeDescriptions
-from fascicle.text.pieces import Ints, PieceTokenizer
+from fascicle.text.pieces import PieceTokenizer
+from fascicle.text.targets import NONE_UNKNOWN, Limits
 from fascicle.text.windows import Window
 
 IGNORED = -100
+Targets = NDArray[Any]
+"""What is taught, in a form that ``gold``, ``targets`` and ``loss`` of a head agree on: int64 labels, ``IGNORED`` where
+nothing is taught; or soft targets, float32 probabilities of all classes in one more axis, all 0 where nothing is."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -70,18 +77,18 @@ class Head(nn.Module, ABC):
         return tuple(self.axes)
 
     @abstractmethod
-    def gold(self, spans: Ints, *, units: int, unknown: Ints = NONE_UNKNOWN) -> Ints:
+    def gold(self, spans: Ints, *, units: int, unknown: Ints = NONE_UNKNOWN) -> Targets:
         """The gold of one document in the form that ``targets`` takes, made once.
 
         Args:
             spans: ``(start, end, type index)`` in units, ``[m, 3]``, as ``limits`` allow.
             units: of the document.
             unknown: of weak labels, ranges of units of which nothing is known, ``[r, 2]``, sorted: not taught to be no
-                mention, as ``models.targets.unknown_units`` gives them. ``spans`` are taught all the same.
+                mention, as ``text.targets.unknown_units`` gives them. ``spans`` are taught all the same.
         """
 
     @abstractmethod
-    def targets(self, gold: Sequence[Ints], windows: Sequence[Window], *, chance: np.random.Generator) -> Ints:
+    def targets(self, gold: Sequence[Targets], windows: Sequence[Window], *, chance: np.random.Generator) -> Targets:
         """What ``loss`` compares the scores of a batch with.
 
         Args:
@@ -107,6 +114,41 @@ class Head(nn.Module, ABC):
             scores: of ``scores``.
             targets: of ``targets``.
         """
+
+    def look_for(self, basis: Basis) -> None:
+        """Takes other types, as many as there are, with the weights as they are; see ``recipe.heads.Needs.fixed``.
+
+        Args:
+            basis: with the types, and what the head reads of them.
+
+        Raises:
+            RecipeError: the encoder cannot read what the head reads of the types.
+            ValueError: a head whose types are part of its weights.
+        """
+        raise ValueError("the types of this head are part of its weights")
+
+    def forget(self) -> None:
+        """Drops what the head keeps of its weights, or of the encoder's, to answer sooner: they have changed.
+
+        A head keeps nothing in training mode. Whoever changes weights in evaluation mode calls this, as ``put_weights``
+        does.
+        """
+
+
+@torch.no_grad()
+def put_weights(model: nn.Module, weights: Mapping[str, Tensor]) -> None:
+    """Changes weights in place, in any mode, and tells the heads.
+
+    Args:
+        model: with heads or without.
+        weights: of some of its parameters, by name.
+    """
+    parameters = dict(model.named_parameters())
+    for name, tensor in weights.items():
+        parameters[name].copy_(tensor)
+    for part in model.modules():
+        if isinstance(part, Head):
+            part.forget()
 
 
 class UnitStates(nn.Module):

@@ -12,22 +12,21 @@ from dataclasses import dataclass
 from itertools import islice
 
 import numpy as np
-from numpy.typing import NDArray
 
+from fascicle.core.arrays import Floats32, Ints
 from fascicle.core.document import GOLD, Document
 from fascicle.models.binder import BinderHead
 from fascicle.models.checkpoint import TorchScorer
-from fascicle.models.targets import Limits, align
 from fascicle.nn.contrast import TOO_WIDE
 from fascicle.recipe.manifest import Manifest
 from fascicle.runtime.batching import length_sorted_batches
 from fascicle.text.batch import collate
-from fascicle.text.pieces import Ints, PieceTokenizer
+from fascicle.text.pieces import PieceTokenizer
 from fascicle.text.reading import Reading, read_documents
+from fascicle.text.targets import Limits, align
 from fascicle.text.windows import Window, answered
 
 _TOGETHER = 64  # documents
-Floats = NDArray[np.float32]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -40,9 +39,9 @@ class Similarities:
         threshold: of the whole text, one a window.
     """
 
-    entity: tuple[Floats, ...]
-    other: tuple[Floats, ...]
-    threshold: tuple[Floats, ...]
+    entity: tuple[Floats32, ...]
+    other: tuple[Floats32, ...]
+    threshold: tuple[Floats32, ...]
 
 
 def largest_similarity(model: TorchScorer, manifest: Manifest) -> float:
@@ -92,7 +91,7 @@ def _gold(document: Document, read: Reading, at: int, types: Sequence[str]) -> I
 
 
 def _of_batch(
-    tables: dict[str, Floats], windows: Sequence[Window], gold: Sequence[Ints], *, nothing: float
+    tables: dict[str, Floats32], windows: Sequence[Window], gold: Sequence[Ints], *, nothing: float
 ) -> Similarities:
     spans = tables["spans"]
     rows, units, longest, kinds = spans.shape

@@ -11,12 +11,12 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import msgspec
-import torch
 from safetensors.torch import load_file, save_file
 
 from fascicle.errors import ModelError
 from fascicle.formats.atomic import atomic_folder
 from fascicle.models.checkpoint import WEIGHTS, load_model
+from fascicle.models.head import put_weights
 from fascicle.recipe.manifest import Manifest, check_files, read_manifest, write_manifest
 
 
@@ -49,9 +49,8 @@ def average_models(folders: Sequence[Path], target: Path, *, overwrite: bool = F
             shutil.copy2(file, place / file.name)
         # What a model keeps beside its weights, as the vectors of types, is not the mean of several: it is made again.
         model = load_model(folders[0], manifests[0])
-        with torch.no_grad():
-            for name, weight in model.named_parameters():
-                weight.copy_(sum((m[name] for m in members[1:]), members[0][name]) / len(members))
+        names = [name for name, _ in model.named_parameters()]
+        put_weights(model, {n: sum((m[n] for m in members[1:]), members[0][n]) / len(members) for n in names})
         save_file({name: t.clone().contiguous() for name, t in model.state_dict().items()}, place / WEIGHTS)
         # Scores of the mean are others than those that a calibration of the first was fitted on.
         decision = msgspec.structs.replace(manifests[0].decision, calibration=msgspec.UNSET)

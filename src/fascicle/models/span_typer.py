@@ -13,11 +13,11 @@ from pathlib import Path
 import msgspec
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
 
+from fascicle.core.arrays import Floats
 from fascicle.core.document import Document, Event, Mention, Patch
 from fascicle.core.spans import Fragments, Span
 from fascicle.decode.selection import select
@@ -27,7 +27,7 @@ from fascicle.recipe.typer import TYPER, WEIGHTS, WORDS, TyperManifest, read_typ
 from fascicle.text.segment import segmenter
 from fascicle.text.surfaces import Surface, SurfaceReader
 
-Doubles = NDArray[np.float64]
+Doubles = Floats
 _AT_ONCE = 8192  # distinct spans in one batch
 
 

@@ -10,18 +10,17 @@ from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 from torch import Tensor
 
+from fascicle.core.arrays import Bools, Ints
 from fascicle.models.head import IGNORED, Basis, Head
-from fascicle.models.targets import NONE_UNKNOWN, covered, limits_of
 from fascicle.nn.biaffine import BiaffineScorer
 from fascicle.nn.spans import REPRESENTATIONS, LinearSpanScorer, SpanScorer, span_loss
 from fascicle.recipe.heads import BiaffineSettings, SpanHeadSettings, SpanSettings
-from fascicle.text.pieces import Ints
+from fascicle.runtime.kinds import limits_of
+from fascicle.text.targets import NONE_UNKNOWN, covered
 from fascicle.text.windows import Window, answered
 
-Bools = NDArray[np.bool_]
 _NONE = 0
 _UNKNOWN = -1  # in place of a type
 _AXES = {

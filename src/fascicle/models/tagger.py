@@ -14,14 +14,15 @@ import numpy as np
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from fascicle.core.arrays import Ints
 from fascicle.core.tags import SCHEMES
 from fascicle.models.head import IGNORED, Basis, Head
-from fascicle.models.targets import NONE_UNKNOWN, covered, limits_of
 from fascicle.nn.crf import LinearChainCrf
 from fascicle.nn.draw import draw
 from fascicle.nn.partial import partial_loss
 from fascicle.recipe.heads import CrfSettings, TaggerSettings
-from fascicle.text.pieces import Ints
+from fascicle.runtime.kinds import limits_of
+from fascicle.text.targets import NONE_UNKNOWN, covered
 from fascicle.text.windows import Window
 
 _EMISSIONS = ("batch", "units", "")

@@ -13,13 +13,14 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from fascicle.core.arrays import Ints
 from fascicle.core.wording import counted, has_letters
 from fascicle.errors import RecipeError
 from fascicle.models.encoder import Encoder
 from fascicle.models.head import Basis
 from fascicle.recipe.heads import BinderSettings
 from fascicle.recipe.types import Instance, TypeDescriptions, parse_instance
-from fascicle.text.pieces import Ints, PieceTokenizer
+from fascicle.text.pieces import PieceTokenizer
 
 INSTANCES = 3  # read for each type at inference (*binder* Table 5)
 _TOGETHER = 32  # types that are read at a time at inference, where any number may be given

@@ -13,10 +13,9 @@ from dataclasses import dataclass
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor, nn
 
-Ints = NDArray[np.int64]
+from fascicle.core.arrays import Ints
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

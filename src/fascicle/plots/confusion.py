@@ -8,8 +8,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
-import numpy.typing as npt
 
+from fascicle.core.arrays import Floats, Ints
 from fascicle.plots.canvas import MOST_VECTORS
 from fascicle.plots.drawing import Drawing
 from fascicle.plots.labels import labels
@@ -40,8 +40,8 @@ class Matrix:
     """
 
     types: tuple[str, ...]
-    counts: npt.NDArray[np.int64]
-    near: npt.NDArray[np.int64]
+    counts: Ints
+    near: Ints
 
 
 def confusion_matrix(system: Mapping[str, Any]) -> Matrix:
@@ -125,7 +125,7 @@ def _draw(figure: FigureBase, *, matrix: Matrix, names: Sequence[str]) -> None:
     axes.tick_params(length=0)
 
 
-def _numbers(axes: Axes, matrix: Matrix, shares: npt.NDArray[np.float64]) -> None:
+def _numbers(axes: Axes, matrix: Matrix, shares: Floats) -> None:
     size = len(matrix.types) + 1
     small = 8 if size < 7 else 6
     for row in range(size):

@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 import msgspec
 import numpy as np
 from msgspec import Meta
-from numpy.typing import NDArray
 
+from fascicle.core.arrays import Floats
 from fascicle.errors import FormatError, InputError
 from fascicle.evaluate.densities import SCHEMA
 from fascicle.plots.canvas import STYLES, style
@@ -59,10 +59,10 @@ class Panel(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
         if not 1 <= len(self.counts) <= len(STYLES):
             raise ValueError(f"{self.title!r} has {len(self.counts)} groups; allowed are 1 to {len(STYLES)}")
 
-    def density(self, group: str) -> NDArray[np.float64]:
+    def density(self, group: str) -> Floats:
         """Share of a group in each bin over the width of the bin, ``[n]``; 0 for a group without similarities."""
         counts = np.array(self.counts[group], dtype=np.float64)
-        found: NDArray[np.float64] = counts / (max(1.0, counts.sum()) * np.diff(self.edges))
+        found: Floats = counts / (max(1.0, counts.sum()) * np.diff(self.edges))
         return found
 
 

@@ -7,15 +7,13 @@ from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
+from fascicle.core.arrays import Bools, Floats, Ints
 from fascicle.core.wording import counted
 from fascicle.errors import InputError
 from fascicle.formats.distributions import Header, read
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
-Flags = NDArray[np.bool_]
+Flags = Bools
 FLOOR: Final = 1e-12  # smaller probabilities count as this in ratios
 _BINS: Final = 1000  # of a density over [0, 1]
 _BANDWIDTH: Final = 0.02

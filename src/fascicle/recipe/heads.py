@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
 from typing import Annotated, Final, Literal, get_args
 
 import msgspec
@@ -12,6 +13,29 @@ from fascicle.recipe.base import Rate, Settings
 Level = Literal["word", "piece"]
 WIDEST = 256
 FILE_VIEWS: Final = ("description", "keyword", "instances")  # of types, by a file that describes them
+
+
+@dataclass(frozen=True, kw_only=True)
+class Needs:
+    """What a head needs before it can be built or used, as its settings say.
+
+    Attributes:
+        width: a width that is found in the training data.
+        opening: a special token before a text.
+        types: path of a file that describes the types; empty for none.
+        reads: what of each type it reads: a ``type_view``; empty if types are labels or learnt vectors.
+        fixed: why it cannot look for other types than it was trained on; empty if it can.
+        windows: which windows it is trained on: ``"all"``, or those with ``"mentions"``.
+        threshold: a threshold that is fitted on dev; without it its scores mean nothing.
+    """
+
+    width: bool = False
+    opening: bool = False
+    types: str = ""
+    reads: str = ""
+    fixed: str = ""
+    windows: Literal["all", "mentions"] = "all"
+    threshold: bool = False
 
 
 class HeadSettings(Settings, frozen=True, kw_only=True, tag_field="family"):
@@ -40,6 +64,13 @@ class HeadSettings(Settings, frozen=True, kw_only=True, tag_field="family"):
     def family(self) -> str:
         """Name of the family."""
         return str(self.__struct_config__.tag)
+
+    @property
+    def needs(self) -> Needs:
+        """What a head of this family needs; nothing, and its types are labels, unless the family says more."""
+        return Needs(
+            fixed=f"its family is {self.family!r}, which learns its types as labels; only 'binder' reads about them"
+        )
 
 
 class TaggerSettings(HeadSettings, frozen=True, kw_only=True):
@@ -90,6 +121,11 @@ class SpanHeadSettings(HeadSettings, frozen=True, kw_only=True):
     width_embedding: Annotated[int, Meta(ge=0, le=1024)] = 0
     negatives: Annotated[int, Meta(ge=0)] = 0
     decoding: Literal["nested", "greedy", "optimal"] = "greedy"
+
+    @property
+    def needs(self) -> Needs:
+        """A width, where the recipe gives none."""
+        return replace(super().needs, width=not self.width)
 
 
 class SpanSettings(SpanHeadSettings, frozen=True, kw_only=True, tag="span"):
@@ -185,6 +221,27 @@ class BinderSettings(HeadSettings, frozen=True, kw_only=True, tag="binder"):
         if self.thresholds == "dev":
             self._refuse_changed('thresholds = "dev"', "beta")
 
+    @property
+    def needs(self) -> Needs:
+        """A special token for the whole text, and what it reads of the types."""
+        return Needs(
+            opening=True,
+            types=self.types,
+            reads="" if self.type_view == "atomic" else self.type_view,
+            fixed=self._fixed(),
+            windows=self.windows,
+            threshold=self.thresholds == "dev",
+        )
+
+    def _fixed(self) -> str:
+        if self.type_view == "atomic":
+            return 'it was trained with type_view = "atomic" and reads nothing about types; train with another view'
+        if self.thresholds == "global":
+            return 'it was trained with thresholds = "global", which are learnt type by type; train with "dynamic"'
+        if self.thresholds == "dev":
+            return 'it was trained with thresholds = "dev", one that was fitted for its own types; train with "dynamic"'
+        return ""
+
     def _check_types(self) -> None:
         view = f'type_view = "{self.type_view}"'
         if self.type_view in FILE_VIEWS and not self.types:
@@ -207,16 +264,15 @@ class BinderSettings(HeadSettings, frozen=True, kw_only=True, tag="binder"):
                 raise ValueError(f"{name} = {getattr(self, name)!r} has no effect with {given}: leave it out")
 
 
-Head = SoftmaxSettings | CrfSettings | SpanSettings | BiaffineSettings | BinderSettings
+AnyHead = SoftmaxSettings | CrfSettings | SpanSettings | BiaffineSettings | BinderSettings
 
-HEADS: dict[str, type[HeadSettings]] = {str(kind.__struct_config__.tag): kind for kind in get_args(Head)}
+HEADS: dict[str, type[HeadSettings]] = {str(kind.__struct_config__.tag): kind for kind in get_args(AnyHead)}
 
 
-def decided(head: Head, *, decoding: str) -> Head:
+def decided(head: AnyHead, *, decoding: str) -> AnyHead:
     """The settings of a head with another decoding.
 
     Raises:
         msgspec.ValidationError: a decoding that the family does not have.
     """
-    found: Head = msgspec.convert({**msgspec.to_builtins(head), "decoding": decoding}, Head)
-    return found
+    return msgspec.convert({**msgspec.to_builtins(head), "decoding": decoding}, type(head))

@@ -14,7 +14,7 @@ from msgspec import UNSET, Meta, UnsetType
 from fascicle.errors import ModelError
 from fascicle.recipe.base import Settings
 from fascicle.recipe.calibration import Calibration
-from fascicle.recipe.heads import HEADS, BinderSettings, Head, decided
+from fascicle.recipe.heads import HEADS, AnyHead, decided
 from fascicle.recipe.settings import ReadingSettings
 from fascicle.recipe.types import TypeDescriptions
 
@@ -92,7 +92,7 @@ class Manifest(Settings, frozen=True, kw_only=True):
     fascicle: str
     runtime: Literal["torch", "onnx"]
     types: tuple[str, ...]
-    heads: dict[str, Head]
+    heads: dict[str, AnyHead]
     reading: ReadingSettings
     tokenizer: TokenizerFacts
     decision: Decision
@@ -114,13 +114,13 @@ class Manifest(Settings, frozen=True, kw_only=True):
         if calibration and (strangers := sorted(calibration.thresholds.keys() - set(self.types))):
             raise ValueError(f"the decision has a threshold for {strangers[0]!r}, which is none of the types")
         for name, head in self.heads.items():
-            needed = isinstance(head, BinderSettings) and bool(head.types)
+            needed = bool(head.needs.types)
             described = self.descriptions.get(name)
             if needed != (described is not None) or (described is not None and described.names != self.types):
                 raise ValueError(f"the descriptions for the head {name!r} are not those of the types")
 
     @property
-    def answering(self) -> Head:
+    def answering(self) -> AnyHead:
         """Settings of the head that answers, with the decoding that was decided."""
         return decided(self.heads[self.decision.answer], decoding=self.decision.decoding)
 

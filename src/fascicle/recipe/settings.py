@@ -10,7 +10,7 @@ from typing import Annotated, Literal
 from msgspec import UNSET, Meta, UnsetType, field
 
 from fascicle.recipe.base import Name, Natural, NotNegative, Positive, Rate, Settings, Share
-from fascicle.recipe.heads import BinderSettings, Head, SoftmaxSettings
+from fascicle.recipe.heads import AnyHead, SoftmaxSettings
 
 
 class CorpusTypes(Settings, frozen=True, kw_only=True):
@@ -180,7 +180,7 @@ class ModelSettings(Settings, frozen=True, kw_only=True):
 
     encoder: Name
     revision: str = ""
-    head: Head = SoftmaxSettings()
+    head: AnyHead = SoftmaxSettings()
 
 
 class DecisionSettings(Settings, frozen=True, kw_only=True):
@@ -207,7 +207,7 @@ class BundleSettings(Settings, frozen=True, kw_only=True):
         answer: name of the head whose model becomes ``best``; empty for the model's own. Both are trained and scored.
     """
 
-    head: Head = SoftmaxSettings()
+    head: AnyHead = SoftmaxSettings()
     name: Annotated[str, Meta(pattern=r"^[a-z0-9_]*$")] = ""
     weight: Share = 0.1
     answer: str = ""
@@ -316,11 +316,11 @@ class Recipe(Settings, frozen=True, kw_only=True):
         found = self.corpus.files()
         if self.distant is not UNSET:
             found |= {"distant.core": self.distant.core, "distant.full": self.distant.full}
-        heads = {"model.types": self.model.head, "bundle.types": self.bundle.head if self.bundle else None}
-        found |= {key: head.types for key, head in heads.items() if isinstance(head, BinderSettings)}
+        found["model.types"] = self.model.head.needs.types
+        found["bundle.types"] = self.bundle.head.needs.types if self.bundle else ""
         return {key: path for key, path in found.items() if path}
 
-    def heads(self) -> dict[str, Head]:
+    def heads(self) -> dict[str, AnyHead]:
         """The heads by name, the model's own first."""
         own = self.model.head
         return {own.family: own} | (
@@ -338,10 +338,10 @@ class Recipe(Settings, frozen=True, kw_only=True):
         return (self.bundle.answer if self.bundle else "") or self.model.head.family
 
 
-def _check_bundle(head: Head, bundle: BundleSettings) -> None:
+def _check_bundle(head: AnyHead, bundle: BundleSettings) -> None:
     """Refuses two heads of one name, an answer that no head gives, and windows left out for one of two heads."""
     own, second = head.family, bundle.name or bundle.head.family
-    if any(isinstance(h, BinderSettings) and h.windows != "all" for h in (head, bundle.head)):
+    if any(h.needs.windows != "all" for h in (head, bundle.head)):
         raise ValueError('windows = "mentions" is not allowed in a bundle, whose heads learn from the same windows')
     if second == own:
         raise ValueError(f'both heads of the bundle are called "{own}": give the second another with bundle.name')

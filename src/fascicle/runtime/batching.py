@@ -7,6 +7,8 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from fascicle.core.arrays import Ints
+
 __all__ = ["length_sorted_batches"]
 
 # Measured with a 6-layer, 384-wide encoder in int8 on sentences: the same time from 256 to 1,024 padded pieces, 12%
@@ -54,7 +56,7 @@ def _fits(count: int, longest: int, max_tokens: int, max_area: int) -> bool:
     return count * longest <= max_tokens and count * longest * longest <= max_area
 
 
-def _check(sizes: NDArray[np.int64], max_tokens: int, max_area: int) -> None:
+def _check(sizes: Ints, max_tokens: int, max_area: int) -> None:
     if sizes.ndim != 1:
         raise ValueError(f"lengths must be one-dimensional, got {sizes.ndim} dimensions")
     if sizes.size and sizes.min() < 0:

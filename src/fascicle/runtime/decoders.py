@@ -15,19 +15,17 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from fascicle.core.tags import SCHEMES
+from fascicle.core.arrays import Floats, Floats32, Ints
 from fascicle.decode.contrast import logistic, matches
-from fascicle.decode.selection import select
+from fascicle.decode.selection import SpanDecoding, select
 from fascicle.decode.spans import candidates
 from fascicle.decode.tagger import ChainScores, TagDecision, decode_batch
 from fascicle.errors import ModelError
-from fascicle.recipe.heads import BinderSettings, CrfSettings, SpanHeadSettings, TaggerSettings
-from fascicle.recipe.manifest import Manifest
-from fascicle.text.pieces import Ints
+from fascicle.recipe.heads import BinderSettings, SpanHeadSettings
 from fascicle.text.windows import Window, answered, stitch
 
 Tables = Mapping[str, NDArray[Any]]
-Found = tuple[Ints, NDArray[np.float64]]
+Found = tuple[Ints, Floats]
 """Spans ``(start, end, type index)`` in units of a document, ``[m, 3]``, and their scores ``[m]``."""
 
 
@@ -36,8 +34,8 @@ class _Matched:
     """What a window of a bi-encoder proposes, in units of its document: spans, how they rank, and how sure they are."""
 
     spans: Ints
-    ranks: NDArray[np.float64]
-    scores: NDArray[np.float64]
+    ranks: Floats
+    scores: Floats
 
 
 class Decoder(Protocol):
@@ -63,24 +61,6 @@ class Decoder(Protocol):
         ...
 
 
-def decoder_of(manifest: Manifest) -> Decoder:
-    """The decoder of the answering head.
-
-    Raises:
-        ModelError: a family whose kind has no decoder.
-    """
-    head, types = manifest.answering, len(manifest.types)
-    if isinstance(head, TaggerSettings):
-        decision = TagDecision(scheme=SCHEMES[head.scheme], decoding=head.decoding, touching=manifest.decision.touching)
-        chain = isinstance(head, CrfSettings)
-        return TagDecoder(decision, types=types, chain=chain, nothing=manifest.decision.nothing)
-    if isinstance(head, SpanHeadSettings):
-        return SpanDecoder(head, types=types, nothing=manifest.decision.nothing)
-    if isinstance(head, BinderSettings):
-        return MatchDecoder(head, types=types, nothing=manifest.decision.nothing)
-    raise ModelError(f"the family {head.family!r} of {manifest.name} has no decoder in this release")
-
-
 class TagDecoder:
     """Emissions, and the chain of a CRF, into spans."""
 
@@ -103,7 +83,7 @@ class TagDecoder:
         """How emissions become spans; with the chain of a CRF once a batch was taken."""
         return self._decision
 
-    def take(self, tables: Tables, windows: Sequence[Window], counts: Ints) -> list[NDArray[np.float32]]:
+    def take(self, tables: Tables, windows: Sequence[Window], counts: Ints) -> list[Floats32]:
         """The emissions of each window's units, ``[units, C]``."""
         _check(tables, "emissions", columns=self._tags)
         if ("transitions" in tables) != self._chain:
@@ -120,7 +100,7 @@ class TagDecoder:
 
     def decide(self, taken: Sequence[Sequence[Any]], windows: Sequence[Sequence[Window]]) -> list[Found]:
         """Decodes each segment as one chain."""
-        chains: list[NDArray[np.float32]] = []
+        chains: list[Floats32] = []
         origins: list[tuple[int, int]] = []
         for number, (rows, cut) in enumerate(zip(taken, windows, strict=True)):
             joined = stitch(rows, cut, units=max((w.segment[1] for w in cut), default=0))
@@ -136,14 +116,16 @@ class TagDecoder:
 class SpanDecoder:
     """The tables of a span head into spans, nested or chosen so that none overlap."""
 
-    def __init__(self, head: SpanHeadSettings, *, types: int, nothing: float = 0.0) -> None:
+    def __init__(self, head: SpanHeadSettings, *, types: int, nothing: float = 0.0, across_types: bool = False) -> None:
         """Prepares.
 
         Args:
             head: settings.
             types: number of entity types.
             nothing: added to every logit of None.
+            across_types: mentions of different types do not compete, see ``Limits``.
         """
+        self._across_types = across_types
         self._head = head
         self._nothing = nothing
         self._classes = 1 + types
@@ -174,25 +156,24 @@ class SpanDecoder:
 
     def decide(self, taken: Sequence[Sequence[Any]], windows: Sequence[Sequence[Window]]) -> list[Found]:
         """Merges the candidates of each document and selects among them, all documents at once."""
-        merged = [_joined([_NOTHING, *found]) for found in taken]
-        spans, scores = _joined(merged) if merged else _NOTHING
-        owners = np.repeat(np.arange(len(merged)), [len(s) for s, _ in merged])
-        kept = select(spans, scores, decoding=self._head.decoding, owners=owners)
-        cuts = np.searchsorted(owners[kept], np.arange(len(merged) + 1)).tolist()
-        return [(spans[kept[a:b]], scores[kept[a:b]]) for a, b in pairwise(cuts)]
+        spans, scores = _joined([_NOTHING, *(part for found in taken for part in found)])
+        sizes = [sum(len(spans) for spans, _ in found) for found in taken]
+        return _selected(spans, scores, scores, sizes, decoding=self._head.decoding, across_types=self._across_types)
 
 
 class MatchDecoder:
     """The tables of a bi-encoder into spans above their thresholds, nested or chosen so that none overlap."""
 
-    def __init__(self, head: BinderSettings, *, types: int, nothing: float = 0.0) -> None:
+    def __init__(self, head: BinderSettings, *, types: int, nothing: float = 0.0, across_types: bool = False) -> None:
         """Prepares.
 
         Args:
             head: settings.
             types: number of entity types.
             nothing: added to every threshold of spans; where a head has none, it is the threshold.
+            across_types: mentions of different types do not compete, see ``Limits``.
         """
+        self._across_types = across_types
         self._head = head
         self._nothing = nothing
         self._types = types
@@ -232,15 +213,29 @@ class MatchDecoder:
         spans, ranks, scores = (
             np.concatenate([getattr(part, name) for part in parts]) for name in ("spans", "ranks", "scores")
         )
-        owners = np.repeat(np.arange(len(taken)), [sum(len(p.spans) for p in found) for found in taken])
         weights = ranks - ranks.min(initial=0.0)  # a selection takes no weights below 0
-        kept = select(spans, weights, decoding=self._head.decoding, owners=owners)
-        cuts = np.searchsorted(owners[kept], np.arange(len(taken) + 1)).tolist()
-        return [(spans[kept[a:b]], scores[kept[a:b]]) for a, b in pairwise(cuts)]
+        sizes = [sum(len(p.spans) for p in found) for found in taken]
+        return _selected(spans, scores, weights, sizes, decoding=self._head.decoding, across_types=self._across_types)
 
 
 _AGAIN = "copy or export the model folder again"
 _NOTHING: Found = (np.zeros((0, 3), np.int64), np.zeros(0))
+
+
+def _selected(
+    spans: Ints,
+    scores: Floats,
+    weights: Floats,
+    sizes: Sequence[int],
+    *,
+    decoding: SpanDecoding,
+    across_types: bool,
+) -> list[Found]:
+    """What stays of the candidates of each document, of which there are ``sizes`` in a row."""
+    owners = np.repeat(np.arange(len(sizes)), sizes)
+    kept = select(spans, weights, decoding=decoding, owners=owners, across_types=across_types)
+    cuts = np.searchsorted(owners[kept], np.arange(len(sizes) + 1)).tolist()
+    return [(spans[kept[a:b]], scores[kept[a:b]]) for a, b in pairwise(cuts)]
 
 
 def _shifted(scores: NDArray[Any], nothing: float) -> NDArray[Any]:
@@ -254,7 +249,7 @@ def _joined(parts: Sequence[Found]) -> Found:
     return np.concatenate([spans for spans, _ in parts]), np.concatenate([scores for _, scores in parts])
 
 
-def _answered(spans: Ints, scores: NDArray[np.float64], window: Window) -> Found:
+def _answered(spans: Ints, scores: Floats, window: Window) -> Found:
     """The spans of a window that it answers for, moved to the units of the document."""
     moved = spans + np.array([window.units[0], window.units[0], 0])
     if window.keep == window.units:

@@ -6,27 +6,22 @@ under the same decision. What the numbers mean depends on the head, see `Definit
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
+from fascicle.core.arrays import Floats, Floats32, Ints
 from fascicle.core.document import Mention
-from fascicle.decode.contrast import match_distributions
-from fascicle.decode.spans import span_distributions
 from fascicle.decode.tagger import tag_distributions
 from fascicle.errors import ModelError
-from fascicle.recipe.heads import BinderSettings, SpanHeadSettings
-from fascicle.recipe.manifest import Manifest
-from fascicle.runtime.decoders import Tables, TagDecoder, decoder_of
-from fascicle.text.pieces import Ints, Pieces
-from fascicle.text.placing import in_units, keepers, segments
-from fascicle.text.reading import Reading
-from fascicle.text.windows import Window, answered, answers_for, last_pieces, stitch
+from fascicle.runtime.decoders import Tables, TagDecoder
+from fascicle.text.pieces import Pieces
+from fascicle.text.placing import in_units, segments
+from fascicle.text.targets import Limits, Reach
+from fascicle.text.windows import Window, answered, stitch
 
-Floats = NDArray[np.float64]
 Definition = Literal["tag-path", "softmax", "sigmoid"]
 """``tag-path``: of all ways to tag the text, weighted by the model, the share that reads as exactly this mention; none
 is the rest. ``softmax``: over the types and none of this span alone. ``sigmoid``: one number for each type, whatever
@@ -57,14 +52,6 @@ class GoldDistribution:
     unreachable: str = ""
 
 
-def definition_of(manifest: Manifest) -> Definition:
-    """What the probabilities of a model mean."""
-    head = manifest.answering
-    if isinstance(head, BinderSettings):
-        return "sigmoid"
-    return "softmax" if isinstance(head, SpanHeadSettings) else "tag-path"
-
-
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Places:
     """The given mentions of one document in units.
@@ -86,41 +73,30 @@ class Places:
         )
 
 
-def place(mentions: Sequence[Mention], pieces: Pieces, windows: Sequence[Window], manifest: Manifest) -> Places:
+def place(
+    mentions: Sequence[Mention], pieces: Pieces, windows: Sequence[Window], *, types: Sequence[str], limits: Limits
+) -> Places:
     """Finds the units of mentions, each for itself: that two overlap does not matter here.
 
     Args:
         mentions: of one document.
         pieces: the document as the model sees it.
         windows: of the document.
-        manifest: of the model.
+        types: of the model.
+        limits: of its answering head.
     """
-    segment_of, keeper_of = segments(windows, len(pieces.units)), keepers(windows, len(pieces.units))
-    last = last_pieces(pieces)
+    segment_of, reach = segments(windows, len(pieces.units)), Reach(pieces, windows, limits)
     spans, reasons = [], []
     for mention in mentions:
         span, reason = in_units(mention, pieces, segment_of)
-        if mention.type not in manifest.types:
+        if mention.type not in types:
             reason = "unknown-type"
         elif span is not None and not reason:
-            size = int(last[span[1] - 1] - pieces.first[span[0]]) + 1
-            window = windows[keeper_of[(span[0] + span[1] - 1) // 2]]
-            reason = _outside(span, manifest, pieces=size, window=window)
+            reason = reach.outside(span)
         if span is not None and not reason:
             spans.append(span)
         reasons.append(reason)
     return Places(spans=np.array(spans, dtype=np.int64).reshape(-1, 2), reasons=reasons)
-
-
-def _outside(span: tuple[int, int], manifest: Manifest, *, pieces: int, window: Window) -> str:
-    """Why a head that scores spans has no score for one; taggers have one for every span of a segment."""
-    head = manifest.answering
-    if isinstance(head, SpanHeadSettings | BinderSettings):
-        size = pieces if isinstance(head, BinderSettings) else span[1] - span[0]
-        if size > head.width:
-            return "too-wide"
-        return "" if answers_for(window, *span) else "crosses-window"
-    return ""
 
 
 class Prober(Protocol):
@@ -135,30 +111,17 @@ class Prober(Protocol):
         ...
 
 
-def prober_of(manifest: Manifest, read: Reading, mentions: Sequence[Sequence[Mention]]) -> tuple[Prober, list[Places]]:
-    """The prober of the answering head, for the mentions of each document.
-
-    Args:
-        manifest: of the model.
-        read: the documents as the model sees them.
-        mentions: of each document.
-
-    Raises:
-        ModelError: a family whose kind has none.
-    """
-    cut = zip(mentions, read.pieces, read.windows, strict=True)
-    places = [place(given, pieces, windows, manifest) for given, pieces, windows in cut]
-    spans = [one.spans for one in places]
-    decoder = decoder_of(manifest)
-    if isinstance(decoder, TagDecoder):
-        return _TagProber(decoder, spans, types=len(manifest.types)), places
-    return _SpanProber(manifest, spans), places
-
-
-class _TagProber:
+class TagProber:
     """Of emissions, and the chain of a CRF."""
 
     def __init__(self, decoder: TagDecoder, spans: Sequence[Ints], *, types: int) -> None:
+        """Prepares.
+
+        Args:
+            decoder: of the same head.
+            spans: asked for, of each document, ``[g, 2]``.
+            types: number of entity types.
+        """
         self._decoder = decoder
         self._spans = spans
         self._classes = 1 + types
@@ -170,7 +133,7 @@ class _TagProber:
 
     def probabilities(self, taken: Sequence[Sequence[Any]], windows: Sequence[Sequence[Window]]) -> list[Floats]:
         """Asks for the spans of all segments that have one at once."""
-        texts: list[NDArray[np.float32]] = []
+        texts: list[Floats32] = []
         asked = [np.zeros((0, 3), dtype=np.int64)]
         for rows, cut, spans in zip(taken, windows, self._spans, strict=True):
             if not len(spans):
@@ -187,12 +150,20 @@ class _TagProber:
         return _split(found, [len(spans) for spans in self._spans])
 
 
-class _SpanProber:
+class SpanProber:
     """Of the tables of a head that scores spans: each span in the one window that answers for it."""
 
-    def __init__(self, manifest: Manifest, spans: Sequence[Ints]) -> None:
-        self._manifest = manifest
+    def __init__(self, numbers: Callable[[Tables, Ints, Ints], Floats], spans: Sequence[Ints], *, types: int) -> None:
+        """Prepares.
+
+        Args:
+            numbers: from tables, windows ``[g]`` and spans ``[g, 2]`` in units of their windows, ``[g, 1 + K]``.
+            spans: asked for, of each document, ``[g, 2]``.
+            types: number of entity types.
+        """
+        self._numbers = numbers
         self._spans = spans
+        self._classes = 1 + types
 
     def take(self, tables: Tables, windows: Sequence[Window], counts: Ints) -> list[tuple[Ints, Floats]]:
         """Which spans of its document each window answers for, ``[n]``, and their numbers ``[n, 1 + K]``."""
@@ -211,17 +182,11 @@ class _SpanProber:
         """Puts what the windows of each document gave in the order of its spans."""
         result = []
         for parts, spans in zip(taken, self._spans, strict=True):
-            numbers = np.full((len(spans), 1 + len(self._manifest.types)), np.nan)
+            numbers = np.full((len(spans), self._classes), np.nan)
             for mine, values in parts:
                 numbers[mine] = values
             result.append(numbers)
         return result
-
-    def _numbers(self, tables: Tables, rows: Ints, spans: Ints) -> Floats:
-        head, nothing = self._manifest.answering, self._manifest.decision.nothing
-        if isinstance(head, SpanHeadSettings):
-            return span_distributions(tables, rows, spans, longest=head.width, shift=nothing)
-        return match_distributions(tables, rows, spans, shift=nothing)
 
 
 def _split(rows: Floats, counts: Sequence[int]) -> list[Floats]:

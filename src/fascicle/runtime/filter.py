@@ -10,8 +10,8 @@ from typing import Final, Protocol
 
 import msgspec
 import numpy as np
-from numpy.typing import NDArray
 
+from fascicle.core.arrays import Floats, Floats32
 from fascicle.core.document import Document, Event, Mention, Patch, canonical, unique
 from fascicle.core.wording import counted
 from fascicle.recipe.filter import FilterManifest, ThresholdFacts
@@ -30,7 +30,7 @@ _DIGITS = 6
 class FilterScorer(Protocol):
     """The network: padded inputs in, ``"logits"`` ``[B, 2]`` out, first of incorrect, then of correct."""
 
-    def run(self, inputs: Batch) -> Mapping[str, NDArray[np.float32]]:
+    def run(self, inputs: Batch) -> Mapping[str, Floats32]:
         """Scores one batch of ``text.marked.pad_marked``."""
         ...
 
@@ -122,7 +122,7 @@ class MentionFilter:
         """What the network reads of candidates."""
         return encode_candidates(candidates, self._tokenizer, form=self._form)
 
-    def probabilities(self, inputs: Sequence[Marked]) -> NDArray[np.float64]:
+    def probabilities(self, inputs: Sequence[Marked]) -> Floats:
         """The probability of each input that its mention is right, to six digits, ``[n]``."""
         chances = np.zeros(len(inputs))
         for chosen in length_sorted_batches([len(one.ids) for one in inputs], max_tokens=self._max_tokens):

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fascicle.core.arrays import Ints
 from fascicle.errors import ModelError
 from fascicle.runtime.session import OnnxSession
 
@@ -43,7 +44,7 @@ class RangeRecorder:
         onnx.save(model, str(scratch))
         self._session = OnnxSession.open(scratch)
 
-    def run(self, inputs: Mapping[str, NDArray[np.int64]]) -> dict[str, NDArray[Any]]:
+    def run(self, inputs: Mapping[str, Ints]) -> dict[str, NDArray[Any]]:
         """Scores one batch of ``text.batch.collate``; padding does not count."""
         tables = self._session.run(inputs)
         real = inputs["attention_mask"].astype(bool)

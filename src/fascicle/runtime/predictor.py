@@ -13,9 +13,9 @@ from typing import Any, Protocol, overload
 
 import msgspec
 import numpy as np
-from numpy.typing import NDArray
 
 from fascicle.core.arguments import check_argument, checked_documents
+from fascicle.core.arrays import Bools, Floats, Ints
 from fascicle.core.document import GOLD, Document, Event, Mention, Patch
 from fascicle.core.spans import Span
 from fascicle.core.wording import counted, has_letters
@@ -25,11 +25,12 @@ from fascicle.recipe.calibration import Calibration
 from fascicle.recipe.manifest import Manifest
 from fascicle.recipe.settings import ReadingSettings
 from fascicle.runtime.batching import length_sorted_batches
-from fascicle.runtime.decoders import Decoder, Found, Tables, decoder_of
-from fascicle.runtime.distributions import GoldDistribution, Prober, prober_of
+from fascicle.runtime.decoders import Decoder, Found, Tables
+from fascicle.runtime.distributions import GoldDistribution, Prober
+from fascicle.runtime.kinds import KINDS, Kinds, decoder_of, prober_of
 from fascicle.runtime.stream import Given, chunks, documents_of, outcomes, unanswered
 from fascicle.text.batch import Batch, collate
-from fascicle.text.pieces import Ints, Pieces, PieceTokenizer
+from fascicle.text.pieces import Pieces, PieceTokenizer
 from fascicle.text.reading import Reading, read_documents
 from fascicle.text.segment import segmenter
 from fascicle.text.windows import Window, cut_short
@@ -179,7 +180,13 @@ class ModelPredictor(Annotator):
     """
 
     def __init__(
-        self, manifest: Manifest, tokenizer: PieceTokenizer, scorer: Scorer, *, max_tokens: int = 1024
+        self,
+        manifest: Manifest,
+        tokenizer: PieceTokenizer,
+        scorer: Scorer,
+        *,
+        max_tokens: int = 1024,
+        kinds: Kinds = KINDS,
     ) -> None:
         """Puts the parts together.
 
@@ -188,6 +195,7 @@ class ModelPredictor(Annotator):
             tokenizer: of the model.
             scorer: the network.
             max_tokens: pieces in a batch, padding included.
+            kinds: of heads, by the class of their settings.
 
         Raises:
             InputError: the model was made with a segmenter that this release does not have.
@@ -197,6 +205,7 @@ class ModelPredictor(Annotator):
         self._tokenizer = tokenizer
         self._scorer = scorer
         self._max_tokens = max_tokens
+        self._kinds = kinds
 
     @property
     def name(self) -> str:
@@ -229,7 +238,7 @@ class ModelPredictor(Annotator):
     def _deciding(self, **changes: Any) -> ModelPredictor:
         decision = msgspec.structs.replace(self.manifest.decision, **changes)
         manifest = msgspec.structs.replace(self.manifest, decision=decision)
-        return ModelPredictor(manifest, self._tokenizer, self._scorer, max_tokens=self._max_tokens)
+        return ModelPredictor(manifest, self._tokenizer, self._scorer, max_tokens=self._max_tokens, kinds=self._kinds)
 
     @property
     def types(self) -> tuple[str, ...]:
@@ -266,9 +275,9 @@ class ModelPredictor(Annotator):
             For each document its patch, as `predict` gives it, and of each mention what the model says of its span.
         """
         for chunk in chunks(documents):
-            read, decoder = self._read(chunk), decoder_of(self.manifest)
+            read, decoder = self._read(chunk), decoder_of(self.manifest, self._kinds)
             given = [document.layer(source) for document in chunk]
-            prober, places = prober_of(self.manifest, read, given)
+            prober, places = prober_of(self.manifest, read, given, self._kinds)
             taken = self._score(read, _Both(decoder, prober).take)
             found = decoder.decide([[one for one, _ in parts] for parts in taken], read.windows)
             numbers = prober.probabilities([[one for _, one in parts] for parts in taken], read.windows)
@@ -277,7 +286,7 @@ class ModelPredictor(Annotator):
                 yield Probed(document=document, patch=patch, gold=where.fill(mentions, rows))
 
     def _predict_chunk(self, documents: Sequence[Document]) -> list[Patch]:
-        read, decoder = self._read(documents), decoder_of(self.manifest)
+        read, decoder = self._read(documents), decoder_of(self.manifest, self._kinds)
         return self._patches(documents, read, decoder.decide(self._score(read, decoder.take), read.windows))
 
     def _read(self, documents: Sequence[Document]) -> Reading:
@@ -309,9 +318,7 @@ class ModelPredictor(Annotator):
         in_order = iter(taken)
         return [[next(in_order) for _ in cut] for cut in read.windows]
 
-    def _calibrated(
-        self, spans: NDArray[np.int64], raw: NDArray[np.float64]
-    ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+    def _calibrated(self, spans: Ints, raw: Floats) -> tuple[Floats, Bools]:
         """The scores that the decision gives, and which of them reach the threshold of their type."""
         scores, calibration = rounded(raw), self.manifest.decision.calibration
         if not calibration:
@@ -319,7 +326,7 @@ class ModelPredictor(Annotator):
         scores = calibrated(scores, calibration)
         return scores, scores >= thresholds(calibration, self.manifest.types)[spans[:, 2]]
 
-    def _mentions(self, pieces: Pieces, spans: NDArray[np.int64], scores: NDArray[np.float64]) -> tuple[Mention, ...]:
+    def _mentions(self, pieces: Pieces, spans: Ints, scores: Floats) -> tuple[Mention, ...]:
         starts = pieces.units[spans[:, 0], 0].tolist()
         ends = pieces.units[spans[:, 1] - 1, 1].tolist()
         kinds = spans[:, 2].tolist()

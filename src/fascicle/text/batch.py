@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 from typing import TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
-from fascicle.text.pieces import Ints, Pieces, PieceTokenizer
+from fascicle.core.arrays import Ints
+from fascicle.text.pieces import Pieces, PieceTokenizer
 from fascicle.text.windows import Window
 
-Batch = dict[str, NDArray[np.int64]]
+Batch = dict[str, Ints]
 
 
 def collate(windows: Sequence[Window], documents: Sequence[Pieces], tokenizer: PieceTokenizer) -> Batch:

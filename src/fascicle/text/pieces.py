@@ -14,16 +14,15 @@ from pathlib import Path
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 from tokenizers import AddedToken, Encoding, Tokenizer
 
+from fascicle.core.arrays import Ints
 from fascicle.core.document import Document
 from fascicle.core.spans import Span
 from fascicle.errors import ModelError
 from fascicle.text.segment import Segmenter
 from fascicle.text.segment import segmenter as segmenter_of
 
-Ints = NDArray[np.int64]
 _BLANKS = ("▁", "Ġ")  # how SentencePiece and byte-level tokenizers write a blank
 _SPACES = np.array([i for i in range(0x3001) if chr(i).isspace()], dtype=np.uint32)
 

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from fascicle.core.arrays import Ints
 from fascicle.core.document import Mention
-from fascicle.text.pieces import Ints, Pieces
+from fascicle.text.pieces import Pieces
 from fascicle.text.windows import Window
 
 

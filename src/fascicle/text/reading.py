@@ -7,10 +7,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from fascicle.core.arrays import Ints
 from fascicle.core.document import Document
 from fascicle.recipe.heads import Level
 from fascicle.recipe.settings import ReadingSettings
-from fascicle.text.pieces import Ints, Pieces, PieceTokenizer, encode_documents
+from fascicle.text.pieces import Pieces, PieceTokenizer, encode_documents
 from fascicle.text.windows import Context, Window, windows_of
 
 

@@ -17,10 +17,10 @@ from itertools import pairwise
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from fascicle.core.arrays import Bools, Floats32, Ints
 from fascicle.recipe.settings import ReadingSettings
-from fascicle.text.pieces import Ints, Pieces
+from fascicle.text.pieces import Pieces
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -100,7 +100,7 @@ def windows_of(
     return result if context == NO_CONTEXT else _widened(pieces, result, segments, context=context, capacity=capacity)
 
 
-def answered(window: Window, spans: Ints) -> NDArray[np.bool_]:
+def answered(window: Window, spans: Ints) -> Bools:
     """Which spans a window answers for: those whose middle it keeps, if it reads all of them.
 
     At most one window answers for a span, and one does wherever the span is no longer than what windows share.
@@ -115,7 +115,7 @@ def answered(window: Window, spans: Ints) -> NDArray[np.bool_]:
     start, end = spans[:, 0], spans[:, 1]
     middle = (start + end - 1) // 2
     inside = (window.units[0] <= start) & (end <= window.units[1])
-    found: NDArray[np.bool_] = inside & (window.keep[0] <= middle) & (middle < window.keep[1])
+    found: Bools = inside & (window.keep[0] <= middle) & (middle < window.keep[1])
     return found
 
 
@@ -129,7 +129,7 @@ def cut_short(pieces: Pieces, *, capacity: int) -> Ints:
     return np.flatnonzero(last_pieces(pieces) - pieces.first >= capacity).astype(np.int64)
 
 
-def stitch(scores: Sequence[NDArray[np.float32]], windows: Sequence[Window], *, units: int) -> NDArray[np.float32]:
+def stitch(scores: Sequence[Floats32], windows: Sequence[Window], *, units: int) -> Floats32:
     """Joins the scores of the windows of one document.
 
     Args:
@@ -257,7 +257,7 @@ def _available(
     return _leading(before), _leading(after)
 
 
-def _leading(allowed: NDArray[np.bool_]) -> int:
+def _leading(allowed: Bools) -> int:
     """How many are true before the first that is not."""
     return int(np.argmin(np.append(allowed, False)))
 

@@ -11,16 +11,17 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from fascicle.core.arrays import Ints
 from fascicle.core.document import GOLD, Document
 from fascicle.errors import RecipeError
 from fascicle.models.binder import UNKNOWN, held
-from fascicle.models.head import Head
-from fascicle.models.targets import Aligned, Limits, align, unknown_units
+from fascicle.models.head import Head, Targets
 from fascicle.recipe.heads import Level
 from fascicle.recipe.settings import ReadingSettings
 from fascicle.text.batch import Batch, collate, with_level
-from fascicle.text.pieces import Ints, Pieces, PieceTokenizer
+from fascicle.text.pieces import Pieces, PieceTokenizer
 from fascicle.text.reading import Reading, by_pieces, read_documents
+from fascicle.text.targets import Aligned, Limits, align, unknown_units
 from fascicle.text.windows import Window, cut_short
 from fascicle.train.distant import unknown_ranges
 
@@ -55,7 +56,7 @@ class TrainingSet:
 
     views: Mapping[Level, View]
     heads: Mapping[str, Head]
-    gold: Mapping[str, list[Ints]]
+    gold: Mapping[str, list[Targets]]
     tokenizer: PieceTokenizer
     mentions: int
     lost: Mapping[str, Counter[str]]
@@ -107,7 +108,7 @@ class TrainingSet:
             batch = with_level(batch, arrays, level)
         return batch
 
-    def _targets(self, name: str, chosen: Ints, chance: np.random.Generator) -> Ints:
+    def _targets(self, name: str, chosen: Ints, chance: np.random.Generator) -> Targets:
         head, gold = self.heads[name], self.gold[name]
         windows = [self.views[head.level].windows[i] for i in chosen]
         return head.targets([gold[w.document] for w in windows], windows, chance=chance)
@@ -143,7 +144,7 @@ def training_set(
     read = read_documents(documents, tokenizer, reading=reading, level=max(levels))
     short = sum(len(cut_short(p, capacity=read.capacity)) for p in read.pieces)
     views = {read.level: read} | ({"piece": by_pieces(read)} if len(levels) > 1 else {})
-    gold: dict[str, list[Ints]] = {}
+    gold: dict[str, list[Targets]] = {}
     lost: dict[str, Counter[str]] = {}
     for name, head in heads.items():
         view = views[head.level]
@@ -183,7 +184,7 @@ def with_mentions(data: TrainingSet) -> TrainingSet:
 def aligned_gold(
     documents: Sequence[Document], read: Reading, *, types: Sequence[str], limits: Limits
 ) -> list[Aligned]:
-    """The gold of each document in units, see ``models.targets.align``."""
+    """The gold of each document in units, see ``text.targets.align``."""
     return [
         align(document.layer(GOLD), pieces, windows, types=types, limits=limits)
         for document, pieces, windows in zip(documents, read.pieces, read.windows, strict=True)

@@ -9,7 +9,6 @@ import msgspec
 import numpy as np
 
 from fascicle.core.document import Document
-from fascicle.recipe.heads import BinderSettings
 from fascicle.recipe.manifest import Decision, Manifest
 from fascicle.runtime.decoders import Tables
 from fascicle.runtime.predictor import ModelPredictor, Scorer
@@ -51,8 +50,7 @@ class ReplayedScorer:
 
 def is_unfitted(manifest: Manifest) -> bool:
     """Whether the answering head means nothing before a threshold is fitted for it (*binder* Table 6)."""
-    head = manifest.answering
-    return isinstance(head, BinderSettings) and head.thresholds == "dev"
+    return manifest.answering.needs.threshold
 
 
 def fit_nothing(

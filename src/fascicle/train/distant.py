@@ -109,7 +109,7 @@ def distant_documents(documents: Iterable[Document], matcher: Matcher) -> list[D
     """Replaces all mentions of documents by the matches of a dictionary.
 
     A phrase of several types becomes a mention of each: heads that hold one type a span teach the first by name and
-    count the others (``models.targets``).
+    count the others (``text.targets``).
 
     Args:
         documents: of train or dev, read once; what mentions they have makes no difference.

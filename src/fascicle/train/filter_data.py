@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor
 
 from fascicle.combine.examples import Example, examples
+from fascicle.core.arrays import Ints
 from fascicle.core.document import GOLD, Document
 from fascicle.core.wording import counted
 from fascicle.errors import InputError
@@ -147,7 +147,7 @@ class FilterSet:
     """
 
     inputs: Sequence[Marked]
-    labels: NDArray[np.int64]
+    labels: Ints
     pad: int
     positives: int = 0
 
@@ -198,7 +198,7 @@ class FilterSet:
         correct = int(self.labels.sum())
         return min(correct, self.positives * (len(self.labels) - correct)) if self.positives else correct
 
-    def _drawn(self, chance: np.random.Generator) -> NDArray[np.int64]:
+    def _drawn(self, chance: np.random.Generator) -> Ints:
         """Inputs of an epoch: all incorrect ones, and as many correct ones as are asked for."""
         correct, incorrect = np.flatnonzero(self.labels), np.flatnonzero(self.labels == 0)
         if self._correct < len(correct):

@@ -7,9 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
+from fascicle.core.arrays import Floats, Ints
 from fascicle.recipe.filter import ThresholdFacts
 from fascicle.train.events import Note
 from fascicle.train.loop import StepDone
@@ -32,7 +30,7 @@ class Verdict:
     tn: int
 
     @classmethod
-    def of(cls, chances: NDArray[np.float64], labels: NDArray[np.int64]) -> Verdict:
+    def of(cls, chances: Floats, labels: Ints) -> Verdict:
         """Counts.
 
         Args:

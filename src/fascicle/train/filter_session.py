@@ -10,9 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
-import numpy as np
-from numpy.typing import NDArray
 
+from fascicle.core.arrays import Ints
 from fascicle.core.document import GOLD, Document, Mention
 from fascicle.errors import InputError
 from fascicle.evaluate.calibration import Threshold, best_threshold, judged, precision_recall, threshold_for
@@ -46,7 +45,7 @@ class Exam:
     """
 
     inputs: Sequence[Marked]
-    labels: NDArray[np.int64]
+    labels: Ints
     documents: Sequence[Document]
     members: Sequence[Member]
 

@@ -13,9 +13,9 @@ from fascicle.core.document import GOLD, Document
 from fascicle.core.wording import counted
 from fascicle.errors import InputError
 from fascicle.formats.report import ReadReport
-from fascicle.models.targets import REASONS
 from fascicle.recipe.settings import CorpusSettings, Recipe
 from fascicle.text.pieces import PieceTokenizer
+from fascicle.text.targets import REASONS
 from fascicle.train.corpus import Part, data_name, part_sha256, read_chosen
 from fascicle.train.corpus_types import check_labels
 from fascicle.train.data import TrainingSet, training_set

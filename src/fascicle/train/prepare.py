@@ -13,10 +13,11 @@ from fascicle.errors import InputError, RecipeError
 from fascicle.models.checkpoint import build_model
 from fascicle.models.encoder import Pretrained
 from fascicle.models.model import NerModel
-from fascicle.recipe.heads import WIDEST, BinderSettings, Head, SpanHeadSettings
+from fascicle.recipe.heads import WIDEST, AnyHead
 from fascicle.recipe.manifest import Decision, Manifest, TokenizerFacts
 from fascicle.recipe.settings import Recipe
 from fascicle.recipe.types import TypeDescriptions, check_types, read_types
+from fascicle.runtime.kinds import limits_of
 from fascicle.text.pieces import PieceTokenizer
 from fascicle.text.reading import read_documents
 from fascicle.train.corpus import part_sha256
@@ -72,7 +73,7 @@ def prepare(recipe: Recipe, parts: Parts, pretrained: Pretrained) -> Prepared:
             "give texts with words"
         )
     notes = list(_notes(recipe, heads, data))
-    if any(isinstance(head, BinderSettings) and head.windows == "mentions" for head in heads.values()):
+    if any(head.needs.windows == "mentions" for head in heads.values()):
         before, data = len(data.windows), with_mentions(data)
         notes.append(
             f"{before - len(data.windows):,} of {counted(before, 'window')} of train hold no mention and are left out"
@@ -80,12 +81,13 @@ def prepare(recipe: Recipe, parts: Parts, pretrained: Pretrained) -> Prepared:
     return Prepared(manifest=manifest, model=model, data=data, notes=tuple(notes))
 
 
-def _notes(recipe: Recipe, heads: Mapping[str, Head], data: TrainingSet) -> Iterator[str]:
+def _notes(recipe: Recipe, heads: Mapping[str, AnyHead], data: TrainingSet) -> Iterator[str]:
     for name, head in heads.items():
-        if isinstance(head, SpanHeadSettings) and head != recipe.heads()[name]:
-            unit = f"{head.level}{'s' if head.width > 1 else ''}"
-            covers = "covers" if head.width < WIDEST else "the most there is, which may cover less than"
-            yield f"width {head.width} {unit}: {covers} {COVERED:.0%} of the gold mentions of train"
+        width = limits_of(head).width
+        if width and recipe.heads()[name].needs.width:
+            unit = f"{head.level}{'s' if width > 1 else ''}"
+            covers = "covers" if width < WIDEST else "the most there is, which may cover less than"
+            yield f"width {width} {unit}: {covers} {COVERED:.0%} of the gold mentions of train"
     around = recipe.reading.context_characters or recipe.reading.context_sentences
     if around and all(len(p.sentences) < 2 for view in data.views.values() for p in view.pieces):
         yield "no sentence is read with context: every document of train is one sentence"
@@ -100,9 +102,10 @@ def check_encoder(recipe: Recipe, pretrained: Pretrained) -> None:
             f'model.specials = "include" needs special tokens before and after a text, which {recipe.model.encoder} '
             'does not have; use "exclude"'
         )
-    if any(isinstance(head, BinderSettings) for head in recipe.heads().values()) and not pretrained.tokenizer.prefix:
+    opened = [head.family for head in recipe.heads().values() if head.needs.opening]
+    if opened and not pretrained.tokenizer.prefix:
         raise RecipeError(
-            f'family = "binder" needs a special token before a text, which {recipe.model.encoder} does not have; '
+            f'family = "{opened[0]}" needs a special token before a text, which {recipe.model.encoder} does not have; '
             "choose another encoder or family"
         )
     if recipe.training.hidden_pieces and pretrained.tokenizer.mask is None:
@@ -118,22 +121,23 @@ def check_encoder(recipe: Recipe, pretrained: Pretrained) -> None:
         )
 
 
-def fitted_head(head: Head, recipe: Recipe, parts: Parts, tokenizer: PieceTokenizer) -> Head:
+def fitted_head(head: AnyHead, recipe: Recipe, parts: Parts, tokenizer: PieceTokenizer) -> AnyHead:
     """A head of a recipe as the model folder has it.
 
     What the recipe leaves to the training data is filled in, the width of a span head; and of a file of descriptions
     there is only the name, since its content is in the folder.
     """
-    if isinstance(head, BinderSettings) and head.types:
-        return msgspec.structs.replace(head, types=Path(head.types).name)
-    if not isinstance(head, SpanHeadSettings) or head.width:
+    needs = head.needs
+    if needs.types:
+        head = msgspec.structs.replace(head, types=Path(needs.types).name)
+    if not needs.width:
         return head
     read = read_documents(parts.train, tokenizer, reading=recipe.reading, level=head.level)
     width = covering_width(parts.train, read, types=parts.types, share=COVERED)
     return msgspec.structs.replace(head, width=min(width, WIDEST))
 
 
-def make_manifest(recipe: Recipe, heads: Mapping[str, Head], *, parts: Parts, pretrained: Pretrained) -> Manifest:
+def make_manifest(recipe: Recipe, heads: Mapping[str, AnyHead], *, parts: Parts, pretrained: Pretrained) -> Manifest:
     """What the model folder of a run says of itself."""
     from fascicle import __version__
 
@@ -167,8 +171,8 @@ def descriptions_of(recipe: Recipe, types: Sequence[str], untaught: Sequence[str
     """
     found: dict[str, TypeDescriptions] = {}
     for name, head in recipe.heads().items():
-        if isinstance(head, BinderSettings) and head.types:
-            described = read_types(head.types)
+        if path := head.needs.types:
+            described = read_types(path)
             # A file may describe what corpus.types leaves out, and what a dictionary names nothing of.
             wanted = recipe.corpus.types
             kept = [
@@ -177,11 +181,11 @@ def descriptions_of(recipe: Recipe, types: Sequence[str], untaught: Sequence[str
                 if name in types or (name not in untaught and (not wanted or wanted.keeps(name)))
             ]
             described = described.select(kept) if kept else described  # what fits nothing is refused below
-            check_types(described, types, origin=head.types)
+            check_types(described, types, origin=path)
             found[name] = described
     return found
 
 
-def decision_for(name: str, heads: Mapping[str, Head], recipe: Recipe) -> Decision:
+def decision_for(name: str, heads: Mapping[str, AnyHead], recipe: Recipe) -> Decision:
     """The decision of a model in which one of the heads answers."""
     return Decision(answer=name, decoding=heads[name].decoding, chosen_on=part_sha256(recipe.corpus.dev))

@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
-import torch
 from torch import Tensor, nn
 
 from fascicle.core.document import Document
@@ -21,6 +20,7 @@ from fascicle.evaluate.scores import Scores
 from fascicle.formats.atomic import atomic_folder, atomic_text_writer, atomic_writer
 from fascicle.formats.predictions import Prediction, write_tsv
 from fascicle.models.checkpoint import TorchScorer, load_model, save_model
+from fascicle.models.head import put_weights
 from fascicle.models.model import NerModel
 from fascicle.recipe.manifest import Manifest, write_manifest
 from fascicle.recipe.settings import Recipe
@@ -272,15 +272,11 @@ def weights_in(model: nn.Module, weights: Mapping[str, Tensor]) -> Iterator[None
     """
     parameters = dict(model.named_parameters())
     live = {n: p.detach().clone() for n, p in parameters.items() if weights[n].data_ptr() != p.data_ptr()}
-    with torch.no_grad():
-        for name in live:
-            parameters[name].copy_(weights[name])
+    put_weights(model, {name: weights[name] for name in live})
     try:
         yield
     finally:
-        with torch.no_grad():
-            for name, tensor in live.items():
-                parameters[name].copy_(tensor)
+        put_weights(model, live)
 
 
 def write_json(path: Path, value: object) -> None:

@@ -10,6 +10,7 @@ import torch
 from safetensors.torch import load_file, save_file
 from torch import Tensor
 
+from fascicle.models.head import put_weights
 from fascicle.train.loop import Trainer
 
 
@@ -36,9 +37,7 @@ def restore_state(folder: Path, trainer: Trainer) -> None:
     tensors = load_file(folder / "state.safetensors")
     numbers = json.loads((folder / "state.json").read_text(encoding="utf-8"))
     trainer.epoch, trainer.step = numbers["epoch"], numbers["step"]
-    with torch.no_grad():
-        for name, parameter in trainer.model.named_parameters():
-            parameter.copy_(tensors[f"model.{name}"])
+    put_weights(trainer.model, {n: tensors[f"model.{n}"] for n, _ in trainer.model.named_parameters()})
     state: dict[int, dict[str, Any]] = {}
     for name, tensor in _under(tensors, "optimizer.").items():
         index, _, field = name.partition(".")

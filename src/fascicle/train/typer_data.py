@@ -13,9 +13,9 @@ from dataclasses import dataclass
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor
 
+from fascicle.core.arrays import Bools, Floats, Ints
 from fascicle.core.document import GOLD, Document, Mention
 from fascicle.core.spans import Span
 from fascicle.errors import InputError
@@ -24,9 +24,6 @@ from fascicle.nn.span_reader import SpanBatch, span_batch
 from fascicle.recipe.typer import SpanTyperSettings
 from fascicle.text.segment import segmenter
 from fascicle.text.surfaces import Surface, SurfaceReader
-
-Ints = NDArray[np.int64]
-Bools = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -277,7 +274,7 @@ def _gathered(counts: Counter[tuple[tuple[int, ...], int]], classes: int) -> Tau
     return _taught(table, lengths, weights)
 
 
-def _taught(table: Ints, lengths: Ints, weights: NDArray[np.float64]) -> TaughtSpans:
+def _taught(table: Ints, lengths: Ints, weights: Floats) -> TaughtSpans:
     inside = np.arange(table.shape[1]) < lengths[:, None]
     used, places = np.unique(table[inside], return_inverse=True)
     words = np.zeros_like(table)

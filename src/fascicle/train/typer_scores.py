@@ -7,8 +7,8 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from fascicle.core.arrays import Floats
 from fascicle.core.document import GOLD, Document
 from fascicle.core.spans import Fragments
 from fascicle.evaluate.inputs import layers
@@ -42,7 +42,7 @@ class GivenMention:
     document: str
     spans: Fragments
     gold: str
-    probabilities: NDArray[np.float64] = field(repr=False)
+    probabilities: Floats = field(repr=False)
     said: tuple[str, ...]
 
 

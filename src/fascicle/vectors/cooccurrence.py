@@ -7,13 +7,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from fascicle.core.arrays import Floats, Ints
 from fascicle.core.wording import counted
 from fascicle.errors import InputError
 
-Ints = NDArray[np.int64]
-Doubles = NDArray[np.float64]
+Doubles = Floats
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -20,11 +20,12 @@ from typing import Any, BinaryIO, Final, cast
 import msgspec
 import numpy as np
 
+from fascicle.core.arrays import Floats32
 from fascicle.core.wording import counted
 from fascicle.errors import FormatError, InputError, OutputError
 from fascicle.formats.atomic import atomic_folder, output
 from fascicle.formats.source import GZIP
-from fascicle.vectors.table import Floats, StaticVectors, VectorReport
+from fascicle.vectors.table import StaticVectors, VectorReport
 
 CACHE_SUFFIX: Final = ".mapped"
 _MATRIX, _WORDS, _FACTS = "matrix.npy", "words.json", "facts.json"
@@ -157,7 +158,7 @@ def _lines(path: Path) -> Iterator[tuple[int, bytes]]:
             raise FormatError(f"{path} is a damaged gzip file ({error}); copy it again") from None
 
 
-def _row(parts: list[bytes], dimension: int, place: str) -> tuple[bytes, Floats]:
+def _row(parts: list[bytes], dimension: int, place: str) -> tuple[bytes, Floats32]:
     """The word and the numbers of a row."""
     if dimension < 1:
         raise FormatError(

@@ -13,14 +13,14 @@ from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from fascicle.vectors.cooccurrence import Cooccurrence, Ints
-from fascicle.vectors.table import Floats, StaticVectors, VectorReport
+from fascicle.core.arrays import Floats, Floats32, Ints
+from fascicle.vectors.cooccurrence import Cooccurrence
+from fascicle.vectors.table import StaticVectors, VectorReport
 
 _RARE: Final = 100  # words whose mean stands for unknown ones, as in the authors' program
 UNKNOWN: Final = "<unk>"
-Weights = NDArray[np.float32] | NDArray[np.float64]
+Weights = Floats32 | Floats
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,9 +76,9 @@ class Cells(NamedTuple):
     weights: Weights
 
 
-def weight_of(values: NDArray[np.float64], settings: GloveSettings) -> NDArray[np.float64]:
+def weight_of(values: Floats, settings: GloveSettings) -> Floats:
     """``f`` of Eq. 9."""
-    found: NDArray[np.float64] = np.minimum(1.0, values / settings.x_max) ** settings.alpha
+    found: Floats = np.minimum(1.0, values / settings.x_max) ** settings.alpha
     return found
 
 
@@ -161,7 +161,7 @@ def _step(side: Side, sums: Side, at: Ints, *, slope: Side, rate: float) -> None
 
 
 def _finished(table: Cooccurrence, sides: list[Side]) -> StaticVectors:
-    matrix: Floats = (sides[0].vectors + sides[1].vectors).astype(np.float32)
+    matrix: Floats32 = (sides[0].vectors + sides[1].vectors).astype(np.float32)
     words = table.words
     if UNKNOWN not in words:
         matrix = np.concatenate([matrix, matrix[-_RARE:].mean(axis=0, keepdims=True)])

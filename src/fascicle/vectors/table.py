@@ -8,13 +8,10 @@ from functools import cached_property
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
+from fascicle.core.arrays import Floats32, Ints
 from fascicle.core.wording import counted
 from fascicle.errors import InputError
-
-Floats = NDArray[np.float32]
-Ints = NDArray[np.int64]
 
 UNKNOWN_WORDS: Final = ("<unk>", "<UNK>", "[UNK]", "UNK", "unk")  # as tools write the row of unknown words
 
@@ -44,12 +41,12 @@ class VectorReport:
         found = []
         if self.duplicates:
             found.append(
-                f"{counted(self.duplicates, 'row')} of vectors have a word that was there before and are left out "
+                f"left out: {counted(self.duplicates, 'row')} of vectors with a word that was there before "
                 f"(the first in line {self.first_duplicate:,})"
             )
         if self.not_utf8:
             found.append(
-                f"{counted(self.not_utf8, 'row')} of vectors have a word that is no UTF-8 and are left out "
+                f"left out: {counted(self.not_utf8, 'row')} of vectors with a word that is no UTF-8 "
                 f"(the first in line {self.first_not_utf8:,})"
             )
         if self.announced:
@@ -72,7 +69,7 @@ class StaticVectors:
     """
 
     words: Sequence[str]
-    matrix: Floats
+    matrix: Floats32
     report: VectorReport = field(default_factory=lambda: VectorReport(rows=0))
 
     def __post_init__(self) -> None:
@@ -103,7 +100,7 @@ class StaticVectors:
         return next((word for word in UNKNOWN_WORDS if word in self.index), "")
 
     @cached_property
-    def unknown(self) -> Floats:
+    def unknown(self) -> Floats32:
         """What stands for a word without a row, ``[d]``: the row of ``unknown_word``, else the mean of all rows."""
         if self.unknown_word:
             return np.array(self.matrix[self.index[self.unknown_word]], dtype=np.float32)
@@ -114,7 +111,7 @@ class StaticVectors:
         index = self.index
         return np.fromiter((index.get(word, -1) for word in words), dtype=np.int64)
 
-    def vectors(self, words: Iterable[str]) -> Floats:
+    def vectors(self, words: Iterable[str]) -> Floats32:
         """The vector of each word, ``[m, d]``; that of unknown words where it has none."""
         rows = self.rows(words)
         found = np.array(self.matrix[np.maximum(rows, 0)], dtype=np.float32)

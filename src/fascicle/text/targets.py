@@ -8,14 +8,11 @@ from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
+from fascicle.core.arrays import Bools, Ints
 from fascicle.core.document import Mention
 from fascicle.core.spans import Span
-from fascicle.core.tags import SCHEMES
-from fascicle.errors import ModelError
-from fascicle.recipe.heads import BinderSettings, HeadSettings, SpanHeadSettings, TaggerSettings
-from fascicle.text.pieces import Ints, Pieces
+from fascicle.text.pieces import Pieces
 from fascicle.text.placing import in_units, keepers, segments
 from fascicle.text.windows import Window, answers_for, last_pieces
 
@@ -46,6 +43,8 @@ class Limits:
         pieces: most pieces of a mention, which must then lie in one window; ``None`` for any length.
         pairs: each pair of a range and a type is scored for itself, in every window that holds the range: a range may
             have several types, and all that is gold is taught, also what cannot be returned.
+        across_types: types do not compete: ``nested`` is about the mentions of one type, while those of different types
+            may lie inside, across and exactly over each other.
     """
 
     nested: bool = False
@@ -54,21 +53,12 @@ class Limits:
     continues: bool = False
     pieces: int | None = None
     pairs: bool = False
+    across_types: bool = False
 
-
-def limits_of(head: HeadSettings) -> Limits:
-    """What a head of a family of this release can represent.
-
-    Raises:
-        ModelError: the settings of another kind of head.
-    """
-    if isinstance(head, TaggerSettings):
-        return Limits(separates=SCHEMES[head.scheme].width > 1, continues=True)
-    if isinstance(head, SpanHeadSettings):
-        return Limits(nested=head.decoding == "nested", width=head.width)
-    if isinstance(head, BinderSettings):
-        return Limits(nested=head.decoding == "nested", pieces=head.width, pairs=True)
-    raise ModelError(f"what the family {head.family!r} can represent is not known in this release")
+    @property
+    def of_spans(self) -> bool:
+        """Whether spans are scored, each in the window that answers for it, and not units."""
+        return self.width is not None or self.pieces is not None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,8 +66,8 @@ class Aligned:
     """Gold mentions of one document in units.
 
     Attributes:
-        spans: ``(start, end, type index)`` of what is taught, ``[m, 3]``, in order; no range twice, or where the
-            head scores pairs, no pair of range and type twice.
+        spans: ``(start, end, type index)`` of what is taught, ``[m, 3]``, in order; no range twice, or where a range
+            may have several types, no pair of range and type twice.
         lost: mentions that cannot be predicted exactly, by reason (keys of ``REASONS``).
     """
 
@@ -90,9 +80,9 @@ def align(
 ) -> Aligned:
     """Maps mentions onto units.
 
-    Of two that overlap a flat tagger is taught the longer one. A flat span head is taught both, since the shorter one
-    is a mention and no example of what is none, but it can return only one of them. A head that scores pairs is taught
-    what it cannot return for the same reason.
+    Of two that overlap (and have one type, where types do not compete) a flat tagger is taught the longer one. A flat
+    span head is taught both, since the shorter one is a mention and no example of what is none, but it can return only
+    one of them. A head that scores pairs is taught what it cannot return for the same reason.
 
     Args:
         mentions: gold of the document.
@@ -107,8 +97,8 @@ def align(
     index = {name: i for i, name in enumerate(types)}
     lost: Counter[str] = Counter()
     segment_of = segments(windows, len(pieces.units))
-    reach = _Reach(pieces, windows, limits)
-    chosen = _Chosen(len(pieces.units), limits)
+    reach = Reach(pieces, windows, limits)
+    chosen = _Chosen(len(pieces.units), len(types), limits)
     for mention in sorted(mentions, key=lambda m: (m.start - m.end, m.start, m.type)):
         if mention.type not in index:
             raise ValueError(f"a mention has the type {mention.type!r}, not among the types {', '.join(types)}")
@@ -116,7 +106,7 @@ def align(
         if span is not None:
             row, outside = (*span, index[mention.type]), reach.outside(span)
             refused = chosen.refuses(row) or outside
-            if not refused or (reach.of_spans and chosen.may_teach(row, outside)):
+            if not refused or (limits.of_spans and chosen.may_teach(row, outside)):
                 chosen.add(row, exact=not (refused or reason), taken=not outside)
             reason = refused or reason
         if reason:
@@ -153,7 +143,7 @@ def unknown_units(ranges: Sequence[Span], pieces: Pieces, *, limits: Limits) -> 
     return found
 
 
-def covered(ranges: Ints, units: int) -> NDArray[np.bool_]:
+def covered(ranges: Ints, units: int) -> Bools:
     """Which units lie in at least one range.
 
     Args:
@@ -166,31 +156,30 @@ def covered(ranges: Ints, units: int) -> NDArray[np.bool_]:
     steps = np.zeros(units + 1, dtype=np.int64)
     np.add.at(steps, ranges[:, 0], 1)
     np.add.at(steps, ranges[:, 1], -1)
-    inside: NDArray[np.bool_] = np.cumsum(steps[:-1]) > 0
+    inside: Bools = np.cumsum(steps[:-1]) > 0
     return inside
 
 
 class _Chosen:
     """The spans chosen so far, longest first."""
 
-    def __init__(self, units: int, limits: Limits) -> None:
+    def __init__(self, units: int, types: int, limits: Limits) -> None:
         self.rows: list[tuple[int, int, int, bool]] = []
-        self._nested = limits.nested
-        self._pairs = limits.pairs
+        self._limits = limits
         self._known: set[tuple[int, ...]] = set()
-        self._taken = np.zeros(units, dtype=bool)
+        self._taken = np.zeros((types if limits.across_types else 1, units), dtype=bool)
 
     def refuses(self, row: tuple[int, int, int]) -> str:
         """Why a span cannot be added beside the others; empty if it can."""
-        if not self._nested:
-            return "overlapped" if self._taken[slice(*row[:2])].any() else ""
+        if not self._limits.nested:
+            return "overlapped" if self._under(row).any() else ""
         return "same-span" if self._key(row) in self._known else ""
 
     def may_teach(self, row: tuple[int, int, int], outside: str) -> bool:
         """Whether a span that cannot be returned can be taught beside the others, where it is not outside."""
         if self._key(row) in self._known:
             return False
-        return self._pairs or (not self._nested and not outside)
+        return self._limits.pairs or (not self._limits.nested and not outside)
 
     def add(self, row: tuple[int, int, int], *, exact: bool, taken: bool) -> None:
         """Adds start, end and type.
@@ -202,17 +191,28 @@ class _Chosen:
         """
         self.rows.append((*row, exact))
         self._known.add(self._key(row))
-        self._taken[slice(*row[:2])] |= taken
+        self._under(row)[:] |= taken
 
     def _key(self, row: tuple[int, int, int]) -> tuple[int, ...]:
-        return row if self._pairs else row[:2]
+        return row if self._limits.pairs or self._limits.across_types else row[:2]
+
+    def _under(self, row: tuple[int, int, int]) -> Bools:
+        """Which units of a span are taken by what competes with it; a view."""
+        start, end, kind = row
+        return self._taken[kind if self._limits.across_types else 0, start:end]
 
 
-class _Reach:
+class Reach:
     """Which spans the window that holds their middle scores."""
 
     def __init__(self, pieces: Pieces, windows: Sequence[Window], limits: Limits) -> None:
-        self.of_spans = limits.width is not None or limits.pieces is not None
+        """Prepares for one document.
+
+        Args:
+            pieces: the document as the network sees it.
+            windows: of the document.
+            limits: of the head.
+        """
         self._limits = limits
         self._windows = windows
         self._window_of = keepers(windows, len(pieces.units))
@@ -220,7 +220,7 @@ class _Reach:
 
     def outside(self, span: tuple[int, int]) -> str:
         """Why a span is not scored; empty if it is, or if units are scored and not spans."""
-        if not self.of_spans:
+        if not self._limits.of_spans:
             return ""
         start, end = span
         pieces = int(self._last[end - 1] - self._first[start]) + 1
@@ -231,12 +231,13 @@ class _Reach:
         return "" if answers_for(middle, start, end) else "crosses-window"
 
 
-def _touching(spans: Ints, segment_of: Ints) -> NDArray[np.bool_]:
+def _touching(spans: Ints, segment_of: Ints) -> Bools:
     """Which spans touch a neighbour of their type in their segment: read back, they are one."""
-    before, after = spans[:-1], spans[1:]
+    order = np.lexsort((spans[:, 0], spans[:, 2]))
+    before, after = spans[order[:-1]], spans[order[1:]]
     joint = (before[:, 1] == after[:, 0]) & (before[:, 2] == after[:, 2])
     joint &= segment_of[before[:, 1] - 1] == segment_of[after[:, 0]]
     merged = np.zeros(len(spans), dtype=bool)
-    merged[:-1] |= joint
-    merged[1:] |= joint
+    merged[order[:-1]] |= joint
+    merged[order[1:]] |= joint
     return merged

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from fascicle.core.document import Mention
 from fascicle.core.tags import SCHEMES
 from fascicle.decode.runs import tag_runs
-from fascicle.models.targets import REASONS, Aligned, Limits, align
 from fascicle.text.pieces import Pieces
+from fascicle.text.targets import REASONS, Aligned, Limits, align
 from fascicle.text.windows import windows_of
 
 TYPES = ("Chemical", "Disease")
@@ -98,6 +98,25 @@ def test_a_flat_span_head_is_taught_what_it_cannot_return_beside_the_longer_ment
     assert found.lost == {"overlapped": 2, "too-wide": 1}
 
 
+def aligned(mentions: list[Mention], layout: dict[str, Any], limits: Limits) -> Aligned:
+    pieces = read(**layout)
+    windows = windows_of(pieces, document=0, unit="sentence", capacity=4, overlap=1)
+    return align(mentions, pieces, windows, types=TYPES, limits=limits)
+
+
+def test_a_range_may_have_two_types_where_types_do_not_compete() -> None:
+    mentions = [disease((0, 11)), Mention(((0, 11),), "Chemical"), Mention(((5, 16),), "Chemical"), disease((5, 11))]
+    found = aligned(mentions, TEXT, Limits(across_types=True))
+    assert found.spans.tolist() == [[0, 2, 0], [0, 2, 1]]
+    assert found.lost == {"overlapped": 2}
+
+
+def test_a_mention_of_another_type_between_two_does_not_keep_them_apart() -> None:
+    mentions = [disease((0, 4)), Mention(((0, 11),), "Chemical"), disease((5, 11))]
+    assert aligned(mentions, TEXT, Limits(across_types=True, separates=False)).lost == {"touching": 2}
+    assert aligned(mentions, TEXT, Limits(across_types=True)).lost == {}
+
+
 @pytest.mark.parametrize("reason", EXAMPLES)
 def test_each_reason_is_counted(reason: str) -> None:
     mentions, spans = EXAMPLES[reason]
@@ -173,3 +192,35 @@ def test_decoding_the_tags_gives_the_representable_gold_back(
     assert found.lost.total() <= len(mentions)
     assert len(mentions) - found.lost.total() <= len(exact)
     assert set(found.lost) <= set(REASONS)
+
+
+@given(example=gold(), separates=st.booleans(), width=st.sampled_from([None, 2]), nested=st.booleans())
+def test_types_that_do_not_compete_are_taught_as_if_each_were_alone(
+    example: tuple[list[Mention], dict[str, Any]], separates: bool, width: int | None, nested: bool
+) -> None:
+    mentions, layout = example
+    limits = {"separates": separates, "width": width, "nested": nested}
+    found = aligned(mentions, layout, Limits(across_types=True, **limits))
+    alone = [aligned([m for m in mentions if m.type == kind], layout, Limits(**limits)) for kind in TYPES]
+    assert found.spans.tolist() == sorted(row for one in alone for row in one.spans.tolist())
+    assert found.lost == alone[0].lost + alone[1].lost
+
+
+@given(example=gold())
+def test_of_types_that_do_not_compete_nothing_else_can_be_taught(example: tuple[list[Mention], dict[str, Any]]) -> None:
+    """By brute force: what is taught is flat within its type, and every other span of the gold would break that."""
+    mentions, layout = example
+    taught = [tuple(row) for row in aligned(mentions, layout, Limits(across_types=True)).spans.tolist()]
+    every = {
+        tuple(aligned([m], layout, Limits()).spans[0].tolist())
+        for m in mentions
+        if len(aligned([m], layout, Limits()).spans)
+    }
+
+    def clash(one: tuple[int, ...], other: tuple[int, ...]) -> bool:
+        return one[2] == other[2] and one[0] < other[1] and other[0] < one[1]
+
+    assert set(taught) <= every
+    assert len(set(taught)) == len(taught)
+    assert not any(clash(one, other) for one in taught for other in taught if one != other)
+    assert all(any(clash(one, other) for other in taught) for one in every)
