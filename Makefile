@@ -1,4 +1,4 @@
-# make demo | test | check | bench | install | clean
+# make demo | test | check | docs | bench | install | clean
 PYTHON ?= python3
 VENV ?= .venv
 PYTEST_ARGS ?= -n logical --maxprocesses 8
@@ -8,7 +8,7 @@ BIN := $(VENV)/bin
 SOURCES := $(shell find src -type f -not -name '*.pyc')
 DEMO_TEXTS := examples/abstracts
 
-.PHONY: demo test check bench install clean
+.PHONY: demo test check docs bench install clean
 
 demo: $(VENV)/.base
 	@echo "Annotating $(DEMO_TEXTS) with the model that is in the package:"
@@ -24,6 +24,10 @@ check: $(VENV)/.dev
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/python -m pytest -q -m "not slow" $(PYTEST_ARGS) $(TESTS)
+
+docs: $(VENV)/.dev
+	$(BIN)/python -m sphinx --fail-on-warning --keep-going --builder html docs build/docs
+	@echo "The documentation is in build/docs/index.html."
 
 bench: $(VENV)/.dev
 	$(BIN)/python benchmarks/results_packs.py unpack

@@ -18,6 +18,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+import binder_leads
 import binder_tables
 import bundling_study_tables
 import bundling_tables
@@ -195,6 +196,21 @@ def goals() -> str:
     return markdown(["what", "goal", "measured"], rows)
 
 
+def fast() -> str:
+    """How fast the shipped model is: the rows of the goals about time and memory."""
+    rows = [[what, measure()] for what, _, measure in GOALS if what.startswith(FAST)]
+    return markdown(["what", "measured"], rows)
+
+
+FAST = (
+    "throughput",
+    "sentences a second",
+    "`fascicle annotate --text`",
+    "peak memory, 20,000",
+    "peak memory, a document of 400,000",
+)
+
+
 def _f1(recipe: str, seeds: int) -> Callable[[], str]:
     def measure() -> str:
         found = [v for s in range(1, seeds + 1) if (v := result(f"first/{recipe}-s{s}"))]
@@ -328,6 +344,7 @@ TABLES: Mapping[str, Callable[[], str]] = {
     "tried": tried,
     "shipped": shipped,
     "goals": goals,
+    "fast": fast,
     "calibration": calibration,
     "environment": environment,
     "span-speed": span_speed,
@@ -366,6 +383,7 @@ TABLES: Mapping[str, Callable[[], str]] = {
     "doctor-speed": lambda: evaluate_tables.seconds(RESULTS, evaluate_tables.DOCTOR),
     "binder-supervised": lambda: binder_tables.supervised(_grid("binder")),
     "binder-beside": lambda: binder_tables.beside(_grid("binder"), _grid("span-heads")),
+    "binder-leads": lambda: binder_leads.leads(RESULTS),
     "binder-distant": lambda: binder_tables.distant(_grid("distant")),
     "binder-rules": lambda: binder_tables.rules(RESULTS),
     "binder-table4": _binder(4),

@@ -32,7 +32,7 @@ from fascicle.text.targets import align
 from fascicle.text.windows import windows_of
 
 ROOT = Path(__file__).resolve().parents[1]
-OTHERS = {"span-typer"}  # no head on an encoder; tests/test_span_typer_page.py reads its page
+OTHERS = {"index", "span-typer"}  # the overview; and no head on an encoder (tests/test_span_typer_page.py)
 PAGES = {
     path.stem: path.read_text(encoding="utf-8")
     for path in (ROOT / "docs" / "families").glob("*.md")

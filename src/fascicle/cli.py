@@ -7,8 +7,10 @@ Each command parses, calls one function of the package, and prints; it lives in 
     1    an error inside Fascicle
     2    bad input or usage; one sentence on standard error says what to do
     3    finished, but some inputs failed, or (with --strict) something was lost
+    129  ended by SIGHUP
     130  interrupted
     141  the reader of standard output went away, as after ``| head``
+    143  ended by SIGTERM
 """
 
 from __future__ import annotations
@@ -41,6 +43,7 @@ from fascicle.commands import (
 )
 from fascicle.commands.console import say
 from fascicle.commands.parsing import Parser, add_command, commands_of, parse
+from fascicle.commands.process import EndedError, ended_cleanly, open_streams
 from fascicle.errors import FascicleError
 
 COMMANDS: Final[Mapping[str, ModuleType]] = MappingProxyType(
@@ -73,14 +76,16 @@ def main(argv: Sequence[str] | None = None) -> int:
         The exit code.
     """
     given = list(sys.argv[1:] if argv is None else argv)
-    try:
-        code = _run(given)
-        sys.stdout.flush()  # a full disk or a closed pipe shows here, and not after the exit code is decided
-        return code
-    except BaseException as error:
-        if "--debug" in given and not isinstance(error, SystemExit | BrokenPipeError):
-            traceback.print_exc()
-        return _code_of(error)
+    with open_streams():
+        try:
+            with ended_cleanly():
+                code = _run(given)
+                sys.stdout.flush()  # a full disk or a closed pipe shows here, and not after the exit code is decided
+            return code
+        except BaseException as error:
+            if "--debug" in given and not isinstance(error, SystemExit | BrokenPipeError):
+                traceback.print_exc()
+            return _code_of(error)
 
 
 def build_parser() -> Parser:
@@ -114,6 +119,10 @@ def _code_of(error: BaseException) -> int:
         case KeyboardInterrupt():
             say("interrupted")
             return 130
+        case EndedError():
+            with contextlib.suppress(OSError):  # after a hangup there may be no terminal
+                say(f"ended by {error}; no unfinished file is left")
+            return error.exit_code
         case BrokenPipeError():
             _drop_stdout()
             return 141

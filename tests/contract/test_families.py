@@ -183,6 +183,17 @@ def test_neighbours_do_not_matter(trained: Trained) -> None:
         assert_same(patch.add, other.add)
 
 
+def test_long_documents_are_answered_part_by_part(trained: Trained) -> None:
+    text = " ".join(d.text for d in trained.gold * 4) + " caffe" + "s" * 70 + " " + "aspirin " * 90 + "pain."
+    document = Document(id="d", text=text)
+    scorer = TorchScorer(model=trained.model.eval())
+    parts = ModelPredictor(trained.predictor.manifest, trained.tokenizer, scorer, max_characters=100)
+    (found,), (whole,) = parts.predict([document]), trained.predictor.predict([document])
+    assert len(whole.add) > 40
+    assert_same(found.add, whole.add)
+    assert found.events == whole.events
+
+
 def test_predicting_changes_nothing(trained: Trained) -> None:
     before = {n: t.clone() for n, t in trained.model.state_dict().items()}
     texts = [d.text for d in trained.gold]

@@ -150,7 +150,7 @@ def test_the_worked_example_passes_the_contract_suite(repository: Path) -> None:
         "print(parse_recipe(tomllib.loads(sys.argv[1]), origin='page').model.head)"
     )
     assert run(repository, "-c", code, given).startswith("DotSettings(")
-    commands = [line for block in blocks("") for line in block.splitlines()]
+    commands = [line for block in blocks("sh") for line in block.splitlines()]
     (command,) = (line for line in commands if line.startswith("pytest "))
     said = run(repository, "-m", *shlex.split(command), "-p", "no:cacheprovider", "-q")
     counts = {what: int(count) for count, what in re.findall(r"(\d+) (passed|skipped|failed|error)", said)}

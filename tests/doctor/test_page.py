@@ -3,17 +3,12 @@
 from __future__ import annotations
 
 import re
-import shlex
 from pathlib import Path
 
-import pytest
-
-from fascicle.cli import build_parser
 from fascicle.doctor.checks import CHECKS
 from fascicle.formats.exclusions import HEADER, REASONS
 
 PAGE = (Path(__file__).parents[2] / "docs" / "corpus-check.md").read_text(encoding="utf-8")
-COMMANDS = [line.partition("#")[0] for line in PAGE.splitlines() if line.startswith("fascicle ")]
 
 
 def test_every_check_has_its_row() -> None:
@@ -27,12 +22,3 @@ def test_the_exclusion_list_is_described() -> None:
     section = PAGE.partition("## The exclusion list")[2].partition("## JSON")[0]
     assert set(HEADER) <= set(re.findall(r"`(\w+)`", section))
     assert all(f"`{reason}`" in section for reason in REASONS)
-
-
-@pytest.mark.parametrize("command", COMMANDS)
-def test_every_command_exists(command: str) -> None:
-    build_parser().parse_args(shlex.split(command)[1:])
-
-
-def test_there_are_commands() -> None:
-    assert len(COMMANDS) >= 5

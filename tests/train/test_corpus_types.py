@@ -102,7 +102,7 @@ def test_a_run_is_known_by_its_types(tiny_recipe: Maker) -> None:
 
 REFUSED: list[tuple[dict[str, Any], str]] = [
     ({"keep": ["A"], "drop": ["B"]}, "keep and drop exclude each other"),
-    ({}, "nothing is said of the types"),
+    ({}, "keep, drop or rename"),
     ({"keep": ["A", "A"]}, "keep names 'A' twice"),
     ({"drop": ["A"], "rename": {"A": "B"}}, "rename names 'A', whose mentions are left out"),
     ({"keep": ["A"], "rename": {"B": "C"}}, "rename names 'B', whose mentions are left out"),

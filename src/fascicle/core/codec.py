@@ -5,6 +5,8 @@ Each mention has its text beside its offsets, for people and for other programs;
 
 from __future__ import annotations
 
+import contextlib
+
 import msgspec
 
 from fascicle.core.document import GOLD, Document, Event, Link, Mention, Section
@@ -15,7 +17,7 @@ SCHEMA = 1
 
 
 # The fields of `Mention`, and the text. No check is made here: those of `Mention` itself come after.
-class _Mention(msgspec.Struct, omit_defaults=True, gc=False):
+class _Mention(msgspec.Struct, omit_defaults=True, gc=False, forbid_unknown_fields=True):
     spans: Fragments
     type: str
     text: str | None = None
@@ -25,8 +27,12 @@ class _Mention(msgspec.Struct, omit_defaults=True, gc=False):
     attributes: tuple[tuple[str, str], ...] = ()
 
 
-class _Record(msgspec.Struct, kw_only=True, omit_defaults=True):
-    """The fields of `Document`, and the version of the schema."""
+class _Version(msgspec.Struct):
+    fascicle: int
+
+
+class _Record(msgspec.Struct, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
+    """The fields of `Document`, and the version of the schema; a misspelt field must not lose its content."""
 
     id: str
     text: str
@@ -42,6 +48,7 @@ class _Record(msgspec.Struct, kw_only=True, omit_defaults=True):
 
 _ENCODER = msgspec.json.Encoder()
 _DECODER = msgspec.json.Decoder(_Record)
+_VERSION = msgspec.json.Decoder(_Version)
 
 
 def encode(document: Document) -> bytes:
@@ -77,11 +84,17 @@ def decode(line: bytes | str) -> Document:
     """
     try:
         record = _DECODER.decode(line)
-        if record.fascicle != SCHEMA:
-            raise FormatError(f"a document of schema {record.fascicle} was given; this release reads schema {SCHEMA}")
+        _check_version(record.fascicle)
         return _document(record)
     except (msgspec.MsgspecError, ValueError) as error:
+        with contextlib.suppress(msgspec.MsgspecError, ValueError):
+            _check_version(_VERSION.decode(line).fascicle)  # another version may have other fields
         raise FormatError(f"not a Fascicle document of schema {SCHEMA}: {error}") from None
+
+
+def _check_version(found: int) -> None:
+    if found != SCHEMA:
+        raise FormatError(f"a document of schema {found} was given; this release reads schema {SCHEMA}")
 
 
 def _document(record: _Record) -> Document:

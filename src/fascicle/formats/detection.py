@@ -18,6 +18,7 @@ from fascicle.errors import FormatError, InputError
 from fascicle.formats.brat_lines import ANNOTATIONS, SUFFIXES, TEXT
 from fascicle.formats.encodings import AUTO, head_text
 from fascicle.formats.foreign import binary_kind, markup_kind, package_kind
+from fascicle.formats.pipes import refuse_pipe
 from fascicle.formats.predictions import columns_of
 from fascicle.formats.source import GZIP, MAX_LINE, STDIN, Source, open_bytes, suffix
 from fascicle.formats.tables import HEADER
@@ -78,6 +79,7 @@ def detect(path: str) -> str:
         return _of_folder(Path(path))
     if archive_of(path) is not None:
         return _of_archive(path)
+    refuse_pipe(path, formats=_NAMES)
     if suffix(path) in ANNOTATIONS and Path(path).is_file():
         return "brat"
     with open_bytes(path) as stream:

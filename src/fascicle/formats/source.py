@@ -17,6 +17,7 @@ from typing import Any, BinaryIO, Final, cast
 from fascicle.errors import FormatError, InputError, UsageError
 from fascicle.formats.encodings import AUTO, BY_MARK, GUESSED, WESTERN, by_mark, is_western
 from fascicle.formats.foreign import HEAD, binary_kind
+from fascicle.formats.pipes import opened
 
 MAX_LINE: Final = 64 * 2**20  # bytes (or characters, where the encoding is not UTF-8)
 MAX_FILE: Final = 512 * 2**20  # what is read as a whole: a plain text, a JSON array
@@ -42,7 +43,7 @@ class Meter:
 class _Metered(io.RawIOBase):
     """A file that counts what is read of it."""
 
-    def __init__(self, raw: io.FileIO, meter: Meter) -> None:
+    def __init__(self, raw: io.RawIOBase, meter: Meter) -> None:
         self._raw, self._meter = raw, meter
 
     def readable(self) -> bool:
@@ -158,9 +159,8 @@ def open_bytes(path: str, *, meter: Meter | None = None) -> Iterator[BinaryIO]:
 
 
 def _opened(path: str, meter: Meter | None) -> BinaryIO:
-    if meter is None:
-        return Path(path).open("rb")
-    return cast(BinaryIO, _Metered(Path(path).open("rb", buffering=0), meter))
+    stream = opened(Path(path))
+    return stream if meter is None else cast(BinaryIO, _Metered(cast(io.BufferedReader, stream).detach(), meter))
 
 
 def lines(source: Source) -> Iterator[tuple[int, str]]:

@@ -28,11 +28,11 @@ class MembersSettings(Settings, frozen=True, kw_only=True):
     """The systems whose mistakes the filter learns.
 
     Attributes:
-        dev: what they predicted on dev: run folders (every epoch is there), or prediction files.
-        train: cross-fitted predictions, files over documents of train by models that did not learn from these; wrong
-            ones become negatives too.
-        epochs: of run folders, which epochs give negatives: ``"all"``, the ``"best"``, or the ``"last"`` ones.
-        last: how many these are.
+        dev: their predictions on dev: run folders (with every epoch), or prediction files.
+        train: cross-fitted predictions: files over documents of train, by models that did not learn from these. Wrong
+            predictions become negatives too.
+        epochs: epochs of run folders that give negatives: ``"all"``, the ``"best"``, or the ``"last"`` ones.
+        last: number of the last epochs.
     """
 
     dev: Annotated[tuple[Name, ...], Meta(min_length=1)]
@@ -54,11 +54,11 @@ class FilterModelSettings(Settings, frozen=True, kw_only=True):
     Attributes:
         encoder: a Hugging Face name, a folder, or ``package:NAME/FOLDER`` for a folder inside an installed package.
         revision: branch, tag or commit on the hub; empty for the default.
-        pool: what the dense layer reads: the state of the first special token (``"cls"``, the encoder's own pooler,
-            where it has one), or the ``"mean"`` of all states, for encoders that were trained so.
-        dropout: on what the dense layer gives.
-        start_marker: before the mention, a new special token.
-        end_marker: behind it.
+        pool: input of the dense layer: the state of the first special token (``"cls"``, the encoder's own pooler, if it
+            has one), or the ``"mean"`` of all states, for encoders that were trained so.
+        dropout: dropout on the output of the dense layer.
+        start_marker: new special token before the mention.
+        end_marker: new special token after the mention.
     """
 
     encoder: Name
@@ -75,12 +75,12 @@ class FilterModelSettings(Settings, frozen=True, kw_only=True):
 
 
 class FilterReading(Settings, frozen=True, kw_only=True):
-    """What the filter reads around a mention. Stored with it: training and use must not differ.
+    """What the filter reads around a mention. Stored with it, because training and use must not differ.
 
     Attributes:
         unit: the ``"sentence"`` of the mention (all that it touches), or the whole ``"document"``.
         max_length: pieces, with special tokens, prompt and markers; longer text is cropped around the mention.
-        segmenter: sentences for text that comes without them.
+        segmenter: sentences for text that has none.
     """
 
     unit: Literal["sentence", "document"] = "sentence"
@@ -89,18 +89,18 @@ class FilterReading(Settings, frozen=True, kw_only=True):
 
 
 class FilterSettings(Settings, frozen=True, kw_only=True):
-    """Which examples are learnt, how they weigh, and how the answer becomes yes or no.
+    """Which examples are learnt, their weights, and the threshold of the decision.
 
     Attributes:
-        positives: at most so many correct examples for each incorrect one, drawn anew in every epoch; 0 for all.
-        correct_weight: of a correct example in the loss (the authors tried 0.77, and do without).
-        incorrect_weight: of an incorrect one (0.23).
+        positives: largest number of correct examples for each incorrect one, drawn anew in every epoch; 0 for all.
+        correct_weight: weight of a correct example in the loss (the authors tried 0.77, and use none).
+        incorrect_weight: weight of an incorrect example in the loss (0.23).
         held_out: share of the documents of train and of dev on which the epoch is chosen.
-        threshold_part: share of the documents of dev that only the threshold is chosen on.
-        select: the epoch is chosen by ``"f1"`` of the correct examples, or by ``"accuracy"`` (the authors).
-        threshold: the best ``"f1"`` of what is kept, the best recall at a ``"precision"`` of at least ``floor``, the
-            best precision at a ``"recall"`` of at least ``floor``, or ``"half"``: 0.5, and nothing is chosen.
-        floor: see there.
+        threshold_part: share of the documents of dev on which only the threshold is chosen.
+        select: the epoch is chosen by ``"f1"`` of the correct examples, or by ``"accuracy"`` (as the authors do).
+        threshold: the threshold has the best ``"f1"`` of the kept mentions, the best recall at a ``"precision"`` of at
+            least ``floor``, or the best precision at a ``"recall"`` of at least ``floor``. ``"half"``: it is 0.5.
+        floor: lowest precision or recall, see ``threshold``.
     """
 
     positives: Natural = 0
@@ -125,7 +125,12 @@ class FilterSettings(Settings, frozen=True, kw_only=True):
 
 
 class FilterRecipe(Settings, frozen=True, kw_only=True):
-    """Everything that decides what training a filter gives, apart from the data and the versions of software."""
+    """Everything that decides the result of training a filter, apart from the data and the versions of software.
+
+    Attributes:
+        name: name of the filter, which becomes the source of the mentions that it keeps.
+        seed: seed of all random choices.
+    """
 
     name: Annotated[str, Meta(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")] = "meta"
     seed: Natural = 1

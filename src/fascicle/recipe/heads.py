@@ -39,12 +39,13 @@ class Needs:
 
 
 class HeadSettings(Settings, frozen=True, kw_only=True, tag_field="family"):
-    """What all heads have: how piece states become unit states.
+    """Settings of all heads: how states of pieces become states of units.
 
     Attributes:
         level: what is labelled, or what spans are made of: each ``"word"`` or each ``"piece"``.
         pooling: how the pieces of a word become one vector; pieces need none.
-        specials: whether the special tokens around a text take part in the loss, as nothing (O, None); pieces only.
+        specials: whether the special tokens around a text take part in the loss, as "no mention" (O, None); only for
+            pieces.
         dropout: probability of dropping a component of a unit's state.
     """
 
@@ -74,10 +75,10 @@ class HeadSettings(Settings, frozen=True, kw_only=True, tag_field="family"):
 
 
 class TaggerSettings(HeadSettings, frozen=True, kw_only=True):
-    """What all taggers have.
+    """Settings of all taggers.
 
     Attributes:
-        scheme: tags of training, ``"BIO"`` or ``"IO"``.
+        scheme: scheme of the tags in training, ``"BIO"`` or ``"IO"``.
         decoding: ``"strict"``, ``"lenient"`` (an orphan I- opens a mention), or ``"viterbi"`` (best legal path).
     """
 
@@ -107,13 +108,13 @@ class CrfSettings(TaggerSettings, frozen=True, kw_only=True, tag="crf"):
 
 
 class SpanHeadSettings(HeadSettings, frozen=True, kw_only=True):
-    """What all span classifiers have.
+    """Settings of all span classifiers.
 
     Attributes:
         width: most units in a mention; 0 for the smallest width that covers 99 % of the mentions of train.
         width_embedding: size of a learnt vector for each width; 0 for none.
-        negatives: spans that are no mention, drawn anew for each window in every epoch; 0 for all of them.
-        decoding: ``"nested"`` (every span stands for itself), or without overlaps: ``"greedy"`` (the most probable span
+        negatives: number of spans that are no mention, drawn anew for each window in every epoch; 0 for all of them.
+        decoding: ``"nested"`` (every span is decided alone), or without overlaps: ``"greedy"`` (the most probable span
             first) or ``"optimal"`` (the set with the largest sum of probabilities).
     """
 
@@ -134,7 +135,7 @@ class SpanSettings(SpanHeadSettings, frozen=True, kw_only=True, tag="span"):
     SpanPred is *comparing-and-combining* §4.3, SpanNER *bundling-learning* §3.1.3.
 
     Attributes:
-        representation: what the vector holds: ``"boundary"`` (first and last unit), ``"pooling"`` (maximum over the
+        representation: content of the vector: ``"boundary"`` (first and last unit), ``"pooling"`` (maximum over the
             units, and the whole text), ``"hybrid"`` (all of these); each with the width embedding, if there is one.
     """
 
@@ -152,9 +153,9 @@ class BiaffineSettings(SpanHeadSettings, frozen=True, kw_only=True, tag="biaffin
 
 
 class BinderSettings(HeadSettings, frozen=True, kw_only=True, tag="binder"):
-    """Spans are compared with vectors of the types, made by an encoder of their descriptions (*binder*).
+    """Spans are compared with vectors of the types, which an encoder makes from their descriptions (*binder*).
 
-    A unit begins with the state of its first piece and ends with that of its last, so there is nothing to pool.
+    A unit begins with the state of its first piece and ends with that of its last, so no pooling is needed.
 
     Attributes:
         dropout: probability of dropping a component of a projected vector, before it is brought to norm 1.
@@ -163,27 +164,27 @@ class BinderSettings(HeadSettings, frozen=True, kw_only=True, tag="binder"):
         width: most pieces in a mention at inference; training knows no limit.
         shared: one linear layer for starts, ends and both ends of a span, and one for the types (Table 4).
         positions: learn starts and ends beside spans (Table 4: *no position-based objectives* is ``false``).
-        inference: ``"span"``: the score of the span decides; ``"joint"``: those of its start and end must reach their
-            thresholds too (Algorithm 1).
-        thresholds: what a score must exceed: ``"dynamic"``, that of the whole text; ``"global"``, one learnt number per
-            type; ``"dev"``, one number that is fitted on dev (Table 6).
-        decoding: ``"nested"`` (every span stands for itself), or ``"greedy"``: without overlaps, the highest score
-            first (Algorithm 1).
-        merge: whose score a span has that several windows of a long text hold: that of the window which keeps its
-            ``"middle"``, or the ``"maximum"`` over those that propose it, as in the authors' program.
-        types: TOML file that describes the types, see ``recipe/types.py``; paths as those of corpora.
-        type_view: what stands for a type (Table 5): of that file its ``"description"``, its ``"keyword"``, or its
-            examples (``"instances"``: one drawn for each batch, the mean of the first three at inference); without a
-            file its ``"name"`` as text, or a learnt vector (``"atomic"``).
-        type_encoder: ``"shared"``: the encoder of the text reads the types too; ``"own"``: a second one does, which
-            starts from the same checkpoint.
+        inference: ``"span"``: the score of the span decides; ``"joint"``: the scores of its start and end must also
+            reach their thresholds (Algorithm 1).
+        thresholds: threshold of a score: ``"dynamic"``, the score of the whole text; ``"global"``, one learnt number
+            per type; ``"dev"``, one number that is fitted on dev (Table 6).
+        decoding: ``"nested"`` (every span is decided alone), or ``"greedy"``: without overlaps, the highest score first
+            (Algorithm 1).
+        merge: score of a span that lies in several windows of a long text: that of the window that keeps its
+            ``"middle"``, or the ``"maximum"`` over the windows that propose it, as in the authors' program.
+        types: TOML file that describes the types, see ``recipe/types.py``; paths are resolved like those of corpora.
+        type_view: representation of a type (Table 5). From that file: its ``"description"``, its ``"keyword"``, or its
+            examples (``"instances"``: one drawn for each batch, the mean of the first three at inference). Without a
+            file: its ``"name"`` as text, or a learnt vector (``"atomic"``).
+        type_encoder: ``"shared"``: the encoder of the text also reads the types; ``"own"``: a second encoder, which
+            starts from the same checkpoint, reads them.
         type_pool: the vector of a text about a type: the state of its first special token (``"cls"``), or the
             ``"mean"`` over all its pieces.
-        windows: what is trained on: ``"all"`` windows, or those with ``"mentions"``, as in the authors' program.
-        start_weight: of the loss of starts (alpha).
-        end_weight: of the loss of ends (gamma).
-        span_weight: of the loss of spans (lambda).
-        beta: share of mentions in each of these losses; the rest is that of the thresholds.
+        windows: windows of training: ``"all"``, or those with ``"mentions"``, as in the authors' program.
+        start_weight: weight of the loss of starts (alpha).
+        end_weight: weight of the loss of ends (gamma).
+        span_weight: weight of the loss of spans (lambda).
+        beta: share of mentions in each of these losses; the thresholds have the rest.
     """
 
     hidden: Annotated[int, Meta(ge=1, le=4096)] = 128

@@ -1,6 +1,7 @@
 """Every setting of a recipe and of a model, as frozen keyword-only structures that check themselves.
 
-The field's own names and rules stand here and nowhere else; ``recipe/reader.py`` turns a TOML file into a ``Recipe``.
+Names and rules of settings are defined only here; ``recipe/reader.py`` turns a TOML file into a ``Recipe``. The
+settings page of the documentation is made from these docstrings.
 """
 
 from __future__ import annotations
@@ -14,14 +15,14 @@ from fascicle.recipe.heads import AnyHead, SoftmaxSettings
 
 
 class CorpusTypes(Settings, frozen=True, kw_only=True):
-    """Which types of a corpus count, and what they are called: for train, dev and test alike.
+    """Which types of a corpus are used, and under which names, in train, dev and test.
 
     All labels are those of the files. A label that no gold mention of the corpus has is refused.
 
     Attributes:
         keep: labels whose mentions are gold; empty for all.
-        drop: labels whose mentions are left out; at most one of ``keep`` and ``drop``.
-        rename: label -> what its mentions are called instead, e.g. one name for several.
+        drop: labels whose mentions are left out; give at most one of ``keep`` and ``drop``.
+        rename: label -> new name of its mentions. Several labels may get one name.
     """
 
     keep: tuple[Name, ...] = ()
@@ -29,11 +30,11 @@ class CorpusTypes(Settings, frozen=True, kw_only=True):
     rename: dict[Name, Name] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        """Refuses lists that exclude each other, labels that stand there twice, and names for what is left out."""
+        """Refuses lists that exclude each other, labels given twice, and names for labels left out."""
         if self.keep and self.drop:
             raise ValueError("keep and drop exclude each other: name the labels to keep, or those to leave out")
         if not (self.keep or self.drop or self.rename):
-            raise ValueError("nothing is said of the types: give keep, drop or rename, or leave the table out")
+            raise ValueError("[corpus.types] is empty: set keep, drop or rename, or remove the table")
         for key, labels in (("keep", self.keep), ("drop", self.drop)):
             twice = sorted({label for label in labels if labels.count(label) > 1})
             if twice:
@@ -51,21 +52,21 @@ class CorpusSettings(Settings, frozen=True, kw_only=True):
     """Where the documents are and how to read them.
 
     Attributes:
-        train: file or folder of training documents; ``$NAME`` stands for an environment variable.
-        dev: development documents: every choice is made on them.
-        test: test documents, scored once at the end; empty for none.
+        train: file or folder of training documents; ``$NAME`` is an environment variable.
+        dev: file or folder of development documents, on which every choice is made.
+        test: file or folder of test documents, scored once at the end; empty for none.
         format: name of a format, or ``"auto"``.
         documents: what a document of a column file is: ``"sentence"``, ``"docstart"``, ``"file"`` (all sentences in one
             document, so that neighbours can be packed) or ``"auto"``.
-        where: ``field=value``, to keep only the records of a JSON Lines file with that value; ``{part}`` in it stands
-            for ``train``, ``dev`` or ``test``; empty for all.
-        columns: of a column file, token first, then tags, from 0: ``"0,3"``, ``"0,1,2"`` (layers), ``"0,all"``; empty
-            for the first and the last.
-        shape: of JSON records, a name of ``formats/shapes.py`` or ``"auto"``.
+        where: ``field=value`` keeps only the records of a JSON Lines file with that value; ``{part}`` in it becomes
+            ``train``, ``dev`` or ``test``; empty for all.
+        columns: columns of a column file, from 0, the token first, then the tags: ``"0,3"``, ``"0,1,2"`` (layers),
+            ``"0,all"``; empty for the first and the last.
+        shape: shape of JSON records, a name of ``formats/shapes.py`` or ``"auto"``.
         fields: changes to that shape, each ``"NAME=VALUE"``.
-        encoding: of the files.
-        exclude: exclusion list of ``fascicle corpus check``: documents of train that are copies of others are left out.
-        types: which of its types count, and under which names; without it all, as they are.
+        encoding: encoding of the files.
+        exclude: exclusion list of ``fascicle corpus check``. Training leaves out the documents of train that it names.
+        types: which types are used, and under which names; without this table all, with their own names.
     """
 
     train: Name
@@ -90,21 +91,20 @@ class CorpusSettings(Settings, frozen=True, kw_only=True):
 
 
 class DistantSettings(Settings, frozen=True, kw_only=True):
-    """Weak labels: the matches of a dictionary in place of the human labels of train and dev (*binder* §3).
+    """Weak labels: matches of a dictionary replace the human labels of train and dev (*binder* §3).
 
-    Both files are tables with one name in a row and columns separated by TAB; gzip is unpacked.
+    Both files are tables with one name in a row and columns separated by TAB. They may be packed with gzip.
 
     Attributes:
-        core: names with their types; ``$NAME`` stands for an environment variable.
-        full: phrases that are known, but not of which type, alone in their rows: where one is found, nothing is taught;
-            empty for none.
-        rule: what of a text matches, see ``knowledge/rules.py``: ``"three-casings"`` (each name as written, in capitals
-            and in lower case; stop words never match), or ``"raw"`` (as written, names with a type only).
-        name_column: of ``core``, from 0.
-        type_column: of ``core``, from 0; not read where ``type`` says it.
-        type: of all names, where no column of ``core`` says it.
+        core: file of names with their types; ``$NAME`` is an environment variable.
+        full: file of phrases of unknown type, one in a row. Training uses nothing where one is found; empty for none.
+        rule: what matches, see ``knowledge/rules.py``: ``"three-casings"`` (each name as written, in capitals and in
+            lower case; stop words never match), or ``"raw"`` (as written, names with a type only).
+        name_column: column of the names in ``core``, from 0.
+        type_column: column of the types in ``core``, from 0; not read if ``type`` is set.
+        type: type of all names, if ``core`` has no column of types.
         header: whether the first row of ``core`` names its columns.
-        encoding: of both files.
+        encoding: encoding of both files.
     """
 
     core: Name
@@ -117,7 +117,7 @@ class DistantSettings(Settings, frozen=True, kw_only=True):
     encoding: Name = "utf-8"
 
     def __post_init__(self) -> None:
-        """Refuses phrases that the rule does not take, and columns that cannot be."""
+        """Refuses phrases that the rule does not use, and impossible columns."""
         if self.full and self.rule == "raw":
             raise ValueError(f'full = "{self.full}" needs rule = "three-casings": "raw" takes names with a type only')
         if self.type and self.type_column:
@@ -127,17 +127,17 @@ class DistantSettings(Settings, frozen=True, kw_only=True):
 
 
 class ReadingSettings(Settings, frozen=True, kw_only=True):
-    """What the network reads at a time. Stored with the model: training and inference must not differ.
+    """What the network reads at a time. Stored with the model, because training and inference must not differ.
 
     Attributes:
         unit: ``"sentence"``, or ``"packed"``: consecutive sentences of a document that fit into one window.
         max_length: pieces in a window, special tokens included.
-        overlap: pieces that neighbouring windows of one long text share; each unit is scored in the window where it
-            stands farther from the edge.
-        segmenter: sentences and words for text that comes without them.
+        overlap: pieces that neighbouring windows of one long text share. Each unit is scored in the window in which it
+            is farther from the edge.
+        segmenter: sentences and words for text that has none.
         context_characters: characters of the same document that are read on each side of a sentence, only to inform the
-            sentence itself (*comparing-and-combining* §3: 100); fewer where ``max_length`` is reached.
-        context_sentences: the same in sentences on each side; at most one of the two.
+            sentence itself (*comparing-and-combining* §3: 100); fewer at ``max_length``.
+        context_sentences: the same in sentences on each side; give at most one of the two.
     """
 
     unit: Literal["sentence", "packed"] = "sentence"
@@ -148,7 +148,7 @@ class ReadingSettings(Settings, frozen=True, kw_only=True):
     context_sentences: Natural = 0
 
     def __post_init__(self) -> None:
-        """Refuses an overlap that would leave no progress from window to window, and context that means nothing."""
+        """Refuses an overlap that leaves no progress from window to window, and context without effect."""
         self._check_context()
         if self.overlap > self.max_length // 2:
             raise ValueError(
@@ -170,7 +170,7 @@ class ReadingSettings(Settings, frozen=True, kw_only=True):
 
 
 class ModelSettings(Settings, frozen=True, kw_only=True):
-    """The encoder, and the head on it. In a recipe file the settings of the head stand beside those of the encoder.
+    """The encoder, and the head on it. In a recipe file, this table also contains the settings of the head.
 
     Attributes:
         encoder: a Hugging Face name, a folder, or ``package:NAME/FOLDER`` for a folder inside an installed package.
@@ -184,27 +184,28 @@ class ModelSettings(Settings, frozen=True, kw_only=True):
 
 
 class DecisionSettings(Settings, frozen=True, kw_only=True):
-    """What is chosen on the development part when training is over, for the chosen model.
+    """What is fitted on the development part after training, for the chosen model.
 
     Attributes:
-        tune: ``"nothing"``: how much "no mention" is favoured or disfavoured in decoding (``decision.nothing`` of
-            ``model.json``), by dev F1; ``"no"``: scores are taken as they are.
+        tune: ``"nothing"``: fit the bias of "no mention" in decoding (``decision.nothing`` of ``model.json``) by dev
+            F1; ``"no"``: use the scores unchanged.
     """
 
     tune: Literal["no", "nothing"] = "no"
 
 
 class BundleSettings(Settings, frozen=True, kw_only=True):
-    """A second head on the same encoder, trained as one with the head of the model (*bundling-learning* §3.2).
+    """A second head on the same encoder, trained together with the head of the model (*bundling-learning* §3.2).
 
-    In a recipe file the settings of the head stand beside these. Heads are called by their families.
+    In a recipe file, this table also contains the settings of the head. Heads are named after their families.
 
     Attributes:
         head: of one of the families in ``recipe/heads.py``.
-        name: of the head; empty for its family.
-        weight: of its loss; that of the model's own head is 1 less this. For a tagger bundled onto a span classifier it
-            is the alpha of the paper, 0.1 there.
-        answer: name of the head whose model becomes ``best``; empty for the model's own. Both are trained and scored.
+        name: name of the head; empty for its family.
+        weight: weight of its loss; the head of the model has 1 less this. For a tagger bundled onto a span classifier
+            it is the alpha of the paper, 0.1 there.
+        answer: name of the head whose model becomes ``best``; empty for the head of the model. Both are trained and
+            scored.
     """
 
     head: AnyHead = SoftmaxSettings()
@@ -214,7 +215,7 @@ class BundleSettings(Settings, frozen=True, kw_only=True):
 
 
 class TrainingSettings(Settings, frozen=True, kw_only=True):
-    """How the weights are found.
+    """How the weights are trained.
 
     Attributes:
         epochs: passes over the training windows.
@@ -222,26 +223,26 @@ class TrainingSettings(Settings, frozen=True, kw_only=True):
         accumulation: batches whose gradients are averaged before the weights change.
         optimizer: ``"adamw"``, ``"adafactor"`` (fixed rate, no relative step, no parameter scaling), or ``"adam"``
             (without weight decay).
-        learning_rate: of the encoder's last layer.
-        head_learning_rate: of everything that is not encoder; 0 means ``learning_rate``.
+        learning_rate: learning rate of the last layer of the encoder.
+        head_learning_rate: learning rate of everything that is not encoder; 0 means ``learning_rate``.
         layer_decay: the rate of each layer is that of the layer above times this; 1 for equal rates.
-        weight_decay: decoupled; not on biases and normalisations.
+        weight_decay: decoupled weight decay; not on biases and normalisations.
         schedule: ``"linear"`` to zero, or ``"constant"``, after the warm-up.
         warmup: share of all steps over which the rate rises from zero.
         clip: largest norm of the gradient; 0 for no limit.
-        hidden_pieces: share of pieces replaced by the mask token, drawn anew in every epoch, so that context is learnt
-            and not only the words themselves.
-        precision: ``"fp32"``, ``"bf16"`` (autocast), or ``"auto"``: bf16 where the processor has instructions for it.
-            The run folder says which one was used.
+        hidden_pieces: share of pieces replaced by the mask token, drawn anew in every epoch, so that the model learns
+            from context and not only from the words themselves.
+        precision: ``"fp32"``, ``"bf16"`` (autocast), or ``"auto"``: bf16 if the processor has instructions for it. The
+            run folder records the choice.
         average: evaluate and keep the raw weights (``"none"``), their exponential moving average (``"ema"``), or the
             mean of the weights after the last ``average_epochs`` epochs (``"last"``).
-        average_decay: of the moving average, per step.
+        average_decay: decay of the moving average, per step.
         average_epochs: epochs in the mean.
-        validate_every_steps: score dev, and keep what ``resume`` needs, after every so many steps and after the last
-            one; 0 for the end of every epoch.
-        select: of what is scored on dev, keep what is ``"best-dev"`` by micro F1, or the ``"last"``.
-        patience_epochs: stop after so many epochs without a better dev F1; 0 for never.
-        patience_validations: stop after dev was scored so many times without a better F1; 0 for never.
+        validate_every_steps: score dev, and write the checkpoint that ``--resume`` needs, after this many steps and
+            after the last one; 0 for the end of every epoch.
+        select: the checkpoint to keep: ``"best-dev"`` by micro F1, or the ``"last"``.
+        patience_epochs: stop after this many epochs without a better dev F1; 0 for never.
+        patience_validations: stop after dev was scored this many times without a better F1; 0 for never.
     """
 
     epochs: Positive = 8
@@ -266,7 +267,7 @@ class TrainingSettings(Settings, frozen=True, kw_only=True):
     patience_validations: Natural = 0
 
     def __post_init__(self) -> None:
-        """Refuses counting ends of epochs where dev is scored elsewhere, two kinds of patience, and Adam with decay."""
+        """Refuses patience in epochs if dev is scored within them, two kinds of patience, and Adam with decay."""
         if self.patience_epochs and self.patience_validations:
             raise ValueError(
                 f"patience_epochs = {self.patience_epochs} and patience_validations = {self.patience_validations} "
@@ -287,7 +288,13 @@ class TrainingSettings(Settings, frozen=True, kw_only=True):
 
 
 class Recipe(Settings, frozen=True, kw_only=True):
-    """Everything that decides what a training run gives, apart from the data itself and the versions of software."""
+    """Everything that decides the result of a training run, apart from the data and the versions of software.
+
+    Attributes:
+        name: name of the model, which becomes the source of its mentions.
+        seed: seed of all random choices.
+        corpus: see ``CorpusSettings``, and so on for the tables below.
+    """
 
     name: Annotated[str, Meta(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")]
     seed: Natural = 1
@@ -300,7 +307,7 @@ class Recipe(Settings, frozen=True, kw_only=True):
     decision: DecisionSettings = DecisionSettings()
 
     def __post_init__(self) -> None:
-        """Refuses the name that stands for human annotation."""
+        """Refuses the name that is reserved for human annotation."""
         if self.name == "gold":
             raise ValueError('the name "gold" is that of human annotation; give the model another')
         if self.bundle is not None:
@@ -339,7 +346,7 @@ class Recipe(Settings, frozen=True, kw_only=True):
 
 
 def _check_bundle(head: AnyHead, bundle: BundleSettings) -> None:
-    """Refuses two heads of one name, an answer that no head gives, and windows left out for one of two heads."""
+    """Refuses two heads with one name, an answer without a head, and windows left out for one of two heads."""
     own, second = head.family, bundle.name or bundle.head.family
     if any(h.needs.windows != "all" for h in (head, bundle.head)):
         raise ValueError('windows = "mentions" is not allowed in a bundle, whose heads learn from the same windows')

@@ -23,7 +23,7 @@ FORMAT: Final = 1
 
 
 class TyperCorpus(CorpusSettings, frozen=True, kw_only=True):
-    """The corpus; see ``CorpusSettings``. Nothing is chosen on dev, so there need be none."""
+    """The corpus; see ``CorpusSettings``. No choice is made on dev, so it may be left out."""
 
     dev: str = ""
 
@@ -32,8 +32,8 @@ class VectorSettings(Settings, frozen=True, kw_only=True):
     """Static vectors of words.
 
     Attributes:
-        path: a GloVe or word2vec text file; ``$NAME`` stands for an environment variable.
-        dimension: that they must have; 0 for any.
+        path: a GloVe or word2vec text file; ``$NAME`` is an environment variable.
+        dimension: required dimension; 0 for any.
         cache: folder for the copy that is mapped into memory; empty for one beside the file, ``"none"`` for none.
         lowercase: look words up in lower case.
     """
@@ -50,15 +50,15 @@ class SpanTyperSettings(Settings, frozen=True, kw_only=True):
     Attributes:
         hidden: states of the LSTM in each direction.
         updates: steps of Adam, each with the gradient of all training mentions.
-        learning_rate: of Adam.
-        nothing: learn a class for spans that are no mention, so that mentions can be found by trying all spans.
-        width: with ``nothing``: most words of a span that is tried.
-        negatives: with ``nothing``: places of spans that are drawn anew for each update from all places whose words are
-            never a mention; 0 for all of them.
-        balance: with ``nothing``: "no mention", which is what nearly all spans are, weighs in the loss as much as all
-            mentions together; its logit is set right afterwards, so that probabilities are those of the plain loss.
-        decoding: with ``nothing``: ``"nested"`` (every span stands for itself) or ``"greedy"`` (without overlaps).
-        segmenter: words and sentences of text that comes without them.
+        learning_rate: learning rate of Adam.
+        nothing: learn a class for spans that are no mention, so that the model can find mentions by trying all spans.
+        width: with ``nothing``: most words in a span that is tried.
+        negatives: with ``nothing``: number of places of spans that are drawn anew for each update from all places whose
+            words are never a mention; 0 for all of them.
+        balance: with ``nothing``: "no mention", the class of nearly all spans, weighs in the loss as much as all
+            mentions together. Its logit is corrected afterwards, so that probabilities are those of the plain loss.
+        decoding: with ``nothing``: ``"nested"`` (every span is decided alone) or ``"greedy"`` (without overlaps).
+        segmenter: words and sentences of text that has none.
     """
 
     hidden: Annotated[int, Meta(ge=1, le=4096)] = 200
@@ -80,7 +80,12 @@ class SpanTyperSettings(Settings, frozen=True, kw_only=True):
 
 
 class TyperRecipe(Settings, frozen=True, kw_only=True):
-    """Everything that decides what training gives, apart from the data themselves and the versions of software."""
+    """Everything that decides the result of training, apart from the data and the versions of software.
+
+    Attributes:
+        name: name of the model, which becomes the source of its mentions.
+        seed: seed of all random choices.
+    """
 
     name: Annotated[str, Meta(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")]
     seed: Natural = 1

@@ -12,28 +12,26 @@ from dataclasses import dataclass
 from typing import Any, Protocol, overload
 
 import msgspec
-import numpy as np
 
 from fascicle.core.arguments import check_argument, checked_documents
-from fascicle.core.arrays import Bools, Floats, Ints
-from fascicle.core.document import GOLD, Document, Event, Mention, Patch
-from fascicle.core.spans import Span
-from fascicle.core.wording import counted, has_letters
-from fascicle.decode.calibration import calibrated, rounded, thresholds
+from fascicle.core.arrays import Ints
+from fascicle.core.document import GOLD, Document, Patch
 from fascicle.errors import InputError
 from fascicle.recipe.calibration import Calibration
 from fascicle.recipe.manifest import Manifest
 from fascicle.recipe.settings import ReadingSettings
+from fascicle.runtime.answer import Answer, Unseen
 from fascicle.runtime.batching import length_sorted_batches
 from fascicle.runtime.decoders import Decoder, Found, Tables
 from fascicle.runtime.distributions import GoldDistribution, Prober
 from fascicle.runtime.kinds import KINDS, Kinds, decoder_of, prober_of
 from fascicle.runtime.stream import Given, chunks, documents_of, outcomes, unanswered
 from fascicle.text.batch import Batch, collate
-from fascicle.text.pieces import Pieces, PieceTokenizer
+from fascicle.text.parts import PART, can_be_parted, parts_of
+from fascicle.text.pieces import PieceTokenizer
 from fascicle.text.reading import Reading, read_documents
 from fascicle.text.segment import segmenter
-from fascicle.text.windows import Window, cut_short
+from fascicle.text.windows import Window
 
 
 class Scorer(Protocol):
@@ -186,6 +184,7 @@ class ModelPredictor(Annotator):
         scorer: Scorer,
         *,
         max_tokens: int = 1024,
+        max_characters: int = PART,
         kinds: Kinds = KINDS,
     ) -> None:
         """Puts the parts together.
@@ -195,6 +194,7 @@ class ModelPredictor(Annotator):
             tokenizer: of the model.
             scorer: the network.
             max_tokens: pieces in a batch, padding included.
+            max_characters: a longer document is read part by part.
             kinds: of heads, by the class of their settings.
 
         Raises:
@@ -205,6 +205,7 @@ class ModelPredictor(Annotator):
         self._tokenizer = tokenizer
         self._scorer = scorer
         self._max_tokens = max_tokens
+        self._max_characters = max_characters
         self._kinds = kinds
 
     @property
@@ -238,7 +239,14 @@ class ModelPredictor(Annotator):
     def _deciding(self, **changes: Any) -> ModelPredictor:
         decision = msgspec.structs.replace(self.manifest.decision, **changes)
         manifest = msgspec.structs.replace(self.manifest, decision=decision)
-        return ModelPredictor(manifest, self._tokenizer, self._scorer, max_tokens=self._max_tokens, kinds=self._kinds)
+        return ModelPredictor(
+            manifest,
+            self._tokenizer,
+            self._scorer,
+            max_tokens=self._max_tokens,
+            max_characters=self._max_characters,
+            kinds=self._kinds,
+        )
 
     @property
     def types(self) -> tuple[str, ...]:
@@ -286,8 +294,20 @@ class ModelPredictor(Annotator):
                 yield Probed(document=document, patch=patch, gold=where.fill(mentions, rows))
 
     def _predict_chunk(self, documents: Sequence[Document]) -> list[Patch]:
+        is_long = len(documents) == 1 and len(documents[0].text) > self._max_characters
+        if is_long and can_be_parted(self.manifest.reading):
+            return [self._predict_long(documents[0])]
         read, decoder = self._read(documents), decoder_of(self.manifest, self._kinds)
         return self._patches(documents, read, decoder.decide(self._score(read, decoder.take), read.windows))
+
+    def _predict_long(self, document: Document) -> Patch:
+        """As for a short document, in memory that does not grow with its length."""
+        answer = self._answer(document)
+        for part in parts_of(document, self._read, reading=self.manifest.reading, size=self._max_characters):
+            decoder = decoder_of(self.manifest, self._kinds)
+            (found,) = decoder.decide(self._score(part.reading, decoder.take), part.reading.windows)
+            answer.take(part.reading.pieces[0], part.span, found)
+        return answer.patch()
 
     def _read(self, documents: Sequence[Document]) -> Reading:
         level = self.manifest.answering.level
@@ -295,13 +315,16 @@ class ModelPredictor(Annotator):
 
     def _patches(self, documents: Sequence[Document], read: Reading, found: Sequence[Found]) -> list[Patch]:
         patches = []
-        for document, pieces, (spans, raw) in zip(documents, read.pieces, found, strict=True):
-            scores, kept = self._calibrated(spans, raw)
-            events = _events(document, pieces, capacity=read.capacity, unknown=self._tokenizer.unknown)
-            if not kept.all():
-                events = (*events, _below(int((~kept).sum())))
-            patches.append(Patch(add=self._mentions(pieces, spans[kept], scores[kept]), events=events))
+        for document, pieces, spans in zip(documents, read.pieces, found, strict=True):
+            answer = self._answer(document)
+            answer.take(pieces, (0, len(document.text)), spans)
+            patches.append(answer.patch())
         return patches
+
+    def _answer(self, document: Document) -> Answer:
+        prefix, suffix = self._tokenizer.prefix, self._tokenizer.suffix
+        capacity = self.manifest.reading.max_length - len(prefix) - len(suffix)
+        return Answer(self.manifest, Unseen(document, capacity=capacity, unknown=self._tokenizer.unknown))
 
     def _score(self, read: Reading, take: Callable[[Tables, Sequence[Window], Ints], list[Any]]) -> list[list[Any]]:
         """What is taken of each window of each document."""
@@ -318,73 +341,8 @@ class ModelPredictor(Annotator):
         in_order = iter(taken)
         return [[next(in_order) for _ in cut] for cut in read.windows]
 
-    def _calibrated(self, spans: Ints, raw: Floats) -> tuple[Floats, Bools]:
-        """The scores that the decision gives, and which of them reach the threshold of their type."""
-        scores, calibration = rounded(raw), self.manifest.decision.calibration
-        if not calibration:
-            return scores, np.ones(len(scores), dtype=bool)
-        scores = calibrated(scores, calibration)
-        return scores, scores >= thresholds(calibration, self.manifest.types)[spans[:, 2]]
-
-    def _mentions(self, pieces: Pieces, spans: Ints, scores: Floats) -> tuple[Mention, ...]:
-        starts = pieces.units[spans[:, 0], 0].tolist()
-        ends = pieces.units[spans[:, 1] - 1, 1].tolist()
-        kinds = spans[:, 2].tolist()
-        return tuple(
-            Mention(((a, b),), self.manifest.types[k], score=s, source=self.name)
-            for a, b, k, s in zip(starts, ends, kinds, scores.tolist(), strict=True)
-            if a < b
-        )
-
 
 def _text(given: object) -> str:
     if not isinstance(given, str):
         raise InputError(f"annotate takes texts, got {type(given).__name__}; stream and predict take documents")
     return given
-
-
-def _events(document: Document, pieces: Pieces, *, capacity: int, unknown: int | None) -> tuple[Event, ...]:
-    """What of a document the network did not see, or not as written."""
-    long = [(int(a), int(b)) for a, b in pieces.units[cut_short(pieces, capacity=capacity)]]
-    strange = [span for span in _unknown_words(pieces, unknown) if has_letters(document.text[slice(*span)])]
-    unread = [span for span in _unread(document, pieces) if has_letters(document.text[slice(*span)])]
-    said = (
-        ("long-word", long, f"with more pieces than a window holds, of which the first {capacity} were read"),
-        ("unknown-word", strange, "unknown to the tokenizer, so that the network did not see the letters"),
-        ("unread-text", unread, "outside the words that the tokenizer reads"),
-    )
-    return tuple(
-        Event(step="read", kind="loss", code=code, message=f"{_stretches(len(spans))} {what}", span=spans[0])
-        for code, spans, what in said
-        if spans
-    )
-
-
-def _stretches(count: int) -> str:
-    return counted(count, "stretch of text", "stretches of text")
-
-
-def _below(count: int) -> Event:
-    """What was found and left out."""
-    what = "mention has a score" if count == 1 else "mentions have scores"
-    message = f"{count:,} {what} below the threshold of the model and {'was' if count == 1 else 'were'} left out"
-    return Event(step="decide", kind="note", code="below-threshold", message=message)
-
-
-def _unknown_words(pieces: Pieces, unknown: int | None) -> list[Span]:
-    """Units whose only piece is the unknown token."""
-    if unknown is None or not len(pieces.first):
-        return []
-    counts = np.bincount(pieces.unit_of[pieces.unit_of >= 0], minlength=len(pieces.first))
-    found = np.flatnonzero((pieces.ids[pieces.first] == unknown) & (counts == 1))
-    return [(int(a), int(b)) for a, b in pieces.units[found]]
-
-
-def _unread(document: Document, pieces: Pieces) -> list[Span]:
-    """Stretches of text in no unit, white space left out."""
-    order = np.argsort(pieces.units[:, 0], kind="stable")
-    starts = np.append(pieces.units[order, 0], len(document.text))
-    ends = np.maximum.accumulate(np.append(0, pieces.units[order, 1]))
-    gaps = np.flatnonzero(ends < starts)
-    found = zip(ends[gaps].tolist(), starts[gaps].tolist(), strict=True)
-    return [(a, b) for a, b in found if not document.text[a:b].isspace()]

@@ -129,6 +129,17 @@ def cut_short(pieces: Pieces, *, capacity: int) -> Ints:
     return np.flatnonzero(last_pieces(pieces) - pieces.first >= capacity).astype(np.int64)
 
 
+def segment_starts(sentences: Ints, *, unit: Literal["sentence", "packed"], capacity: int) -> list[int]:
+    """The first piece of each segment of a document.
+
+    Args:
+        sentences: piece range of each sentence, ``[s, 2]``.
+        unit: as for `windows_of`.
+        capacity: as for `windows_of`.
+    """
+    return [start for start, _ in _segments(sentences, unit=unit, capacity=capacity)]
+
+
 def stitch(scores: Sequence[Floats32], windows: Sequence[Window], *, units: int) -> Floats32:
     """Joins the scores of the windows of one document.
 

@@ -1,0 +1,114 @@
+"""What a command needs of its process: streams that are there, and an end that cleans up."""
+
+from __future__ import annotations
+
+import io
+import os
+import signal
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from types import FrameType
+from typing import Any, BinaryIO, Final, NoReturn
+
+from fascicle.errors import FascicleError, InputError, OutputError
+
+_NAMES: Final = ("SIGTERM", "SIGHUP")  # the second is not known on Windows
+
+
+class EndedError(BaseException):
+    """The process was asked to end; like an interrupt it is no error that code below could handle."""
+
+    def __init__(self, number: int) -> None:
+        """Takes the number of the signal."""
+        super().__init__(signal.Signals(number).name)
+        self.exit_code = 128 + number
+
+
+@contextmanager
+def ended_cleanly() -> Iterator[None]:
+    """Lets SIGTERM and SIGHUP end the block as an interrupt does, so that no temporary file is left.
+
+    Only in the main thread, the only one that may; and only where nobody has said otherwise: ``nohup`` has hangups
+    ignored, and a program that calls a command may handle signals itself.
+
+    Raises:
+        EndedError: a signal came.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    numbers = [getattr(signal, name) for name in _NAMES if hasattr(signal, name)]
+    ours = [number for number in numbers if signal.getsignal(number) is signal.SIG_DFL]
+
+    def end(number: int, frame: FrameType | None) -> NoReturn:
+        for one in ours:
+            signal.signal(one, signal.SIG_IGN)  # a second one would interrupt the cleaning up
+        raise EndedError(number)
+
+    for number in ours:
+        signal.signal(number, end)
+    try:
+        yield
+    finally:
+        for number in ours:
+            signal.signal(number, signal.SIG_DFL)
+
+
+@contextmanager
+def open_streams() -> Iterator[None]:
+    """Puts something in the place of standard streams that are closed (``<&-``, ``>&-``), for the block.
+
+    Their numbers are taken too: else the next file that is opened would get one of them, and with it all that a
+    library prints. Who reads or writes a closed stream gets an error; what would go to standard error goes nowhere.
+    """
+    with ExitStack() as stack:
+        for number in (0, 1, 2):
+            try:
+                os.fstat(number)
+            except OSError:
+                _take(number)
+                stack.callback(os.close, number)
+        given: tuple[Any, Any, Any] = sys.stdin, sys.stdout, sys.stderr
+        stack.callback(_put_back, given)
+        if given[0] is None:
+            sys.stdin = _Closed(InputError("standard input is closed, so nothing can be read from it; give a file"))
+        if given[1] is None:
+            sys.stdout = _Closed(
+                OutputError(
+                    "standard output is closed, so nothing can be written there; open it, or give a file with -o"
+                )
+            )
+        if given[2] is None:
+            sys.stderr = stack.enter_context(open(os.devnull, "w", encoding="utf-8"))  # noqa: PTH123
+        yield
+
+
+class _Closed(io.TextIOWrapper):
+    """A text stream that nobody can use."""
+
+    def __init__(self, error: FascicleError) -> None:
+        super().__init__(io.BytesIO(), encoding="utf-8")
+        self._error = error
+
+    @property
+    def buffer(self) -> BinaryIO:
+        raise self._error
+
+    def write(self, text: str, /) -> int:
+        raise self._error
+
+    def isatty(self) -> bool:
+        return False
+
+
+def _take(number: int) -> None:
+    opened = os.open(os.devnull, os.O_RDWR)
+    if opened != number:  # a lower one is taken first, so that this one is the lowest that is free
+        os.dup2(opened, number)
+        os.close(opened)
+
+
+def _put_back(given: tuple[Any, Any, Any]) -> None:
+    sys.stdin, sys.stdout, sys.stderr = given

@@ -1,0 +1,70 @@
+"""Named pipes as files: they can be read once, and wait for ever for a writer that does not come."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import threading
+from pathlib import Path
+from typing import BinaryIO, Final
+
+from fascicle.errors import FormatError, InputError
+
+PATIENCE: Final = 10.0  # seconds for a writer to come
+
+
+def is_pipe(path: str) -> bool:
+    """Whether a path leads to a pipe."""
+    return Path(path).is_fifo()
+
+
+def refuse_pipe(path: str, *, formats: str) -> None:
+    """Refuses to look at what a pipe begins with, for that would be lost to the reader.
+
+    Raises:
+        FormatError: it is a pipe.
+    """
+    if is_pipe(path):
+        raise FormatError(
+            f"{path} is a pipe, whose format cannot be told before it is read; name it with --format, one of "
+            f"{formats}, or give the pipe as standard input (-)"
+        )
+
+
+def opened(path: Path, *, patience: float = PATIENCE) -> BinaryIO:
+    """Opens a file for reading; a pipe as soon as somebody writes into it.
+
+    Args:
+        path: of the file.
+        patience: seconds to wait for that.
+
+    Raises:
+        InputError: nobody does.
+        OSError: it cannot be opened.
+    """
+    if not path.is_fifo():
+        return path.open("rb")
+    found: list[BinaryIO | OSError] = []
+
+    def wait() -> None:
+        try:
+            found.append(path.open("rb"))
+        except OSError as error:
+            found.append(error)
+
+    # In a thread, for the system neither waits for a writer for a while only, nor says whether there is one.
+    waiting = threading.Thread(target=wait, daemon=True)
+    waiting.start()
+    waiting.join(patience)
+    if waiting.is_alive():
+        with contextlib.suppress(OSError):
+            os.close(os.open(path, os.O_WRONLY | os.O_NONBLOCK))  # a writer for a moment, so that the thread ends
+        waiting.join()
+        for stream in found:
+            if not isinstance(stream, OSError):
+                stream.close()
+        raise InputError(f"the pipe {path} has no writer after {patience:g} seconds; start what writes into it first")
+    result = found[0]
+    if isinstance(result, OSError):
+        raise result
+    return result

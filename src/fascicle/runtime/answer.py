@@ -1,0 +1,164 @@
+"""What a model says of one document: its mentions, what the network did not see, and what was left out."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from fascicle.core.arrays import Bools, Floats, Ints
+from fascicle.core.document import Document, Event, Mention, Patch
+from fascicle.core.spans import Span
+from fascicle.core.wording import counted, has_letters
+from fascicle.decode.calibration import calibrated, rounded, thresholds
+from fascicle.recipe.manifest import Manifest
+from fascicle.runtime.decoders import Found
+from fascicle.text.pieces import Pieces
+from fascicle.text.windows import cut_short
+
+
+class Unseen:
+    """Collects stretches of one text, part by part."""
+
+    def __init__(self, document: Document, *, capacity: int, unknown: int | None) -> None:
+        """Starts with nothing.
+
+        Args:
+            document: that is read.
+            capacity: most pieces in a window.
+            unknown: id of the piece that stands for what the tokenizer does not know, if there is one.
+        """
+        self._text = document.text
+        self._capacity = capacity
+        self._unknown = unknown
+        self._long: list[Span] = []
+        self._strange: list[Span] = []
+        self._unread: list[Span] = []
+        self._open: Span | None = None  # a gap that reaches the end of what was taken, and perhaps further
+
+    def take(self, pieces: Pieces, part: Span) -> None:
+        """Takes the next part of the text.
+
+        Args:
+            pieces: of the part, with ranges in the text.
+            part: its range; parts come in order and leave nothing out.
+        """
+        cut = pieces.units[cut_short(pieces, capacity=self._capacity)]
+        self._long += [(int(a), int(b)) for a, b in cut]
+        self._strange += [span for span in _unknown_words(pieces, self._unknown) if self._has_letters(span)]
+        for start, end in _gaps(pieces, part):
+            if self._open is not None and self._open[1] == start:
+                start = self._open[0]
+            else:
+                self._close()
+            self._open = (start, end)
+            if end < part[1]:
+                self._close()
+
+    def events(self) -> tuple[Event, ...]:
+        """What is to be said of the text, when all of it was taken."""
+        self._close()
+        said = (
+            (
+                "long-word",
+                self._long,
+                f"with more pieces than a window holds, of which the first {self._capacity} were read",
+            ),
+            ("unknown-word", self._strange, "unknown to the tokenizer, so that the network did not see the letters"),
+            ("unread-text", self._unread, "outside the words that the tokenizer reads"),
+        )
+        return tuple(
+            Event(step="read", kind="loss", code=code, message=f"{_stretches(len(spans))} {what}", span=spans[0])
+            for code, spans, what in said
+            if spans
+        )
+
+    def _close(self) -> None:
+        if self._open is not None and self._has_letters(self._open):
+            self._unread.append(self._open)
+        self._open = None
+
+    def _has_letters(self, span: Span) -> bool:
+        return has_letters(self._text[slice(*span)])
+
+
+class Answer:
+    """Puts together what is said of one document, part by part."""
+
+    def __init__(self, manifest: Manifest, unseen: Unseen) -> None:
+        """Starts with nothing.
+
+        Args:
+            manifest: of the model.
+            unseen: of the document; it is given the same parts.
+        """
+        self._manifest = manifest
+        self._unseen = unseen
+        self._mentions: list[Mention] = []
+        self._below = 0
+
+    def take(self, pieces: Pieces, part: Span, found: Found) -> None:
+        """Takes the next part.
+
+        Args:
+            pieces: of the part, with ranges in the text.
+            part: its range; parts come in order and leave nothing out.
+            found: spans in units of the part, and their scores.
+        """
+        self._unseen.take(pieces, part)
+        spans, raw = found
+        scores, kept = self._calibrated(spans, raw)
+        self._below += int((~kept).sum())
+        self._mentions += self._made(pieces, spans[kept], scores[kept])
+
+    def patch(self) -> Patch:
+        """All that is said, when all parts were taken."""
+        events = self._unseen.events()
+        if self._below:
+            events = (*events, _below(self._below))
+        return Patch(add=tuple(self._mentions), events=events)
+
+    def _calibrated(self, spans: Ints, raw: Floats) -> tuple[Floats, Bools]:
+        """The scores that the decision gives, and which of them reach the threshold of their type."""
+        scores, calibration = rounded(raw), self._manifest.decision.calibration
+        if not calibration:
+            return scores, np.ones(len(scores), dtype=bool)
+        scores = calibrated(scores, calibration)
+        return scores, scores >= thresholds(calibration, self._manifest.types)[spans[:, 2]]
+
+    def _made(self, pieces: Pieces, spans: Ints, scores: Floats) -> list[Mention]:
+        starts = pieces.units[spans[:, 0], 0].tolist()
+        ends = pieces.units[spans[:, 1] - 1, 1].tolist()
+        kinds = spans[:, 2].tolist()
+        return [
+            Mention(((a, b),), self._manifest.types[k], score=s, source=self._manifest.name)
+            for a, b, k, s in zip(starts, ends, kinds, scores.tolist(), strict=True)
+            if a < b
+        ]
+
+
+def _below(count: int) -> Event:
+    """What was found and left out."""
+    what = "mention has a score" if count == 1 else "mentions have scores"
+    message = f"{count:,} {what} below the threshold of the model and {'was' if count == 1 else 'were'} left out"
+    return Event(step="decide", kind="note", code="below-threshold", message=message)
+
+
+def _stretches(count: int) -> str:
+    return counted(count, "stretch of text", "stretches of text")
+
+
+def _unknown_words(pieces: Pieces, unknown: int | None) -> list[Span]:
+    """Units whose only piece is the unknown token."""
+    if unknown is None or not len(pieces.first):
+        return []
+    counts = np.bincount(pieces.unit_of[pieces.unit_of >= 0], minlength=len(pieces.first))
+    found = np.flatnonzero((pieces.ids[pieces.first] == unknown) & (counts == 1))
+    return [(int(a), int(b)) for a, b in pieces.units[found]]
+
+
+def _gaps(pieces: Pieces, part: Span) -> list[Span]:
+    """Stretches of a part in no unit."""
+    order = np.argsort(pieces.units[:, 0], kind="stable")
+    starts = np.append(pieces.units[order, 0], part[1])
+    ends = np.maximum.accumulate(np.append(part[0], pieces.units[order, 1]))
+    gaps = np.flatnonzero(ends < starts)
+    return list(zip(ends[gaps].tolist(), starts[gaps].tolist(), strict=True))
