@@ -26,7 +26,7 @@ ROOMS: dict[str, set[str]] = {
     "knowledge": {"core", "text", "formats.source"},  # the last to open files
     "doctor": {"core", "text", "formats", "runtime.kinds"},  # the last for what heads can represent
     "plots": {"core", "evaluate", "formats.atomic", "formats.distributions"},  # the last two for its files
-    "vectors": {"core", "text", "formats.atomic", "formats.source"},  # the last two to read and write files
+    "vectors": {"core", "text", "formats.atomic", "formats.owned", "formats.source"},  # the last three for its files
     "nn": {"core.arrays"},  # names of arrays alone: it knows tensors, not documents
     "runtime": {"core", "text", "decode", "combine", "knowledge"},  # the last two for ensembles and dictionaries
     "models": {"core", "text", "decode", "nn", "formats.atomic", "runtime"},  # the last two for export

@@ -1,4 +1,4 @@
-"""The README is followed literally: its numbers, its recipe, its Python, its commands."""
+"""The README is followed literally: its numbers, its Python, its commands."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from pathlib import Path
 import pytest
 from tests.pages import blocks
 
-from fascicle.cli import build_parser, main
+from fascicle.cli import build_parser
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -39,12 +39,6 @@ def test_every_table_is_what_the_results_say() -> None:
     assert done.returncode == 0, done.stderr
 
 
-def test_the_recipe_in_the_readme_is_the_one_in_the_examples() -> None:
-    (shown,) = blocks(README, "toml")
-    kept = (ROOT / "examples" / "first-model" / "recipe.toml").read_text(encoding="utf-8")
-    assert tomllib.loads(shown) == tomllib.loads(kept)
-
-
 def test_the_python_in_the_readme_runs() -> None:
     (code,) = blocks(README, "python")
     said = io.StringIO()
@@ -57,19 +51,6 @@ def test_the_python_in_the_readme_runs() -> None:
 def test_every_command_in_the_readme_exists(command: str) -> None:
     arguments = shlex.split(command)[1:]
     build_parser().parse_args(arguments)
-
-
-def test_three_tools_of_the_readme_are_combined(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    (tmp_path / "examples").symlink_to(ROOT / "examples")
-    monkeypatch.chdir(tmp_path)
-    walk = [c for c in commands() if "examples/combine" in c]
-    assert [shlex.split(c)[1] for c in walk] == ["compare", "combine", "compare"]
-    for command in walk:
-        found = (sorted(map(str, Path().glob(word))) if "*" in word else [word] for word in shlex.split(command)[1:])
-        assert main([word for words in found for word in words]) == 0, command
-    assert "vote" in capsys.readouterr().out
 
 
 _WITHOUT = """\

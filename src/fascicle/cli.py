@@ -121,7 +121,7 @@ def _code_of(error: BaseException) -> int:
             return 130
         case EndedError():
             with contextlib.suppress(OSError):  # after a hangup there may be no terminal
-                say(f"ended by {error}; no unfinished file is left")
+                say(f"ended by {error}")
             return error.exit_code
         case BrokenPipeError():
             _drop_stdout()

@@ -40,6 +40,11 @@ def texts(tmp_path: Path) -> Path:
     return folder
 
 
+def visible(folder: Path) -> list[str]:
+    """Names of the files of a folder, without the record of what was written there."""
+    return sorted(file.name for file in folder.iterdir() if not file.name.startswith("."))
+
+
 def test_a_text_gives_json_lines(cli: Cli, model: Path) -> None:
     result = cli("annotate", "--model", model, "--text", SENTENCE)
     assert (result.code, result.err) == (0, "")
@@ -67,7 +72,7 @@ def test_options_may_stand_between_files(cli: Cli, model: Path, texts: Path) -> 
 def test_a_folder_gives_a_file_for_each_text(cli: Cli, model: Path, texts: Path, tmp_path: Path) -> None:
     out = tmp_path / "new" / "out"
     assert cli("annotate", texts, "--model", model, "-o", f"{out}/").code == 0
-    assert sorted(file.name for file in out.iterdir()) == ["one.jsonl", "two.jsonl"]
+    assert visible(out) == ["one.jsonl", "two.jsonl"]
     assert found(documents((out / "one.jsonl").read_text(encoding="utf-8"))[0]) == FOUND
 
 
@@ -128,7 +133,7 @@ def test_inputs_of_one_name_are_kept_apart(cli: Cli, model: Path, tmp_path: Path
     arguments = ("annotate", tmp_path / "a", tmp_path / "b", "--model", model)
     assert [d.id for d in documents(cli(*arguments).out)] == ["x", "x#2"]
     assert cli(*arguments, "-o", out).code == 0  # no suffix and several inputs: a folder
-    assert sorted(file.name for file in out.iterdir()) == ["x-2.jsonl", "x.jsonl"]
+    assert visible(out) == ["x-2.jsonl", "x.jsonl"]
 
 
 @pytest.mark.parametrize("name", ["jsonl", "records", "pubtator", "conll", "tsv", "csv", "predictions", "text"])
@@ -195,7 +200,7 @@ def test_a_damaged_file_does_not_stop_the_others(cli: Cli, model: Path, texts: P
     assert "more.txt is not utf-8 text" in result.err
     assert "1 set aside" in result.err
     assert cli("annotate", texts, "--model", model, "-o", f"{tmp_path}/out/").code == 3
-    assert sorted(file.name for file in (tmp_path / "out").iterdir()) == ["one.jsonl", "two.jsonl"]
+    assert visible(tmp_path / "out") == ["one.jsonl", "two.jsonl"]
 
 
 def test_nothing_but_damaged_files(cli: Cli, model: Path, tmp_path: Path) -> None:

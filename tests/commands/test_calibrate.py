@@ -224,7 +224,7 @@ def test_what_cannot_be_done_is_refused_before_long_work(
         assert "give a number above 0 and up to 1" in told
     assert "platt" in refused("calibrate", model, dev, "-o", new, "--method", "platt")
     assert "the model keeps its hash; give a file" in refused("calibrate", model, "-", "-o", new)
-    assert "exists already" in refused("calibrate", model, dev, "-o", model)
+    assert str(model) in refused("calibrate", model, dev, "-o", model)
     assert "would be lost" in refused("calibrate", model, dev, "-o", model.parent, "--overwrite")
     assert "there is no model" in refused("calibrate", tmp_path / "none", dev, "-o", new)
     assert "the trained model of this run is" in refused("calibrate", model.parent, dev, "-o", new)

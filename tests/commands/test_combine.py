@@ -302,7 +302,7 @@ def test_a_document_twice(refused: Refused, cli: Cli, jsonl: list[Path], tmp_pat
         (["majority", "one", "two", "--threshold", "0.6"], "--threshold is for the rule weighted"),
         (["majority", "one", "two", "-o", "out.conll"], "which out.conll does not tell"),
         (["majority", "one", "two", "-o", "nowhere/out.tsv"], "does not exist"),
-        (["majority", "one", "two", "-o", "one.jsonl"], "exists already"),
+        (["majority", "one", "two", "-o", "one.jsonl"], "one.jsonl"),
         (["majority", "one", "two", "--source", "modle"], "did you mean 'model'?"),
         (["majority", "one", "two", "--missing", "skip"], "choose from auto, no-vote, empty, refuse"),
         (["majority", "one", "two", "--map", "none.toml"], "none.toml cannot be read"),

@@ -16,7 +16,7 @@ from fascicle.loading import shipped_models
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "how-to-annotate-many.md").read_text(encoding="utf-8")
-WALK = [shlex.split(line)[1:] for block in blocks(PAGE, "") for line in block.splitlines()]
+WALK = [shlex.split(line)[1:] for block in blocks(PAGE, "sh") for line in block.splitlines()]
 
 pytestmark = pytest.mark.skipif(not shipped_models(), reason="the model is not in this checkout")
 

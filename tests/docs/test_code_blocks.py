@@ -27,6 +27,7 @@ _BLOCK = re.compile(r"(?:^<!-- (not run|slow): ([^\n]+) -->\n)?^```(\w*)\n(.*?)^
 _COMMAND = re.compile(r"^(?:fascicle|python|pytest) ", re.MULTILINE)
 OWN_TESTS = {  # pages whose blocks are followed, and their results looked at, by a test of their own
     "how-to-add-a-model.md": "contract/test_toy_head.py",
+    "how-to-annotate-many.md": "commands/test_how_to_annotate_many.py",
     "how-to-combine.md": "commands/test_how_to_combine.py",
     "how-to-train-from-a-dictionary.md": "commands/test_how_to_train_from_a_dictionary.py",
 }

@@ -14,6 +14,7 @@ import pytest
 
 from fascicle.errors import OutputError
 from fascicle.formats import atomic_folder, atomic_text_writer, atomic_writer
+from fascicle.formats.owned import RECORD
 
 
 def test_the_file_appears_when_complete(tmp_path: Path) -> None:
@@ -47,7 +48,7 @@ def _write_half_text(path: Path, error: BaseException) -> None:
 
 
 def _write_half_folder(path: Path) -> None:
-    with atomic_folder(path) as folder:
+    with atomic_folder(path, kind="test") as folder:
         (folder / "half").write_text("x")
         raise KeyboardInterrupt
 
@@ -96,7 +97,7 @@ def test_places_that_cannot_be(tmp_path: Path) -> None:
     with pytest.raises(OutputError, match="is a folder"), atomic_writer(tmp_path):
         pass
     (tmp_path / "file").write_text("x")
-    with pytest.raises(OutputError, match="is a file"), atomic_folder(tmp_path / "file"):
+    with pytest.raises(OutputError, match="is a file"), atomic_folder(tmp_path / "file", kind="test"):
         pass
 
 
@@ -131,9 +132,64 @@ def test_a_link_stays_a_link(tmp_path: Path) -> None:
     assert target.read_bytes() == b"new"
 
 
+def replace(path: Path, content: bytes, *, overwrite: bool = True) -> None:
+    with atomic_writer(path, overwrite=overwrite) as stream:
+        stream.write(content)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="needs permissions of Unix")
+@pytest.mark.parametrize("mode", [0o640, 0o600, 0o444, 0o755, 0o666])
+def test_permissions_of_a_replaced_file_stay(tmp_path: Path, mode: int) -> None:
+    path = tmp_path / "a"
+    path.write_bytes(b"old")
+    path.chmod(mode)
+    with atomic_writer(path, overwrite=True) as stream:
+        (temporary,) = (other for other in tmp_path.iterdir() if other != path)
+        assert temporary.stat().st_mode & 0o777 == mode  # nobody may read it meanwhile who may not read it later
+        stream.write(b"new")
+    assert (path.read_bytes(), path.stat().st_mode & 0o777) == (b"new", mode)
+
+
+def test_through_a_link_nothing_is_replaced_unasked(tmp_path: Path) -> None:
+    (tmp_path / "real").write_bytes(b"old")
+    (tmp_path / "link").symlink_to(tmp_path / "real")
+    (tmp_path / "chain").symlink_to("link")
+    for name in ("link", "chain"):
+        with pytest.raises(OutputError, match="exists already"):
+            replace(tmp_path / name, b"new", overwrite=False)
+    assert (tmp_path / "real").read_bytes() == b"old"
+    replace(tmp_path / "chain", b"new")
+    assert (tmp_path / "chain").is_symlink()
+    assert (tmp_path / "link").is_symlink()
+    assert (tmp_path / "real").read_bytes() == b"new"
+
+
+def test_links_that_lead_nowhere(tmp_path: Path) -> None:
+    (tmp_path / "free").symlink_to(tmp_path / "made")
+    replace(tmp_path / "free", b"new", overwrite=False)
+    assert (tmp_path / "made").read_bytes() == b"new"
+    (tmp_path / "circle").symlink_to("elcric")
+    (tmp_path / "elcric").symlink_to("circle")
+    (tmp_path / "lost").symlink_to(tmp_path / "none" / "made")
+    for name in ("circle", "lost"):
+        with pytest.raises(OutputError):
+            replace(tmp_path / name, b"new")
+        assert (tmp_path / name).is_symlink()
+    with pytest.raises(OutputError), atomic_folder(tmp_path / "circle", kind="test"):
+        pass
+    assert (tmp_path / "circle").is_symlink()
+
+
+def test_other_names_of_a_replaced_file_keep_what_they_had(tmp_path: Path) -> None:
+    (tmp_path / "a").write_bytes(b"old")
+    os.link(tmp_path / "a", tmp_path / "b")
+    replace(tmp_path / "a", b"new")
+    assert ((tmp_path / "a").read_bytes(), (tmp_path / "b").read_bytes()) == (b"new", b"old")
+
+
 def test_folders(tmp_path: Path) -> None:
     path = tmp_path / "model"
-    with pytest.raises(OutputError, match="exists already"), atomic_folder(path) as folder:
+    with pytest.raises(OutputError, match="exists already"), atomic_folder(path, kind="test") as folder:
         _ = (folder / "half").write_text("x"), path.mkdir(), (path / "theirs").write_text("y")
     assert [p.name for p in path.iterdir()] == ["theirs"]
     (path / "theirs").unlink()
@@ -142,15 +198,15 @@ def test_folders(tmp_path: Path) -> None:
         _write_half_folder(path)
     assert not list(tmp_path.iterdir())
     path.mkdir()  # an empty folder counts as free
-    with atomic_folder(path) as folder:
+    with atomic_folder(path, kind="test") as folder:
         (folder / "sub").mkdir()
         (folder / "sub" / "a").write_text("1")
     assert (path / "sub" / "a").read_text() == "1"
-    with pytest.raises(OutputError, match="exists already"), atomic_folder(path):
+    with pytest.raises(OutputError, match="exists already"), atomic_folder(path, kind="test"):
         pass
-    with atomic_folder(path, overwrite=True) as folder:
+    with atomic_folder(path, kind="test", overwrite=True) as folder:
         (folder / "b").write_text("2")
-    assert [p.name for p in path.iterdir()] == ["b"]
+    assert {p.name for p in path.iterdir()} == {"b", RECORD}
     assert list(tmp_path.iterdir()) == [path]
 
 

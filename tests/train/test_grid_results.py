@@ -147,6 +147,31 @@ def test_without_a_test_part(tiny_run: Path, tiny_recipe: Maker, tmp_path: Path)
     assert read_result(tmp_path / "results", "tiny-s1") == value
 
 
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("tiny-s1.json", b"my notes"),
+        ("tiny-s1.json", b'{"text": "a corpus"}'),
+        ("tiny-s1.json", b'{"run": "another-s1"}'),
+        ("predictions/tiny-s1.test.tsv.gz", b"no gzip"),
+        ("predictions/tiny-s1.test.tsv.gz", gzip.compress(b"my notes", mtime=0)),
+    ],
+)
+def test_what_is_no_result_is_not_replaced(
+    tiny_run: Path, recipe: Recipe, tmp_path: Path, name: str, content: bytes
+) -> None:
+    place = tmp_path / "results" / name
+    place.parent.mkdir(parents=True)
+    place.write_bytes(content)
+    value, predictions = made(tiny_run, recipe), tiny_run / "predictions" / "test.tsv"
+    with pytest.raises(OutputError, match=place.name):
+        write_result(tmp_path / "results", value, predictions)
+    assert place.read_bytes() == content
+    place.unlink()
+    for _ in range(2):
+        write_result(tmp_path / "results", value, predictions)
+
+
 def test_one_document_is_resampled_by_sentence(tiny_recipe: Maker, toy_corpus: Path, tmp_path: Path) -> None:
     parts = {"test": str(toy_corpus), "documents": "file"}
     recipe = tiny_recipe(corpus=parts, training={"epochs": 5})

@@ -18,6 +18,7 @@ import pytest
 import torch
 
 from fascicle.errors import InputError, OutputError, RecipeError
+from fascicle.formats.temporary import temporary_name
 from fascicle.recipe.settings import Recipe
 from fascicle.train import grid_worker
 from fascicle.train.events import EpochScored
@@ -177,7 +178,7 @@ def test_the_same_recipe_in_other_words_goes_on(make_task: MakeTask, recipe: Rec
 def test_killed_before_the_recipe_was_written(make_task: MakeTask) -> None:
     task = make_task()
     (task.folder / "predictions").mkdir(parents=True)
-    (task.folder / ".recipe.json.0123456789ab.tmp").write_text("{", encoding="utf-8")
+    temporary_name(task.folder / "recipe.json").write_text("{", encoding="utf-8")
     assert events_of(task)[-1] == Done(run="tiny-s1", trained=True)
 
 

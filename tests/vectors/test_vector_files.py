@@ -72,7 +72,7 @@ def test_a_folder_with_files_of_a_user_is_no_place_for_the_copy(tmp_path: Path) 
     path, own = file_of(tmp_path, GLOVE), tmp_path / "own"
     own.mkdir()
     (own / "thesis.txt").write_text("years of work")
-    with pytest.raises(OutputError, match=r"holds 'thesis\.txt', which is no part of a mapped copy"):
+    with pytest.raises(OutputError, match=r"'thesis\.txt'"):
         read_vectors(path, cache=own)
     assert [file.name for file in own.iterdir()] == ["thesis.txt"]
 

@@ -26,11 +26,11 @@ from fascicle.commands.outputs import (
     file_format,
     format_of,
     is_many,
-    refuse_inputs_as_outputs,
     wants_colour,
     write_documents,
 )
 from fascicle.commands.parsing import add_json, add_overwrite, add_threads
+from fascicle.commands.places import Inputs, fills, reads
 from fascicle.commands.strictness import add_strictness, strictness_of
 from fascicle.core.document import Document
 from fascicle.core.wording import counted
@@ -52,17 +52,23 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """Adds the options."""
     parser.set_defaults(run=run)
     parser.add_argument(
-        "files", nargs="*", metavar="FILE", help="texts, folders of *.txt, corpora, zips; - for standard input"
+        "files",
+        nargs="*",
+        type=reads,
+        metavar="FILE",
+        help="texts, folders of *.txt, corpora, zips; - for standard input",
     )
     parser.add_argument("--text", action="append", default=[], help="a text to annotate; may be repeated")
     parser.add_argument(
         "--model",
+        type=reads,
         default=DEFAULT_MODEL,
         help="name of a shipped model, a model folder, or a dictionary: a .tsv file with a type, a TAB and a name in "
         f"each row; default: {DEFAULT_MODEL}",
     )
     parser.add_argument(
         "--types",
+        type=reads,
         metavar="TYPES.toml",
         help="look for the types that this file describes (a model of the family binder, as trained)",
     )
@@ -77,7 +83,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="no mentions with a score below X; those without a score, of dictionaries, stay",
     )
     parser.add_argument(
-        "-o", "--output", help="a file, or a folder (ends with /, exists, or several inputs and no suffix)"
+        "-o", "--output", type=fills, help="a file, or a folder (ends with /, exists, or several inputs and no suffix)"
     )
     parser.add_argument(
         "--resume",
@@ -104,7 +110,9 @@ def run(args: argparse.Namespace) -> int:
         _check_resume(target, inputs)
     read = [args.types, *(given.name for given in inputs if given.text is None)]
     own = part_of(target.path) if target.grows else ()
-    refuse_inputs_as_outputs(read, [*(target.files.values() or [target.path]), *own])
+    places = Inputs.of(read)
+    for path in (*(target.files.values() or [target.path]), *own):
+        places.refuse(path)
     note_left_out(args.files, format_name=args.input_format)
     predictor = _predictor(args)
     tally = Tally()

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from fascicle.commands.console import say
 from fascicle.commands.parsing import add_json, add_threads, positive
+from fascicle.commands.places import Inputs, fills, reads
 from fascicle.errors import OutputError, UsageError
 
 if TYPE_CHECKING:
@@ -29,13 +30,17 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """Adds the options."""
     parser.set_defaults(run=run)
     parser.add_argument(
-        "grid", metavar="GRID.toml", help="the grid: corpora, systems, variants, seeds, or recipe files"
+        "grid", type=reads, metavar="GRID.toml", help="the grid: corpora, systems, variants, seeds, or recipe files"
     )
     parser.add_argument("--tier", action="append", choices=TIERS, help="only runs of this tier; may be repeated")
     parser.add_argument("--only", nargs="+", action="extend", metavar="GLOB", help="only runs or recipes of such names")
-    parser.add_argument("--runs", metavar="FOLDER", help="the run folders; default: runs/GRIDNAME")
+    parser.add_argument("--runs", type=fills, metavar="FOLDER", help="the run folders; default: runs/GRIDNAME")
     parser.add_argument(
-        "-o", "--results", metavar="FOLDER", help="default: results/GRIDNAME beside grids/, or beside the file"
+        "-o",
+        "--results",
+        type=fills,
+        metavar="FOLDER",
+        help="default: results/GRIDNAME beside grids/, or beside the file",
     )
     parser.add_argument("--jobs", type=positive, default=1, metavar="N", help="runs at a time; default: 1")
     add_threads(parser)
@@ -59,6 +64,7 @@ def run(args: argparse.Namespace) -> int:
         return 0
     check_installed()
     _check_folder(results)
+    _check_results(planned, args.grid, results)
     book = _Book(planned=planned)
     able = _able(_possible(planned, book), named=bool(args.only), book=book)
     tasks = tasks_of(grid, able, results=results, threads=_threads(args), deadline=deadline)
@@ -75,6 +81,19 @@ def _check_folder(results: Path) -> None:
     there = next((place for place in (results, *results.parents) if place.exists()), results)
     if not there.is_dir() or not os.access(there, os.W_OK):
         raise OutputError(f"results cannot be written to {results}: {there} is no folder to write in; give another -o")
+
+
+def _check_results(planned: Sequence[Planned], grid: str, results: Path) -> None:
+    """Refuses to write results over anything but results, or over what is read."""
+    from fascicle.train.grid_results import check_result, files_of_result
+
+    origins = {str(found.run.origin) for found in planned}
+    inputs = Inputs.of([grid, *origins, *(path for found in planned for path in found.recipe.files().values())])
+    for found in planned:
+        if found.state not in ("done", "unable"):
+            for path in files_of_result(results, found.run.name):
+                inputs.refuse(path, filled=True)
+            check_result(results, found.run.name)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -14,8 +14,8 @@ import msgspec
 
 from fascicle.commands.console import Tally, say, with_progress
 from fascicle.commands.inputs import add_reading, read_file
-from fascicle.commands.outputs import check_apart
 from fascicle.commands.parsing import add_json, add_overwrite, add_strict, add_threads
+from fascicle.commands.places import reads, writes
 from fascicle.core.document import Document
 from fascicle.core.wording import counted
 from fascicle.errors import InputError, UsageError
@@ -45,9 +45,13 @@ OPTIMISTIC = (
 def configure(parser: argparse.ArgumentParser) -> None:
     """Adds the options."""
     parser.set_defaults(run=run)
-    parser.add_argument("model", metavar="MODEL", help="a model folder, or the name of a shipped model")
-    parser.add_argument("gold", metavar="GOLD", help="development documents with gold mentions, in any format")
-    parser.add_argument("-o", "--output", metavar="DIR", help="the folder to write: the model with the new decision")
+    parser.add_argument("model", type=reads, metavar="MODEL", help="a model folder, or the name of a shipped model")
+    parser.add_argument(
+        "gold", type=reads, metavar="GOLD", help="development documents with gold mentions, in any format"
+    )
+    parser.add_argument(
+        "-o", "--output", type=writes, metavar="DIR", help="the folder to write: the model with the new decision"
+    )
     parser.add_argument(
         "--method",
         choices=METHODS,
@@ -73,7 +77,7 @@ def run(args: argparse.Namespace) -> int:
 
     target = _target(args)
     folder, output = find_model(args.model), Path(args.output)
-    _check_places(folder, output, overwrite=args.overwrite)
+    check_folder(output, kind="model", overwrite=args.overwrite)
     predictor = load_single(folder, threads=args.threads)
     manifest, tally = _named(predictor.manifest, args.name), Tally()
     documents = list(tally.observe(read_file(args.gold, args, format_name=args.input_format)))
@@ -108,11 +112,6 @@ def _target(args: argparse.Namespace) -> Target | None:
         option = "--per-type" if args.per_type else "--method none"
         raise UsageError(f"{option} needs a target for thresholds; give --precision P, --recall R or --f1")
     return Target(precision=args.precision, recall=args.recall) if wanted else None
-
-
-def _check_places(folder: Path, output: Path, *, overwrite: bool) -> None:
-    check_folder(output, overwrite=overwrite)
-    check_apart(folder, output)
 
 
 def _judged(predictor: ModelPredictor, documents: Sequence[Document], tally: Tally) -> Judged:
@@ -151,7 +150,7 @@ def _decided(manifest: Manifest, calibration: Calibration) -> Manifest:
 
 def _write(folder: Path, output: Path, manifest: Manifest, *, overwrite: bool) -> Manifest:
     """The model folder with another manifest, complete or not at all."""
-    with atomic_folder(output, overwrite=overwrite) as place:
+    with atomic_folder(output, kind="model", overwrite=overwrite) as place:
         for file in manifest.files:
             shutil.copyfile(folder / file, place / file)
         if (folder / CARD).is_file():

@@ -15,15 +15,9 @@ from fascicle.combine.rules import HALF, Rule, combine, k_of_n, majority, union,
 from fascicle.combine.type_names import rename
 from fascicle.commands.combine_filter import filtered
 from fascicle.commands.console import Tally, say
-from fascicle.commands.outputs import (
-    STDOUT,
-    Look,
-    check_output,
-    format_of,
-    refuse_inputs_as_outputs,
-    write_predictions,
-)
+from fascicle.commands.outputs import STDOUT, Look, check_output, format_of, write_predictions
 from fascicle.commands.parsing import add_overwrite, add_threads, positive
+from fascicle.commands.places import reads, writes
 from fascicle.commands.strictness import add_strictness, strictness_of
 from fascicle.commands.systems import (
     OFFSETS,
@@ -59,9 +53,15 @@ def configure(parser: argparse.ArgumentParser) -> None:
     listed = "; ".join(f"{name}: {means}" for name, means in RULES.items())
     parser.add_argument("rule", choices=tuple(RULES), metavar="RULE", help=listed)
     parser.add_argument(
-        "files", nargs="*", metavar="PRED", help="prediction files (JSON Lines or TSV), or corpora in any format"
+        "files",
+        nargs="*",
+        type=reads,
+        metavar="PRED",
+        help="prediction files (JSON Lines or TSV), or corpora in any format",
     )
-    parser.add_argument("-o", "--output", default=STDOUT, help="a .tsv, .csv or .jsonl file; default: standard output")
+    parser.add_argument(
+        "-o", "--output", type=writes, default=STDOUT, help="a .tsv, .csv or .jsonl file; default: standard output"
+    )
     parser.add_argument(
         "--format",
         choices=("tsv", "csv", "predictions"),
@@ -79,8 +79,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help=f"of weighted: the share of the weight to exceed; default: {HALF}; of {META}: the least probability to "
         "keep; default: the one that was chosen for the filter",
     )
-    parser.add_argument("--filter", metavar="FOLDER", help=f"of {META}: the run folder of a filter, or its export")
-    parser.add_argument("--texts", metavar="FILE", help=f"of {META}: the texts that were predicted on, in any format")
+    parser.add_argument(
+        "--filter", type=reads, metavar="FOLDER", help=f"of {META}: the run folder of a filter, or its export"
+    )
+    parser.add_argument(
+        "--texts", type=reads, metavar="FILE", help=f"of {META}: the texts that were predicted on, in any format"
+    )
     add_threads(parser)
     parser.add_argument(
         "--missing",
@@ -100,7 +104,6 @@ def run(args: argparse.Namespace) -> int:
     name = _format(args)
     look = Look(format=name, strictness=strictness_of(args, whole="predictions"))
     check_output(args.output, format_name=name, overwrite=args.overwrite)
-    refuse_inputs_as_outputs([*args.files, args.map, args.texts], [args.output])
     tally = Tally()
     least = 1 if args.rule == META else 2
     given = read_systems(args.files, args, tally=tally, least=least)

@@ -14,8 +14,8 @@ from fascicle.combine.rules import Rule
 from fascicle.combine.type_names import check_types, rename
 from fascicle.commands.console import Tally, say
 from fascicle.commands.inputs import INPUT_FORMATS
-from fascicle.commands.outputs import refuse_inputs_as_outputs
 from fascicle.commands.parsing import add_json, add_overwrite, add_strict, natural, positive
+from fascicle.commands.places import reads, writes
 from fascicle.commands.systems import (
     OFFSETS,
     PREDICTIONS,
@@ -44,12 +44,16 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """Adds the options."""
     parser.set_defaults(run=run)
     parser.add_argument(
-        "gold", metavar="GOLD", help="a corpus in any format; development data, if you will choose by it"
+        "gold", type=reads, metavar="GOLD", help="a corpus in any format; development data, if you will choose by it"
     )
     parser.add_argument(
-        "files", nargs="*", metavar="PRED", help="prediction files (JSON Lines or TSV), or corpora in any format"
+        "files",
+        nargs="*",
+        type=reads,
+        metavar="PRED",
+        help="prediction files (JSON Lines or TSV), or corpora in any format",
     )
-    parser.add_argument("-o", "--output", metavar="REPORT.md", help="write the report as Markdown too")
+    parser.add_argument("-o", "--output", type=writes, metavar="REPORT.md", help="write the report as Markdown too")
     add_json(parser, what="everything, all combinations included,")
     parser.add_argument(
         "--recall-floor", type=float, metavar="SHARE", help="for the best precision; default: recall of the best system"
@@ -81,7 +85,6 @@ def run(args: argparse.Namespace) -> int:
     floors = Floors(recall=args.recall_floor, precision=args.precision_floor)
     if args.output is not None:
         check_target(args.output, overwrite=args.overwrite)
-    refuse_inputs_as_outputs([args.gold, *args.files, args.map], [args.output])
     tally = Tally()
     read = read_gold(args.gold, args, tally=tally, kind=args.gold_format)
     given = read_systems(args.files, args, tally=tally, gold=read)

@@ -22,6 +22,7 @@ from fascicle.commands.outputs import (
     write_documents,
 )
 from fascicle.commands.parsing import Parser, add_command, add_json, add_overwrite, add_strict, commands_of
+from fascicle.commands.places import reads, writes
 from fascicle.commands.strictness import add_strictness, strictness_of
 from fascicle.core.document import Document
 from fascicle.errors import UsageError
@@ -38,15 +39,23 @@ def configure(parser: Parser) -> None:
     commands = commands_of(parser, dest="corpus_command")
     stats = add_command(commands, "stats", help_text="count documents, mentions, types, nesting")
     stats.set_defaults(run=run_stats)
-    stats.add_argument("files", nargs="*", metavar="PATH", help="files, folders, zips; - for standard input")
+    stats.add_argument(
+        "files", nargs="*", type=reads, metavar="PATH", help="files, folders, zips; - for standard input"
+    )
     add_json(stats, what="the counts")
     add_strict(stats)
     add_reading(stats, aliases=("--format",))
     convert = add_command(commands, "convert", help_text="write corpora in another format")
     convert.set_defaults(run=run_convert)
-    convert.add_argument("files", nargs="*", metavar="IN", help="files, folders, zips; - for standard input")
     convert.add_argument(
-        "-o", "--output", default=STDOUT, help="a file (for brat: a folder, or a .zip); default: standard output"
+        "files", nargs="*", type=reads, metavar="IN", help="files, folders, zips; - for standard input"
+    )
+    convert.add_argument(
+        "-o",
+        "--output",
+        type=writes,
+        default=STDOUT,
+        help="a file (for brat: a folder, or a .zip); default: standard output",
     )
     add_format(convert, default="by the suffix of the output, else jsonl")
     convert.add_argument("--source", metavar="NAME", help="only the mentions of this source")

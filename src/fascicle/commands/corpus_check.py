@@ -8,6 +8,7 @@ from fractions import Fraction
 from fascicle.commands.inputs import INPUT_FORMATS, add_reading
 from fascicle.commands.outputs import STDOUT
 from fascicle.commands.parsing import Parser, add_json, add_overwrite, natural, positive
+from fascicle.commands.places import reads, writes
 from fascicle.core.document import GOLD
 from fascicle.doctor.settings import NEVER, SEVERITIES, Settings
 
@@ -20,13 +21,27 @@ def configure(parser: Parser) -> None:
     """Adds the options."""
     parser.set_defaults(run=run)
     parser.epilog = _EXIT
-    parser.add_argument("files", nargs="*", metavar="CORPUS", help="corpora without parts; - for standard input")
+    parser.add_argument(
+        "files", nargs="*", type=reads, metavar="CORPUS", help="corpora without parts; - for standard input"
+    )
     for name in ("train", "dev", "test"):
         parser.add_argument(
-            f"--{name}", nargs="+", action="extend", default=[], metavar="FILE", help=f"the {name} part of a corpus"
+            f"--{name}",
+            nargs="+",
+            action="extend",
+            type=reads,
+            default=[],
+            metavar="FILE",
+            help=f"the {name} part of a corpus",
         )
     parser.add_argument(
-        "--against", nargs="+", action="extend", default=[], metavar="OTHER", help="corpora to seek copies in"
+        "--against",
+        nargs="+",
+        action="extend",
+        type=reads,
+        default=[],
+        metavar="OTHER",
+        help="corpora to seek copies in",
     )
     parser.add_argument("--source", default=GOLD, metavar="NAME", help="whose mentions are checked; default: gold")
     parser.add_argument(
@@ -35,7 +50,9 @@ def configure(parser: Parser) -> None:
     _add_number(parser, "--min-words", Settings.min_words, "of a text whose copies are leaks; default: 8")
     _add_number(parser, "--long", Settings.long_sentence, "most words of a sentence; default: 128")
     group = parser.add_argument_group("what a model can return")
-    group.add_argument("--tokenizer", metavar="DIR", help="a folder with a tokenizer.json: check what is unreachable")
+    group.add_argument(
+        "--tokenizer", type=reads, metavar="DIR", help="a folder with a tokenizer.json: check what is unreachable"
+    )
     group.add_argument("--width", type=positive, metavar="N", help="most units of a mention; default: any number")
     group.add_argument("--level", choices=("word", "piece"), default="word", help="what a unit is; default: word")
     group.add_argument("--max-length", type=positive, default=256, metavar="N", help="pieces of a window; default: 256")
@@ -60,9 +77,11 @@ def _add_number(parser: argparse.ArgumentParser, name: str, default: int, help_t
 
 def _add_report(parser: Parser) -> None:
     group = parser.add_argument_group("report")
-    group.add_argument("-o", "--output", default=STDOUT, metavar="REPORT", help="a file; default: standard output")
+    group.add_argument(
+        "-o", "--output", type=writes, default=STDOUT, metavar="REPORT", help="a file; default: standard output"
+    )
     add_json(parser, what="the report")
-    group.add_argument("--exclude-list", metavar="TSV", help="write what training must leave out")
+    group.add_argument("--exclude-list", type=writes, metavar="TSV", help="write what training must leave out")
     group.add_argument(
         "--examples", type=natural, default=Settings.examples, metavar="N", help="per finding; default: 5"
     )

@@ -14,8 +14,8 @@ from fascicle import __version__
 from fascicle.combine.rules import HALF
 from fascicle.combine.type_names import check_filter_types, check_types
 from fascicle.commands.console import say
-from fascicle.commands.outputs import check_apart
 from fascicle.commands.parsing import add_overwrite, positive
+from fascicle.commands.places import reads, writes
 from fascicle.core.wording import counted
 from fascicle.errors import InputError, UsageError
 from fascicle.formats.atomic import atomic_folder, check_folder
@@ -39,12 +39,18 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """Adds the options."""
     parser.set_defaults(run=run)
     parser.add_argument("rule", choices=_RULES, metavar="RULE", help=f"{', '.join(_RULES)}; as of combine")
-    parser.add_argument("files", nargs="*", metavar="MODEL", help="names of shipped models, or model folders")
-    parser.add_argument("-o", "--output", metavar="DIR", help="the folder to write; the models are copied into it")
+    parser.add_argument(
+        "files", nargs="*", type=reads, metavar="MODEL", help="names of shipped models, or model folders"
+    )
+    parser.add_argument(
+        "-o", "--output", type=writes, metavar="DIR", help="the folder to write; the models are copied into it"
+    )
     parser.add_argument("--k", type=positive, metavar="K", help="of kofn: how many models must agree")
     parser.add_argument("--weights", metavar="W,W,...", help="of weighted: one number for each model, in their order")
     parser.add_argument("--threshold", metavar="SHARE", help=f"of weighted: the share to exceed; default: {HALF}")
-    parser.add_argument("--filter", metavar="FOLDER", help="of meta: the run folder of a filter, or its export")
+    parser.add_argument(
+        "--filter", type=reads, metavar="FOLDER", help="of meta: the run folder of a filter, or its export"
+    )
     parser.add_argument("--flat", action="store_true", help="of mentions that overlap keep those with most support")
     parser.add_argument("--name", help="of the ensemble, the source of its mentions; default: that of the folder")
     parser.add_argument(
@@ -58,18 +64,16 @@ def run(args: argparse.Namespace) -> int:
     if not args.output:
         raise UsageError("no place to write was given; name a folder with -o")
     target = Path(args.output)
-    check_folder(target, overwrite=args.overwrite)
+    check_folder(target, kind="ensemble", overwrite=args.overwrite)
     _check_options(args)
     folders = [_folder(name) for name in args.files]
     judge = _filter(args.filter) if args.filter else None
-    for folder in (*folders, *([judge] if judge else [])):
-        check_apart(folder, target)
     manifest = _manifest(args, folders, judge, name=args.name or target.resolve().name)
-    with atomic_folder(target, overwrite=args.overwrite) as place:
+    with atomic_folder(target, kind="ensemble", overwrite=args.overwrite) as place:
         for number, folder in zip(manifest.members, folders, strict=True):
-            shutil.copytree(folder, place / MEMBERS / number)
+            _copy(folder, place / MEMBERS / number)
         if judge is not None:
-            shutil.copytree(judge, place / FILTER_FOLDER)
+            _copy(judge, place / FILTER_FOLDER)
         write_ensemble(place, manifest)
     size = sum(file.stat().st_size for file in target.rglob("*") if file.is_file())
     sys.stdout.write(
@@ -77,6 +81,10 @@ def run(args: argparse.Namespace) -> int:
         f"output, types {', '.join(manifest.types)}, {size / 1e6:.1f} MB\n"
     )
     return 0
+
+
+def _copy(folder: Path, place: Path) -> None:
+    shutil.copytree(folder, place, ignore=shutil.ignore_patterns(".*"))  # what is hidden is no part of a model
 
 
 def _check_options(args: argparse.Namespace) -> None:

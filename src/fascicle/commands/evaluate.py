@@ -14,6 +14,7 @@ from fascicle.commands.columns import add_columns, check_columns, read_columns, 
 from fascicle.commands.console import Tally, say
 from fascicle.commands.inputs import INPUT_FORMATS, add_reading_details, read_file
 from fascicle.commands.parsing import add_json, add_overwrite, add_strict, natural
+from fascicle.commands.places import reads, writes
 from fascicle.commands.predicted import Predicted, names_of, on_gold, read_predicted
 from fascicle.commands.probed import add_model, check_model, run_model
 from fascicle.commands.systems import PREDICTIONS
@@ -71,9 +72,13 @@ REPORTS: Final[Mapping[str, Callable[[Mapping[str, Any]], str]]] = MappingProxyT
 def configure(parser: argparse.ArgumentParser) -> None:
     """Adds the options."""
     parser.set_defaults(run=run)
-    parser.add_argument("gold", metavar="GOLD", help="a corpus in any format")
+    parser.add_argument("gold", type=reads, metavar="GOLD", help="a corpus in any format")
     parser.add_argument(
-        "files", nargs="*", metavar="PRED", help="prediction files (JSON Lines or TSV) or corpora, one for each system"
+        "files",
+        nargs="*",
+        type=reads,
+        metavar="PRED",
+        help="prediction files (JSON Lines or TSV) or corpora, one for each system",
     )
     parser.add_argument("--source", metavar="NAME", help="whose mentions of PRED are scored, if there are several")
     parser.add_argument(
@@ -104,17 +109,21 @@ def _add_report(parser: argparse.ArgumentParser) -> None:
     )
     group.add_argument(
         "--report",
+        type=writes,
         metavar="FILE",
         help=f"where; its suffix decides: {', '.join(REPORTS)}; .html is one page with examples to filter and, with "
         "fascicle[plots], pictures",
     )
-    group.add_argument("--train", metavar="PATH", help="the training corpus, for what was seen, and how often")
+    group.add_argument(
+        "--train", type=reads, metavar="PATH", help="the training corpus, for what was seen, and how often"
+    )
     group.add_argument("--train-format", choices=INPUT_FORMATS, default="auto", help="default: auto")
     group.add_argument(
         "--train-where", action="append", default=[], metavar="FIELD=VALUE", help="as --where, for the training corpus"
     )
     group.add_argument(
         "--unreachable-for",
+        type=reads,
         action="append",
         default=[],
         metavar="MODEL",

@@ -9,8 +9,8 @@ from pathlib import Path
 import msgspec
 
 from fascicle.commands.console import needs_extra, say
-from fascicle.commands.outputs import check_apart
 from fascicle.commands.parsing import add_json, add_overwrite
+from fascicle.commands.places import reads, writes
 from fascicle.core.document import GOLD, Document
 from fascicle.errors import InputError, UsageError
 from fascicle.formats.atomic import check_folder
@@ -34,12 +34,16 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """Adds the options."""
     parser.set_defaults(run=run)
     parser.add_argument(
-        "model", metavar="RUN_OR_MODEL", help="a run folder, of a model or a filter, or the model folder in it"
+        "model",
+        type=reads,
+        metavar="RUN_OR_MODEL",
+        help="a run folder, of a model or a filter, or the model folder in it",
     )
-    parser.add_argument("-o", "--output", metavar="DIR", help="the folder to write")
+    parser.add_argument("-o", "--output", type=writes, metavar="DIR", help="the folder to write")
     parser.add_argument("--int8", action="store_true", help="8-bit weights: smaller and faster, a little less exact")
     parser.add_argument(
         "--calibrate",
+        type=reads,
         metavar="FILE",
         help="texts to measure 8-bit activations on, in any format, for a filter with gold mentions; default: the "
         "training part of the run's recipe",
@@ -59,8 +63,7 @@ def run(args: argparse.Namespace) -> int:
     with needs_extra("train"):
         from fascicle.models.ship import export_model
         from fascicle.models.ship_filter import export_filter
-    check_folder(target, overwrite=args.overwrite)
-    check_apart(folder, target)
+    check_folder(target, kind="filter" if is_filter(folder) else "model", overwrite=args.overwrite)
     sample = _sample(folder, args.calibrate) if args.int8 else []
     export = export_filter if is_filter(folder) else export_model
     manifest = export(folder, target, sample=sample, int8=args.int8, name=args.name, overwrite=args.overwrite)

@@ -18,7 +18,7 @@ import msgspec
 from fascicle.commands.textview import HOLDS as VIEW_HOLDS
 from fascicle.commands.textview import TextView
 from fascicle.core.document import Document
-from fascicle.errors import OutputError, UsageError
+from fascicle.errors import UsageError
 from fascicle.formats.atomic import Opened, check_target, output
 from fascicle.formats.brat_write import check_place
 from fascicle.formats.files import FORMATS, write_as
@@ -57,35 +57,6 @@ class Output:
         if self.writer:
             return FORMATS[self.writer].holds
         return self.table.holds if self.table is not None else _HERE[self.suffix]
-
-
-def refuse_inputs_as_outputs(read: Iterable[str | None], written: Iterable[str | Path | None]) -> None:
-    """No option makes it right to write over what is read.
-
-    Args:
-        read: files and folders; what is not given, and standard input, is left out.
-        written: the same of outputs.
-
-    Raises:
-        OutputError: an output is one of the inputs, or a folder that holds one.
-    """
-    inputs = {Path(path).resolve() for path in read if path is not None and path != STDIN}
-    taken = inputs.union(*({place.parent, *place.parent.parents} for place in inputs))
-    for path in written:
-        if path is None or str(path) == STDOUT:
-            continue
-        if Path(path).resolve() in taken:
-            raise OutputError(f"{path} is one of the inputs and would be lost; give another name to write to")
-
-
-def check_apart(source: Path, target: Path) -> None:
-    """Refuses to replace a folder that holds what is read.
-
-    Raises:
-        OutputError: the source is the target, or lies in it.
-    """
-    if target.resolve() in (source.resolve(), *source.resolve().parents):
-        raise OutputError(f"the model {source} lies in {target} and would be lost; give another name to write to")
 
 
 OUTPUTS: Final[Mapping[str, Output]] = MappingProxyType(

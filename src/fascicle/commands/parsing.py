@@ -4,15 +4,21 @@ from __future__ import annotations
 
 import argparse
 import difflib
+import os
 import re
 from collections.abc import Iterable, Sequence
-from typing import Any, NoReturn
+from typing import Any, Final, NoReturn
 
+from fascicle.commands.places import check_places
 from fascicle.errors import UsageError
+from fascicle.recipe.base import LARGEST
 
 _CHOICE = re.compile(
     r"(?:argument (?P<what>\S+): )?invalid choice: '(?P<given>.*?)' \((?:choose from|maybe) (?P<list>.*)\)"
 )
+
+_MOST_THREADS: Final = 256  # with very many a network is not begun within minutes, and never faster
+_LONGEST_NUMBER: Final = 20  # digits that are looked at
 
 
 class Parser(argparse.ArgumentParser):
@@ -51,6 +57,7 @@ def parse(parser: Parser, argv: Sequence[str]) -> argparse.Namespace:
 
     Raises:
         UsageError: an unknown option (with the nearest one), or an argument too many.
+        OutputError: an output is an input, or two outputs are one.
     """
     args, others = parser.parse_known_args(argv)
     chosen: Parser = getattr(args, "parser", parser)
@@ -63,6 +70,7 @@ def parse(parser: Parser, argv: Sequence[str]) -> argparse.Namespace:
         raise UsageError(f"{others[0]!r} is one argument too many; see {chosen.prog} --help")
     if others:
         args.files = [*args.files, *others]
+    check_places(chosen._actions, args)
     return args
 
 
@@ -76,9 +84,14 @@ def natural(text: str) -> int:
     return _integer(text, least=0)
 
 
+def threads(text: str) -> int:
+    """A number of threads, for ``type=``."""
+    return _integer(text, least=1, most=max(_MOST_THREADS, os.cpu_count() or 1))
+
+
 def add_threads(parser: argparse.ArgumentParser) -> None:
     """Adds ``--threads``."""
-    parser.add_argument("--threads", type=positive, metavar="N", help="CPU threads; all usable cores by default")
+    parser.add_argument("--threads", type=threads, metavar="N", help="CPU threads; all usable cores by default")
 
 
 def add_json(parser: argparse.ArgumentParser, *, what: str) -> None:
@@ -96,9 +109,11 @@ def add_overwrite(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--overwrite", action="store_true", help="replace what is there already")
 
 
-def _integer(text: str, *, least: int) -> int:
-    if not text.isascii() or not text.isdigit() or len(text) > 9 or int(text) < least:
-        raise argparse.ArgumentTypeError(f"{text!r} is not allowed, give an integer from {least}, of at most 9 digits")
+def _integer(text: str, *, least: int, most: int = LARGEST) -> int:
+    fits = text.isascii() and text.isdigit() and len(text) <= _LONGEST_NUMBER and least <= int(text) <= most
+    if not fits:
+        shown = text if len(text) <= _LONGEST_NUMBER else f"{text[:_LONGEST_NUMBER]}..."
+        raise argparse.ArgumentTypeError(f"{shown!r} is not allowed, give an integer from {least} to {most:,}")
     return int(text)
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from fascicle.commands.console import say
 from fascicle.commands.parsing import add_overwrite
+from fascicle.commands.places import reads, writes
 from fascicle.errors import OutputError, UsageError
 from fascicle.evaluate.page_html import harmless
 from fascicle.formats.atomic import check_target
@@ -109,9 +110,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """Adds the options."""
     parser.set_defaults(run=run)
     parser.add_argument("kind", metavar="KIND", choices=KINDS, help=f"{', '.join(KINDS)}; see below")
-    parser.add_argument("files", nargs="*", metavar="INPUT", help="run folders, or a file, as the kind asks for")
     parser.add_argument(
-        "-o", "--output", required=True, metavar="FILE", help=f"the picture; ends in {', '.join(SUFFIXES)}"
+        "files", nargs="*", type=reads, metavar="INPUT", help="run folders, or a file, as the kind asks for"
+    )
+    parser.add_argument(
+        "-o", "--output", type=writes, required=True, metavar="FILE", help=f"the picture; ends in {', '.join(SUFFIXES)}"
     )
     parser.add_argument("--title", help="over the picture")
     parser.add_argument(

@@ -11,6 +11,7 @@ import msgspec
 
 from fascicle.commands.console import Tally, say, with_progress
 from fascicle.commands.parsing import add_threads
+from fascicle.commands.places import reads, writes
 from fascicle.commands.predicted import Predicted
 from fascicle.core.document import Document, Mention
 from fascicle.errors import OutputError, UsageError
@@ -29,7 +30,7 @@ _Said = Mapping[str, Sequence[Mention]]
 def add_model(parser: argparse.ArgumentParser) -> None:
     """Adds the options of a model that is scored in place of a file, or beside it."""
     group = parser.add_argument_group("model", "score a model itself, without a file of its predictions")
-    group.add_argument("--model", metavar="MODEL", help="a model folder or the name of a shipped model")
+    group.add_argument("--model", type=reads, metavar="MODEL", help="a model folder or the name of a shipped model")
     add_distributions(group)
     add_threads(parser)
 
@@ -38,6 +39,7 @@ def add_distributions(parser: argparse._ActionsContainer) -> None:
     """Adds the option for a distributions file."""
     parser.add_argument(
         "--distributions",
+        type=writes,
         metavar="FILE.jsonl",
         help="write the probability of each type for every gold mention, for fascicle plot; ends in "
         + " or ".join(SUFFIXES),

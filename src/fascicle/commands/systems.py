@@ -16,6 +16,7 @@ from fascicle.combine.type_names import TypeMap, check_types, parse_map
 from fascicle.commands.console import Tally
 from fascicle.commands.inputs import INPUT_FORMATS, add_reading_details, read_file, source_of
 from fascicle.commands.matching import Side, matched
+from fascicle.commands.places import reads
 from fascicle.core.document import GOLD, Event, Mention
 from fascicle.errors import InputError, UsageError
 from fascicle.formats.detection import prediction_kind
@@ -107,6 +108,7 @@ def add_system_options(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--map",
+        type=reads,
         metavar="TYPES.toml",
         help='other names for types: lines "CHEMICAL" = "Chemical", in a table [NAME] for one system only; '
         'the new name "" leaves a type out',

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import shutil
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,6 +14,7 @@ import msgspec
 from fascicle.commands import train_filter
 from fascicle.commands.console import log, needs_extra, say
 from fascicle.commands.parsing import add_json, add_threads, natural
+from fascicle.commands.places import fills, reads
 from fascicle.evaluate.table import table
 from fascicle.recipe.filter_reader import is_filter_recipe
 from fascicle.recipe.reader import read_recipe
@@ -29,8 +29,8 @@ HELP = "train a model, or a filter over the predictions of several, as a recipe 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Adds the options."""
     parser.set_defaults(run=run)
-    parser.add_argument("recipe", metavar="RECIPE.toml", help="the recipe")
-    parser.add_argument("-o", "--output", help="the run folder; default: runs/NAME-sSEED")
+    parser.add_argument("recipe", type=reads, metavar="RECIPE.toml", help="the recipe")
+    parser.add_argument("-o", "--output", type=fills, help="the run folder; default: runs/NAME-sSEED")
     parser.add_argument("--seed", type=natural, metavar="N", help="in place of the seed of the recipe")
     parser.add_argument("--resume", action="store_true", help="go on where dev was scored last")
     add_threads(parser)
@@ -50,14 +50,7 @@ def run(args: argparse.Namespace) -> int:
     if args.seed is not None:
         recipe = msgspec.structs.replace(recipe, seed=args.seed)
     folder = Path(args.output or Path("runs") / f"{recipe.name}-s{recipe.seed}")
-    fresh = not folder.exists()
-    try:
-        finished = _train(recipe, folder, resume=args.resume)
-    except Exception:
-        # A run that never trained is no run: its folder would only refuse the next attempt.
-        if fresh and not (folder / "metrics.jsonl").exists():
-            shutil.rmtree(folder, ignore_errors=True)
-        raise
+    finished = _train(recipe, folder, resume=args.resume)
     sys.stdout.write(_as_json(finished) if args.json else _as_text(finished, weak=bool(recipe.distant)))
     for text in filter(None, map(_fitted, (finished.answer, *finished.others))):
         say(text)

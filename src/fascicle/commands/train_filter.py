@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import shutil
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -38,14 +37,7 @@ def run(args: argparse.Namespace) -> int:
         if not is_there(path):
             raise InputError(f"{key} of the recipe is {path}, which does not exist; correct the path")
     folder = Path(args.output or Path("runs") / f"{recipe.name}-s{recipe.seed}")
-    fresh = not folder.exists()
-    try:
-        finished = _train(recipe, folder, resume=args.resume)
-    except Exception:
-        # A run that never trained is no run: its folder would only refuse the next attempt.
-        if fresh and not (folder / "metrics.jsonl").exists():
-            shutil.rmtree(folder, ignore_errors=True)
-        raise
+    finished = _train(recipe, folder, resume=args.resume)
     sys.stdout.write(_as_json(finished) if args.json else "\n".join(_lines(finished)) + "\n")
     say(f"the filter is {folder}; fascicle combine meta PRED... --filter {folder} --texts FILE -o OUT uses it")
     return 0

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import shutil
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -32,6 +31,7 @@ from fascicle.commands.parsing import (
     commands_of,
     natural,
 )
+from fascicle.commands.places import fills, reads, writes
 from fascicle.commands.predicted import Predicted, read_predicted
 from fascicle.commands.probed import add_distributions, check_distributions
 from fascicle.commands.systems import PREDICTIONS
@@ -63,8 +63,8 @@ def configure(parser: Parser) -> None:
     commands = commands_of(parser, dest="typer_command")
     train = add_command(commands, "train", help_text="train a span typer as a recipe says, and score it")
     train.set_defaults(run=run_train)
-    train.add_argument("recipe", metavar="RECIPE.toml", help="the recipe: corpus, vectors, typer")
-    train.add_argument("-o", "--output", help="the run folder; default: runs/NAME-sSEED")
+    train.add_argument("recipe", type=reads, metavar="RECIPE.toml", help="the recipe: corpus, vectors, typer")
+    train.add_argument("-o", "--output", type=fills, help="the run folder; default: runs/NAME-sSEED")
     train.add_argument("--seed", type=natural, metavar="N", help="in place of the seed of the recipe")
     add_threads(train)
     add_json(train, what="the scores")
@@ -72,11 +72,16 @@ def configure(parser: Parser) -> None:
         commands, "predict", help_text="write predictions: given spans with new types, or mentions found"
     )
     predict.set_defaults(run=run_predict)
-    predict.add_argument("model", metavar="MODEL", help="a model folder: RUN/model")
-    predict.add_argument("files", nargs="*", metavar="PATH", help="the texts: files, folders, zips")
-    predict.add_argument("-o", "--output", required=True, help="a prediction file: .tsv, .csv, else JSON Lines")
+    predict.add_argument("model", type=reads, metavar="MODEL", help="a model folder: RUN/model")
+    predict.add_argument("files", nargs="*", type=reads, metavar="PATH", help="the texts: files, folders, zips")
     predict.add_argument(
-        "--spans", metavar="PRED", help="predictions whose spans are typed; without them, spans are tried one by one"
+        "-o", "--output", type=writes, required=True, help="a prediction file: .tsv, .csv, else JSON Lines"
+    )
+    predict.add_argument(
+        "--spans",
+        type=reads,
+        metavar="PRED",
+        help="predictions whose spans are typed; without them, spans are tried one by one",
     )
     predict.add_argument("--pred-format", choices=(*INPUT_FORMATS, *PREDICTIONS), default="auto", help="of PRED")
     predict.add_argument("--source", metavar="NAME", help="whose mentions of PRED, if there are several")
@@ -85,9 +90,11 @@ def configure(parser: Parser) -> None:
     add_reading(predict)
     score = add_command(commands, "score", help_text="typing accuracy on given mentions, beside two baselines")
     score.set_defaults(run=run_score)
-    score.add_argument("model", metavar="MODEL", help="a model folder: RUN/model")
-    score.add_argument("gold", metavar="GOLD", help="a corpus in any format")
-    score.add_argument("--train", required=True, metavar="PATH", help="the training corpus, which the baselines need")
+    score.add_argument("model", type=reads, metavar="MODEL", help="a model folder: RUN/model")
+    score.add_argument("gold", type=reads, metavar="GOLD", help="a corpus in any format")
+    score.add_argument(
+        "--train", type=reads, required=True, metavar="PATH", help="the training corpus, which the baselines need"
+    )
     score.add_argument("--input-format", choices=INPUT_FORMATS, default="auto", help="of both; default: auto")
     add_distributions(score)
     add_overwrite(score)
@@ -107,14 +114,7 @@ def run_train(args: argparse.Namespace) -> int:
     if args.seed is not None:
         recipe = msgspec.structs.replace(recipe, seed=args.seed)
     folder = Path(args.output or Path("runs") / f"{recipe.name}-s{recipe.seed}")
-    fresh = not folder.exists()
-    try:
-        finished = _trained(recipe, folder, threads=args.threads)
-    except BaseException:
-        # Training takes minutes and is not resumed: what is left of it would only refuse the next attempt.
-        if fresh and not (folder / "model").is_dir():
-            shutil.rmtree(folder, ignore_errors=True)
-        raise
+    finished = _trained(recipe, folder, threads=args.threads)
     if args.json:
         sys.stdout.write(json.dumps(finished.as_dict()) + "\n")
     else:

@@ -10,6 +10,7 @@ from typing import Final
 from fascicle.commands.console import Tally, say
 from fascicle.commands.inputs import add_reading, paths_of, read_file
 from fascicle.commands.parsing import Parser, add_overwrite, add_strict, natural, positive
+from fascicle.commands.places import reads, writes
 from fascicle.core.document import Document
 from fascicle.core.wording import counted
 from fascicle.errors import UsageError
@@ -30,10 +31,13 @@ def configure(parser: Parser) -> None:
     parser.add_argument(
         "files",
         nargs="*",
+        type=reads,
         metavar="CORPUS",
         help="files, folders, zips: the training part alone, unless vectors may know the words of dev and test",
     )
-    parser.add_argument("-o", "--output", required=True, metavar="FILE", help="the vectors as text; .gz packs them")
+    parser.add_argument(
+        "-o", "--output", type=writes, required=True, metavar="FILE", help="the vectors as text; .gz packs them"
+    )
     parser.add_argument(
         "--all-parts", action="store_true", help="of a folder or zip with parts, read dev and test too, not train alone"
     )

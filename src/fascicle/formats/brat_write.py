@@ -13,7 +13,7 @@ from typing import BinaryIO, Final
 
 from fascicle.core.document import Document, Link, Mention
 from fascicle.core.wording import counted
-from fascicle.errors import InputError, OutputError, UsageError
+from fascicle.errors import InputError, UsageError
 from fascicle.formats.atomic import check_folder, check_target
 from fascicle.formats.brat_lines import (
     NO_ONTOLOGY,
@@ -61,7 +61,8 @@ def check_place(path: str, *, overwrite: bool) -> None:
 
     Raises:
         UsageError: standard output, or the name of a single file.
-        OutputError: it exists and may not be overwritten, or it is a folder with other things in it.
+        OutputError: it exists and may not be overwritten, or it is a folder with other things in it
+            than a brat corpus as it was written.
     """
     if path == STDIN:
         raise UsageError("brat has two files for each document; name a folder or a .zip to write, with -o")
@@ -70,23 +71,7 @@ def check_place(path: str, *, overwrite: bool) -> None:
         return
     if suffix_of(path) in (*SUFFIXES, ".gz"):
         raise UsageError(f"brat is written to a folder or a .zip, but {path} is the name of a file; give another name")
-    folder = Path(path).resolve()
-    check_folder(folder, overwrite=overwrite)
-    if folder.is_dir() and (other := _other_file(folder)):
-        raise OutputError(f"the folder {folder} holds {other}, which is no part of a brat corpus; give another name")
-
-
-def _other_file(folder: Path) -> str:
-    """A file below a folder that replacing a brat corpus must not take away, such as a text without annotation."""
-    suffixes: defaultdict[Path, set[str]] = defaultdict(set)
-    for entry in folder.rglob("*"):
-        if entry.is_dir() and not entry.is_symlink():
-            continue
-        suffix = suffix_of(entry.name)
-        if suffix not in (*SUFFIXES, ".conf"):
-            return entry.name
-        suffixes[entry.with_suffix("")].add(suffix)
-    return min((f"{stem.name}{TEXT}" for stem, found in suffixes.items() if found == {TEXT}), default="")
+    check_folder(Path(path), kind="brat", overwrite=overwrite)
 
 
 @contextmanager

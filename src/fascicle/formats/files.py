@@ -194,7 +194,7 @@ def write(  # noqa: PLR0913 - what users may say, each on its own
         documents: may be a stream.
         format: a name of `FORMATS`, or ``"auto"``: told by the suffix.
         options: of the format's ``write_options`` class; defaults by default.
-        overwrite: replace an existing file, or a folder that holds nothing but files of the format.
+        overwrite: replace an existing file, or a folder that was written in the format and that nobody changed since.
         report: where to count; a new one by default. One whose ``aside`` keeps going sets documents aside that the
             format cannot hold at all.
         strict: refuse a document of which the format would lose something.
@@ -253,7 +253,7 @@ def write_as(  # noqa: PLR0913 - as of `write`
     if chosen.folder_writer is not None:
         brat_write.check_place(str(path), overwrite=overwrite)
         if not brat_write.is_zip_name(str(path)):
-            with atomic_folder(path, overwrite=overwrite) as folder:
+            with atomic_folder(path, kind="brat", overwrite=overwrite) as folder:
                 send(chosen.folder_writer(folder))
             return report
     with opened(path, overwrite=overwrite) as stream, chosen.writer(stream) as put:

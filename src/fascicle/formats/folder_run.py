@@ -27,11 +27,13 @@ from fascicle.errors import OutputError
 from fascicle.formats.atomic import check_target
 from fascicle.formats.brat_lines import SUFFIXES
 from fascicle.formats.journal import Journal, is_journal
+from fascicle.formats.owned import Ledger
 from fascicle.formats.source import STDIN
 from fascicle.formats.tree import archive_of, tree_sha256
 
 JOURNAL: Final = ".fascicle-progress.jsonl"
 UNNAMED: Final = ".fascicle-unnamed"
+_KIND: Final = "annotate"  # in the record of what was written into the folder
 _TOGETHER: Final = 256  # files that are put away at once
 _EVERY: Final = 0.5  # seconds that a file waits for others
 _WAITING: Final = 2  # groups that are written, but not yet put away
@@ -82,7 +84,7 @@ class FolderRun:
             folder: of the output files.
             files: name of an input -> its output file.
             made_by: what decides the bytes of the files beside their inputs (name -> value).
-            overwrite: replace existing files.
+            overwrite: replace existing files that such a run wrote there.
             resume: go on with an interrupted run, if there is one.
 
         Raises:
@@ -97,6 +99,7 @@ class FolderRun:
         self._unnamed = folder / UNNAMED
         if self._unnamed.exists() and not (folder / JOURNAL).exists():
             raise OutputError(f"{self._unnamed} is of no interrupted run; move it elsewhere, for it stands in the way")
+        self._ledger = Ledger(folder, kind=_KIND)
         self._journal = Journal(folder / JOURNAL, made_by=made_by, resume=resume)
         self._pool = ThreadPoolExecutor(1)
         self._waiting: deque[Future[None]] = deque()
@@ -188,6 +191,7 @@ class FolderRun:
             # Before the names: an entry without a file is done again, a file without an entry is in the way.
             self._journal.append(*(file.entry for file in group))
             _sync([file.unnamed for file in group], self._folder)
+            self._ledger.note_all({Path(file.path).name: file.unnamed for file in group})
             for file in group:
                 _take_name(file)
 
@@ -199,6 +203,7 @@ class FolderRun:
 
     def _refuse_others(self) -> None:
         if self._overwrite:
+            self._ledger.check(file.name for file in self.files.values() if file.name not in self._own)
             return
         there = _names(self._folder)
         for file in self.files.values():
@@ -210,7 +215,8 @@ def check_folder_of_files(folder: Path, files: Iterable[Path], *, overwrite: boo
     """Says early whether files can be written into a folder: to be called before long work.
 
     Raises:
-        OutputError: the folder is a file, or one of the files exists and may not be overwritten.
+        OutputError: the folder is a file, or one of the files exists and may not be overwritten: without ``overwrite``
+            any file, with it a file that no such run wrote there, or that was changed since.
     """
     if folder.exists() and not folder.is_dir():
         raise OutputError(f"{folder} is a file; give the name of a folder to write, or remove the / at its end")
@@ -218,6 +224,9 @@ def check_folder_of_files(folder: Path, files: Iterable[Path], *, overwrite: boo
         return
     if resume and is_journal(folder / JOURNAL):
         return  # the run knows which of the files are its own
+    files = list(files)
+    if overwrite:  # their names are made from those of the inputs, so nobody named them
+        Ledger(folder, kind=_KIND).check(file.name for file in files)
     there = _names(folder)
     for file in files:
         if file.name.lower() in there:

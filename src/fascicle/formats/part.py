@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any, BinaryIO, Final, cast
 
 from fascicle.errors import OutputError
-from fascicle.formats.atomic import check_target
-from fascicle.formats.journal import Journal
+from fascicle.formats.atomic import check_target, like, take_name
+from fascicle.formats.journal import Journal, is_journal
 
 EVERY: Final = 2.0  # seconds between two entries of the journal: what a kill costs at most
 
@@ -63,7 +63,7 @@ class PartFile:
         check_target(target, overwrite=overwrite)
         self._target, self._overwrite = target, overwrite
         self._part, journal = part_of(target)
-        ours = journal.exists()
+        ours = is_journal(journal)
         if self._part.exists() and not ours:
             raise OutputError(
                 f"{self._part} is no part of an interrupted run; move it elsewhere, for it stands in the way"
@@ -88,9 +88,9 @@ class PartFile:
                 self._stream.safe()
             check_target(self._target, overwrite=self._overwrite)
             final = Path(self._target).resolve()
-            with suppress(FileNotFoundError):
-                self._part.chmod(final.stat().st_mode & 0o7777)
-            self._part.replace(final)
+            like(final, self._part)
+            take_name(self._part, final, overwrite=self._overwrite)
+            self._part.unlink(missing_ok=True)
             _sync_folder(final.parent)
         except BaseException:
             self._leave()

@@ -17,7 +17,7 @@ from typing import Any, BinaryIO, Final, cast
 from fascicle.errors import FormatError, InputError, UsageError
 from fascicle.formats.encodings import AUTO, BY_MARK, GUESSED, WESTERN, by_mark, is_western
 from fascicle.formats.foreign import HEAD, binary_kind
-from fascicle.formats.pipes import opened
+from fascicle.formats.pipes import is_pipe, opened
 
 MAX_LINE: Final = 64 * 2**20  # bytes (or characters, where the encoding is not UTF-8)
 MAX_FILE: Final = 512 * 2**20  # what is read as a whole: a plain text, a JSON array
@@ -159,8 +159,9 @@ def open_bytes(path: str, *, meter: Meter | None = None) -> Iterator[BinaryIO]:
 
 
 def _opened(path: str, meter: Meter | None) -> BinaryIO:
-    stream = opened(Path(path))
-    return stream if meter is None else cast(BinaryIO, _Metered(cast(io.BufferedReader, stream).detach(), meter))
+    if meter is None or is_pipe(path):  # nobody knows how long a pipe is
+        return opened(Path(path))
+    return cast(BinaryIO, _Metered(Path(path).open("rb", buffering=0), meter))
 
 
 def lines(source: Source) -> Iterator[tuple[int, str]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import re
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -87,7 +88,10 @@ def load_pretrained(name: str, *, revision: str = "", pooler: bool = False) -> P
     from transformers import AutoModel, AutoTokenizer
 
     place = _place(name)
-    options = {"revision": revision} if revision else {}
+    options: dict[str, Any] = {"revision": revision} if revision else {}
+    hub = _unreachable_hub(place)
+    if hub:
+        options["local_files_only"] = True  # what an earlier download left is used without a question to the hub
     try:
         with _quiet_loading():
             layers = {} if pooler else without_pooler(_kind(place, options))
@@ -97,6 +101,11 @@ def load_pretrained(name: str, *, revision: str = "", pooler: bool = False) -> P
             fast = AutoTokenizer.from_pretrained(place, trust_remote_code=False, use_fast=True, **options)
     except (OSError, ValueError, KeyError, ImportError, RuntimeError, SafetensorError) as error:
         first = str(error).strip().partition("\n")[0]
+        if hub:
+            raise ModelError(
+                f"the encoder {name!r} is neither a folder nor among the models downloaded before, and {hub}; give a "
+                "folder, or connect this machine"
+            ) from None
         raise ModelError(
             f"the encoder {name!r} could not be loaded ({first}); give a Hugging Face name or a folder"
         ) from None
@@ -150,7 +159,29 @@ def without_pooler(kind: str) -> dict[str, bool]:
 _WITH_POOLER = frozenset({"bert", "roberta", "xlm-roberta", "camembert", "mpnet", "ernie", "longformer"})
 
 
-def _kind(place: str, options: dict[str, str]) -> str:
+def _unreachable_hub(place: str) -> str:
+    """Why a name cannot be looked up on the hub, as half a sentence; empty if it can, or if it is none.
+
+    transformers asks many times for each file, and waits ever longer in between: for half a minute without a network.
+    """
+    if Path(place).exists() or not _HUB_NAME.fullmatch(place):
+        return ""
+    from huggingface_hub import constants, get_session
+
+    if constants.HF_HUB_OFFLINE:
+        return "HF_HUB_OFFLINE forbids to ask the hub"
+    try:
+        get_session().head(constants.ENDPOINT, timeout=_PATIENCE)
+    except Exception:  # the library decides which one of its own it raises, and has changed it between releases
+        return f"{constants.ENDPOINT} cannot be reached"
+    return ""
+
+
+_HUB_NAME = re.compile(r"[\w.-]+(/[\w.-]+)?")
+_PATIENCE = 5.0  # seconds
+
+
+def _kind(place: str, options: dict[str, Any]) -> str:
     from transformers import AutoConfig
 
     return str(AutoConfig.from_pretrained(place, trust_remote_code=False, **options).model_type)

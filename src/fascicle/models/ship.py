@@ -72,7 +72,7 @@ def export_model(
         raise UsageError("8-bit export needs sample texts to measure activations on; give some with --calibrate FILE")
     check_files(folder, manifest)
     model = load_model(folder, manifest)
-    with atomic_folder(target, overwrite=overwrite) as place:
+    with atomic_folder(target, kind="model", overwrite=overwrite) as place:
         graph = _AnsweringGraph(model)
         plain = place / "plain.onnx"
         _export(graph, plain)

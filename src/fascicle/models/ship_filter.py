@@ -68,7 +68,7 @@ def export_filter(
         raise UsageError("8-bit export of a filter needs texts with mentions; give some with --calibrate FILE")
     check_files(folder, manifest, name=FILTER)
     graph = _Graph(load_filter_model(folder, manifest))
-    with atomic_folder(target, overwrite=overwrite) as place:
+    with atomic_folder(target, kind="filter", overwrite=overwrite) as place:
         plain = place / "plain.onnx"
         export_onnx(graph, plain, example=graph.example(3, 11), dynamic=_AXES, outputs=[LOGITS])
         gap = largest_difference(graph, plain, inputs=graph.example(2, 29))

@@ -44,9 +44,9 @@ def average_models(folders: Sequence[Path], target: Path, *, overwrite: bool = F
     shapes = [{name: tensor.shape for name, tensor in member.items()} for member in members]
     if any(s != shapes[0] for s in shapes):
         raise ModelError(f"the weights in {folders[0]} and the others have different shapes, which have no mean")
-    with atomic_folder(target, overwrite=overwrite) as place:
-        for file in folders[0].iterdir():
-            shutil.copy2(file, place / file.name)
+    with atomic_folder(target, kind="model", overwrite=overwrite) as place:
+        for name in manifests[0].files:
+            shutil.copy2(folders[0] / name, place / name)
         # What a model keeps beside its weights, as the vectors of types, is not the mean of several: it is made again.
         model = load_model(folders[0], manifests[0])
         names = [name for name, _ in model.named_parameters()]

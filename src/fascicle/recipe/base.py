@@ -8,8 +8,9 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta
 
-Positive = Annotated[int, Meta(ge=1)]
-Natural = Annotated[int, Meta(ge=0)]
+LARGEST = 2**31 - 1  # of the integers of a recipe: beyond it, tensors and random generators have other rules
+Positive = Annotated[int, Meta(ge=1, le=LARGEST)]
+Natural = Annotated[int, Meta(ge=0, le=LARGEST)]
 Rate = Annotated[float, Meta(gt=0.0, le=1.0)]
 Share = Annotated[float, Meta(ge=0.0, le=1.0)]
 NotNegative = Annotated[float, Meta(ge=0.0, le=1e6)]

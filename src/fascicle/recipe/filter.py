@@ -5,6 +5,7 @@ The filter is called Meta in *comparing-and-combining* §4.6 to §4.8.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated, Final, Literal
 
@@ -12,7 +13,7 @@ import msgspec
 from msgspec import Meta
 
 from fascicle.errors import ModelError
-from fascicle.recipe.base import Name, Natural, Positive, Settings, Share
+from fascicle.recipe.base import LARGEST, Name, Natural, Positive, Settings, Share
 from fascicle.recipe.manifest import CARD, TokenizerFacts, file_sha256
 from fascicle.recipe.settings import CorpusSettings, TrainingSettings
 
@@ -84,7 +85,7 @@ class FilterReading(Settings, frozen=True, kw_only=True):
     """
 
     unit: Literal["sentence", "document"] = "sentence"
-    max_length: Annotated[int, Meta(ge=16)] = 256
+    max_length: Annotated[int, Meta(ge=16, le=LARGEST)] = 256
     segmenter: Name = "rules@1"
 
 
@@ -239,9 +240,13 @@ def read_filter_manifest(folder: Path) -> FilterManifest:
         raise ModelError(f"{path} describes no filter ({error}); copy or export the folder again") from None
 
 
-def write_filter_manifest(folder: Path, manifest: FilterManifest) -> FilterManifest:
-    """Writes ``filter.json`` with the hashes of all other files of the folder; returns it as written."""
-    names = sorted(p.name for p in folder.iterdir() if p.name not in (FILTER, CARD))
+def write_filter_manifest(
+    folder: Path, manifest: FilterManifest, *, names: Iterable[str] | None = None
+) -> FilterManifest:
+    """Writes ``filter.json`` as `fascicle.recipe.manifest.write_manifest` writes ``model.json``."""
+    if names is None:
+        names = (p.name for p in folder.iterdir() if p.name not in (FILTER, CARD) and p.name[0] != ".")
+    names = sorted(names)
     manifest = msgspec.structs.replace(manifest, files={name: file_sha256(folder / name) for name in names})
     (folder / FILTER).write_bytes(msgspec.json.format(msgspec.json.encode(manifest)) + b"\n")
     return manifest

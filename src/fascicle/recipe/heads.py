@@ -8,7 +8,7 @@ from typing import Annotated, Final, Literal, get_args
 import msgspec
 from msgspec import Meta
 
-from fascicle.recipe.base import Rate, Settings
+from fascicle.recipe.base import Natural, Rate, Settings
 
 Level = Literal["word", "piece"]
 WIDEST = 256
@@ -120,7 +120,7 @@ class SpanHeadSettings(HeadSettings, frozen=True, kw_only=True):
 
     width: Annotated[int, Meta(ge=0, le=WIDEST)] = 0
     width_embedding: Annotated[int, Meta(ge=0, le=1024)] = 0
-    negatives: Annotated[int, Meta(ge=0)] = 0
+    negatives: Natural = 0
     decoding: Literal["nested", "greedy", "optimal"] = "greedy"
 
     @property

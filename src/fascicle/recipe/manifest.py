@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import itertools
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Annotated, Literal, Protocol
 
@@ -211,9 +211,17 @@ def check_files(folder: Path, manifest: Inventory, *, name: str = MANIFEST) -> N
             raise ModelError(f"{path} is damaged: its hash is not the one in {name}; copy or export it again")
 
 
-def write_manifest(folder: Path, manifest: Manifest) -> Manifest:
-    """Writes ``model.json`` with the hashes of all other files of the folder, cards left out; returns it as written."""
-    names = sorted(p.name for p in folder.iterdir() if p.name not in (MANIFEST, CARD))
+def write_manifest(folder: Path, manifest: Manifest, *, names: Iterable[str] | None = None) -> Manifest:
+    """Writes ``model.json`` with the hashes of the other files of the folder; returns it as written.
+
+    Args:
+        folder: of the model.
+        manifest: its ``files`` are made anew.
+        names: of the files; by default all, cards and what is hidden left out.
+    """
+    if names is None:
+        names = (p.name for p in folder.iterdir() if p.name not in (MANIFEST, CARD) and p.name[0] != ".")
+    names = sorted(names)
     manifest = msgspec.structs.replace(manifest, files={name: file_sha256(folder / name) for name in names})
     (folder / MANIFEST).write_bytes(msgspec.json.format(msgspec.json.encode(manifest)) + b"\n")
     return manifest

@@ -10,7 +10,7 @@ from typing import Annotated, Literal
 
 from msgspec import UNSET, Meta, UnsetType, field
 
-from fascicle.recipe.base import Name, Natural, NotNegative, Positive, Rate, Settings, Share
+from fascicle.recipe.base import LARGEST, Name, Natural, NotNegative, Positive, Rate, Settings, Share
 from fascicle.recipe.heads import AnyHead, SoftmaxSettings
 
 
@@ -141,7 +141,7 @@ class ReadingSettings(Settings, frozen=True, kw_only=True):
     """
 
     unit: Literal["sentence", "packed"] = "sentence"
-    max_length: Annotated[int, Meta(ge=8)] = 256
+    max_length: Annotated[int, Meta(ge=8, le=LARGEST)] = 256
     overlap: Natural = 32
     segmenter: Name = "rules@1"
     context_characters: Natural = 0

@@ -44,6 +44,7 @@ from fascicle.train.parts import Parts, read_parts
 from fascicle.train.precision import slow_precision
 from fascicle.train.run import check_run_folder, check_same_data, start_folder
 from fascicle.train.session import write_json
+from fascicle.train.start import Start, check_apart, unless_begun
 from fascicle.train.state import restore_state
 
 Members = tuple[list[Member], list[Member]]
@@ -68,7 +69,13 @@ def run_filter(recipe: FilterRecipe, folder: Path, *, resume: bool = False) -> I
         ModelError: the tokenizer has a marker already.
     """
     check_run_folder(folder, recipe, resume=resume)
-    started = time.perf_counter()
+    check_apart(folder, recipe.files())
+    with unless_begun(folder, sign="metrics.jsonl") as start:
+        yield from _run(recipe, start, resume=resume)
+
+
+def _run(recipe: FilterRecipe, start: Start, *, resume: bool) -> Iterator[FilterEvent]:
+    folder, started = start.folder, time.perf_counter()
     parts = read_parts(recipe.corpus)
     members = read_members(recipe, dev=parts.dev, train=parts.train)
     material = gather(recipe, train=parts.train, dev=parts.dev, members=members)
@@ -85,7 +92,7 @@ def run_filter(recipe: FilterRecipe, folder: Path, *, resume: bool = False) -> I
     facts = _data_facts(recipe, parts, members)
     if resume:
         check_same_data(folder, facts)
-    start_folder(folder, recipe)
+    start_folder(start, recipe, resume=resume)
     trainer = Trainer(fresh.model, data, recipe.training, seed=recipe.seed)
     write_json(folder / "run.json", _run_facts(recipe, data, held, facts) | {"precision": trainer.precision})
     if text := slow_precision(trainer.device, recipe.training):

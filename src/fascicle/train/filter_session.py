@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,9 +15,18 @@ from fascicle.core.document import GOLD, Document, Mention
 from fascicle.errors import InputError
 from fascicle.evaluate.calibration import Threshold, best_threshold, judged, precision_recall, threshold_for
 from fascicle.evaluate.scores import score
-from fascicle.formats.atomic import atomic_folder, atomic_text_writer
+from fascicle.formats.atomic import atomic_text_writer, renewed_folder
+from fascicle.formats.owned import Ledger, remove_owned
 from fascicle.models.filter import FilterModel, TorchFilter, load_filter_model, save_filter
-from fascicle.recipe.filter import FilterManifest, FilterRecipe, FilterSettings, ThresholdFacts, write_filter_manifest
+from fascicle.recipe.filter import (
+    FILTER,
+    FilterManifest,
+    FilterRecipe,
+    FilterSettings,
+    ThresholdFacts,
+    read_filter_manifest,
+    write_filter_manifest,
+)
 from fascicle.runtime.filter import MentionFilter
 from fascicle.text.marked import Marked
 from fascicle.text.pieces import PieceTokenizer
@@ -100,7 +108,10 @@ class FilterSession:
         facts, scores, note = self._threshold(judge)
         if note:
             yield Note(text=note)
-        write_filter_manifest(self._folder / "best", msgspec.structs.replace(self._manifest, threshold=facts))
+        place = self._folder / "best"
+        names = read_filter_manifest(place).files
+        write_filter_manifest(place, msgspec.structs.replace(self._manifest, threshold=facts), names=names)
+        Ledger(place, kind="run").note(FILTER)
         finished = FilterFinished(
             folder=self._folder,
             epoch=best["epoch"],
@@ -109,7 +120,7 @@ class FilterSession:
             scores=scores,
         )
         write_json(self._folder / "scores.json", as_dict(finished) | {"seconds": round(seconds, 1)})
-        shutil.rmtree(self._folder / "state", ignore_errors=True)
+        remove_owned(self._folder / "state", kind="run")
         yield finished
 
     def _after_epoch(self, event: EpochDone, trainer: Trainer) -> FilterEpoch:
@@ -122,11 +133,11 @@ class FilterSession:
             self._lines.append({**line, "held_out": verdict.as_dict()})
             is_best = self._best() is self._lines[-1]
             if is_best:
-                with atomic_folder(self._folder / "best", overwrite=True) as place:
+                with renewed_folder(self._folder / "best", kind="run") as place:
                     save_filter(place, model, manifest=self._manifest, tokenizer=self._tokenizer)
         with atomic_text_writer(self._folder / "metrics.jsonl", overwrite=True) as stream:
             stream.writelines(json.dumps(one) + "\n" for one in self._lines)
-        with atomic_folder(self._folder / "state", overwrite=True) as place:
+        with renewed_folder(self._folder / "state", kind="run") as place:
             save_state(place, trainer)
         return FilterEpoch(
             epoch=event.epoch,

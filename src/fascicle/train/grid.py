@@ -42,7 +42,7 @@ import msgspec
 from msgspec import Meta
 
 from fascicle.errors import RecipeError
-from fascicle.recipe.base import place_of
+from fascicle.recipe.base import Natural, place_of
 from fascicle.recipe.heads import FILE_VIEWS
 from fascicle.recipe.reader import parse_recipe, resolve_paths
 from fascicle.recipe.settings import Recipe
@@ -61,7 +61,7 @@ class _Block(msgspec.Struct, frozen=True, kw_only=True):
     systems: _Names | None = None
     variants: _Names | None = None
     recipes: _Names | None = None
-    seeds: Annotated[tuple[Annotated[int, Meta(ge=0)], ...], Meta(min_length=1)]
+    seeds: Annotated[tuple[Natural, ...], Meta(min_length=1)]
     tier: Tier
 
 

@@ -12,7 +12,9 @@ The JSON file of the run is written last: where it is, the result is complete.
 from __future__ import annotations
 
 import datetime
+import gzip
 import json
+import zlib
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
@@ -25,6 +27,7 @@ from fascicle.evaluate.scores import Counts, Scores, score
 from fascicle.evaluate.subsets import subset_recall, surfaces
 from fascicle.evaluate.systems import by_unit
 from fascicle.formats.atomic import atomic_text_writer, output
+from fascicle.formats.predictions import columns_of
 from fascicle.formats.predictions import read as read_predictions
 from fascicle.formats.source import Source
 from fascicle.recipe.settings import Recipe
@@ -88,6 +91,32 @@ def result_of(
     }
 
 
+def files_of_result(results: Path, run: str) -> tuple[Path, Path]:
+    """The results file of a run, and that of its test predictions."""
+    return results / f"{run}.json", results / "predictions" / f"{run}.test.tsv.gz"
+
+
+def check_result(results: Path, run: str) -> None:
+    """Refuses to replace a file that is no result of the run; to be called before long work.
+
+    Raises:
+        OutputError: there is one under the name of its results or of its predictions.
+    """
+    told, predictions = files_of_result(results, run)
+    if told.exists() and read_result(results, run).get("run") != run:
+        raise OutputError(f"{told} is no result of the run {run}; move it away, or give another -o")
+    if predictions.exists() and not _is_predictions(predictions):
+        raise OutputError(f"{predictions} holds no predictions of the run {run}; move it away, or give another -o")
+
+
+def _is_predictions(path: Path) -> bool:
+    try:
+        with gzip.open(path, "rt", encoding="utf-8") as stream:
+            return bool(columns_of(stream.readline(1000).rstrip("\n")))
+    except (OSError, EOFError, UnicodeError, zlib.error):
+        return False
+
+
 def write_result(results: Path, value: Mapping[str, Any], predictions: Path | None) -> None:
     """Writes the predictions, if there are any, and then the results file.
 
@@ -97,16 +126,18 @@ def write_result(results: Path, value: Mapping[str, Any], predictions: Path | No
         predictions: the test predictions of the run folder.
 
     Raises:
-        OutputError: the place cannot be written; what was there before stays.
+        OutputError: the place cannot be written, or files lie there that are no results; what was there before stays.
     """
+    check_result(results, value["run"])
+    told, packed = files_of_result(results, value["run"])
     try:
         (results / "predictions" if predictions else results).mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise OutputError(f"the folder {results} cannot be made: {error.strerror}; give another with -o") from error
     if predictions:
-        with output(results / "predictions" / f"{value['run']}.test.tsv.gz", overwrite=True) as stream:
+        with output(packed, overwrite=True) as stream:
             stream.write(predictions.read_bytes())
-    with atomic_text_writer(results / f"{value['run']}.json", overwrite=True) as text:
+    with atomic_text_writer(told, overwrite=True) as text:
         text.write(_as_text(value))
 
 

@@ -7,7 +7,6 @@ import errno
 import json
 import multiprocessing
 import os
-import shutil
 import signal
 import sys
 import threading
@@ -23,6 +22,7 @@ import torch
 
 from fascicle.errors import FascicleError, OutputError
 from fascicle.formats.atomic import atomic_text_writer
+from fascicle.formats.temporary import is_temporary, taken_over
 from fascicle.train.events import EpochScored, Finished, Note
 from fascicle.train.grid_events import Done, EpochEnded, Failed, GridEvent, Left, Said, Task, encode
 from fascicle.train.grid_results import COST, other_heads, result_of, write_result
@@ -119,11 +119,6 @@ def _trained(task: Task, send: Send) -> Left | None:
                     return Left(run=task.run, epoch=event.epoch, epochs=event.epochs)
             elif isinstance(event, Finished):
                 cost.write()
-    except FascicleError:
-        # A run that never trained is no run: its folder would only refuse the next attempt.
-        if not resume and not (task.folder / "metrics.jsonl").exists():
-            shutil.rmtree(task.folder, ignore_errors=True)
-        raise
     finally:
         events.close()  # type: ignore[attr-defined]
     return None
@@ -176,10 +171,11 @@ def _remove_empty(folder: Path) -> None:
     """Removes a folder in which there is nothing but empty folders and unfinished files."""
     try:
         for path in folder.iterdir():
-            if path.is_file() and path.name.startswith(".") and path.name.endswith(".tmp"):
-                path.unlink()
-            else:
-                path.rmdir()
+            with taken_over(path) as stale:
+                if is_temporary(path.name) and path.is_file() and stale:
+                    path.unlink()
+                else:
+                    path.rmdir()
         folder.rmdir()
     except OSError:
         raise OutputError(f"{folder} holds no run to go on with; move it away, or give another --runs") from None
@@ -221,7 +217,7 @@ def _claimed(task: Task) -> Iterator[None]:
 
     lock = task.folder.with_name(f".{task.folder.name}.lock")
     lock.parent.mkdir(parents=True, exist_ok=True)
-    with lock.open("w", encoding="utf-8") as stream:
+    with lock.open("a", encoding="utf-8") as stream:  # what is in it stays: it may be somebody's
         try:
             fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
@@ -229,7 +225,8 @@ def _claimed(task: Task) -> Iterator[None]:
         try:
             yield
         finally:
-            lock.unlink(missing_ok=True)
+            if lock.exists() and not lock.stat().st_size:
+                lock.unlink(missing_ok=True)
 
 
 def _end_with_parent() -> None:

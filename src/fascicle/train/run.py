@@ -40,6 +40,7 @@ from fascicle.train.parts import Parts, read_parts, representable
 from fascicle.train.precision import slow_precision
 from fascicle.train.prepare import check_encoder, prepare
 from fascicle.train.session import Session, write_json
+from fascicle.train.start import Start, check_apart, unless_begun
 from fascicle.train.state import restore_state
 
 _NAMES = MappingProxyType(
@@ -67,6 +68,13 @@ def run_recipe(recipe: Recipe, folder: Path, *, resume: bool = False) -> Iterato
         RecipeError: the recipe does not fit encoder or corpus, or its descriptions of types do not.
     """
     check_run_folder(folder, recipe, resume=resume)
+    check_apart(folder, recipe.files())
+    with unless_begun(folder, sign="metrics.jsonl") as start:
+        yield from _run(recipe, start, resume=resume)
+
+
+def _run(recipe: Recipe, start: Start, *, resume: bool) -> Iterator[RunEvent]:
+    folder = start.folder
     _check_names(recipe)
     for key, path in recipe.files().items():
         if key.endswith(".types"):
@@ -77,7 +85,7 @@ def run_recipe(recipe: Recipe, folder: Path, *, resume: bool = False) -> Iterato
     check_encoder(recipe, pretrained)
     torch.manual_seed(recipe.seed)
     prepared = prepare(recipe, parts, pretrained)
-    start_folder(folder, recipe)
+    start_folder(start, recipe, resume=resume)
     manifest, model, data = prepared.manifest, prepared.model, prepared.data
     yield from (Note(text=text) for text in (*prepared.notes, *_untrained(recipe)))
     for text in (*parts.notes, *representable(parts, data, recipe, pretrained.tokenizer)):
@@ -140,17 +148,20 @@ def _is_of(resolved: Path, recipe: Settings) -> bool:
         return False
 
 
-def start_folder(folder: Path, recipe: Settings) -> None:
-    """Makes the folder of a run, if it is not there, and writes its recipe.
+def start_folder(start: Start, recipe: Settings, *, resume: bool) -> None:
+    """Makes the folder of a run and writes its recipe.
+
+    Args:
+        start: of the folder.
+        recipe: of the run.
+        resume: whether the folder may be there.
 
     Raises:
-        OutputError: the place cannot be written.
+        OutputError: it is there, or the place cannot be written.
     """
-    try:
-        (folder / "predictions").mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise OutputError(f"the run folder {folder} cannot be made: {error.strerror}; give another place") from None
-    with atomic_text_writer(folder / "recipe.json", overwrite=True) as stream:
+    start.make(resume=resume)
+    (start.folder / "predictions").mkdir(exist_ok=True)
+    with atomic_text_writer(start.folder / "recipe.json", overwrite=True) as stream:
         stream.write(recipe_text(recipe))
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -17,12 +16,13 @@ from torch import Tensor, nn
 
 from fascicle.core.document import Document
 from fascicle.evaluate.scores import Scores
-from fascicle.formats.atomic import atomic_folder, atomic_text_writer, atomic_writer
+from fascicle.formats.atomic import atomic_text_writer, atomic_writer, renewed_folder
+from fascicle.formats.owned import Ledger, remove_owned
 from fascicle.formats.predictions import Prediction, write_tsv
 from fascicle.models.checkpoint import TorchScorer, load_model, save_model
 from fascicle.models.head import put_weights
 from fascicle.models.model import NerModel
-from fascicle.recipe.manifest import Manifest, write_manifest
+from fascicle.recipe.manifest import MANIFEST, Manifest, read_manifest, write_manifest
 from fascicle.recipe.settings import Recipe
 from fascicle.runtime.predictor import ModelPredictor
 from fascicle.text.pieces import PieceTokenizer
@@ -155,7 +155,7 @@ class Session:
             {"others": {o.head: o.as_dict() for o in others}} if others else {}
         )
         write_json(self._folder / "scores.json", answered.as_dict() | said)
-        shutil.rmtree(self._folder / "state", ignore_errors=True)
+        remove_owned(self._folder / "state", kind="run")
         return Finished(folder=self._folder, answer=answered, others=tuple(others))
 
     def _final(self, view: _View) -> HeadScores:
@@ -175,7 +175,9 @@ class Session:
         scorer = TorchScorer(model=model.eval(), answer=view.name)
         decision, tried = fit_nothing(view.manifest, self._tokenizer, scorer, self._parts.dev)
         manifest = msgspec.structs.replace(view.manifest, decision=decision)
-        write_manifest(self._folder / view.folder, manifest)
+        place = self._folder / view.folder
+        write_manifest(place, manifest, names=read_manifest(place).files)
+        Ledger(place, kind="run").note(MANIFEST)
         return replace(view, manifest=manifest), {"nothing": decision.nothing, "dev_f1_by_nothing": tried}
 
     def _with_threshold(self, view: _View, *, bf16: bool) -> _View:
@@ -200,11 +202,11 @@ class Session:
             self._lines.append(line)
             best = [self._best(view) is line for view in views]
             for view in compress(views, best):
-                with atomic_folder(self._folder / view.folder, overwrite=True) as place:
+                with renewed_folder(self._folder / view.folder, kind="run") as place:
                     save_model(place, self._model, manifest=view.manifest, tokenizer=self._tokenizer)
         with atomic_text_writer(self._folder / "metrics.jsonl", overwrite=True) as stream:
             stream.writelines(json.dumps(x) + "\n" for x in self._lines)
-        with atomic_folder(self._folder / "state", overwrite=True) as place:
+        with renewed_folder(self._folder / "state", kind="run") as place:
             save_state(place, trainer)
         return EpochScored(
             epoch=epoch,

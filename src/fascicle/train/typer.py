@@ -39,6 +39,7 @@ from fascicle.train.corpus import part_sha256
 from fascicle.train.environment import describe_environment
 from fascicle.train.events import Note
 from fascicle.train.parts import read_parts
+from fascicle.train.start import Start, unless_begun
 from fascicle.train.typer_data import TyperData, typer_data
 from fascicle.train.typer_scores import TyperScores, score_typer, training_pairs
 from fascicle.vectors.files import cache_beside, read_vectors
@@ -130,6 +131,12 @@ def run_typer(recipe: TyperRecipe, folder: Path, *, device: str = "cpu") -> Iter
         OutputError: the folder exists, or cannot be made.
         InputError: corpus or vectors cannot be read, or there is nothing to learn in them.
     """
+    with unless_begun(folder, sign="model") as start:
+        yield from _run(recipe, start, device=device)
+
+
+def _run(recipe: TyperRecipe, start: Start, *, device: str) -> Iterator[Note | UpdateDone | TyperFinished]:
+    folder = start.folder
     documents, notes = _documents(recipe)
     if folder.exists():
         raise OutputError(f"the run folder {folder} exists already; choose another")
@@ -138,7 +145,9 @@ def run_typer(recipe: TyperRecipe, folder: Path, *, device: str = "cpu") -> Iter
     data = typer_data(documents["train"], vocabulary, recipe.typer)
     for part in ("dev", "test"):
         training_pairs(documents[part], segmenter(recipe.typer.segmenter))  # refuses a mention without a word now
-    _start(folder, recipe)
+    start.make()
+    with atomic_text_writer(folder / "recipe.json") as stream:
+        stream.write(msgspec.json.format(msgspec.json.encode(recipe)).decode("utf-8"))
     yield from (Note(text=text) for text in (*notes, *notes_of(vectors, data)))
     with atomic_text_writer(folder / "run.json") as stream:
         stream.write(json.dumps(_run_facts(recipe, documents, data), indent=1) + "\n")
@@ -152,7 +161,7 @@ def run_typer(recipe: TyperRecipe, folder: Path, *, device: str = "cpu") -> Iter
             yield event
     seconds, spent = time.perf_counter() - started, time.process_time() - before
     model = TyperModel(network, vocabulary, _manifest(recipe, vectors, data))
-    with atomic_folder(folder / "model") as place:
+    with atomic_folder(folder / "model", kind="typer") as place:
         save_typer(place, model)
     lookup = fit_lookup(data.pairs)
     parts = {part: score_typer(model, documents[part], lookup) for part in ("dev", "test") if has_gold(documents[part])}
@@ -214,15 +223,6 @@ def _documents(recipe: TyperRecipe) -> tuple[dict[str, list[Document]], tuple[st
             raise InputError(f"{key} of the recipe is {path}, which does not exist; correct the path")
     parts = read_parts(recipe.corpus)
     return {"train": parts.train, "dev": parts.dev, "test": parts.test}, parts.notes
-
-
-def _start(folder: Path, recipe: TyperRecipe) -> None:
-    try:
-        folder.mkdir(parents=True)
-    except OSError as error:
-        raise OutputError(f"the run folder {folder} cannot be made: {error.strerror}; give another place") from None
-    with atomic_text_writer(folder / "recipe.json") as stream:
-        stream.write(msgspec.json.format(msgspec.json.encode(recipe)).decode("utf-8"))
 
 
 def _run_facts(recipe: TyperRecipe, documents: Mapping[str, Sequence[Document]], data: TyperData) -> dict[str, Any]:

@@ -22,14 +22,16 @@ import numpy as np
 
 from fascicle.core.arrays import Floats32
 from fascicle.core.wording import counted
-from fascicle.errors import FormatError, InputError, OutputError
-from fascicle.formats.atomic import atomic_folder, output
+from fascicle.errors import FormatError, InputError
+from fascicle.formats.atomic import atomic_folder, check_folder, output
+from fascicle.formats.owned import Ledger
 from fascicle.formats.source import GZIP
 from fascicle.vectors.table import StaticVectors, VectorReport
 
 CACHE_SUFFIX: Final = ".mapped"
 _MATRIX, _WORDS, _FACTS = "matrix.npy", "words.json", "facts.json"
 _FORMAT: Final = 1
+_KIND: Final = "vectors"
 _DIGITS: Final = "%.6g"
 _LONGEST_ROW: Final = 1 << 20  # bytes
 
@@ -68,7 +70,8 @@ def read_vectors(path: str | Path, *, dimension: int | None = None, cache: Path 
     found = _mapped(path, cache) if cache is not None else None
     if found is None:
         if cache is not None:
-            _check_own(cache)
+            _adopt(cache)
+            check_folder(cache, kind=_KIND, overwrite=True)
         found = _parsed(path)
         if cache is not None:
             _store(path, cache, found)
@@ -219,21 +222,23 @@ def _is_of(path: Path, facts: _Facts) -> bool:
     return facts.modified == stat.st_mtime_ns or facts.sha256 == _sha256(path)
 
 
-def _check_own(cache: Path) -> None:
-    """A copy replaces its whole folder, so nothing else may lie there."""
-    others = sorted({p.name for p in cache.iterdir()} - {_MATRIX, _WORDS, _FACTS}) if cache.is_dir() else []
-    if others:
-        raise OutputError(
-            f"the folder {cache} holds {others[0]!r}, which is no part of a mapped copy of vectors; give the copy a "
-            "folder of its own, or give another place"
-        )
+def _adopt(cache: Path) -> None:
+    """Takes a copy with facts of ours for ours, be it damaged or of an older release without a record."""
+    try:
+        msgspec.json.decode((cache / _FACTS).read_bytes(), type=_Facts)
+    except (OSError, msgspec.MsgspecError, ValueError):
+        return
+    ledger = Ledger(cache, kind=_KIND)
+    for name in (_MATRIX, _WORDS, _FACTS):
+        if (cache / name).is_file():
+            ledger.note(name)
 
 
 def _store(path: Path, cache: Path, vectors: StaticVectors) -> None:
     stat = path.stat()
     facts: dict[str, Any] = {"format": _FORMAT, "size": stat.st_size, "modified": stat.st_mtime_ns}
     facts |= {"sha256": _sha256(path), "report": asdict(vectors.report)}
-    with atomic_folder(cache, overwrite=True) as folder:
+    with atomic_folder(cache, kind=_KIND, overwrite=True) as folder:
         np.save(folder / _MATRIX, vectors.matrix, allow_pickle=False)
         (folder / _WORDS).write_bytes(msgspec.json.encode(list(vectors.words)))
         (folder / _FACTS).write_text(json.dumps(facts), encoding="utf-8")
