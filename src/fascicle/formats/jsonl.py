@@ -164,8 +164,8 @@ def _is_one_value(source: Source) -> bool:
         first, _, more = head.partition("\n")
         return first.rstrip() == "{" and more.lstrip()[:1] == '"'
     try:
-        first, *more = islice((line for _, line in lines(source) if line.strip()), 2)
-        _DECODER.decode(first)
+        line, *others = islice((line for _, line in lines(source) if line.strip()), 2)
+        _DECODER.decode(line)
     except (FormatError, msgspec.MsgspecError, ValueError, RecursionError):
         return True
-    return not more
+    return not others
