@@ -8,6 +8,7 @@ results files that its run leaves.
 from __future__ import annotations
 
 import statistics
+import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,7 +19,7 @@ from fascicle.errors import InputError
 from fascicle.evaluate.intervals import bootstrap_difference
 from fascicle.train.grid import Grid, GridRun
 from fascicle.train.grid_hash import recipe_hash
-from fascicle.train.grid_results import read_result, scores_of
+from fascicle.train.grid_results import other_conditions, read_result, scores_of
 
 MISSING = "not measured"
 NOT_RUN = "not run"
@@ -145,6 +146,8 @@ def _corpus_table(rows: Sequence[Row], *, compare: str) -> str:
     ]
     body = []
     for row in rows:
+        if other := other_conditions(row.values):
+            sys.stderr.write(f"{row.corpus} {row.name}: seeds of different conditions ({'; '.join(other)})\n")
         cells = [of(row) for _, of in columns] if row.found else [NOT_RUN, *[""] * (len(columns) - 1)]
         body.append([row.name, row.seeds(), *cells])
     return markdown(["system", "seeds", *(title for title, _ in columns)], body)

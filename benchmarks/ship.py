@@ -25,8 +25,8 @@ from fascicle.loading import load
 from fascicle.models.checkpoint import TorchScorer, load_model
 from fascicle.models.ship import export_model
 from fascicle.models.soup import average_models
+from fascicle.recipe.any import read_recipe
 from fascicle.recipe.manifest import CARD, Manifest, read_manifest, write_manifest
-from fascicle.recipe.reader import read_recipe
 from fascicle.recipe.settings import CorpusSettings
 from fascicle.runtime.predictor import ModelPredictor, Scorer, Tables
 from fascicle.text.batch import Batch

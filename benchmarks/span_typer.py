@@ -28,6 +28,7 @@ import re
 import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, dataclass
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 
@@ -38,7 +39,9 @@ from fascicle.formats.conll import ConllOptions
 from fascicle.formats.files import read, write
 from fascicle.models.span_typer import load_typer
 from fascicle.recipe.typer import TyperRecipe, parse_typer_recipe
-from fascicle.train.typer import TyperFinished, UpdateDone, run_typer, use_threads
+from fascicle.train.engine import train
+from fascicle.train.environment import use_threads
+from fascicle.train.typer import TyperFinished, UpdateDone, prepare_typer
 from fascicle.train.typer_scores import word_counts
 from fascicle.vectors.cooccurrence import count_cooccurrence
 from fascicle.vectors.files import write_vectors
@@ -295,7 +298,7 @@ def vectors_of(train: Path, folder: Path) -> dict[str, object]:
 
 
 def trained(recipe: TyperRecipe, folder: Path, *, device: str) -> TyperFinished:
-    for event in told(run_typer(recipe, folder, device=device)):
+    for event in told(train(recipe, folder, partial(prepare_typer, recipe, folder, device=device))):
         if isinstance(event, TyperFinished):
             return event
     raise AssertionError("a run ends with its scores")
@@ -304,8 +307,8 @@ def trained(recipe: TyperRecipe, folder: Path, *, device: str) -> TyperFinished:
 def told(events: Iterator[object]) -> Iterator[object]:
     """Prints every fiftieth update."""
     for event in events:
-        if isinstance(event, UpdateDone) and event.update % 50 == 0:
-            print(f"update {event.update}: mean loss {event.mean:.4f}", flush=True)
+        if isinstance(event, UpdateDone) and event.step % 50 == 0:
+            print(f"update {event.step}: mean loss {event.mean:.4f}", flush=True)
         yield event
 
 

@@ -145,8 +145,7 @@ def test_only_the_torch_rooms_import_torch(path: Path) -> None:
     if room in TORCH_ROOMS:
         return
     found = [i for i in imports(parse(path)) if i.module.split(".")[0] in TORCH]
-    # Loading brings torch in when a model needs it, and `fascicle train` to set its threads.
-    late = room == "loading" or path == PACKAGE / "commands" / "train.py"
+    late = room == "loading"  # which brings torch in when a model needs it
     assert not [f"line {i.line}: {i.module}" for i in found if not late or not i.lazy]
 
 

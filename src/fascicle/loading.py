@@ -18,6 +18,7 @@ from fascicle.errors import MissingExtraError, ModelError, RecipeError, UsageErr
 from fascicle.formats.source import Source, lines, stem
 from fascicle.recipe.ensemble import ENSEMBLE, FILTER_FOLDER, MEMBERS, is_ensemble, read_ensemble
 from fascicle.recipe.filter import FILTER, FilterManifest, read_filter_manifest
+from fascicle.recipe.folders import described_by, model_folder
 from fascicle.recipe.manifest import MANIFEST, Manifest, TokenizerFacts, check_files, file_sha256, read_manifest
 from fascicle.recipe.types import read_types
 
@@ -51,10 +52,11 @@ def load(
 
     Args:
         model: the name of a shipped model, with or without version (the newest is taken), a folder of
-            ``fascicle export`` or ``fascicle ensemble``, the ``best`` folder of a training run (that one needs the
-            extra ``train``), or a dictionary: a ``.tsv`` or ``.txt`` file (also ``.gz``) with a type, a TAB and a name
-            in each row. Its names are found as they are written, in capitals and in lower case, but no English
-            function word alone; its mentions have no score, and the name of the file as their source.
+            ``fascicle export`` or ``fascicle ensemble``, a run folder of ``fascicle train``, which stands for the model
+            that the run kept (that one needs the extra ``train``), or a dictionary: a ``.tsv`` or ``.txt`` file (also
+            ``.gz``) with a type, a TAB and a name in each row. Its names are found as they are written, in capitals and
+            in lower case, but no English function word alone; its mentions have no score, and the name of the file as
+            their source.
         threads: CPU threads of the network; all usable cores by default. The tokenizer uses all cores, unless the
             environment variable ``RAYON_NUM_THREADS`` says otherwise.
 
@@ -142,9 +144,7 @@ def load_filter(folder: str | os.PathLike[str], *, threads: int | None = None) -
     from fascicle.runtime.filter import MentionFilter
     from fascicle.text.pieces import PieceTokenizer
 
-    place = Path(folder).expanduser()
-    if not (place / FILTER).is_file() and (place / "best" / FILTER).is_file():
-        place = place / "best"
+    place = model_folder(Path(folder).expanduser())
     manifest = read_filter_manifest(place)
     check_files(place, manifest, name=FILTER)
     tokenizer = PieceTokenizer.from_file(place / "tokenizer.json", pad=manifest.tokenizer.pad)
@@ -156,6 +156,8 @@ def load_filter(folder: str | os.PathLike[str], *, threads: int | None = None) -
 def find_model(model: str | os.PathLike[str]) -> Path:
     """The folder of a model: a shipped model of that name, else an existing path (``./NAME`` is always a path).
 
+    A run folder stands for the model that the run kept.
+
     Raises:
         ModelError: neither; the message lists the shipped models and the nearest name.
     """
@@ -165,7 +167,7 @@ def find_model(model: str | os.PathLike[str]) -> Path:
     if versions:
         return _assets() / max(versions, key=lambda n: int(n.partition("@")[2]))
     if path.is_dir():
-        return path
+        return model_folder(path)
     if path.is_file():
         raise ModelError(
             f"{path} is a file; give the model folder that it belongs to, or a dictionary that is called .tsv or .txt"
@@ -241,12 +243,6 @@ def _torch(folder: Path, manifest: Manifest, threads: int | None) -> TorchScorer
     if threads is not None:
         torch.set_num_threads(threads)
     return TorchScorer(model=load_model(folder, manifest))
-
-
-def described_by(folder: Path) -> Path:
-    """The file that describes the model, ensemble or filter of a folder."""
-    names = (ENSEMBLE, FILTER, MANIFEST)
-    return next((folder / name for name in names if (folder / name).is_file()), folder / MANIFEST)
 
 
 def _ensemble(folder: Path, threads: int | None) -> EnsemblePredictor:

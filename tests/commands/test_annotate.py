@@ -306,7 +306,6 @@ def test_models_that_cannot_be_used(
     weights = damaged / "model.safetensors"
     weights.write_bytes(weights.read_bytes()[:-10])
     assert "damaged" in refused("annotate", "--text", "x", "--model", damaged)
-    assert f"{model}" in refused("annotate", "--text", "x", "--model", model.parent)
 
 
 def test_the_command_and_the_library_agree(cli: Cli, model: Path, texts: Path) -> None:

@@ -15,7 +15,7 @@ from tests.pages import blocks
 
 from fascicle.combine.type_names import parse_map
 from fascicle.commands.combine import RULES
-from fascicle.recipe.filter_reader import parse_filter_recipe
+from fascicle.recipe.filter import parse_filter_recipe
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "how-to-combine.md").read_text(encoding="utf-8")

@@ -176,3 +176,45 @@ def test_models_are_listed(cli: Cli, model: Path, monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr("fascicle.commands.models.shipped_models", lambda: ())
     result = cli("models")
     assert (result.code, result.out, "no model comes" in result.err) == (0, "", True)
+
+
+def test_a_setting_is_changed_on_the_command_line_and_kept(
+    cli: Cli, refused: Refused, recipe: Path, tmp_path: Path
+) -> None:
+    result = cli(
+        "train", recipe, "-o", tmp_path / "run", "--set", "training.batch_size=3", "--set", "training.epochs=1"
+    )
+    assert result.code == 0, result.err
+    told = json.loads((tmp_path / "run" / "recipe.json").read_text(encoding="utf-8"))
+    assert (told["training"]["batch_size"], told["training"]["epochs"]) == (3, 1)
+    assert "did you mean training.epochs?" in refused(
+        "train", recipe, "-o", tmp_path / "no", "--set", "training.epoch=1"
+    )
+    assert "training.epochs = 'x'" in refused("train", recipe, "-o", tmp_path / "no", "--set", "training.epochs=x")
+    assert not (tmp_path / "no").exists()
+
+
+def test_a_run_folder_stands_for_its_model(cli: Cli, model: Path, tmp_path: Path) -> None:
+    """Wherever a model is taken: what export takes, annotate and load take too."""
+    from fascicle.loading import find_model, load
+
+    run = model.parent
+    assert find_model(run) == model
+    by_run, by_model = (cli("annotate", "--model", folder, "--text", "aspirin caused pain") for folder in (run, model))
+    assert (by_run.code, by_run.out) == (0, by_model.out), by_run.err
+    assert load(run).manifest == load(model).manifest
+    assert cli("export", run, "-o", tmp_path / "out").code == 0
+
+
+def test_python_trains_with_one_call(recipe: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from fascicle.recipe.any import read_recipe
+    from fascicle.train.events import Finished, Note
+    from fascicle.train.run import train_recipe
+
+    monkeypatch.chdir(tmp_path)
+    heard: list[Any] = []
+    ended = train_recipe(read_recipe(recipe, changes=["training.epochs=1"]), threads=1, listen=heard.append)
+    assert isinstance(ended, Finished)
+    assert heard[-1] is ended
+    assert any(isinstance(event, Note) for event in heard)
+    assert json.loads((tmp_path / "runs" / "toy-s1" / "scores.json").read_text(encoding="utf-8"))["epoch"] == 1

@@ -28,7 +28,7 @@ def typer_run(toy_corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> Pat
         "[typer]\nupdates = 40\nhidden = 8\nlearning_rate = 0.02\n",
         encoding="utf-8",
     )
-    assert main(["typer", "train", str(folder / "recipe.toml"), "-o", str(folder / "run"), "--threads", "1"]) == 0
+    assert main(["train", str(folder / "recipe.toml"), "-o", str(folder / "run"), "--threads", "1"]) == 0
     return folder
 
 
@@ -160,3 +160,11 @@ def test_predictions_have_the_name_of_a_prediction_file(
 def test_typer_alone_names_its_commands(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["typer"]) == 2
     assert "train, predict or score" in capsys.readouterr().err
+
+
+def test_typer_train_is_another_name(typer_run: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    again = typer_run / "again"
+    assert main(["typer", "train", str(typer_run / "recipe.toml"), "-o", str(again), "--threads", "1"]) == 0
+    assert "fascicle train" in capsys.readouterr().err
+    one, other = (folder / "model" / "model.safetensors" for folder in (typer_run / "run", again))
+    assert one.read_bytes() == other.read_bytes()

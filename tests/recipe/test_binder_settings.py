@@ -9,9 +9,10 @@ import msgspec
 import pytest
 
 from fascicle.errors import RecipeError
+from fascicle.recipe.any import read_recipe
 from fascicle.recipe.heads import HEADS, BinderSettings
 from fascicle.recipe.manifest import Manifest
-from fascicle.recipe.reader import parse_recipe, read_recipe
+from fascicle.recipe.reader import parse_recipe
 
 RECIPE: dict[str, Any] = {"name": "x", "corpus": {"train": "a", "dev": "b"}}
 

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from fascicle.errors import ModelError, RecipeError
-from fascicle.recipe.filter import read_filter_manifest
-from fascicle.recipe.filter_reader import is_filter_recipe, parse_filter_recipe, read_filter_recipe
+from fascicle.recipe.any import read_recipe
+from fascicle.recipe.filter import FilterRecipe, parse_filter_recipe, read_filter_manifest
 
 RECIPES = sorted((Path(__file__).resolve().parents[2] / "recipes" / "filters").rglob("*.toml"))
 PLAIN: dict[str, Any] = {
@@ -22,15 +22,15 @@ PLAIN: dict[str, Any] = {
 @pytest.mark.parametrize("path", RECIPES, ids=[path.stem for path in RECIPES])
 def test_the_recipes_are_valid(path: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("FASCICLE_DATA", str(tmp_path))
-    assert is_filter_recipe(path)
-    recipe = read_filter_recipe(path)
+    recipe = read_recipe(path)
+    assert isinstance(recipe, FilterRecipe)
     assert recipe.name == path.stem
     assert all(Path(found).is_absolute() for found in recipe.files().values())
 
 
 def test_the_recipe_of_the_paper(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("FASCICLE_DATA", str(tmp_path))
-    recipe = read_filter_recipe(next(path for path in RECIPES if path.stem == "meta-paper"))
+    recipe = read_recipe(next(path for path in RECIPES if path.stem == "meta-paper"))
     training, settings = recipe.training, recipe.filter
     assert (training.batch_size, training.epochs, training.optimizer, training.learning_rate) == (8, 15, "adam", 1e-5)
     assert (settings.select, settings.threshold, settings.positives, settings.held_out) == ("accuracy", "half", 0, 0.15)
@@ -42,9 +42,9 @@ def test_paths_are_of_the_folder_of_the_recipe(tmp_path: Path) -> None:
     text = '[corpus]\ntrain = "t.tsv"\ndev = "d.tsv"\n[members]\ndev = ["r", "$R/x.tsv"]\n[model]\nencoder = "e"\n'
     (tmp_path / "f.toml").write_text(text, encoding="utf-8")
     with pytest.raises(RecipeError, match=r"members\.dev\.1 = '\$R/x\.tsv' names the environment variable R"):
-        read_filter_recipe(tmp_path / "f.toml")
+        read_recipe(tmp_path / "f.toml")
     (tmp_path / "f.toml").write_text(text.replace("$R/", ""), encoding="utf-8")
-    recipe = read_filter_recipe(tmp_path / "f.toml")
+    recipe = read_recipe(tmp_path / "f.toml")
     assert recipe.members.dev == (str(tmp_path / "r"), str(tmp_path / "x.tsv"))
     assert recipe.corpus.train == str(tmp_path / "t.tsv")
     assert recipe.corpus.test == ""
@@ -73,14 +73,6 @@ def test_what_is_not_allowed(change: dict[str, Any], said: str) -> None:
     with pytest.raises(RecipeError) as raised:
         parse_filter_recipe(PLAIN | change, origin="x.toml")
     assert str(raised.value).startswith(said)
-
-
-def test_other_recipes_are_no_filters(tmp_path: Path) -> None:
-    (tmp_path / "a.toml").write_text("name = 'a'\n", encoding="utf-8")
-    (tmp_path / "filter.toml").write_text("members = 1\n", encoding="utf-8-sig")
-    assert is_filter_recipe(tmp_path / "filter.toml")
-    assert not is_filter_recipe(tmp_path / "a.toml")
-    assert not is_filter_recipe(tmp_path / "missing.toml")
 
 
 def test_a_folder_that_is_no_filter(tmp_path: Path) -> None:

@@ -11,8 +11,8 @@ from msgspec import UNSET
 
 from fascicle.core.document import GOLD
 from fascicle.loading import read_manifest
+from fascicle.recipe.any import read_recipe
 from fascicle.recipe.heads import AnyHead, BinderSettings
-from fascicle.recipe.reader import read_recipe
 from fascicle.recipe.settings import CorpusSettings, ReadingSettings, Recipe
 from fascicle.recipe.types import read_types
 from fascicle.train.corpus import read_part

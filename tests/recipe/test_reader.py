@@ -8,8 +8,9 @@ import msgspec
 import pytest
 
 from fascicle.errors import RecipeError
+from fascicle.recipe.any import read_recipe
 from fascicle.recipe.heads import HEADS, SoftmaxSettings
-from fascicle.recipe.reader import parse_recipe, read_recipe
+from fascicle.recipe.reader import parse_recipe
 from fascicle.recipe.settings import DistantSettings, Recipe
 
 RECIPES = sorted((Path(__file__).resolve().parents[2] / "recipes").glob("*.toml"))
@@ -231,15 +232,10 @@ WRONG = {
         '[distant]\ncore = "d.tsv"\nname_column = 0\n[training]',
         ": distant: name_column and type_column are both 0: give each its own, or say type",
     ),
-    "a table of a filter": (
-        "[training]",
-        '[members]\ndev = ["run"]\n[training]',
-        ": unknown key members; only a recipe of a filter has it, which fascicle train reads by itself, and no grid",
-    ),
     "a table of a span typer": (
         "[training]",
         '[vectors]\npath = "v"\n[training]',
-        ": unknown key vectors; only a recipe of a span typer has it, for fascicle typer train",
+        ": unknown key vectors; only a recipe of a span typer has it",
     ),
     "not TOML": ("epochs = 3", "epochs =", " is not a readable TOML file: "),
 }

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from fascicle.errors import RecipeError
-from fascicle.recipe.typer import SpanTyperSettings, parse_typer_recipe, read_typer_recipe
+from fascicle.recipe.any import read_recipe
+from fascicle.recipe.typer import SpanTyperSettings, parse_typer_recipe
 
 GOOD: dict[str, Any] = {"name": "a", "corpus": {"train": "t"}, "vectors": {"path": "v"}}
 
@@ -39,13 +40,13 @@ def test_paths_begin_at_the_recipe(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     path = tmp_path / "a.toml"
     path.write_text('name = "a"\n[corpus]\ntrain = "$PLACE/t"\n[vectors]\npath = "v.vec"\ncache = "maps"\n')
     with pytest.raises(RecipeError, match="PLACE, which is not set"):
-        read_typer_recipe(path)
+        read_recipe(path)
     monkeypatch.setenv("PLACE", str(tmp_path / "x"))
-    recipe = read_typer_recipe(path)
+    recipe = read_recipe(path)
     assert recipe.corpus.train == str(tmp_path / "x" / "t")
     assert (recipe.vectors.path, recipe.vectors.cache) == (str(tmp_path / "v.vec"), str(tmp_path / "maps"))
     with pytest.raises(RecipeError, match="there is no recipe"):
-        read_typer_recipe(tmp_path / "b.toml")
+        read_recipe(tmp_path / "b.toml")
 
 
 def test_settings_are_frozen() -> None:

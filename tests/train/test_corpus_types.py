@@ -18,9 +18,10 @@ from fascicle.recipe.settings import CorpusTypes, Recipe
 from fascicle.train.corpus import read_part
 from fascicle.train.corpus_types import check_labels, choose_types
 from fascicle.train.events import Note
+from fascicle.train.folder import recipe_text
 from fascicle.train.grid_hash import changed_values, recipe_hash
 from fascicle.train.parts import read_parts
-from fascicle.train.run import recipe_text, run_recipe
+from fascicle.train.run import run_recipe
 
 Maker = Callable[..., Recipe]
 TEXT = "a b c d e f g"

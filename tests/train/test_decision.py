@@ -21,6 +21,7 @@ from fascicle.recipe.manifest import read_manifest
 from fascicle.recipe.settings import Recipe
 from fascicle.runtime.predictor import ModelPredictor
 from fascicle.text.pieces import PieceTokenizer
+from fascicle.text.reading import KeptReadings
 from fascicle.train.decision import BIASES, fit_nothing
 from fascicle.train.parts import read_parts
 from fascicle.train.run import run_recipe
@@ -98,3 +99,37 @@ def test_a_run_writes_it_down_and_ships_it(tiny_recipe: Maker, toy_corpus: Path,
     ours, theirs = (load(f).predict(documents) for f in (tmp_path / "fp32", tmp_path / "run" / "best"))
     assert [{m.key for m in p.add} for p in ours] == [{m.key for m in p.add} for p in theirs]
     assert all(np.isfinite(m.score) for p in ours for m in p.add if isinstance(m, Mention) and m.score is not None)
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_dev_is_read_once_and_to_the_same_scores(tiny_recipe: Maker, tmp_path: Path, family: str) -> None:
+    """However many values are tried, and whoever else reads the same documents with the same reader."""
+    recipe = tiny_recipe(model={"family": family}, training={"epochs": 3})
+    for _ in run_recipe(recipe, tmp_path / "run"):
+        pass
+    best = tmp_path / "run" / "best"
+    manifest, dev = read_manifest(best), read_parts(recipe.corpus).dev
+    tokenizer = CountingTokenizer.from_file(best / "tokenizer.json", pad=manifest.tokenizer.pad)
+    scorer, read = TorchScorer(model=load_model(best, manifest)), KeptReadings(dev)
+    decision, tried = fit_nothing(manifest, tokenizer, scorer, dev, read=read)
+    once = tokenizer.calls
+    assert fit_nothing(manifest, tokenizer, scorer, dev, read=read) == (decision, tried)
+    found = ModelPredictor(manifest, tokenizer, scorer, read=read).predict(dev)
+    assert tokenizer.calls == once > 0
+    assert found == ModelPredictor(manifest, tokenizer, scorer).predict(dev)
+    assert tokenizer.calls == 2 * once
+    others = [Document(id=d.id, text=d.text) for d in dev]
+    for _ in range(2):  # others are read, and not kept
+        before = tokenizer.calls
+        ModelPredictor(manifest, tokenizer, scorer, read=read).predict(others)
+        assert tokenizer.calls > before
+
+
+class CountingTokenizer(PieceTokenizer):
+    """A tokenizer that counts how often it is asked for texts."""
+
+    calls = 0
+
+    def encode(self, *args: Any, **given: Any) -> Any:
+        self.calls += 1
+        return super().encode(*args, **given)

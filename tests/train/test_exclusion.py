@@ -18,15 +18,17 @@ from fascicle.core.document import Document, Mention
 from fascicle.errors import InputError, OutputError, RecipeError
 from fascicle.formats.exclusions import Exclusion, write_exclusions
 from fascicle.formats.files import write
-from fascicle.recipe.reader import parse_recipe, read_recipe
+from fascicle.recipe.any import read_recipe
+from fascicle.recipe.reader import parse_recipe
 from fascicle.recipe.settings import CorpusSettings, Recipe
 from fascicle.train.corpus import read_part
 from fascicle.train.distant import weak_labels
 from fascicle.train.events import Note
 from fascicle.train.exclusion import training_documents, without_excluded
+from fascicle.train.folder import recipe_text
 from fascicle.train.grid_hash import data_hashes, recipe_hash
 from fascicle.train.parts import read_parts
-from fascicle.train.run import recipe_text, run_recipe
+from fascicle.train.run import run_recipe
 
 COPIED = "the doctor gave the patient with chronic pain some aspirin ."
 TEXTS = {"a": COPIED, "b": "no fever and no pain .", "c": "caffeine and aspirin in the patient ."}

@@ -6,32 +6,30 @@ import gzip
 import json
 import shutil
 from collections.abc import Callable, Iterator
-from itertools import islice, pairwise
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
-from safetensors.torch import load_file
 
 from fascicle.cli import main
 from fascicle.core.document import GOLD, Document, Mention
-from fascicle.errors import FascicleError, InputError, ModelError, OutputError, RecipeError
+from fascicle.errors import FascicleError, InputError, ModelError, RecipeError
 from fascicle.formats.predictions import Prediction, read, text_hash, write
 from fascicle.formats.source import Source
 from fascicle.loading import load, load_filter
-from fascicle.models.ship_filter import export_filter
-from fascicle.recipe.filter import FilterRecipe, read_filter_manifest
-from fascicle.recipe.filter_reader import parse_filter_recipe
+from fascicle.models.ship import export_filter
+from fascicle.recipe.filter import FilterRecipe, parse_filter_recipe, read_filter_manifest
 from fascicle.recipe.settings import Recipe
 from fascicle.train.corpus import read_part
 from fascicle.train.events import Note
 from fascicle.train.filter_data import gather
 from fascicle.train.filter_events import FilterEpoch, FilterFinished
 from fascicle.train.filter_members import read_members
-from fascicle.train.filter_run import run_filter
 from fascicle.train.loop import StepDone
 from fascicle.train.parts import read_parts
+from fascicle.train.run import run_recipe
 
 Maker = Callable[..., FilterRecipe]
 Said = dict[str, list[Mention]]
@@ -98,7 +96,7 @@ def make(tiny_encoder: Path, toy_corpus: Path, tiny_run: Path, mistakes: Path) -
 
 
 def finish(recipe: FilterRecipe, folder: Path, *, resume: bool = False) -> list[Any]:
-    return list(run_filter(recipe, folder, resume=resume))
+    return list(run_recipe(recipe, folder, resume=resume))
 
 
 @pytest.fixture(scope="module")
@@ -172,33 +170,6 @@ def test_the_onnx_graph_says_the_same(
     assert all(abs(a - b) < 1e-4 for (a, _), (b, _) in zip(given, exact, strict=True))
     assert sum((a >= 0.5) == (b >= 0.5) for (a, _), (b, _) in zip(given, small, strict=True)) > 0.9 * len(given)
     assert load_filter(tmp_path / "out").name == "mine"
-
-
-def test_a_killed_run_goes_on_bit_by_bit(make: Maker, tmp_path: Path) -> None:
-    recipe = make(training={"optimizer": "adam", "weight_decay": 0.0, "average": "ema"}, filter={"positives": 2})
-    finish(recipe, tmp_path / "straight")
-    events = run_filter(recipe, tmp_path / "killed")
-    for event in events:
-        if isinstance(event, FilterEpoch) and event.epoch == 1:
-            break
-    assert all(isinstance(event, StepDone) for event in islice(events, 2))
-    events.close()  # type: ignore[attr-defined]
-    torch.manual_seed(12345)
-    assert Note(text="resumed after epoch 1") in finish(recipe, tmp_path / "killed", resume=True)
-    straight, killed = (load_file(tmp_path / n / "best" / "model.safetensors") for n in ("straight", "killed"))
-    assert all(torch.equal(straight[n], killed[n]) for n in straight)
-    with pytest.raises(OutputError, match="is complete"):
-        finish(recipe, tmp_path / "killed", resume=True)
-
-
-def test_a_killed_run_without_its_state_says_that_it_begins_again(make: Maker, tmp_path: Path) -> None:
-    recipe = make()
-    events = run_filter(recipe, tmp_path / "killed")
-    assert any(isinstance(event, FilterEpoch) for event in events)  # up to the first
-    events.close()  # type: ignore[attr-defined]
-    shutil.rmtree(tmp_path / "killed" / "state")
-    told = [event.text for event in finish(recipe, tmp_path / "killed", resume=True) if isinstance(event, Note)]
-    assert any("training begins again at the first epoch" in text for text in told)
 
 
 def test_no_example_is_on_two_sides_and_gold_is_never_incorrect(make: Maker, mistakes: Path) -> None:

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 
 from fascicle.errors import RecipeError
 from fascicle.recipe.reader import parse_recipe
-from fascicle.train.grid import merged, read_grid
+from fascicle.recipe.strict import merged
+from fascicle.train.grid import read_grid
 
 ROOT = Path(__file__).parents[2]
 GRIDS = sorted((ROOT / "benchmarks" / "grids").glob("*.toml"))

@@ -184,10 +184,10 @@ def child(task, channel):
     part.replace(task.results / (run + ".pid"))  # whoever waits for the file finds it whole
     what = run.partition(".")[0]
     if what == "good":
-        send(EpochEnded(run=run, epoch=1, epochs=1, loss=0.5, dev_f1=0.25, seconds=1.5, best=True))
+        send(EpochEnded(run=run, epoch=1, epochs=1, loss=0.5, figures="dev F1 25.00", seconds=1.5, best=True))
         send(Done(run=run, trained=True))
     elif what == "killed":
-        send(EpochEnded(run=run, epoch=1, epochs=2, loss=0.5, dev_f1=0.25, seconds=1.5, best=True))
+        send(EpochEnded(run=run, epoch=1, epochs=2, loss=0.5, figures="dev F1 25.00", seconds=1.5, best=True))
         os.kill(os.getpid(), signal.SIGKILL)
     elif what == "silent":
         os._exit(7)

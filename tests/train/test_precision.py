@@ -9,9 +9,13 @@ from pathlib import Path
 import pytest
 import torch
 
+from fascicle.models.encoder import load_pretrained
 from fascicle.recipe.settings import Recipe, TrainingSettings
 from fascicle.train.events import Note
-from fascicle.train.precision import computes_bf16, precision_on, slow_precision
+from fascicle.train.loop import Trainer
+from fascicle.train.parts import read_parts
+from fascicle.train.precision import computes_bf16, faster, precision_on, slow_precision
+from fascicle.train.prepare import prepare
 from fascicle.train.run import run_recipe
 
 Maker = Callable[..., Recipe]
@@ -51,6 +55,33 @@ def test_a_run_says_what_it_used(tiny_recipe: Maker, tmp_path: Path, precision: 
     recipe = tiny_recipe(training={"epochs": 1, "precision": precision})
     events = list(run_recipe(recipe, tmp_path / "run"))
     facts = json.loads((tmp_path / "run" / "run.json").read_text(encoding="utf-8"))
-    assert facts["precision"] == precision_on(CPU, recipe.training)
+    timed = facts.get("step_seconds")
+    assert bool(timed) is (precision == "auto" and bool(computes_bf16(CPU)))
+    assert facts["precision"] == (faster(timed) if timed else precision_on(CPU, recipe.training))
     slow = slow_precision(CPU, recipe.training)
     assert (Note(text=slow) in events) is bool(slow)
+
+
+@pytest.mark.parametrize(("bf16", "used"), [(0.5, "bf16"), (1.2, "bf16"), (1.3, "fp32"), (50.0, "fp32")])
+def test_fp32_is_taken_only_where_it_is_much_faster(bf16: float, used: str) -> None:
+    """By chance a step takes a tenth longer, and chance must not decide what a run gives."""
+    assert faster({"fp32": 1.0, "bf16": bf16}) == used
+
+
+def test_timing_changes_nothing_and_a_resumed_run_keeps_its_arithmetic(tiny_recipe: Maker, tmp_path: Path) -> None:
+    recipe = tiny_recipe(training={"epochs": 1, "precision": "auto"})
+    pretrained = load_pretrained(recipe.model.encoder)
+    torch.manual_seed(1)
+    prepared = prepare(recipe, read_parts(recipe.corpus), pretrained)
+    trainer = Trainer(prepared.model, prepared.data, recipe.training, seed=1)
+    trainer.precision = "bf16"  # as on a processor that has instructions for it
+    weights = [parameter.clone() for parameter in trainer.model.parameters()]
+    state = torch.get_rng_state()
+    trainer.settle_precision()
+    assert trainer.precision == faster(trainer.step_seconds)
+    assert torch.equal(state, torch.get_rng_state())
+    assert all(torch.equal(a, b) for a, b in zip(weights, trainer.model.parameters(), strict=True))
+    assert all(parameter.grad is None for parameter in trainer.model.parameters())
+    for before in ("fp32", "bf16"):
+        trainer.settle_precision(before)
+        assert trainer.precision == before

@@ -11,7 +11,6 @@ from typing import Any
 
 import pytest
 import torch
-from safetensors.torch import load_file
 
 from fascicle.errors import FascicleError, InputError, OutputError, RecipeError
 from fascicle.evaluate.inputs import layers
@@ -53,32 +52,6 @@ def kill_in_epoch(recipe: Recipe, folder: Path, epoch: int) -> None:
 def metrics(folder: Path) -> list[dict[str, Any]]:
     lines = [json.loads(x) for x in (folder / "metrics.jsonl").read_text(encoding="utf-8").splitlines()]
     return [{k: v for k, v in line.items() if k != "seconds"} for line in lines]
-
-
-VARIANTS: dict[str, dict[str, Any]] = {
-    "plain": {},
-    "ema": {"average": "ema", "average_decay": 0.9},
-    "last": {"average": "last", "average_epochs": 3, "select": "last"},
-    "adafactor": {"optimizer": "adafactor", "learning_rate": 1e-3},
-    "rates": {"layer_decay": 0.5, "head_learning_rate": 0.02, "accumulation": 2, "clip": 0.0},
-}
-
-
-@pytest.mark.parametrize("variant", VARIANTS)
-def test_a_killed_run_goes_on_bit_by_bit(tiny_recipe: Maker, tmp_path: Path, variant: str) -> None:
-    family = "crf" if variant == "ema" else "softmax"
-    recipe = tiny_recipe(model={"family": family}, training={"epochs": 4, **VARIANTS[variant]})
-    finish(recipe, tmp_path / "straight")
-    kill_in_epoch(recipe, tmp_path / "killed", 3)
-    torch.manual_seed(12345)  # whatever else the process did meanwhile
-    events = finish(recipe, tmp_path / "killed", resume=True)
-    assert Note(text="resumed after epoch 2") in events
-    assert metrics(tmp_path / "killed") == metrics(tmp_path / "straight")
-    straight, killed = (load_file(tmp_path / n / "best" / "model.safetensors") for n in ("straight", "killed"))
-    assert straight.keys() == killed.keys()
-    assert all(torch.equal(straight[n], killed[n]) for n in straight)
-    scores = [json.loads((tmp_path / n / "scores.json").read_text(encoding="utf-8")) for n in ("straight", "killed")]
-    assert scores[0]["dev"] == scores[1]["dev"]
 
 
 def test_what_a_run_folder_holds(tiny_run: Path, toy_corpus: Path) -> None:

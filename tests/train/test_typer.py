@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import math
 from collections import Counter
@@ -13,7 +12,6 @@ import numpy as np
 import pytest
 import torch
 
-from fascicle.cli import main
 from fascicle.commands.typing_text import typing_text
 from fascicle.core.document import Document, Mention
 from fascicle.errors import InputError, ModelError, OutputError, RecipeError, UsageError
@@ -22,7 +20,8 @@ from fascicle.models.span_typer import SpanTyper, TyperModel, Vocabulary, load_t
 from fascicle.nn.span_reader import count_loss
 from fascicle.recipe.settings import CorpusTypes
 from fascicle.recipe.typer import SpanTyperSettings, TyperManifest, TyperRecipe, parse_typer_recipe
-from fascicle.train.typer import TyperFinished, UpdateDone, run_typer, train_typer
+from fascicle.train.run import run_recipe
+from fascicle.train.typer import TyperFinished, TyperLoop, UpdateDone
 from fascicle.train.typer_data import TaughtSpans, typer_data
 from fascicle.train.typer_scores import GivenMention, distributions_of, given_mentions
 
@@ -63,7 +62,7 @@ def recipe_of(folder: Path, corpus: Path, **typer: object) -> TyperRecipe:
 
 
 def finished(recipe: TyperRecipe, folder: Path) -> tuple[list[float], TyperFinished]:
-    events = list(run_typer(recipe, folder))
+    events = list(run_recipe(recipe, folder))
     assert isinstance(events[-1], TyperFinished)
     return [event.loss for event in events if isinstance(event, UpdateDone)], events[-1]
 
@@ -96,7 +95,7 @@ def test_a_run_learns_its_corpus_and_is_repeatable(tmp_path: Path, toy_corpus: P
     said = [m.said[0] == m.gold for m in given_mentions(loaded, documents)]
     assert sum(said) / len(said) == scores.typing.accuracy
     with pytest.raises(OutputError, match="exists already"):
-        list(run_typer(recipe, tmp_path / "run"))
+        list(run_recipe(recipe, tmp_path / "run"))
 
 
 def test_a_part_without_mentions_is_not_scored(tmp_path: Path, toy_corpus: Path) -> None:
@@ -120,7 +119,7 @@ def test_a_mention_without_a_word_is_refused_before_training(tmp_path: Path, toy
     for part in ("dev", "test"):
         corpus = msgspec.structs.replace(recipe.corpus, **{part: bad}, documents="auto")
         with pytest.raises(InputError, match=r"the span \(4, 5\) of document 'd' holds no word"):
-            list(run_typer(msgspec.structs.replace(recipe, corpus=corpus), tmp_path / "run"))
+            list(run_recipe(msgspec.structs.replace(recipe, corpus=corpus), tmp_path / "run"))
         assert not (tmp_path / "run").exists()
 
 
@@ -147,26 +146,11 @@ def test_words_without_a_vector_are_those_of_the_scored_mentions(tmp_path: Path,
     assert "words without a vector   66.67 %  of 3 words in these mentions" in typing_text(scores)
 
 
-def test_an_interrupted_run_leaves_nothing(tmp_path: Path, toy_corpus: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def interrupted(*_: object, **__: object) -> None:
-        raise KeyboardInterrupt
-
-    path = tmp_path / "a.toml"
-    path.write_text(
-        f'name = "a"\n[corpus]\ntrain = "{toy_corpus}"\n[vectors]\npath = "{vectors_file(tmp_path)}"\n'
-        "[typer]\nupdates = 2\n"
-    )
-    monkeypatch.setattr("fascicle.train.typer.train_typer", interrupted)
-    with contextlib.suppress(KeyboardInterrupt, SystemExit):
-        main(["typer", "train", str(path), "-o", str(tmp_path / "run")])
-    assert not (tmp_path / "run").exists()
-
-
 def test_a_place_for_the_mapped_copy_that_cannot_be_is_named_with_its_key(tmp_path: Path, toy_corpus: Path) -> None:
     recipe = recipe_of(tmp_path, toy_corpus)
     vectors = msgspec.structs.replace(recipe.vectors, cache=str(tmp_path / "no" / "where"))
     with pytest.raises(OutputError, match=r'give another place with vectors\.cache \("none" keeps no mapped copy\)$'):
-        list(run_typer(msgspec.structs.replace(recipe, vectors=vectors), tmp_path / "run"))
+        list(run_recipe(msgspec.structs.replace(recipe, vectors=vectors), tmp_path / "run"))
 
 
 def test_mentions_that_can_never_be_found_are_counted(tmp_path: Path) -> None:
@@ -182,10 +166,10 @@ def test_excluded_documents_and_unknown_types_are_heeded(tmp_path: Path, toy_cor
     recipe = recipe_of(tmp_path, toy_corpus, updates=3)
     other = msgspec.structs.replace(recipe.corpus, types=CorpusTypes(drop=("Chemicall",)))
     with pytest.raises(RecipeError, match="Chemicall"):
-        list(run_typer(msgspec.structs.replace(recipe, corpus=other), tmp_path / "a"))
+        list(run_recipe(msgspec.structs.replace(recipe, corpus=other), tmp_path / "a"))
     excluded = msgspec.structs.replace(recipe.corpus, exclude=str(tmp_path / "no.tsv"))
     with pytest.raises(InputError, match=r"corpus\.exclude of the recipe .* does not exist"):
-        list(run_typer(msgspec.structs.replace(recipe, corpus=excluded), tmp_path / "b"))
+        list(run_recipe(msgspec.structs.replace(recipe, corpus=excluded), tmp_path / "b"))
 
 
 def test_with_a_class_for_nothing_mentions_are_found(tmp_path: Path, toy_corpus: Path) -> None:
@@ -326,7 +310,9 @@ def test_balanced_or_not_the_probabilities_are_the_frequencies(balance: bool) ->
     assert data.balance == pytest.approx(2 / 6)
     torch.manual_seed(1)
     network = SpanTyper(torch.randn(len(WORDS) + 1, 8), hidden=16, classes=2)
-    list(train_typer(network, data, settings, seed=1))
+    loop = TyperLoop(network, data, settings, seed=1)
+    list(loop.run())
+    loop.trained()
     rows, batch = vocabulary.batch([("pain",), ("fever",), ("lung",)])
     with torch.no_grad():
         chances = torch.softmax(network(rows, batch), dim=1)[:, 0].tolist()

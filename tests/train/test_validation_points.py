@@ -101,34 +101,6 @@ def test_what_is_kept_is_the_best_step(tiny_recipe: Maker, tmp_path: Path) -> No
         assert score(gold, said, allow_missing=True).micro.f1 == value
 
 
-VARIANTS: dict[str, dict[str, Any]] = {
-    "softmax": {},
-    "ema": {"training": {"average": "ema", "average_decay": 0.9}},
-    "accumulation": {"training": {"batch_size": 1, "accumulation": 3}},
-    "span": {"model": {"family": "span", "negatives": 3}},  # draws negatives from a generator of its own
-}
-
-
-@pytest.mark.parametrize(
-    ("variant", "killed_after"), [*(("softmax", n) for n in (3, 4, 6)), *((v, 7) for v in VARIANTS)]
-)
-def test_a_run_killed_in_the_middle_of_an_epoch_goes_on_bit_by_bit(
-    tiny_recipe: Maker, tmp_path: Path, variant: str, killed_after: int
-) -> None:
-    changes = VARIANTS[variant]
-    training = {"epochs": 4, "validate_every_steps": 2, **changes.get("training", {})}
-    recipe = tiny_recipe(**{**changes, "training": training})
-    finish(recipe, tmp_path / "straight")
-    kill_after(recipe, tmp_path / "killed", killed_after)
-    torch.manual_seed(12345)  # whatever else the process did meanwhile
-    events = finish(recipe, tmp_path / "killed", resume=True)
-    assert Note(text=f"resumed after step {killed_after // 2 * 2}") in events
-    assert metrics(tmp_path / "killed") == metrics(tmp_path / "straight")
-    straight, killed = (load_file(tmp_path / n / "best" / "model.safetensors") for n in ("straight", "killed"))
-    assert straight.keys() == killed.keys()
-    assert all(torch.equal(straight[n], killed[n]) for n in straight)
-
-
 def test_scoring_in_between_changes_no_weight(tiny_recipe: Maker, tmp_path: Path) -> None:
     found = []
     for every in (0, 1, 2):
@@ -161,15 +133,6 @@ def test_patience_of_validations_without_steps_is_that_of_epochs(tiny_recipe: Ma
     training = {"epochs": 9, "learning_rate": 1e-9, "patience_validations": 2}
     events = finish(tiny_recipe(training=training), tmp_path / "run")
     assert [e.epoch for e in events if isinstance(e, EpochScored)] == [1, 2, 3]
-
-
-def test_only_the_end_is_made_again(tiny_recipe: Maker, tmp_path: Path) -> None:
-    recipe = tiny_recipe(training={"epochs": 2, "validate_every_steps": 4})
-    first = finish(recipe, tmp_path / "run")[-1]
-    (tmp_path / "run" / "scores.json").unlink()
-    events = finish(recipe, tmp_path / "run", resume=True)
-    assert not any(isinstance(e, StepDone | EpochScored) for e in events)
-    assert events[-1].answer == first.answer
 
 
 def test_a_run_whose_last_line_is_not_the_end_begins_again_without_its_state(

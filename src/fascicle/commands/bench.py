@@ -72,6 +72,8 @@ def run(args: argparse.Namespace) -> int:
     for event in _events(tasks, args):
         _report(event, book, verbose=args.verbose)
     rows = book.rows(results)
+    for line in _mixed(planned, results):
+        say(line)
     sys.stdout.write(_as_json(grid, results, rows) if args.json else _as_text(rows))
     return _said_ends(rows)
 
@@ -135,12 +137,31 @@ class _Book:
 
 def _figures(value: dict[str, Any]) -> dict[str, Any]:
     return {
-        "epoch": value["epoch"],
-        "dev_f1": value["dev"]["micro"]["f1"],
-        "test_f1": value["test"]["micro"]["f1"] if value["test"] else None,
+        "epoch": value.get("epoch"),
+        "dev_f1": _f1(value.get("dev")),
+        "test_f1": _f1(value.get("test")),
         "seconds": value["seconds"],
         "peak_rss_bytes": value["peak_rss_bytes"],
     }
+
+
+def _mixed(planned: Sequence[Planned], results: Path) -> Iterator[str]:
+    """Sentences about seeds of one recipe that were trained under different conditions."""
+    from fascicle.train.grid_results import other_conditions, read_result
+
+    cells: dict[str, list[str]] = {}
+    for found in planned:
+        cells.setdefault(found.run.recipe.name, []).append(found.run.name)
+    for name, runs in cells.items():
+        values = [value for run in runs if (value := read_result(results, run))]
+        if other := other_conditions(values):
+            yield f"note: the seeds of {name} were trained under different conditions ({'; '.join(other)})"
+
+
+def _f1(scores: dict[str, Any] | None) -> float | None:
+    """Of recognition; a filter has none, and a span typer only where it finds mentions."""
+    found = scores.get("found", scores) if scores else None
+    return found["micro"]["f1"] if found else None
 
 
 def _possible(planned: Sequence[Planned], book: _Book) -> list[Planned]:
@@ -206,8 +227,8 @@ def _report(event: GridEvent, book: _Book, *, verbose: bool) -> None:
         case EpochEnded():
             place = f", step {event.step}" if event.step else ""
             say(
-                f"{event.run}: epoch {event.epoch}/{event.epochs}{place}: loss {event.loss:.4f}, dev F1 "
-                f"{100 * event.dev_f1:.2f}, {event.seconds:.0f} s{', best so far' if event.best else ''}"
+                f"{event.run}: epoch {event.epoch}/{event.epochs}{place}: loss {event.loss:.4f}, "
+                f"{event.figures}, {event.seconds:.0f} s{', best so far' if event.best else ''}"
             )
         case Said() if verbose:
             say(f"{event.run}: {event.text}")
@@ -252,13 +273,14 @@ def _as_text(rows: Sequence[dict[str, Any]]) -> str:
 def _cells(row: dict[str, Any]) -> tuple[str, ...]:
     if "dev_f1" not in row:
         return row["run"], row["state"], "", "", "", "", ""
-    test, peak = row["test_f1"], row["peak_rss_bytes"]
+    epoch, peak = row["epoch"], row["peak_rss_bytes"]
+    dev, test = ("" if row[name] is None else f"{100 * row[name]:.2f}" for name in ("dev_f1", "test_f1"))
     return (
         row["run"],
         row["state"],
-        str(row["epoch"]),
-        f"{100 * row['dev_f1']:.2f}",
-        "" if test is None else f"{100 * test:.2f}",
+        "" if epoch is None else str(epoch),
+        dev,
+        test,
         f"{row['seconds'] / 60:.1f}",
         "" if peak is None else f"{peak / 1e6:.0f}",
     )
@@ -279,10 +301,12 @@ def _listed(planned: Sequence[Planned], *, as_json: bool) -> str:
 
 
 def _state(found: Planned) -> str:
+    from fascicle.train.grid_queue import epochs_of
+
     said = {
         "done": "done",
         "complete": "trained, results not written",
-        "interrupted": f"interrupted after epoch {found.epoch} of {found.recipe.training.epochs}",
+        "interrupted": f"interrupted after epoch {found.epoch} of {epochs_of(found.recipe)}",
         "new": "not run",
         "unable": f"cannot be begun: {found.problem}",
     }[found.state]

@@ -19,7 +19,7 @@ from fascicle.commands.places import reads, writes
 from fascicle.core.wording import counted
 from fascicle.errors import InputError, UsageError
 from fascicle.formats.atomic import atomic_folder, check_folder
-from fascicle.loading import described_by, find_model
+from fascicle.loading import find_model
 from fascicle.recipe.ensemble import (
     FILTER_FOLDER,
     MEMBERS,
@@ -29,6 +29,7 @@ from fascicle.recipe.ensemble import (
     write_ensemble,
 )
 from fascicle.recipe.filter import FILTER, read_filter_manifest
+from fascicle.recipe.folders import described_by, model_folder
 from fascicle.recipe.manifest import check_files, file_sha256, read_manifest
 
 HELP = "save several models and a rule as one folder, which is used like a model"
@@ -100,19 +101,15 @@ def _check_options(args: argparse.Namespace) -> None:
 
 
 def _folder(name: str) -> Path:
-    """The folder of one model, undamaged; a run folder stands for its ``best``."""
+    """The folder of one model, undamaged."""
     folder = find_model(name)
-    if not described_by(folder).is_file() and described_by(folder / "best").is_file():
-        folder = folder / "best"
     if not is_ensemble(folder):
         check_files(folder, read_manifest(folder))
     return folder
 
 
 def _filter(name: str) -> Path:
-    folder = Path(name).expanduser()
-    if not (folder / FILTER).is_file() and (folder / "best" / FILTER).is_file():
-        folder = folder / "best"
+    folder = model_folder(Path(name).expanduser())
     check_files(folder, read_filter_manifest(folder), name=FILTER)
     return folder
 

@@ -17,7 +17,8 @@ from fascicle.formats.atomic import check_folder
 from fascicle.formats.files import read
 from fascicle.formats.tree import is_there
 from fascicle.loading import find_model
-from fascicle.recipe.filter import is_filter
+from fascicle.recipe.filter import FILTER
+from fascicle.recipe.folders import described_by
 from fascicle.recipe.manifest import Manifest
 from fascicle.recipe.settings import CorpusSettings
 
@@ -61,11 +62,11 @@ def run(args: argparse.Namespace) -> int:
         raise UsageError(f"--name {GOLD} is that of human annotation; give the model another name")
     folder, target = find_model(args.model), Path(args.output)
     with needs_extra("train"):
-        from fascicle.models.ship import export_model
-        from fascicle.models.ship_filter import export_filter
-    check_folder(target, kind="filter" if is_filter(folder) else "model", overwrite=args.overwrite)
+        from fascicle.models.ship import export_filter, export_model
+    is_filter = described_by(folder).name == FILTER
+    check_folder(target, kind="filter" if is_filter else "model", overwrite=args.overwrite)
     sample = _sample(folder, args.calibrate) if args.int8 else []
-    export = export_filter if is_filter(folder) else export_model
+    export = export_filter if is_filter else export_model
     manifest = export(folder, target, sample=sample, int8=args.int8, name=args.name, overwrite=args.overwrite)
     if args.int8 and isinstance(manifest, Manifest) and manifest.decision.calibration:
         say(f"note: {manifest.name} was calibrated with its weights in full; fit the scores of {target} again")

@@ -5,11 +5,9 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-import msgspec
-
+from fascicle.commands import train
 from fascicle.commands.console import Tally, needs_extra, say
 from fascicle.commands.inputs import (
     INPUT_FORMATS,
@@ -29,9 +27,8 @@ from fascicle.commands.parsing import (
     add_strict,
     add_threads,
     commands_of,
-    natural,
 )
-from fascicle.commands.places import fills, reads, writes
+from fascicle.commands.places import reads, writes
 from fascicle.commands.predicted import Predicted, read_predicted
 from fascicle.commands.probed import add_distributions, check_distributions
 from fascicle.commands.systems import PREDICTIONS
@@ -46,14 +43,11 @@ from fascicle.formats.distributions import Header
 from fascicle.formats.distributions import write as write_distributions
 from fascicle.formats.predictions import Prediction, text_hash, write
 from fascicle.formats.source import suffix
-from fascicle.recipe.typer import TyperRecipe, read_typer_recipe
 
 if TYPE_CHECKING:
     from fascicle.models.span_typer import TyperModel
-    from fascicle.train.typer import TyperFinished
 
 HELP = "type given spans with a light model of static vectors: train it, score it, re-type predictions"
-_EVERY = 50  # updates between two lines
 _OUTPUTS: Final = ("tsv", "csv", "predictions", "jsonl")
 
 
@@ -61,13 +55,9 @@ def configure(parser: Parser) -> None:
     """Adds the commands."""
     parser.set_defaults(run=_no_command)
     commands = commands_of(parser, dest="typer_command")
-    train = add_command(commands, "train", help_text="train a span typer as a recipe says, and score it")
-    train.set_defaults(run=run_train)
-    train.add_argument("recipe", type=reads, metavar="RECIPE.toml", help="the recipe: corpus, vectors, typer")
-    train.add_argument("-o", "--output", type=fills, help="the run folder; default: runs/NAME-sSEED")
-    train.add_argument("--seed", type=natural, metavar="N", help="in place of the seed of the recipe")
-    add_threads(train)
-    add_json(train, what="the scores")
+    training = add_command(commands, "train", help_text="the same as fascicle train, which trains every kind of recipe")
+    training.set_defaults(run=run_train)
+    train.add_options(training)
     predict = add_command(
         commands, "predict", help_text="write predictions: given spans with new types, or mentions found"
     )
@@ -109,34 +99,9 @@ def _add_common(parser: argparse.ArgumentParser) -> None:
 
 
 def run_train(args: argparse.Namespace) -> int:
-    """Trains; returns the exit code."""
-    recipe = read_typer_recipe(args.recipe)
-    if args.seed is not None:
-        recipe = msgspec.structs.replace(recipe, seed=args.seed)
-    folder = Path(args.output or Path("runs") / f"{recipe.name}-s{recipe.seed}")
-    finished = _trained(recipe, folder, threads=args.threads)
-    if args.json:
-        sys.stdout.write(json.dumps(finished.as_dict()) + "\n")
-    else:
-        sys.stdout.write("\n".join(f"{part}\n{typing_text(scores)}" for part, scores in finished.parts.items()))
-    say(f"the model is {folder / 'model'}; fascicle typer predict {folder / 'model'} uses it")
-    return 0
-
-
-def _trained(recipe: TyperRecipe, folder: Path, *, threads: int | None) -> TyperFinished:
-    with needs_extra("train"):
-        from fascicle.train.events import Note
-        from fascicle.train.typer import UpdateDone, run_typer, use_threads
-    if threads is not None:
-        use_threads(threads)
-    for event in run_typer(recipe, folder):
-        if isinstance(event, Note):
-            say(event.text)
-        elif not isinstance(event, UpdateDone):
-            return event
-        elif event.update % _EVERY == 0 or event.update in (1, recipe.typer.updates):
-            say(f"update {event.update}/{recipe.typer.updates}: mean loss {event.mean:.4f}")
-    raise AssertionError("a run ends with its scores")
+    """Trains as ``fascicle train`` does; returns the exit code."""
+    say("note: fascicle typer train is another name of fascicle train")
+    return train.run(args)
 
 
 def run_predict(args: argparse.Namespace) -> int:
@@ -186,9 +151,8 @@ def run_score(args: argparse.Namespace) -> int:
 def _opened(args: argparse.Namespace) -> TyperModel:
     with needs_extra("train"):
         from fascicle.models.span_typer import load_typer
-        from fascicle.train.typer import use_threads
-    if args.threads is not None:
-        use_threads(args.threads)
+        from fascicle.train.environment import use_threads
+    use_threads(args.threads)
     return load_typer(args.model)
 
 

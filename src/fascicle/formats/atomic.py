@@ -136,6 +136,13 @@ def renewed_folder(path: str | os.PathLike[str], *, kind: str) -> Iterator[Path]
         yield folder
 
 
+def mended_folder(path: str | os.PathLike[str]) -> bool:
+    """Ends what a process began that died while it was replacing a folder; returns whether there is a folder now."""
+    target = _real(path)
+    _mend(target)
+    return target.is_dir()
+
+
 def check_target(path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
     """Says early whether a file can be written: to be called before long work.
 

@@ -1,10 +1,13 @@
-"""A trained model becomes a folder that runs without torch: ONNX graph, tokenizer, manifest, card."""
+"""A trained model or filter becomes a folder that runs without torch: ONNX graph, tokenizer, manifest, card."""
 
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Sequence
+from abc import abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Generic, TypeVar
 
 import msgspec
 import torch
@@ -17,9 +20,13 @@ from fascicle.errors import ModelError, UsageError
 from fascicle.formats.atomic import atomic_folder
 from fascicle.models.checkpoint import TOKENIZER, load_model
 from fascicle.models.export import export_onnx, largest_difference
+from fascicle.models.filter import FilterModel, load_filter_model
 from fascicle.models.model import NerModel
 from fascicle.recipe.base import Settings
+from fascicle.recipe.filter import FILTER, FilterManifest, read_filter_manifest, write_filter_manifest
+from fascicle.recipe.folders import model_folder
 from fascicle.recipe.manifest import CARD, Manifest, check_files, read_manifest, write_manifest
+from fascicle.runtime.filter import LOGITS, MentionFilter
 from fascicle.runtime.fixed_scales import RangeRecorder, fix_scales
 from fascicle.runtime.optimise import quantise
 from fascicle.runtime.predictor import ModelPredictor
@@ -27,10 +34,12 @@ from fascicle.text.pieces import PieceTokenizer
 
 GRAPH = "model.onnx"
 SAMPLE_CHARACTERS = 100_000
-_TOLERANCE = 1e-3  # of an emission, fp32 graph against torch; 1e-5 is usual
+_TOLERANCE = 1e-3  # of a score, fp32 graph against torch; 1e-5 is usual
 
 _EXAMPLE_SIZES = {"batch": 3, "pieces": 11, "units": 7}
 _OTHER_SIZES = {"batch": 2, "pieces": 29, "units": 19}
+
+M = TypeVar("M", Manifest, FilterManifest)
 
 
 def export_model(
@@ -47,7 +56,7 @@ def export_model(
     The fp32 graph is compared with the torch model before anything takes its final name.
 
     Args:
-        folder: with ``model.json`` and ``model.safetensors``, e.g. ``RUN/best``; a run folder stands for its ``best``.
+        folder: with ``model.json`` and ``model.safetensors``; a run folder stands for its ``best``.
         target: folder to write.
         sample: texts like those the model will read, best its training documents: the ranges of 8-bit activations are
             measured on the first ``SAMPLE_CHARACTERS`` of them.
@@ -63,32 +72,151 @@ def export_model(
         UsageError: 8 bits without sample texts, or a folder that is an export already.
         OutputError: the target exists.
     """
-    if not (folder / "model.json").is_file() and (folder / "best" / "model.json").is_file():
-        folder = folder / "best"
+    folder = model_folder(folder)
     manifest = read_manifest(folder)
-    if manifest.runtime != "torch":
-        raise UsageError(f"{folder} is an exported model already; give the folder of a training run")
+    _check_torch(folder, manifest.runtime, what="model")
     if int8 and not any(d.text.strip() for d in sample):
         raise UsageError("8-bit export needs sample texts to measure activations on; give some with --calibrate FILE")
     check_files(folder, manifest)
-    model = load_model(folder, manifest)
-    with atomic_folder(target, kind="model", overwrite=overwrite) as place:
-        graph = _AnsweringGraph(model)
+    cargo = _Cargo(
+        kind="model",
+        graph=_AnsweringGraph(load_model(folder, manifest)),
+        manifest=_as_exported(manifest, name or manifest.name),
+        sample=excerpt(sample, characters=SAMPLE_CHARACTERS) if int8 else [],
+        predict=lambda tokenizer, recorder, texts: ModelPredictor(manifest, tokenizer, recorder).predict(texts),
+        measured=lambda texts: counted(sum(len(d.text) for d in texts), "character"),
+        card=card,
+        write=write_manifest,
+    )
+    return _export(cargo, folder, target, int8=int8, overwrite=overwrite)
+
+
+def export_filter(
+    folder: Path,
+    target: Path,
+    *,
+    sample: Sequence[Document] = (),
+    int8: bool = True,
+    name: str | None = None,
+    overwrite: bool = False,
+) -> FilterManifest:
+    """Exports a filter of torch, as ``export_model`` does a model.
+
+    Args:
+        folder: with ``filter.json`` and ``model.safetensors``; a run folder stands for its ``best``.
+        target: folder to write.
+        sample: texts with mentions like those that the filter will judge.
+        int8: store weights and embeddings in 8 bits.
+        name: of the exported filter; the old one by default.
+        overwrite: replace an existing folder.
+
+    Returns:
+        The manifest as written.
+
+    Raises:
+        ModelError: the folder is no filter of torch, or cannot be written as ONNX.
+        UsageError: 8 bits without sample mentions, or a folder that is an export already.
+        OutputError: the target exists.
+    """
+    folder = model_folder(folder)
+    manifest = read_filter_manifest(folder)
+    _check_torch(folder, manifest.runtime, what="filter")
+    if int8 and not any(document.mentions for document in sample):
+        raise UsageError("8-bit export of a filter needs texts with mentions; give some with --calibrate FILE")
+    check_files(folder, manifest, name=FILTER)
+    cargo = _Cargo(
+        kind="filter",
+        graph=_FilterGraph(load_filter_model(folder, manifest)),
+        manifest=msgspec.structs.replace(manifest, runtime="onnx", name=name or manifest.name),
+        sample=_with_a_mention(sample) if int8 else [],
+        predict=lambda tokenizer, recorder, texts: MentionFilter(manifest, tokenizer, recorder).judge(
+            texts, [document.mentions for document in texts]
+        ),
+        measured=lambda texts: counted(sum(len(document.mentions) for document in texts), "mention"),
+        card=_filter_card,
+        write=write_filter_manifest,
+    )
+    return _export(cargo, folder, target, int8=int8, overwrite=overwrite)
+
+
+class _Graph(nn.Module):
+    """A network as a function of tensors by name, which is what is traced."""
+
+    outputs: tuple[str, ...]
+
+    @abstractmethod
+    def example(self, sizes: Mapping[str, int]) -> dict[str, Tensor]:
+        """Inputs of given sizes with padding in the last row."""
+
+    @abstractmethod
+    def axes(self) -> dict[str, tuple[str, ...]]:
+        """Names of the axes of every input and output."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Cargo(Generic[M]):
+    """What is exported.
+
+    Attributes:
+        kind: of the folder.
+        graph: of the network.
+        manifest: of the export, without hashes.
+        sample: texts that 8-bit activations are measured on.
+        predict: tokenizer, scorer and texts -> answers, of which only the way to them matters.
+        measured: the size of the sample in words.
+        card: manifest and facts -> the text of the card.
+        write: of the manifest.
+    """
+
+    kind: str
+    graph: _Graph
+    manifest: M
+    sample: list[Document]
+    predict: Callable[[PieceTokenizer, RangeRecorder, list[Document]], object]
+    measured: Callable[[list[Document]], str]
+    card: Callable[[M, Sequence[str]], str]
+    write: Callable[[Path, M], M]
+
+
+def _export(cargo: _Cargo[M], folder: Path, target: Path, *, int8: bool, overwrite: bool) -> M:
+    graph = cargo.graph
+    with atomic_folder(target, kind=cargo.kind, overwrite=overwrite) as place:
         plain = place / "plain.onnx"
-        _export(graph, plain)
+        example = graph.example(_EXAMPLE_SIZES)
+        export_onnx(graph, plain, example=example, dynamic=graph.axes(), outputs=list(graph.outputs))
         gap = largest_difference(graph, plain, inputs=graph.example(_OTHER_SIZES))
         if gap > _TOLERANCE:
             raise ModelError(f"the ONNX graph differs from the torch model by {gap:.2g}; it was not written")
         facts = [f"largest difference of a score between torch and the fp32 graph: {gap:.1e}"]
         if int8:
-            facts.append(_quantise(plain, place / GRAPH, manifest, folder, sample))
+            facts.append(_quantise(cargo, plain, place / GRAPH, folder))
             plain.unlink()
         else:
             plain.rename(place / GRAPH)
         (place / TOKENIZER).write_bytes((folder / TOKENIZER).read_bytes())
-        shipped = _as_exported(manifest, name or manifest.name)
-        (place / CARD).write_text(card(shipped, facts), encoding="utf-8")
-        return write_manifest(place, shipped)
+        (place / CARD).write_text(cargo.card(cargo.manifest, facts), encoding="utf-8")
+        return cargo.write(place, cargo.manifest)
+
+
+def _quantise(cargo: _Cargo[M], plain: Path, target: Path, folder: Path) -> str:
+    """Writes the 8-bit graph with fixed scales; returns what was done, for the card."""
+    with tempfile.TemporaryDirectory() as name:
+        dynamic = Path(name) / "dynamic.onnx"
+        done = quantise(plain, dynamic)
+        recorder = RangeRecorder(dynamic, Path(name) / "recorder.onnx")
+        tokenizer = PieceTokenizer.from_file(folder / TOKENIZER, pad=cargo.manifest.tokenizer.pad)
+        cargo.predict(tokenizer, recorder, cargo.sample)
+        fixed = fix_scales(dynamic, target, ranges=recorder.ranges)
+    return (
+        f"int8: {done.products} matrix products and {done.tables} embedding tables, {fixed} activations with fixed "
+        f"scales measured on {cargo.measured(cargo.sample)}; {done.bytes_before / 1e6:.1f} MB became "
+        f"{target.stat().st_size / 1e6:.1f} MB"
+    )
+
+
+def _check_torch(folder: Path, runtime: str, *, what: str) -> None:
+    if runtime != "torch":
+        raise UsageError(f"{folder} is an exported {what} already; give the folder of a training run")
 
 
 def _as_exported(manifest: Manifest, name: str) -> Manifest:
@@ -99,21 +227,16 @@ def _as_exported(manifest: Manifest, name: str) -> Manifest:
     return msgspec.structs.replace(manifest, runtime="onnx", name=name, heads=heads, descriptions=described)
 
 
-def _quantise(plain: Path, target: Path, manifest: Manifest, folder: Path, sample: Sequence[Document]) -> str:
-    """Writes the 8-bit graph with fixed scales; returns what was done, for the card."""
-    with tempfile.TemporaryDirectory() as name:
-        dynamic = Path(name) / "dynamic.onnx"
-        done = quantise(plain, dynamic)
-        recorder = RangeRecorder(dynamic, Path(name) / "recorder.onnx")
-        tokenizer = PieceTokenizer.from_file(folder / TOKENIZER, pad=manifest.tokenizer.pad)
-        texts = excerpt(sample, characters=SAMPLE_CHARACTERS)
-        ModelPredictor(manifest, tokenizer, recorder).predict(texts)
-        fixed = fix_scales(dynamic, target, ranges=recorder.ranges)
-    return (
-        f"int8: {done.products} matrix products and {done.tables} embedding tables, {fixed} activations with fixed "
-        f"scales measured on {counted(sum(len(d.text) for d in texts), 'character')}; "
-        f"{done.bytes_before / 1e6:.1f} MB became {target.stat().st_size / 1e6:.1f} MB"
-    )
+def _with_a_mention(sample: Sequence[Document]) -> list[Document]:
+    """The first documents, as many as have ``SAMPLE_CHARACTERS``; at least one with a mention."""
+    found: list[Document] = []
+    read = 0
+    for document in sample:
+        if read >= SAMPLE_CHARACTERS and any(one.mentions for one in found):
+            break
+        found.append(document)
+        read += len(document.text)
+    return found
 
 
 def excerpt(documents: Sequence[Document], *, characters: int) -> list[Document]:
@@ -164,8 +287,26 @@ def _listed(settings: Settings) -> str:
     return ", ".join(f"{name} {value}" for name, value in msgspec.to_builtins(settings).items())
 
 
-class _AnsweringGraph(nn.Module):
-    """The answering head of a model as a function of tensors by name, which is what is traced."""
+def _filter_card(manifest: FilterManifest, facts: Sequence[str]) -> str:
+    """The plain card of an exported filter: what it is, not how good it is."""
+    threshold = manifest.threshold
+    lines = [
+        f"# {manifest.name}",
+        "",
+        f"A filter over mentions of {', '.join(manifest.types)}, written by Fascicle {manifest.fascicle}.",
+        "",
+        f"- encoder: `{manifest.model.encoder}`",
+        f"- reads: the {manifest.reading.unit} of a mention, at most {counted(manifest.reading.max_length, 'piece')}",
+        f"- keeps: a probability of at least {threshold.value:g} (chosen for: {threshold.aim})",
+        *(f"- {fact}" for fact in facts),
+        "",
+        "Use: `fascicle combine meta PRED... --filter FOLDER --texts FILE -o OUT`.",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+class _AnsweringGraph(_Graph):
+    """The answering head of a model."""
 
     def __init__(self, model: NerModel) -> None:
         super().__init__()
@@ -193,20 +334,15 @@ class _AnsweringGraph(nn.Module):
         tables = self.model.answers({name: t for name, t in given.items() if t is not None})
         return tuple(tables[name].detach() for name in self.outputs)
 
-    def example(self, sizes: dict[str, int]) -> dict[str, Tensor]:
-        """Inputs of given sizes with padding in the last row."""
+    def example(self, sizes: Mapping[str, int]) -> dict[str, Tensor]:
+        """See ``_Graph``."""
         batch, pieces, units = sizes["batch"], sizes["pieces"], sizes["units"]
-        generator = torch.Generator().manual_seed(0)
-        vocabulary = int(self.model.encoder.config.vocab_size)
-        mask = torch.ones(batch, pieces, dtype=torch.long)
-        mask[-1, pieces // 2 :] = 0
+        read, generator = _texts(sizes, vocabulary=int(self.model.encoder.config.vocab_size))
         unit_of = (torch.arange(pieces) * units // pieces).repeat(batch, 1)
         unit_of[:, 0] = unit_of[:, -1] = -1
-        ids = torch.randint(0, vocabulary, (batch, pieces), generator=generator)
         first = torch.randint(0, pieces, (batch, units), generator=generator)
         tensors = {
-            "input_ids": ids,
-            "attention_mask": mask,
+            **read,
             "first_piece": first,
             "last_piece": (first + 1).clamp(max=pieces - 1),
             "unit_of_piece": unit_of,
@@ -214,7 +350,7 @@ class _AnsweringGraph(nn.Module):
         return {name: tensors[name] for name in self.inputs}
 
     def axes(self) -> dict[str, tuple[str, ...]]:
-        """Names of the axes of every input and output."""
+        """See ``_Graph``."""
         known = {
             "input_ids": ("batch", "pieces"),
             "attention_mask": ("batch", "pieces"),
@@ -225,5 +361,32 @@ class _AnsweringGraph(nn.Module):
         return {name: known[name] for name in self.inputs} | dict(self.table_axes)
 
 
-def _export(graph: _AnsweringGraph, path: Path) -> None:
-    export_onnx(graph, path, example=graph.example(_EXAMPLE_SIZES), dynamic=graph.axes(), outputs=list(graph.outputs))
+class _FilterGraph(_Graph):
+    """A filter."""
+
+    outputs = (LOGITS,)
+
+    def __init__(self, model: FilterModel) -> None:
+        super().__init__()
+        self.model = model
+
+    def forward(self, input_ids: Tensor, attention_mask: Tensor) -> Tensor:
+        return self.model.logits(input_ids, attention_mask).detach()
+
+    def example(self, sizes: Mapping[str, int]) -> dict[str, Tensor]:
+        """See ``_Graph``."""
+        return _texts(sizes, vocabulary=int(self.model.encoder.config.vocab_size))[0]
+
+    def axes(self) -> dict[str, tuple[str, ...]]:
+        """See ``_Graph``."""
+        return {"input_ids": ("batch", "pieces"), "attention_mask": ("batch", "pieces"), LOGITS: ("batch", "")}
+
+
+def _texts(sizes: Mapping[str, int], *, vocabulary: int) -> tuple[dict[str, Tensor], torch.Generator]:
+    """Piece ids with padding in the last row, and the generator to draw more from."""
+    batch, pieces = sizes["batch"], sizes["pieces"]
+    generator = torch.Generator().manual_seed(0)
+    mask = torch.ones(batch, pieces, dtype=torch.long)
+    mask[-1, pieces // 2 :] = 0
+    ids = torch.randint(0, vocabulary, (batch, pieces), generator=generator)
+    return {"input_ids": ids, "attention_mask": mask}, generator

@@ -23,6 +23,7 @@ from fascicle.core.spans import Fragments, Span
 from fascicle.decode.selection import select
 from fascicle.errors import ModelError, UsageError
 from fascicle.nn.span_reader import SpanBatch, SpanReader, span_batch
+from fascicle.recipe.folders import model_folder
 from fascicle.recipe.typer import TYPER, WEIGHTS, WORDS, TyperManifest, read_typer_manifest, write_typer_manifest
 from fascicle.text.segment import segmenter
 from fascicle.text.surfaces import Surface, SurfaceReader
@@ -242,10 +243,13 @@ def save_typer(folder: Path, model: TyperModel) -> TyperManifest:
 def load_typer(folder: str | Path) -> TyperModel:
     """Reads a model; every tensor must be there with its shape, and no other.
 
+    Args:
+        folder: of the model, or of the run that made it.
+
     Raises:
         ModelError: no span typer, or a damaged one.
     """
-    folder = Path(folder)
+    folder = model_folder(Path(folder))
     manifest = read_typer_manifest(folder)
     try:
         words = msgspec.json.decode((folder / WORDS).read_bytes(), type=list[str])

@@ -28,3 +28,28 @@ def place_of(error: msgspec.ValidationError) -> tuple[str, str]:
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Base of all settings: frozen, by name only, unknown names refused."""
+
+
+class RecipeBase(Settings, frozen=True, kw_only=True):
+    """Everything that decides the result of a training run, apart from the data and the versions of software.
+
+    Attributes:
+        name: name of what is trained, which becomes the source of its mentions.
+        seed: seed of all random choices.
+    """
+
+    name: Annotated[str, Meta(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")]
+    seed: Natural = 1
+
+    def __post_init__(self) -> None:
+        """Refuses the name that is reserved for human annotation."""
+        if self.name == "gold":
+            raise ValueError('the name "gold" is that of human annotation; give the model another')
+
+    def files(self) -> dict[str, str]:
+        """The paths of all data that decide a run, each by the key that names it, e.g. ``"corpus.train"``."""
+        raise NotImplementedError
+
+    def places(self) -> dict[str, str]:
+        """The paths of ``files``, and those that decide nothing, such as that of a copy."""
+        return self.files()

@@ -5,17 +5,18 @@ The filter is called Meta in *comparing-and-combining* §4.6 to §4.8.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Annotated, Final, Literal
+from typing import Annotated, Any, Final, Literal
 
 import msgspec
 from msgspec import Meta
 
 from fascicle.errors import ModelError
-from fascicle.recipe.base import LARGEST, Name, Natural, Positive, Settings, Share
+from fascicle.recipe.base import LARGEST, Name, Natural, Positive, RecipeBase, Settings, Share
 from fascicle.recipe.manifest import CARD, TokenizerFacts, file_sha256
 from fascicle.recipe.settings import CorpusSettings, TrainingSettings
+from fascicle.recipe.strict import converted
 
 FILTER: Final = "filter.json"
 FORMAT: Final = 1
@@ -125,16 +126,10 @@ class FilterSettings(Settings, frozen=True, kw_only=True):
             )
 
 
-class FilterRecipe(Settings, frozen=True, kw_only=True):
-    """Everything that decides the result of training a filter, apart from the data and the versions of software.
-
-    Attributes:
-        name: name of the filter, which becomes the source of the mentions that it keeps.
-        seed: seed of all random choices.
-    """
+class FilterRecipe(RecipeBase, frozen=True, kw_only=True):
+    """The recipe of a filter; see ``RecipeBase``."""
 
     name: Annotated[str, Meta(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")] = "meta"
-    seed: Natural = 1
     corpus: CorpusSettings
     members: MembersSettings
     model: FilterModelSettings
@@ -143,9 +138,8 @@ class FilterRecipe(Settings, frozen=True, kw_only=True):
     training: TrainingSettings = TrainingSettings()
 
     def __post_init__(self) -> None:
-        """Refuses the name that stands for human annotation, and what a filter does not have."""
-        if self.name == "gold":
-            raise ValueError('the name "gold" is that of human annotation; give the filter another')
+        """Refuses what a filter does not have."""
+        super().__post_init__()
         if self.training.hidden_pieces:
             raise ValueError("training.hidden_pieces is for recognisers: a filter reads every piece; leave it out")
         for key in ("validate_every_steps", "patience_validations"):
@@ -160,6 +154,19 @@ class FilterRecipe(Settings, frozen=True, kw_only=True):
         for part in ("dev", "train"):
             found |= {f"members.{part}.{at}": path for at, path in enumerate(getattr(self.members, part))}
         return {key: path for key, path in found.items() if path}
+
+
+def parse_filter_recipe(values: Mapping[str, Any], *, origin: str) -> FilterRecipe:
+    """Turns plain values into a recipe.
+
+    Args:
+        values: what a TOML file holds.
+        origin: name of the file, for messages.
+
+    Raises:
+        RecipeError: see ``recipe.any.read_recipe``.
+    """
+    return converted(values, FilterRecipe, origin=origin)
 
 
 class ThresholdFacts(Settings, frozen=True, kw_only=True):
@@ -212,11 +219,6 @@ class FilterManifest(Settings, frozen=True, kw_only=True):
 
 class _Outline(msgspec.Struct):
     format: int
-
-
-def is_filter(folder: Path) -> bool:
-    """Whether a folder, or the ``best`` folder of a run, is that of a filter."""
-    return (folder / FILTER).is_file() or (folder / "best" / FILTER).is_file()
 
 
 def read_filter_manifest(folder: Path) -> FilterManifest:

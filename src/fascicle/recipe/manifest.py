@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import itertools
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Annotated, Literal, Protocol
@@ -153,12 +152,7 @@ def read_manifest(folder: Path) -> Manifest:
 
 def _advice(folder: Path) -> str:
     """What a folder without a model is, if that can be told, and what to do."""
-    if (folder / "best" / MANIFEST).is_file():
-        return f"the trained model of this run is {folder / 'best'}"
-    for inside, (name, what) in itertools.product(("", "best", "model"), _OTHERS.items()):
-        if (folder / inside / name).is_file():
-            return what
-    return "give a model folder"
+    return next((what for name, what in _OTHERS.items() if (folder / name).is_file()), "give a model folder")
 
 
 class _Outline(msgspec.Struct):

@@ -1,12 +1,10 @@
-"""The strict reader of recipes: one TOML file, one level of tables, nothing included from elsewhere."""
+"""The strict reader of recipes of recognisers: one level of tables, nothing included from elsewhere."""
 
 from __future__ import annotations
 
 import difflib
-import os
 from collections.abc import Mapping
 from functools import partial
-from pathlib import Path
 from types import MappingProxyType
 from typing import Any, get_type_hints
 
@@ -16,22 +14,7 @@ from fascicle.errors import RecipeError
 from fascicle.recipe.base import Settings
 from fascicle.recipe.heads import HEADS
 from fascicle.recipe.settings import BundleSettings, ModelSettings, Recipe
-from fascicle.recipe.strict import explained, read_toml, refuse_unknown, resolved
-
-
-def read_recipe(path: str | os.PathLike[str]) -> Recipe:
-    """Reads one recipe.
-
-    Paths of corpora, dictionaries and descriptions of types are resolved: ``$NAME`` through the environment, ``~`` as
-    the home folder, relative ones from the folder of the recipe.
-
-    Raises:
-        RecipeError: no such file, not TOML, an unknown key (the nearest valid one is named), a wrong type, a value that
-            is not allowed, an environment variable that is not set.
-    """
-    path = Path(path)
-    recipe = parse_recipe(read_toml(path), origin=str(path))
-    return resolve_paths(recipe, path)
+from fascicle.recipe.strict import explained, refuse_unknown
 
 
 def parse_recipe(values: Mapping[str, Any], *, origin: str) -> Recipe:
@@ -42,7 +25,7 @@ def parse_recipe(values: Mapping[str, Any], *, origin: str) -> Recipe:
         origin: name of the file, for messages.
 
     Raises:
-        RecipeError: see ``read_recipe``.
+        RecipeError: see ``recipe.any.read_recipe``.
     """
     families = {table: _family(values, table, origin=origin) for table in _WITH_HEAD}
     keys = partial(_keys, families=families)
@@ -59,10 +42,10 @@ _DEFAULT = "softmax"
 # Tables of the other recipes.
 _OTHERS: Mapping[str, str] = MappingProxyType(
     {
-        "members": "only a recipe of a filter has it, which fascicle train reads by itself, and no grid",
+        "members": "only a recipe of a filter has it",
         "filter": "only a recipe of a filter has it, beside a table [members]",
-        "vectors": "only a recipe of a span typer has it, for fascicle typer train",
-        "typer": "only a recipe of a span typer has it, for fascicle typer train",
+        "vectors": "only a recipe of a span typer has it, which has no table [model]",
+        "typer": "only a recipe of a span typer has it, which has no table [model]",
     }
 )
 
@@ -112,31 +95,3 @@ def _advise(key: str, table: str, families: Mapping[str, str]) -> str:
     if having and table in families:
         return f"the family {families[table]!r} has no such setting, only {', '.join(having)} have"
     return ""
-
-
-def resolve_paths(recipe: Recipe, recipe_path: Path) -> Recipe:
-    """Makes the paths of a recipe absolute, as ``read_recipe`` says.
-
-    Args:
-        recipe: with the paths as they are written.
-        recipe_path: the file that they are written in.
-
-    Raises:
-        RecipeError: an environment variable that is not set.
-    """
-    found = recipe
-    for key, given in recipe.files().items():
-        table, _, name = key.partition(".")
-        found = _with_path(found, table, name, resolved(given, recipe_path, key=key))
-    return found
-
-
-def _with_path(recipe: Recipe, table: str, name: str, path: str) -> Recipe:
-    replace = msgspec.structs.replace
-    outer = getattr(recipe, table)
-    inner = (
-        replace(outer, head=replace(outer.head, **{name: path}))
-        if table in _WITH_HEAD
-        else replace(outer, **{name: path})
-    )
-    return replace(recipe, **{table: inner})

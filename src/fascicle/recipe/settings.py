@@ -10,7 +10,7 @@ from typing import Annotated, Literal
 
 from msgspec import UNSET, Meta, UnsetType, field
 
-from fascicle.recipe.base import LARGEST, Name, Natural, NotNegative, Positive, Rate, Settings, Share
+from fascicle.recipe.base import LARGEST, Name, Natural, NotNegative, Positive, Rate, RecipeBase, Settings, Share
 from fascicle.recipe.heads import AnyHead, SoftmaxSettings
 
 
@@ -287,17 +287,9 @@ class TrainingSettings(Settings, frozen=True, kw_only=True):
             raise ValueError('optimizer = "adam" takes no weight decay: set weight_decay = 0, or choose "adamw"')
 
 
-class Recipe(Settings, frozen=True, kw_only=True):
-    """Everything that decides the result of a training run, apart from the data and the versions of software.
+class Recipe(RecipeBase, frozen=True, kw_only=True):
+    """The recipe of a recogniser; see ``RecipeBase``."""
 
-    Attributes:
-        name: name of the model, which becomes the source of its mentions.
-        seed: seed of all random choices.
-        corpus: see ``CorpusSettings``, and so on for the tables below.
-    """
-
-    name: Annotated[str, Meta(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")]
-    seed: Natural = 1
     corpus: CorpusSettings
     distant: DistantSettings | UnsetType = UNSET  # unset, it is in no file, as before there was such a table
     reading: ReadingSettings = ReadingSettings()
@@ -307,9 +299,8 @@ class Recipe(Settings, frozen=True, kw_only=True):
     decision: DecisionSettings = DecisionSettings()
 
     def __post_init__(self) -> None:
-        """Refuses the name that is reserved for human annotation."""
-        if self.name == "gold":
-            raise ValueError('the name "gold" is that of human annotation; give the model another')
+        """Refuses what does not go together."""
+        super().__post_init__()
         if self.bundle is not None:
             _check_bundle(self.model.head, self.bundle)
         if self.corpus.types is not UNSET and self.distant is not UNSET:

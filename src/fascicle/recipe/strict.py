@@ -30,6 +30,17 @@ def read_toml(path: Path, *, what: str = "recipe") -> dict[str, Any]:
     return toml_values(path, missing=f"there is no {what} at {path}")
 
 
+def merged(base: Mapping[str, Any], *overlays: Mapping[str, Any]) -> dict[str, Any]:
+    """Puts tables over tables, key by key at every level; what is no table is replaced."""
+    result = dict(base)
+    for overlay in overlays:
+        for key, value in overlay.items():
+            old = result.get(key)
+            both = isinstance(old, Mapping) and isinstance(value, Mapping)
+            result[key] = merged(old, value) if both else value  # type: ignore[arg-type]
+    return result
+
+
 def resolved(given: str, recipe_path: Path, *, key: str) -> str:
     """One path of a recipe made absolute.
 

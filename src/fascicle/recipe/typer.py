@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal
@@ -11,10 +10,10 @@ import msgspec
 from msgspec import Meta
 
 from fascicle.errors import ModelError
-from fascicle.recipe.base import Name, Natural, Positive, Settings
+from fascicle.recipe.base import Name, Natural, Positive, RecipeBase, Settings
 from fascicle.recipe.manifest import file_sha256
 from fascicle.recipe.settings import CorpusSettings
-from fascicle.recipe.strict import converted, read_toml, resolved
+from fascicle.recipe.strict import converted
 
 TYPER: Final = "typer.json"
 WEIGHTS: Final = "model.safetensors"
@@ -79,24 +78,21 @@ class SpanTyperSettings(Settings, frozen=True, kw_only=True):
                 raise ValueError(f"{name} = {getattr(self, name)!r} has no effect with nothing = false: leave it out")
 
 
-class TyperRecipe(Settings, frozen=True, kw_only=True):
-    """Everything that decides the result of training, apart from the data and the versions of software.
+class TyperRecipe(RecipeBase, frozen=True, kw_only=True):
+    """The recipe of a span typer; see ``RecipeBase``."""
 
-    Attributes:
-        name: name of the model, which becomes the source of its mentions.
-        seed: seed of all random choices.
-    """
-
-    name: Annotated[str, Meta(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")]
-    seed: Natural = 1
     corpus: TyperCorpus
     vectors: VectorSettings
     typer: SpanTyperSettings = SpanTyperSettings()
 
-    def __post_init__(self) -> None:
-        """Refuses the name that stands for human annotation."""
-        if self.name == "gold":
-            raise ValueError('the name "gold" is that of human annotation; give the model another')
+    def files(self) -> dict[str, str]:
+        """The paths of all data that decide a run, each by the key that names it, e.g. ``"vectors.path"``."""
+        return self.corpus.files() | {"vectors.path": self.vectors.path}
+
+    def places(self) -> dict[str, str]:
+        """See ``RecipeBase``: with the folder for the mapped copy of the vectors."""
+        cache = self.vectors.cache
+        return self.files() | ({"vectors.cache": cache} if cache not in ("", "none") else {})
 
 
 class TyperManifest(Settings, frozen=True, kw_only=True):
@@ -127,23 +123,6 @@ class TyperManifest(Settings, frozen=True, kw_only=True):
     files: dict[str, str] = msgspec.field(default_factory=dict)
 
 
-def read_typer_recipe(path: str | os.PathLike[str]) -> TyperRecipe:
-    """Reads one recipe of a span typer; paths are resolved as in ``recipe.reader.read_recipe``.
-
-    Raises:
-        RecipeError: no such file, not TOML, an unknown key, a wrong type, a value that is not allowed, an environment
-            variable that is not set.
-    """
-    path = Path(path)
-    recipe = parse_typer_recipe(read_toml(path), origin=str(path))
-    replace = msgspec.structs.replace
-    parts = {key.partition(".")[2]: resolved(given, path, key=key) for key, given in recipe.corpus.files().items()}
-    places = {"path": resolved(recipe.vectors.path, path, key="vectors.path")}
-    if recipe.vectors.cache not in ("", "none"):
-        places["cache"] = resolved(recipe.vectors.cache, path, key="vectors.cache")
-    return replace(recipe, corpus=replace(recipe.corpus, **parts), vectors=replace(recipe.vectors, **places))
-
-
 def parse_typer_recipe(values: Mapping[str, Any], *, origin: str) -> TyperRecipe:
     """Turns plain values into a recipe.
 
@@ -152,7 +131,7 @@ def parse_typer_recipe(values: Mapping[str, Any], *, origin: str) -> TyperRecipe
         origin: name of the file, for messages.
 
     Raises:
-        RecipeError: see `read_typer_recipe`.
+        RecipeError: see ``recipe.any.read_recipe``.
     """
     return converted(values, TyperRecipe, origin=origin)
 
@@ -165,9 +144,7 @@ def read_typer_manifest(folder: Path) -> TyperManifest:
     """
     path = folder / TYPER
     if not path.is_file():
-        inner = folder / "model" / TYPER
-        advice = f"the model of this run is {inner.parent}" if inner.is_file() else "give the model folder of one"
-        raise ModelError(f"{folder} holds no span typer ({TYPER}); {advice}")
+        raise ModelError(f"{folder} holds no span typer ({TYPER}); give the model folder of one")
     try:
         content = path.read_bytes()
         said = msgspec.json.decode(content, type=_Outline).format

@@ -29,7 +29,7 @@ from fascicle.runtime.stream import Given, chunks, documents_of, outcomes, unans
 from fascicle.text.batch import Batch, collate
 from fascicle.text.parts import PART, can_be_parted, parts_of
 from fascicle.text.pieces import PieceTokenizer
-from fascicle.text.reading import Reading, read_documents
+from fascicle.text.reading import Reading, ReadsDocuments, read_documents
 from fascicle.text.segment import segmenter
 from fascicle.text.windows import Window
 
@@ -186,6 +186,7 @@ class ModelPredictor(Annotator):
         max_tokens: int = 1024,
         max_characters: int = PART,
         kinds: Kinds = KINDS,
+        read: ReadsDocuments = read_documents,
     ) -> None:
         """Puts the parts together.
 
@@ -196,6 +197,7 @@ class ModelPredictor(Annotator):
             max_tokens: pieces in a batch, padding included.
             max_characters: a longer document is read part by part.
             kinds: of heads, by the class of their settings.
+            read: cuts documents; ``text.reading.KeptReadings`` where the same ones are predicted again and again.
 
         Raises:
             InputError: the model was made with a segmenter that this release does not have.
@@ -207,6 +209,7 @@ class ModelPredictor(Annotator):
         self._max_tokens = max_tokens
         self._max_characters = max_characters
         self._kinds = kinds
+        self._reads = read
 
     @property
     def name(self) -> str:
@@ -246,6 +249,7 @@ class ModelPredictor(Annotator):
             max_tokens=self._max_tokens,
             max_characters=self._max_characters,
             kinds=self._kinds,
+            read=self._reads,
         )
 
     @property
@@ -311,7 +315,7 @@ class ModelPredictor(Annotator):
 
     def _read(self, documents: Sequence[Document]) -> Reading:
         level = self.manifest.answering.level
-        return read_documents(documents, self._tokenizer, reading=self.manifest.reading, level=level)
+        return self._reads(documents, self._tokenizer, reading=self.manifest.reading, level=level)
 
     def _patches(self, documents: Sequence[Document], read: Reading, found: Sequence[Found]) -> list[Patch]:
         patches = []

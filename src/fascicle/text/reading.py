@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Protocol
 
 import numpy as np
 
@@ -61,6 +62,42 @@ def read_documents(
         for i, p in enumerate(pieces)
     ]
     return Reading(level=level, pieces=pieces, windows=windows, capacity=capacity)
+
+
+class ReadsDocuments(Protocol):
+    """Cuts documents as ``read_documents`` does."""
+
+    def __call__(
+        self, documents: Sequence[Document], tokenizer: PieceTokenizer, *, reading: ReadingSettings, level: Level
+    ) -> Reading:
+        """See ``read_documents``."""
+        ...
+
+
+class KeptReadings:
+    """Reads like ``read_documents``, but what is said in advance to be read again only once."""
+
+    def __init__(self, again: Sequence[Document]) -> None:
+        """Begins without readings.
+
+        Args:
+            again: documents that will be read several times; their readings stay in memory.
+        """
+        self._again = {id(document): document for document in again}  # held, so that no other has their ids
+        self._known: dict[tuple[object, ...], Reading] = {}
+
+    def __call__(
+        self, documents: Sequence[Document], tokenizer: PieceTokenizer, *, reading: ReadingSettings, level: Level
+    ) -> Reading:
+        """See ``read_documents``; the same documents together give the same object."""
+        ids = tuple(map(id, documents))
+        key = (ids, id(tokenizer), reading, level)
+        if key in self._known:
+            return self._known[key]
+        found = read_documents(documents, tokenizer, reading=reading, level=level)
+        if self._again.keys() >= set(ids):
+            self._known[key] = found
+        return found
 
 
 def by_pieces(read: Reading) -> Reading:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Literal
+from types import MappingProxyType
+from typing import Final, Literal, Protocol
 
 from fascicle.core.document import Document
 from fascicle.errors import InputError, RecipeError
@@ -18,13 +19,22 @@ from fascicle.formats.plain import files_of
 from fascicle.formats.report import ReadReport
 from fascicle.formats.tree import is_there
 from fascicle.recipe.manifest import file_sha256
-from fascicle.recipe.settings import CorpusSettings, Recipe
+from fascicle.recipe.settings import CorpusSettings
 from fascicle.train.corpus_types import Chosen, choose_types
 
 Part = Literal["train", "dev", "test"]
+_NAMES: Final = MappingProxyType({"vectors.path": "vectors"})
 
 
-def check_data(recipe: Recipe) -> None:
+class NamesFiles(Protocol):
+    """A recipe of any kind."""
+
+    def files(self) -> dict[str, str]:
+        """The paths of all data that decide a run, each by the key that names it."""
+        ...
+
+
+def check_data(recipe: NamesFiles) -> None:
     """Looks whether the data that a recipe names are there.
 
     Raises:
@@ -105,4 +115,4 @@ def part_sha256(path: str) -> str:
 
 def data_name(key: str) -> str:
     """What data are called beside their hash: a part of the corpus ``"train"``, another file by its key in a recipe."""
-    return key.removeprefix("corpus.")
+    return _NAMES.get(key, key.removeprefix("corpus."))

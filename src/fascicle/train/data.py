@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+import msgspec
 import numpy as np
 import torch
 from torch import Tensor
@@ -18,9 +19,10 @@ from fascicle.models.binder import UNKNOWN, held
 from fascicle.models.head import Head, Targets
 from fascicle.recipe.heads import Level
 from fascicle.recipe.settings import ReadingSettings
+from fascicle.runtime.stream import chunks
 from fascicle.text.batch import Batch, collate, with_level
 from fascicle.text.pieces import Pieces, PieceTokenizer
-from fascicle.text.reading import Reading, by_pieces, read_documents
+from fascicle.text.reading import Reading, ReadsDocuments, by_pieces, read_documents
 from fascicle.text.targets import Aligned, Limits, align, unknown_units
 from fascicle.text.windows import Window, cut_short
 from fascicle.train.distant import unknown_ranges
@@ -128,10 +130,9 @@ def training_set(
     types: Sequence[str],
     reading: ReadingSettings,
     heads: Mapping[str, Head],
+    read: ReadsDocuments = read_documents,
 ) -> TrainingSet:
     """Cuts documents into windows and aligns their gold.
-
-    Where some heads label words and others pieces, windows are cut between words.
 
     Args:
         documents: with mentions of source ``"gold"``, and with the unknown ranges of weak labels.
@@ -139,21 +140,18 @@ def training_set(
         types: entity types.
         reading: what the network reads at a time.
         heads: what is trained, by name.
+        read: cuts the documents.
     """
-    levels: set[Level] = {head.level for head in heads.values()} or {"word"}
-    read = read_documents(documents, tokenizer, reading=reading, level=max(levels))
-    short = sum(len(cut_short(p, capacity=read.capacity)) for p in read.pieces)
-    views = {read.level: read} | ({"piece": by_pieces(read)} if len(levels) > 1 else {})
+    views = read_for_heads(documents, tokenizer, reading=reading, heads=heads, read=read)
     gold: dict[str, list[Targets]] = {}
-    lost: dict[str, Counter[str]] = {}
+    aligned_by: dict[str, list[Aligned]] = {}
     for name, head in heads.items():
         view = views[head.level]
-        aligned = aligned_gold(documents, view, types=types, limits=head.limits)
+        aligned = aligned_by[name] = aligned_gold(documents, view, types=types, limits=head.limits)
         gold[name] = [
             head.gold(a.spans, units=len(p.units), unknown=unknown_units(ranges, p, limits=head.limits))
             for a, p, ranges in zip(aligned, view.pieces, map(unknown_ranges, documents), strict=True)
         ]
-        lost[name] = sum((a.lost for a in aligned), Counter({"long-word": short}))
     return TrainingSet(
         views={
             level: View(pieces=view.pieces, windows=[w for cut in view.windows for w in cut])
@@ -163,8 +161,59 @@ def training_set(
         gold=gold,
         tokenizer=tokenizer,
         mentions=sum(len(d.layer(GOLD)) for d in documents),
-        lost={name: +count for name, count in lost.items()},
+        lost=_lost(aligned_by, [next(iter(views.values()))]),
     )
+
+
+def read_for_heads(
+    documents: Sequence[Document],
+    tokenizer: PieceTokenizer,
+    *,
+    reading: ReadingSettings,
+    heads: Mapping[str, Head],
+    read: ReadsDocuments,
+) -> dict[Level, Reading]:
+    """Documents in the units of all heads; the first reading says how they are cut.
+
+    Where some heads label words and others pieces, windows are cut between words. Arguments as in ``training_set``.
+    """
+    levels: set[Level] = {head.level for head in heads.values()} or {"word"}
+    first = read(documents, tokenizer, reading=reading, level=max(levels))
+    return {first.level: first} | ({"piece": by_pieces(first)} if len(levels) > 1 else {})
+
+
+def lost_gold(
+    documents: Sequence[Document],
+    tokenizer: PieceTokenizer,
+    *,
+    types: Sequence[str],
+    reading: ReadingSettings,
+    heads: Mapping[str, Head],
+    read: ReadsDocuments,
+) -> dict[str, Counter[str]]:
+    """Gold mentions that each head cannot represent, by reason; those of other types are left out.
+
+    Documents are cut in the portions in which a predictor reads them. Arguments as in ``training_set``.
+    """
+    aligned: dict[str, list[Aligned]] = {name: [] for name in heads}
+    firsts = []
+    for chunk in chunks(documents):
+        views = read_for_heads(chunk, tokenizer, reading=reading, heads=heads, read=read)
+        firsts.append(next(iter(views.values())))
+        known = [_of_types(document, types) for document in chunk]
+        for name, head in heads.items():
+            aligned[name] += aligned_gold(known, views[head.level], types=types, limits=head.limits)
+    return _lost(aligned, firsts)
+
+
+def _lost(aligned: Mapping[str, Sequence[Aligned]], read: Sequence[Reading]) -> dict[str, Counter[str]]:
+    short = sum(len(cut_short(p, capacity=one.capacity)) for one in read for p in one.pieces)
+    return {name: +sum((a.lost for a in given), Counter({"long-word": short})) for name, given in aligned.items()}
+
+
+def _of_types(document: Document, types: Sequence[str]) -> Document:
+    kept = tuple(m for m in document.mentions if m.type in types)
+    return document if len(kept) == len(document.mentions) else msgspec.structs.replace(document, mentions=kept)
 
 
 def with_mentions(data: TrainingSet) -> TrainingSet:

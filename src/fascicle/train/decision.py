@@ -14,6 +14,7 @@ from fascicle.runtime.decoders import Tables
 from fascicle.runtime.predictor import ModelPredictor, Scorer
 from fascicle.text.batch import Batch
 from fascicle.text.pieces import PieceTokenizer
+from fascicle.text.reading import KeptReadings, ReadsDocuments
 from fascicle.train.distant import score_known
 
 # Logits; a head that saw one in ten of the spans that are no mention is about log(10) = 2.3 too eager.
@@ -54,7 +55,12 @@ def is_unfitted(manifest: Manifest) -> bool:
 
 
 def fit_nothing(
-    manifest: Manifest, tokenizer: PieceTokenizer, scorer: Scorer, dev: Sequence[Document]
+    manifest: Manifest,
+    tokenizer: PieceTokenizer,
+    scorer: Scorer,
+    dev: Sequence[Document],
+    *,
+    read: ReadsDocuments | None = None,
 ) -> tuple[Decision, dict[str, float]]:
     """Chooses ``Decision.nothing`` by dev F1; of equally good values the one nearest to 0.
 
@@ -66,11 +72,13 @@ def fit_nothing(
         tokenizer: of the model.
         scorer: the network.
         dev: development documents with gold.
+        read: cuts them, and keeps what it has cut; by default a reader that knows nothing yet.
 
     Returns:
         The decision, and dev F1 for each value that was tried.
     """
-    trials = _Trials(manifest, tokenizer, scorer, dev)
+    replayed = ReplayedScorer(scorer)
+    trials = _Trials(ModelPredictor(manifest, tokenizer, replayed, read=read or KeptReadings(dev)), replayed, dev)
     near_first = sorted(BIASES, key=abs)  # max gives the first of several that are equally good
     best = _fitted_threshold(trials) if is_unfitted(manifest) else max(near_first, key=trials.f1)
     return trials.decision(best), {str(value): f1 for value, f1 in trials.tried.items()}
@@ -79,25 +87,23 @@ def fit_nothing(
 class _Trials:
     """Dev F1 under different values of ``nothing``, each computed once."""
 
-    def __init__(self, manifest: Manifest, tokenizer: PieceTokenizer, scorer: Scorer, dev: Sequence[Document]) -> None:
+    def __init__(self, predictor: ModelPredictor, replayed: ReplayedScorer, dev: Sequence[Document]) -> None:
         self.tried: dict[float, float] = {}
-        self._manifest = manifest
-        self._tokenizer = tokenizer
-        self._replayed = ReplayedScorer(scorer)
+        self._predictor = predictor
+        self._replayed = replayed
         self._dev = dev
         self.mentions = 0
         self.returned = 0  # by the last value, as far as the labels tell right from wrong
 
     def decision(self, value: float) -> Decision:
         """With this value."""
-        return msgspec.structs.replace(self._manifest.decision, nothing=value)
+        return msgspec.structs.replace(self._predictor.manifest.decision, nothing=value)
 
     def f1(self, value: float) -> float:
         """Of all types together."""
         if value not in self.tried:
-            manifest = msgspec.structs.replace(self._manifest, decision=self.decision(value))
             self._replayed.rewind()
-            patches = ModelPredictor(manifest, self._tokenizer, self._replayed).predict(self._dev)
+            patches = self._predictor.with_nothing(value).predict(self._dev)
             scores = score_known(self._dev, {d.id: p.add for d, p in zip(self._dev, patches, strict=True)})
             self.mentions = scores.counts.tp + scores.counts.fn
             self.returned = scores.counts.tp + scores.counts.fp

@@ -1,7 +1,8 @@
-"""What a training run says while it goes on; printing and keeping belong to whoever listens."""
+"""What a training run reports while it goes on; printing and keeping belong to whoever listens."""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -16,6 +17,54 @@ class Note:
     """Something to tell the user, as one sentence."""
 
     text: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Validated:
+    """An epoch, or a part of one, after which the run was scored and can be resumed.
+
+    Attributes:
+        epoch: number of the epoch, from 1, that the last step lies in.
+        epochs: of the whole run.
+        step: number of the last step, from 1.
+        steps: of the whole run.
+        loss: mean over the steps since the run was scored before.
+        seconds: that they took.
+        best: whether the scores are the best so far.
+    """
+
+    epoch: int
+    epochs: int
+    step: int
+    steps: int
+    loss: float
+    seconds: float
+    best: bool
+
+    @property
+    def figures(self) -> str:
+        """The scores in a few words; empty if there are none."""
+        return ""
+
+    @property
+    def at_end_of_epoch(self) -> bool:
+        """Whether the step is the last one of its epoch."""
+        return self.step * self.epochs == self.epoch * self.steps
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ended(ABC):
+    """The end of a run.
+
+    Attributes:
+        folder: of the run.
+    """
+
+    folder: Path
+
+    @abstractmethod
+    def as_dict(self) -> dict[str, Any]:
+        """What ``scores.json`` holds, without the time."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,44 +93,36 @@ class HeadScores:
 
 
 @dataclass(frozen=True, kw_only=True)
-class EpochScored:
-    """An epoch, or a part of one, with its development scores: of the answering head, and of others of a bundle.
+class EpochScored(Validated):
+    """A recogniser with its development scores.
 
     Attributes:
-        epoch: number of the epoch, from 1, that the last step lies in.
-        epochs: of the whole run.
-        step: number of the last step, from 1.
-        steps: of the whole run.
-        loss: mean over the steps since dev was scored before.
-        seconds: that they took.
         dev: scores of the answering head.
-        best: whether they are the best so far.
-        others: scores of the other heads.
+        others: scores of the other heads of a bundle.
     """
 
-    epoch: int
-    epochs: int
-    step: int
-    steps: int
-    loss: float
-    seconds: float
     dev: Scores
-    best: bool
     others: tuple[HeadScores, ...] = ()
 
     @property
-    def at_end_of_epoch(self) -> bool:
-        """Whether the step is the last one of its epoch."""
-        return self.step * self.epochs == self.epoch * self.steps
+    def figures(self) -> str:
+        """Precision, recall and F1 on dev, in percent, and F1 of the other heads."""
+        rates = self.dev.micro
+        others = "".join(f", {other.head} F1 {100 * other.dev.micro.f1:.2f}" for other in self.others)
+        return f"dev P {100 * rates.precision:.2f} R {100 * rates.recall:.2f} F1 {100 * rates.f1:.2f}{others}"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Finished:
-    """The end of a run: what the answering head gave, and the other heads of a bundle."""
+class Finished(Ended):
+    """The end of the run of a recogniser: what the answering head gave, and the other heads of a bundle."""
 
-    folder: Path
     answer: HeadScores
     others: tuple[HeadScores, ...] = ()
 
+    def as_dict(self) -> dict[str, Any]:
+        """See ``Ended``."""
+        others = {other.head: other.as_dict() for other in self.others}
+        return self.answer.as_dict() | ({"others": others} if others else {})
 
-RunEvent = Note | StepDone | EpochScored | Finished
+
+RunEvent = Note | StepDone | Validated | Ended

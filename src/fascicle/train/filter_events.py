@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
+
+import msgspec
 
 from fascicle.core.arrays import Floats, Ints
 from fascicle.recipe.filter import ThresholdFacts
-from fascicle.train.events import Note
-from fascicle.train.loop import StepDone
+from fascicle.train.events import Ended, Validated
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,23 +64,22 @@ class Verdict:
 
 
 @dataclass(frozen=True, kw_only=True)
-class FilterEpoch:
-    """An epoch, with how the held-out examples were judged."""
+class FilterEpoch(Validated):
+    """A filter with how it judged the held-out examples."""
 
-    epoch: int
-    epochs: int
-    loss: float
-    seconds: float
     held_out: Verdict
-    best: bool
+
+    @property
+    def figures(self) -> str:
+        """Accuracy and F1 on held-out examples, in percent."""
+        return f"held-out accuracy {100 * self.held_out.accuracy:.2f} F1 {100 * self.held_out.f1:.2f}"
 
 
 @dataclass(frozen=True, kw_only=True)
-class FilterFinished:
-    """The end of a run.
+class FilterFinished(Ended):
+    """The end of the run of a filter.
 
     Attributes:
-        folder: of the run.
         epoch: that was chosen.
         held_out: how its model judged the held-out examples.
         threshold: what was chosen for it.
@@ -88,11 +87,16 @@ class FilterFinished:
             from 0.5 on) and ``"kept"``: counts and rates of mentions.
     """
 
-    folder: Path
     epoch: int
     held_out: Verdict
     threshold: ThresholdFacts
     scores: Mapping[str, Mapping[str, Any]]
 
-
-FilterEvent = Note | StepDone | FilterEpoch | FilterFinished
+    def as_dict(self) -> dict[str, Any]:
+        """See ``Ended``."""
+        return {
+            "epoch": self.epoch,
+            "held_out": self.held_out.as_dict(),
+            "threshold": msgspec.to_builtins(self.threshold),
+            "on_threshold_documents": self.scores,
+        }

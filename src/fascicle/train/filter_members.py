@@ -52,7 +52,20 @@ class Member:
     @property
     def sha256(self) -> str:
         """Of the contents of all files, in order."""
-        return hashlib.sha256("".join(map(file_sha256, self.files)).encode()).hexdigest()
+        return _sha256(self.files)
+
+
+def member_sha256(path: Path, recipe: FilterRecipe) -> str:
+    """The hash of a member, without reading its predictions: see ``Member.sha256``.
+
+    Raises:
+        InputError: a folder that holds no complete run.
+    """
+    return _sha256(_files_of(path, recipe)[0] if path.is_dir() else (path,))
+
+
+def _sha256(files: Sequence[Path]) -> str:
+    return hashlib.sha256("".join(map(file_sha256, files)).encode()).hexdigest()
 
 
 def read_members(
@@ -105,7 +118,8 @@ def _of_file(path: Path, documents: Sequence[Document], *, part: str) -> Member:
     return Member(name=stem(str(path)), files=(path,), wrong=(found,), chosen=found if part == "dev" else None)
 
 
-def _of_run(folder: Path, recipe: FilterRecipe, dev: Sequence[Document]) -> Member:
+def _files_of(folder: Path, recipe: FilterRecipe) -> tuple[tuple[Path, ...], Path]:
+    """The predictions of a run: all that are read, those of epochs first; and those of the chosen model."""
     place = folder / "predictions" if (folder / "predictions").is_dir() else folder
     epochs = sorted((int(found[1]), path) for path in place.iterdir() if (found := _EPOCH.fullmatch(path.name)))
     chosen = next((place / name for name in _CHOSEN if (place / name).is_file()), None)
@@ -113,15 +127,19 @@ def _of_run(folder: Path, recipe: FilterRecipe, dev: Sequence[Document]) -> Memb
         raise InputError(f"{folder} holds no predictions of epochs (dev-epoch-01.tsv ...); give the folder of a run")
     if chosen is None:
         raise InputError(f"the run in {folder} has no dev.tsv, so it is not complete; finish it with --resume")
-    _check_data(folder, recipe)
     settings = recipe.members
     kept = {"all": epochs, "last": epochs[-settings.last :], "best": []}[settings.epochs]
-    files = [path for _, path in kept]
+    return (*(path for _, path in kept), chosen), chosen
+
+
+def _of_run(folder: Path, recipe: FilterRecipe, dev: Sequence[Document]) -> Member:
+    files, chosen = _files_of(folder, recipe)
+    _check_data(folder, recipe)
     best = _predicted(chosen, dev, part="dev")
-    wrong = (*(_predicted(path, dev, part="dev") for path in files), best)
-    if settings.epochs == "last":
+    wrong = (*(_predicted(path, dev, part="dev") for path in files[:-1]), best)
+    if recipe.members.epochs == "last":
         wrong = wrong[:-1]
-    return Member(name=folder.name, files=(*files, chosen), wrong=wrong, chosen=best)
+    return Member(name=folder.name, files=files, wrong=wrong, chosen=best)
 
 
 def _check_data(folder: Path, recipe: FilterRecipe) -> None:

@@ -1,11 +1,11 @@
-"""A training run of a filter: from a recipe and the predictions of other systems to a folder.
+"""Filters, as the engine trains them: from a recipe and the predictions of other systems.
 
 ::
 
     RUN/recipe.json         the resolved recipe
     RUN/run.json            versions, machine, hashes of data and predictions, sizes of the training set
     RUN/split.json          ids of the documents of each part
-    RUN/metrics.jsonl       one line per epoch
+    RUN/metrics.jsonl       one line an epoch
     RUN/best/               the chosen filter, with its threshold
     RUN/state/              what ``resume`` needs; removed at the end
     RUN/scores.json         how held-out examples were judged, and what is kept on the threshold documents
@@ -13,69 +13,59 @@
 
 from __future__ import annotations
 
-import time
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import numpy as np
 import torch
 
 from fascicle import __version__
+from fascicle.core.arrays import Ints
 from fascicle.core.document import GOLD, Mention
 from fascicle.core.wording import counted
 from fascicle.errors import RecipeError
+from fascicle.formats.atomic import renewed_folder
 from fascicle.models.encoder import Pretrained, load_pretrained
-from fascicle.models.filter import Fresh, fresh_filter
+from fascicle.models.filter import Fresh, TorchFilter, fresh_filter, load_filter_model, save_filter
 from fascicle.recipe.filter import FilterManifest, FilterRecipe
 from fascicle.recipe.manifest import TokenizerFacts
+from fascicle.runtime.filter import MentionFilter
 from fascicle.text.marked import Form, Marked, candidates_of, encode_candidates
 from fascicle.train.corpus import part_sha256
+from fascicle.train.engine import Facts, Judged, Point, Trainee
 from fascicle.train.environment import describe_environment
-from fascicle.train.events import Note
+from fascicle.train.events import Ended, Note
 from fascicle.train.filter_data import FilterSet, Material, gather
-from fascicle.train.filter_events import FilterEvent
+from fascicle.train.filter_events import FilterEpoch, FilterFinished, Verdict
 from fascicle.train.filter_members import Member, read_members
-from fascicle.train.filter_session import Exam, FilterSession
+from fascicle.train.filter_threshold import Exam, fit_threshold
 from fascicle.train.loop import Trainer
 from fascicle.train.parts import Parts, read_parts
 from fascicle.train.precision import slow_precision
-from fascicle.train.run import check_run_folder, check_same_data, start_folder
-from fascicle.train.session import write_json
-from fascicle.train.start import Start, check_apart, unless_begun
-from fascicle.train.state import restore_state
+from fascicle.train.record import Choice, Kept, Line
 
+BEST = "best"
 Members = tuple[list[Member], list[Member]]
-Inputs = tuple[list[Marked], np.ndarray[Any, np.dtype[np.int64]]]
+Inputs = tuple[list[Marked], Ints]
 
 
-def run_filter(recipe: FilterRecipe, folder: Path, *, resume: bool = False) -> Iterator[FilterEvent]:
-    """Trains a filter, judges held-out examples after every epoch, keeps the best, chooses its threshold.
+def prepare_filter(recipe: FilterRecipe, folder: Path, before: Mapping[str, Any]) -> FilterTrainee:
+    """Reads the data of a recipe, builds its filter and the examples that it learns from.
 
     Args:
         recipe: what to do.
-        folder: of the run; must not exist, unless ``resume``.
-        resume: go on after the last complete epoch of an interrupted run of the same recipe.
-
-    Yields:
-        Events, in order; the last one is ``FilterFinished``.
+        folder: of the run.
+        before: what ``run.json`` says of the same run; nothing if it is new.
 
     Raises:
-        OutputError: the folder exists, or holds no run of this recipe that could be resumed.
         InputError: the corpus or the members cannot be used; see ``train.filter_members``.
         RecipeError: the recipe does not fit the encoder.
         ModelError: the tokenizer has a marker already.
     """
-    check_run_folder(folder, recipe, resume=resume)
-    check_apart(folder, recipe.files())
-    with unless_begun(folder, sign="metrics.jsonl") as start:
-        yield from _run(recipe, start, resume=resume)
-
-
-def _run(recipe: FilterRecipe, start: Start, *, resume: bool) -> Iterator[FilterEvent]:
-    folder, started = start.folder, time.perf_counter()
     parts = read_parts(recipe.corpus)
     members = read_members(recipe, dev=parts.dev, train=parts.train)
     material = gather(recipe, train=parts.train, dev=parts.dev, members=members)
@@ -89,39 +79,94 @@ def _run(recipe: FilterRecipe, start: Start, *, resume: bool) -> Iterator[Filter
     manifest = _manifest(recipe, parts, fresh)
     learn, held = (_inputs(material, use, manifest, fresh) for use in ("learn", "held_out"))
     data = FilterSet(inputs=learn[0], labels=learn[1], pad=fresh.tokenizer.pad, positives=recipe.filter.positives)
-    facts = _data_facts(recipe, parts, members)
-    if resume:
-        check_same_data(folder, facts)
-    start_folder(start, recipe, resume=resume)
     trainer = Trainer(fresh.model, data, recipe.training, seed=recipe.seed)
-    write_json(folder / "run.json", _run_facts(recipe, data, held, facts) | {"precision": trainer.precision})
-    if text := slow_precision(trainer.device, recipe.training):
-        yield Note(text=text)
-    write_json(folder / "split.json", _split_facts(material))
-    yield from (
-        Note(text=text)
-        for text in (*parts.notes, *fresh.notes, *_strange(parts, members), *_notes(recipe, data, held, material))
-    )
+    trainer.settle_precision(before.get("precision"))
     threshold = [material.documents["dev"][identifier] for identifier in material.splits["dev"].threshold]
     exam = Exam(inputs=held[0], labels=held[1], documents=threshold, members=members[0])
-    session = FilterSession(folder=folder, recipe=recipe, manifest=manifest, tokenizer=fresh.tokenizer, exam=exam)
-    if resume:
-        yield from _resumed(folder, session, trainer)
-    yield from session.train(trainer)
-    yield from session.finish(time.perf_counter() - started)
+    facts = Facts(
+        data=_data_facts(recipe, parts, members),
+        environment=describe_environment(),
+        more={
+            "recipe": recipe.name,
+            "seed": recipe.seed,
+            "examples": {"learn": _sizes(data.labels), "held_out": _sizes(held[1])},
+            "steps": trainer.steps,
+            **trainer.precision_facts(),
+        },
+        notes=[
+            *filter(None, [slow_precision(trainer.device, recipe.training)]),
+            *(*parts.notes, *fresh.notes, *_strange(parts, members), *_notes(recipe, data, held, material)),
+        ],
+        files={"split.json": _split_facts(material)},
+    )
+    return FilterTrainee(
+        folder=folder, recipe=recipe, manifest=manifest, fresh=fresh, exam=exam, loop=trainer, facts=facts
+    )
 
 
-def _resumed(folder: Path, session: FilterSession, trainer: Trainer) -> Iterator[FilterEvent]:
-    """Puts the trainer to where the run was interrupted."""
-    if (folder / "state").exists():
-        restore_state(folder / "state", trainer)
-        session.rewind(trainer.epoch)
-        yield Note(text=f"resumed after epoch {trainer.epoch}")
-    elif session.is_trained():
-        trainer.epoch = trainer.settings.epochs
-        yield Note(text="all epochs are there; only the end of the run is made again")
-    elif (folder / "metrics.jsonl").exists():
-        yield Note(text=f"{folder / 'state'} is not there to go on from: training begins again at the first epoch")
+class FilterTrainee(Trainee):
+    """A filter: judged on held-out examples, its threshold chosen at the end."""
+
+    def __init__(
+        self,
+        *,
+        folder: Path,
+        recipe: FilterRecipe,
+        manifest: FilterManifest,
+        fresh: Fresh,
+        exam: Exam,
+        loop: Trainer,
+        facts: Facts,
+    ) -> None:
+        """Puts the parts together; see ``prepare_filter``."""
+        self._folder = folder
+        self._recipe = recipe
+        self._manifest = manifest
+        self._fresh = fresh
+        self._exam = exam
+        self.loop: Trainer = loop
+        self.facts = facts
+        aim, given = recipe.filter.select, recipe.training
+        self.choice = Choice(
+            kept=(Kept(folder=BEST, merit=lambda line: float(line["held_out"][aim])),),
+            last=given.select == "last",
+            patience=given.patience_epochs,
+            aim=f"{aim} on held-out documents for {given.patience_epochs} epochs",
+        )
+
+    def judge(self, point: Point) -> Judged:
+        """Judges the held-out examples."""
+        scorer = TorchFilter(model=self._fresh.model.eval(), bf16=self.loop.bf16)
+        judge = MentionFilter(self._manifest, self._fresh.tokenizer, scorer)
+        verdict = Verdict.of(judge.probabilities(self._exam.inputs), self._exam.labels)
+        facts = point.facts()
+        return Judged(
+            lines=[point.line(held_out=verdict.as_dict())],
+            event=lambda best: FilterEpoch(**facts, best=best, held_out=verdict),
+        )
+
+    def keep(self, place: Path, kept: Kept) -> None:
+        """Writes the folder of the filter."""
+        save_filter(place, self._fresh.model, manifest=self._manifest, tokenizer=self._fresh.tokenizer)
+
+    def finish(self, chosen: Sequence[Line]) -> Iterator[Note | Ended]:
+        """Chooses the threshold for the best epoch."""
+        (best,) = chosen
+        model = load_filter_model(self._folder / BEST, self._manifest)
+        judge = MentionFilter(self._manifest, self._fresh.tokenizer, TorchFilter(model=model))
+        facts, scores, note = fit_threshold(judge, self._exam, self._recipe)
+        if note:
+            yield Note(text=note)
+        manifest = msgspec.structs.replace(self._manifest, threshold=facts)
+        with renewed_folder(self._folder / BEST, kind="run") as place:
+            save_filter(place, model, manifest=manifest, tokenizer=self._fresh.tokenizer)
+        yield FilterFinished(
+            folder=self._folder,
+            epoch=best["epoch"],
+            held_out=Verdict(**{name: best["held_out"][name] for name in ("tp", "fp", "fn", "tn")}),
+            threshold=facts,
+            scores=scores,
+        )
 
 
 def _check_length(recipe: FilterRecipe, pretrained: Pretrained) -> None:
@@ -190,23 +235,12 @@ def _data_facts(recipe: FilterRecipe, parts: Parts, members: Members) -> dict[st
     return found
 
 
-def _run_facts(recipe: FilterRecipe, data: FilterSet, held: Inputs, facts: dict[str, Any]) -> dict[str, Any]:
-    return {
-        "recipe": recipe.name,
-        "seed": recipe.seed,
-        "data": facts,
-        "examples": {"learn": _sizes(data.labels), "held_out": _sizes(held[1])},
-        "steps": -(-data.count(recipe.training.batch_size) // recipe.training.accumulation) * recipe.training.epochs,
-        "environment": describe_environment(),
-    }
-
-
 def _split_facts(material: Material) -> dict[str, Any]:
     uses = ("learn", "held_out", "threshold")
     return {name: {use: list(getattr(split, use)) for use in uses} for name, split in material.splits.items()}
 
 
-def _sizes(labels: np.ndarray[Any, np.dtype[np.int64]]) -> dict[str, int]:
+def _sizes(labels: Ints) -> dict[str, int]:
     correct = int(labels.sum())
     return {"correct": correct, "incorrect": len(labels) - correct}
 

@@ -42,11 +42,10 @@ import msgspec
 from msgspec import Meta
 
 from fascicle.errors import RecipeError
+from fascicle.recipe.any import AnyRecipe, parse_any, resolve_paths
 from fascicle.recipe.base import Natural, place_of
 from fascicle.recipe.heads import FILE_VIEWS
-from fascicle.recipe.reader import parse_recipe, resolve_paths
-from fascicle.recipe.settings import Recipe
-from fascicle.recipe.strict import read_toml
+from fascicle.recipe.strict import merged, read_toml
 
 Tier = Literal["smoke", "cpu", "gpu"]
 TIERS: Final[tuple[Tier, ...]] = ("smoke", "cpu", "gpu")
@@ -91,7 +90,7 @@ class GridRun:
         variant: name of the overlay; empty for the plain system.
     """
 
-    recipe: Recipe
+    recipe: AnyRecipe
     origin: Path
     tier: Tier
     corpus: str = ""
@@ -103,7 +102,7 @@ class GridRun:
         """``RECIPE-sSEED``: the name of the run folder and of the results file."""
         return f"{self.recipe.name}-s{self.recipe.seed}"
 
-    def resolved(self) -> Recipe:
+    def resolved(self) -> AnyRecipe:
         """The recipe with absolute paths of its data.
 
         Raises:
@@ -156,17 +155,6 @@ def read_grid(path: str | Path) -> Grid:
         for run in _runs(plan, block, path=path, place=f"[[run]] {number}")
     ]
     return Grid(name=plan.name, path=path, compare=plan.compare, runs=_each_once(runs, path))
-
-
-def merged(base: Mapping[str, Any], *overlays: Mapping[str, Any]) -> dict[str, Any]:
-    """Puts tables over tables, key by key at every level; what is no table is replaced."""
-    result = dict(base)
-    for overlay in overlays:
-        for key, value in overlay.items():
-            old = result.get(key)
-            both = isinstance(old, Mapping) and isinstance(value, Mapping)
-            result[key] = merged(old, value) if both else value  # type: ignore[arg-type]
-    return result
 
 
 def _plan(values: dict[str, Any], path: Path) -> _Plan:
@@ -238,7 +226,7 @@ def _of_overlays(plan: _Plan, block: _Block, *, path: Path, place: str) -> Itera
                 overlays = [plan.corpora[corpus], plan.systems[system], plan.variants.get(variant, {})]
                 name = "-".join(filter(None, (corpus, system, variant)))
                 values = _described(merged(plan.recipe, *overlays, {"name": name}), plan.types.get(corpus, ""))
-                recipe = parse_recipe(values, origin=f"{path}: {name}")
+                recipe = parse_any(values, origin=f"{path}: {name}")
                 yield GridRun(
                     recipe=recipe, origin=path, tier=block.tier, corpus=corpus, system=system, variant=variant
                 )
@@ -262,7 +250,7 @@ def _of_files(block: _Block, path: Path, place: str) -> Iterator[GridRun]:
             hint = f"did you mean {Path(given).parent / near[0]}?" if near else "correct the path"
             raise RecipeError(f"{path}: {place}: there is no recipe file {given}; {hint}")
         try:
-            recipe = parse_recipe(read_toml(file, what="recipe"), origin=given)
+            recipe = parse_any(read_toml(file, what="recipe"), origin=given)
         except RecipeError as error:
             raise RecipeError(f"{path}: {place}: {error}") from None
         yield GridRun(recipe=recipe, origin=file, tier=block.tier)

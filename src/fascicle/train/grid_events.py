@@ -7,7 +7,7 @@ from typing import Final
 
 import msgspec
 
-from fascicle.recipe.settings import Recipe
+from fascicle.recipe.any import AnyRecipe
 
 
 class Task(msgspec.Struct, frozen=True, kw_only=True):
@@ -27,8 +27,8 @@ class Task(msgspec.Struct, frozen=True, kw_only=True):
     """
 
     run: str
-    recipe: Recipe
-    shown: Recipe
+    recipe: AnyRecipe
+    shown: AnyRecipe
     hash: str
     labels: dict[str, str]
     folder: Path
@@ -55,7 +55,7 @@ class EpochEnded(msgspec.Struct, frozen=True, kw_only=True, tag=True):
     epoch: int
     epochs: int
     loss: float
-    dev_f1: float
+    figures: str
     seconds: float
     best: bool
     step: int = 0

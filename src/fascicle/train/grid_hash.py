@@ -13,20 +13,27 @@ import hashlib
 import json
 from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Final
 
 import msgspec
 
 from fascicle.errors import OutputError, RecipeError
-from fascicle.recipe.reader import parse_recipe
+from fascicle.recipe.any import AnyRecipe, kind_of, parse_any
+from fascicle.recipe.filter import FilterRecipe
 from fascicle.recipe.settings import Recipe
+from fascicle.recipe.typer import TyperRecipe
 from fascicle.train.corpus import check_data, data_name, part_sha256
+from fascicle.train.filter_members import member_sha256
 
 VERSION: Final = 1
+_KINDS: Final[Mapping[str, type[AnyRecipe]]] = MappingProxyType(
+    {"recogniser": Recipe, "filter": FilterRecipe, "typer": TyperRecipe}
+)
 _LEFT_OUT: Final = (("training", "precision", ("bf16", "auto")),)  # table, setting, values
 
 
-def recipe_hash(recipe: Recipe, data: Mapping[str, str]) -> str:
+def recipe_hash(recipe: AnyRecipe, data: Mapping[str, str]) -> str:
     """The identity of a run, in hexadecimal.
 
     Args:
@@ -34,17 +41,17 @@ def recipe_hash(recipe: Recipe, data: Mapping[str, str]) -> str:
         data: sha256 of all data that the recipe names, see ``data_hashes``.
     """
     values = {"corpus": {}, **_with_earlier_defaults(recipe)}
-    for key in recipe.files():
-        table, _, name = key.partition(".")
-        values[table].pop(name)
+    for key in recipe.places():
+        table, name, *_ = key.split(".")
+        values[table].pop(name, None)  # of a list of paths, the first takes all out
     kept = {key: value for key, value in values.items() if key not in ("name", "seed")}
     content = {"version": VERSION, "recipe": kept, "seed": recipe.seed, "data": dict(data)}
     text = json.dumps(content, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
     return hashlib.sha256(text.encode("utf-8")).hexdigest()
 
 
-def data_hashes(recipe: Recipe, known: dict[str, str] | None = None) -> dict[str, str]:
-    """Hashes of all data that a recipe names: ``"train"``, ``"dev"``, ``"test"``, and of a dictionary its files.
+def data_hashes(recipe: AnyRecipe, known: dict[str, str] | None = None) -> dict[str, str]:
+    """Hashes of all data that decide a run, as its ``run.json`` names them, e.g. ``"train"`` or ``"distant.core"``.
 
     Args:
         recipe: with absolute paths.
@@ -55,21 +62,26 @@ def data_hashes(recipe: Recipe, known: dict[str, str] | None = None) -> dict[str
     """
     check_data(recipe)
     known = {} if known is None else known
-    for path in recipe.files().values():
-        if path not in known:
-            known[path] = part_sha256(path)
-    return {data_name(key): known[path] for key, path in recipe.files().items()}
+    found = {}
+    for key, path in recipe.files().items():
+        if isinstance(recipe, FilterRecipe) and key.startswith("members."):
+            found[key] = member_sha256(Path(path), recipe)
+        elif key != "corpus.test" or not isinstance(recipe, FilterRecipe):  # which reads no test part
+            found[data_name(key)] = known[path] if path in known else known.setdefault(path, part_sha256(path))
+    return found
 
 
-def changed_values(recipe: Recipe) -> dict[str, Any]:
+def changed_values(recipe: AnyRecipe) -> dict[str, Any]:
     """The values of a recipe that are not the defaults, as a recipe file would say them."""
     return _as_in_a_file(_changed(recipe, default=None))
 
 
-def _with_earlier_defaults(recipe: Recipe) -> dict[str, Any]:
+def _with_earlier_defaults(recipe: AnyRecipe) -> dict[str, Any]:
     """The same against the defaults that hashes began with."""
     values = changed_values(recipe)
     for table, setting, left_out in _LEFT_OUT:
+        if not hasattr(recipe, table):
+            continue
         value = getattr(getattr(recipe, table), setting)
         kept = {key: other for key, other in values.pop(table, {}).items() if key != setting}
         kept |= {} if value in left_out else {setting: value}
@@ -77,13 +89,13 @@ def _with_earlier_defaults(recipe: Recipe) -> dict[str, Any]:
     return values
 
 
-def all_values(recipe: Recipe) -> dict[str, Any]:
+def all_values(recipe: AnyRecipe) -> dict[str, Any]:
     """Every value of a recipe, as a recipe file would say them, absolute paths cut down to their last name."""
     values: dict[str, Any] = _as_in_a_file(msgspec.to_builtins(recipe))
     return {key: _without_folders(value) for key, value in values.items()}
 
 
-def recipe_of(folder: Path) -> Recipe:
+def recipe_of(folder: Path) -> AnyRecipe:
     """The resolved recipe of a run folder, of this release or one before it.
 
     Raises:
@@ -92,9 +104,10 @@ def recipe_of(folder: Path) -> Recipe:
     path = folder / "recipe.json"
     try:
         values = msgspec.json.decode(path.read_bytes(), type=dict[str, Any])
+        kind = _KINDS[kind_of(values)]
         # Releases before span heads wrote the settings of the head beside those of the encoder.
-        nested = isinstance(values.get("model"), dict) and "head" in values["model"]
-        return msgspec.convert(values, Recipe) if nested else parse_recipe(values, origin=str(path))
+        nested = kind is not Recipe or (isinstance(values.get("model"), dict) and "head" in values["model"])
+        return msgspec.convert(values, kind) if nested else parse_any(values, origin=str(path))
     except (OSError, msgspec.MsgspecError, RecursionError, RecipeError) as error:
         raise OutputError(
             f"the run folder {folder} holds no recipe that this release can read ({error}); move it away, or give "

@@ -16,7 +16,8 @@ from pathlib import Path
 from typing import Any, Literal
 
 from fascicle.errors import InputError, MissingExtraError, OutputError, RecipeError, UsageError
-from fascicle.recipe.settings import Recipe
+from fascicle.recipe.any import AnyRecipe
+from fascicle.recipe.typer import TyperRecipe
 from fascicle.train.grid import Grid, GridRun
 from fascicle.train.grid_events import ENDS, Failed, GridEvent, Left, Task, decode
 from fascicle.train.grid_hash import data_hashes, recipe_hash, recipe_of
@@ -47,7 +48,7 @@ class Planned:
     """
 
     run: GridRun
-    recipe: Recipe
+    recipe: AnyRecipe
     hash: str
     folder: Path
     state: State
@@ -85,6 +86,11 @@ def examine(runs: Iterable[GridRun], *, folder: Path, results: Path) -> list[Pla
     """
     known: dict[str, str] = {}
     return [_examined(run, folder=folder / run.name, results=results, known=known) for run in runs]
+
+
+def epochs_of(recipe: AnyRecipe) -> int:
+    """How many epochs a run has; the updates of a span typer are one."""
+    return 1 if isinstance(recipe, TyperRecipe) else recipe.training.epochs
 
 
 def has_accelerator() -> bool:
@@ -152,7 +158,7 @@ def work_off(tasks: Iterable[Task], *, jobs: int = 1) -> Iterator[GridEvent]:
             while waiting and len(running) < jobs:
                 task = waiting.pop()
                 if _no_time(task):
-                    yield Left(run=task.run, epoch=_last_epoch(task.folder), epochs=task.recipe.training.epochs)
+                    yield Left(run=task.run, epoch=_last_epoch(task.folder), epochs=epochs_of(task.recipe))
                 else:
                     child = _Child(task)
                     running[child.channel] = child
@@ -247,7 +253,7 @@ def _examined(run: GridRun, *, folder: Path, results: Path, known: dict[str, str
     )
 
 
-def _state_of(folder: Path, recipe: Recipe, *, own: str) -> State:
+def _state_of(folder: Path, recipe: AnyRecipe, *, own: str) -> State:
     """How far a run folder is, and whether it is that of the recipe: by its own account of recipe and data."""
     if not (folder / "recipe.json").exists():
         return "new"
@@ -270,12 +276,12 @@ def _no_time(task: Task) -> bool:
     if (task.folder / "scores.json").exists():
         return time.time() > task.deadline
     last = _metrics(task.folder)[-1:]
-    seconds = _json(task.folder / COST).get("epoch_seconds") or sum(float(line["seconds"]) for line in last)
+    seconds = _json(task.folder / COST).get("epoch_seconds") or sum(float(line.get("seconds", 0.0)) for line in last)
     return time.time() + seconds > task.deadline
 
 
 def _last_epoch(folder: Path) -> int:
-    return max((int(line["epoch"]) for line in _metrics(folder)), default=0)
+    return max((int(line.get("epoch", 0)) for line in _metrics(folder)), default=0)
 
 
 def _metrics(folder: Path) -> list[dict[str, Any]]:

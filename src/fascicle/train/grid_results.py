@@ -30,9 +30,11 @@ from fascicle.formats.atomic import atomic_text_writer, output
 from fascicle.formats.predictions import columns_of
 from fascicle.formats.predictions import read as read_predictions
 from fascicle.formats.source import Source
+from fascicle.recipe.any import AnyRecipe
 from fascicle.recipe.settings import Recipe
 from fascicle.train.corpus import read_part
 from fascicle.train.distant import weak_labels
+from fascicle.train.environment import differences
 from fascicle.train.exclusion import training_documents
 from fascicle.train.grid_hash import all_values
 
@@ -42,7 +44,7 @@ _COMPACT: Final = ("test_counts", "epochs")  # one line, or one line an entry: a
 
 
 def result_of(
-    folder: Path, recipe: Recipe, *, shown: Recipe, recipe_hash: str, labels: Mapping[str, str], head: str = ""
+    folder: Path, recipe: AnyRecipe, *, shown: AnyRecipe, recipe_hash: str, labels: Mapping[str, str], head: str = ""
 ) -> dict[str, Any]:
     """The content of the results file of a complete run.
 
@@ -55,13 +57,14 @@ def result_of(
         head: the head of a bundle whose results these are, if it is not the answering one.
 
     Returns:
-        In this order: ``run``, ``hash``, ``date`` of its end, the labels, ``seed``; ``epoch``, ``step``, ``dev`` and
-        ``test`` as in ``scores.json``; of the test part ``test_f1_interval``, ``test_unit`` (``"document"`` or
-        ``"sentence"``: what is resampled, and what a count is of), ``test_counts`` (``[tp, fp, fn]`` of each, in their
-        order) and ``test_recall`` of the subsets of ``evaluate.subsets``, each ``None`` without a test part;
-        ``seconds``, ``peak_rss_bytes`` (``None`` if it was not measured); ``recipe`` with every value, ``facts``
-        (``run.json``: versions, machine, data, what the model cannot represent) and ``epochs``, a line for each time
-        that dev was scored.
+        Of a recogniser in this order: ``run``, ``hash``, ``date`` of its end, the labels, ``seed``; ``epoch``,
+        ``step``, ``dev`` and ``test`` as in ``scores.json``; of the test part ``test_f1_interval``, ``test_unit``
+        (``"document"`` or ``"sentence"``: what is resampled, and what a count is of), ``test_counts``
+        (``[tp, fp, fn]`` of each, in their order) and ``test_recall`` of the subsets of ``evaluate.subsets``, each
+        ``None`` without a test part; ``seconds``, ``peak_rss_bytes`` (``None`` if it was not measured); ``recipe`` with
+        every value, ``facts`` (``run.json``: versions, machine, data, what the model cannot represent) and ``epochs``,
+        a line for each time that dev was scored. Of a filter or a span typer, what their ``scores.json`` holds stands
+        in the place of ``epoch`` to ``test_recall``.
 
     Raises:
         InputError: the corpus is not the one that the run was scored on.
@@ -76,13 +79,17 @@ def result_of(
         scores = others[head]
     return {
         "run": f"{shown.name}-s{shown.seed}" + (f".{head}" if head else ""),
-        **({"head": head or shown.answer()} if others else {}),
+        **({"head": head or shown.answer()} if others and isinstance(shown, Recipe) else {}),
         "hash": recipe_hash,
         "date": ended.date().isoformat(),
         **labels,
         "seed": shown.seed,
         **scores,
-        **_of_test(folder, recipe, scores["test"], suffix=f".{head}" if head else ""),
+        **(
+            _of_test(folder, recipe, scores["test"], suffix=f".{head}" if head else "")
+            if isinstance(recipe, Recipe)
+            else {}
+        ),
         "seconds": cost.get("seconds", seconds),
         "peak_rss_bytes": cost.get("peak_rss_bytes"),
         "recipe": all_values(shown),
@@ -148,6 +155,20 @@ def read_result(results: Path, run: str) -> dict[str, Any]:
     except (OSError, ValueError, RecursionError):
         return {}
     return value if isinstance(value, dict) else {}
+
+
+def other_conditions(values: Sequence[Mapping[str, Any]]) -> list[str]:
+    """In what the conditions of several runs differ, so that their numbers differ by more than recipe and seed.
+
+    Args:
+        values: contents of results files.
+
+    Returns:
+        See ``environment.differences``; each kind of difference once.
+    """
+    known = [value["facts"].get("environment", {}) | {"precision": value["facts"].get("precision")} for value in values]
+    found = (difference for other in known[1:] for difference in differences(known[0], other))
+    return list({text.partition(":")[0]: text for text in found}.values())
 
 
 def scores_of(counts: Iterable[Sequence[int]]) -> Scores:

@@ -18,16 +18,16 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Final
 
-import torch
-
 from fascicle.errors import FascicleError, OutputError
 from fascicle.formats.atomic import atomic_text_writer
 from fascicle.formats.temporary import is_temporary, taken_over
-from fascicle.train.events import EpochScored, Finished, Note
+from fascicle.train.environment import use_threads
+from fascicle.train.events import Ended, Note, Validated
+from fascicle.train.folder import recipe_text
 from fascicle.train.grid_events import Done, EpochEnded, Failed, GridEvent, Left, Said, Task, encode
 from fascicle.train.grid_results import COST, other_heads, result_of, write_result
 from fascicle.train.loop import StepDone
-from fascicle.train.run import recipe_text, run_recipe
+from fascicle.train.run import run_recipe
 
 Send = Callable[[GridEvent], None]
 _FULL: Final = frozenset({errno.ENOSPC, errno.EDQUOT})
@@ -38,8 +38,7 @@ def work(task: Task, channel: Connection) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent is interrupted too, and ends this process
     threading.Thread(target=_end_with_parent, daemon=True).start()
     os.dup2(2, 1)  # the parent's standard output is for its own results
-    if task.threads is not None:
-        torch.set_num_threads(task.threads)
+    use_threads(task.threads)
     perform(task, lambda event: channel.send_bytes(encode(event)))
 
 
@@ -96,7 +95,7 @@ def _performed(task: Task, send: Send) -> Done | Left:
             task.folder, task.recipe, shown=task.shown, recipe_hash=task.hash, labels=task.labels, head=head
         )
         predictions = task.folder / "predictions" / f"test{'.' * bool(head)}{head}.tsv"
-        write_result(task.results, value, predictions if value["test"] else None)
+        write_result(task.results, value, predictions if predictions.exists() else None)
     return Done(run=task.run, trained=not complete)
 
 
@@ -111,26 +110,26 @@ def _trained(task: Task, send: Send) -> Left | None:
                 send(Said(run=task.run, text=event.text))
             elif isinstance(event, StepDone):
                 since = since or time.time()
-            elif isinstance(event, EpochScored):
+            elif isinstance(event, Validated):
                 took, since = time.time() - (since or time.time()), time.time()
                 cost.write(epoch_seconds=took)
                 send(_epoch(task, event))
                 if (event.epoch, event.step) < (event.epochs, event.steps) and _too_late(task, took):
                     return Left(run=task.run, epoch=event.epoch, epochs=event.epochs)
-            elif isinstance(event, Finished):
+            elif isinstance(event, Ended):
                 cost.write()
     finally:
         events.close()  # type: ignore[attr-defined]
     return None
 
 
-def _epoch(task: Task, event: EpochScored) -> EpochEnded:
+def _epoch(task: Task, event: Validated) -> EpochEnded:
     return EpochEnded(
         run=task.run,
         epoch=event.epoch,
         epochs=event.epochs,
         loss=event.loss,
-        dev_f1=event.dev.micro.f1,
+        figures=event.figures,
         seconds=event.seconds,
         best=event.best,
         step=0 if event.at_end_of_epoch else event.step,
@@ -204,7 +203,7 @@ class _Cost:
             return known
         metrics = folder / "metrics.jsonl"
         lines = metrics.read_text(encoding="utf-8").splitlines() if metrics.exists() else []
-        return {"seconds": sum(json.loads(line)["seconds"] for line in lines)}
+        return {"seconds": sum(json.loads(line).get("seconds", 0.0) for line in lines)}
 
 
 @contextmanager

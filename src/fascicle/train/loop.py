@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import itertools
+import math
 import time
 from collections import deque
 from collections.abc import Iterator
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import Protocol
+from pathlib import Path
+from typing import Any, Protocol
 
 import torch
 from accelerate import Accelerator
@@ -17,9 +20,12 @@ from torch.optim.lr_scheduler import LambdaLR
 
 from fascicle.models.model import Trainable
 from fascicle.recipe.settings import TrainingSettings
-from fascicle.train.optim import WeightAverage, make_optimizer, make_schedule
-from fascicle.train.precision import precision_on
+from fascicle.train.optim import WeightAverage, make_optimizer, make_schedule, weights_in
+from fascicle.train.precision import PRECISIONS, Used, faster, precision_on
 from fascicle.train.rows import RowGradients
+from fascicle.train.state import restore_state, save_state, under
+
+_TIMED = 3  # steps of each arithmetic, of which the fastest counts: the first ones wait for memory
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -77,11 +83,48 @@ class Trainer:
         self.average = WeightAverage(model, settings)
         self._accelerator = Accelerator()  # without its mixed precision, which is one for the life of the process
         self.device = self._accelerator.device
-        self.precision = precision_on(self.device, settings)
+        self.precision: Used = precision_on(self.device, settings)
+        self.step_seconds: dict[Used, float] = {}
         model.to(self.device)
         self._rows = RowGradients(model)
         self.optimizer: Optimizer = make_optimizer(model, settings)
         self.move_schedule()
+
+    def settle_precision(self, before: Used | None = None) -> None:
+        """Decides what ``precision = "auto"`` is, where bf16 has instructions: fp32 if a step in it is much faster.
+
+        On some processors bf16 is computed, and slower all the same. A step of each is timed; weights, gradients and
+        random generators stay as they are.
+
+        Args:
+            before: what the same run used until it was interrupted; it is kept.
+        """
+        if self.settings.precision != "auto":
+            return
+        if before is not None:
+            self.precision = before
+        elif self.precision == "bf16" and self.device.type == "cpu":
+            with torch.random.fork_rng(devices=[]):
+                self.step_seconds = self._timed_steps()
+            self.precision = faster(self.step_seconds)
+
+    def _timed_steps(self) -> dict[Used, float]:
+        """Seconds that a step takes at best in each arithmetic, in turns; without the change of the weights."""
+        batches = self.data.batches(size=self.settings.batch_size, seed=self.seed, epoch=0)
+        batch, targets = next(batches)
+        self.model.train()
+        best = dict.fromkeys(PRECISIONS, math.inf)
+        for self.precision in PRECISIONS * _TIMED:
+            started = time.perf_counter()
+            self._accumulate(batch, targets, share=1.0)
+            best[self.precision] = min(best[self.precision], time.perf_counter() - started)
+            self.optimizer.zero_grad(set_to_none=True)
+        return best
+
+    def precision_facts(self) -> dict[str, Any]:
+        """For ``run.json``: the arithmetic, and the seconds that decided it, if they did."""
+        timed = {name: round(seconds, 5) for name, seconds in self.step_seconds.items()}
+        return {"precision": self.precision} | ({"step_seconds": timed} if timed else {})
 
     def move_schedule(self) -> None:
         """Puts the schedule to ``step``, also after that was set from outside."""
@@ -91,6 +134,11 @@ class Trainer:
     def bf16(self) -> bool:
         """Whether it trains under bf16 autocast."""
         return self.precision == "bf16"
+
+    @property
+    def epochs(self) -> int:
+        """Passes over the data."""
+        return self.settings.epochs
 
     @property
     def steps(self) -> int:
@@ -106,6 +154,28 @@ class Trainer:
         """Trains from where it stands to the last epoch; whoever listens may leave the model in evaluation mode."""
         while self.epoch < self.settings.epochs:
             yield from self._one_epoch()
+
+    def evaluated(self) -> AbstractContextManager[None]:
+        """A block in which the model has its averaged weights, if there are such, and then its own again."""
+        return weights_in(self.model, self.average.weights())
+
+    def save(self, folder: Path) -> None:
+        """Writes weights, optimizer, average and random generators into an existing folder."""
+        save_state(folder, self)
+
+    def restore(self, folder: Path) -> None:
+        """Puts everything back to where ``save`` saw it."""
+        restore_state(folder, self)
+
+    def extra_state(self) -> tuple[dict[str, Tensor], dict[str, Any]]:
+        """See ``train.state.Resumable``: the averages."""
+        return {f"average.{name}": tensor for name, tensor in self.average.state().items()}, {}
+
+    def take_extra_state(self, tensors: dict[str, Tensor], numbers: dict[str, Any]) -> None:
+        """Restores ``extra_state``, and moves the schedule."""
+        del numbers
+        self.average.restore({n: t.to(self.device) for n, t in under(tensors, "average.").items()})
+        self.move_schedule()
 
     def _one_epoch(self) -> Iterator[StepDone | EpochDone]:
         started, total = time.perf_counter(), 0.0

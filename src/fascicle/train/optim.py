@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 
 import torch
 from torch import Tensor, nn
@@ -11,6 +12,7 @@ from torch.optim import Optimizer
 from torch.optim.lr_scheduler import LambdaLR
 
 from fascicle.models.encoder import Encoder
+from fascicle.models.head import put_weights
 from fascicle.models.model import Trainable
 from fascicle.recipe.settings import TrainingSettings
 
@@ -124,6 +126,23 @@ class WeightAverage:
 
     def _live(self) -> dict[str, Tensor]:
         return {n: p.detach() for n, p in self._model.named_parameters()}
+
+
+@contextmanager
+def weights_in(model: nn.Module, weights: Mapping[str, Tensor]) -> Iterator[None]:
+    """Puts other weights into a model for a while.
+
+    Args:
+        model: changed in place, and back.
+        weights: of each of its parameters.
+    """
+    parameters = dict(model.named_parameters())
+    live = {n: p.detach().clone() for n, p in parameters.items() if weights[n].data_ptr() != p.data_ptr()}
+    put_weights(model, {name: weights[name] for name in live})
+    try:
+        yield
+    finally:
+        put_weights(model, live)
 
 
 def _depth(name: str) -> int:

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
-
-import msgspec
 
 from fascicle.core.document import GOLD, Document
 from fascicle.core.wording import counted
@@ -15,10 +13,11 @@ from fascicle.errors import InputError
 from fascicle.formats.report import ReadReport
 from fascicle.recipe.settings import CorpusSettings, Recipe
 from fascicle.text.pieces import PieceTokenizer
+from fascicle.text.reading import ReadsDocuments
 from fascicle.text.targets import REASONS
 from fascicle.train.corpus import Part, data_name, part_sha256, read_chosen
 from fascicle.train.corpus_types import check_labels
-from fascicle.train.data import TrainingSet, training_set
+from fascicle.train.data import TrainingSet, lost_gold
 from fascicle.train.distant import WeakLabels, label_notes, unknown_ranges
 from fascicle.train.exclusion import without_excluded
 
@@ -125,38 +124,45 @@ def _weak_notes(
         yield "dev: predictions over an unknown phrase that are no weak label count neither as right nor as wrong"
 
 
-def representable(parts: Parts, train: TrainingSet, recipe: Recipe, tokenizer: PieceTokenizer) -> Iterator[str]:
-    """How many gold mentions of each part the model cannot predict exactly, and why; they count as missed."""
+def representable(
+    parts: Parts, train: TrainingSet, recipe: Recipe, tokenizer: PieceTokenizer, read: ReadsDocuments
+) -> Iterator[str]:
+    """How many gold mentions of each part the model cannot predict exactly, and why; they count as missed.
+
+    Args:
+        parts: documents of the run.
+        train: what is trained on.
+        recipe: of the run.
+        tokenizer: of the encoder.
+        read: cuts dev and test.
+    """
     weak = bool(recipe.distant)
-    yield from _lost("train", train, what="weak labels" if weak else "gold mentions")
+    yield from _lost("train", train.mentions, train.lost, what="weak labels" if weak else "gold mentions")
     for name, documents in (("dev", parts.dev), ("test", parts.test)):
-        known = [_of_types(d, parts.types) for d in documents]
-        unseen = _mentions(documents) - _mentions(known)
+        known = sum(m.type in parts.types for d in documents for m in d.layer(GOLD))
+        unseen = _mentions(documents) - known
         if unseen:
             lacking = sorted({m.type for d in documents for m in d.layer(GOLD)} - set(parts.types))
             named = _first(map(repr, lacking))
             many = counted(unseen, "gold mention is", "gold mentions are")
             yield f"{name}: {many} of types that train lacks ({named}); they count as missed"
         if documents:
-            data = training_set(known, tokenizer, types=parts.types, reading=recipe.reading, heads=train.heads)
+            lost = lost_gold(
+                documents, tokenizer, types=parts.types, reading=recipe.reading, heads=train.heads, read=read
+            )
             of_taught = " of the types of train" if unseen else ""
             what = "weak labels" if weak and name == "dev" else "gold mentions"
-            yield from _lost(name, data, what=what + of_taught)
+            yield from _lost(name, known, lost, what=what + of_taught)
 
 
-def _lost(part: str, data: TrainingSet, *, what: str) -> Iterator[str]:
-    for name, reasons in data.lost.items():
-        head = f" by {name}" if len(data.lost) > 1 else ""
-        lost = sum(n for reason, n in reasons.items() if reason in REASONS)
-        share = lost / max(1, data.mentions)
-        yield f"{part}: {data.mentions} {what}, {lost} ({share:.2%}) cannot be represented exactly{head}"
-        for reason, count in reasons.most_common():
-            yield f"{part}:   {count} {reason}: {REASONS.get(reason, 'words longer than a window, read in part')}"
-
-
-def _of_types(document: Document, types: tuple[str, ...]) -> Document:
-    kept = tuple(m for m in document.mentions if m.type in types)
-    return document if len(kept) == len(document.mentions) else msgspec.structs.replace(document, mentions=kept)
+def _lost(part: str, mentions: int, lost: Mapping[str, Counter[str]], *, what: str) -> Iterator[str]:
+    for name, reasons in lost.items():
+        head = f" by {name}" if len(lost) > 1 else ""
+        count = sum(n for reason, n in reasons.items() if reason in REASONS)
+        share = count / max(1, mentions)
+        yield f"{part}: {mentions} {what}, {count} ({share:.2%}) cannot be represented exactly{head}"
+        for reason, number in reasons.most_common():
+            yield f"{part}:   {number} {reason}: {REASONS.get(reason, 'words longer than a window, read in part')}"
 
 
 def _mentions(documents: list[Document]) -> int:

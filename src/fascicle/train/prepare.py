@@ -19,7 +19,7 @@ from fascicle.recipe.settings import Recipe
 from fascicle.recipe.types import TypeDescriptions, check_types, read_types
 from fascicle.runtime.kinds import limits_of
 from fascicle.text.pieces import PieceTokenizer
-from fascicle.text.reading import read_documents
+from fascicle.text.reading import KeptReadings, ReadsDocuments, read_documents
 from fascicle.train.corpus import part_sha256
 from fascicle.train.data import TrainingSet, covering_width, training_set, with_mentions
 from fascicle.train.parts import Parts
@@ -57,7 +57,8 @@ def prepare(recipe: Recipe, parts: Parts, pretrained: Pretrained) -> Prepared:
             with mentions are asked for and there are none.
         InputError: the network reads nothing of train.
     """
-    heads = {name: fitted_head(h, recipe, parts, pretrained.tokenizer) for name, h in recipe.heads().items()}
+    read = KeptReadings(parts.train)  # for a width that is fitted to the windows, and for these
+    heads = {name: fitted_head(h, recipe, parts, pretrained.tokenizer, read) for name, h in recipe.heads().items()}
     manifest = make_manifest(recipe, heads, parts=parts, pretrained=pretrained)
     model = build_model(pretrained.encoder, manifest, tokenizer=pretrained.tokenizer, weights=recipe.weights())
     data = training_set(
@@ -66,6 +67,7 @@ def prepare(recipe: Recipe, parts: Parts, pretrained: Pretrained) -> Prepared:
         types=parts.types,
         reading=recipe.reading,
         heads={name: model.head(name) for name in heads},
+        read=read,
     )
     if not any(w.units[0] < w.units[1] for w in data.windows):
         raise InputError(
@@ -121,7 +123,9 @@ def check_encoder(recipe: Recipe, pretrained: Pretrained) -> None:
         )
 
 
-def fitted_head(head: AnyHead, recipe: Recipe, parts: Parts, tokenizer: PieceTokenizer) -> AnyHead:
+def fitted_head(
+    head: AnyHead, recipe: Recipe, parts: Parts, tokenizer: PieceTokenizer, read: ReadsDocuments = read_documents
+) -> AnyHead:
     """A head of a recipe as the model folder has it.
 
     What the recipe leaves to the training data is filled in, the width of a span head; and of a file of descriptions
@@ -132,8 +136,8 @@ def fitted_head(head: AnyHead, recipe: Recipe, parts: Parts, tokenizer: PieceTok
         head = msgspec.structs.replace(head, types=Path(needs.types).name)
     if not needs.width:
         return head
-    read = read_documents(parts.train, tokenizer, reading=recipe.reading, level=head.level)
-    width = covering_width(parts.train, read, types=parts.types, share=COVERED)
+    cut = read(parts.train, tokenizer, reading=recipe.reading, level=head.level)
+    width = covering_width(parts.train, cut, types=parts.types, share=COVERED)
     return msgspec.structs.replace(head, width=min(width, WIDEST))
 
 

@@ -1,4 +1,4 @@
-"""Training of a span typer: from its recipe to a run folder.
+"""Span typers, as the engine trains them: from a recipe to a run folder.
 
 ::
 
@@ -6,179 +6,287 @@
     RUN/run.json         versions, machine, hashes of the data, entity types, what the training text teaches
     RUN/metrics.jsonl    one line per update: the sum of the cross-entropies, and their mean over what is taught
     RUN/model/           the model after the last update
+    RUN/state/           what ``resume`` needs; removed at the end
     RUN/scores.json      the model on dev and test
 """
 
 from __future__ import annotations
 
-import json
 import math
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
-import msgspec
 import numpy as np
 import torch
+from torch import Tensor
+from torch.optim import Optimizer
 
 from fascicle import __version__
 from fascicle.core.document import GOLD, Document
 from fascicle.core.wording import counted
-from fascicle.errors import InputError, OutputError
-from fascicle.evaluate.typing import fit_lookup
-from fascicle.formats.atomic import atomic_folder, atomic_text_writer
-from fascicle.formats.tree import is_there
+from fascicle.errors import OutputError
+from fascicle.evaluate.typing import TypeLookup, fit_lookup
+from fascicle.formats.atomic import renewed_folder
 from fascicle.models.span_typer import SpanTyper, TyperModel, Vocabulary, save_typer
 from fascicle.nn.span_reader import count_loss
 from fascicle.recipe.manifest import file_sha256
 from fascicle.recipe.typer import SpanTyperSettings, TyperManifest, TyperRecipe
 from fascicle.text.segment import segmenter
-from fascicle.train.corpus import part_sha256
+from fascicle.train.corpus import data_name, part_sha256
+from fascicle.train.engine import Facts, Judged, Point, Trainee
 from fascicle.train.environment import describe_environment
-from fascicle.train.events import Note
+from fascicle.train.events import Ended, Validated
+from fascicle.train.loop import EpochDone, StepDone
 from fascicle.train.parts import read_parts
-from fascicle.train.start import Start, unless_begun
-from fascicle.train.typer_data import TyperData, typer_data
+from fascicle.train.record import Choice, Kept, Line
+from fascicle.train.state import restore_state, save_state
+from fascicle.train.typer_data import TaughtSpans, TyperData, typer_data
 from fascicle.train.typer_scores import TyperScores, score_typer, training_pairs
 from fascicle.vectors.files import cache_beside, read_vectors
 from fascicle.vectors.table import StaticVectors
 
+EVERY: Final = 50  # updates between two states that training can go on from
+
 
 @dataclass(frozen=True, kw_only=True)
-class UpdateDone:
-    """One step of the optimiser.
+class UpdateDone(StepDone):
+    """One step of the optimiser; its loss is a sum (where negatives are drawn: what it is expected to be).
 
     Attributes:
-        update: its number, from 1.
-        loss: sum of the cross-entropies before it (where negatives are drawn: what it is expected to be).
-        mean: the same over the number of spans that are taught.
+        mean: the loss over the number of spans that are taught.
     """
 
-    update: int
-    loss: float
     mean: float
 
 
 @dataclass(frozen=True, kw_only=True)
-class TyperFinished:
+class UpdatesDone(Validated):
+    """Updates after which training can be resumed.
+
+    Attributes:
+        mean: of the last one, see ``UpdateDone``.
+    """
+
+    mean: float
+
+    @property
+    def figures(self) -> str:
+        """The mean loss; nothing is scored before the end."""
+        return f"mean loss {self.mean:.4f}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class TyperFinished(Ended):
     """The end of a run.
 
     Attributes:
-        folder: of the run.
         seconds: of training alone, by the clock.
         cpu_seconds: of training alone, of the processor: the same on a busy machine.
         parts: scores of dev and test, as far as the recipe names them.
     """
 
-    folder: Path
     seconds: float
     cpu_seconds: float
     parts: dict[str, TyperScores]
 
     def as_dict(self) -> dict[str, Any]:
-        """Ready for JSON."""
+        """See ``Ended``."""
         scores = {part: scores.as_dict() for part, scores in self.parts.items()}
-        return {"folder": str(self.folder), "training_seconds": self.seconds, "cpu_seconds": self.cpu_seconds, **scores}
+        return {"training_seconds": self.seconds, "cpu_seconds": self.cpu_seconds, **scores}
 
 
-def train_typer(network: SpanTyper, data: TyperData, settings: SpanTyperSettings, *, seed: int) -> Iterator[UpdateDone]:
-    """Trains in place: each step of Adam has the gradient of the sum over all mentions (§3 of the paper).
+class TyperLoop:
+    """A network with its optimiser: each step of Adam has the gradient of the sum over all mentions (§3 of the paper).
 
-    Args:
-        network: to train; its vectors stay as they are.
-        data: of its types.
-        settings: of the training.
-        seed: of what is drawn.
+    It is one epoch of many updates. Sums, and not means over batches, are what sets it apart from ``loop.Trainer``.
     """
-    device = network.vectors.device
-    optimiser = torch.optim.Adam(network.parameters(), lr=settings.learning_rate)
-    share = data.balance if settings.balance else 1.0
-    taught, chance = data.taught.weighed(share).to(device), np.random.default_rng(seed)
-    network.train()
-    for update in range(1, settings.updates + 1):
-        optimiser.zero_grad(set_to_none=True)
-        loss = count_loss(network(taught.rows, taught.batch), taught.counts)
+
+    def __init__(self, network: SpanTyper, data: TyperData, settings: SpanTyperSettings, *, seed: int) -> None:
+        """Prepares training.
+
+        Args:
+            network: to train in place; its vectors stay as they are.
+            data: of its types.
+            settings: of the training.
+            seed: of what is drawn.
+        """
+        self.model = network
+        self.device = network.vectors.device
+        self.optimizer: Optimizer = torch.optim.Adam(network.parameters(), lr=settings.learning_rate)
+        self.epoch = 0
+        self.step = 0
+        self.seconds, self.cpu_seconds = 0.0, 0.0
+        self._data = data
+        self._settings = settings
+        self._share = data.balance if settings.balance else 1.0
+        self._chance = np.random.default_rng(seed)
+
+    @property
+    def epochs(self) -> int:
+        """One."""
+        return 1
+
+    @property
+    def steps(self) -> int:
+        """Updates."""
+        return self._settings.updates
+
+    @property
+    def steps_per_epoch(self) -> int:
+        """All updates."""
+        return self.steps
+
+    def run(self) -> Iterator[StepDone | EpochDone]:
+        """Trains to the last update."""
+        taught = self._data.taught.weighed(self._share).to(self.device)
+        self.model.train()
+        losses = list[float]()
+        while self.step < self.steps:
+            started, before = time.perf_counter(), time.process_time()
+            done = self._update(taught)
+            self.seconds += time.perf_counter() - started
+            self.cpu_seconds += time.process_time() - before
+            losses.append(done.loss)
+            yield done
+        if self.epoch == 0:
+            self.epoch = 1
+            yield EpochDone(epoch=1, loss=sum(losses) / max(1, len(losses)), seconds=self.seconds)
+
+    def _update(self, taught: TaughtSpans) -> UpdateDone:
+        self.optimizer.zero_grad(set_to_none=True)
+        loss = count_loss(self.model(taught.rows, taught.batch), taught.counts)
         loss.backward()  # type: ignore[no-untyped-call]
         total, weight = loss.item(), float(taught.counts.sum())
-        drawn = data.pool.drawn(settings.negatives, chance) if data.pool is not None else None
+        pool = self._data.pool
+        drawn = pool.drawn(self._settings.negatives, self._chance) if pool is not None else None
         if drawn is not None:
-            drawn = drawn.weighed(share).to(device)
-            loss = count_loss(network(drawn.rows, drawn.batch), drawn.counts)
+            drawn = drawn.weighed(self._share).to(self.device)
+            loss = count_loss(self.model(drawn.rows, drawn.batch), drawn.counts)
             loss.backward()  # type: ignore[no-untyped-call]
             total, weight = total + loss.item(), weight + float(drawn.counts.sum())
-        optimiser.step()
-        yield UpdateDone(update=update, loss=total, mean=total / weight)
-    if settings.balance:  # the weight shifts what the logit tends to by its log
-        with torch.no_grad():
-            network.classify.bias[-1] -= math.log(share)
-    network.eval()
+        self.optimizer.step()
+        self.step += 1
+        return UpdateDone(step=self.step, loss=total, mean=total / weight)
+
+    def trained(self) -> SpanTyper:
+        """The network for use: without the log of its weight in the logit of "no mention"."""
+        if self._settings.balance:
+            with torch.no_grad():
+                self.model.classify.bias[-1] -= math.log(self._share)
+        return self.model.eval()
+
+    def evaluated(self) -> AbstractContextManager[None]:
+        """A block that changes nothing, for no weights are averaged."""
+        return nullcontext()
+
+    def save(self, folder: Path) -> None:
+        """Writes weights, optimiser and random generators into an existing folder."""
+        save_state(folder, self)
+
+    def restore(self, folder: Path) -> None:
+        """Puts everything back to where ``save`` saw it."""
+        restore_state(folder, self)
+
+    def extra_state(self) -> tuple[dict[str, Tensor], dict[str, Any]]:
+        """See ``train.state.Resumable``: the generator of what is drawn, and the time that was spent."""
+        spent = {"seconds": self.seconds, "cpu_seconds": self.cpu_seconds}
+        return {}, {"chance": self._chance.bit_generator.state, **spent}
+
+    def take_extra_state(self, tensors: dict[str, Tensor], numbers: dict[str, Any]) -> None:
+        """Restores ``extra_state``."""
+        del tensors
+        self._chance.bit_generator.state = numbers["chance"]
+        self.seconds, self.cpu_seconds = numbers["seconds"], numbers["cpu_seconds"]
 
 
-def run_typer(recipe: TyperRecipe, folder: Path, *, device: str = "cpu") -> Iterator[Note | UpdateDone | TyperFinished]:
-    """Trains and scores a span typer.
+def prepare_typer(recipe: TyperRecipe, folder: Path, before: Mapping[str, Any], *, device: str = "cpu") -> TyperTrainee:
+    """Reads the data of a recipe and builds its network.
 
     Args:
         recipe: what to do.
-        folder: of the run; must not exist.
+        folder: of the run.
+        before: what ``run.json`` says of the same run, of which nothing is needed.
         device: where to compute.
 
-    Yields:
-        Events, in order; the last one is ``TyperFinished``.
-
     Raises:
-        OutputError: the folder exists, or cannot be made.
         InputError: corpus or vectors cannot be read, or there is nothing to learn in them.
+        OutputError: the mapped copy of the vectors cannot be written.
     """
-    with unless_begun(folder, sign="model") as start:
-        yield from _run(recipe, start, device=device)
-
-
-def _run(recipe: TyperRecipe, start: Start, *, device: str) -> Iterator[Note | UpdateDone | TyperFinished]:
-    folder = start.folder
+    del before
     documents, notes = _documents(recipe)
-    if folder.exists():
-        raise OutputError(f"the run folder {folder} exists already; choose another")
     vectors = open_vectors(recipe)
     vocabulary = Vocabulary(vectors.words, lowercase=recipe.vectors.lowercase)
     data = typer_data(documents["train"], vocabulary, recipe.typer)
     for part in ("dev", "test"):
         training_pairs(documents[part], segmenter(recipe.typer.segmenter))  # refuses a mention without a word now
-    start.make()
-    with atomic_text_writer(folder / "recipe.json") as stream:
-        stream.write(msgspec.json.format(msgspec.json.encode(recipe)).decode("utf-8"))
-    yield from (Note(text=text) for text in (*notes, *notes_of(vectors, data)))
-    with atomic_text_writer(folder / "run.json") as stream:
-        stream.write(json.dumps(_run_facts(recipe, documents, data), indent=1) + "\n")
     torch.manual_seed(recipe.seed)
     table = torch.from_numpy(np.concatenate([vectors.matrix, vectors.unknown[None]]))
     network = SpanTyper(table, hidden=recipe.typer.hidden, classes=len(data.types) + recipe.typer.nothing).to(device)
-    started, before = time.perf_counter(), time.process_time()
-    with (folder / "metrics.jsonl").open("w", encoding="utf-8") as stream:
-        for event in train_typer(network, data, recipe.typer, seed=recipe.seed):
-            stream.write(json.dumps({"update": event.update, "loss": event.loss, "mean": event.mean}) + "\n")
-            yield event
-    seconds, spent = time.perf_counter() - started, time.process_time() - before
-    model = TyperModel(network, vocabulary, _manifest(recipe, vectors, data))
-    with atomic_folder(folder / "model", kind="typer") as place:
-        save_typer(place, model)
-    lookup = fit_lookup(data.pairs)
-    parts = {part: score_typer(model, documents[part], lookup) for part in ("dev", "test") if has_gold(documents[part])}
-    finished = TyperFinished(folder=folder, seconds=seconds, cpu_seconds=spent, parts=parts)
-    with atomic_text_writer(folder / "scores.json") as stream:
-        stream.write(json.dumps(finished.as_dict(), indent=1) + "\n")
-    yield finished
+    return TyperTrainee(
+        folder=folder,
+        loop=TyperLoop(network, data, recipe.typer, seed=recipe.seed),
+        manifest=_manifest(recipe, vectors, data),
+        vocabulary=vocabulary,
+        documents=documents,
+        lookup=fit_lookup(data.pairs),
+        facts=_facts(recipe, documents, data, notes=(*notes, *notes_of(vectors, data))),
+    )
+
+
+class TyperTrainee(Trainee):
+    """A span typer: nothing is chosen on dev, and its end is what counts."""
+
+    def __init__(
+        self,
+        *,
+        folder: Path,
+        loop: TyperLoop,
+        manifest: TyperManifest,
+        vocabulary: Vocabulary,
+        documents: Mapping[str, Sequence[Document]],
+        lookup: TypeLookup,
+        facts: Facts,
+    ) -> None:
+        """Puts the parts together; see ``prepare_typer``."""
+        self._folder = folder
+        self._manifest = manifest
+        self._vocabulary = vocabulary
+        self._documents = documents
+        self._lookup = lookup
+        self.loop: TyperLoop = loop
+        self.choice = Choice(every=EVERY)
+        self.facts = facts
+
+    def judge(self, point: Point) -> Judged:
+        """Takes the losses as they are."""
+        events = [event for event in point.events if isinstance(event, UpdateDone)]
+        lines = [{"update": event.step, "loss": event.loss, "mean": event.mean} for event in events]
+        facts, mean = point.facts(), events[-1].mean
+        return Judged(lines=lines, event=lambda best: UpdatesDone(**facts, best=best, mean=mean))
+
+    def keep(self, place: Path, kept: Kept) -> None:
+        """Is asked for nothing, since nothing is kept before the end."""
+        raise AssertionError(kept.folder)
+
+    def finish(self, chosen: Sequence[Line]) -> Iterator[Ended]:
+        """Writes the model and scores it."""
+        model = TyperModel(self.loop.trained(), self._vocabulary, self._manifest)
+        with renewed_folder(self._folder / "model", kind="typer") as place:
+            save_typer(place, model)
+        given = {part: self._documents[part] for part in ("dev", "test")}
+        parts = {part: score_typer(model, given[part], self._lookup) for part in given if has_gold(given[part])}
+        yield TyperFinished(
+            folder=self._folder, seconds=self.loop.seconds, cpu_seconds=self.loop.cpu_seconds, parts=parts
+        )
 
 
 def has_gold(documents: Iterable[Document]) -> bool:
     """Whether there is a mention to score on."""
     return any(document.layer(GOLD) for document in documents)
-
-
-def use_threads(count: int) -> None:
-    """Limits the CPU threads of everything that is computed from now on."""
-    torch.set_num_threads(count)
 
 
 def open_vectors(recipe: TyperRecipe) -> StaticVectors:
@@ -218,24 +326,33 @@ def notes_of(vectors: StaticVectors, data: TyperData) -> list[str]:
 
 def _documents(recipe: TyperRecipe) -> tuple[dict[str, list[Document]], tuple[str, ...]]:
     """The parts of the corpus, and what reading repaired or left out."""
-    for key, path in recipe.corpus.files().items():
-        if not is_there(path):
-            raise InputError(f"{key} of the recipe is {path}, which does not exist; correct the path")
     parts = read_parts(recipe.corpus)
     return {"train": parts.train, "dev": parts.dev, "test": parts.test}, parts.notes
 
 
-def _run_facts(recipe: TyperRecipe, documents: Mapping[str, Sequence[Document]], data: TyperData) -> dict[str, Any]:
-    hashes = {part: part_sha256(getattr(recipe.corpus, part)) for part, given in documents.items() if given}
-    return {
-        "recipe": recipe.name,
-        "seed": recipe.seed,
-        "types": data.types,
-        "taught": data.facts,
-        "data": {part: {"sha256": value, "documents": len(documents[part])} for part, value in hashes.items()},
-        "vectors": {"sha256": file_sha256(Path(recipe.vectors.path))},
-        "environment": describe_environment(),
+def _facts(
+    recipe: TyperRecipe, documents: Mapping[str, Sequence[Document]], data: TyperData, *, notes: Iterable[str]
+) -> Facts:
+    known = {
+        data_name(key): {"sha256": part_sha256(path)} | _size(documents.get(data_name(key)))
+        for key, path in recipe.files().items()
     }
+    return Facts(
+        data=known,
+        environment=describe_environment(),
+        more={
+            "recipe": recipe.name,
+            "seed": recipe.seed,
+            "types": data.types,
+            "taught": data.facts,
+            "steps": recipe.typer.updates,
+        },
+        notes=notes,
+    )
+
+
+def _size(documents: Sequence[Document] | None) -> dict[str, int]:
+    return {} if documents is None else {"documents": len(documents)}
 
 
 def _manifest(recipe: TyperRecipe, vectors: StaticVectors, data: TyperData) -> TyperManifest:

@@ -1,0 +1,117 @@
+"""The end of a training in words: tables of scores, and what to do with the model."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from fascicle.commands.typing_text import typing_text
+from fascicle.core.wording import counted
+from fascicle.evaluate.table import table
+from fascicle.recipe.any import AnyRecipe
+from fascicle.recipe.settings import Recipe
+
+if TYPE_CHECKING:
+    from fascicle.train.events import Ended, Finished, HeadScores
+    from fascicle.train.filter_events import FilterFinished
+    from fascicle.train.typer import TyperFinished
+
+_NAMES = {"kept": "kept", "half": "kept from 0.5 on", "union": "union"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Shown:
+    """What a user is shown.
+
+    Attributes:
+        scores: for standard output.
+        notes: sentences for standard error.
+    """
+
+    scores: str
+    notes: tuple[str, ...]
+
+
+def lines_of(ended: Ended, recipe: AnyRecipe) -> Shown:
+    """The end of a training.
+
+    Args:
+        ended: what it gave.
+        recipe: of the run.
+    """
+    from fascicle.train.events import Finished
+    from fascicle.train.filter_events import FilterFinished
+    from fascicle.train.typer import TyperFinished
+
+    match ended:
+        case Finished():
+            weak = isinstance(recipe, Recipe) and bool(recipe.distant)
+            return Shown(scores=_recogniser(ended, weak=weak), notes=tuple(_advice(ended)))
+        case FilterFinished():
+            use = f"fascicle combine meta PRED... --filter {ended.folder} --texts FILE -o OUT uses it"
+            return Shown(scores="\n".join(_filter(ended)) + "\n", notes=(f"the filter is {ended.folder}; {use}",))
+        case TyperFinished():
+            model = ended.folder / "model"
+            return Shown(scores=_typer(ended), notes=(f"the model is {model}; fascicle typer predict {model} uses it",))
+        case _:
+            raise AssertionError(ended)
+
+
+def _recogniser(finished: Finished, *, weak: bool) -> str:
+    against = " against the labels of the dictionary" if weak else ""
+    parts = list(_tables(finished.answer, "", against))
+    for other in finished.others:
+        parts += _tables(other, f" by {other.head}", against)
+    return "\n".join(parts)
+
+
+def _tables(scores: HeadScores, who: str, against: str) -> Iterator[str]:
+    yield f"dev{who}{against} (epoch {scores.epoch})\n{table(scores.dev)}"
+    if scores.test is not None:
+        yield f"test{who}\n{table(scores.test)}"
+
+
+def _advice(finished: Finished) -> Iterator[str]:
+    yield from filter(None, map(_fitted, (finished.answer, *finished.others)))
+    folder = finished.folder
+    yield f"the model is {folder / 'best'}; fascicle annotate --model {folder} uses it"
+    for other in finished.others:
+        yield f"the same for the head {other.head} is {folder / f'best-{other.head}'}"
+
+
+def _fitted(scores: HeadScores) -> str:
+    """What was fitted on dev, as a sentence; empty if nothing was."""
+    if not scores.tuned:
+        return ""
+    chosen, tried = scores.tuned["nothing"], [float(value) for value in scores.tuned["dev_f1_by_nothing"]]
+    most = "largest" if chosen == max(tried) else "smallest"
+    edge = (
+        f"; it is the {most} value tried, and a better one may lie beyond" if chosen in (min(tried), max(tried)) else ""
+    )
+    return f"decision.nothing = {chosen:g} for the head {scores.head}, fitted on dev{edge}"
+
+
+def _filter(finished: FilterFinished) -> Iterator[str]:
+    judged = finished.held_out
+    yield (
+        f"held out (epoch {finished.epoch}): accuracy {100 * judged.accuracy:.2f}, F1 {100 * judged.f1:.2f}, rejected "
+        f"{judged.tn:,} of {judged.tn + judged.fp:,} incorrect and {judged.fn:,} of {judged.fn + judged.tp:,} correct"
+    )
+    threshold = finished.threshold
+    if not threshold.documents:
+        yield f"kept is what has a probability of at least {threshold.value:g}; nothing was chosen"
+        return
+    yield (
+        f"kept is what has a probability of at least {threshold.value:g}, chosen for {threshold.aim} on "
+        f"{counted(threshold.documents, 'document')} of dev; there:"
+    )
+    for name, row in finished.scores.items():
+        rates = " ".join(
+            f"{short} {100 * row[key]:.2f}" for short, key in (("P", "precision"), ("R", "recall"), ("F1", "f1"))
+        )
+        yield f"  {_NAMES.get(name, name)}: {rates}"
+
+
+def _typer(finished: TyperFinished) -> str:
+    return "\n".join(f"{part}\n{typing_text(scores)}" for part, scores in finished.parts.items())
