@@ -1,14 +1,15 @@
-# make demo | test | check | docs | bench | install | clean
+# make demo | test | check | torture | docs | bench | install | clean
 PYTHON ?= python3
 VENV ?= .venv
 PYTEST_ARGS ?= -n logical --maxprocesses 8
 TESTS ?= tests
+PROCESSES ?= 8
 
 BIN := $(VENV)/bin
 SOURCES := $(shell find src -type f -not -name '*.pyc')
 DEMO_TEXTS := examples/abstracts
 
-.PHONY: demo test check docs bench install clean
+.PHONY: demo test check torture docs bench install clean
 
 demo: $(VENV)/.base
 	@echo "Annotating $(DEMO_TEXTS) with the model that is in the package:"
@@ -24,6 +25,9 @@ check: $(VENV)/.dev
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/python -m pytest -q -m "not slow" $(PYTEST_ARGS) $(TESTS)
+
+torture: $(VENV)/.dev
+	$(BIN)/python tests/torture/fuzz_readers.py --count 10000 --processes $(PROCESSES)
 
 docs: $(VENV)/.dev
 	$(BIN)/python -m sphinx --fail-on-warning --keep-going --builder html docs build/docs

@@ -17,11 +17,29 @@ Every message is one sentence: what was given, what is allowed, what to do.
 
 from __future__ import annotations
 
+import re
+from typing import Final
+
+_LONGEST: Final = 1_000  # characters of a message; what is in between is the content of some file
+_END: Final = 300
+_UNSEEN: Final = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
+
 
 class FascicleError(Exception):
-    """Base of all errors for users; printed as one sentence, never with a traceback unless asked for."""
+    """Base of all errors for users; printed as one sentence, never with a traceback unless asked for.
+
+    Whatever a message quotes from a file, it is one line of bounded length: control characters are escaped, and a long
+    one loses its middle, so that the place at its beginning and the remedy at its end stay.
+    """
 
     exit_code = 2
+
+    def __init__(self, message: str = "") -> None:
+        """Makes one line of the message."""
+        escaped = _UNSEEN.sub(lambda found: found[0].encode("unicode_escape").decode(), message)
+        if len(escaped) > _LONGEST:
+            escaped = f"{escaped[: _LONGEST - _END]} … {escaped[-_END:]}"
+        super().__init__(escaped)
 
 
 class InputError(FascicleError):

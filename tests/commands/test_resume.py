@@ -22,7 +22,7 @@ from fascicle.formats.folder_run import JOURNAL
 from fascicle.formats.part import part_of
 
 WORDS = ("patient", "with", "lung cancer", "had", "fever", "and", "pain", "after", "aspirin", "for", "heart failure")
-FORMATS = ("jsonl", "records", "pubtator", "conll", "tsv", "predictions")
+FORMATS = ("jsonl", "records", "pubtator", "conll", "tsv", "csv", "predictions")
 LINES = 400
 
 Cli = Callable[..., Any]
@@ -109,7 +109,7 @@ def test_one_file_after_kills(cli: Cli, names: Path, corpus: Path, tmp_path: Pat
         killed_when(lambda: size(part) > enough and size(journal) > 1000, *arguments, out, "--resume")  # noqa: B023
         assert not out.exists()
     result = cli(*arguments, out, "--resume")
-    assert result.code == expected.code == (3 if name in ("pubtator", "tsv") else 0), result.err
+    assert result.code == expected.code == (3 if name in ("pubtator", "tsv", "csv") else 0), result.err
     assert "going on after" in result.err
     assert out.read_bytes() == whole.read_bytes()
     closing, line = (said.err.strip().splitlines()[-1] for said in (result, expected))
@@ -261,15 +261,18 @@ def test_a_foreign_file_of_the_name_of_the_journal_stays(refused: Refused, names
     assert [file.read_text(encoding="utf-8") for file in (tmp_path / "out").iterdir()] == ["mine"]
 
 
-def test_an_error_in_the_middle_keeps_what_is_done(cli: Cli, names: Path, corpus: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("sent", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)])
+def test_an_end_in_the_middle_keeps_what_is_done(
+    cli: Cli, names: Path, corpus: Path, tmp_path: Path, sent: signal.Signals, code: int
+) -> None:
     out = tmp_path / "out.jsonl"
     process = start("annotate", corpus, "--model", names, "-o", out)
     while size(part_of(out)[1]) < 5000:
         assert process.poll() is None, process.communicate()[1]
         time.sleep(0.002)
-    os.kill(process.pid, signal.SIGINT)
+    os.kill(process.pid, sent)
     said = process.communicate()[1]
-    assert process.returncode == 130
+    assert process.returncode == code
     assert "--resume" in said
     done = msgspec.json.decode(part_of(out)[1].read_bytes().splitlines()[-1])["documents"]
     result = cli("annotate", corpus, "--model", names, "-o", out, "--resume")

@@ -12,6 +12,7 @@ import pytest
 from fascicle.core.document import Document, Mention
 from fascicle.errors import FormatError, InputError, UsageError
 from fascicle.formats import JsonlOptions, ReadReport, read, write
+from fascicle.formats.report import SetAside
 
 
 def _write(path: Path, *records: Any) -> Path:
@@ -148,6 +149,16 @@ def test_one_array(tmp_path: Path) -> None:
     report = ReadReport()
     assert [d.id for d in read(path, report=report)] == ["7", "8"]
     assert report.tags[str(path)].scheme == "BILOU"
+
+
+def test_one_object_over_several_lines(tmp_path: Path) -> None:
+    path = tmp_path / "a.json"
+    path.write_text(json.dumps(SHAPES[2][1], indent=1))
+    assert [d.id for d in read(path)] == ["7"]
+    path.write_text(json.dumps(SHAPES[2][1], indent=1)[:-3])
+    report = ReadReport(aside=SetAside(keep_going=True))
+    assert list(read(path, report=report)) == []
+    assert report.aside.count == 1
 
 
 def test_only_some_records(tmp_path: Path) -> None:

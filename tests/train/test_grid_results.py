@@ -154,7 +154,7 @@ def test_without_a_test_part(tiny_run: Path, tiny_recipe: Maker, tmp_path: Path)
         ("tiny-s1.json", b'{"text": "a corpus"}'),
         ("tiny-s1.json", b'{"run": "another-s1"}'),
         ("predictions/tiny-s1.test.tsv.gz", b"no gzip"),
-        ("predictions/tiny-s1.test.tsv.gz", gzip.compress(b"my notes")),
+        ("predictions/tiny-s1.test.tsv.gz", gzip.compress(b"my notes", mtime=0)),
     ],
 )
 def test_what_is_no_result_is_not_replaced(

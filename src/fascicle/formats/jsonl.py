@@ -19,7 +19,7 @@ from fascicle.formats.json_shape import Shapes
 from fascicle.formats.losses import Holds
 from fascicle.formats.report import ReadReport, WriteReport
 from fascicle.formats.shapes import SHAPES, JsonShape, adjusted
-from fascicle.formats.source import STDIN, Source, lines, lines_or_errors, open_bytes, whole_text
+from fascicle.formats.source import STDIN, Source, lines, lines_or_errors, open_bytes, text_of, whole_text, without_mark
 
 HOLDS: Final = Holds(
     format="JSON records",
@@ -133,9 +133,10 @@ def _group(record: Record) -> object:
 
 def _records(source: Source) -> Iterator[tuple[str, Any]]:
     """Each value with its place; where one cannot be read, the error."""
-    if source.path != STDIN and _is_array(source):
-        for number, value in enumerate(_parse(whole_text(source), source.path), 1):
-            yield f"{source.path}, record {number}", value
+    if source.path != STDIN and _is_one_value(source):
+        value = _parse(whole_text(source), source.path)
+        for number, record in enumerate(value if isinstance(value, list) else [value], 1):
+            yield f"{source.path}, record {number}", record
         return
     for number, line in lines_or_errors(source):
         place = f"{source.path}:{number}"
@@ -143,7 +144,7 @@ def _records(source: Source) -> Iterator[tuple[str, Any]]:
             yield place, line
         elif line.strip():
             try:
-                yield place, _parse(line, place)
+                yield place, _parse(text_of(without_mark(line)), place)
             except FormatError as error:
                 yield place, error
 
@@ -155,14 +156,16 @@ def _parse(text: str, place: str) -> Any:
         raise FormatError(f"{place}: not JSON ({error}); JSON Lines has one object per line") from None
 
 
-def _is_array(source: Source) -> bool:
-    """Whether a file is one array, and no lines of which the first is one."""
+def _is_one_value(source: Source) -> bool:
+    """Whether a file is one array, or one object over several lines, and not JSON Lines."""
     with open_bytes(source.path) as stream:
-        if head_text(stream.read(256), codec=source.codec).lstrip()[:1] != "[":
-            return False
+        head = head_text(stream.read(256), codec=source.codec).lstrip()
+    if head[:1] != "[":
+        first, _, more = head.partition("\n")
+        return first.rstrip() == "{" and more.lstrip()[:1] == '"'
     try:
-        first, *more = islice((line for _, line in lines(source) if line.strip()), 2)
-        _DECODER.decode(first)
+        line, *others = islice((line for _, line in lines(source) if line.strip()), 2)
+        _DECODER.decode(line)
     except (FormatError, msgspec.MsgspecError, ValueError, RecursionError):
         return True
-    return not more
+    return not others

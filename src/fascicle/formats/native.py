@@ -10,7 +10,7 @@ from fascicle.core.document import Document
 from fascicle.errors import FormatError
 from fascicle.formats.losses import EVERYTHING, Holds
 from fascicle.formats.report import ReadReport, WriteReport
-from fascicle.formats.source import Line, Source, lines_or_errors, text_of
+from fascicle.formats.source import Line, Source, lines_or_errors, text_of, without_mark
 
 HOLDS: Final = Holds(format="the native format", fields=EVERYTHING)
 
@@ -34,7 +34,7 @@ def read(source: Source, options: None, report: ReadReport) -> Iterator[Document
 
 
 def _document(line: Line, place: str) -> Document:
-    text = text_of(line)
+    text = text_of(without_mark(line))
     try:
         return codec.decode(text)
     except (FormatError, RecursionError) as error:

@@ -23,7 +23,7 @@ from fascicle.formats.atomic import output
 from fascicle.formats.grouping import grouped, sound
 from fascicle.formats.losses import OF_TEXT, Holds
 from fascicle.formats.report import SetAside
-from fascicle.formats.source import Line, Source, is_integer, lines_or_errors, suffix, text_of
+from fascicle.formats.source import Line, Source, is_integer, lines_or_errors, suffix, text_of, without_mark
 from fascicle.formats.tables import CSV, HEADER, SOURCE, TSV, Table, cells_of, separator_of
 
 SCHEMA: Final = 1
@@ -212,7 +212,7 @@ def _makers(source: Source, mention_source: str) -> Iterator[Callable[[], Predic
 
 
 def _from_json(line: Line, place: str, mention_source: str) -> Prediction:
-    text = text_of(line)
+    text = text_of(without_mark(line))
     try:
         found = _DECODER.decode(text)
         if found.fascicle_predictions != SCHEMA:

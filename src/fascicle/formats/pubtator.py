@@ -17,7 +17,7 @@ from fascicle.core.wording import counted
 from fascicle.errors import FormatError
 from fascicle.formats.collect import MentionCollector
 from fascicle.formats.report import ReadReport
-from fascicle.formats.source import Line, Source, is_integer, lines_or_errors, text_of
+from fascicle.formats.source import Line, Source, is_integer, lines_or_errors, text_of, without_mark
 
 STEP: Final = "pubtator"
 RAW_ID: Final = "pubtator-id"
@@ -57,6 +57,7 @@ def _blocks(source: Source) -> Iterator[_Block]:
                 yield block
             block = _Block()
             continue
+        line = without_mark(line)
         match = _TEXT_LINE.fullmatch(line) if isinstance(line, str) else None
         if match and block.begun and block.is_other(match):
             yield block

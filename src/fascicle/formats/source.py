@@ -200,6 +200,11 @@ def text_of(line: Line) -> str:
     return line
 
 
+def without_mark(line: Line) -> Line:
+    """The line without a byte order mark, which stands at its beginning where files were joined."""
+    return line.removeprefix("\ufeff") if isinstance(line, str) else line
+
+
 def whole_text(source: Source) -> str:
     """Reads a whole file as text; nothing but a byte order mark is left out or changed.
 

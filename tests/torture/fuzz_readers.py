@@ -1,0 +1,719 @@
+"""Damages small files of every kind that users give, and looks at what the readers make of them.
+
+    python tests/torture/fuzz_readers.py --count 10000 --processes 8
+
+For each damaged file must hold, with a limit of time and memory:
+
+1. It is read, or refused with an error of Fascicle, which is one sentence.
+2. A reader that goes on gives the documents that come before the first error, and counts at least one as set aside; of
+   a file without an error it gives the same documents, and counts none.
+3. What was read can be kept: the native format gives it back unchanged.
+4. What was read, written in the format that it came in, and read again, is the same, but for what the report of losses
+   names.
+
+A damaged file depends on nothing but its target and number: ``--only conll --first 17 --count 1`` makes one again.
+"""
+
+from __future__ import annotations
+
+import argparse
+import codecs
+import gzip
+import io
+import json
+import random
+import re
+import resource
+import shutil
+import signal
+import sys
+import tempfile
+import traceback
+import warnings
+import zipfile
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from multiprocessing import get_context
+from pathlib import Path
+from types import FrameType
+from typing import Any, Final
+
+import msgspec
+import numpy as np
+
+from fascicle.core import codec
+from fascicle.core.document import Document
+from fascicle.errors import FascicleError, InputError
+from fascicle.formats import ConllOptions, JsonlOptions, ReadReport, WriteReport, detect, distributions, predictions
+from fascicle.formats.detection import prediction_kind
+from fascicle.formats.exclusions import read_exclusions, write_exclusions
+from fascicle.formats.files import read, write
+from fascicle.formats.report import SetAside
+from fascicle.formats.source import Source
+from fascicle.knowledge.dictionary import TsvOptions, read_dictionary
+from fascicle.vectors.files import read_vectors, write_vectors
+
+SECONDS: Final = 20  # for one file
+MEMORY: Final = 3 * 2**30  # bytes of address space of a process
+LONGEST: Final = 1_500  # characters of a message
+SHOWN: Final = 400  # characters of a message
+
+
+class TooSlowError(Exception):
+    """A file took longer than it may."""
+
+
+class BrokenRuleError(Exception):
+    """A rule of the list above does not hold."""
+
+
+# -- the files ---------------------------------------------------------------------------------------------------------
+
+CONLL = "IL-2\tB-DNA\ngene\tI-DNA\n,\tO\n\nno\tO\nβ-blocker\tS-Drug\n\nLung\tB-X\ncancer\tE-X\n"
+DOCSTART = "-DOCSTART-\tO\n\na\tB-X\n\nb\tO\n\n-DOCSTART-\tO\n\nIL-2\tB-Y\nc\tI-Y\n\n-DOCSTART-\tO\n\nd\tO\n"
+LAYERS = "the\tO\tO\nIL-2\tB-P\tB-D\ngene\tO\tI-D\n\nend\tO\tO\n"
+PUBTATOR = (
+    "1|t|IL-2 and β\n1|a|Lung cancer too.\n1\t0\t4\tIL-2\tGene\t3558|9606\n"
+    "1\t11\t22\tLung cancer\tDisease\tMESH:D008175\n"
+    "1\tCID\tD1\tD2\n\n2|t|No more\n2|a|\n\n3|t|Aspirin\n3|a|pain\n3\t0\t7\tAspirin\tChemical\t-\n"
+)
+PLAIN = "Lung cancer, β-blockers\r\nand “quotes”.\n\n\tA second paragraph; 5 µg.\n"
+RECORDS = [
+    {"id": "1", "text": "IL-2 β gene", "entities": [{"start": 0, "end": 4, "type": "Gene"}], "sentences": [[0, 11]]},
+    {"id": "2", "text": "none", "entities": [], "year": 2020},
+    {"id": "3", "text": "a b", "entities": [{"start": 0, "end": 1, "type": "X", "spans": [[0, 1], [2, 3]]}]},
+]
+PRODIGY = [
+    {"text": "Bonn ist", "spans": [{"start": 0, "end": 4, "label": "LOC"}], "answer": "accept", "meta": {"a": 1}},
+    {"text": "Köln", "spans": []},
+]
+LABELS = [{"id": 1, "text": "Bonn", "label": [[0, 4, "LOC"]]}, {"id": 2, "text": "Köln", "label": []}]
+GROUPS = [
+    {"tokens": ["the", "c-fos"], "doc_id": "9", "entity_mentions": [{"start": 1, "end": 2, "entity_type": "DNA"}]},
+    {"tokens": ["gene"], "doc_id": "9", "entity_mentions": []},
+    {"tokens": ["α"], "doc_id": "10", "entity_mentions": []},
+]
+TAGS = [{"tokens": ["John", "Booth", "fled"], "tags": ["B-P", "L-P", "O"], "orig_id": 7}]
+DYGIE = [
+    {"doc_key": "k", "sentences": [["We", "parse"], ["It", "works"]], "ner": [[[1, 1, "Task"]], [[2, 3, "G"]]]},
+    {"doc_key": "l", "sentences": [["β"]], "ner": [[]]},
+]
+NATIVE = [
+    {
+        "id": "1",
+        "text": "Lung cancer β",
+        "words": [[0, 4], [5, 11], [12, 13]],
+        "sentences": [[0, 13]],
+        "sections": [{"start": 0, "end": 4, "name": "title"}],
+        "mentions": [
+            {"spans": [[0, 11]], "type": "X", "score": 0.5, "source": "m", "links": [{"id": "D1", "ontology": "MESH"}]},
+            {"spans": [[0, 4], [12, 13]], "type": "Y", "attributes": [["a", "b"]]},
+        ],
+        "abbreviations": [[[0, 4], [5, 11]]],
+        "meta": {"year": "2020"},
+        "events": [{"step": "s", "kind": "note", "code": "c", "message": "m", "span": [0, 1]}],
+        "fascicle": 1,
+    },
+    {"id": "2", "text": "", "fascicle": 1},
+]
+SAID = [
+    {
+        "id": "1",
+        "sha256": "0" * 64,
+        "mentions": [{"spans": [[0, 4]], "type": "X", "score": 0.5, "source": "m"}],
+        "fascicle_predictions": 1,
+    },
+    {"id": "2", "mentions": [], "fascicle_predictions": 1},
+]
+ROWS = "document\ttype\tstart\tend\tscore\n1\tX\t0\t4\t0.5\n1\tY\t0;6\t2;9\t\n2\tX\t3\t4\t1.0\n3\tZ\t0\t1\t1e-3\n"
+CELLS = 'type,document,end,start,note\nX,1,4,0,"a, b"\nY,2,4,3,\n'
+PROBABLE = [
+    {"fascicle_distributions": 1, "model": "m", "family": "crf", "definition": "tag-path", "types": ["X", "Y"]},
+    {"document": "1", "spans": [[0, 4]], "type": "X", "found": True, "probabilities": [0.1, 0.8, 0.1]},
+    {"document": "1", "spans": [[5, 6]], "type": "Y", "found": False, "unreachable": "too-long"},
+]
+EXCLUDED = (
+    "corpus\tpart\tdocument\tsha256\treason\tsimilarity\tof_corpus\tof_part\tof_document\n"
+    f"a.tsv\ttrain\t1\t{'0' * 64}\tduplicate\t1.0000\ta.tsv\ttest\t2\n"
+    f"a\\tb\ttrain\t1\t{'1' * 64}\tshared-sentence\t\ta.tsv\ttest\t3\n"
+)
+VECTORS = "lung 0.5 -1 2\nβ 1e-3 4 5\nof the 1 2 3\n"
+NAMES = "aspirin\tChemical\nlung cancer\tDisease\nβ-blocker\tChemical\n"
+BRAT = {
+    "a.txt": "Lung cancer, IL-2\nand β.\n",
+    "a.ann": "T1\tDisease 0 11\tLung cancer\nT2\tX 0 4;13 17\tLung IL-2\nN1\tReference T1 MESH:D1\tcancer\n"
+    "A1\tNegated T1\n#1\tAnnotatorNotes T1\ta note\nR1\tRel Arg1:T1 Arg2:T2\n",
+    "b/c.txt": "no mention",
+    "b/c.ann": "",
+}
+
+
+def _lines(records: Sequence[Any]) -> bytes:
+    return "".join(json.dumps(record, ensure_ascii=False) + "\n" for record in records).encode()
+
+
+# -- damage ------------------------------------------------------------------------------------------------------------
+
+_TOKENS: Final = (
+    *(b"\0", b"\xff", b"\xef\xbb\xbf", b"\xed\xa0\x80", b"\xc0\xaf", b"\x80", b"\xe2\x80\xa8", b"\xc2\x85", b"\x1c"),
+    *(
+        b"\t",
+        b" ",
+        b"\xc2\xa0",
+        b"\n",
+        b"\r",
+        b"\r\n",
+        b"\n\n",
+        b"\x0b",
+        b";",
+        b"|",
+        b",",
+        b'"',
+        b"\\",
+        b"#",
+        b"%",
+        b"/",
+    ),
+    *(
+        b"{",
+        b"}",
+        b"[",
+        b"]",
+        b":",
+        b"null",
+        b"true",
+        b"-1",
+        b"0",
+        b"1e400",
+        b"NaN",
+        b"\xd9\xa3",
+        b"O",
+        b"B-",
+        b"$",
+        b"'",
+    ),
+    *(b"\\ud800", b"\\u0000", b"\\ufeff", b"-", b"=1+1", b"\xf0\x9f\x98\x80", b"a\xcc\x81", b"|t|", b"|a|", b"T1\t"),
+    b"-DOCSTART-",
+)
+_NUMBERS: Final = (
+    *(b"0", b"1", b"-1", b"2", b"7", b"99", b"00", b"1.0", b"1e3", b"-0", b"9" * 18, b"9" * 19, b"9" * 400),
+    *(b"4294967296", b"18446744073709551616", b"0x10", b"", b"1_0", b"\xd9\xa1", b"inf"),
+)
+_NUMBER: Final = re.compile(rb"\d+")
+_ENCODINGS: Final = ("utf-16", "utf-16-le", "utf-32", "cp1252", "utf-8-sig", "latin-1", "cp037", "utf-7")
+
+Damage = Callable[[bytes, random.Random], bytes]
+
+
+def _flip(data: bytes, chance: random.Random) -> bytes:
+    at = chance.randrange(len(data))
+    return data[:at] + bytes([data[at] ^ (1 << chance.randrange(8))]) + data[at + 1 :]
+
+
+def _insert(data: bytes, chance: random.Random) -> bytes:
+    at = chance.randint(0, len(data))
+    return data[:at] + chance.choice(_TOKENS) * chance.choice((1, 1, 1, 2, 30)) + data[at:]
+
+
+def _delete(data: bytes, chance: random.Random) -> bytes:
+    at = chance.randrange(len(data))
+    return data[:at] + data[at + chance.choice((1, 1, 2, 8, 40)) :]
+
+
+def _truncate(data: bytes, chance: random.Random) -> bytes:
+    return data[: chance.randint(0, len(data))]
+
+
+def _copy_part(data: bytes, chance: random.Random) -> bytes:
+    start, at = chance.randrange(len(data)), chance.randint(0, len(data))
+    return data[:at] + data[start : start + chance.choice((1, 4, 20, 100))] + data[at:]
+
+
+def _of_lines(change: Callable[[list[bytes], random.Random], None]) -> Damage:
+    def damage(data: bytes, chance: random.Random) -> bytes:
+        lines = data.splitlines(keepends=True)
+        change(lines, chance)
+        return b"".join(lines)
+
+    return damage
+
+
+def _swap(lines: list[bytes], chance: random.Random) -> None:
+    a, b = chance.randrange(len(lines)), chance.randrange(len(lines))
+    lines[a], lines[b] = lines[b], lines[a]
+
+
+def _repeat(lines: list[bytes], chance: random.Random) -> None:
+    lines.insert(chance.randint(0, len(lines)), chance.choice(lines))
+
+
+def _drop(lines: list[bytes], chance: random.Random) -> None:
+    del lines[chance.randrange(len(lines))]
+
+
+def _shuffle(lines: list[bytes], chance: random.Random) -> None:
+    chance.shuffle(lines)
+
+
+def _number(data: bytes, chance: random.Random) -> bytes:
+    found = list(_NUMBER.finditer(data))
+    if not found:
+        return _insert(data, chance)
+    match = chance.choice(found)
+    return data[: match.start()] + chance.choice(_NUMBERS) + data[match.end() :]
+
+
+def _ends(data: bytes, chance: random.Random) -> bytes:
+    if chance.random() < 0.5:
+        return data.replace(b"\n", chance.choice((b"\r", b"\r\n", b"\n\n", b"\r\r\n", b" ", b"\x0c")))
+    return b"".join(chance.choice((b"\n", b"\r", b"\r\n")) if one == b"\n" else one for one in re.split(rb"(\n)", data))
+
+
+def _blanks(data: bytes, chance: random.Random) -> bytes:
+    one, other = chance.choice(((b"\t", b" "), (b" ", b"\t"), (b"\t", b"\t\t"), (b"\t", b"|"), (b" ", b"  ")))
+    return data.replace(one, other)
+
+
+def _encode(data: bytes, chance: random.Random) -> bytes:
+    return data.decode("utf-8", errors="replace").encode(chance.choice(_ENCODINGS), errors="replace")
+
+
+def _nest(data: bytes, chance: random.Random) -> bytes:
+    at, deep = chance.randint(0, len(data)), chance.choice((2, 50, 3000))
+    opened, closed = chance.choice(((b"[", b"]"), (b'{"a":', b"}"), (b"(", b")")))
+    return data[:at] + opened * deep + chance.choice((b"", b"1")) + closed * chance.choice((0, deep)) + data[at:]
+
+
+def _mark(data: bytes, chance: random.Random) -> bytes:
+    marks = (codecs.BOM_UTF8, codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE, codecs.BOM_UTF32_LE, codecs.BOM_UTF8 * 2)
+    return chance.choice(marks) + data
+
+
+def _pack(data: bytes, chance: random.Random) -> bytes:
+    packed = gzip.compress(data, mtime=0)
+    return chance.choice(
+        (packed, packed[: chance.randint(0, len(packed))], packed + b"x", packed * 2, _flip(packed, chance))
+    )
+
+
+def _long(data: bytes, chance: random.Random) -> bytes:
+    at = chance.randint(0, len(data))
+    return data[:at] + chance.choice((b"a", b" ", b"\n", b"\xc3\xa9", b"\t", b"9", b'"', b"I-X\n")) * 20_000 + data[at:]
+
+
+DAMAGES: Final[tuple[Damage, ...]] = (
+    *(
+        _flip,
+        _flip,
+        _insert,
+        _insert,
+        _insert,
+        _delete,
+        _delete,
+        _truncate,
+        _copy_part,
+        _number,
+        _number,
+        _ends,
+        _blanks,
+    ),
+    *(_of_lines(change) for change in (_swap, _repeat, _drop, _shuffle)),
+    *(_encode, _nest, _mark, _pack, _long),
+)
+
+
+def damaged(data: bytes, chance: random.Random) -> bytes:
+    """A file with one to four kinds of damage."""
+    for _ in range(chance.choice((1, 1, 1, 2, 3, 4))):
+        if not data or len(data) > 300_000:
+            break
+        data = chance.choice(DAMAGES)(data, chance)
+    return data
+
+
+# -- what must hold ----------------------------------------------------------------------------------------------------
+
+
+def require(holds: bool, rule: str) -> None:
+    """Raises a `BrokenRuleError`, unless a rule holds."""
+    if not holds:
+        raise BrokenRuleError(rule)
+
+
+def _sentence(error: FascicleError | str) -> None:
+    said = str(error)
+    require(bool(said) and "\n" not in said and "\r" not in said, f"not one sentence: {said[:SHOWN]!r}")
+    require(len(said) < LONGEST, f"a sentence of {len(said):,} characters: {said[:SHOWN]!r}")
+    said.encode()  # what cannot be printed is no help
+
+
+def _until_error(items: Iterator[Any]) -> tuple[list[Any], FascicleError | None]:
+    found: list[Any] = []
+    try:
+        found.extend(items)  # keeps what came before an error
+    except FascicleError as error:
+        _sentence(error)
+        return found, error
+    return found, None
+
+
+def _opened(make: Callable[[], Iterator[Any]]) -> Iterator[Any]:
+    yield from make()
+
+
+def check_going_on(strict: Callable[[], Iterator[Any]], going: Callable[[SetAside], Iterator[Any]]) -> list[Any]:
+    """Rules 1 and 2; gives what a reader that goes on has found."""
+    first, error = _until_error(_opened(strict))
+    aside = SetAside(keep_going=True)
+    found, stopped = _until_error(_opened(partial(going, aside)))
+    require(stopped is None or (not found and not aside.count), f"a reader that goes on stopped: {stopped}")
+    if stopped is not None:
+        require(error is not None, "a reader stopped only where it was to go on")
+        return []
+    require(found[: len(first)] == first, "a reader that goes on gives other documents before the first error")
+    if error is None:
+        require((len(found), aside.count) == (len(first), 0), "documents were set aside of a file without an error")
+    else:
+        require(aside.count > 0, f"an error is not counted: {error}")
+    for sentence in aside.sentences:
+        _sentence(sentence)
+    return found
+
+
+_OF_TEXT: Final = {"text-between-words", "line-breaks", "nul"}
+_OF_PLACES: Final = {"mentions", "discontinuous", "nested", "not-on-words", "across-sentences", "second-source"}
+_OF_MENTIONS: Final = {
+    "links": "links",
+    "link-ontologies": "links",
+    "link-names": "links",
+    "link-scores": "links",
+    "attributes": "attributes",
+    "scores": "score",
+    "sources": "source",
+}
+
+
+def kept(document: Document, lost: Counter[str]) -> dict[str, Any]:
+    """What must be the same of a document that was written and read again."""
+    left = {_OF_MENTIONS[code] for code in lost if code in _OF_MENTIONS}
+    found: dict[str, Any] = {} if "ids" in lost else {"id": document.id}
+    for name in ("sections", "sentences", "words", "abbreviations"):
+        if name not in lost:
+            found[name] = getattr(document, name) or None
+    if "meta" not in lost:
+        found["meta"] = {name: value for name, value in document.meta.items() if (name, value) != ("text", "joined")}
+    moved = bool(_OF_TEXT & lost.keys())
+    if not moved:
+        found["text"] = document.text
+    if not _OF_PLACES & lost.keys():
+        names = [name for name in ("score", "source", "links", "attributes") if name not in left]
+        found["mentions"] = sorted(
+            repr([m.type, "" if moved else m.spans, *(getattr(m, name) for name in names)]) for m in document.mentions
+        )
+    return found
+
+
+def check_kept(document: Document, format_name: str, folder: Path) -> None:
+    """Rule 4, for one document."""
+    suffix = {"brat": ".zip", "plain": ".txt"}.get(format_name, ".out")
+    report, path = WriteReport(), folder / f"again{suffix}"
+    try:
+        write(path, [document], format=format_name, overwrite=True, report=report)
+    except InputError as error:  # the format cannot hold it at all, and says so
+        _sentence(error)
+        return
+    options = ConllOptions(documents="docstart") if format_name == "conll" else None
+    is_empty = not path.stat().st_size and format_name != "plain"
+    found = [] if is_empty else list(read(path, format=format_name, options=options, encoding="utf-8"))
+    if not found and "empty-documents" in report.losses:
+        return
+    lost = report.losses
+    require(len(found) == 1, f"{len(found)} documents of one, written as {format_name}; lost {dict(lost)}")
+    mine, again = kept(document, lost), kept(found[0], lost)
+    if format_name in (
+        "conll",
+        "pubtator",
+        "plain",
+        "jsonl",
+        "brat",
+    ):  # which give what they hold beside what was there
+        again = {name: value for name, value in again.items() if mine.get(name) is not None or name == "text"}
+        mine = {name: value for name, value in mine.items() if value is not None}
+        again = {name: again.get(name) for name in mine}
+    different = [name for name in mine if mine[name] != again.get(name)]
+    require(
+        not different,
+        f"written as {format_name}, {different} came back otherwise (lost: {dict(lost)}): "
+        f"{[(mine[name], again.get(name)) for name in different]!s:.{SHOWN}}",
+    )
+
+
+def check_documents(path: Path, folder: Path, *, format_name: str, options: Any = None) -> bool:
+    """All rules for a corpus; returns whether something was read."""
+    _until_error(_opened(lambda: iter([detect(str(path))])))
+    require(prediction_kind(str(path)) in ("", "tsv", "predictions"), "no kind of prediction file")
+    strict = partial(read, path, format=format_name, options=options)
+    documents = check_going_on(
+        strict, lambda aside: read(path, format=format_name, options=options, report=ReadReport(aside=aside))
+    )
+    require(len({document.id for document in documents}) == len(documents), "two documents of one id")
+    for document in documents:
+        require(codec.decode(codec.encode(document)) == document, "the native format changes a document")
+        if len(document.text) < 5_000:
+            check_kept(document, format_name, folder)
+    return bool(documents)
+
+
+def check_predictions(path: Path, folder: Path) -> bool:
+    """All rules for a prediction file."""
+    prediction_kind(str(path))
+    source = Source(path=str(path), encoding="auto", told=lambda encoding, how: None)
+    found = check_going_on(lambda: predictions.read(source), lambda aside: predictions.read(source, aside=aside))
+    _until_error(_opened(lambda: read(path)))  # never documents by mistake, whatever it is
+    again = folder / "again.jsonl"
+    try:
+        predictions.write(again, found, overwrite=True)
+    except InputError as error:
+        _sentence(error)
+        return bool(found)
+    if found:
+        require(list(predictions.read(Source(path=str(again)))) == found, "predictions came back otherwise")
+    return bool(found)
+
+
+def check_distributions(path: Path, folder: Path) -> bool:
+    """Rules 1 and 4 for a file of distributions."""
+    try:
+        header, entries = distributions.read(path)
+    except InputError as error:
+        _sentence(error)
+        return False
+    found, _ = _until_error(entries)
+    again = folder / "again.jsonl"
+    distributions.write(again, header, found, overwrite=True)
+    other, entries = distributions.read(again)
+    require(other == header, "a header came back otherwise")
+    for one, two in zip(found, entries, strict=True):
+        require(
+            np.allclose(one.probabilities, two.probabilities, rtol=1e-5, atol=0), "probabilities came back otherwise"
+        )
+        require(
+            msgspec.structs.replace(one, probabilities=()) == msgspec.structs.replace(two, probabilities=()),
+            "a mention came back otherwise",
+        )
+    return True
+
+
+def check_exclusions(path: Path, folder: Path) -> bool:
+    """Rules 1 and 4 for an exclusion list."""
+    found, _ = _until_error(read_exclusions(Source(path=str(path))))
+    again = folder / "again.tsv"
+    write_exclusions(again, found, overwrite=True)
+    for one, two in zip(found, read_exclusions(Source(path=str(again))), strict=True):
+        near = one.similarity == two.similarity or abs((one.similarity or 0) - (two.similarity or 0)) < 1e-4
+        require(near, f"a similarity {one.similarity} came back as {two.similarity}")
+        require(
+            msgspec.structs.replace(one, similarity=None) == msgspec.structs.replace(two, similarity=None),
+            "a row came back otherwise",
+        )
+    return bool(found)
+
+
+def check_vectors(path: Path, folder: Path) -> bool:
+    """Rules 1 and 4 for static vectors."""
+    try:
+        found = read_vectors(path)
+    except FascicleError as error:
+        _sentence(error)
+        return False
+    again = folder / "again.txt"
+    try:
+        write_vectors(again, found, overwrite=True)
+    except InputError as error:
+        _sentence(error)
+        return True
+    other = read_vectors(again, dimension=found.dimension)
+    require(other.words == found.words, "words came back otherwise")
+    require(np.allclose(other.matrix, found.matrix, rtol=1e-5, atol=1e-37), "numbers came back otherwise")
+    return True
+
+
+def check_dictionary(path: Path, folder: Path) -> bool:
+    """Rule 1 for a table of names."""
+    found, _ = _until_error(read_dictionary(str(path), TsvOptions(name_column=0, type_column=1)))
+    return bool(found)
+
+
+# -- targets -----------------------------------------------------------------------------------------------------------
+
+Check = Callable[[Path, Path], bool]
+Place = Callable[[Path, random.Random], Path]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Target:
+    """A kind of file: how a damaged one is made in a folder, and what must hold."""
+
+    make: Place
+    check: Check
+
+
+def _file(name: str, data: bytes) -> Place:
+    def make(folder: Path, chance: random.Random) -> Path:
+        path = folder / name
+        path.write_bytes(damaged(data, chance))
+        return path
+
+    return make
+
+
+def _brat_files(chance: random.Random) -> dict[str, bytes]:
+    files = {name: content.encode() for name, content in BRAT.items()}
+    name = chance.choice(sorted(files))
+    how = chance.random()
+    if how < 0.08:
+        del files[name]
+    elif how < 0.16:
+        files[chance.choice(("A.txt", "a.TXT", "x.ann", "b/c.a1", "d.txt", "%41.txt"))] = files[name]
+    else:
+        files[name] = damaged(files[name] or b"T1\tX 0 2\tno\n", chance)
+    return files
+
+
+def _folder(folder: Path, chance: random.Random) -> Path:
+    place = folder / "corpus"
+    for name, content in _brat_files(chance).items():
+        (place / name).parent.mkdir(parents=True, exist_ok=True)
+        (place / name).write_bytes(content)
+    return place
+
+
+def _zip(folder: Path, chance: random.Random) -> Path:
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w", chance.choice((zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED))) as archive:
+        for name, content in _brat_files(chance).items():
+            archive.writestr(zipfile.ZipInfo(name), content)
+    path, data = folder / "corpus.zip", stream.getvalue()
+    path.write_bytes(damaged(data, chance) if chance.random() < 0.6 else data)
+    return path
+
+
+def _corpus(name: str, data: bytes, format_name: str, options: Any = None) -> Target:
+    return Target(make=_file(name, data), check=partial(check_documents, format_name=format_name, options=options))
+
+
+TARGETS: Final[dict[str, Target]] = {
+    "brat-folder": Target(make=_folder, check=partial(check_documents, format_name="brat")),
+    "brat-zip": Target(make=_zip, check=partial(check_documents, format_name="brat")),
+    "conll": _corpus("a.conll", CONLL.encode(), "conll"),
+    "conll-docstart": _corpus("a.conll", DOCSTART.encode(), "conll", ConllOptions(documents="docstart")),
+    "conll-layers": _corpus("a.tsv", LAYERS.encode(), "conll", ConllOptions(tag_columns=None, documents="file")),
+    "jsonl": _corpus("a.jsonl", _lines(RECORDS), "jsonl"),
+    "jsonl-prodigy": _corpus("a.jsonl", _lines(PRODIGY), "jsonl"),
+    "jsonl-labels": _corpus("a.jsonl", _lines(LABELS), "jsonl"),
+    "jsonl-groups": _corpus("a.jsonl", _lines(GROUPS), "jsonl"),
+    "jsonl-tags": _corpus("a.jsonl", _lines(TAGS + TAGS), "jsonl"),
+    "jsonl-dygie": _corpus("a.jsonl", _lines(DYGIE), "jsonl", JsonlOptions(shape="dygie")),
+    "json-array": _corpus("a.json", json.dumps(RECORDS, indent=1).encode(), "jsonl"),
+    "native": _corpus("a.jsonl", _lines(NATIVE), "native"),
+    "plain": _corpus("a.txt", PLAIN.encode(), "plain"),
+    "pubtator": _corpus("a.pubtator", PUBTATOR.encode(), "pubtator"),
+    "predictions": Target(make=_file("p.jsonl", _lines(SAID)), check=check_predictions),
+    "predictions-tsv": Target(make=_file("p.tsv", ROWS.encode()), check=check_predictions),
+    "predictions-csv": Target(make=_file("p.csv", CELLS.encode()), check=check_predictions),
+    "distributions": Target(make=_file("d.jsonl", _lines(PROBABLE)), check=check_distributions),
+    "exclusions": Target(make=_file("e.tsv", EXCLUDED.encode()), check=check_exclusions),
+    "vectors": Target(make=_file("v.txt", VECTORS.encode()), check=check_vectors),
+    "dictionary": Target(make=_file("n.tsv", NAMES.encode()), check=check_dictionary),
+}
+
+
+# -- the run -----------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, kw_only=True)
+class Result:
+    """What became of some files of one target."""
+
+    target: str
+    count: int
+    read: int
+    failures: list[tuple[int, str]]
+
+
+def _too_slow(signum: int, frame: FrameType | None) -> None:
+    raise TooSlowError(f"more than {SECONDS} seconds")
+
+
+def run(target: str, numbers: range) -> Result:
+    """Makes and checks some files of one target."""
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, resource.getrlimit(resource.RLIMIT_AS)[1]))
+    signal.signal(signal.SIGALRM, _too_slow)
+    warnings.simplefilter("error")
+    failures, found = [], 0
+    with tempfile.TemporaryDirectory(prefix="fascicle-fuzz-") as name:
+        folder = Path(name)
+        for number in numbers:
+            chance = random.Random(f"{target} {number}")
+            for entry in folder.iterdir():
+                shutil.rmtree(entry) if entry.is_dir() else entry.unlink()
+            path = TARGETS[target].make(folder, chance)
+            signal.alarm(SECONDS)
+            try:
+                found += TARGETS[target].check(path, folder)
+            except Exception:
+                failures.append((number, f"{_shown(path)}\n{traceback.format_exc(limit=-6)}"))
+            finally:
+                signal.alarm(0)
+    return Result(target=target, count=len(numbers), read=found, failures=failures)
+
+
+def _shown(path: Path) -> str:
+    files = sorted(path.rglob("*.*")) if path.is_dir() else [path]
+    return "\n".join(f"{file.relative_to(path.parent)}: {file.read_bytes()[:2000]!r}" for file in files)
+
+
+def _job(given: tuple[str, int, int]) -> Result:
+    target, first, last = given
+    return run(target, range(first, last))
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Damages and checks; returns 1 if a rule was broken."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0] if __doc__ else "")
+    parser.add_argument("--count", type=int, default=10_000, help="damaged files of each target; default: 10000")
+    parser.add_argument("--first", type=int, default=0, help="number of the first; default: 0")
+    parser.add_argument("--processes", type=int, default=2, help="default: 2")
+    parser.add_argument("--only", action="append", choices=sorted(TARGETS), help="this target; may be repeated")
+    parser.add_argument("--failures", type=Path, help="a file for the damaged files that broke a rule")
+    args = parser.parse_args(arguments)
+    step = max(50, min(500, args.count // max(1, args.processes)))
+    last = args.first + args.count
+    jobs = [(t, n, min(n + step, last)) for t in args.only or TARGETS for n in range(args.first, last, step)]
+    totals: dict[str, Counter[str]] = {}
+    broken: list[str] = []
+    with get_context("spawn").Pool(args.processes) as pool:
+        for result in pool.imap_unordered(_job, jobs):
+            total = totals.setdefault(result.target, Counter())
+            total.update(files=result.count, read=result.read, failures=len(result.failures))
+            broken += [f"=== {result.target} {number}\n{said}" for number, said in result.failures]
+    said = [f"{'target':18}{'files':>9}{'read':>9}{'failures':>9}"]
+    said += [
+        f"{name:18}{total['files']:>9,}{total['read']:>9,}{total['failures']:>9,}"
+        for name, total in sorted(totals.items())
+    ]
+    if args.failures is not None:
+        args.failures.write_text("\n".join(broken), encoding="utf-8")
+    vacuous = [name for name, total in totals.items() if args.count >= 100 and not total["read"]]
+    said += [
+        *broken[:20],
+        *(f"{name}: no damaged file was read, so that next to nothing is tested" for name in vacuous),
+    ]
+    sys.stdout.write("\n".join(said) + "\n")
+    return 1 if broken or vacuous else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
