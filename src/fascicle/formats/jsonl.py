@@ -17,6 +17,7 @@ from fascicle.formats.grouping import grouped, sound
 from fascicle.formats.json_record import Record, document_of
 from fascicle.formats.json_shape import Shapes
 from fascicle.formats.losses import Holds
+from fascicle.formats.pipes import is_pipe
 from fascicle.formats.report import ReadReport, WriteReport
 from fascicle.formats.shapes import SHAPES, JsonShape, adjusted
 from fascicle.formats.source import STDIN, Source, lines, lines_or_errors, open_bytes, whole_text
@@ -133,7 +134,7 @@ def _group(record: Record) -> object:
 
 def _records(source: Source) -> Iterator[tuple[str, Any]]:
     """Each value with its place; where one cannot be read, the error."""
-    if source.path != STDIN and _is_array(source):
+    if source.path != STDIN and not is_pipe(source.path) and _is_array(source):
         for number, value in enumerate(_parse(whole_text(source), source.path), 1):
             yield f"{source.path}, record {number}", value
         return
