@@ -27,7 +27,8 @@ def test_the_walk(cli: Callable[..., Any], tmp_path: Path, monkeypatch: pytest.M
     said = [cli(*command) for command in WALK]
     assert [result.code for result in said] == [0] * len(WALK)
     assert said[0].err.splitlines()[-1] in PAGE
-    assert sorted(path.name for path in Path("annotated").iterdir()) == sorted(
+    visible = (path.name for path in Path("annotated").iterdir() if not path.name.startswith("."))
+    assert sorted(visible) == sorted(
         path.with_suffix(".jsonl").name for path in Path("examples/abstracts").glob("*.txt")
     )
     assert Path("long.jsonl").read_bytes() == Path("annotated.jsonl").read_bytes()
