@@ -139,6 +139,18 @@ def test_a_pipe_whose_writer_comes_late_and_pauses_is_read_whole(tmp_path: Path)
     assert (line * many).replace("\n", "\\n") in done.stdout
 
 
+def test_records_come_through_a_pipe(tmp_path: Path) -> None:
+    """Records and native documents are both JSON Lines, and a pipe cannot be looked at twice."""
+    os.mkfifo(tmp_path / "pipe")
+    line = '{"id": "a", "text": "Aspirin.", "entities": [{"start": 0, "end": 7, "type": "Chemical"}]}'
+    write = f"open({str(tmp_path / 'pipe')!r}, 'w').write({line!r})"
+    with subprocess.Popen([sys.executable, "-c", write]) as writer:
+        done = fascicle("corpus", "convert", tmp_path / "pipe", "--input-format", "jsonl")
+        assert writer.wait(timeout=20) == 0
+    assert done.returncode == 0, done.stderr
+    assert '"type":"Chemical"' in done.stdout
+
+
 @pytest.mark.parametrize("given", ["100000", "99999999999999999999", "9" * 6000])
 def test_more_threads_than_can_be_begun_are_refused(given: str) -> None:
     done = fascicle("annotate", "--text", "Aspirin caused pain.", "--threads", given)

@@ -5,12 +5,13 @@ from __future__ import annotations
 import argparse
 import hashlib
 import json
+import os
 import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from fascicle import __version__
 from fascicle.annotation import Annotation, NothingError, OfInput
@@ -46,6 +47,8 @@ if TYPE_CHECKING:
     from fascicle.runtime.predictor import Annotator
 
 HELP = "find mentions in texts, folders of texts, standard input or corpora"
+_LONGEST: Final = 255  # bytes of a name that file systems take
+_NUMBER: Final = 8  # of them for a number that tells names apart
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -272,7 +275,7 @@ def _check_resume(target: _Target, inputs: Sequence[Input]) -> None:
     if not target.files and not target.grows:
         raise UsageError(
             f"{target.path} cannot be gone on with: --resume is for a folder with one file for each input, and for one "
-            "file of records that is not packed; write to such a one"
+            "file of records that is not packed and has no very long name; write to such a one"
         )
 
 
@@ -311,12 +314,17 @@ def _target(args: argparse.Namespace, inputs: Sequence[Input]) -> _Target:
 
 
 def _grows(path: str, format_name: str) -> bool:
-    """Whether a file is one of records, each whole by itself: no view for reading, nothing packed, no device."""
-    return format_name != "text" and not path.endswith(".gz") and (not Path(path).exists() or Path(path).is_file())
+    """Whether a file is one of records, each whole by itself: no view for reading, nothing packed, no device.
+
+    The name of its part must be one that file systems take.
+    """
+    if format_name == "text" or path.endswith(".gz") or (Path(path).exists() and not Path(path).is_file()):
+        return False
+    return all(len(os.fsencode(own.name)) <= _LONGEST for own in part_of(path))
 
 
 def _is_folder(path: str, *, several: bool) -> bool:
-    return path.endswith("/") or Path(path).is_dir() or (several and not Path(path).suffix)
+    return path.endswith("/") or Path(path).is_dir() or (several and not Path(path).suffix and not Path(path).exists())
 
 
 def _names(text: str) -> list[str]:
@@ -334,12 +342,15 @@ def _score(text: str) -> float:
 
 
 def _file_names(inputs: Sequence[Input], folder: Path, suffix: str) -> dict[str, Path]:
-    """Names of the output files; two inputs of one name are told apart by a number."""
+    """Names of the output files; two inputs of one name are told apart by a number, and long names are cut."""
     found: dict[str, Path] = {}
     taken: set[str] = set()
     numbers: Counter[str] = Counter()
     for given in inputs:
-        base = name = stem(given.name) if given.text is None else given.name
+        base = stem(given.name) if given.text is None else given.name
+        while len(os.fsencode(base + suffix)) > _LONGEST - _NUMBER:
+            base = base[:-1]
+        name = base
         while name.lower() in taken:
             numbers[base.lower()] = max(numbers[base.lower()], 1) + 1
             name = f"{base}-{numbers[base.lower()]}"

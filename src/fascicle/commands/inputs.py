@@ -16,6 +16,7 @@ from fascicle.formats.detection import by_suffix, detect
 from fascicle.formats.encodings import AUTO
 from fascicle.formats.files import FORMATS, expanded, is_one_source, read, unique_ids
 from fascicle.formats.jsonl import JsonlOptions
+from fascicle.formats.pipes import is_pipe
 from fascicle.formats.plain import left_out
 from fascicle.formats.report import ReadReport
 from fascicle.formats.shapes import SHAPES
@@ -188,7 +189,7 @@ def _format_of(path: str, name: str, args: argparse.Namespace) -> str:
         raise InputError(
             f"the name of the file {path!r} is not Unicode, so no document can be named after it; rename it"
         )
-    if name not in ("auto", "jsonl"):
+    if name not in ("auto", "jsonl") or (name == "jsonl" and is_pipe(path)):
         return name
     if path != STDIN and Path(path).is_file() and not Path(path).stat().st_size and not _named_after_format(path):
         return "plain"  # nothing tells its format, and nothing is all that it holds

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Final
 
 from fascicle.core.document import Document, Event
-from fascicle.core.wording import counted
+from fascicle.core.wording import counted, shortened
 from fascicle.errors import InputError
 from fascicle.formats.report import ReadReport, SetAside, WriteReport
 
@@ -44,7 +44,7 @@ class EventCounts:
 
     def add(self, event: Event, where: str) -> None:
         """Counts one event of a document."""
-        self.count((event.kind, event.code), 1, f"{event.message}; first in {where}")
+        self.count((event.kind, event.code), 1, f"{event.message}; first in {shortened(where)}")
 
     def count(self, key: tuple[str, str], count: int, first: str) -> None:
         """Counts something that happened several times."""

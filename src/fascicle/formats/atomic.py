@@ -57,12 +57,12 @@ def atomic_writer(path: str | os.PathLike[str], *, overwrite: bool = False) -> I
     """
     target = _real(path)
     if target.exists() and not target.is_file() and not target.is_dir():
-        with _place_errors(target), target.open("wb") as device:
+        with place_errors(target), target.open("wb") as device:
             yield device
         return
     check_target(path, overwrite=overwrite)
     remove_stale(target.parent)
-    with _place_errors(target), temporary_file(target) as (temporary, descriptor):
+    with place_errors(target), temporary_file(target) as (temporary, descriptor):
         with os.fdopen(descriptor, "wb") as stream:
             like(target, temporary)
             yield stream
@@ -207,7 +207,7 @@ def _is_above_us(place: Path) -> bool:
 def _written(target: Path, kind: str, own: Owned, *, overwrite: bool) -> Iterator[Path]:
     """A new folder that takes the place of what is there, of which only what is ours is removed."""
     remove_stale(target.parent)
-    with _place_errors(target), temporary_folder(target) as temporary:
+    with place_errors(target), temporary_folder(target) as temporary:
         if target.is_dir():  # what others may not read there, they may not read here either
             temporary.chmod(target.stat().st_mode & 0o777 | 0o700)
         yield temporary
@@ -305,7 +305,12 @@ def _sync_folder(folder: Path) -> None:
 
 
 @contextmanager
-def _place_errors(target: Path) -> Iterator[None]:
+def place_errors(target: Path) -> Iterator[None]:
+    """Says of a file or folder that it cannot be written, if that is what an error in the block means.
+
+    Raises:
+        OutputError: the disk is full, nobody may write there, or the like.
+    """
     try:
         yield
     except OSError as error:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import BinaryIO, Final
 
 from fascicle.core.document import Document, Link, Mention
-from fascicle.core.wording import counted
+from fascicle.core.wording import counted, shortened
 from fascicle.errors import InputError, UsageError
 from fascicle.formats.atomic import check_folder, check_target
 from fascicle.formats.brat_lines import (
@@ -143,7 +143,7 @@ def _name(document: Document) -> str:
         raise InputError(f"the id {document.id!r} is not Unicode, so it cannot name a file; rename it") from None
     if not name or length > _LONGEST_NAME:
         raise InputError(
-            f"the id {document.id!r} cannot name a file: it needs 1 to "
+            f"the id {shortened(document.id)!r} cannot name a file: it needs 1 to "
             f"{counted(_LONGEST_NAME - len(TEXT), 'byte')}, and has {length - len(TEXT)}; rename it"
         )
     return name

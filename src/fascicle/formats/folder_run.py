@@ -202,8 +202,10 @@ class FolderRun:
         return bool(entry["state"]) and entry["state"] == state_of(name)
 
     def _refuse_others(self) -> None:
+        again = [file.name for name, file in self.files.items() if name not in self.done]
+        # Those of the interrupted run too: the user may have corrected them since.
+        self._ledger.check(name for name in again if self._overwrite or name in self._own)
         if self._overwrite:
-            self._ledger.check(file.name for file in self.files.values() if file.name not in self._own)
             return
         there = _names(self._folder)
         for file in self.files.values():

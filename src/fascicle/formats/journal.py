@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import zlib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, BinaryIO, Final
@@ -15,6 +16,8 @@ from fascicle.errors import OutputError
 _KEY: Final = "fascicle_progress"
 _SCHEMA: Final = 1
 _LONGEST: Final = 1 << 16  # bytes of a header
+_CHECKED: Final = b'{"check":"%08x",'  # how each line begins: with the sum of the rest
+_ANEW: Final = "leave out --resume to begin anew, and give --overwrite for a folder"
 
 
 class Journal:
@@ -35,8 +38,8 @@ class Journal:
             resume: go on with an interrupted run, if there is one.
 
         Raises:
-            OutputError: another run holds it, the file is no journal, it cannot be written, or the interrupted run was
-                made by something else.
+            OutputError: another run holds it, the file is no journal or is damaged, it cannot be written, or the
+                interrupted run was made by something else.
         """
         self.path = path
         self._stream = _opened(path)
@@ -56,7 +59,7 @@ class Journal:
 
     def append(self, *entries: Mapping[str, Any]) -> None:
         """Writes a line for each entry; they are with the system when this returns."""
-        self._stream.write(b"".join(msgspec.json.encode(dict(entry)) + b"\n" for entry in entries))
+        self._stream.write(b"".join(_line(entry) for entry in entries))
         self._stream.flush()
 
     def close(self) -> None:
@@ -74,21 +77,39 @@ class Journal:
         if other:
             raise OutputError(
                 f"{self.path} is of a run with {' and '.join(f'another {name}' for name in other)}, so it cannot go "
-                "on; give what was given then, or leave out --resume to begin anew"
+                f"on; give what was given then, or {_ANEW}"
             )
         end = content.rfind(b"\n") + 1  # what is behind it was cut off in the middle
+        lines = content[:end].split(b"\n")[:-1]
+        entries = [_entry(line, f"{self.path}:{number}") for number, line in enumerate(lines, start=1)]
         self._stream.truncate(end)
         self._stream.seek(end)
-        return [msgspec.json.decode(line) for line in content[:end].splitlines()[1:]]
+        return entries[1:]
 
 
 def is_journal(path: Path) -> bool:
     """Whether a file is a journal of an interrupted run."""
     try:
+        if not path.is_file():
+            return False  # to open a pipe would wait for its writer
         with path.open("rb") as stream:
             return _is_header(stream.readline(_LONGEST))
     except OSError:
         return False
+
+
+def _line(entry: Mapping[str, Any]) -> bytes:
+    rest = msgspec.json.encode(dict(entry))[1:]
+    return _CHECKED % zlib.crc32(rest) + rest + b"\n"
+
+
+def _entry(line: bytes, place: str) -> dict[str, Any]:
+    """An entry as it was written: what was done is only left out on the word of a whole journal."""
+    rest = line[len(_CHECKED % 0) :]
+    if line != _CHECKED % zlib.crc32(rest) + rest:
+        raise OutputError(f"{place} is damaged, so the interrupted run cannot go on; {_ANEW}")
+    found: dict[str, Any] = msgspec.json.decode(line)
+    return found
 
 
 def _header(content: bytes, path: Path) -> dict[str, Any]:
@@ -102,12 +123,14 @@ def _header(content: bytes, path: Path) -> dict[str, Any]:
 def _is_header(line: bytes) -> bool:
     try:
         found = msgspec.json.decode(line)
-    except msgspec.MsgspecError:
+    except (msgspec.MsgspecError, RecursionError):
         return False
     return isinstance(found, dict) and found.get(_KEY) == _SCHEMA
 
 
 def _opened(path: Path) -> BinaryIO:
+    if os.path.lexists(path) and (path.is_symlink() or not path.is_file()):
+        raise OutputError(f"{path} is no journal of an interrupted run, but would have to be; move it elsewhere")
     try:
         stream = os.fdopen(os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0), 0o666), "r+b")
     except OSError as error:

@@ -17,6 +17,7 @@ from fascicle.formats.grouping import grouped, sound
 from fascicle.formats.json_record import Record, document_of
 from fascicle.formats.json_shape import Shapes
 from fascicle.formats.losses import Holds
+from fascicle.formats.pipes import is_pipe
 from fascicle.formats.report import ReadReport, WriteReport
 from fascicle.formats.shapes import SHAPES, JsonShape, adjusted
 from fascicle.formats.source import STDIN, Source, lines, lines_or_errors, open_bytes, text_of, whole_text, without_mark
@@ -133,7 +134,7 @@ def _group(record: Record) -> object:
 
 def _records(source: Source) -> Iterator[tuple[str, Any]]:
     """Each value with its place; where one cannot be read, the error."""
-    if source.path != STDIN and _is_one_value(source):
+    if source.path != STDIN and not is_pipe(source.path) and _is_one_value(source):
         value = _parse(whole_text(source), source.path)
         for number, record in enumerate(value if isinstance(value, list) else [value], 1):
             yield f"{source.path}, record {number}", record

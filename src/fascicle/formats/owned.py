@@ -117,7 +117,7 @@ def entries(folder: Path) -> Iterator[str]:
 def write_record(folder: Path, *, kind: str) -> None:
     """Writes the record of all that a folder holds now; the same files give the same bytes."""
     names = (name for name in entries(folder) if name != RECORD and _stamp(folder / name) is not None)
-    _write(folder, kind, {name: file_facts(folder / name) for name in names})
+    _write(folder, kind, [(name, file_facts(folder / name)) for name in sorted(names)])
 
 
 class Ledger:
@@ -130,9 +130,12 @@ class Ledger:
             folder: need not be there yet.
             kind: what writes the files. In a folder of another kind nothing counts as ours, and nothing is noted.
         """
-        found = _read(folder)
+        found = _lines(folder)
         self._folder, self._kind = folder, kind
-        self._files = found[1] if found and found[0] == kind else {}
+        # Of each file the last two: a process that dies before a new one takes its name leaves the one before.
+        self._files = dict[str, list[_Facts]]()
+        for name, facts in found[1] if found and found[0] == kind else ():
+            self._files[name] = [*self._files.get(name, ())[-1:], facts]
         self._is_mine, self._is_begun = found is None or found[0] == kind, False
 
     def note(self, name: str) -> None:
@@ -148,7 +151,7 @@ class Ledger:
         if not self._is_mine:
             return
         if not self._is_begun:  # written anew once, for its last line may be cut off, and earlier ones out of date
-            _write(self._folder, self._kind, self._files)
+            _write(self._folder, self._kind, [(name, one) for name in sorted(self._files) for one in self._files[name]])
             self._is_begun = True
         with (self._folder / RECORD).open("a", encoding="ascii") as stream:
             stream.writelines(_line(name, file_facts(Path(place))) for name, place in files.items())
@@ -168,7 +171,7 @@ class Ledger:
 
     def _is_own(self, name: str) -> bool:
         place = self._folder / name
-        return name in self._files and _stamp(place) is not None and file_facts(place) == self._files[name]
+        return name in self._files and _stamp(place) is not None and file_facts(place) in self._files[name]
 
 
 def remove_owned(folder: Path, *, kind: str) -> None:
@@ -226,9 +229,9 @@ def _free(path: Path) -> Path:
     return found
 
 
-def _write(folder: Path, kind: str, files: Mapping[str, _Facts]) -> None:
+def _write(folder: Path, kind: str, files: Iterable[tuple[str, _Facts]]) -> None:
     head = json.dumps({"format": _FORMAT, "kind": kind}) + "\n"
-    lines = "".join(_line(name, files[name]) for name in sorted(files))
+    lines = "".join(_line(name, facts) for name, facts in files)
     (folder / RECORD).write_text(head + lines, encoding="ascii")
 
 
@@ -246,13 +249,19 @@ def _stamp(path: Path) -> _Stamp | None:
 
 
 def _read(folder: Path) -> tuple[str, dict[str, _Facts]] | None:
-    """Kind and files of a record; ``None`` if there is none that can be read."""
+    """Kind and files of a record, as its last lines have them; ``None`` if there is none that can be read."""
+    found = _lines(folder)
+    return None if found is None else (found[0], dict(found[1]))
+
+
+def _lines(folder: Path) -> tuple[str, list[tuple[str, _Facts]]] | None:
+    """Kind of a record, and each of its lines."""
     try:
         text = (folder / RECORD).read_text(encoding="ascii")
         head, *lines = map(json.loads, text[: text.rfind("\n") + 1].splitlines())  # the last one may be cut off
         if head["format"] != _FORMAT:
             return None
-        return str(head["kind"]), {line["file"]: (line["size"], line["sha256"]) for line in lines}
+        return str(head["kind"]), [(line["file"], (line["size"], line["sha256"])) for line in lines]
     except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return None
 

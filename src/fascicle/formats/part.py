@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, Final, cast
 
 from fascicle.errors import OutputError
-from fascicle.formats.atomic import check_target, like, take_name
+from fascicle.formats.atomic import check_target, like, place_errors, take_name
 from fascicle.formats.journal import Journal, is_journal
 
 EVERY: Final = 2.0  # seconds between two entries of the journal: what a kill costs at most
@@ -63,8 +63,8 @@ class PartFile:
         check_target(target, overwrite=overwrite)
         self._target, self._overwrite = target, overwrite
         self._part, journal = part_of(target)
-        ours = is_journal(journal)
-        if self._part.exists() and not ours:
+        is_own = is_journal(journal) and self._part.is_file() and not self._part.is_symlink()
+        if os.path.lexists(self._part) and not is_own:
             raise OutputError(
                 f"{self._part} is no part of an interrupted run; move it elsewhere, for it stands in the way"
             )
@@ -75,6 +75,7 @@ class PartFile:
         self._every, self._clock = every, clock
         self._kept = clock()
         self._stream = _PartStream(self._part, start=self.done["bytes"] if self.done else 0)
+        like(Path(target).resolve(), self._part)  # what others may not read there, they may not read here either
 
     @contextmanager
     def opened(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> Iterator[BinaryIO]:
@@ -83,19 +84,23 @@ class PartFile:
         On an error the part stays if it holds something that a later run can go on with.
         """
         try:
-            with self._stream:
-                yield cast(BinaryIO, self._stream)
-                self._stream.safe()
-            check_target(self._target, overwrite=self._overwrite)
-            final = Path(self._target).resolve()
-            like(final, self._part)
-            take_name(self._part, final, overwrite=self._overwrite)
-            self._part.unlink(missing_ok=True)
-            _sync_folder(final.parent)
+            with place_errors(Path(self._target)):
+                with self._stream:
+                    yield cast(BinaryIO, self._stream)
+                    self._stream.safe()
+                self._finish()
         except BaseException:
             self._leave()
             raise
         self._journal.remove()
+
+    def _finish(self) -> None:
+        check_target(self._target, overwrite=self._overwrite)
+        final = Path(self._target).resolve()
+        like(final, self._part)
+        take_name(self._part, final, overwrite=self._overwrite)
+        self._part.unlink(missing_ok=True)
+        _sync_folder(final.parent)
 
     def begin(self) -> None:
         """Says that the documents begin: what was written before is the head of the file, which a part has already."""

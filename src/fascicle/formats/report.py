@@ -14,6 +14,7 @@ from typing import Final, Protocol
 
 from fascicle.core.document import Document, Event, Mention
 from fascicle.core.tags import TagCensus
+from fascicle.core.wording import shortened
 from fascicle.errors import InputError
 from fascicle.formats.source import Meter
 
@@ -168,7 +169,7 @@ class WriteReport:
         self.losses[code] += count
         if code not in self.examples:
             where = f" at {mention.spans}" if mention is not None else ""
-            self.examples[code] = f"{document.id}{where}"
+            self.examples[code] = f"{shortened(document.id)}{where}"
 
     def add(self, other: WriteReport) -> None:
         """Counts what another report counts, but not what that one set aside."""
