@@ -161,7 +161,7 @@ class Annotation:
         if at is None or (at.number, at.digest) != (state["documents"], state["digest"]):
             raise InputError(
                 f"the first {state['documents']:,} documents are not those that the interrupted run was given, so it "
-                "cannot go on; give the same inputs, or leave out --resume to begin anew"
+                "cannot go on; give the same inputs, or leave out resume=True to begin anew"
             )
         self.account.restore(state["account"])
 

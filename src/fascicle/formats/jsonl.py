@@ -120,8 +120,8 @@ def _record(value: dict[str, Any], place: str, shapes: Shapes, *, asked: Collect
         # Prodigy keeps what the annotator rejected or skipped beside what was accepted.
         if value.get(_ANSWER, _ACCEPTED) != _ACCEPTED and _ANSWER not in asked and shape.entities:
             raise FormatError(
-                f"{place}: the annotation of this record was not accepted ({_ANSWER} = {value[_ANSWER]!r}); read those "
-                f"that were with --where {_ANSWER}={_ACCEPTED}"
+                f"{place}: the annotation of this record was not accepted ({_ANSWER} = {value[_ANSWER]!r}); read only "
+                f"the records where {_ANSWER}={_ACCEPTED}"
             )
     except FormatError as error:
         return error

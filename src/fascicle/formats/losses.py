@@ -265,7 +265,9 @@ def loss_names(names: Iterable[str]) -> frozenset[str]:
     Raises:
         UsageError: one that is not in `LOSSES`; the message has the nearest.
     """
-    found = frozenset(names)
+    if isinstance(names, str | bytes) or not isinstance(names, Iterable):
+        raise UsageError(f"allow_loss must be a list of names of losses; {type(names).__name__} was given")
+    found = frozenset(map(str, names))
     for name in sorted(found - LOSSES.keys()):
         near = difflib.get_close_matches(name, list(LOSSES), n=1)
         hint = f" (did you mean {near[0]!r}?)" if near else ""
