@@ -234,8 +234,8 @@ def check_folder_of_files(folder: Path, files: Iterable[Path], *, overwrite: boo
         if file.name.lower() in there:
             if is_journal(folder / JOURNAL) and not overwrite:
                 raise OutputError(
-                    f"{file} exists already, made by a run that was interrupted; go on with resume=True, or begin anew with "
-                    "overwrite=True"
+                    f"{file} exists already, made by a run that was interrupted; go on with resume=True, or begin anew "
+                    "with overwrite=True"
                 )
             check_target(file, overwrite=overwrite)
 
