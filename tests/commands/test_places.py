@@ -28,6 +28,7 @@ Snapshot = dict[str, tuple[bytes, int]]
 # Options that take any text, and why it names nothing that is read or written.
 NO_PLACES = {
     "text": "a text itself",
+    "set": "settings of a recipe, whose files are compared with the run folder when it is read",
     "encoding": "name of an encoding",
     "columns": "numbers of columns",
     "field": "names of fields",

@@ -242,7 +242,7 @@ def test_a_corpus_without_mentions(tiny_recipe: Maker, tmp_path: Path) -> None:
 
 def test_folders_that_are_taken(tiny_recipe: Maker, tiny_run: Path, toy_corpus: Path, tmp_path: Path) -> None:
     same = tiny_recipe(corpus={"test": str(toy_corpus)})
-    refused(same, tiny_run, OutputError, "exists already; choose another, or continue it with --resume")
+    refused(same, tiny_run, OutputError, "exists already")
     refused(same, tiny_run, OutputError, "is complete", resume=True)
     refused(tiny_recipe(seed=2), tiny_run, OutputError, "was started from another recipe", resume=True)
 
@@ -294,7 +294,7 @@ def test_what_reading_lost_and_unseen_types_are_told(tiny_recipe: Maker, tmp_pat
     recipe = tiny_recipe(corpus={"dev": str(dev), "documents": "auto"}, training={"epochs": 1})
     notes = [e.text for e in finish(recipe, tmp_path / "run") if isinstance(e, Note)]
     assert any("offset-outside" in note for note in notes)
-    assert "dev: 1 gold mentions are of types that train lacks ('Person'); they count as missed" in notes
+    assert any(note.startswith("dev: 1 gold mention ") and "'Person'" in note for note in notes)
 
 
 def test_a_changed_corpus_is_not_resumed(tiny_recipe: Maker, toy_corpus: Path, tmp_path: Path) -> None:
