@@ -38,12 +38,69 @@ _ALPHABETS: Final = (
 _SMALL: Final = "a-zà-öø-ÿšœž"
 _CAPITAL: Final = "A-ZÀ-ÖØ-ÞŠŒŽŸ"
 # Signs that no word of any language has inside, and capitals in the middle of small letters: what bytes of other code
-# pages look like here. Apostrophes, dashes, the middle dot, the soft hyphen and the degree sign may be in words.
+# pages look like here. The middle dot, the soft hyphen and the degree sign may be in words; for others see `_is_odd`.
 _ODD: Final = re.compile(
-    rf"(?<=[{_SMALL}{_CAPITAL}])[€‚ƒ„…†‡ˆ‰‹“”•˜›¡¢£¤¥¦§¨©«¬¯±²³¶¸¹»¼½¾¿×÷](?=[{_SMALL}{_CAPITAL}])"
+    rf"(?<=[{_SMALL}{_CAPITAL}])[€‚ƒ„…†‡ˆ‰‹‘“”•˜›¡¢£¤¥¦§¨©«¬¯±²³¶¸¹»¼½¾¿×÷](?=[{_SMALL}{_CAPITAL}])"
     rf"|(?<=[{_SMALL}])[À-ÖØ-ÞŠŒŽŸ]|[ªº](?=[{_SMALL}])"
-    "|[þÞÿŸ¤¦¨¯¸]"  # hardly ever in a text; 0xff and 0xfe stand for themselves in damaged files
+    "|[þÞÿŸðÐýÝšŠžŽƒ¤¦¨¯¸]"  # rare in texts of these languages; 0xff and 0xfe are what damaged files have
+    # Letters where MS-DOS or a Mac has a quotation mark or a sign of units, and signs where they have letters.
+    rf"|(?<![{_SMALL}{_CAPITAL}])(?:[ÒÓÔÕñø]|æ[mglsLMVA]?|øC)(?![{_SMALL}{_CAPITAL}])|[ÒÔ](?=[A-Z][a-z])"
+    rf"|(?<=[{_SMALL}])[§¢£](?!\w)|¥(?!\s?\d)|(?<=\d)«|(?<![\w)\]])[¹²³](?=\s?\d)|(?<=\s)”(?=[{_SMALL}])"
 )
+# Where an apostrophe, a dash or a no-break space joins two words; in other code pages these bytes are letters.
+_JOINT: Final = re.compile(rf"([{_SMALL}{_CAPITAL}]+)([’–—\xa0])(?=([{_SMALL}{_CAPITAL}]+))")
+_AFTER_APOSTROPHE: Final = frozenset({"s", "t", "d", "m", "re", "ve", "ll", "em", "er", "n", "clock"})
+_BEFORE_APOSTROPHE: Final = frozenset(
+    {
+        *(
+            "l",
+            "d",
+            "j",
+            "m",
+            "n",
+            "s",
+            "t",
+            "c",
+            "qu",
+            "jusqu",
+            "lorsqu",
+            "puisqu",
+            "quelqu",
+            "presqu",
+            "aujourd",
+            "o",
+        ),
+        *("dell", "all", "nell", "sull", "dall", "un", "quest", "quell", "com", "dov", "cos", "anch", "sant", "entr"),
+    }
+)
+_VOWELS: Final = "aeiouyhàâäáèéêëìíîïòóôöùúûüœæ"
+_SHORT_WORDS: Final = frozenset(
+    {
+        *(
+            "a",
+            "i",
+            "an",
+            "as",
+            "at",
+            "be",
+            "by",
+            "do",
+            "go",
+            "he",
+            "if",
+            "in",
+            "is",
+            "it",
+            "me",
+            "my",
+            "no",
+            "of",
+            "on",
+        ),
+        *("or", "so", "to", "up", "us", "we", "co", "re", "de", "un", "bi", "di", "ex"),
+    }
+)
+_LETTER_WORDS: Final = "aàeéioóuy"
 _SIGNS: Final = "µªºƒˆ"  # letters to Unicode, but not of a word
 _FOREIGN_SHARE: Final = 100  # at most one letter in so many may be outside of the best alphabet
 _ODD_SHARE: Final = 50  # at most one in so many characters that are not ASCII may be in an odd place
@@ -84,10 +141,23 @@ def is_western(parts: Iterable[bytes]) -> bool:
         except UnicodeDecodeError:
             return False
         seen.update(_NOT_ASCII.findall(text))
-        odd += len(_ODD.findall(text))
+        odd += len(_ODD.findall(text)) + sum(_is_odd(*joint.groups()) for joint in _JOINT.finditer(text))
         letters += sum(map(str.isalpha, text))
     marked = {sign: count for sign, count in seen.items() if sign.isalpha() and sign not in _SIGNS}
     outside = min(
         sum(count for sign, count in marked.items() if sign.lower() not in alphabet) for alphabet in _ALPHABETS
     )
     return outside * _FOREIGN_SHARE <= letters and odd * _ODD_SHARE <= seen.total()
+
+
+def _is_odd(left: str, sign: str, right: str) -> bool:
+    """Whether an apostrophe, a dash or a no-break space between these letters is hardly one."""
+    if sign == "’":
+        begins, ends = left.lower() in _BEFORE_APOSTROPHE, right.lower() in _AFTER_APOSTROPHE
+        name = len(left) == 1 and left.isupper() and right[0].isupper()
+        return not (ends or name or (begins and right[0].lower() in _VOWELS))
+    if not (left[-1].islower() and right[0].islower()):
+        return False
+    if sign == "\xa0":
+        return any(len(part) == 1 and part.lower() not in _LETTER_WORDS for part in (left, right))
+    return any(len(part) < 3 and part.lower() not in _SHORT_WORDS for part in (left, right))
