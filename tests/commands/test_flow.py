@@ -104,7 +104,7 @@ def test_a_file_of_a_folder_that_is_no_text(cli: Cli, names: Path, tmp_path: Pat
         result = cli("annotate", tmp_path / "texts", "--model", names, "-o", f"{tmp_path}/{place}", *form)
         assert (result.code, account(result.err)) == (3, (3, 2, 1)), place
         assert "b.txt" in result.err
-    assert sorted(file.name for file in (tmp_path / "files").iterdir()) == ["a.jsonl", "c.jsonl"]
+    assert sorted(file.name for file in (tmp_path / "files").glob("[!.]*")) == ["a.jsonl", "c.jsonl"]
     assert [d.id for d in fascicle.read(tmp_path / "brat.zip")] == ["a", "c"]
     assert [d.id for d in fascicle.read(tmp_path / "brat")] == ["a", "c"]
 
