@@ -16,7 +16,7 @@ from fascicle.formats.report import SetAside, WriteReport
 BAD = {
     "pubtator": (Document(id="a|b", text="asthma"), "a|b"),
     "conll": (Document(id="bad", text="a\tb", words=((0, 3),)), "a\\tb"),
-    "brat": (Document(id="b" * 300, text="asthma"), "b" * 300),
+    "brat": (Document(id="b" * 300, text="asthma"), "b" * 50),
     "tsv": (Document(id="a\tb", text="asthma", mentions=(Mention(((0, 6),), "X"),)), "a\\tb"),
     "csv": (Document(id="a\x85b", text="asthma", mentions=(Mention(((0, 6),), "X"),)), "a\\x85b"),
     "jsonl": (Document(id="a\udc80", text="asthma"), "\\udc80"),
