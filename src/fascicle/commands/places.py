@@ -157,7 +157,10 @@ def _check_apart(paths: Iterable[str]) -> None:
         found = _stat(path)
         if found is not None and not stat.S_ISREG(found.st_mode) and not stat.S_ISDIR(found.st_mode):
             continue
-        identity = (found.st_dev, found.st_ino) if found is not None else os.path.realpath(path)
+        try:
+            identity = (found.st_dev, found.st_ino) if found is not None else os.path.realpath(path)
+        except ValueError:
+            continue  # no file has such a name; whoever opens it says so
         if identity in known:
             raise OutputError(f"{known[identity]} and {path} are one place, and two things are to be written there")
         known[identity] = path
