@@ -347,7 +347,7 @@ def test_what_the_annotator_rejected(tmp_path: Path) -> None:
     record = {"text": "Bonn", "spans": [{"start": 0, "end": 4, "label": "LOC"}]}
     records = [{**record, "answer": answer} for answer in ("accept", "reject", "ignore")]
     path = _write(tmp_path / "a.jsonl", *records)
-    with pytest.raises(FormatError, match=r"a\.jsonl:2: .*--where answer=accept"):
+    with pytest.raises(FormatError, match=r"a\.jsonl:2: .*answer=accept"):
         list(read(path))
     assert len(list(read(path, options=JsonlOptions(where=(("answer", "accept"),))))) == 1
     assert len(list(read(path, options=JsonlOptions(where=(("answer", "reject"),))))) == 1

@@ -14,11 +14,7 @@ pytest.importorskip("torch")
 from fascicle.errors import OutputError, RecipeError
 from fascicle.loading import load
 from fascicle.recipe.settings import Recipe
-<<<<<<< HEAD
 from fascicle.train import engine, recogniser
-=======
-from fascicle.train import engine
->>>>>>> w-guard
 from fascicle.train.events import EpochScored
 from fascicle.train.run import run_recipe
 from fascicle.train.start import check_apart, unless_begun
@@ -82,15 +78,9 @@ def test_a_folder_that_another_process_made_stays(tmp_path: Path) -> None:
 def test_training_that_fails_early_leaves_what_is_not_its_own(
     tiny_recipe: Maker, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-<<<<<<< HEAD
     for module, name in ((recogniser, "Trainer"), (engine, "write_json")):
         with monkeypatch.context() as patch:
             patch.setattr(module, name, fails)
-=======
-    for name in ("Training", "write_json"):
-        with monkeypatch.context() as patch:
-            patch.setattr(engine, name, fails)
->>>>>>> w-guard
             with pytest.raises(FailedError):
                 list(run_recipe(tiny_recipe(), tmp_path / "run"))
             assert not (tmp_path / "run").exists()
@@ -130,11 +120,7 @@ def test_resuming_never_removes_a_run(tiny_recipe: Maker, tmp_path: Path, monkey
     (folder / "metrics.jsonl").unlink()
     kept = tmp_path / "kept"
     shutil.copytree(folder, kept)
-<<<<<<< HEAD
     monkeypatch.setattr(recogniser, "Trainer", fails)
-=======
-    monkeypatch.setattr(engine, "Training", fails)
->>>>>>> w-guard
     with pytest.raises(FailedError):
         list(run_recipe(tiny_recipe(training={"epochs": 2}), folder, resume=True))
     assert (folder / "best" / "model.safetensors").read_bytes() == (kept / "best" / "model.safetensors").read_bytes()
