@@ -44,7 +44,6 @@ NO_PLACES = {
     "title": "of a picture",
     "skip": "code of a finding",
     "segmenter": "name of a segmenter",
-    "set": "values of a recipe, whose paths are compared where the recipe is read",
 }
 
 
