@@ -297,5 +297,5 @@ def test_every_grid_of_the_project_has_its_tables(tables: ModuleType) -> None:
     script = importlib.import_module("tables")
     for path in (BENCHMARKS / "grids").glob("*.toml"):
         on_test, on_dev = (script.table(name) for name in (path.stem, f"{path.stem}-dev"))
-        assert "planned" in on_test or on_test.count("| ") + on_dev.count("| ") > 30
+        assert "planned" in on_test or "not run" in on_dev or on_test.count("| ") + on_dev.count("| ") > 30
         assert on_dev.startswith("| corpus | system |")
