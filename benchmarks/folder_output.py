@@ -1,14 +1,16 @@
 """What one output file for each input costs beside one file for all: CPU and wall time, and time to the first file.
 
-usage: python benchmarks/folder_output.py [--files 10000] [--rounds 3] [--model bc5cdr]
+usage: python benchmarks/folder_output.py [--files 10000] [--rounds 3] [--unit abstract|sentence] [--model bc5cdr]
 
-The texts are sentences of the example abstracts, one in a file. Both commands run in processes of their own, in turns,
-so that a noisy machine disturbs both alike.
+The texts are the example abstracts, or sentences of them, one in a file. Both commands run in processes of their own,
+in turns, so that a noisy machine disturbs both alike. Between them a bare loop writes as many files of the same sizes:
+that is what the file system itself takes, which no program can avoid.
 """
 
 from __future__ import annotations
 
 import argparse
+import os
 import random
 import re
 import resource
@@ -32,24 +34,26 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--files", type=int, default=10_000)
     parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--unit", choices=("abstract", "sentence"), default="abstract")
     parser.add_argument("--model", default="bc5cdr")
     args = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         place = Path(folder)
-        make_texts(place / "texts", count=args.files)
+        make_texts(place / "texts", count=args.files, unit=args.unit)
         report = measure(place, model=args.model, rounds=args.rounds)
-    write_result("folder-output", {"files": args.files, "model": args.model, **report})
+    write_result(f"folder-output-{args.unit}s", {"files": args.files, "model": args.model, **report})
     print(report)
 
 
-def make_texts(folder: Path, *, count: int) -> None:
-    """Writes small texts, one sentence in each."""
+def make_texts(folder: Path, *, count: int, unit: str) -> None:
+    """Writes texts: abstracts, or single sentences."""
     texts = [path.read_text(encoding="utf-8") for path in sorted(_ABSTRACTS.glob("*.txt"))]
-    sentences = [found for text in texts for found in re.split(r"(?<=\.)\s", text) if len(found) > _LEAST]
+    if unit == "sentence":
+        texts = [found for text in texts for found in re.split(r"(?<=\.)\s", text) if len(found) > _LEAST]
     draw = random.Random(1)
     folder.mkdir()
     for number in range(count):
-        (folder / f"text-{number:06}.txt").write_text(draw.choice(sentences), encoding="utf-8")
+        (folder / f"text-{number:06}.txt").write_text(draw.choice(texts), encoding="utf-8")
 
 
 def measure(place: Path, *, model: str, rounds: int) -> dict[str, object]:
@@ -58,11 +62,14 @@ def measure(place: Path, *, model: str, rounds: int) -> dict[str, object]:
     for number in range(rounds):
         one = run(place / "texts", place / f"one-{number}.jsonl", model=model)
         many = run(place / "texts", place / f"many-{number}", model=model)
-        rows.append(
-            {f"{name}_{key}": value for name, row in (("one", one), ("many", many)) for key, value in row.items()}
-        )
+        bare = write_bare(place / f"many-{number}", place / f"bare-{number}")
+        named = (("one", one), ("many", many), ("bare", bare))
+        rows.append({f"{name}_{key}": value for name, row in named for key, value in row.items()})
     return {
         "cpu_ratio": statistics.median(row["many_cpu"] / row["one_cpu"] for row in rows),
+        "cpu_ratio_without_file_system": statistics.median(
+            (row["many_cpu"] - row["bare_cpu"]) / row["one_cpu"] for row in rows
+        ),
         "wall_ratio": statistics.median(row["many_wall"] / row["one_wall"] for row in rows),
         "first_file": statistics.median(row["many_first"] for row in rows),
         "rounds": rows,
@@ -85,6 +92,17 @@ def run(texts: Path, output: Path, *, model: str) -> dict[str, float]:
         raise SystemExit(f"the command ended with {process.returncode}")
     cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
     return {"cpu": cpu, "wall": wall, "first": first[0] if first else wall}
+
+
+def write_bare(source: Path, target: Path) -> dict[str, float]:
+    """Writes copies of all files of a folder, with nothing around it, and brings them to the disk once."""
+    contents = {path.name: path.read_bytes() for path in source.iterdir() if path.is_file()}
+    target.mkdir()
+    start, before = time.monotonic(), time.process_time()
+    for name, content in contents.items():
+        (target / name).write_bytes(content)
+    os.sync()
+    return {"cpu": time.process_time() - before, "wall": time.monotonic() - start}
 
 
 def watch(output: Path, process: subprocess.Popen[bytes], first: list[float], start: float) -> None:

@@ -14,7 +14,7 @@ def test_both_commands_do_the_same_work(monkeypatch: pytest.MonkeyPatch, tmp_pat
     monkeypatch.syspath_prepend(BENCHMARKS)
     script = importlib.import_module("folder_output")
     (tmp_path / "names.tsv").write_text("Chemical\taspirin\n", encoding="utf-8")
-    script.make_texts(tmp_path / "texts", count=30)
+    script.make_texts(tmp_path / "texts", count=30, unit="sentence")
     report = script.measure(tmp_path, model=str(tmp_path / "names.tsv"), rounds=1)
     assert report["cpu_ratio"] > 0
     assert report["first_file"] > 0

@@ -110,3 +110,13 @@ def test_mixed_line_ends(tmp_path: Path) -> None:
     path.write_bytes(b"one\tB-X\rtwo\rthree\tO\n")
     with pytest.raises(FormatError, match=r"a\.conll:2"):
         list(read(path))
+
+
+@pytest.mark.parametrize("depth", [0, 1, 6])
+def test_annotation_below_folders_is_found(tmp_path: Path, depth: int) -> None:
+    folder = tmp_path.joinpath(*["part"] * depth)
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "a.txt").write_text("aspirin", encoding="utf-8")
+    (folder / "a.ann").write_text("T1\tChemical 0 7\taspirin\n", encoding="utf-8")
+    assert detect(str(tmp_path)) == "brat"
+    assert [mention.type for document in read(str(tmp_path)) for mention in document.mentions] == ["Chemical"]

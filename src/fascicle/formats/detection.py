@@ -27,7 +27,7 @@ from fascicle.formats.tree import archive_of, has_suffix_below, open_tree, suffi
 _PEEK: Final = 64 * 1024
 _ROWS: Final = 200
 _ENOUGH_ROWS: Final = 10  # of a file that calls itself text: one line of text may well end in "blood group O"
-_DEPTH: Final = 3  # folders below a folder in which annotation is looked for
+_DEPTH: Final = 12  # folders below a folder in which annotation is looked for
 _PUBTATOR: Final = re.compile(r"[^|\t\n]+\|t\|")
 _OBJECT: Final = re.compile(r'\s*\{\s*"(?:[^"\\]|\\.)*"\s*:')
 _ENDS: Final = re.compile(r"\r+\n|\n|\r")
