@@ -20,12 +20,12 @@ from typing import Any
 from common import write_result
 from fascicle.core.document import Document
 from fascicle.errors import InputError
-from fascicle.evaluate.intervals import bootstrap_f1
-from fascicle.evaluate.scores import Counts, Scores
+from fascicle.evaluation.scoring.scores import Counts, Scores
+from fascicle.evaluation.uncertainty.intervals import bootstrap_f1
+from fascicle.experiments.results import scores_of
 from fascicle.formats.files import read
-from fascicle.recipe.settings import CorpusSettings
-from fascicle.train.corpus import part_sha256, read_part
-from fascicle.train.grid_results import scores_of
+from fascicle.settings.recipes.recogniser import CorpusSettings
+from fascicle.training.corpus import part_sha256, read_part
 
 # Corpus of a grid -> the abstracts of its test part, below the folder of the corpora.
 ABSTRACTS: Mapping[str, str] = {
@@ -57,7 +57,7 @@ def drawing_abstracts(result: dict[str, Any], parts: Mapping[str, Mapping[str, A
     """A result whose counts are of abstracts and whose interval draws these; unchanged where no abstracts are known.
 
     Args:
-        result: of one run, see ``fascicle.train.grid_results``.
+        result: of one run, see ``fascicle.experiments.results``.
         parts: of ``results/abstracts.json``: SHA-256 of a test file -> ``"sentences"`` of each abstract.
     """
     counts = result.get("test_counts")

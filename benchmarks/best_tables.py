@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from fascicle.errors import InputError
-from fascicle.evaluate.intervals import bootstrap_difference
-from fascicle.train.grid import Grid
-from fascicle.train.grid_results import scores_of
+from fascicle.evaluation.uncertainty.intervals import bootstrap_difference
+from fascicle.experiments.grid import Grid
+from fascicle.experiments.results import scores_of
 from grid_tables import NOT_RUN, Row, Value, markdown, rows_of
 
 SHOWN = 6  # of each corpus, beside the one that all are compared with

@@ -28,25 +28,25 @@ import common
 from common import write_result
 from fascicle.core.document import GOLD, Document, Mention
 from fascicle.errors import InputError
-from fascicle.evaluate.densities import Histogram, Panel, panels_as_dict
-from fascicle.evaluate.errors import mistakes
-from fascicle.evaluate.inputs import layers
-from fascicle.evaluate.lexicon import lexicon
-from fascicle.evaluate.partly_right import PartlyRight, partly_right, summary
-from fascicle.evaluate.rules import RuleName
-from fascicle.evaluate.scores import score
-from fascicle.formats.atomic import atomic_text_writer
+from fascicle.evaluation.breakdown.errors import mistakes
+from fascicle.evaluation.breakdown.lexicon import lexicon
+from fascicle.evaluation.breakdown.partly_right import PartlyRight, partly_right, summary
+from fascicle.evaluation.calibration.densities import Histogram, Panel, panels_as_dict
+from fascicle.evaluation.scoring.inputs import layers
+from fascicle.evaluation.scoring.rules import RuleName
+from fascicle.evaluation.scoring.scores import score
+from fascicle.experiments.hashes import recipe_of
+from fascicle.files.atomic import atomic_text_writer
+from fascicle.files.source import Source
 from fascicle.formats.predictions import read as read_predictions
-from fascicle.formats.source import Source
+from fascicle.labelling.distant import weak_labels
 from fascicle.loading import read_manifest
 from fascicle.models.checkpoint import TOKENIZER, TorchScorer, load_model
-from fascicle.models.similarity import largest_similarity, similarities
-from fascicle.recipe.heads import BinderSettings
-from fascicle.recipe.settings import Recipe
+from fascicle.models.heads.similarity import largest_similarity, similarities
+from fascicle.settings.heads import BinderSettings
+from fascicle.settings.recipes.recogniser import Recipe
 from fascicle.text.pieces import PieceTokenizer
-from fascicle.train.corpus import Part, read_part
-from fascicle.train.distant import weak_labels
-from fascicle.train.grid_hash import recipe_of
+from fascicle.training.corpus import Part, read_part
 
 RULES: Mapping[str, RuleName] = {"span": "strict", "start": "start", "end": "end", "loose": "loose"}
 GROUPS = {"entity": "entity", "non-entity": "other", "threshold": "threshold"}

@@ -39,18 +39,18 @@ from bundle_cost import Pupil, pupil, ratio
 from common import HERE, write_result
 from fascicle.core.document import Document
 from fascicle.errors import UsageError
+from fascicle.experiments.grid import Grid, read_grid
 from fascicle.loading import load
 from fascicle.models.checkpoint import TorchScorer, basis_of, save_model
 from fascicle.models.encoder import load_pretrained
-from fascicle.models.ship import export_model
-from fascicle.models.types import type_texts
-from fascicle.recipe.heads import BiaffineSettings, BinderSettings
-from fascicle.recipe.settings import Recipe
+from fascicle.models.export.folders import export_model
+from fascicle.models.heads.types import type_texts
 from fascicle.runtime.predictor import ModelPredictor
-from fascicle.train.grid import Grid, read_grid
-from fascicle.train.loop import StepDone
-from fascicle.train.parts import Parts, read_parts
-from fascicle.train.precision import precision_on
+from fascicle.settings.heads import BiaffineSettings, BinderSettings
+from fascicle.settings.recipes.recogniser import Recipe
+from fascicle.training.engine.loop import StepDone
+from fascicle.training.engine.precision import precision_on
+from fascicle.training.recogniser.parts import Parts, read_parts
 from head_cost import BASE, Times, gold_mentions, proposed, take_turns
 from per_type import OnePassPerType, PerTypePupil, spans_of
 

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from abstracts import drawing_abstracts
-from fascicle.evaluate.intervals import bootstrap_difference
-from fascicle.train.grid_results import read_result, scores_of
+from fascicle.evaluation.uncertainty.intervals import bootstrap_difference
+from fascicle.experiments.results import read_result, scores_of
 from grid_tables import NOT_RUN, markdown
 
 FIRST = "ncbi-disease-binder-s1"

@@ -16,11 +16,11 @@ from typing import Any
 from binder_paper import BREAKDOWN, DISTANT, PRF, SPEED, SUPERVISED, TABLES
 from bundling_tables import over_seeds
 from fascicle.errors import InputError
-from fascicle.evaluate.intervals import Interval, Measure, bootstrap_difference
-from fascicle.evaluate.pooled import bootstrap_pooled
-from fascicle.evaluate.scores import Scores
-from fascicle.train.grid import Grid
-from fascicle.train.grid_results import read_result, scores_of
+from fascicle.evaluation.scoring.scores import Scores
+from fascicle.evaluation.uncertainty.intervals import Interval, Measure, bootstrap_difference
+from fascicle.evaluation.uncertainty.pooled import bootstrap_pooled
+from fascicle.experiments.grid import Grid
+from fascicle.experiments.results import read_result, scores_of
 from grid_tables import MISSING, NOT_RUN, Row, markdown, rows_of
 from label_noise import SHARES
 

@@ -39,17 +39,17 @@ from bundling_study_tables import GOALS
 from common import HERE, write_result
 from fascicle.core.document import Document
 from fascicle.errors import UsageError
+from fascicle.experiments.grid import Grid, read_grid
 from fascicle.loading import load
 from fascicle.models.checkpoint import TorchScorer, save_model
 from fascicle.models.encoder import load_pretrained
-from fascicle.models.ship import export_model
-from fascicle.recipe.manifest import Manifest
-from fascicle.recipe.settings import Recipe
+from fascicle.models.export.folders import export_model
 from fascicle.runtime.predictor import ModelPredictor
-from fascicle.train.grid import Grid, read_grid
-from fascicle.train.loop import Trainer
-from fascicle.train.parts import Parts, read_parts
-from fascicle.train.prepare import Prepared, decision_for, prepare
+from fascicle.settings.folders.manifest import Manifest
+from fascicle.settings.recipes.recogniser import Recipe
+from fascicle.training.engine.loop import Trainer
+from fascicle.training.recogniser.parts import Parts, read_parts
+from fascicle.training.recogniser.prepare import Prepared, decision_for, prepare
 from head_cost import Times, gold_mentions, proposed, take_turns
 
 BUNDLE = "bundle"

@@ -18,9 +18,9 @@ from itertools import permutations
 import numpy as np
 import numpy.typing as npt
 
-from fascicle.evaluate.pooled import Pair
-from fascicle.train.grid import Grid
-from fascicle.train.grid_results import scores_of
+from fascicle.evaluation.uncertainty.pooled import Pair
+from fascicle.experiments.grid import Grid
+from fascicle.experiments.results import scores_of
 from grid_tables import Row, Value, rows_of
 
 Floats = npt.NDArray[np.float64]

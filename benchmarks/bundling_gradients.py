@@ -36,13 +36,13 @@ from torch import Tensor
 
 from common import HERE, write_result
 from fascicle.errors import FascicleError, UsageError
+from fascicle.experiments.grid import GridRun, read_grid
 from fascicle.models.encoder import load_pretrained
 from fascicle.models.model import NerModel
-from fascicle.recipe.settings import Recipe
-from fascicle.train.grid import GridRun, read_grid
-from fascicle.train.loop import EpochDone, Trainer
-from fascicle.train.parts import read_parts
-from fascicle.train.prepare import prepare
+from fascicle.settings.recipes.recogniser import Recipe
+from fascicle.training.engine.loop import EpochDone, Trainer
+from fascicle.training.recogniser.parts import read_parts
+from fascicle.training.recogniser.prepare import prepare
 
 WHOLE = "encoder"
 BELOW = "embeddings"  # whatever is in no layer

@@ -19,9 +19,9 @@ from typing import Any
 from common import HERE, write_result
 from fascicle.core.document import Document
 from fascicle.errors import InputError
-from fascicle.recipe.settings import CorpusSettings
-from fascicle.train.corpus import part_sha256, read_part
-from fascicle.train.grid import Grid, read_grid
+from fascicle.experiments.grid import Grid, read_grid
+from fascicle.settings.recipes.recogniser import CorpusSettings
+from fascicle.training.corpus import part_sha256, read_part
 
 
 def words_of(documents: Iterable[Document]) -> Counter[str]:

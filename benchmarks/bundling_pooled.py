@@ -4,7 +4,7 @@ usage: python benchmarks/bundling_pooled.py
 
 Reads the results files of ``benchmarks/grids/bundling.toml``; no corpus is needed. For each head: the gain on each
 corpus, with seeds and test units drawn with replacement, and the mean gain over the corpora, with corpora, seeds and
-test units drawn (``fascicle.evaluate.pooled``). Takes a minute or so for the whole grid, so the tables read
+test units drawn (``evaluation.uncertainty.pooled``). Takes a minute or so for the whole grid, so the tables read
 ``results/bundling-gains.json``, and show an interval only while the results are those that it was made from.
 """
 
@@ -20,9 +20,9 @@ from typing import Any
 from bundling_gains import SINGLES, Corpus, corpora_of
 from common import HERE, write_result
 from fascicle.errors import InputError
-from fascicle.evaluate.pooled import Pair, bootstrap_pooled
-from fascicle.train.grid import Grid, read_grid
-from fascicle.train.grid_results import read_result
+from fascicle.evaluation.uncertainty.pooled import Pair, bootstrap_pooled
+from fascicle.experiments.grid import Grid, read_grid
+from fascicle.experiments.results import read_result
 
 NAME = "bundling-gains"
 DRAWS = 10_000

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from bundling_tables import over_seeds
-from fascicle.train.grid import Grid
-from fascicle.train.grid_results import read_result
+from fascicle.experiments.grid import Grid
+from fascicle.experiments.results import read_result
 from grid_tables import NOT_RUN, Row, markdown, rows_of
 
 Key = tuple[str, str, str, str]  # corpus, system, variant, head

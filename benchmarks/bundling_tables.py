@@ -13,8 +13,8 @@ from typing import Any
 from bundling_gains import FEWEST, MODELS, SINGLES, Corpus, Relation, bundled, corpora_of, other_of, relation
 from bundling_paper import Printed, table3
 from bundling_pooled import intervals
-from fascicle.train.grid import Grid
-from fascicle.train.grid_results import read_result
+from fascicle.experiments.grid import Grid
+from fascicle.experiments.results import read_result
 from grid_tables import MISSING, NOT_RUN, markdown
 
 Points = Mapping[str, Sequence[tuple[float, float]]]

@@ -19,10 +19,10 @@ import msgspec
 
 from common import paired, write_result
 from fascicle.core.document import Document, Mention
-from fascicle.evaluate.calibration import brier_score, expected_calibration_error, judged, reliability
-from fascicle.evaluate.fitting import Target, fit_calibration
-from fascicle.evaluate.inputs import layers
-from fascicle.evaluate.scores import Scores, score
+from fascicle.evaluation.calibration.fitting import Target, fit_calibration
+from fascicle.evaluation.calibration.reliability import brier_score, expected_calibration_error, judged, reliability
+from fascicle.evaluation.scoring.inputs import layers
+from fascicle.evaluation.scoring.scores import Scores, score
 from fascicle.formats.conll import ConllOptions
 from fascicle.formats.files import read
 from fascicle.loading import load_single

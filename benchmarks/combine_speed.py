@@ -24,13 +24,13 @@ import numpy as np
 
 from common import take_turns, write_result
 from fascicle.cli import main as fascicle
-from fascicle.combine.align import System, align
-from fascicle.combine.rules import Rule, combine
+from fascicle.combination.align import System, align
+from fascicle.combination.rules import Rule, combine
 from fascicle.core.document import Mention, canonical
-from fascicle.evaluate.cells import cells_of
-from fascicle.evaluate.intervals import bootstrap_f1
-from fascicle.evaluate.scores import score
-from fascicle.evaluate.search import Candidate, search
+from fascicle.evaluation.comparison.cells import cells_of
+from fascicle.evaluation.comparison.search import Candidate, search
+from fascicle.evaluation.scoring.scores import score
+from fascicle.evaluation.uncertainty.intervals import bootstrap_f1
 from fascicle.formats.predictions import Prediction, write
 
 DOCUMENTS, MENTIONS, LENGTH = 500, 30, 2000  # mentions and code points of each document

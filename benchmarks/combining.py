@@ -30,22 +30,22 @@ from typing import Any
 from abstracts import ABSTRACTS, abstracts_of, by_abstract
 from collect_predictions import steady
 from common import HERE, RESULTS, row, write_result
-from fascicle.combine.align import System, align
-from fascicle.combine.rules import Rule, combine, k_of_n, majority, union, weighted
+from fascicle.combination.align import System, align
+from fascicle.combination.rules import Rule, combine, k_of_n, majority, union, weighted
 from fascicle.core.document import GOLD, Document, Mention
 from fascicle.errors import InputError
-from fascicle.evaluate.cells import cells_of
-from fascicle.evaluate.inputs import layers
-from fascicle.evaluate.intervals import MEASURES, bootstrap_difference
-from fascicle.evaluate.scores import Scores, score
-from fascicle.evaluate.search import search
-from fascicle.formats.atomic import atomic_text_writer
+from fascicle.evaluation.comparison.cells import cells_of
+from fascicle.evaluation.comparison.search import search
+from fascicle.evaluation.scoring.inputs import layers
+from fascicle.evaluation.scoring.scores import Scores, score
+from fascicle.evaluation.uncertainty.intervals import MEASURES, bootstrap_difference
+from fascicle.experiments.grid import Grid, read_grid
+from fascicle.files.atomic import atomic_text_writer
+from fascicle.files.source import Source
 from fascicle.formats.files import read as read_documents
 from fascicle.formats.predictions import Prediction, read, write
-from fascicle.formats.source import Source
 from fascicle.loading import load_filter
-from fascicle.train.corpus import part_sha256, read_part
-from fascicle.train.grid import Grid, read_grid
+from fascicle.training.corpus import part_sha256, read_part
 
 SYSTEMS: Mapping[str, str] = {"SpanPred": "spanpred", "SEQ": "softmax", "SeqCRF": "crf"}
 MORE: Mapping[str, str] = {"SpanNER": "spanner", "BL-SpanNER": "bundle"}  # where they were run, the choice has them too

@@ -8,9 +8,9 @@ from pathlib import Path
 
 from bundling_study_tables import dev_of
 from bundling_tables import over_seeds
-from fascicle.evaluate.intervals import MEASURES
-from fascicle.train.grid import Grid
-from fascicle.train.grid_results import read_result
+from fascicle.evaluation.uncertainty.intervals import MEASURES
+from fascicle.experiments.grid import Grid
+from fascicle.experiments.results import read_result
 from grid_tables import MISSING, markdown
 
 # *comparing-and-combining* Table 1: F1, precision, recall. Its GENIA is another corpus and split, its NCBI-disease is

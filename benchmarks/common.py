@@ -10,11 +10,11 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from fascicle.core.document import Document
-from fascicle.evaluate.inputs import by_sentence
-from fascicle.evaluate.intervals import bootstrap_difference, bootstrap_f1
-from fascicle.evaluate.scores import Scores, score
-from fascicle.formats.atomic import atomic_text_writer
-from fascicle.train.environment import describe_environment
+from fascicle.evaluation.scoring.inputs import by_sentence
+from fascicle.evaluation.scoring.scores import Scores, score
+from fascicle.evaluation.uncertainty.intervals import bootstrap_difference, bootstrap_f1
+from fascicle.files.atomic import atomic_text_writer
+from fascicle.training.engine.environment import describe_environment
 
 HERE = Path(__file__).parent
 RESULTS = HERE / "results"

@@ -19,7 +19,7 @@ import torch
 import torchcrf
 
 from common import take_turns
-from fascicle.decode.viterbi import viterbi
+from fascicle.decoding.viterbi import viterbi
 from fascicle.nn.crf import LinearChainCrf
 
 RESULT = Path(__file__).parent / "results" / "crf_speed.json"

@@ -20,8 +20,8 @@ from types import MappingProxyType
 from common import row, write_result
 from fascicle.core.document import GOLD, Document, Mention, apply
 from fascicle.core.spans import overlaps
-from fascicle.evaluate.inputs import layers
-from fascicle.evaluate.scores import Scores, score
+from fascicle.evaluation.scoring.inputs import layers
+from fascicle.evaluation.scoring.scores import Scores, score
 from fascicle.formats.files import read
 from fascicle.knowledge.dictionary import PHRASES, Entry, read_dictionary
 from fascicle.knowledge.matcher import SOURCE, Matcher

@@ -31,16 +31,16 @@ import numpy as np
 from combine_speed import Said, drawn_spans
 from common import HERE, RESULTS, write_result
 from fascicle.core.document import Document, Mention, unique
-from fascicle.evaluate.attributes import Ruler
-from fascicle.evaluate.buckets import Bucketing
-from fascicle.evaluate.errors import error_rates, mistakes
-from fascicle.evaluate.examples import class_table
-from fascicle.evaluate.inputs import layers
-from fascicle.evaluate.intervals import bootstrap, bootstrap_difference
-from fascicle.evaluate.lexicon import Lexicon, lexicon
-from fascicle.evaluate.report import build_report
-from fascicle.evaluate.scores import Scores, score
-from fascicle.evaluate.systems import score_system
+from fascicle.evaluation.breakdown.attributes import Ruler
+from fascicle.evaluation.breakdown.buckets import Bucketing
+from fascicle.evaluation.breakdown.errors import error_rates, mistakes
+from fascicle.evaluation.breakdown.examples import class_table
+from fascicle.evaluation.breakdown.lexicon import Lexicon, lexicon
+from fascicle.evaluation.report import build_report
+from fascicle.evaluation.scoring.inputs import layers
+from fascicle.evaluation.scoring.scores import Scores, score
+from fascicle.evaluation.scoring.systems import score_system
+from fascicle.evaluation.uncertainty.intervals import bootstrap, bootstrap_difference
 from fascicle.formats.conll import ConllOptions
 from fascicle.formats.files import read
 

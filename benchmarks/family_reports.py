@@ -22,16 +22,16 @@ import numpy.typing as npt
 from bundling_gains import MODELS
 from common import HERE, write_result
 from fascicle.core.document import Document, Mention
-from fascicle.evaluate.attributes import Ruler
-from fascicle.evaluate.buckets import Bucketing
-from fascicle.evaluate.errors import BOUNDARY, Mistake, mistakes
-from fascicle.evaluate.inputs import layers
-from fascicle.evaluate.intervals import percentiles
-from fascicle.evaluate.lexicon import lexicon
+from fascicle.evaluation.breakdown.attributes import Ruler
+from fascicle.evaluation.breakdown.buckets import Bucketing
+from fascicle.evaluation.breakdown.errors import BOUNDARY, Mistake, mistakes
+from fascicle.evaluation.breakdown.lexicon import lexicon
+from fascicle.evaluation.scoring.inputs import layers
+from fascicle.evaluation.uncertainty.intervals import percentiles
+from fascicle.experiments.grid import Grid, read_grid
+from fascicle.files.source import Source
 from fascicle.formats.predictions import read as read_predictions
-from fascicle.formats.source import Source
-from fascicle.train.corpus import read_part
-from fascicle.train.grid import Grid, read_grid
+from fascicle.training.corpus import read_part
 from grid_tables import Row, rows_of
 
 Floats = npt.NDArray[np.float64]

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from family_reports import MEASURES, NAME, PAIRS
-from fascicle.train.grid_results import read_result
+from fascicle.experiments.results import read_result
 from grid_tables import NOT_RUN, markdown
 
 GRID = "span-heads"

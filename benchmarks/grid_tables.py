@@ -16,10 +16,10 @@ from typing import Any
 
 from abstracts import drawing_abstracts
 from fascicle.errors import InputError
-from fascicle.evaluate.intervals import bootstrap_difference
-from fascicle.train.grid import Grid, GridRun
-from fascicle.train.grid_hash import recipe_hash
-from fascicle.train.grid_results import other_conditions, read_result, scores_of
+from fascicle.evaluation.uncertainty.intervals import bootstrap_difference
+from fascicle.experiments.grid import Grid, GridRun
+from fascicle.experiments.hashes import recipe_hash
+from fascicle.experiments.results import other_conditions, read_result, scores_of
 
 MISSING = "not measured"
 NOT_RUN = "not run"

@@ -47,14 +47,14 @@ from fascicle.formats.files import write
 from fascicle.loading import load
 from fascicle.models.checkpoint import TorchScorer, save_model
 from fascicle.models.encoder import load_pretrained
-from fascicle.models.ship import export_model
-from fascicle.recipe.reader import parse_recipe
-from fascicle.recipe.settings import Recipe
+from fascicle.models.export.folders import export_model
 from fascicle.runtime.predictor import ModelPredictor
-from fascicle.train.corpus import read_part
-from fascicle.train.loop import Trainer
-from fascicle.train.parts import Parts, read_parts
-from fascicle.train.prepare import Prepared, prepare
+from fascicle.settings.recipes.reader import parse_recipe
+from fascicle.settings.recipes.recogniser import Recipe
+from fascicle.training.corpus import read_part
+from fascicle.training.engine.loop import Trainer
+from fascicle.training.recogniser.parts import Parts, read_parts
+from fascicle.training.recogniser.prepare import Prepared, prepare
 
 BASE = "softmax"
 _SPANNER: dict[str, Any] = {"family": "span", "pooling": "max", "width_embedding": 25, "negatives": 100}

@@ -18,15 +18,15 @@ from pathlib import Path
 
 from common import RESULTS, write_result
 from fascicle.core.document import Document, Mention, Patch, apply
-from fascicle.evaluate.inputs import by_sentence
-from fascicle.evaluate.intervals import bootstrap_difference
-from fascicle.evaluate.scores import Scores, score
+from fascicle.evaluation.scoring.inputs import by_sentence
+from fascicle.evaluation.scoring.scores import Scores, score
+from fascicle.evaluation.uncertainty.intervals import bootstrap_difference
+from fascicle.experiments.grid import GridRun, read_grid
+from fascicle.files.source import Source
 from fascicle.formats.predictions import read as read_predictions
-from fascicle.formats.source import Source
 from fascicle.loading import load
-from fascicle.models.ship import export_model
-from fascicle.train.corpus import read_part
-from fascicle.train.grid import GridRun, read_grid
+from fascicle.models.export.folders import export_model
+from fascicle.training.corpus import read_part
 
 
 def main() -> int:

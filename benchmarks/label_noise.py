@@ -31,7 +31,7 @@ from fascicle.core import codec
 from fascicle.core.document import GOLD, Document, Mention
 from fascicle.core.spans import Span
 from fascicle.errors import InputError
-from fascicle.formats.atomic import atomic_writer
+from fascicle.files.atomic import atomic_writer
 from fascicle.formats.files import read
 
 KINDS = ("drop", "shift", "flip")

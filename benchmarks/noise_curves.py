@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING
 
 from binder_tables import NAMES, NOISED, Found, noises
 from common import HERE
-from fascicle.plots.canvas import save, sheet
-from fascicle.plots.series import legend, look
-from fascicle.train.grid import Grid, read_grid
+from fascicle.experiments.grid import Grid, read_grid
+from fascicle.reports.plots.canvas import save, sheet
+from fascicle.reports.plots.series import legend, look
 from label_noise import SHARES
 
 if TYPE_CHECKING:

@@ -17,13 +17,13 @@ from torch import Tensor, nn
 
 from fascicle.core.document import Document
 from fascicle.models.encoder import Encoder
-from fascicle.models.types import TypeTexts
-from fascicle.recipe.settings import Recipe
+from fascicle.models.heads.types import TypeTexts
 from fascicle.runtime.batching import length_sorted_batches
+from fascicle.settings.recipes.recogniser import Recipe
 from fascicle.text.batch import collate
 from fascicle.text.pieces import PieceTokenizer
 from fascicle.text.reading import read_documents
-from fascicle.train.data import TrainingSet
+from fascicle.training.recogniser.data import TrainingSet
 
 
 class OnePassPerType(nn.Module):

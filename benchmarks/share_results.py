@@ -17,9 +17,9 @@ from typing import Any
 
 from common import RESULTS
 from fascicle.errors import InputError
-from fascicle.train.grid import Grid, read_grid
-from fascicle.train.grid_hash import data_hashes, recipe_hash
-from fascicle.train.grid_results import read_result, write_result
+from fascicle.experiments.grid import Grid, read_grid
+from fascicle.experiments.hashes import data_hashes, recipe_hash
+from fascicle.experiments.results import read_result, write_result
 
 
 def main() -> int:

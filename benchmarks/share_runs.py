@@ -15,9 +15,9 @@ from pathlib import Path
 
 import msgspec
 
-from fascicle.recipe.settings import DecisionSettings, Recipe
-from fascicle.train.grid import GridRun, read_grid
-from fascicle.train.run import recipe_text
+from fascicle.experiments.grid import GridRun, read_grid
+from fascicle.settings.recipes.recogniser import DecisionSettings, Recipe
+from fascicle.training.run import recipe_text
 
 
 def main() -> None:

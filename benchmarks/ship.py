@@ -17,21 +17,21 @@ import msgspec
 
 from common import HERE, paired, row, sentence_scores, write_result
 from fascicle.core.document import GOLD, Document, Mention
-from fascicle.evaluate.inputs import layers
-from fascicle.evaluate.scores import Scores, score
+from fascicle.evaluation.scoring.inputs import layers
+from fascicle.evaluation.scoring.scores import Scores, score
 from fascicle.formats.conll import ConllOptions
 from fascicle.formats.files import read
 from fascicle.loading import load
 from fascicle.models.checkpoint import TorchScorer, load_model
-from fascicle.models.ship import export_model
+from fascicle.models.export.folders import export_model
 from fascicle.models.soup import average_models
-from fascicle.recipe.any import read_recipe
-from fascicle.recipe.manifest import CARD, Manifest, read_manifest, write_manifest
-from fascicle.recipe.settings import CorpusSettings
 from fascicle.runtime.predictor import ModelPredictor, Scorer, Tables
+from fascicle.settings.folders.manifest import CARD, Manifest, read_manifest, write_manifest
+from fascicle.settings.recipes.any import read_recipe
+from fascicle.settings.recipes.recogniser import CorpusSettings
 from fascicle.text.batch import Batch
 from fascicle.text.pieces import PieceTokenizer
-from fascicle.train.corpus import read_part
+from fascicle.training.corpus import read_part
 
 
 def main() -> None:

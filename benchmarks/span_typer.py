@@ -38,11 +38,11 @@ from fascicle.core.document import Document, Mention
 from fascicle.formats.conll import ConllOptions
 from fascicle.formats.files import read, write
 from fascicle.models.span_typer import load_typer
-from fascicle.recipe.typer import TyperRecipe, parse_typer_recipe
-from fascicle.train.engine import train
-from fascicle.train.environment import use_threads
-from fascicle.train.typer import TyperFinished, UpdateDone, prepare_typer
-from fascicle.train.typer_scores import word_counts
+from fascicle.settings.recipes.typer import TyperRecipe, parse_typer_recipe
+from fascicle.training.engine.environment import use_threads
+from fascicle.training.engine.run import train
+from fascicle.training.typer.run import TyperFinished, UpdateDone, prepare_typer
+from fascicle.training.typer.scores import word_counts
 from fascicle.vectors.cooccurrence import count_cooccurrence
 from fascicle.vectors.files import write_vectors
 from fascicle.vectors.glove import GloveSettings, train_glove

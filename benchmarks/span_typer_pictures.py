@@ -15,11 +15,11 @@ from common import HERE
 from fascicle.formats.distributions import Header, write
 from fascicle.formats.files import read
 from fascicle.models.span_typer import load_typer
-from fascicle.plots.canvas import save, sheet
-from fascicle.plots.distribution_data import load_distributions
-from fascicle.plots.distributions import draw_pca, draw_violins, draw_volcano
-from fascicle.plots.learning import draw_learning, load_runs
-from fascicle.train.typer_scores import distributions_of, given_mentions
+from fascicle.reports.plots.canvas import save, sheet
+from fascicle.reports.plots.distribution_data import load_distributions
+from fascicle.reports.plots.distributions import draw_pca, draw_violins, draw_volcano
+from fascicle.reports.plots.learning import draw_learning, load_runs
+from fascicle.training.typer.scores import distributions_of, given_mentions
 from span_typer import CORPORA
 
 OUT = HERE.parent / "docs" / "families" / "span-typer"

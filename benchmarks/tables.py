@@ -28,7 +28,7 @@ import family_tables
 from best_tables import best_recipes
 from cost_tables import head_cost, int8_heads, span_speed
 from family_reports import ATTRIBUTES
-from fascicle.train.grid import Grid, read_grid
+from fascicle.experiments.grid import Grid, read_grid
 from grid_tables import MISSING, dev_table, grid_table, interval, markdown, mean, minutes, rows_of, spread
 from span_typer_tables import in_words, pictures, span_typer, speed
 

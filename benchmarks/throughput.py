@@ -24,7 +24,7 @@ from fascicle.formats.conll import ConllOptions
 from fascicle.formats.files import read
 from fascicle.loading import load
 from fascicle.models.checkpoint import load_model
-from fascicle.recipe.manifest import read_manifest
+from fascicle.settings.folders.manifest import read_manifest
 
 
 def main() -> None:

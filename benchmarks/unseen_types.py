@@ -31,15 +31,15 @@ import common
 from common import row, write_result
 from fascicle.core.document import GOLD, Document, Mention
 from fascicle.errors import InputError
-from fascicle.evaluate.inputs import layers
-from fascicle.evaluate.scores import Scores, score
+from fascicle.evaluation.scoring.inputs import layers
+from fascicle.evaluation.scoring.scores import Scores, score
+from fascicle.experiments.hashes import recipe_of
 from fascicle.loading import load
-from fascicle.recipe.heads import BinderSettings
-from fascicle.recipe.settings import Recipe
-from fascicle.recipe.types import TypeDescriptions, read_types
 from fascicle.runtime.predictor import ModelPredictor
-from fascicle.train.corpus import read_part
-from fascicle.train.grid_hash import recipe_of
+from fascicle.settings.heads import BinderSettings
+from fascicle.settings.recipes.recogniser import Recipe
+from fascicle.settings.types import TypeDescriptions, read_types
+from fascicle.training.corpus import read_part
 
 LOWER = 12.0  # of a threshold: to a score of 6e-6, which leaves room for an order among what is below it
 

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import settings
 
 if TYPE_CHECKING:
-    from fascicle.recipe.settings import Recipe
+    from fascicle.settings.recipes.recogniser import Recipe
 
 # The models of tests are so small that threads only wait for each other, on a busy machine for minutes.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
@@ -179,7 +179,7 @@ def toy_dictionary(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
 @pytest.fixture(scope="session")
 def tiny_recipe(tiny_encoder: Path, toy_corpus: Path) -> Callable[..., Recipe]:
     """Makes recipes for the toy corpus: ``tiny_recipe(model={"family": "crf"}, training={"epochs": 2})``."""
-    from fascicle.recipe.reader import parse_recipe
+    from fascicle.settings.recipes.reader import parse_recipe
 
     defaults: dict[str, Any] = {
         "name": "tiny",
@@ -199,7 +199,7 @@ def tiny_recipe(tiny_encoder: Path, toy_corpus: Path) -> Callable[..., Recipe]:
 @pytest.fixture(scope="session")
 def tiny_run(tiny_recipe: Callable[..., Recipe], toy_corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A finished run folder, its model (``best``) faultless on the toy corpus."""
-    from fascicle.train.run import run_recipe
+    from fascicle.training.run import run_recipe
 
     folder = tmp_path_factory.mktemp("tiny-run") / "run"
     for _ in run_recipe(tiny_recipe(corpus={"test": str(toy_corpus)}), folder):

@@ -12,49 +12,58 @@ import pytest
 
 PACKAGE = Path(__file__).resolve().parents[1] / "src" / "fascicle"
 SOURCES = sorted(PACKAGE.rglob("*.py"))
-EVERYWHERE = {"errors", "recipe"}
+EVERYWHERE = {"errors", "settings"}
 # A room may import itself, what is listed here, and what every room may import. A name with a dot allows one module.
 ROOMS: dict[str, set[str]] = {
     "errors": set(),
-    "recipe": set(),
+    "settings": set(),
+    "files": set(),
     "core": set(),
     "text": {"core"},
-    "decode": {"core"},
-    "formats": {"core", "text"},
-    "combine": {"core"},
-    "evaluate": {"core", "text", "decode", "combine"},  # the last for the rules that a comparison tries out
-    "knowledge": {"core", "text", "formats.source"},  # the last to open files
-    "doctor": {"core", "text", "formats", "runtime.kinds"},  # the last for what heads can represent
-    "plots": {"core", "evaluate", "formats.atomic", "formats.distributions"},  # the last two for its files
-    "vectors": {"core", "text", "formats.atomic", "formats.owned", "formats.source"},  # the last three for its files
+    "decoding": {"core", "text"},
+    "formats": {"core", "text", "files"},
+    "combination": {"core"},
+    "knowledge": {"core", "text", "files"},
+    "vectors": {"core", "text", "files"},
+    "evaluation": {"core", "text", "decoding", "combination"},  # the last for the rules that a comparison tries out
+    "doctor": {"core", "text", "files", "formats", "decoding.kinds"},  # the last for what heads can represent
+    "reports": {"core", "files", "evaluation", "combination", "formats.distributions"},  # the last for pictures of them
     "nn": {"core.arrays"},  # names of arrays alone: it knows tensors, not documents
-    "runtime": {"core", "text", "decode", "combine", "knowledge"},  # the last two for ensembles and dictionaries
-    "models": {"core", "text", "decode", "nn", "formats.atomic", "runtime"},  # the last two for export
-    "train": {
+    "runtime": {"core", "text", "decoding", "combination", "knowledge"},  # the last two for ensembles and dictionaries
+    "models": {"core", "text", "decoding", "nn", "files", "runtime"},  # the last two for export
+    "labelling": {"core", "knowledge", "evaluation"},  # the last to say how good weak labels are
+    "annotation": {"core", "files", "formats", "runtime"},
+    "loading": {"runtime", "models", "core", "text", "files", "formats", "knowledge", "assets"},
+    "training": {
         "models",
+        "files",
         "formats",
-        "evaluate",
-        "combine",
+        "evaluation",
+        "combination",
         "knowledge",
+        "labelling",
         "runtime",
         "core",
         "text",
-        "decode",
+        "decoding",
         "nn",
         "vectors",
     },
-    "annotation": {"core", "formats", "runtime"},
-    "loading": {"runtime", "models", "core", "text", "formats", "knowledge", "assets"},
+    "experiments": {"training", "labelling", "evaluation", "files", "formats", "core"},
     "cli": {"*"},
     "commands": {"*"},
     "__init__": {"*"},
     "__main__": {"cli"},
     "assets": set(),
 }
-TORCH_ROOMS = {"nn", "models", "train"}  # every other room works in the base install
+TORCH_ROOMS = {"nn", "models", "training", "experiments"}  # every other room works in the base install
 LAZY_ONLY = {
     ("loading", "models"),
-    *((room, heavy) for room in ("cli", "commands") for heavy in ("models", "train", "nn", "runtime")),
+    *(
+        (room, heavy)
+        for room in ("cli", "commands")
+        for heavy in ("models", "training", "experiments", "nn", "runtime")
+    ),
 }
 TORCH = {"torch", "transformers", "accelerate", "safetensors", "sentence_transformers"}
 XML = {"xml", "lxml"}  # a reader of XML must refuse entities first, and is then named here
@@ -109,7 +118,7 @@ def allowed(room: str, module: str) -> bool:
     target = room_of(module)
     listed = ROOMS[room]
     if target == "__init__":  # the version and nothing else, and never from below
-        return room in ("cli", "commands", "train", "models", "__init__")
+        return room in ("cli", "commands", "training", "experiments", "models", "__init__")
     return target in {room} | EVERYWHERE | listed or "*" in listed or module.removeprefix("fascicle.") in listed
 
 
@@ -184,7 +193,7 @@ def asks_for_a_kind(tree: ast.Module, kinds: set[str]) -> Iterator[str]:
 
 def kinds_of_heads() -> set[str]:
     """Every class of settings below that of all heads."""
-    tree = parse(PACKAGE / "recipe" / "heads.py")
+    tree = parse(PACKAGE / "settings" / "heads.py")
     classes = {
         node.name: {ast.unparse(base) for base in node.bases} for node in tree.body if isinstance(node, ast.ClassDef)
     }

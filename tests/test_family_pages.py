@@ -22,11 +22,17 @@ from tests.pages import blocks
 from fascicle.core.document import Mention
 from fascicle.core.spans import Span
 from fascicle.models.families import make_head
-from fascicle.models.head import Basis
-from fascicle.recipe.heads import HEADS, AnyHead, HeadSettings
-from fascicle.recipe.reader import parse_recipe
-from fascicle.recipe.settings import BundleSettings, DecisionSettings, DistantSettings, ReadingSettings, Recipe
-from fascicle.recipe.types import parse_types
+from fascicle.models.heads.contract import Basis
+from fascicle.settings.heads import HEADS, AnyHead, HeadSettings
+from fascicle.settings.recipes.reader import parse_recipe
+from fascicle.settings.recipes.recogniser import (
+    BundleSettings,
+    DecisionSettings,
+    DistantSettings,
+    ReadingSettings,
+    Recipe,
+)
+from fascicle.settings.types import parse_types
 from fascicle.text.pieces import Pieces
 from fascicle.text.targets import align
 from fascicle.text.windows import windows_of

@@ -9,7 +9,20 @@ from pathlib import Path
 import pytest
 
 SOURCES = Path(__file__).resolve().parents[1] / "src"
-BASE = ["core", "text", "decode", "formats", "combine", "evaluate", "doctor", "recipe", "errors", "loading", "cli"]
+BASE = [
+    "core",
+    "files",
+    "settings",
+    "text",
+    "decoding",
+    "formats",
+    "combination",
+    "evaluation",
+    "doctor",
+    "errors",
+    "loading",
+    "cli",
+]
 
 
 def run(code: str) -> str:

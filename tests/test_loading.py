@@ -14,10 +14,10 @@ import pytest
 from fascicle import loading
 from fascicle.errors import FascicleError, ModelError
 from fascicle.loading import find_model, load, read_manifest, shipped_models
-from fascicle.recipe.ensemble import ENSEMBLE
-from fascicle.recipe.filter import FILTER
-from fascicle.recipe.heads import HEADS
-from fascicle.recipe.typer import TYPER
+from fascicle.settings.heads import HEADS
+from fascicle.settings.recipes.ensemble import ENSEMBLE
+from fascicle.settings.recipes.filter import FILTER
+from fascicle.settings.recipes.typer import TYPER
 
 
 @pytest.fixture

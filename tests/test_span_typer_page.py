@@ -11,9 +11,9 @@ import msgspec
 import pytest
 from tests.pages import blocks
 
-from fascicle.evaluate.typing import published_protocol_f1
-from fascicle.recipe.base import Settings
-from fascicle.recipe.typer import SpanTyperSettings, VectorSettings, parse_typer_recipe
+from fascicle.evaluation.scoring.typing import published_protocol_f1
+from fascicle.settings.base import Settings
+from fascicle.settings.recipes.typer import SpanTyperSettings, VectorSettings, parse_typer_recipe
 
 PAGE = (Path(__file__).resolve().parents[1] / "docs" / "families" / "span-typer.md").read_text(encoding="utf-8")
 

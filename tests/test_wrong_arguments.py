@@ -142,11 +142,13 @@ OPTIONS_MAY_STAND_IN = (
     "commands",
     "cli.py",
     "doctor",
-    "plots",
-    "combine",
-    "train",
+    "reports/plots",
+    "reports/comparison_table",
+    "combination",
+    "training",
+    "experiments",
+    "labelling",
     "models",
-    "evaluate/comparison_table",
 )
 
 

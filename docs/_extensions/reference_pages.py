@@ -1,7 +1,7 @@
 """Pages that the site makes from the code: settings, commands, and the Python API.
 
 A page has its own introduction and one line ``<!-- generated: NAME -->``. The build replaces that line by Markdown:
-``settings`` from the structures of ``fascicle.recipe``, ``commands`` from the parser, ``api`` from the public names.
+``settings`` from the structures of ``fascicle.settings``, ``commands`` from the parser, ``api`` from the public names.
 It also checks links that lead out of ``docs/`` and shows them as plain text.
 """
 
@@ -24,9 +24,15 @@ from sphinx.util import logging
 
 import fascicle
 from fascicle.cli import build_parser
-from fascicle.recipe.filter import FilterModelSettings, FilterReading, FilterRecipe, FilterSettings, MembersSettings
-from fascicle.recipe.heads import HEADS
-from fascicle.recipe.settings import (
+from fascicle.settings.heads import HEADS
+from fascicle.settings.recipes.filter import (
+    FilterModelSettings,
+    FilterReading,
+    FilterRecipe,
+    FilterSettings,
+    MembersSettings,
+)
+from fascicle.settings.recipes.recogniser import (
     BundleSettings,
     CorpusSettings,
     CorpusTypes,
@@ -37,7 +43,7 @@ from fascicle.recipe.settings import (
     Recipe,
     TrainingSettings,
 )
-from fascicle.recipe.typer import SpanTyperSettings, TyperRecipe, VectorSettings
+from fascicle.settings.recipes.typer import SpanTyperSettings, TyperRecipe, VectorSettings
 
 Struct = type[msgspec.Struct]
 PLACE = re.compile(r"^<!-- generated: (\w+) -->$", re.MULTILINE)

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from fascicle import errors
 from fascicle.core.document import Document, Event, Link, Mention, Patch, Section
-from fascicle.evaluate.inputs import layers
-from fascicle.evaluate.scores import Scores, score
+from fascicle.evaluation.scoring.inputs import layers
+from fascicle.evaluation.scoring.scores import Scores, score
 from fascicle.formats.files import read, write
 from fascicle.loading import load
 

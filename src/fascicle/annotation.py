@@ -21,7 +21,7 @@ from fascicle.formats.report import WriteReport
 from fascicle.runtime.stream import Outcome, outcomes, unanswered
 
 if TYPE_CHECKING:
-    from fascicle.formats.part import PartFile
+    from fascicle.files.part import PartFile
     from fascicle.runtime.predictor import Annotator
 
 STEP: Final = "annotate"

@@ -15,12 +15,19 @@ from typing import TYPE_CHECKING
 
 from fascicle.core.arguments import check_argument, check_optional
 from fascicle.errors import MissingExtraError, ModelError, RecipeError, UsageError
-from fascicle.formats.source import Source, lines, stem
-from fascicle.recipe.ensemble import ENSEMBLE, FILTER_FOLDER, MEMBERS, is_ensemble, read_ensemble
-from fascicle.recipe.filter import FILTER, FilterManifest, read_filter_manifest
-from fascicle.recipe.folders import described_by, model_folder
-from fascicle.recipe.manifest import MANIFEST, Manifest, TokenizerFacts, check_files, file_sha256, read_manifest
-from fascicle.recipe.types import read_types
+from fascicle.files.source import Source, lines, stem
+from fascicle.settings.folders.best import described_by, model_folder
+from fascicle.settings.folders.manifest import (
+    MANIFEST,
+    Manifest,
+    TokenizerFacts,
+    check_files,
+    file_sha256,
+    read_manifest,
+)
+from fascicle.settings.recipes.ensemble import ENSEMBLE, FILTER_FOLDER, MEMBERS, is_ensemble, read_ensemble
+from fascicle.settings.recipes.filter import FILTER, FilterManifest, read_filter_manifest
+from fascicle.settings.types import read_types
 
 if TYPE_CHECKING:
     from fascicle.models.checkpoint import TorchScorer
@@ -60,7 +67,7 @@ def load(
         threads: CPU threads of the network; all usable cores by default. The tokenizer uses all cores, unless the
             environment variable ``RAYON_NUM_THREADS`` says otherwise.
 
-        types: a TOML file that describes types (see ``recipe/types.py``) to look for in place of those that the model
+        types: a TOML file that describes types (see ``settings/types.py``) to look for in place of those that the model
             was trained on; for a model of the family ``binder``, in a folder of a training run.
 
     Returns:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from fascicle.core.document import Document, Mention
 from fascicle.errors import InputError
-from fascicle.evaluate.scores import score
+from fascicle.evaluation.scoring.scores import score
 
 BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
 

@@ -10,10 +10,10 @@ from types import ModuleType
 
 import pytest
 
-from fascicle.evaluate.intervals import bootstrap_difference
-from fascicle.train.grid import Grid, read_grid
-from fascicle.train.grid_hash import recipe_hash
-from fascicle.train.grid_results import scores_of
+from fascicle.evaluation.uncertainty.intervals import bootstrap_difference
+from fascicle.experiments.grid import Grid, read_grid
+from fascicle.experiments.hashes import recipe_hash
+from fascicle.experiments.results import scores_of
 
 BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
 TEXT = """\

@@ -14,13 +14,13 @@ import pytest
 
 from fascicle.core.document import GOLD, Document, Mention
 from fascicle.errors import InputError
+from fascicle.experiments.grid import GridRun
 from fascicle.loading import load
-from fascicle.plots.densities import load_densities
-from fascicle.recipe.settings import Recipe
-from fascicle.recipe.types import read_types
-from fascicle.train.corpus import read_part
-from fascicle.train.grid import GridRun
-from fascicle.train.run import run_recipe
+from fascicle.reports.plots.densities import load_densities
+from fascicle.settings.recipes.recogniser import Recipe
+from fascicle.settings.types import read_types
+from fascicle.training.corpus import read_part
+from fascicle.training.run import run_recipe
 
 ROOT = Path(__file__).parents[2]
 Maker = Callable[..., Recipe]
@@ -169,7 +169,7 @@ def test_descriptions_are_written_as_they_are_read(
 
 
 def test_the_plan_of_unseen_types() -> None:
-    from fascicle.train.grid import read_grid
+    from fascicle.experiments.grid import read_grid
 
     grid = read_grid(ROOT / "benchmarks" / "grids" / "unseen.toml")
     known = read_types(ROOT / "recipes" / "types" / "bionlp13cg.toml").names

@@ -11,10 +11,10 @@ import pytest
 import torch
 
 from fascicle.errors import UsageError
-from fascicle.recipe.manifest import read_manifest
-from fascicle.recipe.settings import Recipe
-from fascicle.train.grid import read_grid
-from fascicle.train.parts import read_parts
+from fascicle.experiments.grid import read_grid
+from fascicle.settings.folders.manifest import read_manifest
+from fascicle.settings.recipes.recogniser import Recipe
+from fascicle.training.recogniser.parts import read_parts
 
 BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
 Maker = Callable[..., Recipe]

@@ -14,10 +14,10 @@ import torch
 
 from fascicle.errors import UsageError
 from fascicle.models.encoder import load_pretrained
-from fascicle.recipe.settings import Recipe
-from fascicle.train.loop import StepDone, Trainer
-from fascicle.train.parts import read_parts
-from fascicle.train.prepare import prepare
+from fascicle.settings.recipes.recogniser import Recipe
+from fascicle.training.engine.loop import StepDone, Trainer
+from fascicle.training.recogniser.parts import read_parts
+from fascicle.training.recogniser.prepare import prepare
 
 BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
 Maker = Callable[..., Recipe]

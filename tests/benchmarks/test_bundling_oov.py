@@ -10,9 +10,9 @@ import pytest
 
 from fascicle.core.document import Document
 from fascicle.errors import InputError
-from fascicle.recipe.settings import CorpusSettings
-from fascicle.train.corpus import part_sha256
-from fascicle.train.grid import read_grid
+from fascicle.experiments.grid import read_grid
+from fascicle.settings.recipes.recogniser import CorpusSettings
+from fascicle.training.corpus import part_sha256
 
 BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
 TRAIN = [["Aspirin", "helps", "."], ["pain", "helps", "nobody", "."]]

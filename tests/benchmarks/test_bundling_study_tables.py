@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from fascicle.train.grid import Grid, read_grid
-from fascicle.train.grid_hash import recipe_hash
+from fascicle.experiments.grid import Grid, read_grid
+from fascicle.experiments.hashes import recipe_hash
 
 BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
 

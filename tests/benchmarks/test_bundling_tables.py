@@ -12,10 +12,10 @@ from typing import Any
 
 import pytest
 
-from fascicle.evaluate.pooled import bootstrap_pooled
-from fascicle.train.grid import Grid, GridRun, read_grid
-from fascicle.train.grid_hash import recipe_hash
-from fascicle.train.grid_results import scores_of
+from fascicle.evaluation.uncertainty.pooled import bootstrap_pooled
+from fascicle.experiments.grid import Grid, GridRun, read_grid
+from fascicle.experiments.hashes import recipe_hash
+from fascicle.experiments.results import scores_of
 
 BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
 TEXT = """\

@@ -13,8 +13,8 @@ import pytest
 
 from fascicle.core.document import Document, Mention, Patch
 from fascicle.errors import InputError, OutputError
+from fascicle.files.source import Source
 from fascicle.formats.predictions import Prediction, read, write
-from fascicle.formats.source import Source
 
 pytest.importorskip("torch")
 BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
@@ -181,7 +181,7 @@ def test_the_table_of_choices(module: ModuleType, runs: Path, tmp_path: Path) ->
 
 
 def test_claims_are_differences_on_the_same_seeds(module: ModuleType, tmp_path: Path) -> None:
-    tables, grids = importlib.import_module("combining_tables"), importlib.import_module("fascicle.train.grid")
+    tables, grids = importlib.import_module("combining_tables"), importlib.import_module("fascicle.experiments.grid")
     grid = grids.read_grid(BENCHMARKS / "grids" / "claims.toml")
     empty = dataclasses.replace(grid, path=tmp_path / "grids" / "claims.toml")
     assert len(tables.claims(empty).splitlines()) == 2

@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from fascicle.core.document import Document, Mention
-from fascicle.evaluate.inputs import layers
-from fascicle.evaluate.lexicon import lexicon
-from fascicle.evaluate.scores import score
+from fascicle.evaluation.breakdown.lexicon import lexicon
+from fascicle.evaluation.scoring.inputs import layers
+from fascicle.evaluation.scoring.scores import score
 
 BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
 TEXT = "one two three four five six seven eight nine ten"

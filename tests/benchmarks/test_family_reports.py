@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from fascicle.core.document import Mention
-from fascicle.evaluate.errors import error_rates, mistakes
+from fascicle.evaluation.breakdown.errors import error_rates, mistakes
 
 BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
 GOLD = {

@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 
-from fascicle.evaluate.intervals import bootstrap_difference
-from fascicle.train.grid import Grid, GridRun, read_grid
-from fascicle.train.grid_hash import recipe_hash
-from fascicle.train.grid_results import scores_of
+from fascicle.evaluation.uncertainty.intervals import bootstrap_difference
+from fascicle.experiments.grid import Grid, GridRun, read_grid
+from fascicle.experiments.hashes import recipe_hash
+from fascicle.experiments.results import scores_of
 
 BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
 TEXT = """\

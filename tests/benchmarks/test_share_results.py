@@ -10,8 +10,8 @@ from types import ModuleType
 import pytest
 
 pytest.importorskip("torch")
-from fascicle.train.grid import Grid, read_grid
-from fascicle.train.grid_hash import data_hashes, recipe_hash
+from fascicle.experiments.grid import Grid, read_grid
+from fascicle.experiments.hashes import data_hashes, recipe_hash
 
 BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
 GRID = """

@@ -18,8 +18,8 @@ from typing import Any
 import pytest
 
 from fascicle.commands import bench
-from fascicle.train import grid_queue
-from fascicle.train.grid_results import read_result
+from fascicle.experiments import queue as grid_queue
+from fascicle.experiments.results import read_result
 
 SOURCES = Path(__file__).resolve().parents[2] / "src"
 Cli = Callable[..., Any]

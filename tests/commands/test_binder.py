@@ -17,7 +17,7 @@ from safetensors.numpy import load_file
 
 import fascicle
 from fascicle.errors import UsageError
-from fascicle.recipe.manifest import read_manifest, write_manifest
+from fascicle.settings.folders.manifest import read_manifest, write_manifest
 
 Cli = Callable[..., Any]
 Refused = Callable[..., str]

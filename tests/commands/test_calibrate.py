@@ -17,17 +17,17 @@ pytest.importorskip("torch")
 pytest.importorskip("onnx")
 
 from fascicle.core.document import Document, Mention
-from fascicle.decode.calibration import calibrated, thresholds
+from fascicle.decoding.calibration import calibrated, thresholds
 from fascicle.errors import UsageError
 from fascicle.formats.conll import ConllOptions
 from fascicle.formats.files import read, write
 from fascicle.loading import _refuse_types, load
-from fascicle.models.ship import export_model
-from fascicle.recipe.calibration import Calibration, TemperatureCurve
-from fascicle.recipe.heads import BinderSettings
-from fascicle.recipe.manifest import Decision, Manifest, TokenizerFacts, read_manifest
-from fascicle.recipe.settings import ReadingSettings
-from fascicle.train.corpus import part_sha256
+from fascicle.models.export.folders import export_model
+from fascicle.settings.calibration import Calibration, TemperatureCurve
+from fascicle.settings.folders.manifest import Decision, Manifest, TokenizerFacts, read_manifest
+from fascicle.settings.heads import BinderSettings
+from fascicle.settings.recipes.recogniser import ReadingSettings
+from fascicle.training.corpus import part_sha256
 
 Cli = Callable[..., Any]
 Refused = Callable[..., str]

@@ -13,10 +13,10 @@ import msgspec
 import pytest
 
 from fascicle.core.document import Document, Event, Mention
+from fascicle.files.source import Source
 from fascicle.formats.files import write
 from fascicle.formats.predictions import Prediction, prediction_of, read
 from fascicle.formats.predictions import write as write_predictions
-from fascicle.formats.source import Source
 
 Cli = Callable[..., Any]
 Refused = Callable[..., str]

@@ -13,9 +13,9 @@ from tokenizers import Tokenizer, models, pre_tokenizers
 
 from fascicle.core import codec
 from fascicle.core.document import Document, Mention
-from fascicle.doctor.checks import CHECKS
+from fascicle.doctor.checks.table import CHECKS
+from fascicle.files.source import Source
 from fascicle.formats.exclusions import read_exclusions
-from fascicle.formats.source import Source
 
 Cli = Callable[..., Any]
 Refused = Callable[..., str]

@@ -13,7 +13,7 @@ from fascicle.cli import main
 from fascicle.core.document import Document
 from fascicle.errors import ModelError, UsageError
 from fascicle.loading import load
-from fascicle.recipe.ensemble import read_ensemble
+from fascicle.settings.recipes.ensemble import read_ensemble
 
 TEXTS = ["aspirin caused pain", "lung cancer and fever .", "the doctor was in the liver"]
 

@@ -12,8 +12,8 @@ import pytest
 
 from fascicle.commands import evaluate
 from fascicle.core.document import Document, Mention
-from fascicle.evaluate.buckets import CUTTINGS
-from fascicle.evaluate.layout import UNITS
+from fascicle.evaluation.breakdown.buckets import CUTTINGS
+from fascicle.evaluation.breakdown.layout import UNITS
 from fascicle.formats.files import write
 from fascicle.formats.predictions import prediction_of
 from fascicle.formats.predictions import write as write_predictions

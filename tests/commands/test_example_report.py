@@ -11,9 +11,9 @@ from typing import Any
 import matplotlib as mpl
 import pytest
 
+from fascicle.files.source import Source
 from fascicle.formats.files import read
 from fascicle.formats.predictions import read as read_predictions
-from fascicle.formats.source import Source
 from fascicle.loading import shipped_models
 
 ROOT = Path(__file__).resolve().parents[2]

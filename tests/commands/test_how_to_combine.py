@@ -13,9 +13,9 @@ from typing import Any
 import pytest
 from tests.pages import blocks
 
-from fascicle.combine.type_names import parse_map
+from fascicle.combination.type_names import parse_map
 from fascicle.commands.combine import RULES
-from fascicle.recipe.filter import parse_filter_recipe
+from fascicle.settings.recipes.filter import parse_filter_recipe
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "how-to-combine.md").read_text(encoding="utf-8")

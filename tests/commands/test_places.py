@@ -19,8 +19,8 @@ import pytest
 from fascicle.cli import build_parser, main
 from fascicle.commands.places import ROLES, Inputs, fills, reads, writes
 from fascicle.errors import OutputError
-from fascicle.formats.atomic import atomic_folder
-from fascicle.formats.owned import RECORD
+from fascicle.files.atomic import atomic_folder
+from fascicle.files.owned import RECORD
 
 SOURCES = Path(__file__).resolve().parents[2] / "src"
 Snapshot = dict[str, tuple[bytes, int]]

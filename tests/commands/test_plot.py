@@ -18,7 +18,7 @@ from fascicle.formats.files import write as write_documents
 from fascicle.formats.predictions import prediction_of
 from fascicle.formats.predictions import write as write_predictions
 from fascicle.loading import shipped_models
-from fascicle.plots.report_plots import REPORT_PLOTS
+from fascicle.reports.plots.report_plots import REPORT_PLOTS
 
 Cli = Callable[..., Any]
 Refused = Callable[..., str]

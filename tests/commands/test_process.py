@@ -19,7 +19,7 @@ SOURCES = Path(__file__).resolve().parents[2] / "src"
 WAITING = """
 import sys, time
 from fascicle import cli
-from fascicle.formats.atomic import atomic_writer
+from fascicle.files.atomic import atomic_writer
 def run(args):
     with atomic_writer(sys.argv[1]) as stream:
         stream.write(b"half")

@@ -18,8 +18,8 @@ import pytest
 
 from fascicle.core import codec
 from fascicle.core.document import Document, Mention
+from fascicle.files.part import part_of
 from fascicle.formats.folder_run import JOURNAL
-from fascicle.formats.part import part_of
 
 WORDS = ("patient", "with", "lung cancer", "had", "fever", "and", "pain", "after", "aspirin", "for", "heart failure")
 FORMATS = ("jsonl", "records", "pubtator", "conll", "tsv", "csv", "predictions")
@@ -36,7 +36,7 @@ import fascicle.commands.annotate as annotate
 import fascicle.loading as loading
 from functools import partial
 from fascicle.cli import main
-from fascicle.formats.part import PartFile
+from fascicle.files.part import PartFile
 from fascicle.runtime.predictor import Annotator
 
 class Slow(Annotator):

@@ -15,8 +15,8 @@ import pytest
 from fascicle.core import codec
 from fascicle.core.document import Document
 from fascicle.errors import OutputError
+from fascicle.files.part import PartFile, part_of
 from fascicle.formats.folder_run import JOURNAL, FolderRun
-from fascicle.formats.part import PartFile, part_of
 
 Cli = Callable[..., Any]
 Refused = Callable[..., str]

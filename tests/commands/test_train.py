@@ -105,7 +105,7 @@ def test_without_torch_the_extra_is_named(
     original = builtins.__import__
 
     def without(name: str, *rest: Any) -> Any:
-        if name.startswith("fascicle.train") or name.startswith("fascicle.models"):
+        if name.startswith("fascicle.training") or name.startswith("fascicle.models"):
             raise ModuleNotFoundError("No module named 'torch'", name="torch")
         return original(name, *rest)
 
@@ -207,9 +207,9 @@ def test_a_run_folder_stands_for_its_model(cli: Cli, model: Path, tmp_path: Path
 
 
 def test_python_trains_with_one_call(recipe: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from fascicle.recipe.any import read_recipe
-    from fascicle.train.events import Finished, Note
-    from fascicle.train.run import train_recipe
+    from fascicle.settings.recipes.any import read_recipe
+    from fascicle.training.engine.events import Finished, Note
+    from fascicle.training.run import train_recipe
 
     monkeypatch.chdir(tmp_path)
     heard: list[Any] = []

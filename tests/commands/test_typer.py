@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from fascicle.cli import main
+from fascicle.files.source import Source
 from fascicle.formats.distributions import read as read_distributions
 from fascicle.formats.predictions import read as read_predictions
-from fascicle.formats.source import Source
 from fascicle.vectors.files import read_vectors
 
 pytest.importorskip("torch")

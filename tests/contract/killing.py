@@ -16,10 +16,10 @@ from pathlib import Path
 import msgspec
 import torch
 
-from fascicle.recipe.filter import FilterRecipe
-from fascicle.recipe.settings import Recipe
-from fascicle.recipe.typer import TyperRecipe
-from fascicle.train.run import run_recipe
+from fascicle.settings.recipes.filter import FilterRecipe
+from fascicle.settings.recipes.recogniser import Recipe
+from fascicle.settings.recipes.typer import TyperRecipe
+from fascicle.training.run import run_recipe
 
 KINDS = {kind.__name__: kind for kind in (Recipe, FilterRecipe, TyperRecipe)}
 CHANGES = {"os.rename", "shutil.rmtree"}

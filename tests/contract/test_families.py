@@ -1,6 +1,6 @@
 """What every family of heads must do, in every form that its settings allow.
 
-A family that joins ``recipe.heads.HEADS`` is tested here without a further line: in the form of its defaults in every
+A family that joins ``settings.heads.HEADS`` is tested here without a further line: in the form of its defaults in every
 run, and in a sample of all forms in the long one.
 """
 
@@ -23,19 +23,22 @@ from torch import Tensor
 
 from fascicle.core.document import Document, Mention, apply
 from fascicle.core.tags import SCHEMES
-from fascicle.decode.tagger import ChainScores, TagDecision, decode_emissions
-from fascicle.evaluate.inputs import layers
-from fascicle.evaluate.scores import score
+from fascicle.decoding.kinds import KINDS, limits_of
+from fascicle.decoding.tagger import ChainScores, TagDecision, decode_emissions
+from fascicle.evaluation.scoring.inputs import layers
+from fascicle.evaluation.scoring.scores import score
+from fascicle.labelling.distant import LABELS, UNKNOWN
 from fascicle.loading import load
 from fascicle.models.checkpoint import TorchScorer, load_model, save_model
 from fascicle.models.encoder import load_pretrained
+from fascicle.models.export.folders import export_model
 from fascicle.models.families import FAMILIES
-from fascicle.models.head import IGNORED, Basis, put_weights
+from fascicle.models.heads.contract import IGNORED, Basis, put_weights
+from fascicle.models.heads.spans import SpanClassifier
+from fascicle.models.heads.tagger import CrfTagger, SoftmaxTagger
 from fascicle.models.model import NerModel
-from fascicle.models.ship import export_model
-from fascicle.models.spans import SpanClassifier
-from fascicle.models.tagger import CrfTagger, SoftmaxTagger
-from fascicle.recipe.heads import (
+from fascicle.runtime.predictor import ModelPredictor
+from fascicle.settings.heads import (
     HEADS,
     AnyHead,
     BiaffineSettings,
@@ -46,15 +49,12 @@ from fascicle.recipe.heads import (
     SpanSettings,
     TaggerSettings,
 )
-from fascicle.recipe.settings import Recipe
-from fascicle.runtime.kinds import KINDS, limits_of
-from fascicle.runtime.predictor import ModelPredictor
+from fascicle.settings.recipes.recogniser import Recipe
 from fascicle.text.pieces import PieceTokenizer
-from fascicle.train.data import TrainingSet, training_set
-from fascicle.train.distant import LABELS, UNKNOWN
-from fascicle.train.loop import Trainer
-from fascicle.train.parts import read_parts
-from fascicle.train.prepare import prepare
+from fascicle.training.engine.loop import Trainer
+from fascicle.training.recogniser.data import TrainingSet, training_set
+from fascicle.training.recogniser.parts import read_parts
+from fascicle.training.recogniser.prepare import prepare
 
 TYPES = ("Chemical", "Disease")
 

@@ -12,22 +12,22 @@ from torch import Tensor
 
 from fascicle.core.arrays import Ints
 from fascicle.core.document import apply
-from fascicle.evaluate.inputs import layers
-from fascicle.evaluate.scores import score
+from fascicle.evaluation.scoring.inputs import layers
+from fascicle.evaluation.scoring.scores import score
 from fascicle.models.checkpoint import TorchScorer
 from fascicle.models.encoder import load_pretrained
-from fascicle.models.head import IGNORED, Basis, Targets
+from fascicle.models.heads.contract import IGNORED, Basis, Targets
+from fascicle.models.heads.tagger import CrfTagger, SoftmaxTagger
 from fascicle.models.model import NerModel
-from fascicle.models.tagger import CrfTagger, SoftmaxTagger
-from fascicle.recipe.heads import CrfSettings, SoftmaxSettings
-from fascicle.recipe.settings import Recipe
 from fascicle.runtime.predictor import ModelPredictor
+from fascicle.settings.heads import CrfSettings, SoftmaxSettings
+from fascicle.settings.recipes.recogniser import Recipe
 from fascicle.text.targets import NONE_UNKNOWN
 from fascicle.text.windows import Window
-from fascicle.train.data import training_set
-from fascicle.train.loop import Trainer
-from fascicle.train.parts import read_parts
-from fascicle.train.prepare import prepare
+from fascicle.training.engine.loop import Trainer
+from fascicle.training.recogniser.data import training_set
+from fascicle.training.recogniser.parts import read_parts
+from fascicle.training.recogniser.prepare import prepare
 
 TYPES = ("Chemical", "Disease")
 

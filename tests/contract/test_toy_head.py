@@ -14,11 +14,11 @@ from pathlib import Path
 
 import pytest
 
-from fascicle.decode.spans import widen
-from fascicle.decode.tagger import ChainScores
-from fascicle.models.head import Head
+from fascicle.decoding.kinds import Kind
+from fascicle.decoding.spans import widen
+from fascicle.decoding.tagger import ChainScores
+from fascicle.models.heads.contract import Head
 from fascicle.nn.contrast import ContrastForm, ContrastiveScorer
-from fascicle.runtime.kinds import Kind
 from fascicle.text.targets import Limits
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -107,7 +107,7 @@ def run(repository: Path, *command: str) -> str:
 def test_the_changes_of_the_page_fit_the_code_and_are_few(repository: Path) -> None:
     written = [line for step in steps() for line in step.added]
     assert 0 < len(written) < MOST_LINES, f"the worked example has {len(written)} lines"
-    assert 'tag="dot"' in (repository / "src" / "fascicle" / "recipe" / "heads.py").read_text(encoding="utf-8")
+    assert 'tag="dot"' in (repository / "src" / "fascicle" / "settings" / "heads.py").read_text(encoding="utf-8")
 
 
 def test_the_page_names_the_whole_contract_and_every_table() -> None:
@@ -146,7 +146,7 @@ def test_the_worked_example_passes_the_contract_suite(repository: Path) -> None:
     (recipe,) = blocks("toml")
     given = f"name = 'x'\n[corpus]\ntrain = 'a'\ndev = 'b'\n{recipe}"
     code = (
-        "import sys, tomllib; from fascicle.recipe.reader import parse_recipe;"
+        "import sys, tomllib; from fascicle.settings.recipes.reader import parse_recipe;"
         "print(parse_recipe(tomllib.loads(sys.argv[1]), origin='page').model.head)"
     )
     assert run(repository, "-c", code, given).startswith("DotSettings(")

@@ -18,12 +18,12 @@ import torch
 
 from fascicle.core.document import GOLD, Mention
 from fascicle.formats.predictions import Prediction, text_hash, write
-from fascicle.recipe.any import AnyRecipe, parse_any
-from fascicle.recipe.settings import Recipe
-from fascicle.train.corpus import read_part
-from fascicle.train.events import Note, Validated
-from fascicle.train.loop import StepDone
-from fascicle.train.run import run_recipe
+from fascicle.settings.recipes.any import AnyRecipe, parse_any
+from fascicle.settings.recipes.recogniser import Recipe
+from fascicle.training.corpus import read_part
+from fascicle.training.engine.events import Note, Validated
+from fascicle.training.engine.loop import StepDone
+from fascicle.training.run import run_recipe
 
 Maker = Callable[[str], AnyRecipe]
 SOURCES = Path(__file__).resolve().parents[2] / "src"

@@ -13,8 +13,8 @@ from tokenizers import Tokenizer, models, pre_tokenizers
 
 from fascicle.core import codec
 from fascicle.core.document import Document, Mention
-from fascicle.doctor import near
-from fascicle.doctor.checks import CHECKS
+from fascicle.doctor.checks.table import CHECKS
+from fascicle.doctor.copies import near
 from fascicle.doctor.examine import Examination
 from fascicle.doctor.settings import SEVERITIES
 

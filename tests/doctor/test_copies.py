@@ -12,8 +12,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from fascicle.core.document import Document
+from fascicle.doctor.copies.leaks import exclusions
 from fascicle.doctor.examine import Examination
-from fascicle.doctor.leaks import exclusions
 from fascicle.formats.exclusions import Exclusion
 from fascicle.formats.predictions import text_hash
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from fascicle.doctor.checks import CHECKS
+from fascicle.doctor.checks.table import CHECKS
 from fascicle.formats.exclusions import HEADER, REASONS
 
 PAGE = (Path(__file__).parents[2] / "docs" / "corpus-check.md").read_text(encoding="utf-8")

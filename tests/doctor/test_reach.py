@@ -14,14 +14,14 @@ from hypothesis import strategies as st
 from fascicle.core.document import Document, Mention
 from fascicle.core.spans import Fragments
 from fascicle.core.tags import SCHEMES
-from fascicle.decode.runs import tag_runs
+from fascicle.decoding.kinds import limits_of
+from fascicle.decoding.runs import tag_runs
 from fascicle.doctor.reach import Reach, Row, lost_together, most_disjoint, reach_of
 from fascicle.errors import ModelError
 from fascicle.loading import find_model
-from fascicle.recipe.heads import HEADS, AnyHead, BinderSettings, HeadSettings, SoftmaxSettings, SpanSettings
-from fascicle.recipe.manifest import Manifest, read_manifest
-from fascicle.recipe.settings import ReadingSettings
-from fascicle.runtime.kinds import limits_of
+from fascicle.settings.folders.manifest import Manifest, read_manifest
+from fascicle.settings.heads import HEADS, AnyHead, BinderSettings, HeadSettings, SoftmaxSettings, SpanSettings
+from fascicle.settings.recipes.recogniser import ReadingSettings
 from fascicle.text.pieces import PieceTokenizer
 from fascicle.text.targets import Limits
 

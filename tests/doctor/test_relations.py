@@ -10,10 +10,9 @@ from hypothesis import strategies as st
 
 from fascicle.core.document import Document, Mention, unique
 from fascicle.core.spans import as_fragments
-from fascicle.doctor.boundaries import edge_space, inside_word
-from fascicle.doctor.hits import Hit
-from fascicle.doctor.parts import Given, Item, Part, load
-from fascicle.doctor.relations import (
+from fascicle.doctor.checks.boundaries import edge_space, inside_word
+from fascicle.doctor.checks.hits import Hit
+from fascicle.doctor.checks.relations import (
     across_sentences,
     crossing,
     discontinuous,
@@ -22,6 +21,7 @@ from fascicle.doctor.relations import (
     same_span,
     touching,
 )
+from fascicle.doctor.parts import Given, Item, Part, load
 
 TEXT = "ab cde. f  ghi jk lmn op. qr"
 WORDS = ((0, 2), (3, 7), (8, 9), (11, 14), (15, 17), (18, 21), (22, 25), (26, 28))

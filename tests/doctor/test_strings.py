@@ -9,9 +9,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from fascicle.core.document import Document, Mention
+from fascicle.doctor.checks.strings import LIKELY, OFTEN, repeats_of
 from fascicle.doctor.examine import Examination
 from fascicle.doctor.report import Finding
-from fascicle.doctor.strings import LIKELY, OFTEN, repeats_of
 
 Examine = Callable[..., Examination]
 # Tokens, and which of them begin a mention of how many.

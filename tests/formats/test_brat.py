@@ -19,12 +19,13 @@ from hypothesis import strategies as st
 from fascicle.cli import main
 from fascicle.core.document import Document, Link, Mention
 from fascicle.errors import FormatError, InputError, OutputError, UsageError
-from fascicle.formats import ReadReport, detect, read, tree, write
+from fascicle.files import tree
+from fascicle.files.owned import RECORD
+from fascicle.formats import ReadReport, detect, read, write
 from fascicle.formats.brat import BratOptions
 from fascicle.formats.brat_lines import document_id, file_name, parse_reference
-from fascicle.formats.owned import RECORD
-from fascicle.recipe.settings import CorpusSettings
-from fascicle.train.corpus import part_sha256, read_part
+from fascicle.settings.recipes.recogniser import CorpusSettings
+from fascicle.training.corpus import part_sha256, read_part
 
 TEXT = "Aspirin and fever.\nAsthma was seen.\n"
 

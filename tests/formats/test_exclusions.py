@@ -10,9 +10,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from fascicle.errors import FormatError, OutputError
+from fascicle.files.source import Source
 from fascicle.formats.exclusions import HEADER, REASONS, Exclusion, read_exclusions, write_exclusions
 from fascicle.formats.predictions import text_hash
-from fascicle.formats.source import Source
 
 _NAMES = st.text(st.characters(exclude_categories=("Cs",), exclude_characters="\0"), max_size=12)
 _ROWS = st.builds(

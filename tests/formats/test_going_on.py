@@ -13,10 +13,10 @@ import pytest
 from fascicle.core import codec
 from fascicle.core.document import Document
 from fascicle.errors import FormatError, InputError
+from fascicle.files.source import Source
 from fascicle.formats import ConllOptions, ReadReport, read
 from fascicle.formats.predictions import read as read_predictions
 from fascicle.formats.report import SetAside
-from fascicle.formats.source import Source
 
 
 def _going_on() -> ReadReport:

@@ -17,12 +17,12 @@ from hypothesis import strategies as st
 from fascicle.commands.outputs import OUTPUTS, Look, write_documents
 from fascicle.core.document import Document, Link, Mention, Section, unique
 from fascicle.errors import LossError, UsageError
+from fascicle.files.source import Source
 from fascicle.formats import ConllOptions, ConllWriteOptions, read, write
 from fascicle.formats.files import FORMATS
 from fascicle.formats.losses import EVERYTHING, FIELDS, LOSSES, OF_WRITERS, Holds
 from fascicle.formats.predictions import read as read_predictions
 from fascicle.formats.report import SetAside, WriteReport
-from fascicle.formats.source import Source
 
 ODD = st.sampled_from("\t\n\r\0\ufeff\u2028\x85\x1b |;:,=+-@'\"#-") | st.sampled_from(
     ["\r\n", "'=", "--", "-DOCSTART-"]

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from fascicle.core.document import Document, Event, Mention
 from fascicle.errors import FormatError, InputError, OutputError
+from fascicle.files.source import Source
 from fascicle.formats.predictions import Prediction, prediction_of, read, text_hash, write, write_jsonl, write_tsv
-from fascicle.formats.source import Source
 
 EVENT = Event(step="seq", kind="loss", code="too-long", message="cut")
 DOCUMENT = Document(

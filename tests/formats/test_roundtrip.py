@@ -12,11 +12,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from fascicle.core.document import Document, Event, Link, Mention, Section, unique
+from fascicle.files.source import Source
 from fascicle.formats import ConllOptions, ConllWriteOptions, read, write
 from fascicle.formats.collect import joined_document
 from fascicle.formats.predictions import Prediction, prediction_of, write_jsonl, write_tsv
 from fascicle.formats.predictions import read as read_predictions
-from fascicle.formats.source import Source
 
 TEXT = st.text(st.characters(codec="utf-8"), max_size=60)
 NAME = st.text(st.characters(codec="utf-8"), min_size=1, max_size=8)

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from fascicle.commands.outputs import Look, write_documents
 from fascicle.core.document import Document, Mention
 from fascicle.errors import FormatError, InputError
+from fascicle.files.source import Source
 from fascicle.formats.predictions import columns_of, prediction_of, read, write
-from fascicle.formats.source import Source
 from fascicle.formats.tables import CSV, TSV, cells_of
 
 CELL = st.text(st.characters(codec="utf-8", exclude_characters="\r\n\0") | st.sampled_from("'=+-@\","), max_size=9)

@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 
 from fascicle.core.document import Document, Mention, apply
 from fascicle.errors import InputError, UsageError
-from fascicle.evaluate.inputs import layers
-from fascicle.evaluate.scores import score
+from fascicle.evaluation.scoring.inputs import layers
+from fascicle.evaluation.scoring.scores import score
 from fascicle.formats import read
 from fascicle.knowledge.dictionary import PHRASES, Entry, read_dictionary
 from fascicle.knowledge.matcher import SOURCE, Match, Matcher

@@ -24,29 +24,29 @@ from torch import Tensor  # noqa: E402
 
 from fascicle.core.document import Document, Mention  # noqa: E402
 from fascicle.errors import RecipeError  # noqa: E402
-from fascicle.evaluate.inputs import layers  # noqa: E402
-from fascicle.evaluate.scores import score  # noqa: E402
+from fascicle.evaluation.scoring.inputs import layers  # noqa: E402
+from fascicle.evaluation.scoring.scores import score  # noqa: E402
 from fascicle.loading import load  # noqa: E402
-from fascicle.models.binder import UNKNOWN, BinderHead  # noqa: E402
 from fascicle.models.checkpoint import TorchScorer, load_model, save_model  # noqa: E402
 from fascicle.models.encoder import Pretrained, load_pretrained  # noqa: E402
-from fascicle.models.head import Basis, put_weights  # noqa: E402
+from fascicle.models.export.folders import export_model  # noqa: E402
+from fascicle.models.heads.binder import UNKNOWN, BinderHead  # noqa: E402
+from fascicle.models.heads.contract import Basis, put_weights  # noqa: E402
 from fascicle.models.model import NerModel  # noqa: E402
-from fascicle.models.ship import export_model  # noqa: E402
 from fascicle.models.soup import average_models  # noqa: E402
-from fascicle.recipe.heads import BinderSettings  # noqa: E402
-from fascicle.recipe.manifest import read_manifest  # noqa: E402
-from fascicle.recipe.settings import Recipe  # noqa: E402
 from fascicle.runtime.predictor import ModelPredictor  # noqa: E402
+from fascicle.settings.folders.manifest import read_manifest  # noqa: E402
+from fascicle.settings.heads import BinderSettings  # noqa: E402
+from fascicle.settings.recipes.recogniser import Recipe  # noqa: E402
 from fascicle.text.pieces import Pieces, PieceTokenizer  # noqa: E402
 from fascicle.text.targets import Limits, align  # noqa: E402
 from fascicle.text.windows import Window, windows_of  # noqa: E402
-from fascicle.train.events import EpochScored  # noqa: E402
-from fascicle.train.loop import Trainer  # noqa: E402
-from fascicle.train.optim import parameter_groups, weights_in  # noqa: E402
-from fascicle.train.parts import Parts, read_parts  # noqa: E402
-from fascicle.train.prepare import Prepared, prepare  # noqa: E402
-from fascicle.train.run import run_recipe  # noqa: E402
+from fascicle.training.engine.events import EpochScored  # noqa: E402
+from fascicle.training.engine.loop import Trainer  # noqa: E402
+from fascicle.training.engine.optim import parameter_groups, weights_in  # noqa: E402
+from fascicle.training.recogniser.parts import Parts, read_parts  # noqa: E402
+from fascicle.training.recogniser.prepare import Prepared, prepare  # noqa: E402
+from fascicle.training.run import run_recipe  # noqa: E402
 
 Maker = Callable[..., Recipe]
 Batch = tuple[dict[str, Tensor], dict[str, Tensor]]
@@ -412,7 +412,7 @@ def test_leaving_a_type_out_changes_nothing_for_the_others(made: Any, toy_types:
 
 
 def load_types(path: str) -> Any:
-    from fascicle.recipe.types import read_types
+    from fascicle.settings.types import read_types
 
     return read_types(path)
 

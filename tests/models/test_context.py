@@ -12,7 +12,7 @@ from torch import Tensor
 from fascicle.core.document import Document
 from fascicle.models.encoder import Pretrained, load_pretrained
 from fascicle.nn.pooling import POOLINGS
-from fascicle.recipe.settings import ReadingSettings
+from fascicle.settings.recipes.recogniser import ReadingSettings
 from fascicle.text.batch import Batch, collate
 from fascicle.text.pieces import Pieces, encode_documents
 from fascicle.text.reading import read_documents

@@ -12,8 +12,8 @@ from torch import Tensor, nn
 transformers = pytest.importorskip("transformers")
 
 from fascicle.errors import ModelError  # noqa: E402
-from fascicle.models.export import export_onnx, largest_difference  # noqa: E402
-from fascicle.runtime.optimise import quantise  # noqa: E402
+from fascicle.models.export.onnx import export_onnx, largest_difference  # noqa: E402
+from fascicle.models.export.optimise import quantise  # noqa: E402
 from fascicle.runtime.session import OnnxSession  # noqa: E402
 
 SIZES = {

@@ -12,7 +12,7 @@ torch = pytest.importorskip("torch")
 from fascicle.errors import ModelError  # noqa: E402
 from fascicle.models.encoder import Pretrained, load_pretrained  # noqa: E402
 from fascicle.models.filter import FilterModel, TorchFilter, fresh_filter  # noqa: E402
-from fascicle.recipe.filter import FilterModelSettings  # noqa: E402
+from fascicle.settings.recipes.filter import FilterModelSettings  # noqa: E402
 
 
 def fresh(encoder: Path, pretrained: Pretrained | None = None, **settings: object) -> FilterModel:

@@ -16,11 +16,11 @@ from fascicle.core.document import Document  # noqa: E402
 from fascicle.errors import ModelError, OutputError, UsageError  # noqa: E402
 from fascicle.formats.files import read  # noqa: E402
 from fascicle.loading import load  # noqa: E402
-from fascicle.models.ship import excerpt, export_model  # noqa: E402
-from fascicle.runtime.fixed_scales import RangeRecorder, fix_scales  # noqa: E402
-from fascicle.runtime.optimise import quantise  # noqa: E402
+from fascicle.models.export.fixed_scales import RangeRecorder, fix_scales  # noqa: E402
+from fascicle.models.export.folders import excerpt, export_model  # noqa: E402
+from fascicle.models.export.optimise import quantise  # noqa: E402
 from fascicle.runtime.session import OnnxSession  # noqa: E402
-from fascicle.train.run import run_recipe  # noqa: E402
+from fascicle.training.run import run_recipe  # noqa: E402
 
 HEADS: list[dict[str, Any]] = [
     {"family": "softmax", "pooling": "first"},

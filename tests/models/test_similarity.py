@@ -17,12 +17,12 @@ from fascicle.core.document import GOLD, Document, Mention  # noqa: E402
 from fascicle.formats.files import read  # noqa: E402
 from fascicle.loading import read_manifest  # noqa: E402
 from fascicle.models.checkpoint import TOKENIZER, TorchScorer, load_model  # noqa: E402
-from fascicle.models.similarity import largest_similarity, similarities  # noqa: E402
-from fascicle.recipe.settings import Recipe  # noqa: E402
+from fascicle.models.heads.similarity import largest_similarity, similarities  # noqa: E402
+from fascicle.settings.recipes.recogniser import Recipe  # noqa: E402
 from fascicle.text.pieces import PieceTokenizer  # noqa: E402
 from fascicle.text.reading import read_documents  # noqa: E402
 from fascicle.text.targets import Limits, align  # noqa: E402
-from fascicle.train.run import run_recipe  # noqa: E402
+from fascicle.training.run import run_recipe  # noqa: E402
 
 WIDTH = 3  # pieces
 

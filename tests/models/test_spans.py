@@ -19,11 +19,11 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from fascicle.core.arrays import Ints
-from fascicle.decode.spans import widen
+from fascicle.decoding.spans import widen
 from fascicle.models.families import make_head
-from fascicle.models.head import IGNORED, Basis
-from fascicle.models.spans import BiaffineSpans, LinearSpans, SpanClassifier
-from fascicle.recipe.heads import BiaffineSettings, SpanHeadSettings, SpanSettings
+from fascicle.models.heads.contract import IGNORED, Basis
+from fascicle.models.heads.spans import BiaffineSpans, LinearSpans, SpanClassifier
+from fascicle.settings.heads import BiaffineSettings, SpanHeadSettings, SpanSettings
 from fascicle.text.pieces import Pieces
 from fascicle.text.windows import Window, windows_of
 

@@ -13,10 +13,10 @@ torch = pytest.importorskip("torch")
 
 from fascicle.errors import RecipeError  # noqa: E402
 from fascicle.models.encoder import Pretrained, load_pretrained  # noqa: E402
-from fascicle.models.head import Basis  # noqa: E402
-from fascicle.models.types import INSTANCES, AtomicTypes, TypeEncoder, make_types, type_texts  # noqa: E402
-from fascicle.recipe.heads import BinderSettings  # noqa: E402
-from fascicle.recipe.types import parse_types, read_types  # noqa: E402
+from fascicle.models.heads.contract import Basis  # noqa: E402
+from fascicle.models.heads.types import INSTANCES, AtomicTypes, TypeEncoder, make_types, type_texts  # noqa: E402
+from fascicle.settings.heads import BinderSettings  # noqa: E402
+from fascicle.settings.types import parse_types, read_types  # noqa: E402
 from fascicle.text.pieces import PieceTokenizer  # noqa: E402
 
 NAMES = ("Chemical", "Disease")

@@ -20,10 +20,10 @@ import torch
 from fascicle.core.arrays import Ints
 from fascicle.core.spans import Span
 from fascicle.models.families import make_head
-from fascicle.models.head import IGNORED, Basis, Head
-from fascicle.models.spans import SpanClassifier
-from fascicle.models.tagger import SoftmaxTagger
-from fascicle.recipe.heads import BiaffineSettings, CrfSettings, HeadSettings, SoftmaxSettings, SpanSettings
+from fascicle.models.heads.contract import IGNORED, Basis, Head
+from fascicle.models.heads.spans import SpanClassifier
+from fascicle.models.heads.tagger import SoftmaxTagger
+from fascicle.settings.heads import BiaffineSettings, CrfSettings, HeadSettings, SoftmaxSettings, SpanSettings
 from fascicle.text.pieces import Pieces
 from fascicle.text.targets import NONE_UNKNOWN, Limits, covered, unknown_units
 from fascicle.text.windows import Window, windows_of

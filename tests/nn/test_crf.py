@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from fascicle.decode.marginals import forward_backward
+from fascicle.decoding.marginals import forward_backward
 from fascicle.nn import crf
 from fascicle.nn.crf import LinearChainCrf, from_flair, to_flair
 

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch import Tensor, nn
 
-from fascicle.models.export import export_onnx, largest_difference
+from fascicle.models.export.onnx import export_onnx, largest_difference
 from fascicle.nn.biaffine import BiaffineScorer
 from fascicle.nn.spans import REPRESENTATIONS, LinearSpanScorer, SpanScorer, span_loss, span_mask, widen
 

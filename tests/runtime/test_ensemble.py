@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from fascicle.core.document import Document, Event, Mention, Patch
 from fascicle.core.spans import overlaps
 from fascicle.errors import UsageError
-from fascicle.recipe.ensemble import EnsembleManifest
 from fascicle.runtime.ensemble import EnsemblePredictor
 from fascicle.runtime.predictor import Annotator
+from fascicle.settings.recipes.ensemble import EnsembleManifest
 
 TEXT = "abcdefghij"
 Said = list[tuple[int, int, str, float | None]]

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from fascicle.core.document import Document, Mention
-from fascicle.recipe.filter import FilterManifest, FilterModelSettings, FilterReading, ThresholdFacts
-from fascicle.recipe.manifest import TokenizerFacts
 from fascicle.runtime.filter import MentionFilter
+from fascicle.settings.folders.manifest import TokenizerFacts
+from fascicle.settings.recipes.filter import FilterManifest, FilterModelSettings, FilterReading, ThresholdFacts
 from fascicle.text.batch import Batch
 from fascicle.text.pieces import PieceTokenizer
 

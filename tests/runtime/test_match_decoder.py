@@ -11,12 +11,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fascicle.decoding.decoders import MatchDecoder, Tables
+from fascicle.decoding.kinds import decoder_of
 from fascicle.errors import ModelError
-from fascicle.recipe.heads import BinderSettings
-from fascicle.recipe.manifest import Decision, Manifest, TokenizerFacts
-from fascicle.recipe.settings import ReadingSettings
-from fascicle.runtime.decoders import MatchDecoder, Tables
-from fascicle.runtime.kinds import decoder_of
+from fascicle.settings.folders.manifest import Decision, Manifest, TokenizerFacts
+from fascicle.settings.heads import BinderSettings
+from fascicle.settings.recipes.recogniser import ReadingSettings
 from fascicle.text.pieces import Pieces
 from fascicle.text.windows import Window, answers_for, windows_of
 

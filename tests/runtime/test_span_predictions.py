@@ -15,13 +15,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fascicle.core.document import Document, Mention
-from fascicle.decode.selection import SpanDecoding
+from fascicle.decoding.decoders import Tables
+from fascicle.decoding.selection import SpanDecoding
 from fascicle.errors import ModelError
-from fascicle.recipe.heads import Level, SpanSettings
-from fascicle.recipe.manifest import Decision, Manifest, TokenizerFacts
-from fascicle.recipe.settings import ReadingSettings
-from fascicle.runtime.decoders import Tables
 from fascicle.runtime.predictor import ModelPredictor, Scorer
+from fascicle.settings.folders.manifest import Decision, Manifest, TokenizerFacts
+from fascicle.settings.heads import Level, SpanSettings
+from fascicle.settings.recipes.recogniser import ReadingSettings
 from fascicle.text.batch import Batch
 from fascicle.text.pieces import PieceTokenizer
 

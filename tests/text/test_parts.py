@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 import fascicle
 from fascicle.core.document import Document
 from fascicle.core.spans import Span
-from fascicle.recipe.settings import ReadingSettings
 from fascicle.runtime.predictor import ModelPredictor
+from fascicle.settings.recipes.recogniser import ReadingSettings
 from fascicle.text.parts import can_be_parted, parts_of
 from fascicle.text.pieces import PieceTokenizer
 from fascicle.text.reading import Reading, read_documents

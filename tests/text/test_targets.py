@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from fascicle.core.document import Mention
 from fascicle.core.tags import SCHEMES
-from fascicle.decode.runs import tag_runs
+from fascicle.decoding.runs import tag_runs
 from fascicle.text.pieces import Pieces
 from fascicle.text.targets import REASONS, Aligned, Limits, align
 from fascicle.text.windows import windows_of

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fascicle.core.arrays import Ints
-from fascicle.recipe.settings import ReadingSettings
+from fascicle.settings.recipes.recogniser import ReadingSettings
 from fascicle.text.pieces import Pieces
 from fascicle.text.windows import NO_CONTEXT, Context, Window, cut_short, stitch, windows_of
 

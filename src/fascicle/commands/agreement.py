@@ -7,17 +7,17 @@ import json
 import sys
 from collections.abc import Mapping, Sequence
 
-from fascicle.combine.align import some_documents
+from fascicle.combination.align import some_documents
 from fascicle.commands.console import Tally, say
 from fascicle.commands.inputs import read_file
 from fascicle.commands.predicted import names_of, on_gold, read_predicted
 from fascicle.core.document import GOLD, Mention
 from fascicle.core.wording import counted
 from fascicle.errors import InputError, UsageError
-from fascicle.evaluate.agreement import Agreement, Number, Row, agreement
-from fascicle.evaluate.inputs import check_offsets, check_texts, layers, only_source, unit_of
-from fascicle.evaluate.table import UNDEFINED, aligned_rows, percent
-from fascicle.formats.source import STDIN
+from fascicle.evaluation.comparison.agreement import Agreement, Number, Row, agreement
+from fascicle.evaluation.scoring.inputs import check_offsets, check_texts, layers, only_source, unit_of
+from fascicle.files.source import STDIN
+from fascicle.reports.table import UNDEFINED, aligned_rows, percent
 
 _NO_MEANING = (
     "report",
@@ -103,7 +103,7 @@ def shown(found: Agreement, names: Sequence[str], *, by_type: bool = True, unit:
         found: what to show.
         names: of the two sides.
         by_type: whether types have lines.
-        unit: what documents are, see ``evaluate.inputs.unit_of``.
+        unit: what documents are, see ``evaluation.scoring.inputs.unit_of``.
     """
     header = (*names, "both", "F1", "interval")
     mentions = [("mentions", *header), *([_line(n, row, "f1") for n, row in found.mentions.items()] if by_type else [])]

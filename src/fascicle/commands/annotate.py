@@ -36,14 +36,14 @@ from fascicle.commands.strictness import add_strictness, strictness_of
 from fascicle.core.document import Document
 from fascicle.core.wording import counted
 from fascicle.errors import UsageError
-from fascicle.formats.atomic import check_target, output
+from fascicle.files.atomic import check_target, output
+from fascicle.files.part import PartFile, part_of
+from fascicle.files.source import STDIN, stem
 from fascicle.formats.folder_run import FolderRun, check_folder_of_files
-from fascicle.formats.part import PartFile, part_of
-from fascicle.formats.source import STDIN, stem
 from fascicle.loading import DEFAULT_MODEL, load
 
 if TYPE_CHECKING:
-    from fascicle.formats.atomic import Opened
+    from fascicle.files.atomic import Opened
     from fascicle.runtime.predictor import Annotator
 
 HELP = "find mentions in texts, folders of texts, standard input or corpora"

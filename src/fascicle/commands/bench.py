@@ -18,9 +18,9 @@ from fascicle.commands.places import Inputs, fills, reads
 from fascicle.errors import OutputError, UsageError
 
 if TYPE_CHECKING:
-    from fascicle.train.grid import Grid
-    from fascicle.train.grid_events import GridEvent, Task
-    from fascicle.train.grid_queue import Planned
+    from fascicle.experiments.events import GridEvent, Task
+    from fascicle.experiments.grid import Grid
+    from fascicle.experiments.queue import Planned
 
 HELP = "run a grid of recipes, and keep what tables are made of"
 TIERS = ("smoke", "cpu", "gpu")
@@ -51,8 +51,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Works off the grid; returns the exit code."""
-    from fascicle.train.grid import read_grid
-    from fascicle.train.grid_queue import check_installed, examine, select, tasks_of
+    from fascicle.experiments.grid import read_grid
+    from fascicle.experiments.queue import check_installed, examine, select, tasks_of
 
     deadline = None if args.minutes is None else time.time() + 60 * args.minutes
     grid = read_grid(args.grid)
@@ -87,7 +87,7 @@ def _check_folder(results: Path) -> None:
 
 def _check_results(planned: Sequence[Planned], grid: str, results: Path) -> None:
     """Refuses to write results over anything but results, or over what is read."""
-    from fascicle.train.grid_results import check_result, files_of_result
+    from fascicle.experiments.results import check_result, files_of_result
 
     origins = {str(found.run.origin) for found in planned}
     inputs = Inputs.of([grid, *origins, *(path for found in planned for path in found.recipe.files().values())])
@@ -120,7 +120,7 @@ class _Book:
 
     def rows(self, results: Path) -> list[dict[str, Any]]:
         """One row for each run, with the scores of those that have results now."""
-        from fascicle.train.grid_results import read_result
+        from fascicle.experiments.results import read_result
 
         rows = []
         for found in self.planned:
@@ -147,7 +147,7 @@ def _figures(value: dict[str, Any]) -> dict[str, Any]:
 
 def _mixed(planned: Sequence[Planned], results: Path) -> Iterator[str]:
     """Sentences about seeds of one recipe that were trained under different conditions."""
-    from fascicle.train.grid_results import other_conditions, read_result
+    from fascicle.experiments.results import other_conditions, read_result
 
     cells: dict[str, list[str]] = {}
     for found in planned:
@@ -180,7 +180,7 @@ def _possible(planned: Sequence[Planned], book: _Book) -> list[Planned]:
 
 def _able(planned: Sequence[Planned], *, named: bool, book: _Book) -> list[Planned]:
     """Leaves out what is meant for an accelerator where there is none, unless it was asked for by name."""
-    from fascicle.train.grid_queue import has_accelerator
+    from fascicle.experiments.queue import has_accelerator
 
     waiting = [found for found in planned if found.run.tier == "gpu" and found.state not in ("done", "complete")]
     if named or not waiting or has_accelerator():
@@ -206,7 +206,7 @@ def _threads(args: argparse.Namespace) -> int | None:
 def _events(tasks: Sequence[Task], args: argparse.Namespace) -> Iterator[GridEvent]:
     import msgspec
 
-    from fascicle.train.grid_queue import work_off
+    from fascicle.experiments.queue import work_off
 
     return work_off([msgspec.structs.replace(task, debug=args.debug) for task in tasks], jobs=args.jobs)
 
@@ -221,7 +221,7 @@ def _say_plan(grid: Grid, planned: Sequence[Planned], count: int) -> None:
 
 def _report(event: GridEvent, book: _Book, *, verbose: bool) -> None:
     """Says how a run goes, and writes down how it ends."""
-    from fascicle.train.grid_events import Done, EpochEnded, Failed, Left, Said
+    from fascicle.experiments.events import Done, EpochEnded, Failed, Left, Said
 
     match event:
         case EpochEnded():
@@ -301,7 +301,7 @@ def _listed(planned: Sequence[Planned], *, as_json: bool) -> str:
 
 
 def _state(found: Planned) -> str:
-    from fascicle.train.grid_queue import epochs_of
+    from fascicle.experiments.queue import epochs_of
 
     said = {
         "done": "done",

@@ -19,19 +19,19 @@ from fascicle.commands.places import reads, writes
 from fascicle.core.document import Document
 from fascicle.core.wording import counted
 from fascicle.errors import InputError, UsageError
-from fascicle.evaluate.inputs import layers
-from fascicle.evaluate.table import aligned_rows, percent
-from fascicle.formats.atomic import atomic_folder, check_folder
-from fascicle.formats.source import STDIN
+from fascicle.evaluation.scoring.inputs import layers
+from fascicle.files.atomic import atomic_folder, check_folder
+from fascicle.files.source import STDIN
 from fascicle.loading import find_model, load_single
-from fascicle.recipe.calibration import TemperatureCurve
-from fascicle.recipe.manifest import CARD, Manifest, write_manifest
+from fascicle.reports.table import aligned_rows, percent
+from fascicle.settings.calibration import TemperatureCurve
+from fascicle.settings.folders.manifest import CARD, Manifest, write_manifest
 
 if TYPE_CHECKING:
-    from fascicle.evaluate.calibration import Judged
-    from fascicle.evaluate.fitting import Fitted, Stage, Target
-    from fascicle.recipe.calibration import Calibration
+    from fascicle.evaluation.calibration.fitting import Fitted, Stage, Target
+    from fascicle.evaluation.calibration.reliability import Judged
     from fascicle.runtime.predictor import ModelPredictor
+    from fascicle.settings.calibration import Calibration
 
 HELP = "fit the scores and thresholds of a model on development data"
 METHODS = ("temperature", "isotonic", "none")
@@ -73,7 +73,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Fits and writes; returns the exit code."""
-    from fascicle.evaluate.fitting import fit_calibration  # late: other commands need none of it
+    from fascicle.evaluation.calibration.fitting import fit_calibration  # late: other commands need none of it
 
     target = _target(args)
     folder, output = find_model(args.model), Path(args.output)
@@ -101,7 +101,7 @@ def run(args: argparse.Namespace) -> int:
 
 def _target(args: argparse.Namespace) -> Target | None:
     """What the threshold is for; refuses what is not to be done."""
-    from fascicle.evaluate.fitting import Target
+    from fascicle.evaluation.calibration.fitting import Target
 
     wanted = args.f1 or args.precision is not None or args.recall is not None
     if not args.output:
@@ -116,7 +116,7 @@ def _target(args: argparse.Namespace) -> Target | None:
 
 def _judged(predictor: ModelPredictor, documents: Sequence[Document], tally: Tally) -> Judged:
     """What the model says of documents, none of whose mentions it sees."""
-    from fascicle.evaluate.calibration import judged
+    from fascicle.evaluation.calibration.reliability import judged
 
     bare = (msgspec.structs.replace(document, mentions=(), events=()) for document in documents)
     found = with_progress(tally.observe(predictor.stream(bare)), quiet=False)
@@ -131,7 +131,7 @@ def _say_types(data: Judged, manifest: Manifest) -> None:
 
 
 def _hash(path: str) -> str:
-    from fascicle.train.corpus import part_sha256  # knows no torch
+    from fascicle.training.corpus import part_sha256  # knows no torch
 
     return part_sha256(path)
 

@@ -10,8 +10,8 @@ from fascicle.commands.inputs import read_file
 from fascicle.commands.predicted import Predicted, read_predicted
 from fascicle.core.document import Document
 from fascicle.errors import UsageError
+from fascicle.files.source import STDIN, stem
 from fascicle.formats.report import ReadReport
-from fascicle.formats.source import STDIN, stem
 
 
 def add_columns(group: argparse._ArgumentGroup) -> None:

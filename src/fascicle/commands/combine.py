@@ -10,9 +10,9 @@ from typing import Final
 
 import numpy as np
 
-from fascicle.combine.align import MISSING, Votes, align, some_documents
-from fascicle.combine.rules import HALF, Rule, combine, k_of_n, majority, union, weighted
-from fascicle.combine.type_names import rename
+from fascicle.combination.align import MISSING, Votes, align, some_documents
+from fascicle.combination.rules import HALF, Rule, combine, k_of_n, majority, union, weighted
+from fascicle.combination.type_names import rename
 from fascicle.commands.combine_filter import filtered
 from fascicle.commands.console import Tally, say
 from fascicle.commands.outputs import STDOUT, Look, check_output, format_of, write_predictions

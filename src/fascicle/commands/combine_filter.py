@@ -5,13 +5,13 @@ from __future__ import annotations
 import argparse
 from collections.abc import Mapping
 
-from fascicle.combine.align import Votes, some_documents
-from fascicle.combine.type_names import check_filter_types
+from fascicle.combination.align import Votes, some_documents
+from fascicle.combination.type_names import check_filter_types
 from fascicle.commands.console import Tally, say
 from fascicle.commands.inputs import read_file
 from fascicle.core.document import Document, Event, Mention
 from fascicle.errors import InputError, UsageError
-from fascicle.evaluate.inputs import check_texts
+from fascicle.evaluation.scoring.inputs import check_texts
 from fascicle.formats.report import ReadReport
 from fascicle.loading import load_filter
 

@@ -9,9 +9,9 @@ import sys
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from fascicle.combine.align import System, some_documents
-from fascicle.combine.rules import Rule
-from fascicle.combine.type_names import check_types, rename
+from fascicle.combination.align import System, some_documents
+from fascicle.combination.rules import Rule
+from fascicle.combination.type_names import check_types, rename
 from fascicle.commands.console import Tally, say
 from fascicle.commands.inputs import INPUT_FORMATS
 from fascicle.commands.parsing import add_json, add_overwrite, add_strict, natural, positive
@@ -28,13 +28,13 @@ from fascicle.commands.systems import (
     types_checked,
 )
 from fascicle.errors import InputError, UsageError
-from fascicle.evaluate.cells import Cells, cells_of
-from fascicle.evaluate.choice import Chosen, Floors, choose
-from fascicle.evaluate.compare import Comparison, compare
-from fascicle.evaluate.comparison_record import as_dict
-from fascicle.evaluate.comparison_table import as_markdown, as_text, sections_of
-from fascicle.evaluate.search import MOST, search
-from fascicle.formats.atomic import atomic_text_writer, check_target
+from fascicle.evaluation.comparison.cells import Cells, cells_of
+from fascicle.evaluation.comparison.choice import Chosen, Floors, choose
+from fascicle.evaluation.comparison.comparing import Comparison, compare
+from fascicle.evaluation.comparison.record import as_dict
+from fascicle.evaluation.comparison.search import MOST, search
+from fascicle.files.atomic import atomic_text_writer, check_target
+from fascicle.reports.comparison_table import as_markdown, as_text, sections_of
 
 HELP = "compare several systems on gold, and find the best combination"
 OUT: Final = "combined.tsv"

@@ -15,9 +15,9 @@ from fascicle.annotation import EMPTY_TEXT
 from fascicle.core.document import Document, Event
 from fascicle.core.wording import counted
 from fascicle.errors import MissingExtraError
+from fascicle.files.source import STDIN
 from fascicle.formats.account import Account
 from fascicle.formats.report import WriteReport
-from fascicle.formats.source import STDIN
 
 # What is said without being asked for, as losses are.
 _ALWAYS: Final = (EMPTY_TEXT, ("note", "encoding-guessed"), ("note", "unannotated-record"))

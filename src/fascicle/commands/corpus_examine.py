@@ -13,18 +13,18 @@ from fascicle.commands.inputs import paths_of, read_file
 from fascicle.commands.outputs import STDOUT
 from fascicle.core.document import Document
 from fascicle.core.wording import counted
-from fascicle.doctor.checks import CHECKS
+from fascicle.doctor.checks.table import CHECKS
+from fascicle.doctor.checks.unreachable import tokenizer_file
 from fascicle.doctor.examine import examine
 from fascicle.doctor.parts import SPLITS, Given, Part
 from fascicle.doctor.report import Report, markdown, summary
 from fascicle.doctor.settings import NEVER, SEVERITIES, Settings
-from fascicle.doctor.unreachable import tokenizer_file
 from fascicle.errors import UsageError
-from fascicle.formats.atomic import check_target, output
+from fascicle.files.atomic import check_target, output
+from fascicle.files.source import STDIN
 from fascicle.formats.conll import ConllOptions, parse_columns
 from fascicle.formats.exclusions import write_exclusions
 from fascicle.formats.report import ReadReport
-from fascicle.formats.source import STDIN
 
 
 def run_check(args: argparse.Namespace) -> int:

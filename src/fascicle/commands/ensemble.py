@@ -11,16 +11,18 @@ from pathlib import Path
 import msgspec
 
 from fascicle import __version__
-from fascicle.combine.rules import HALF
-from fascicle.combine.type_names import check_filter_types, check_types
+from fascicle.combination.rules import HALF
+from fascicle.combination.type_names import check_filter_types, check_types
 from fascicle.commands.console import say
 from fascicle.commands.parsing import add_overwrite, positive
 from fascicle.commands.places import reads, writes
 from fascicle.core.wording import counted
 from fascicle.errors import InputError, UsageError
-from fascicle.formats.atomic import atomic_folder, check_folder
+from fascicle.files.atomic import atomic_folder, check_folder
 from fascicle.loading import find_model
-from fascicle.recipe.ensemble import (
+from fascicle.settings.folders.best import described_by, model_folder
+from fascicle.settings.folders.manifest import check_files, file_sha256, read_manifest
+from fascicle.settings.recipes.ensemble import (
     FILTER_FOLDER,
     MEMBERS,
     EnsembleManifest,
@@ -28,9 +30,7 @@ from fascicle.recipe.ensemble import (
     read_ensemble,
     write_ensemble,
 )
-from fascicle.recipe.filter import FILTER, read_filter_manifest
-from fascicle.recipe.folders import described_by, model_folder
-from fascicle.recipe.manifest import check_files, file_sha256, read_manifest
+from fascicle.settings.recipes.filter import FILTER, read_filter_manifest
 
 HELP = "save several models and a rule as one folder, which is used like a model"
 _RULES = ("union", "majority", "kofn", "weighted", "meta")

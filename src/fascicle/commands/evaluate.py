@@ -21,19 +21,19 @@ from fascicle.commands.systems import PREDICTIONS
 from fascicle.core.document import Document
 from fascicle.core.wording import counted
 from fascicle.errors import InputError, MissingExtraError, UsageError
-from fascicle.evaluate.figures import figures_row, undefined_numbers
-from fascicle.evaluate.headline import Headline, headline_of
-from fascicle.evaluate.inputs import check_offsets, check_texts, drawn_unit
-from fascicle.evaluate.systems import System, score_system
-from fascicle.evaluate.table import systems_table, table
-from fascicle.formats.atomic import check_target, output
+from fascicle.evaluation.headline import Headline, headline_of
+from fascicle.evaluation.scoring.figures import figures_row, undefined_numbers
+from fascicle.evaluation.scoring.inputs import check_offsets, check_texts, drawn_unit
+from fascicle.evaluation.scoring.systems import System, score_system
+from fascicle.files.atomic import check_target, output
+from fascicle.files.source import STDIN
 from fascicle.formats.report import ReadReport
-from fascicle.formats.source import STDIN
 from fascicle.loading import find_model
-from fascicle.recipe.ensemble import is_ensemble
+from fascicle.reports.table import systems_table, table
+from fascicle.settings.recipes.ensemble import is_ensemble
 
 if TYPE_CHECKING:
-    from fascicle.evaluate.lexicon import Lexicon
+    from fascicle.evaluation.breakdown.lexicon import Lexicon
 
 HELP = "score predictions against gold: precision, recall, F1, and where and why a system fails"
 
@@ -43,7 +43,7 @@ UNITS = ("sentence", "document")
 
 
 def _as_markdown(report: Mapping[str, Any]) -> str:
-    from fascicle.evaluate.markdown import markdown
+    from fascicle.reports.markdown import markdown
 
     return markdown(report)
 
@@ -53,8 +53,8 @@ def _as_json(report: Mapping[str, Any]) -> str:
 
 
 def _as_page(report: Mapping[str, Any]) -> str:
-    from fascicle.evaluate.page import page
-    from fascicle.plots.report_pictures import report_pictures
+    from fascicle.reports.page.page import page
+    from fascicle.reports.plots.report_pictures import report_pictures
 
     try:
         return page(report, pictures=report_pictures(report))
@@ -218,7 +218,7 @@ def _scored(
 def _report(
     gold: Sequence[Document], systems: Sequence[System], *, training: Lexicon | None, args: argparse.Namespace
 ) -> dict[str, Any]:
-    from fascicle.evaluate.report import Settings, build_report  # not needed to score, nor by other commands
+    from fascicle.evaluation.report import Settings, build_report  # not needed to score, nor by other commands
 
     settings = Settings(unit=args.text_unit, cutting=args.buckets, examples=args.examples)
     return build_report(gold, systems, training=training, settings=settings, unreachable=_unreachable(gold, args))
@@ -237,7 +237,7 @@ def _unreachable(gold: Sequence[Document], args: argparse.Namespace) -> list[dic
 def _training(args: argparse.Namespace, tally: Tally) -> Lexicon | None:
     if not args.train:
         return None
-    from fascicle.evaluate.lexicon import lexicon
+    from fascicle.evaluation.breakdown.lexicon import lexicon
 
     of_training = argparse.Namespace(**vars(args) | {"where": args.train_where})
     found = lexicon(tally.observe(read_file(args.train, of_training, format_name=args.train_format)))

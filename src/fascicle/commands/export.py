@@ -13,14 +13,14 @@ from fascicle.commands.parsing import add_json, add_overwrite
 from fascicle.commands.places import reads, writes
 from fascicle.core.document import GOLD, Document
 from fascicle.errors import InputError, UsageError
-from fascicle.formats.atomic import check_folder
+from fascicle.files.atomic import check_folder
+from fascicle.files.tree import is_there
 from fascicle.formats.files import read
-from fascicle.formats.tree import is_there
 from fascicle.loading import find_model
-from fascicle.recipe.filter import FILTER
-from fascicle.recipe.folders import described_by
-from fascicle.recipe.manifest import Manifest
-from fascicle.recipe.settings import CorpusSettings
+from fascicle.settings.folders.best import described_by
+from fascicle.settings.folders.manifest import Manifest
+from fascicle.settings.recipes.filter import FILTER
+from fascicle.settings.recipes.recogniser import CorpusSettings
 
 HELP = "turn a trained model into a folder that runs without torch"
 
@@ -62,7 +62,7 @@ def run(args: argparse.Namespace) -> int:
         raise UsageError(f"--name {GOLD} is that of human annotation; give the model another name")
     folder, target = find_model(args.model), Path(args.output)
     with needs_extra("train"):
-        from fascicle.models.ship import export_filter, export_model
+        from fascicle.models.export.folders import export_filter, export_model
     is_filter = described_by(folder).name == FILTER
     check_folder(target, kind="filter" if is_filter else "model", overwrite=args.overwrite)
     sample = _sample(folder, args.calibrate) if args.int8 else []
@@ -82,7 +82,7 @@ def _sample(folder: Path, calibrate: str | None) -> list[Document]:
     """Texts to measure activations on: those given, or the training documents of the run that made the model."""
     if calibrate is not None:
         return list(read(calibrate))
-    from fascicle.train.exclusion import training_documents
+    from fascicle.training.exclusion import training_documents
 
     recipes = [p for p in (folder / "recipe.json", folder.parent / "recipe.json") if p.is_file()]
     if not recipes:

@@ -11,16 +11,16 @@ from fascicle.commands.console import say
 from fascicle.core.document import Document
 from fascicle.core.wording import counted
 from fascicle.errors import FormatError, InputError, UsageError
+from fascicle.files.encodings import AUTO
+from fascicle.files.pipes import is_pipe
+from fascicle.files.source import STDIN, Source, suffix
 from fascicle.formats.conll import DOCUMENTS, ConllOptions, parse_columns
 from fascicle.formats.detection import by_suffix, detect
-from fascicle.formats.encodings import AUTO
 from fascicle.formats.files import FORMATS, expanded, is_one_source, read, unique_ids
 from fascicle.formats.jsonl import JsonlOptions
-from fascicle.formats.pipes import is_pipe
 from fascicle.formats.plain import left_out
 from fascicle.formats.report import ReadReport
 from fascicle.formats.shapes import SHAPES
-from fascicle.formats.source import STDIN, Source, suffix
 
 INPUT_FORMATS = ("auto", *FORMATS)
 

@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from fascicle.core.document import Mention
-from fascicle.evaluate.order import match_by_order
-from fascicle.formats.source import stem
+from fascicle.evaluation.scoring.order import match_by_order
+from fascicle.files.source import stem
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -10,7 +10,7 @@ from typing import Any
 from fascicle.commands.console import say
 from fascicle.commands.parsing import add_json
 from fascicle.loading import find_model, shipped_models
-from fascicle.recipe.manifest import read_manifest
+from fascicle.settings.folders.manifest import read_manifest
 
 HELP = "list the models that come with Fascicle"
 

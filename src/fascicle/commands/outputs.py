@@ -19,17 +19,17 @@ from fascicle.commands.textview import HOLDS as VIEW_HOLDS
 from fascicle.commands.textview import TextView
 from fascicle.core.document import Document
 from fascicle.errors import UsageError
-from fascicle.formats.atomic import Opened, check_target, output
+from fascicle.files.atomic import Opened, check_target, output
+from fascicle.files.source import STDIN, suffix
 from fascicle.formats.brat_write import check_place
 from fascicle.formats.files import FORMATS, write_as
 from fascicle.formats.losses import EVERYTHING, LENIENT, Holds, Strictness
 from fascicle.formats.predictions import HOLDS as PREDICTION_HOLDS
 from fascicle.formats.predictions import Prediction, json_line, prediction_of
 from fascicle.formats.report import WriteReport
-from fascicle.formats.source import STDIN, suffix
 from fascicle.formats.tables import CSV, TSV, Table
 from fascicle.formats.writing import Encode, Put, write_each
-from fascicle.recipe.settings import ReadingSettings
+from fascicle.settings.recipes.recogniser import ReadingSettings
 from fascicle.text.segment import segmenter
 
 STDOUT: Final = STDIN

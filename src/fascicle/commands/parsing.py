@@ -11,7 +11,7 @@ from typing import Any, Final, NoReturn
 
 from fascicle.commands.places import check_places
 from fascicle.errors import UsageError
-from fascicle.recipe.base import LARGEST
+from fascicle.settings.base import LARGEST
 
 _CHOICE = re.compile(
     r"(?:argument (?P<what>\S+): )?invalid choice: '(?P<given>.*?)' \((?:choose from|maybe) (?P<list>.*)\)"

@@ -15,11 +15,11 @@ from pathlib import Path
 from typing import Final
 
 from fascicle.errors import OutputError
-from fascicle.formats.source import STDIN
-from fascicle.recipe.ensemble import ENSEMBLE
-from fascicle.recipe.filter import FILTER
-from fascicle.recipe.manifest import MANIFEST
-from fascicle.recipe.typer import TYPER
+from fascicle.files.source import STDIN
+from fascicle.settings.folders.manifest import MANIFEST
+from fascicle.settings.recipes.ensemble import ENSEMBLE
+from fascicle.settings.recipes.filter import FILTER
+from fascicle.settings.recipes.typer import TYPER
 
 _MODELS: Final = (MANIFEST, FILTER, TYPER, ENSEMBLE)  # what the folder of a model holds
 _STREAMS: Final = (0, 1)  # standard input and output

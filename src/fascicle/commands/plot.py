@@ -13,16 +13,16 @@ from fascicle.commands.console import say
 from fascicle.commands.parsing import add_overwrite
 from fascicle.commands.places import reads, writes
 from fascicle.errors import OutputError, UsageError
-from fascicle.evaluate.page_html import harmless
-from fascicle.formats.atomic import check_target
-from fascicle.plots.canvas import SUFFIXES, save, sheet
-from fascicle.plots.densities import draw_densities, load_densities
-from fascicle.plots.densities import size as size_of_densities
-from fascicle.plots.distribution_data import load_distributions
-from fascicle.plots.distributions import draw_pca, draw_violins, draw_volcano
-from fascicle.plots.learning import draw_learning, load_runs
-from fascicle.plots.learning import size as size_of_learning
-from fascicle.plots.report_plots import REPORT_PLOTS, load_drawing
+from fascicle.files.atomic import check_target
+from fascicle.reports.page.html import harmless
+from fascicle.reports.plots.canvas import SUFFIXES, save, sheet
+from fascicle.reports.plots.densities import draw_densities, load_densities
+from fascicle.reports.plots.densities import size as size_of_densities
+from fascicle.reports.plots.distribution_data import load_distributions
+from fascicle.reports.plots.distributions import draw_pca, draw_violins, draw_volcano
+from fascicle.reports.plots.learning import draw_learning, load_runs
+from fascicle.reports.plots.learning import size as size_of_learning
+from fascicle.reports.plots.report_plots import REPORT_PLOTS, load_drawing
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -15,12 +15,12 @@ from fascicle.commands.matching import Side, matched
 from fascicle.commands.systems import PREDICTIONS
 from fascicle.core.document import GOLD, Document, Mention
 from fascicle.errors import InputError, UsageError
-from fascicle.evaluate.inputs import layers, only_source
+from fascicle.evaluation.scoring.inputs import layers, only_source
+from fascicle.files.source import STDIN, stem, telling_folders
 from fascicle.formats.detection import prediction_kind
 from fascicle.formats.predictions import read as read_predictions
 from fascicle.formats.predictions import text_hash
 from fascicle.formats.report import ReadReport
-from fascicle.formats.source import STDIN, stem, telling_folders
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -15,7 +15,7 @@ from fascicle.commands.places import reads, writes
 from fascicle.commands.predicted import Predicted
 from fascicle.core.document import Document, Mention
 from fascicle.errors import OutputError, UsageError
-from fascicle.formats.atomic import check_target
+from fascicle.files.atomic import check_target
 from fascicle.formats.distributions import SUFFIXES, Entry, Header, write
 from fascicle.formats.predictions import text_hash
 from fascicle.loading import load, load_single
@@ -122,7 +122,7 @@ def _probed(args: argparse.Namespace, gold: Sequence[Document], tally: Tally) ->
 
 
 def _header(predictor: ModelPredictor) -> Header:
-    from fascicle.runtime.kinds import definition_of
+    from fascicle.decoding.kinds import definition_of
 
     manifest = predictor.manifest
     return Header(

@@ -8,7 +8,7 @@ from typing import Any
 from fascicle.core.document import Document
 from fascicle.doctor.reach import reach_of
 from fascicle.loading import find_model
-from fascicle.recipe.manifest import check_files, read_manifest
+from fascicle.settings.folders.manifest import check_files, read_manifest
 from fascicle.text.pieces import PieceTokenizer
 
 

@@ -11,20 +11,20 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
 
-from fascicle.combine.align import System
-from fascicle.combine.type_names import TypeMap, check_types, parse_map
+from fascicle.combination.align import System
+from fascicle.combination.type_names import TypeMap, check_types, parse_map
 from fascicle.commands.console import Tally
 from fascicle.commands.inputs import INPUT_FORMATS, add_reading_details, read_file, source_of
 from fascicle.commands.matching import Side, matched
 from fascicle.commands.places import reads
 from fascicle.core.document import GOLD, Event, Mention
 from fascicle.errors import InputError, UsageError
+from fascicle.files.source import STDIN, open_bytes, stem, telling_folders
 from fascicle.formats.detection import prediction_kind
 from fascicle.formats.files import ORIGINAL_ID
 from fascicle.formats.predictions import read as read_predictions
 from fascicle.formats.predictions import text_hash
-from fascicle.formats.source import STDIN, open_bytes, stem, telling_folders
-from fascicle.recipe.plain import ENCODING
+from fascicle.settings.plain import ENCODING
 
 OFFSETS: Final = "see that its offsets are code points from 0 and that an end is the place behind the last character"
 PREDICTIONS: Final = ("tsv", "predictions")

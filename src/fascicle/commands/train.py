@@ -14,10 +14,10 @@ from fascicle.commands.console import log, needs_extra, say
 from fascicle.commands.parsing import add_json, add_threads, natural
 from fascicle.commands.places import fills, reads
 from fascicle.commands.trained_text import lines_of
-from fascicle.recipe.any import AnyRecipe, read_recipe
+from fascicle.settings.recipes.any import AnyRecipe, read_recipe
 
 if TYPE_CHECKING:
-    from fascicle.train.events import Ended, RunEvent, Validated
+    from fascicle.training.engine.events import Ended, RunEvent, Validated
 
 HELP = "train what a recipe describes: a recogniser, a filter over the predictions of several, or a span typer"
 
@@ -65,7 +65,7 @@ def _trained(recipe: AnyRecipe, args: argparse.Namespace) -> Ended:
     with needs_extra("train"):
         from tqdm import tqdm
 
-        from fascicle.train.run import train_recipe
+        from fascicle.training.run import train_recipe
     terminal = sys.stderr.isatty()
     folder = Path(args.output) if args.output else None
     with tqdm(unit="step", file=sys.stderr, disable=not terminal, leave=False, dynamic_ncols=True) as bar:
@@ -76,8 +76,8 @@ def _trained(recipe: AnyRecipe, args: argparse.Namespace) -> Ended:
 
 def _show(event: RunEvent, bar: Any) -> None:
     """Moves the progress bar, or writes a line above it."""
-    from fascicle.train.events import Note, Validated
-    from fascicle.train.loop import StepDone
+    from fascicle.training.engine.events import Note, Validated
+    from fascicle.training.engine.loop import StepDone
 
     if isinstance(event, StepDone):
         bar.update(event.step - bar.n)

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 
 from fascicle.commands.typing_text import typing_text
 from fascicle.core.wording import counted
-from fascicle.evaluate.table import table
-from fascicle.recipe.any import AnyRecipe
-from fascicle.recipe.settings import Recipe
+from fascicle.reports.table import table
+from fascicle.settings.recipes.any import AnyRecipe
+from fascicle.settings.recipes.recogniser import Recipe
 
 if TYPE_CHECKING:
-    from fascicle.train.events import Ended, Finished, HeadScores
-    from fascicle.train.filter_events import FilterFinished
-    from fascicle.train.typer import TyperFinished
+    from fascicle.training.engine.events import Ended, Finished, HeadScores
+    from fascicle.training.filter.events import FilterFinished
+    from fascicle.training.typer.run import TyperFinished
 
 _NAMES = {"kept": "kept", "half": "kept from 0.5 on", "union": "union"}
 
@@ -40,9 +40,9 @@ def lines_of(ended: Ended, recipe: AnyRecipe) -> Shown:
         ended: what it gave.
         recipe: of the run.
     """
-    from fascicle.train.events import Finished
-    from fascicle.train.filter_events import FilterFinished
-    from fascicle.train.typer import TyperFinished
+    from fascicle.training.engine.events import Finished
+    from fascicle.training.filter.events import FilterFinished
+    from fascicle.training.typer.run import TyperFinished
 
     match ended:
         case Finished():

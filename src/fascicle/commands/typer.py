@@ -36,13 +36,13 @@ from fascicle.commands.typing_text import typing_text
 from fascicle.core.document import Document, Patch
 from fascicle.core.wording import counted
 from fascicle.errors import InputError, UsageError
-from fascicle.evaluate.inputs import check_texts
-from fascicle.evaluate.typing import fit_lookup
-from fascicle.formats.atomic import check_target
+from fascicle.evaluation.scoring.inputs import check_texts
+from fascicle.evaluation.scoring.typing import fit_lookup
+from fascicle.files.atomic import check_target
+from fascicle.files.source import suffix
 from fascicle.formats.distributions import Header
 from fascicle.formats.distributions import write as write_distributions
 from fascicle.formats.predictions import Prediction, text_hash, write
-from fascicle.formats.source import suffix
 
 if TYPE_CHECKING:
     from fascicle.models.span_typer import TyperModel
@@ -131,7 +131,7 @@ def run_score(args: argparse.Namespace) -> int:
     model, tally = _opened(args), Tally()
     with needs_extra("train"):
         from fascicle.text.segment import segmenter
-        from fascicle.train.typer_scores import distributions_of, given_mentions, score_typer, training_pairs
+        from fascicle.training.typer.scores import distributions_of, given_mentions, score_typer, training_pairs
     training, gold = (
         list(tally.observe(read_file(path, args, format_name=args.input_format))) for path in (args.train, args.gold)
     )
@@ -151,7 +151,7 @@ def run_score(args: argparse.Namespace) -> int:
 def _opened(args: argparse.Namespace) -> TyperModel:
     with needs_extra("train"):
         from fascicle.models.span_typer import load_typer
-        from fascicle.train.environment import use_threads
+        from fascicle.training.engine.environment import use_threads
     use_threads(args.threads)
     return load_typer(args.model)
 

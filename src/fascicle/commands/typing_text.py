@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
 from fascicle.core.wording import counted
-from fascicle.evaluate.table import table
+from fascicle.reports.table import table
 
 if TYPE_CHECKING:
-    from fascicle.evaluate.typing import TypingScores
-    from fascicle.train.typer_scores import TyperScores
+    from fascicle.evaluation.scoring.typing import TypingScores
+    from fascicle.training.typer.scores import TyperScores
 
 _SHOWN: Final = 12  # types in a confusion matrix
 WARNING: Final = (

@@ -14,9 +14,9 @@ from fascicle.commands.places import reads, writes
 from fascicle.core.document import Document
 from fascicle.core.wording import counted
 from fascicle.errors import UsageError
-from fascicle.formats.atomic import check_target
+from fascicle.files.atomic import check_target
+from fascicle.files.tree import archive_of, open_tree
 from fascicle.formats.brat_lines import SUFFIXES
-from fascicle.formats.tree import archive_of, open_tree
 from fascicle.text.segment import segmenter
 from fascicle.text.surfaces import SurfaceReader
 

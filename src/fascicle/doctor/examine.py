@@ -7,12 +7,12 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
-from fascicle.doctor.case import Case, Check
-from fascicle.doctor.checks import CHECKS
-from fascicle.doctor.columns import Lines
-from fascicle.doctor.copies import find_copies
-from fascicle.doctor.hits import Detail, Hit
-from fascicle.doctor.leaks import exclusions
+from fascicle.doctor.checks.case import Case, Check
+from fascicle.doctor.checks.columns import Lines
+from fascicle.doctor.checks.hits import Detail, Hit
+from fascicle.doctor.checks.table import CHECKS
+from fascicle.doctor.copies.copies import find_copies
+from fascicle.doctor.copies.leaks import exclusions
 from fascicle.doctor.parts import Given, Item, load
 from fascicle.doctor.report import Example, Finding, PartFacts, Report
 from fascicle.doctor.settings import SEVERITIES, Settings

@@ -13,11 +13,11 @@ from fascicle.core.arrays import Ints32
 from fascicle.core.document import GOLD, Document, Event, Mention
 from fascicle.core.spans import Span
 from fascicle.errors import InputError
+from fascicle.files.source import stem
 from fascicle.formats.conll import ConllOptions
 from fascicle.formats.files import ORIGINAL_ID
 from fascicle.formats.predictions import text_hash
 from fascicle.formats.report import ReadReport
-from fascicle.formats.source import stem
 from fascicle.text.segment import RULES_1
 
 # Of two copies of a text, the one whose part stands first here is kept, and the other is to be left out of training.

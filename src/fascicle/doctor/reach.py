@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from fascicle.core.document import GOLD, Document, Mention
-from fascicle.recipe.manifest import Manifest
-from fascicle.runtime.kinds import limits_of
+from fascicle.decoding.kinds import limits_of
+from fascicle.settings.folders.manifest import Manifest
 from fascicle.text.pieces import Pieces, PieceTokenizer
 from fascicle.text.reading import read_documents
 from fascicle.text.targets import REASONS, Limits, align

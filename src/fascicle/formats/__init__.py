@@ -3,7 +3,8 @@
 `read` and `write` handle any format of the table `FORMATS`; the options of a format are in its own file.
 """
 
-from fascicle.formats.atomic import atomic_folder, atomic_text_writer, atomic_writer, check_target
+from fascicle.files.atomic import atomic_folder, atomic_text_writer, atomic_writer, check_target
+from fascicle.files.source import Source
 from fascicle.formats.brat import BratOptions
 from fascicle.formats.conll import ConllOptions, parse_columns
 from fascicle.formats.conll_write import ConllWriteOptions
@@ -11,7 +12,6 @@ from fascicle.formats.detection import detect
 from fascicle.formats.files import FORMATS, Format, read, unique_ids, write
 from fascicle.formats.jsonl import JsonlOptions
 from fascicle.formats.report import ReadReport, WriteReport
-from fascicle.formats.source import Source
 
 __all__ = [
     "FORMATS",

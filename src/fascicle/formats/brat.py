@@ -16,12 +16,12 @@ from fascicle.core.document import Document, Link
 from fascicle.core.spans import Fragments, Span
 from fascicle.core.wording import counted
 from fascicle.errors import FormatError, UsageError
+from fascicle.files.source import Source
+from fascicle.files.tree import Tree, archive_of, has_suffix_below, open_tree, suffix_of, tree_sha256
 from fascicle.formats.brat_lines import ANNOTATIONS, SUFFIXES, TEXT, TextBound, agrees, document_id
 from fascicle.formats.brat_parse import STEP, Standoff
 from fascicle.formats.collect import MentionCollector
 from fascicle.formats.report import ReadReport
-from fascicle.formats.source import Source
-from fascicle.formats.tree import Tree, archive_of, has_suffix_below, open_tree, suffix_of, tree_sha256
 
 _Move = Callable[[int], int]
 

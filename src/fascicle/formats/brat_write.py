@@ -14,7 +14,9 @@ from typing import BinaryIO, Final
 from fascicle.core.document import Document, Link, Mention
 from fascicle.core.wording import counted, shortened
 from fascicle.errors import InputError, UsageError
-from fascicle.formats.atomic import check_folder, check_target
+from fascicle.files.atomic import check_folder, check_target
+from fascicle.files.source import STDIN
+from fascicle.files.tree import suffix_of
 from fascicle.formats.brat_lines import (
     NO_ONTOLOGY,
     NOTE,
@@ -29,8 +31,6 @@ from fascicle.formats.brat_lines import (
 )
 from fascicle.formats.losses import Holds
 from fascicle.formats.report import WriteReport
-from fascicle.formats.source import STDIN
-from fascicle.formats.tree import suffix_of
 
 _PARTLY: Final = frozenset({"links", "link-names", "attributes"})
 HOLDS: Final = Holds(

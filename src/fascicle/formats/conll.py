@@ -14,11 +14,11 @@ from fascicle.core.document import Document, Event
 from fascicle.core.tags import TagCensus, decode_tags, is_tag, split_tag
 from fascicle.core.wording import counted
 from fascicle.errors import FormatError, InputError, UsageError
+from fascicle.files.encodings import by_mark
+from fascicle.files.source import MAX_LINE, STDIN, Line, Source, lines_or_errors, open_bytes, text_of
 from fascicle.formats.collect import TokenMention, joined_document
-from fascicle.formats.encodings import by_mark
 from fascicle.formats.grouping import sound
 from fascicle.formats.report import ReadReport
-from fascicle.formats.source import MAX_LINE, STDIN, Line, Source, lines_or_errors, open_bytes, text_of
 
 STEP: Final = "conll"
 DOCUMENTS: Final = ("auto", "sentence", "file", "docstart")

@@ -15,14 +15,14 @@ import msgspec
 
 from fascicle.core.tags import is_tag
 from fascicle.errors import FormatError, InputError
+from fascicle.files.encodings import AUTO, head_text
+from fascicle.files.foreign import binary_kind, markup_kind, package_kind
+from fascicle.files.pipes import refuse_pipe
+from fascicle.files.source import GZIP, MAX_LINE, STDIN, Source, open_bytes, suffix
+from fascicle.files.tree import archive_of, has_suffix_below, open_tree, suffix_of
 from fascicle.formats.brat_lines import ANNOTATIONS, SUFFIXES, TEXT
-from fascicle.formats.encodings import AUTO, head_text
-from fascicle.formats.foreign import binary_kind, markup_kind, package_kind
-from fascicle.formats.pipes import refuse_pipe
 from fascicle.formats.predictions import columns_of
-from fascicle.formats.source import GZIP, MAX_LINE, STDIN, Source, open_bytes, suffix
 from fascicle.formats.tables import HEADER
-from fascicle.formats.tree import archive_of, has_suffix_below, open_tree, suffix_of
 
 _PEEK: Final = 64 * 1024
 _ROWS: Final = 200

@@ -15,8 +15,8 @@ import msgspec
 
 from fascicle.core.spans import Fragments
 from fascicle.errors import FormatError, InputError
-from fascicle.formats.atomic import output
-from fascicle.formats.source import Source, lines
+from fascicle.files.atomic import output
+from fascicle.files.source import Source, lines
 
 SCHEMA: Final = 1
 SUFFIXES: Final = (".jsonl", ".jsonl.gz")
@@ -30,7 +30,7 @@ class Header(msgspec.Struct, frozen=True, kw_only=True):
         model: its name.
         family: of the head that answered.
         definition: what a probability is: ``"tag-path"``, ``"softmax"`` or ``"sigmoid"``, see
-            ``runtime.distributions.Definition``.
+            ``decoding.distributions.Definition``.
         types: of the model, in the order of the probabilities.
     """
 

@@ -20,8 +20,8 @@ import msgspec
 
 from fascicle.core.wording import counted
 from fascicle.errors import FormatError
-from fascicle.formats.atomic import output
-from fascicle.formats.source import Source, lines
+from fascicle.files.atomic import output
+from fascicle.files.source import Source, lines
 
 REASONS: Final = ("duplicate", "near-duplicate", "shared-sentence")
 _ESCAPES: Final = {"\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r"}

@@ -26,13 +26,13 @@ import fascicle.formats.pubtator_write as pubtator_write
 from fascicle.core.arguments import check_argument, check_optional, checked_documents
 from fascicle.core.document import Document, Event
 from fascicle.errors import FormatError, InputError, UsageError
-from fascicle.formats.atomic import Opened, atomic_folder, output
+from fascicle.files.atomic import Opened, atomic_folder, output
+from fascicle.files.encodings import AUTO
+from fascicle.files.source import STDIN, Source, stem
+from fascicle.files.tree import is_there
 from fascicle.formats.detection import by_suffix, detect
-from fascicle.formats.encodings import AUTO
 from fascicle.formats.losses import LENIENT, Holds, Strictness, loss_names
 from fascicle.formats.report import STEP, ReadReport, WriteReport
-from fascicle.formats.source import STDIN, Source, stem
-from fascicle.formats.tree import is_there
 from fascicle.formats.writing import Encode, Put, write_each
 
 ORIGINAL_ID: Final = "original-id"

@@ -24,12 +24,12 @@ from types import TracebackType
 from typing import Any, BinaryIO, Final, NamedTuple
 
 from fascicle.errors import OutputError
-from fascicle.formats.atomic import check_target
+from fascicle.files.atomic import check_target
+from fascicle.files.journal import Journal, is_journal
+from fascicle.files.owned import Ledger
+from fascicle.files.source import STDIN
+from fascicle.files.tree import archive_of, tree_sha256
 from fascicle.formats.brat_lines import SUFFIXES
-from fascicle.formats.journal import Journal, is_journal
-from fascicle.formats.owned import Ledger
-from fascicle.formats.source import STDIN
-from fascicle.formats.tree import archive_of, tree_sha256
 
 JOURNAL: Final = ".fascicle-progress.jsonl"
 UNNAMED: Final = ".fascicle-unnamed"

@@ -10,10 +10,10 @@ from fascicle.core.document import Document, Event
 from fascicle.core.spans import Span
 from fascicle.core.tags import TagCensus, decode_tags
 from fascicle.errors import FormatError
+from fascicle.files.source import Source
 from fascicle.formats.collect import MentionCollector, TokenMention, joined_document
 from fascicle.formats.report import ReadReport
 from fascicle.formats.shapes import JsonShape
-from fascicle.formats.source import Source
 
 STEP: Final = "jsonl"
 _META_LENGTH: Final = 200  # a longer string is text, not a fact about the document

@@ -12,15 +12,15 @@ import msgspec
 
 from fascicle.core.document import Document, Mention
 from fascicle.errors import FormatError, InputError, UsageError
-from fascicle.formats.encodings import head_text
+from fascicle.files.encodings import head_text
+from fascicle.files.pipes import is_pipe
+from fascicle.files.source import STDIN, Source, lines, lines_or_errors, open_bytes, text_of, whole_text, without_mark
 from fascicle.formats.grouping import grouped, sound
 from fascicle.formats.json_record import Record, document_of
 from fascicle.formats.json_shape import Shapes
 from fascicle.formats.losses import Holds
-from fascicle.formats.pipes import is_pipe
 from fascicle.formats.report import ReadReport, WriteReport
 from fascicle.formats.shapes import SHAPES, JsonShape, adjusted
-from fascicle.formats.source import STDIN, Source, lines, lines_or_errors, open_bytes, text_of, whole_text, without_mark
 
 HOLDS: Final = Holds(
     format="JSON records",

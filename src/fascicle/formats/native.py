@@ -8,9 +8,9 @@ from typing import Final
 from fascicle.core import codec
 from fascicle.core.document import Document
 from fascicle.errors import FormatError
+from fascicle.files.source import Line, Source, lines_or_errors, text_of, without_mark
 from fascicle.formats.losses import EVERYTHING, Holds
 from fascicle.formats.report import ReadReport, WriteReport
-from fascicle.formats.source import Line, Source, lines_or_errors, text_of, without_mark
 
 HOLDS: Final = Holds(format="the native format", fields=EVERYTHING)
 

@@ -8,9 +8,9 @@ from typing import Final
 
 from fascicle.core.document import Document
 from fascicle.errors import InputError, UsageError
+from fascicle.files.source import Source, whole_text
 from fascicle.formats.losses import Holds
 from fascicle.formats.report import ReadReport, WriteReport
-from fascicle.formats.source import Source, whole_text
 
 HOLDS: Final = Holds(format="plain text", fields=frozenset({"text-between-words"}))
 _MARK: Final = "\ufeff"

@@ -19,11 +19,11 @@ import msgspec
 from fascicle.core.document import Document, Event, Mention, canonical, unique
 from fascicle.core.spans import Fragments
 from fascicle.errors import FormatError, InputError
-from fascicle.formats.atomic import output
+from fascicle.files.atomic import output
+from fascicle.files.source import Line, Source, is_integer, lines_or_errors, suffix, text_of, without_mark
 from fascicle.formats.grouping import grouped, sound
 from fascicle.formats.losses import OF_TEXT, Holds
 from fascicle.formats.report import SetAside
-from fascicle.formats.source import Line, Source, is_integer, lines_or_errors, suffix, text_of, without_mark
 from fascicle.formats.tables import CSV, HEADER, SOURCE, TSV, Table, cells_of, separator_of
 
 SCHEMA: Final = 1

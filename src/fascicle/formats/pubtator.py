@@ -15,9 +15,9 @@ from typing import Final
 from fascicle.core.document import Document, Event, Link, Section
 from fascicle.core.wording import counted
 from fascicle.errors import FormatError
+from fascicle.files.source import Line, Source, is_integer, lines_or_errors, text_of, without_mark
 from fascicle.formats.collect import MentionCollector
 from fascicle.formats.report import ReadReport
-from fascicle.formats.source import Line, Source, is_integer, lines_or_errors, text_of, without_mark
 
 STEP: Final = "pubtator"
 RAW_ID: Final = "pubtator-id"

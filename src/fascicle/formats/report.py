@@ -16,7 +16,7 @@ from fascicle.core.document import Document, Event, Mention
 from fascicle.core.tags import TagCensus
 from fascicle.core.wording import shortened
 from fascicle.errors import InputError
-from fascicle.formats.source import Meter
+from fascicle.files.source import Meter
 
 STEP: Final = "reading"
 _REMEMBERED: Final = 100  # sentences; the count goes on

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from fascicle.core.wording import counted
 from fascicle.errors import FormatError, InputError, UsageError
-from fascicle.formats.source import Source, lines
+from fascicle.files.source import Source, lines
 
 
 class Entry(NamedTuple):

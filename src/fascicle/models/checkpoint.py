@@ -17,10 +17,10 @@ from fascicle.core.arrays import Floats32
 from fascicle.errors import ModelError
 from fascicle.models.encoder import Encoder, without_pooler
 from fascicle.models.families import make_head
-from fascicle.models.head import Basis
+from fascicle.models.heads.contract import Basis
 from fascicle.models.model import NerModel
-from fascicle.recipe.manifest import MANIFEST, Manifest, write_manifest
-from fascicle.recipe.types import TypeDescriptions
+from fascicle.settings.folders.manifest import MANIFEST, Manifest, write_manifest
+from fascicle.settings.types import TypeDescriptions
 from fascicle.text.batch import Batch
 from fascicle.text.pieces import PieceTokenizer
 

@@ -7,11 +7,11 @@ from types import MappingProxyType
 from typing import Final
 
 from fascicle.errors import ModelError
-from fascicle.models.binder import BinderHead
-from fascicle.models.head import Basis, Head
-from fascicle.models.spans import BiaffineSpans, LinearSpans
-from fascicle.models.tagger import CrfTagger, SoftmaxTagger
-from fascicle.recipe.heads import (
+from fascicle.models.heads.binder import BinderHead
+from fascicle.models.heads.contract import Basis, Head
+from fascicle.models.heads.spans import BiaffineSpans, LinearSpans
+from fascicle.models.heads.tagger import CrfTagger, SoftmaxTagger
+from fascicle.settings.heads import (
     BiaffineSettings,
     BinderSettings,
     CrfSettings,

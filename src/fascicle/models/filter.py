@@ -24,8 +24,8 @@ from fascicle.errors import ModelError
 from fascicle.models.checkpoint import ENCODER, TOKENIZER, WEIGHTS, check_tensors
 from fascicle.models.encoder import Encoder, Pretrained, without_pooler
 from fascicle.models.model import Trainable
-from fascicle.recipe.filter import FILTER, FilterManifest, FilterModelSettings, write_filter_manifest
 from fascicle.runtime.filter import LOGITS
+from fascicle.settings.recipes.filter import FILTER, FilterManifest, FilterModelSettings, write_filter_manifest
 from fascicle.text.batch import Batch
 from fascicle.text.pieces import PieceTokenizer
 

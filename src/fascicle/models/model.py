@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from torch import Tensor, nn
 
 from fascicle.models.encoder import Encoder
-from fascicle.models.head import Head
+from fascicle.models.heads.contract import Head
 from fascicle.text.batch import of_level
 
 

@@ -14,10 +14,10 @@ import msgspec
 from safetensors.torch import load_file, save_file
 
 from fascicle.errors import ModelError
-from fascicle.formats.atomic import atomic_folder
+from fascicle.files.atomic import atomic_folder
 from fascicle.models.checkpoint import WEIGHTS, load_model
-from fascicle.models.head import put_weights
-from fascicle.recipe.manifest import Manifest, check_files, read_manifest, write_manifest
+from fascicle.models.heads.contract import put_weights
+from fascicle.settings.folders.manifest import Manifest, check_files, read_manifest, write_manifest
 
 
 def average_models(folders: Sequence[Path], target: Path, *, overwrite: bool = False) -> Manifest:

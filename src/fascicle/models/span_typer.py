@@ -20,11 +20,18 @@ from torch import Tensor, nn
 from fascicle.core.arrays import Floats
 from fascicle.core.document import Document, Event, Mention, Patch
 from fascicle.core.spans import Fragments, Span
-from fascicle.decode.selection import select
+from fascicle.decoding.selection import select
 from fascicle.errors import ModelError, UsageError
 from fascicle.nn.span_reader import SpanBatch, SpanReader, span_batch
-from fascicle.recipe.folders import model_folder
-from fascicle.recipe.typer import TYPER, WEIGHTS, WORDS, TyperManifest, read_typer_manifest, write_typer_manifest
+from fascicle.settings.folders.best import model_folder
+from fascicle.settings.recipes.typer import (
+    TYPER,
+    WEIGHTS,
+    WORDS,
+    TyperManifest,
+    read_typer_manifest,
+    write_typer_manifest,
+)
 from fascicle.text.segment import segmenter
 from fascicle.text.surfaces import Surface, SurfaceReader
 

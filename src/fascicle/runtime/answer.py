@@ -8,9 +8,9 @@ from fascicle.core.arrays import Bools, Floats, Ints
 from fascicle.core.document import Document, Event, Mention, Patch
 from fascicle.core.spans import Span
 from fascicle.core.wording import counted, has_letters
-from fascicle.decode.calibration import calibrated, rounded, thresholds
-from fascicle.recipe.manifest import Manifest
-from fascicle.runtime.decoders import Found
+from fascicle.decoding.calibration import calibrated, rounded, thresholds
+from fascicle.decoding.decoders import Found
+from fascicle.settings.folders.manifest import Manifest
 from fascicle.text.pieces import Pieces
 from fascicle.text.windows import cut_short
 

@@ -1,6 +1,6 @@
 """Several models as one predictor: each reads the documents, a rule joins what they say, a filter may judge it.
 
-A flat output is chosen by ``decode.selection`` (``"optimal"``): of mentions that overlap those stay whose support is
+A flat output is chosen by ``decoding.selection`` (``"optimal"``): of mentions that overlap those stay whose support is
 greatest in sum. The support of a mention is its probability by the filter, or without one the sum of the scores of the
 members that said it over the number of members; a score that a member does not give counts as 1.
 """
@@ -14,15 +14,15 @@ from typing import Final
 import msgspec
 import numpy as np
 
-from fascicle.combine.align import System, Votes, align
-from fascicle.combine.rules import Rule, combine, k_of_n, majority, union, weighted
+from fascicle.combination.align import System, Votes, align
+from fascicle.combination.rules import Rule, combine, k_of_n, majority, union, weighted
 from fascicle.core.arguments import checked_documents
 from fascicle.core.document import Document, Event, Mention, Patch, canonical
 from fascicle.core.wording import counted
-from fascicle.decode.selection import select
-from fascicle.recipe.ensemble import EnsembleManifest
+from fascicle.decoding.selection import select
 from fascicle.runtime.filter import MentionFilter
 from fascicle.runtime.predictor import Annotator
+from fascicle.settings.recipes.ensemble import EnsembleManifest
 
 STEP: Final = "ensemble"
 _DIGITS = 6

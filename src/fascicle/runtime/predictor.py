@@ -16,16 +16,16 @@ import msgspec
 from fascicle.core.arguments import check_argument, checked_documents
 from fascicle.core.arrays import Ints
 from fascicle.core.document import GOLD, Document, Patch
+from fascicle.decoding.decoders import Decoder, Found, Tables
+from fascicle.decoding.distributions import GoldDistribution, Prober
+from fascicle.decoding.kinds import KINDS, Kinds, decoder_of, prober_of
 from fascicle.errors import InputError
-from fascicle.recipe.calibration import Calibration
-from fascicle.recipe.manifest import Manifest
-from fascicle.recipe.settings import ReadingSettings
 from fascicle.runtime.answer import Answer, Unseen
 from fascicle.runtime.batching import length_sorted_batches
-from fascicle.runtime.decoders import Decoder, Found, Tables
-from fascicle.runtime.distributions import GoldDistribution, Prober
-from fascicle.runtime.kinds import KINDS, Kinds, decoder_of, prober_of
 from fascicle.runtime.stream import Given, chunks, documents_of, outcomes, unanswered
+from fascicle.settings.calibration import Calibration
+from fascicle.settings.folders.manifest import Manifest
+from fascicle.settings.recipes.recogniser import ReadingSettings
 from fascicle.text.batch import Batch, collate
 from fascicle.text.parts import PART, can_be_parted, parts_of
 from fascicle.text.pieces import PieceTokenizer

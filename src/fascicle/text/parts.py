@@ -12,7 +12,7 @@ import numpy as np
 
 from fascicle.core.document import Document
 from fascicle.core.spans import Span
-from fascicle.recipe.settings import ReadingSettings
+from fascicle.settings.recipes.recogniser import ReadingSettings
 from fascicle.text.pieces import Pieces, all_sentences
 from fascicle.text.reading import Reading
 from fascicle.text.segment import segmenter

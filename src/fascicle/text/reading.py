@@ -10,8 +10,8 @@ import numpy as np
 
 from fascicle.core.arrays import Ints
 from fascicle.core.document import Document
-from fascicle.recipe.heads import Level
-from fascicle.recipe.settings import ReadingSettings
+from fascicle.settings.heads import Level
+from fascicle.settings.recipes.recogniser import ReadingSettings
 from fascicle.text.pieces import Pieces, PieceTokenizer, encode_documents
 from fascicle.text.windows import Context, Window, windows_of
 

@@ -119,7 +119,7 @@ def align(
 
 
 def unknown_units(ranges: Sequence[Span], pieces: Pieces, *, limits: Limits) -> Ints:
-    """Maps ranges of which nothing is known (weak labels, see ``train.distant``) onto units.
+    """Maps ranges of which nothing is known (weak labels, see ``labelling.distant``) onto units.
 
     Args:
         ranges: in characters, sorted and disjoint.

@@ -19,7 +19,7 @@ from typing import Literal
 import numpy as np
 
 from fascicle.core.arrays import Bools, Floats32, Ints
-from fascicle.recipe.settings import ReadingSettings
+from fascicle.settings.recipes.recogniser import ReadingSettings
 from fascicle.text.pieces import Pieces
 
 

@@ -23,9 +23,9 @@ import numpy as np
 from fascicle.core.arrays import Floats32
 from fascicle.core.wording import counted
 from fascicle.errors import FormatError, InputError
-from fascicle.formats.atomic import atomic_folder, check_folder, output
-from fascicle.formats.owned import Ledger
-from fascicle.formats.source import GZIP
+from fascicle.files.atomic import atomic_folder, check_folder, output
+from fascicle.files.owned import Ledger
+from fascicle.files.source import GZIP
 from fascicle.vectors.table import StaticVectors, VectorReport
 
 CACHE_SUFFIX: Final = ".mapped"

@@ -1,0 +1,1 @@
+"""Several systems side by side: rules of union and vote, and names of types."""

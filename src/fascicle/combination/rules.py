@@ -1,0 +1,197 @@
+"""Rules that decide which mentions of several systems are kept: union, majority, k of n, weighted.
+
+All are one form. A mention is kept if at least so many systems said it, or if the systems that said it hold *more than*
+a share of the weight of all systems that have a vote in its document. A vote is for the whole tuple ``(type, spans)``:
+neither the type nor the boundaries are voted on apart, so there are no ties to break (*comparing-and-combining* §4.5
+and §4.6; SpanNER's vote over the labels of a span, with O among them, is another rule). Weights are added exactly, as
+the decimal numbers they were given as; so the order of the systems never matters.
+
+What is kept may overlap even if no system's own mentions do.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, Final
+
+import numpy as np
+
+from fascicle.combination.align import Votes
+from fascicle.core.arrays import Bools
+from fascicle.core.document import Link, Mention, canonical
+from fascicle.core.wording import counted
+from fascicle.errors import UsageError
+
+HALF: Final = 0.5
+_DECIMAL: Final = re.compile(r"[0-9]{1,18}(?:\.[0-9]{1,18})?(?:e-[0-9]{1,3})?", re.ASCII)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rule:
+    """When a mention is kept; made by `union`, `majority`, `k_of_n` and `weighted`.
+
+    Attributes:
+        name: the source of what it keeps.
+        votes: systems that must have said it, at least; ``None`` for a rule by weight.
+        share: of the weight of the voters; the systems that said it must hold more than that.
+        weights: one for each system, exact; empty stands for equal ones.
+    """
+
+    name: str
+    votes: int | None = None
+    share: Fraction = Fraction(1, 2)
+    weights: tuple[Fraction, ...] = ()
+
+    @property
+    def is_vote(self) -> bool:
+        """Whether no system can have its way alone, whatever the weights."""
+        return not self.weights and self.votes != 1
+
+    def keeps(self, said: Bools, voters: Bools) -> Bools:
+        """Decides for many mentions at once.
+
+        Args:
+            said: who said each of M mentions, ``[M, S]``.
+            voters: who has a vote on it, ``[M, S]``; whoever said it is among them.
+
+        Returns:
+            Which are kept, ``[M]``.
+
+        Raises:
+            UsageError: other numbers of systems and of weights, or more votes asked for than there are systems.
+        """
+        systems = said.shape[1]
+        self.check(systems)
+        if self.votes is not None:
+            return np.asarray(said.sum(axis=1) >= self.votes)
+        weights = self.weights or (Fraction(1),) * systems
+        scale = math.lcm(*(weight.denominator for weight in weights))
+        whole = [int(weight * scale) for weight in weights]
+        # Integers as long as they need to be: 64 bits hold the usual weights, and nothing is ever rounded.
+        largest = sum(whole) * max(self.share.denominator, self.share.numerator)
+        kind: Any = np.int64 if largest < 2**62 else object
+        column = np.array(whole, dtype=kind)
+        yes, all_ = said.astype(kind) @ column, voters.astype(kind) @ column
+        return np.asarray(yes * self.share.denominator > all_ * self.share.numerator, dtype=np.bool_)
+
+    def check(self, systems: int) -> None:
+        """Refuses a number of systems that the rule is not for.
+
+        Raises:
+            UsageError: other numbers of systems and of weights, or more votes asked for than there are systems.
+        """
+        if self.votes is not None and self.votes > systems:
+            raise UsageError(
+                f"{self.votes} of {systems} systems were to agree; give a number of votes from 1 to {systems}"
+            )
+        if self.weights and len(self.weights) != systems:
+            raise UsageError(
+                f"{len(self.weights)} weights were given for {counted(systems, 'system')}; give one weight for "
+                "each system, in the order of the systems"
+            )
+
+
+def union() -> Rule:
+    """Keeps whatever any system said."""
+    return Rule(name="union", votes=1)
+
+
+def majority() -> Rule:
+    """Keeps what strictly more than half of the voters said; of two, what both said."""
+    return Rule(name="majority")
+
+
+def k_of_n(k: int) -> Rule:
+    """Keeps what at least ``k`` systems said; in a document with fewer than ``k`` voters nothing is kept.
+
+    Raises:
+        UsageError: ``k`` is less than 1.
+    """
+    if k < 1:
+        raise UsageError(f"{k} votes were asked for; give a number from 1 to the number of systems")
+    return Rule(name="kofn", votes=k)
+
+
+def weighted(weights: Sequence[float | str], *, threshold: float | str = HALF) -> Rule:
+    """Keeps what systems said that hold more than a share of the weight of the voters.
+
+    Args:
+        weights: one for each system, e.g. its F1 on development data; not negative, not all 0.
+        threshold: the share, from 0 up to but not including 1; at one half and equal weights it is the majority.
+
+    Raises:
+        UsageError: weights or a threshold out of range.
+    """
+    exact = tuple(_exact(weight, what="the weight") for weight in weights)
+    share = _exact(threshold, what="the threshold")
+    if not any(exact):
+        raise UsageError("no weight above 0 was given; give at least one")
+    if share >= 1:
+        raise UsageError(f"the threshold {threshold} is not allowed; give a share from 0 up to but not including 1")
+    return Rule(name="weighted", share=share, weights=exact)
+
+
+def combine(votes: Votes, rule: Rule) -> dict[str, tuple[Mention, ...]]:
+    """Joins the systems by a rule.
+
+    A mention that is kept has the rule as its source. Its score is the mean of the scores that the systems gave it, and
+    ``None`` if none gave it one: systems that did not say it, and those without scores, play no part, so it is no
+    measure of agreement. Links are those of all who said it, each once, with the mean of the scores it was given.
+    Attributes, which may hold text, are left out.
+
+    Args:
+        votes: the systems side by side.
+        rule: which mentions are kept.
+
+    Returns:
+        Document id -> its mentions in canonical order, for every document of any system, sorted by id.
+
+    Raises:
+        UsageError: the rule is for another number of systems.
+    """
+    chosen = np.nonzero(rule.keeps(votes.said, votes.voters[votes.document]))[0]
+    kept: dict[str, list[Mention]] = {identifier: [] for identifier in votes.documents}
+    starts, ends = votes.bounds[:-1][chosen].tolist(), votes.bounds[1:][chosen].tolist()
+    for index, start, end in zip(votes.document[chosen].tolist(), starts, ends, strict=True):
+        kept[votes.documents[index]].append(_joined(votes.entries[start:end], rule.name))
+    return {identifier: canonical(mentions) for identifier, mentions in kept.items()}
+
+
+def _joined(found: Sequence[Mention], source: str) -> Mention:
+    first = found[0]
+    links = _links(found) if any(mention.links for mention in found) else ()
+    return Mention(first.spans, first.type, score=_mean(m.score for m in found), source=source, links=links)
+
+
+def _mean(scores: Iterable[float | None]) -> float | None:
+    """The mean of those that there are; `math.fsum` rounds once, so their order does not matter."""
+    given = [score for score in scores if score is not None]
+    return math.fsum(given) / len(given) if given else None
+
+
+def _links(found: Sequence[Mention]) -> tuple[Link, ...]:
+    same: dict[tuple[str, str], list[Link]] = {}
+    for mention in found:
+        for link in mention.links:
+            same.setdefault((link.ontology, link.id), []).append(link)
+    return tuple(
+        Link(
+            id=identifier,
+            ontology=ontology,
+            name=min((link.name for link in links if link.name), default=""),
+            score=_mean(link.score for link in links),
+        )
+        for (ontology, identifier), links in sorted(same.items())
+    )
+
+
+def _exact(value: float | str, *, what: str) -> Fraction:
+    """The decimal number as it is written, not as binary floating point has it."""
+    text = str(value)
+    if not _DECIMAL.fullmatch(text):
+        raise UsageError(f"{what} {text!r} is not allowed; give a decimal number from 0, such as 0.85")
+    return Fraction(text)

@@ -1,1 +1,0 @@
-"""From score tables to mentions, in numpy."""

@@ -1,0 +1,1 @@
+"""The checks of a corpus, and what they look at."""

@@ -1,0 +1,93 @@
+"""Everything that checks look at, and what a check is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeVar, cast
+
+from fascicle.doctor.checks.hits import Detail, Hit
+from fascicle.doctor.copies.copies import Copies
+from fascicle.doctor.parts import Given, Item, Part, Unread
+from fascicle.doctor.settings import Settings, Severity
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Case:
+    """What was read.
+
+    Attributes:
+        items: documents of all parts that are checked.
+        places: that were read for them.
+        against: other corpora.
+        unread: places that were not read to their end.
+        copies: of texts.
+        settings: see there.
+    """
+
+    items: Sequence[Item]
+    places: Sequence[Given]
+    against: Sequence[Given]
+    unread: Sequence[Unread]
+    copies: Copies
+    settings: Settings
+    _known: dict[Callable[[Case], Any], Any] = field(default_factory=dict)
+
+    @property
+    def parts(self) -> tuple[Part, ...]:
+        """In the order in which they were given."""
+        return tuple(dict.fromkeys(given.part for given in self.places))
+
+    def by_part(self) -> Mapping[Part, list[Item]]:
+        """The documents of each part."""
+        found: dict[Part, list[Item]] = {part: [] for part in self.parts}
+        for item in self.items:
+            found[item.part].append(item)
+        return found
+
+    def once(self, compute: Callable[[Case], T]) -> T:
+        """What a function makes of this, computed at its first use: several checks may share it."""
+        if compute not in self._known:
+            self._known[compute] = compute(self)
+        return cast(T, self._known[compute])
+
+
+Finder = Callable[[Case], Iterable[Hit | Detail]]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Check:
+    """One kind of finding.
+
+    Attributes:
+        code: short stable name.
+        severity: ``"error"`` where scores or training go wrong, ``"warning"`` where they may, ``"note"`` for what one
+            should know.
+        means: what a case of it is, one sentence.
+        remedy: what to do, one sentence.
+        find: streams the cases.
+    """
+
+    code: str
+    severity: Severity
+    means: str
+    remedy: str
+    find: Finder
+
+
+def each(find: Callable[[Item], Iterable[Hit]]) -> Finder:
+    """A finder of what a function finds in single documents."""
+    return lambda case: (hit for item in case.items for hit in find(item))
+
+
+def said(find: Callable[[Item], Iterable[Hit]], summary: Callable[[Case], Iterable[Detail]]) -> Finder:
+    """The same, followed by sentences about the whole."""
+
+    def both(case: Case) -> Iterable[Hit | Detail]:
+        for item in case.items:
+            yield from find(item)
+        yield from summary(case)
+
+    return both

@@ -1,0 +1,59 @@
+"""What the readers say about the documents that they gave."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from types import MappingProxyType
+from typing import Final
+
+from fascicle.core.wording import counted
+from fascicle.doctor.checks.case import Case
+from fascicle.doctor.checks.hits import Found, Hit
+from fascicle.doctor.parts import Item
+
+# Code of an event -> code of the finding that it belongs to; the others are found by their kind.
+FINDINGS: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "offset-outside": "invalid-offsets",
+        "duplicate-mention": "duplicate-mention",
+        "text-mismatch": "text-mismatch",
+        "duplicate-id": "duplicate-id",
+        "malformed-line": "malformed-line",
+        "dangling-reference": "malformed-line",
+        "missing-token": "missing-token",
+        "overlapping-fragments": "overlapping-fragments",
+        "no-sentence-breaks": "no-sentence-breaks",
+    }
+)
+_BY_KIND: Final[Mapping[str, str]] = MappingProxyType(
+    {"loss": "left-out-in-reading", "repair": "repaired-in-reading", "note": "noted-in-reading"}
+)
+
+
+def events(code: str) -> Callable[[Item], Iterator[Hit]]:
+    """A finder of the events that belong to a finding.
+
+    Args:
+        code: of the finding.
+    """
+
+    def find(item: Item) -> Iterator[Hit]:
+        for event in item.events:
+            if FINDINGS.get(event.code, _BY_KIND[event.kind]) == code:
+                message = event.message if event.code in FINDINGS else f"{event.code}: {event.message}"
+                yield Hit(item=item, spans=(event.span,) if event.span else (), message=message)
+
+    return find
+
+
+def unread(case: Case) -> Found:
+    """Places that were not read to their end."""
+    for place in case.unread:
+        message = f"after {counted(place.documents, 'document')}: {place.message}"
+        yield Hit(path=place.given.path, where=place.given.part.name, message=message)
+
+
+def other_sources(item: Item) -> Iterator[Hit]:
+    """Documents with mentions of sources that are not checked."""
+    if item.others:
+        yield Hit(item=item, message=counted(item.others, "mention"))

@@ -1,0 +1,1 @@
+"""Texts that stand in several places of a corpus, or of several corpora."""

@@ -1,0 +1,1 @@
+"""Results broken down: classes of errors, attributes, buckets, examples."""

@@ -1,0 +1,213 @@
+"""What is measured of a mention and of the text around it: the attributes by which results are broken down.
+
+Each is measured so that a gold and a predicted mention with the same identity have the same value:
+
+* **of the mention**, by its own characters and type: length, label consistency, training frequency, place;
+* **of its text** (a sentence, or the document), always by the *gold* of that text: text length, both densities, share
+  of unknown words. A mention belongs to the text in which it starts;
+* **nesting depth** by the gold mentions that a mention lies properly inside of, for predictions too.
+
+So every true positive has one value, and the counts of all intervals add up to those of the whole.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from types import MappingProxyType
+from typing import Final
+
+import numpy as np
+
+from fascicle.core.document import GOLD, Document, Identity
+from fascicle.core.spans import Fragments
+from fascicle.evaluation.breakdown.layout import Layout, TextUnit
+from fascicle.evaluation.breakdown.lexicon import Lexicon
+from fascicle.evaluation.breakdown.ranges import Ranges, Values, real_ranges, whole_ranges
+from fascicle.evaluation.scoring.overlaps import joined, properly_inside, touching
+
+
+@dataclass(frozen=True, kw_only=True)
+class Attribute:
+    """One of the things that are measured.
+
+    Attributes:
+        title: for a reader.
+        ranges: its usual intervals.
+        means: in one sentence.
+        paper: whether the intervals are those of *bundling-learning*, Table 5.
+        whole: whether values are whole numbers.
+        needs_training: whether it needs a `Lexicon`.
+    """
+
+    title: str
+    ranges: Ranges
+    means: str
+    paper: bool = False
+    whole: bool = False
+    needs_training: bool = False
+
+
+ATTRIBUTES: Final[Mapping[str, Attribute]] = MappingProxyType(
+    {
+        "length": Attribute(
+            title="mention length",
+            ranges=whole_ranges(1, 2, 3, 5),
+            means="words that the mention touches",
+            paper=True,
+            whole=True,
+        ),
+        "text_length": Attribute(
+            title="text length",
+            ranges=whole_ranges(1, 8, 17, 32),
+            means="words of the text",
+            paper=True,
+            whole=True,
+        ),
+        "label_consistency": Attribute(
+            title="label consistency",
+            ranges=real_ranges(0, 0.1, 0.5, 0.9, 1),
+            means="share of the words of all occurrences of its string in training that lie in mentions of its type",
+            paper=True,
+            needs_training=True,
+        ),
+        # The paper ends at 1, which nested mentions can exceed.
+        "entity_density": Attribute(
+            title="entity density (mentions)",
+            ranges=real_ranges(0, 0.01, 0.025, 0.05, math.inf),
+            means="gold mentions of the text for each of its words",
+            paper=True,
+        ),
+        "token_density": Attribute(
+            title="entity density (words)",
+            ranges=real_ranges(0, 0.05, 0.15, 0.3, 1),
+            means="share of the words of the text that a gold mention touches",
+        ),
+        "unknown_words": Attribute(
+            title="unknown words",
+            ranges=real_ranges(0, 0, 0.1, 0.25, 1),
+            means="share of the words of the text that training does not have, case included",
+            needs_training=True,
+        ),
+        "training_frequency": Attribute(
+            title="training frequency",
+            ranges=whole_ranges(0, 1, 3, 11),
+            means="training mentions of its string, of whatever type",
+            whole=True,
+            needs_training=True,
+        ),
+        "nesting_depth": Attribute(
+            title="nesting depth",
+            ranges=whole_ranges(0, 1, 2),
+            means="gold mentions that it lies properly inside of",
+            whole=True,
+        ),
+        "place": Attribute(
+            title="place in the document",
+            ranges=real_ranges(0, 0.25, 0.5, 0.75, 1),
+            means="share of the characters of the document that stand before it",
+        ),
+    }
+)
+
+
+class Ruler:
+    """Measures mentions of some gold documents."""
+
+    def __init__(
+        self, documents: Iterable[Document], *, training: Lexicon | None = None, unit: TextUnit = "sentence"
+    ) -> None:
+        """Takes the gold; texts are cut when the first mention in them is measured.
+
+        Args:
+            documents: with gold mentions; their ids are distinct.
+            training: what attributes of training need; without it they are not measured.
+            unit: what a text is.
+        """
+        self.names = tuple(n for n, a in ATTRIBUTES.items() if training is not None or not a.needs_training)
+        self._documents = {document.id: document for document in documents}
+        self._sheets: dict[str, _Sheet] = {}
+        self._training = training
+        self._unit: TextUnit = unit
+
+    def measure(self, mentions: Sequence[Identity]) -> dict[str, Values]:
+        """The attributes of mentions, gold or predicted.
+
+        Args:
+            mentions: of the documents, in any order; shape ``[n]``.
+
+        Returns:
+            Name of an attribute -> values, shape ``[n]``, for each of ``names``.
+        """
+        values = np.zeros((len(self.names), len(mentions)))
+        places: dict[str, list[int]] = {}
+        for at, (document, _, _) in enumerate(mentions):
+            places.setdefault(document, []).append(at)
+        for identifier, rows in places.items():
+            sheet = self._sheet(identifier)
+            spans = [mentions[at][2] for at in rows]
+            depths = sheet.depths(spans)
+            values[:, rows] = np.array(
+                [
+                    self._row(sheet, type_=mentions[at][1], spans=mentions[at][2], depth=depth)
+                    for at, depth in zip(rows, depths, strict=True)
+                ]
+            ).T
+        return dict(zip(self.names, values, strict=True))
+
+    def _sheet(self, identifier: str) -> _Sheet:
+        if identifier not in self._sheets:
+            self._sheets[identifier] = _Sheet(self._documents[identifier], unit=self._unit)
+        return self._sheets[identifier]
+
+    def _row(self, sheet: _Sheet, *, type_: str, spans: Fragments, depth: int) -> tuple[float, ...]:
+        """The values of one mention, in the order of ``names``."""
+        layout = sheet.layout
+        text = layout.text_at(spans[0][0])
+        words = max(1, len(layout.texts[text]))
+        first = (max(1, len(layout.touched(spans))), words)
+        density = (sheet.mentions[text] / words, sheet.covered[text] / words)
+        last = (depth, spans[0][0] / max(1, len(layout.document.text)))
+        if self._training is None:
+            return (*first, *density, *last)
+        surface = layout.surface(spans)
+        consistency = self._training.consistency.get((surface, type_), 0.0)
+        unknown = sheet.unknown(text, self._training.vocabulary) / words
+        return (*first, consistency, *density, unknown, self._training.frequency.get(surface, 0), *last)
+
+
+class _Sheet:
+    """What a gold document says about its texts."""
+
+    def __init__(self, document: Document, *, unit: TextUnit) -> None:
+        self.layout = Layout(document, unit=unit)
+        self._gold = {(m.type, m.spans) for m in document.layer(GOLD)}
+        self._unknown: dict[int, int] = {}
+
+    @cached_property
+    def mentions(self) -> Counter[int]:
+        """Text -> gold mentions that start in it."""
+        return Counter(self.layout.text_at(spans[0][0]) for _, spans in self._gold)
+
+    @cached_property
+    def covered(self) -> tuple[int, ...]:
+        """Of each text, the words that a gold mention touches."""
+        touched = {at for _, spans in self._gold for at in self.layout.touched(spans)}
+        return tuple(sum(at in touched for at in text) for text in self.layout.texts)
+
+    def unknown(self, text: int, vocabulary: frozenset[str]) -> int:
+        """How many words of a text a vocabulary does not have."""
+        if text not in self._unknown:
+            self._unknown[text] = sum(self.layout.words[at] not in vocabulary for at in self.layout.texts[text])
+        return self._unknown[text]
+
+    def depths(self, mentions: Sequence[Fragments]) -> list[int]:
+        """In how many gold mentions of different characters each of some mentions lies properly."""
+        gold = list({joined(spans) for _, spans in self._gold})
+        return [
+            sum(properly_inside(spans, gold[at]) for at in others)
+            for spans, others in zip(mentions, touching(mentions, gold), strict=True)
+        ]

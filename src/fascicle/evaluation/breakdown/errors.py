@@ -1,0 +1,282 @@
+"""Every false positive and every false negative in exactly one class, by what it touches on the other side.
+
+Let a *partner* of a false positive be a gold mention of the document that shares a character with it, and a partner of
+a false negative such a predicted mention; a partner may itself be right. An *error* is a false positive or a false
+negative. The classes, of which the first that fits is taken:
+
+1. **type**: a partner has the same spans (and so another type).
+2. **merged**: a false positive that at least two disjoint false negatives of its type lie properly inside of; and these
+   false negatives.
+3. **split**: a false negative that at least two disjoint false positives of its type lie properly inside of; and these
+   false positives.
+4. **boundary**: a partner has the same type. The deciding one says on which side: **boundary-left** if only the first
+   characters differ, **boundary-right** if only the last, **boundary-both**, or **boundary-inside** if neither does,
+   for a discontinuous mention with other fragments.
+5. **boundary-and-type**: there is a partner, of another type and with other spans.
+6. **spurious** (of false positives), **missed** (of false negatives): there is no partner.
+
+Of several partners that would do, one decides: errors before mentions that are right, then the one with the largest
+share of common characters (intersection over union), then the first in the text.
+
+The two sides are judged separately: a pair of one false positive and one false negative need not have one class, as
+when the false negative has a nearer partner. With ``TE`` for class 1, ``BE`` for classes 2 to 5 and ``SPURIOUS`` or
+``MISSED`` for class 6, ``TE + BE + SPURIOUS = FP`` and ``TE + BE + MISSED = FN``, for each type of the mentions too.
+
+What shares a *character* is a partner, not what shares a token: there need be no tokens.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any, Final, Literal
+
+from fascicle.core.document import Mention
+from fascicle.core.spans import Fragments, fragments_overlap
+from fascicle.evaluation.scoring.overlaps import overlap, properly_inside, size, touching
+
+Side = Literal["fp", "fn"]
+ALONE: Final = ("spurious", "missed")
+BOUNDARY: Final = ("boundary-left", "boundary-right", "boundary-both", "boundary-inside")
+CLASSES: Final = ("type", "merged", "split", *BOUNDARY, "boundary-and-type", *ALONE)
+_OTHER: Final[Mapping[Side, Side]] = MappingProxyType({"fp": "fn", "fn": "fp"})
+# A false positive that holds several false negatives has merged them; a false negative that holds some was split.
+_HOLDERS: Final[tuple[tuple[str, Side], ...]] = (("merged", "fp"), ("split", "fn"))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Mistake:
+    """One false positive or false negative.
+
+    Attributes:
+        document: its id.
+        side: ``"fp"`` or ``"fn"``.
+        kind: one of ``CLASSES``.
+        mention: the predicted mention of a false positive, the gold mention of a false negative.
+        partner: the mention of the other side that decided the class; ``None`` if there is none.
+        partner_right: whether the partner is itself a true positive, so that the mistake is one beside a mention that
+            was found: nothing that is wrong on the other side explains it.
+    """
+
+    document: str
+    side: Side
+    kind: str
+    mention: Mention
+    partner: Mention | None = None
+    partner_right: bool = False
+
+    @property
+    def score(self) -> float | None:
+        """That of the predicted mention that is to blame; ``None`` if there is none or it has none."""
+        said = self.mention if self.side == "fp" else self.partner
+        return None if said is None else said.score
+
+
+def distinct(mentions: Iterable[Mention]) -> list[Mention]:
+    """One mention of each type and spans: that with the highest score, in order of place."""
+    kept: dict[tuple[Fragments, str], Mention] = {}
+    for mention in mentions:
+        key = (mention.spans, mention.type)
+        before = kept.get(key)
+        if before is None or (mention.score is not None and (before.score is None or mention.score > before.score)):
+            kept[key] = mention
+    return [kept[key] for key in sorted(kept)]
+
+
+def mistakes(gold: Mapping[str, Iterable[Mention]], predicted: Mapping[str, Iterable[Mention]]) -> list[Mistake]:
+    """Classifies what went wrong.
+
+    Args:
+        gold: document id -> its gold mentions.
+        predicted: the same of one system; a document without an entry has none.
+
+    Returns:
+        First the false positives and then the false negatives of each document, in order of place.
+    """
+    found: list[Mistake] = []
+    for identifier, mentions in gold.items():
+        found += _Page(identifier, distinct(mentions), distinct(predicted.get(identifier, ()))).mistakes()
+    return found
+
+
+class _Layer:
+    """The mentions of one side of a document, and which of them are right."""
+
+    def __init__(self, mentions: list[Mention], others: list[Mention]) -> None:
+        self.mentions = mentions
+        self.spans = [m.spans for m in mentions]
+        keys = {(m.type, m.spans) for m in others}
+        self.right = [(m.type, m.spans) in keys for m in mentions]
+
+
+class _Page:
+    """Both sides of a document, what touches what, and what was merged or split."""
+
+    def __init__(self, identifier: str, gold: list[Mention], predicted: list[Mention]) -> None:
+        self._id = identifier
+        self._layers: dict[Side, _Layer] = {"fp": _Layer(predicted, gold), "fn": _Layer(gold, predicted)}
+        self._partners: dict[Side, list[list[int]]] = {
+            "fp": touching(self._layers["fp"].spans, self._layers["fn"].spans),
+            "fn": [[] for _ in gold],
+        }
+        for at, others in enumerate(self._partners["fp"]):
+            for other in others:
+                self._partners["fn"][other].append(at)
+        self._held = {side: self._holders(side) for side in self._layers}
+
+    def mistakes(self) -> Iterator[Mistake]:
+        """All of the document."""
+        for side, layer in self._layers.items():
+            opposite = self._layers[_OTHER[side]]
+            for at, mention in enumerate(layer.mentions):
+                if layer.right[at]:
+                    continue
+                kind, partner = self._classified(side, at)
+                yield Mistake(
+                    document=self._id,
+                    side=side,
+                    kind=kind,
+                    mention=mention,
+                    partner=None if partner is None else opposite.mentions[partner],
+                    partner_right=partner is not None and opposite.right[partner],
+                )
+
+    def _holders(self, side: Side) -> dict[int, set[int]]:
+        """Errors of a side that at least two disjoint errors of the other side and their type lie properly inside of.
+
+        Returns:
+            Place of the holder -> places of those inside, only those that another one inside is disjoint from.
+        """
+        layer, others = self._layers[side], self._layers[_OTHER[side]]
+        found: dict[int, set[int]] = {}
+        for at, partners in enumerate(self._partners[side]):
+            if layer.right[at] or len(partners) < 2:
+                continue
+            inside = [
+                o
+                for o in partners
+                if not others.right[o]
+                and others.mentions[o].type == layer.mentions[at].type
+                and properly_inside(others.spans[o], layer.spans[at])
+            ]
+            apart = _apart([others.spans[o] for o in inside])
+            if any(apart):
+                found[at] = {o for o, is_apart in zip(inside, apart, strict=True) if is_apart}
+        return found
+
+    def _classified(self, side: Side, at: int) -> tuple[str, int | None]:
+        """The class of an error, and the partner that decides it."""
+        layer, opposite = self._layers[side], self._layers[_OTHER[side]]
+        spans, type_ = layer.spans[at], layer.mentions[at].type
+        # A partner that is itself wrong explains more than one that is right; then the nearest, then the first.
+        near = sorted(
+            self._partners[side][at], key=lambda o: (opposite.right[o], -_nearness(spans, opposite.spans[o]), o)
+        )
+        if not near:
+            return ("spurious" if side == "fp" else "missed"), None
+        for other in near:
+            if opposite.spans[other] == spans:
+                return "type", other
+        for kind, holder in _HOLDERS:
+            held = self._held[holder]
+            chosen = held.get(at, set()) if side == holder else {o for o in near if at in held.get(o, ())}
+            if chosen:
+                return kind, next(o for o in near if o in chosen)
+        for other in near:
+            if opposite.mentions[other].type == type_:
+                return _boundary(spans, opposite.spans[other]), other
+        return "boundary-and-type", near[0]
+
+
+def _apart(mentions: Sequence[Fragments]) -> list[bool]:
+    """Of each of some mentions, whether another of them shares no character with it."""
+    if mentions and all(len(spans) == 1 for spans in mentions):
+        first_end = min(spans[0][1] for spans in mentions)
+        last_start = max(spans[0][0] for spans in mentions)
+        return [spans[0][0] >= first_end or spans[0][1] <= last_start for spans in mentions]
+    return [any(not fragments_overlap(a, b) for b in mentions) for a in mentions]
+
+
+def _boundary(spans: Fragments, partner: Fragments) -> str:
+    left, right = spans[0][0] != partner[0][0], spans[-1][1] != partner[-1][1]
+    if left and right:
+        return "boundary-both"
+    return "boundary-left" if left else "boundary-right" if right else "boundary-inside"
+
+
+def _nearness(a: Fragments, b: Fragments) -> float:
+    common = overlap(a, b)
+    return common / (size(a) + size(b) - common)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ErrorRates:
+    """Type and boundary errors as *bundling-learning* §4.3.2 counts them, each false positive at most once.
+
+    The paper defines a type error as a predicted mention with the boundaries of a gold mention and another type, a
+    boundary error as one that has more or fewer tokens than a gold mention, and divides their numbers by FP + FN. Three
+    things to know before such rates are compared:
+
+    * They are *shares* of the errors: a system with fewer errors can have higher rates. Read the counts beside them.
+    * One mention with the wrong type is one false positive and one false negative, so the TE-Rate is at most 0.5 where
+      no span has two types. The BE-Rate can be higher, as when one gold mention is split into three. Counted over pairs
+      of mentions, as the paper may have done, one prediction over two gold mentions would count twice.
+    * A boundary error here shares a character with a gold mention of any type, or only of its own type if
+      ``same_type``.
+
+    Attributes:
+        type_errors: false positives with the spans of a gold mention of another type.
+        boundary_errors: other false positives that share a character with a gold mention.
+        spurious: the remaining false positives.
+        errors: FP + FN.
+        same_type: whether boundary errors need a gold mention of their own type.
+    """
+
+    type_errors: int
+    boundary_errors: int
+    spurious: int
+    errors: int
+    same_type: bool = False
+
+    @property
+    def type_rate(self) -> float | None:
+        """TE-Rate, from 0 to 1; ``None`` without errors."""
+        return self.type_errors / self.errors if self.errors else None
+
+    @property
+    def boundary_rate(self) -> float | None:
+        """BE-Rate, from 0 to 1; ``None`` without errors."""
+        return self.boundary_errors / self.errors if self.errors else None
+
+    def as_dict(self) -> dict[str, Any]:
+        """Counts and rates, ready for JSON."""
+        value: dict[str, Any] = {
+            "type_errors": self.type_errors,
+            "boundary_errors": self.boundary_errors,
+            "spurious": self.spurious,
+            "errors": self.errors,
+            "type_rate": self.type_rate,
+            "boundary_rate": self.boundary_rate,
+        }
+        return value if self.errors else value | {"undefined": "there is no error"}
+
+
+def error_rates(found: Iterable[Mistake], *, same_type: bool = False) -> ErrorRates:
+    """Counts type and boundary errors.
+
+    Args:
+        found: all mistakes of a system.
+        same_type: a false positive that only touches gold mentions of other types is spurious.
+    """
+    kinds = Counter((mistake.side, mistake.kind) for mistake in found)
+    wrong = {kind: count for (side, kind), count in kinds.items() if side == "fp"}
+    alone = wrong.get("spurious", 0) + (wrong.get("boundary-and-type", 0) if same_type else 0)
+    return ErrorRates(
+        type_errors=wrong.get("type", 0),
+        boundary_errors=sum(wrong.values()) - wrong.get("type", 0) - alone,
+        spurious=alone,
+        errors=kinds.total(),
+        same_type=same_type,
+    )

@@ -1,0 +1,1 @@
+"""Whether scores of mentions tell how often they are right, and how to correct them."""

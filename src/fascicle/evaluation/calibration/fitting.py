@@ -1,0 +1,194 @@
+"""From the predictions of a model on development data to the calibration that its folder keeps."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final, Literal
+
+import msgspec
+import numpy as np
+
+from fascicle.decoding.calibration import calibrated, thresholds
+from fascicle.errors import InputError, UsageError
+from fascicle.evaluation.calibration.calibrators import fit_isotonic, fit_temperature
+from fascicle.evaluation.calibration.reliability import (
+    Judged,
+    best_threshold,
+    brier_score,
+    expected_calibration_error,
+    precision_recall,
+    reliability,
+    threshold_for,
+)
+from fascicle.evaluation.scoring.figures import Figures, figures
+from fascicle.evaluation.scoring.scores import Counts
+from fascicle.settings.calibration import Calibration, Curve
+
+Method = Literal["temperature", "isotonic", "none"]
+METHODS: Final[tuple[Method, ...]] = ("temperature", "isotonic", "none")
+FEW: Final = 200  # predicted mentions, below which an isotonic curve mostly repeats its data
+
+
+@dataclass(frozen=True, kw_only=True)
+class Target:
+    """What a threshold is for: the best F1, or a wanted precision or recall.
+
+    Attributes:
+        precision: the wanted one, above 0 and up to 1.
+        recall: the same; at most one of the two.
+    """
+
+    precision: float | None = None
+    recall: float | None = None
+
+    def __str__(self) -> str:
+        """As model folders and tables name it."""
+        if self.precision is not None:
+            return f"precision {self.precision:g}"
+        return "F1" if self.recall is None else f"recall {self.recall:g}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Stage:
+    """Some predicted mentions after a step of the calibration.
+
+    Attributes:
+        name: of the step.
+        mentions: that are left.
+        calibration_error: expected, over ten bins of equal width; ``None`` without mentions.
+        brier: score; ``None`` without mentions.
+        figures: strict precision, recall and F1.
+    """
+
+    name: str
+    mentions: int
+    calibration_error: float | None
+    brier: float | None
+    figures: Figures
+
+    def as_dict(self) -> dict[str, Any]:
+        """The fields, ready for JSON."""
+        numbers = {"expected_calibration_error": self.calibration_error, "brier_score": self.brier}
+        return {"name": self.name, "mentions": self.mentions, **numbers, **self.figures.as_dict()}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Fitted:
+    """What was fitted, and what it changes on the data that it was fitted on.
+
+    Attributes:
+        calibration: for the decision of the model.
+        stages: as the model is, then after each step.
+        notes: what else to know, as sentences.
+    """
+
+    calibration: Calibration
+    stages: tuple[Stage, ...]
+    notes: tuple[str, ...]
+
+
+def fit_calibration(
+    data: Judged, *, method: Method, target: Target | None, types: Sequence[str] = (), chosen_on: str
+) -> Fitted:
+    """Fits a curve for the scores, and thresholds on what the curve gives.
+
+    A threshold lies in the middle between the lowest score that is kept and the highest that is not, so that scores
+    that differ in the last digits, as between torch and ONNX, decide alike; where all are kept, it is 0. A type that
+    the gold or the predictions lack, or that no threshold of its own brings to the target, takes the threshold of all
+    types together.
+
+    Args:
+        data: predictions on development data, with the scores of ``decoding.calibration.rounded``.
+        method: of the curve.
+        target: of the thresholds; ``None`` keeps every mention.
+        types: those of the model, for a threshold of each; none for one threshold.
+        chosen_on: sha256 of the data.
+
+    Raises:
+        UsageError: nothing to fit was asked for, an unknown method, or an impossible target.
+        InputError: no gold mention, no temperature fits, or no threshold reaches the target.
+    """
+    if method not in METHODS:
+        raise UsageError(f"the method {method!r} was given; choose from {', '.join(METHODS)}")
+    if method == "none" and target is None:
+        raise UsageError("neither a curve nor a threshold is to be fitted; give a method, or a target for thresholds")
+    if not sum(data.gold.values()):
+        raise InputError("the gold holds no mention, so nothing is known to be right; give annotated development data")
+    notes: list[str] = []
+    fitted = Calibration(curve=_curve(data, method), wanted="" if target is None else str(target), chosen_on=chosen_on)
+    changed = replace(data, scores=calibrated(data.scores, fitted))
+    stages = [_stage("as it is", data)]
+    if fitted.curve is not None:
+        stages.append(_stage(method, changed))
+        if method == "isotonic" and len(data.scores) < FEW:
+            notes.append(f"an isotonic curve over only {len(data.scores):,} mentions mostly repeats them")
+    if target is not None:
+        fitted = _with_thresholds(fitted, changed, target=target, types=types, notes=notes)
+        stages.append(_stage(f"kept for {target}", _kept(changed, fitted)))
+    return Fitted(calibration=fitted, stages=tuple(stages), notes=tuple(notes))
+
+
+def _curve(data: Judged, method: Method) -> Curve | None:
+    if method == "none":
+        return None
+    return (fit_temperature(data) if method == "temperature" else fit_isotonic(data)).curve()
+
+
+def _with_thresholds(
+    fitted: Calibration, data: Judged, *, target: Target, types: Sequence[str], notes: list[str]
+) -> Calibration:
+    """The calibration with a threshold of each type, and where one is needed for all."""
+    found: dict[str, float] = {}
+    lacking: dict[str, str] = {}  # types without a threshold of their own -> why
+    for name in types:
+        part = data.of_type(name)
+        if not part.gold[name] or not len(part.scores):
+            lacking[name] = f"there is no {'predicted' if part.gold[name] else 'gold'} mention of {name!r},"
+            continue
+        try:
+            found[name] = _threshold(part, target)
+        except InputError as error:
+            lacking[name] = f"of the type {name!r}, {error};"
+    overall = 0.0 if found and not lacking else _overall(data, target, lacking)
+    notes += [f"{why} so it takes the threshold of all types, {overall:.4g}" for why in lacking.values()]
+    return msgspec.structs.replace(fitted, threshold=overall, thresholds=found)
+
+
+def _overall(data: Judged, target: Target, lacking: Mapping[str, str]) -> float:
+    """The threshold of all types together, which some of them need."""
+    try:
+        return _threshold(data, target)
+    except InputError as error:
+        if not lacking:
+            raise
+        raise InputError(f"{' '.join(lacking.values())} of all types, {error}") from None
+
+
+def _threshold(data: Judged, target: Target) -> float:
+    """For the target, in the middle between what is kept and what is not."""
+    curve = precision_recall(data.scores, data.right, gold=sum(data.gold.values()))
+    best = target.precision is None and target.recall is None
+    found = best_threshold(curve) if best else threshold_for(curve, precision=target.precision, recall=target.recall)
+    below = curve.thresholds[curve.thresholds < found.threshold]
+    return float(found.threshold + below[0]) / 2 if len(below) else 0.0
+
+
+def _kept(data: Judged, calibration: Calibration) -> Judged:
+    """The mentions that reach their thresholds."""
+    names = sorted(set(data.types))
+    least = dict(zip(names, thresholds(calibration, names).tolist(), strict=True))
+    chosen = data.scores >= np.array([least[name] for name in data.types])
+    types = tuple(name for name, keep in zip(data.types, chosen.tolist(), strict=True) if keep)
+    return Judged(scores=data.scores[chosen], right=data.right[chosen], types=types, gold=data.gold)
+
+
+def _stage(name: str, data: Judged) -> Stage:
+    right, gold = int(data.right.sum()), sum(data.gold.values())
+    return Stage(
+        name=name,
+        mentions=len(data.scores),
+        calibration_error=expected_calibration_error(reliability(data.scores, data.right)),
+        brier=brier_score(data.scores, data.right),
+        figures=figures(Counts(tp=right, fp=len(data.scores) - right, fn=gold - right)),
+    )

@@ -1,0 +1,336 @@
+"""Do scores tell the truth? Reliability, precision and recall over the score, and thresholds.
+
+All of it is about *predicted* mentions: their scores, and whether each is right. A score is well calibrated if, of the
+mentions with a score near 0.8, 80 % are right. What a system did not predict has no score, so calibration says nothing
+about recall; the precision-recall curve does, with all gold mentions in its denominator.
+
+A curve can only show what was written down: predictions below the threshold of the system are not in its file, and the
+recall of the curve ends where the file ends.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Any, Final, Literal
+
+import numpy as np
+
+from fascicle.core.arrays import Bools, Floats, Ints
+from fascicle.core.document import Mention, identities
+from fascicle.core.wording import counted
+from fascicle.errors import InputError, UsageError
+from fascicle.evaluation.breakdown.errors import distinct
+
+Flags = Bools
+Binning = Literal["width", "mass"]
+BINNINGS: Final[tuple[Binning, ...]] = ("width", "mass")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Judged:
+    """Predicted mentions with their scores, and whether they are right.
+
+    Attributes:
+        scores: from 0 to 1, shape ``[n]``.
+        right: whether each is a true positive, shape ``[n]``.
+        types: of each, ``n`` of them.
+        gold: type -> gold mentions.
+    """
+
+    scores: Floats = field(repr=False)
+    right: Flags = field(repr=False)
+    types: tuple[str, ...] = field(repr=False)
+    gold: Mapping[str, int]
+
+    def __post_init__(self) -> None:
+        """Refuses what are no probabilities.
+
+        Raises:
+            InputError: a score outside [0, 1], or not one truth and one type for each.
+        """
+        _check(self.scores, self.right)
+        if len(self.types) != len(self.scores):
+            raise InputError(
+                f"{counted(len(self.scores), 'score')} and {counted(len(self.types), 'type')} were given; give one each"
+            )
+
+    def of_type(self, type_: str) -> Judged:
+        """Only the mentions of one type."""
+        chosen = np.array([name == type_ for name in self.types], dtype=bool)
+        return Judged(
+            scores=self.scores[chosen],
+            right=self.right[chosen],
+            types=(type_,) * int(chosen.sum()),
+            gold={type_: self.gold.get(type_, 0)},
+        )
+
+
+def judged(gold: Mapping[str, Iterable[Mention]], predicted: Mapping[str, Iterable[Mention]]) -> Judged:
+    """Scores and their truth, under the strict rule of matching.
+
+    Of a mention that was predicted more than once, the highest score counts.
+
+    Args:
+        gold: document id -> its gold mentions.
+        predicted: the same of one system; every mention has a score.
+
+    Raises:
+        InputError: a predicted mention without a score, or nothing was predicted.
+    """
+    scores: list[float] = []
+    right: list[bool] = []
+    types: list[str] = []
+    bare: list[tuple[str, Mention]] = []
+    counts: dict[str, int] = {}
+    for identifier, mentions in gold.items():
+        true = identities(identifier, mentions)
+        for _, type_, _ in true:
+            counts[type_] = counts.get(type_, 0) + 1
+        for mention in distinct(predicted.get(identifier, ())):
+            if mention.score is None:
+                bare.append((identifier, mention))
+                continue
+            scores.append(mention.score)
+            right.append((identifier, mention.type, mention.spans) in true)
+            types.append(mention.type)
+    if bare:
+        raise InputError(
+            f"{len(bare):,} of the {len(bare) + len(scores):,} predicted mentions have no score, the first is the "
+            f"{bare[0][1].type} at {bare[0][1].start} in document {bare[0][0]!r}; calibration needs a score for each"
+        )
+    if not scores:
+        raise InputError("nothing was predicted, so there are no scores to judge")
+    return Judged(
+        scores=np.array(scores),
+        right=np.array(right, dtype=bool),
+        types=tuple(types),
+        gold=dict(sorted(counts.items())),
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Bin:
+    """Mentions with scores near one another.
+
+    Attributes:
+        low: lower end, not inside except 0.
+        high: upper end, inside.
+        count: mentions.
+        mean_score: what the system said on average; ``None`` for an empty bin.
+        precision: what was right of it; ``None`` for an empty bin.
+    """
+
+    low: float
+    high: float
+    count: int
+    mean_score: float | None
+    precision: float | None
+
+
+def reliability(scores: Floats, right: Flags, *, bins: int = 10, binning: Binning = "width") -> tuple[Bin, ...]:
+    """The reliability curve: mean score and precision in bins of the score.
+
+    Args:
+        scores: from 0 to 1, shape ``[n]``.
+        right: shape ``[n]``.
+        bins: how many.
+        binning: ``"width"``: bins of equal width, so that some may be empty; ``"mass"``: of about equally many
+            mentions, and equal scores stay together, so that there may be fewer.
+
+    Raises:
+        UsageError: no bin, or an unknown way of binning.
+        InputError: a score outside [0, 1], or shapes that differ.
+    """
+    _check(scores, right)
+    if bins < 1 or binning not in BINNINGS:
+        raise UsageError(
+            f"{bins} bins of equal {binning} were asked for; give at least 1, and one of {', '.join(BINNINGS)}"
+        )
+    ends = [at / bins for at in range(bins + 1)]
+    if binning == "mass" and len(scores):
+        inner = {float(e) for e in np.quantile(scores, np.array(ends[1:-1]), method="inverted_cdf")}
+        ends = [0.0, *sorted(inner - {0.0, 1.0, float(scores.max())}), 1.0]
+    places = np.maximum(np.searchsorted(np.array(ends), scores, side="left") - 1, 0)
+    count = np.bincount(places, minlength=len(ends) - 1)
+    total = np.bincount(places, weights=scores, minlength=len(ends) - 1)
+    true = np.bincount(places, weights=right.astype(np.float64), minlength=len(ends) - 1)
+    return tuple(
+        Bin(
+            low=low,
+            high=high,
+            count=int(n),
+            mean_score=float(total[at] / n) if n else None,
+            precision=float(true[at] / n) if n else None,
+        )
+        for at, ((low, high), n) in enumerate(zip(pairwise(ends), count, strict=True))
+    )
+
+
+def expected_calibration_error(bins: Iterable[Bin]) -> float | None:
+    """The mean distance of score and precision over the mentions, bin by bin; ``None`` without mentions.
+
+    It depends on the bins: compare only numbers over the same ones.
+    """
+    filled = [one for one in bins if one.mean_score is not None and one.precision is not None]
+    total = sum(one.count for one in filled)
+    if not total:
+        return None
+    return sum(one.count * abs(float(one.mean_score or 0) - float(one.precision or 0)) for one in filled) / total
+
+
+def brier_score(scores: Floats, right: Flags) -> float | None:
+    """The mean squared distance of score and truth (0 or 1); ``None`` without mentions."""
+    _check(scores, right)
+    return float(np.mean((scores - right) ** 2)) if len(scores) else None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Curve:
+    """Precision and recall when only mentions with at least a threshold are kept.
+
+    Attributes:
+        thresholds: every score that occurs, falling, shape ``[t]``.
+        precision: shape ``[t]``.
+        recall: of all gold mentions, shape ``[t]``; ``None`` if there is no gold mention.
+        kept: mentions, shape ``[t]``.
+        gold: gold mentions.
+    """
+
+    thresholds: Floats = field(repr=False)
+    precision: Floats = field(repr=False)
+    recall: Floats | None = field(repr=False)
+    kept: Ints = field(repr=False)
+    gold: int
+
+    @property
+    def average_precision(self) -> float | None:
+        """The sum of precision times the growth of recall, step by step; ``None`` if there is no gold mention."""
+        if self.recall is None:
+            return None
+        return float(np.sum(self.precision * np.diff(self.recall, prepend=0.0)))
+
+    def thinned(self, points: int = 101) -> list[dict[str, float | None]]:
+        """At most so many points, evenly over the kept mentions, the first and the last among them; ready for JSON."""
+        if not len(self.kept):
+            return []
+        chosen = sorted(set(np.searchsorted(self.kept, np.linspace(self.kept[0], self.kept[-1], points)).tolist()))
+        return [
+            {
+                "threshold": float(self.thresholds[at]),
+                "precision": float(self.precision[at]),
+                "recall": None if self.recall is None else float(self.recall[at]),
+            }
+            for at in chosen
+        ]
+
+
+def precision_recall(scores: Floats, right: Flags, *, gold: int) -> Curve:
+    """The curve over all thresholds; mentions with equal scores come and go together.
+
+    Args:
+        scores: from 0 to 1, shape ``[n]``.
+        right: shape ``[n]``.
+        gold: gold mentions, found or not.
+
+    Raises:
+        InputError: a score outside [0, 1], shapes that differ, or fewer gold mentions than were found.
+    """
+    _check(scores, right)
+    if gold < int(right.sum()):
+        raise InputError(f"{int(right.sum()):,} mentions are right, but only {gold:,} are gold; give the number of all")
+    order = np.argsort(-scores, kind="stable")
+    true = np.cumsum(right[order], dtype=np.int64)
+    last = np.flatnonzero(np.diff(scores[order], append=-math.inf))  # the last mention with each score
+    kept = (last + 1).astype(np.int64)
+    return Curve(
+        thresholds=scores[order][last],
+        precision=true[last] / kept,
+        recall=true[last] / gold if gold else None,
+        kept=kept,
+        gold=gold,
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Threshold:
+    """Where to cut: mentions with at least this score are kept.
+
+    Attributes:
+        threshold: the score.
+        precision: of what is kept, on the data it was chosen on.
+        recall: the same.
+    """
+
+    threshold: float
+    precision: float
+    recall: float
+
+    def as_dict(self) -> dict[str, Any]:
+        """The fields, ready for JSON."""
+        return {"threshold": self.threshold, "precision": self.precision, "recall": self.recall}
+
+
+def threshold_for(curve: Curve, *, precision: float | None = None, recall: float | None = None) -> Threshold:
+    """The threshold for a wanted precision or recall, chosen on development data.
+
+    Of the thresholds with at least the wanted precision, the one with the highest recall, which is the lowest one; of
+    those with at least the wanted recall, the one with the highest precision, of equal ones the highest. Precision may
+    fall below the wanted one between thresholds that have it.
+
+    Args:
+        curve: of development data.
+        precision: the wanted one; give this or recall.
+        recall: the wanted one.
+
+    Raises:
+        UsageError: both or neither, or a number outside (0, 1].
+        InputError: no threshold reaches it, or there is no gold mention.
+    """
+    if (precision is None) == (recall is None):
+        raise UsageError("a threshold is for a wanted precision or a wanted recall; give one of them")
+    name, wanted = ("precision", precision) if precision is not None else ("recall", recall)
+    if wanted is None or not 0.0 < wanted <= 1.0:
+        raise UsageError(f"a {name} of {wanted} was asked for; give a number above 0, up to 1")
+    if curve.recall is None or not len(curve.thresholds):
+        raise InputError(f"a threshold for a {name} of {wanted:g} needs gold and predicted mentions; there are none")
+    values = curve.precision if name == "precision" else curve.recall
+    able = np.flatnonzero(values >= wanted)
+    if not len(able):
+        best = int(np.argmax(values))
+        raise InputError(
+            f"no threshold gives a {name} of {wanted:g}; the best is {values[best]:.4f} at {curve.thresholds[best]:.4g}"
+        )
+    at = int(able[-1]) if name == "precision" else int(able[np.argmax(curve.precision[able])])
+    return _at(curve, at, curve.recall)
+
+
+def best_threshold(curve: Curve) -> Threshold:
+    """The threshold with the highest F1, of equal ones the highest.
+
+    Raises:
+        InputError: there is no gold mention, or nothing was predicted.
+    """
+    if curve.recall is None or not len(curve.thresholds):
+        raise InputError("a threshold for the best F1 needs gold and predicted mentions; there are none")
+    true = curve.precision * curve.kept
+    return _at(curve, int(np.argmax(2 * true / (curve.kept + curve.gold))), curve.recall)
+
+
+def _at(curve: Curve, at: int, recall: Floats) -> Threshold:
+    return Threshold(
+        threshold=float(curve.thresholds[at]), precision=float(curve.precision[at]), recall=float(recall[at])
+    )
+
+
+def _check(scores: Floats, right: Flags) -> None:
+    if scores.shape != right.shape or scores.ndim != 1:
+        raise InputError(f"scores of shape {scores.shape} and truths of shape {right.shape} were given; give one each")
+    wrong = scores[~((scores >= 0.0) & (scores <= 1.0))]
+    if len(wrong):
+        raise InputError(
+            f"{len(wrong):,} of {len(scores):,} scores are no probabilities, the first is {wrong[0]:g}; "
+            "give scores from 0 to 1"
+        )

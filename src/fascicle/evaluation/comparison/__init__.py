@@ -1,0 +1,1 @@
+"""Several systems compared, and every combination tried."""

@@ -1,0 +1,307 @@
+"""How far two annotations of the same documents agree: F1 of mentions, and Cohen's kappa of words.
+
+F1 is strict and symmetric: of the mentions of both sides, the share that the other side has too. It needs no words and
+does not say what agreement chance would give, which is next to nothing for mentions.
+
+Kappa needs units that both sides label. Here they are *words*, those of the documents or of the segmenter ``rules@1``.
+The label of a word is the set of types of the mentions that touch it, which is empty for most words: nested mentions
+give a word several types, of a discontinuous mention only the fragments count, and two mentions that touch are not
+parted (IO, not BIO). For one type, and for *any* type, a word is marked or not.
+
+Most words are marked by nobody, and both sides agree on these without effort. So there are three kappas of the labels:
+over all words; over those that at least one side marked; and over those that both marked, where only the types can
+differ. For one type or any, the second kappa could not be above 0, for no word is left on whose absence both could
+agree; the F1 of words stands beside the kappa instead, to which kappa tends as unmarked words are added (Hripcsak and
+Rothschild 2005). Intervals are percentile bootstraps over documents.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any, Final
+
+import numpy as np
+
+from fascicle.core.arrays import Floats, Ints
+from fascicle.core.document import Document, Identity, Mention, identities
+from fascicle.errors import InputError
+from fascicle.evaluation.breakdown.layout import Layout
+from fascicle.evaluation.scoring.figures import ONE_DOCUMENT
+from fascicle.evaluation.uncertainty.intervals import drawn_documents, percentiles, weights_of
+
+Label = frozenset[str]
+NO_MENTION: Final = "neither side has such a mention"
+NO_MARK: Final = "neither side marks such a word"
+NO_WORD: Final = "there is no such word"
+ONE_LABEL: Final = "both sides give all these words one label, so that chance alone would agree on all of them"
+SUBSETS: Final[Mapping[str, Callable[[Label, Label], bool]]] = MappingProxyType(
+    {
+        "all words": lambda first, second: True,
+        "marked by either": lambda first, second: bool(first or second),
+        "marked by both": lambda first, second: bool(first and second),
+    }
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Number:
+    """A measure with its interval.
+
+    Attributes:
+        value: ``None`` if it is undefined.
+        low: lower end of the interval; ``None`` if there is none.
+        high: upper end.
+        undefined: why there is no value, or no interval; empty if there are both.
+    """
+
+    value: float | None
+    low: float | None
+    high: float | None
+    undefined: str = ""
+
+    def as_dict(self) -> dict[str, Any]:
+        """The fields, ready for JSON."""
+        numbers = {"value": self.value, "low": self.low, "high": self.high}
+        return numbers | ({"undefined": self.undefined} if self.undefined else {})
+
+
+@dataclass(frozen=True, kw_only=True)
+class Row:
+    """What both sides have of one type, or of all.
+
+    Attributes:
+        first: how many the first side has.
+        second: the same of the second side.
+        both: that both have.
+        measures: ``"f1"``, and of words ``"kappa"``.
+    """
+
+    first: int
+    second: int
+    both: int
+    measures: Mapping[str, Number]
+
+    def as_dict(self) -> dict[str, Any]:
+        """The fields, ready for JSON."""
+        counts = {"first": self.first, "second": self.second, "both": self.both}
+        return counts | {name: number.as_dict() for name, number in self.measures.items()}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Agreement:
+    """How far two annotations agree.
+
+    Attributes:
+        documents: that both sides annotated.
+        words: of these.
+        mentions: type -> strict agreement of mentions.
+        all_mentions: the same of all types together.
+        marks: type -> words that a mention of it touches.
+        any_mark: words that any mention touches.
+        kappas: a subset of the words, see `SUBSETS`, -> number of these, and kappa of their labels.
+        wordless: mentions of both sides that touch no word.
+        level: of the intervals.
+        resamples: draws of documents.
+        seed: of these draws.
+    """
+
+    documents: int
+    words: int
+    mentions: Mapping[str, Row]
+    all_mentions: Row
+    marks: Mapping[str, Row]
+    any_mark: Row
+    kappas: Mapping[str, tuple[int, Number]]
+    wordless: int
+    level: float
+    resamples: int
+    seed: int
+
+    def as_dict(self) -> dict[str, Any]:
+        """The fields, ready for JSON."""
+        return {
+            "documents": self.documents,
+            "words": self.words,
+            "mentions": {name: row.as_dict() for name, row in self.mentions.items()},
+            "all_mentions": self.all_mentions.as_dict(),
+            "marks": {name: row.as_dict() for name, row in self.marks.items()},
+            "any_mark": self.any_mark.as_dict(),
+            "kappas": {name: {"words": count} | number.as_dict() for name, (count, number) in self.kappas.items()},
+            "wordless_mentions": self.wordless,
+            "level": self.level,
+            "resamples": self.resamples,
+            "seed": self.seed,
+        }
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class _Series:
+    """What a measure is computed from: whole numbers of each document, ``[documents, columns]``, that are added up."""
+
+    counts: Ints
+    measure: Callable[[Floats], Floats]
+    empty: str  # why it is undefined where the first sum is 0
+
+
+def agreement(
+    documents: Sequence[Document],
+    first: Mapping[str, Sequence[Mention]],
+    second: Mapping[str, Sequence[Mention]],
+    *,
+    resamples: int = 1000,
+    level: float = 0.95,
+    seed: int = 0,
+) -> Agreement:
+    """Compares two annotations.
+
+    Args:
+        documents: the texts, with words where the source knows them.
+        first: document id -> mentions of the first side, for every document.
+        second: the same of the second side.
+        resamples: draws of the bootstrap; a draw in which a measure is undefined is left out of its interval.
+        level: share of the draws inside an interval.
+        seed: of the draws.
+
+    Raises:
+        InputError: there is no document.
+    """
+    if not documents:
+        raise InputError("there is no document, so there is nothing to agree on; give a corpus")
+    sides = [(first[document.id], second[document.id]) for document in documents]
+    types = sorted({mention.type for pair in sides for side in pair for mention in side})
+    layouts = [Layout(document) for document in documents]
+    labels = [tuple(_labels(layout, side) for side in pair) for layout, pair in zip(layouts, sides, strict=True)]
+    series = _all_series(sides, labels, types)
+    numbers = _numbers(series, resamples=resamples, level=level, seed=seed)
+    sums = {key: one.counts.sum(axis=0).tolist() for key, one in series.items()}
+
+    def row(kind: str, name: str | None) -> Row:
+        kappa = {"kappa": numbers["kappa", name]} if kind == "marks" else {}
+        a, b, both = sums[kind, name]
+        return Row(first=a, second=b, both=both, measures={"f1": numbers[kind, name]} | kappa)
+
+    return Agreement(
+        documents=len(documents),
+        words=sum(len(side) for side, _ in labels),
+        mentions={name: row("mentions", name) for name in types},
+        all_mentions=row("mentions", None),
+        marks={name: row("marks", name) for name in types},
+        any_mark=row("marks", None),
+        kappas={name: (sums["subset", name][0], numbers["subset", name]) for name in SUBSETS},
+        wordless=sum(
+            not layout.touched(mention.spans)
+            for layout, pair in zip(layouts, sides, strict=True)
+            for side in pair
+            for mention in side
+        ),
+        level=level,
+        resamples=resamples,
+        seed=seed,
+    )
+
+
+def _all_series(
+    sides: Sequence[tuple[Sequence[Mention], Sequence[Mention]]],
+    labels: Sequence[tuple[list[Label], ...]],
+    types: Sequence[str],
+) -> dict[tuple[str, str | None], _Series]:
+    """Everything that is measured: mentions, marks and their kappa by type and for all (``None``), and the subsets."""
+    series: dict[tuple[str, str | None], _Series] = {}
+    for name in (*types, None):
+        of_type = [tuple(_of_type(side, name) for side in pair) for pair in sides]
+        series["mentions", name] = _sets(of_type, empty=NO_MENTION)
+        marked = [tuple([_is_marked(label, name) for label in side] for side in pair) for pair in labels]
+        places = [tuple(_places(side) for side in pair) for pair in marked]
+        series["marks", name] = _sets(places, empty=NO_MARK)
+        series["kappa", name] = _label_series(marked)
+    for name, chosen in SUBSETS.items():
+        kept = ([words for words in zip(*pair, strict=True) if chosen(*words)] for pair in labels)
+        series["subset", name] = _label_series([([a for a, _ in words], [b for _, b in words]) for words in kept])
+    return series
+
+
+def _labels(layout: Layout, mentions: Sequence[Mention]) -> list[Label]:
+    """The types that touch each word."""
+    found: list[set[str]] = [set() for _ in layout.words]
+    for mention in mentions:
+        for at in layout.touched(mention.spans):
+            found[at].add(mention.type)
+    return [frozenset(types) for types in found]
+
+
+def _of_type(mentions: Sequence[Mention], name: str | None) -> set[Identity]:
+    return identities("", (mention for mention in mentions if name in (None, mention.type)))
+
+
+def _is_marked(label: Label, name: str | None) -> bool:
+    return bool(label) if name is None else name in label
+
+
+def _places(marked: Sequence[bool]) -> set[int]:
+    return {at for at, is_marked in enumerate(marked) if is_marked}
+
+
+def _sets(pairs: Sequence[tuple[set[Any], ...]], *, empty: str) -> _Series:
+    """Sizes of the two sets of each document and of what they share."""
+    counts = np.array([(len(a), len(b), len(a & b)) for a, b in pairs], dtype=np.int64)
+    return _Series(counts=counts, measure=_f1, empty=empty)
+
+
+def _label_series(pairs: Sequence[tuple[Sequence[Any], ...]]) -> _Series:
+    """Of the words of each document: number, how many both sides label alike, and how often each side gives each label.
+
+    Shape ``[documents, 2 + 2 * labels]``.
+    """
+    index = {label: at for at, label in enumerate(dict.fromkeys(x for pair in pairs for side in pair for x in side))}
+    counts = np.zeros((len(pairs), 2 + 2 * len(index)), dtype=np.int64)
+    for row, (first, second) in zip(counts, pairs, strict=True):
+        row[:2] = len(first), sum(a == b for a, b in zip(first, second, strict=True))
+        for start, side in ((2, first), (2 + len(index), second)):
+            np.add.at(row, [start + index[label] for label in side], 1)
+    return _Series(counts=counts, measure=_kappa, empty=NO_WORD)
+
+
+def _f1(sums: Floats) -> Floats:
+    """Of sizes of two sets and of what they share, ``[..., 3]``; not a number where both are empty."""
+    total = sums[..., 0] + sums[..., 1]
+    return np.where(total > 0, 2 * sums[..., 2] / np.maximum(total, 1), np.nan)
+
+
+def _kappa(sums: Floats) -> Floats:
+    """Of the columns of ``_label_series``; not a number where chance alone agrees on everything.
+
+    (n alike - e) / (n n - e) with e the sum over the labels of the product of both sides' numbers: whole numbers.
+    """
+    first, second = np.split(sums[..., 2:], 2, axis=-1)
+    chance = (first * second).sum(axis=-1)
+    rest = sums[..., 0] ** 2 - chance
+    return np.where(rest > 0, (sums[..., 0] * sums[..., 1] - chance) / np.maximum(rest, 1), np.nan)
+
+
+def _numbers(
+    series: Mapping[tuple[str, str | None], _Series], *, resamples: int, level: float, seed: int
+) -> dict[tuple[str, str | None], Number]:
+    """Every measure with its interval, all over the same draws."""
+    counts = np.concatenate([one.counts for one in series.values()], axis=1).astype(np.float64)
+    cuts = np.cumsum([one.counts.shape[1] for one in series.values()])[:-1]
+    parts = [counts.sum(axis=0, keepdims=True)]
+    if len(counts) > 1:
+        parts += [weights_of(draws) @ counts for draws in drawn_documents(len(counts), resamples=resamples, seed=seed)]
+    sums = np.split(np.concatenate(parts), cuts, axis=1)  # the first row is that of the documents as they are
+    return {
+        key: _number(one.measure(of_it), undefined=ONE_LABEL if of_it[0, 0] else one.empty, level=level)
+        for (key, one), of_it in zip(series.items(), sums, strict=True)
+    }
+
+
+def _number(values: Floats, *, undefined: str, level: float) -> Number:
+    """The first value, with the interval that the others give."""
+    if np.isnan(values[0]):
+        return Number(value=None, low=None, high=None, undefined=undefined)
+    drawn = values[1:][~np.isnan(values[1:])]
+    if not len(drawn):
+        return Number(value=float(values[0]), low=None, high=None, undefined=ONE_DOCUMENT)
+    low, high = percentiles(drawn, level)
+    return Number(value=float(values[0]), low=low, high=high)

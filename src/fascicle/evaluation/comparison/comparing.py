@@ -1,0 +1,266 @@
+"""What each of several systems knows that the others do not.
+
+Everything is counted in sets of ``(document id, type, spans)``. The recall of the union is the ceiling of every
+combination: no rule, and no filter behind the union, finds more (*comparing-and-combining* §4.5). Intervals come from
+one bootstrap over documents that all systems share, so that differences are paired.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+
+from fascicle.core.arrays import Bools, Floats, Ints
+from fascicle.errors import UsageError
+from fascicle.evaluation.comparison.cells import Cells
+from fascicle.evaluation.scoring.scores import Counts, Rates, Scores
+from fascicle.evaluation.uncertainty.intervals import Difference, Interval, difference_of, interval_of
+from fascicle.evaluation.uncertainty.significance import holm, randomisation
+
+LEVEL = 0.95
+
+
+@dataclass(frozen=True, kw_only=True)
+class Measured:
+    """Counts with the intervals of their rates.
+
+    Attributes:
+        counts: on the documents as they are.
+        precision: with its interval.
+        recall: with its interval.
+        f1: with its interval.
+    """
+
+    counts: Counts
+    precision: Interval
+    recall: Interval
+    f1: Interval
+
+
+@dataclass(frozen=True, kw_only=True)
+class Row:
+    """One system.
+
+    Attributes:
+        name: of the system.
+        measured: its scores.
+        by_type: type -> counts.
+        unique_true: gold mentions that it alone found.
+        unique_false: false alarms that it alone raised.
+    """
+
+    name: str
+    measured: Measured
+    by_type: Mapping[str, Counts]
+    unique_true: int
+    unique_false: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Pair:
+    """Two systems.
+
+    Attributes:
+        first: a name.
+        second: another.
+        agreement: F1 of one against the other; it is the same both ways.
+        shared: mentions that both said.
+        shared_true: gold mentions among them.
+        difference: F1 of the first less F1 of the second, with its paired bootstrap interval and p-value.
+        bootstrap_p: that p-value, corrected for all pairs.
+        randomisation_p: by approximate randomisation.
+        randomisation_p_corrected: the same, corrected for all pairs.
+    """
+
+    first: str
+    second: str
+    agreement: float
+    shared: int
+    shared_true: int
+    difference: Difference
+    bootstrap_p: float
+    randomisation_p: float
+    randomisation_p_corrected: float
+
+    def differ(self, alpha: float = 1 - LEVEL) -> bool:
+        """Whether both tests say so, corrected, at a level of error."""
+        return max(self.bootstrap_p, self.randomisation_p_corrected) < alpha
+
+
+@dataclass(frozen=True, kw_only=True)
+class Comparison:
+    """Several systems on one gold.
+
+    Attributes:
+        documents: number of documents.
+        gold: number of gold mentions.
+        rows: one for each system, in the order given.
+        pairs: every two of them.
+        union: all that any system said; its recall is the ceiling of all combinations.
+        intersection: what all said.
+        found_by: ``[i][j]``: gold mentions that system i misses and system j finds.
+        avoided_by: ``[i][j]``: false alarms of system i that system j does not raise.
+        types: type -> counts of the union, for the types of the gold and of the systems.
+        unique_by_type: type -> for each system, gold mentions that it alone found.
+        resamples: number of bootstrap draws, and of shuffles.
+        seed: of the random numbers.
+    """
+
+    documents: int
+    gold: int
+    rows: tuple[Row, ...]
+    pairs: tuple[Pair, ...]
+    union: Measured
+    intersection: Measured
+    found_by: tuple[tuple[int, ...], ...]
+    avoided_by: tuple[tuple[int, ...], ...]
+    types: Mapping[str, Counts]
+    unique_by_type: Mapping[str, tuple[int, ...]]
+    resamples: int
+    seed: int
+
+    @property
+    def oracle_f1(self) -> float:
+        """F1 of a filter that keeps exactly what is right of the union."""
+        return Counts(tp=self.union.counts.tp, fn=self.union.counts.fn).rates().f1
+
+
+def compare(cells: Cells, drawn: Ints, *, seed: int = 0) -> Comparison:
+    """Compares the systems of a table of cells.
+
+    Args:
+        cells: the systems and the gold.
+        drawn: cells of bootstrap draws, from ``cells.drawn`` with the same seed, ``[R, C]``.
+        seed: of the random numbers.
+
+    Raises:
+        UsageError: fewer than two systems.
+    """
+    if len(cells.systems) < 2:
+        raise UsageError(f"{len(cells.systems)} systems were to be compared; give at least two")
+    number = cells.said.sum(axis=1)
+    totals = cells.totals()
+    scores = [cells.scores(at) for at in range(len(cells.systems))]
+    return Comparison(
+        documents=len(cells.documents),
+        gold=int(totals[cells.gold].sum()),
+        rows=tuple(_row(cells, drawn, at, scores=scores[at], seed=seed) for at in range(len(scores))),
+        pairs=_pairs(cells, drawn, scores, seed=seed),
+        union=measured(cells, drawn, number > 0, seed=seed),
+        intersection=measured(cells, drawn, number == len(cells.systems), seed=seed),
+        found_by=_matrix(~cells.said & cells.gold[:, None], cells.said, totals),
+        avoided_by=_matrix(cells.said & ~cells.gold[:, None], ~cells.said, totals),
+        types=dict(zip(cells.types, _type_counts(cells, number > 0), strict=True)),
+        unique_by_type=_unique_by_type(cells),
+        resamples=len(drawn),
+        seed=seed,
+    )
+
+
+def measured(cells: Cells, drawn: Ints, chosen: Bools, *, seed: int) -> Measured:
+    """Scores and intervals of what is in some of the cells.
+
+    Args:
+        cells: the systems and the gold.
+        drawn: cells of bootstrap draws, ``[R, C]``.
+        chosen: ``[C]``.
+        seed: of the draws.
+    """
+    counts = cells.counts(chosen)
+    rates = counts.rates()
+    draws = drawn_rates(cells, drawn, chosen[:, None])
+    precision, recall, f1 = (
+        interval_of(value, draw[:, 0], level=LEVEL, seed=seed) for value, draw in zip(_three(rates), draws, strict=True)
+    )
+    return Measured(counts=counts, precision=precision, recall=recall, f1=f1)
+
+
+def drawn_rates(cells: Cells, drawn: Ints, chosen: Bools) -> tuple[Floats, Floats, Floats]:
+    """Precision, recall and F1 of K choices of cells on R draws, each ``[R, K]``; not a number where undefined.
+
+    Args:
+        cells: the systems and the gold.
+        drawn: cells of the draws, ``[R, C]``.
+        chosen: ``[C, K]``.
+    """
+    table = drawn.astype(np.float64)  # counts are far below 2^53, so the products are exact
+    true = table @ (chosen & cells.gold[:, None]).astype(np.float64)
+    predicted = table @ chosen.astype(np.float64)
+    gold = (table @ cells.gold.astype(np.float64))[:, None]
+    return _share(true, predicted), _share(true, np.broadcast_to(gold, true.shape)), _share(2 * true, predicted + gold)
+
+
+def _share(part: Floats, whole: Floats) -> Floats:
+    return np.where(whole > 0, part / np.maximum(whole, 1), np.nan)
+
+
+def _row(cells: Cells, drawn: Ints, at: int, *, scores: Scores, seed: int) -> Row:
+    alone = cells.said[:, at] & (cells.said.sum(axis=1) == 1)
+    counts = cells.counts(alone)
+    return Row(
+        name=cells.systems[at],
+        measured=measured(cells, drawn, cells.said[:, at], seed=seed),
+        by_type=scores.by_type,
+        unique_true=counts.tp,
+        unique_false=counts.fp,
+    )
+
+
+def _pairs(cells: Cells, drawn: Ints, scores: list[Scores], *, seed: int) -> tuple[Pair, ...]:
+    totals = cells.totals()
+    f1 = drawn_rates(cells, drawn, cells.said)[2]
+    chosen = list(combinations(range(len(scores)), 2))
+    differences = [
+        difference_of(scores[a].micro.f1 - scores[b].micro.f1, f1[:, a] - f1[:, b], level=LEVEL, seed=seed)
+        for a, b in chosen
+    ]
+    shuffled = [randomisation(scores[a], scores[b], shuffles=len(drawn), seed=seed) for a, b in chosen]
+    corrected = zip(holm([d.p_value for d in differences]), holm(shuffled), strict=True)
+    pairs = []
+    for (a, b), difference, p, (by_bootstrap, by_shuffle) in zip(chosen, differences, shuffled, corrected, strict=True):
+        both = cells.said[:, a] & cells.said[:, b]
+        sizes = totals @ cells.said[:, [a, b]]
+        shared = int(totals[both].sum())
+        pairs.append(
+            Pair(
+                first=cells.systems[a],
+                second=cells.systems[b],
+                agreement=2 * shared / int(sizes.sum()) if sizes.sum() else 0.0,
+                shared=shared,
+                shared_true=int(totals[both & cells.gold].sum()),
+                difference=difference,
+                bootstrap_p=by_bootstrap,
+                randomisation_p=p,
+                randomisation_p_corrected=by_shuffle,
+            )
+        )
+    return tuple(pairs)
+
+
+def _three(rates: Rates) -> tuple[float, float, float]:
+    return rates.precision, rates.recall, rates.f1
+
+
+def _matrix(left: Bools, right: Bools, totals: Ints) -> tuple[tuple[int, ...], ...]:
+    """``[i][j]``: mentions in cells that are in column i of one and in column j of the other."""
+    found = (left * totals[:, None]).T @ right.astype(np.int64)
+    return tuple(tuple(row) for row in found.tolist())
+
+
+def _type_counts(cells: Cells, chosen: Bools) -> list[Counts]:
+    return [
+        Counts(
+            tp=int(row[chosen & cells.gold].sum()),
+            fp=int(row[chosen & ~cells.gold].sum()),
+            fn=int(row[~chosen & cells.gold].sum()),
+        )
+        for row in cells.by_type()
+    ]
+
+
+def _unique_by_type(cells: Cells) -> dict[str, tuple[int, ...]]:
+    alone = cells.said & (cells.said.sum(axis=1) == 1)[:, None] & cells.gold[:, None]
+    return {name: tuple((row @ alone).tolist()) for name, row in zip(cells.types, cells.by_type(), strict=True)}

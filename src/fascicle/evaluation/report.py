@@ -1,0 +1,289 @@
+"""Everything about some systems on one gold, as one value that JSON can hold: what reports are written from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from fascicle.core.document import GOLD, Document, Mention
+from fascicle.errors import InputError
+from fascicle.evaluation.breakdown.attributes import ATTRIBUTES, Ruler
+from fascicle.evaluation.breakdown.buckets import Bucket, Bucketing, Cutting, f1_differences
+from fascicle.evaluation.breakdown.errors import Mistake, error_rates, mistakes
+from fascicle.evaluation.breakdown.examples import boundary_words, class_table, confusions, examples
+from fascicle.evaluation.breakdown.layout import TextUnit
+from fascicle.evaluation.breakdown.lexicon import Lexicon
+from fascicle.evaluation.calibration.calibrators import fit_temperature
+from fascicle.evaluation.calibration.reliability import (
+    Judged,
+    best_threshold,
+    brier_score,
+    expected_calibration_error,
+    judged,
+    precision_recall,
+    reliability,
+    threshold_for,
+)
+from fascicle.evaluation.headline import headline_of
+from fascicle.evaluation.scoring.figures import IN_ONE_DOCUMENT, ONE_DOCUMENT, figures, figures_row, macro_row
+from fascicle.evaluation.scoring.inputs import drawn_unit, layers, unit_of
+from fascicle.evaluation.scoring.scores import Scores
+from fascicle.evaluation.scoring.subsets import SUBSETS, subset_recall
+from fascicle.evaluation.scoring.systems import System
+from fascicle.evaluation.uncertainty.differences import paired_tests
+from fascicle.evaluation.uncertainty.intervals import bootstrap_types
+
+SCHEMA: Final = 1
+_WANTED: Final = (0.8, 0.9, 0.95)  # precision
+_MOST_CONFUSIONS: Final = 30
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings:
+    """How a report is made.
+
+    Attributes:
+        unit: what a text is, for text length, densities and unknown words.
+        cutting: into which intervals attributes are cut.
+        examples: of each class and side.
+        resamples: draws of the bootstrap.
+        bins: of the reliability curve.
+    """
+
+    unit: TextUnit = "sentence"
+    cutting: Cutting = "fixed"
+    examples: int = 5
+    resamples: int = 1000
+    bins: int = 10
+
+
+def build_report(
+    documents: Sequence[Document],
+    systems: Sequence[System],
+    *,
+    training: Lexicon | None = None,
+    settings: Settings | None = None,
+    unreachable: Sequence[Mapping[str, Any]] = (),
+) -> dict[str, Any]:
+    """Analyses systems.
+
+    Args:
+        documents: with gold mentions.
+        systems: scored on these documents, at least one; differences are to the first.
+        training: what the training documents say; without it, what needs them is undefined, with that reason.
+        settings: the usual ones by default.
+        unreachable: of kinds of models, what gold none of the kind can find, see ``doctor.reach``.
+
+    Returns:
+        A value of dictionaries, lists, strings and numbers, without NaN: a number that is undefined is ``None``, and
+        the key ``"undefined"`` beside it says why.
+    """
+    chosen = settings or Settings()
+    gold = layers(documents)
+    ruler = Ruler(documents, training=training, unit=chosen.unit)
+    bucketing = Bucketing(gold, ruler, cutting=chosen.cutting)
+    counted = [bucketing.count(one.predicted) for one in systems]
+    found = [mistakes(gold, one.predicted) for one in systems]
+    tests = paired_tests(systems, resamples=chosen.resamples)
+    by_id = {document.id: document for document in documents}
+    parts = [
+        {
+            "name": one.name,
+            "scores": scores_part(one, resamples=chosen.resamples),
+            "subsets": _subsets(documents, one, training),
+            "buckets": {name: [bucket.as_dict() for bucket in row] for name, row in buckets.items()},
+            "errors": _errors(wrong, by_id, at_most=chosen.examples, predicted=one.predicted),
+            "calibration": calibration_part(gold, one.predicted, bins=chosen.bins),
+        }
+        for one, buckets, wrong in zip(systems, counted, found, strict=True)
+    ]
+    return {
+        "fascicle_report": SCHEMA,
+        "gold": _gold(documents, systems[0].strict, training),
+        "unreachable": list(unreachable),
+        "text_unit": chosen.unit,
+        "intervals": chosen.cutting,
+        "attributes": _attributes(bucketing, counted),
+        "systems": parts,
+        "differences": [
+            {
+                "system": one.name,
+                "baseline": systems[0].name,
+                "f1": _differences(one, systems[0]),
+                "test": test,
+                "buckets": f1_differences(buckets, counted[0]),
+                "error_rates": _rate_differences(wrong, found[0]),
+            }
+            for one, buckets, wrong, test in zip(systems[1:], counted[1:], found[1:], tests, strict=True)
+        ],
+    }
+
+
+def scores_part(one: System, *, resamples: int = 1000) -> dict[str, Any]:
+    """The scores of a system under every rule, with the intervals of the strict ones."""
+    strict = one.strict
+    rules: dict[str, dict[str, Any]] = {
+        rule: {
+            "micro": figures_row(scores.counts),
+            "macro": macro_row(scores),
+            "types": {name: figures_row(counts) for name, counts in scores.by_type.items()},
+        }
+        for rule, scores in one.scores.items()
+    }
+    sure = bootstrap_types(one.drawn, resamples=resamples) if one.drawn.by_document else {}
+    for name, row in rules["strict"]["types"].items():
+        row["f1_interval"] = sure[name].as_dict() if name in sure else None
+        if name not in sure:
+            why = IN_ONE_DOCUMENT if len(one.drawn.by_document) > 1 else ONE_DOCUMENT
+            row["undefined"] = row.get("undefined", {}) | {"f1_interval": why}
+    return {
+        "rules": rules,
+        **headline_of(one.drawn, resamples=resamples).as_dict(),
+        "gold_only_types": [name for name, counts in strict.by_type.items() if not counts.predicted],
+        "predicted_only_types": [name for name, counts in strict.by_type.items() if not counts.support],
+        "missing_documents": len(strict.missing),
+        "duplicates": {"gold": strict.duplicates_gold, "predicted": strict.duplicates_predicted},
+    }
+
+
+def calibration_part(
+    gold: Mapping[str, Sequence[Mention]], predicted: Mapping[str, Sequence[Mention]], *, bins: int = 10
+) -> dict[str, Any]:
+    """Calibration of a system, over all and per type, or why there is none under ``"undefined"``."""
+    try:
+        data = judged(gold, predicted)
+    except InputError as error:
+        return {"undefined": str(error)}
+    types = {name: _calibration(data.of_type(name), bins=bins) for name in sorted({*data.types, *data.gold})}
+    return {**_calibration(data, bins=bins), "types": types, "thresholds": _thresholds(data)}
+
+
+def _calibration(data: Judged, *, bins: int) -> dict[str, Any]:
+    curve = precision_recall(data.scores, data.right, gold=sum(data.gold.values()))
+    reliable = reliability(data.scores, data.right, bins=bins)
+    value: dict[str, Any] = {
+        "predicted": len(data.scores),
+        "gold": curve.gold,
+        "expected_calibration_error": expected_calibration_error(reliable),
+        "brier_score": brier_score(data.scores, data.right),
+        "average_precision": curve.average_precision,
+        "temperature": fit_temperature(data).as_dict() if len(data.scores) else None,
+        "reliability": [
+            {"low": b.low, "high": b.high, "count": b.count, "mean_score": b.mean_score, "precision": b.precision}
+            for b in reliable
+        ],
+        "precision_recall": curve.thinned(),
+    }
+    reasons = {}
+    if not len(data.scores):
+        names = ("expected_calibration_error", "brier_score", "temperature")
+        reasons = dict.fromkeys(names, "nothing was predicted")
+    if curve.recall is None:
+        reasons["average_precision"] = "there is no gold mention"
+    return value | ({"undefined": reasons} if reasons else {})
+
+
+def _thresholds(data: Judged) -> list[dict[str, Any]]:
+    """For the best F1 and for some precisions: what they are, or why there is none."""
+    curve = precision_recall(data.scores, data.right, gold=sum(data.gold.values()))
+    rows: list[dict[str, Any]] = []
+    for wanted in (None, *_WANTED):
+        name = "best F1" if wanted is None else f"precision {wanted:g}"
+        try:
+            found = best_threshold(curve) if wanted is None else threshold_for(curve, precision=wanted)
+            rows.append({"for": name} | found.as_dict())
+        except InputError as error:
+            rows.append({"for": name, "threshold": None, "undefined": str(error)})
+    return rows
+
+
+def _gold(documents: Sequence[Document], strict: Scores, training: Lexicon | None) -> dict[str, Any]:
+    value: dict[str, Any] = {
+        "documents": len(documents),
+        "unit": unit_of(documents),
+        "drawn": drawn_unit(documents),
+        "characters": sum(len(document.text) for document in documents),
+        "mentions": strict.counts.support,
+        "types": {name: counts.support for name, counts in strict.by_type.items() if counts.support},
+        "discontinuous": sum(len(m.spans) > 1 for document in documents for m in document.layer(GOLD)),
+        "training": None if training is None else {"documents": training.documents, "mentions": training.mentions},
+    }
+    return value if training is not None else value | {"undefined": {"training": "no training corpus was given"}}
+
+
+def _attributes(bucketing: Bucketing, counted: Sequence[Mapping[str, tuple[Bucket, ...]]]) -> dict[str, Any]:
+    """What each attribute is, its intervals, and which of them are empty for all systems."""
+    value: dict[str, Any] = {}
+    for name, attribute in ATTRIBUTES.items():
+        value[name] = {"title": attribute.title, "means": attribute.means}
+        if name in bucketing.undefined:
+            value[name]["undefined"] = bucketing.undefined[name]
+            continue
+        ranges = bucketing.ranges[name]
+        value[name]["intervals"] = [one.label for one in ranges]
+        value[name]["of_the_paper"] = attribute.paper and ranges == attribute.ranges
+        value[name]["empty"] = [
+            one.label for at, one in enumerate(ranges) if all(row[name][at].is_empty for row in counted)
+        ]
+    return value
+
+
+def _subsets(documents: Sequence[Document], one: System, training: Lexicon | None) -> dict[str, Any]:
+    known = None if training is None else training.surfaces
+    found = subset_recall(documents, one.predicted, known=known)
+    value: dict[str, Any] = {}
+    for name in SUBSETS:
+        if name not in found:
+            value[name] = {"gold": None, "found": None, "recall": None, "undefined": "no training corpus was given"}
+            continue
+        value[name] = found[name].as_dict()
+        if found[name].recall is None:
+            value[name] = value[name] | {"undefined": "there is no such gold mention"}
+    return value
+
+
+def _errors(
+    found: Sequence[Mistake],
+    documents: Mapping[str, Document],
+    *,
+    at_most: int,
+    predicted: Mapping[str, Sequence[Mention]],
+) -> dict[str, Any]:
+    texts = {identifier: document.text for identifier, document in documents.items()}
+    confused = confusions(found)
+    return {
+        "classes": class_table(found),
+        "rates": error_rates(found).as_dict(),
+        "rates_same_type": error_rates(found, same_type=True).as_dict(),
+        "confusions": confused[:_MOST_CONFUSIONS],
+        "more_confusions": max(0, len(confused) - _MOST_CONFUSIONS),
+        "boundary_words": [row.as_dict() for row in boundary_words(found, texts)],
+        "examples": examples(found, documents, at_most=at_most, predicted=predicted),
+    }
+
+
+def _differences(of: System, baseline: System) -> dict[str, Any]:
+    """Micro F1 of one system less that of another under each rule."""
+    numbers: list[dict[str, float | None]] = [
+        {rule: figures(scores.counts).f1 for rule, scores in one.scores.items()} for one in (of, baseline)
+    ]
+    return _less(numbers[0], numbers[1], why="the F1 of one of the two is undefined")
+
+
+def _rate_differences(of: Sequence[Mistake], baseline: Sequence[Mistake]) -> dict[str, Any]:
+    """TE-Rate and BE-Rate of one system less those of another: a row of *bundling-learning*, Table 7."""
+    rates = [error_rates(found) for found in (of, baseline)]
+    numbers: list[dict[str, float | None]] = [
+        {"type_rate": one.type_rate, "boundary_rate": one.boundary_rate} for one in rates
+    ]
+    return _less(numbers[0], numbers[1], why="one of the two has no error")
+
+
+def _less(of: Mapping[str, float | None], baseline: Mapping[str, float | None], *, why: str) -> dict[str, Any]:
+    value: dict[str, Any] = {}
+    for name, first in of.items():
+        second = baseline[name]
+        value[name] = None if first is None or second is None else first - second
+    missing = [name for name, number in value.items() if number is None]
+    return value | ({"undefined": dict.fromkeys(missing, why)} if missing else {})

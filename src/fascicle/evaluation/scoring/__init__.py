@@ -1,0 +1,1 @@
+"""Precision, recall and F1 under rules of matching."""

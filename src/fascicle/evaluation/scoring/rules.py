@@ -1,0 +1,167 @@
+"""Rules of matching: when a predicted and a gold mention of one document count as the same.
+
+=========  ==========================================  =====================================================
+rule       a pair matches if it has                    elsewhere
+=========  ==========================================  =====================================================
+strict     the same type and the same spans            S-F1 span (BINDER), seqeval and nervaluate ``strict``
+start      the same type and the same first character  S-F1 start (BINDER)
+end        the same type and the same last character   S-F1 end (BINDER)
+loose      the same type and a character in common     L-F1 (BINDER); nervaluate ``ent_type``, see below
+span       the same spans, whatever the types          nervaluate ``exact``
+type       the same type, wherever it stands           ceiling of what better boundaries could give
+=========  ==========================================  =====================================================
+
+**One to one.** Under every rule a mention matches at most one mention of the other side, and as many pairs are made as
+possible: the true positives are the size of a maximum matching. So precision and recall share one number of true
+positives, the order of mentions plays no part, and neither one long prediction over many gold mentions nor many small
+ones inside one gold mention earns more than once. nervaluate pairs greedily in the order of the predictions, so its
+``ent_type`` counts at most as many.
+
+A pair that matches under ``strict`` matches under every rule, one under ``start`` or ``end`` also under ``loose``, and
+one under ``loose`` also under ``type``; the true positives grow in that order.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections import Counter, deque
+from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
+from types import MappingProxyType
+from typing import Final, Literal
+
+from fascicle.core.document import Identity
+from fascicle.core.spans import Fragments
+from fascicle.evaluation.scoring.overlaps import touching
+
+RuleName = Literal["strict", "start", "end", "loose", "span", "type"]
+
+# Pairs with equal keys match. The first part is what they are counted under: the type, if the rule looks at it.
+_KEYS: Final[Mapping[str, Callable[[str, Fragments], tuple[str, Hashable]]]] = MappingProxyType(
+    {
+        "strict": lambda type_, spans: (type_, spans),
+        "start": lambda type_, spans: (type_, spans[0][0]),
+        "end": lambda type_, spans: (type_, spans[-1][1]),
+        "span": lambda _, spans: ("", spans),
+        "type": lambda type_, _: (type_, None),
+    }
+)
+RULES: Final[tuple[RuleName, ...]] = ("strict", "start", "end", "loose", "span", "type")
+TITLES: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "strict": "strict",
+        "start": "start only",
+        "end": "end only",
+        "loose": "loose",
+        "span": "span only",
+        "type": "type only",
+    }
+)
+
+
+def looks_at_types(rule: RuleName) -> bool:
+    """Whether only mentions of one type match, so that there are counts per type."""
+    return rule != "span"
+
+
+def matches(gold: Collection[Identity], predicted: Collection[Identity], *, rule: RuleName) -> Counter[str]:
+    """How many pairs match in one document.
+
+    Args:
+        gold: identities of the gold mentions, each once.
+        predicted: the same of the predictions.
+        rule: see the table above.
+
+    Returns:
+        Type -> pairs; for the rule ``"span"`` all pairs are under the empty string.
+    """
+    if rule == "loose":
+        return _loose(gold, predicted)
+    key = _KEYS[rule]
+    sides = [Counter(key(type_, spans) for _, type_, spans in side) for side in (gold, predicted)]
+    found: Counter[str] = Counter()
+    for (name, _), count in (sides[0] & sides[1]).items():
+        found[name] += count
+    return found
+
+
+def _loose(gold: Collection[Identity], predicted: Collection[Identity]) -> Counter[str]:
+    sides: tuple[dict[str, list[Fragments]], dict[str, list[Fragments]]] = ({}, {})
+    for side, mentions in zip(sides, (gold, predicted), strict=True):
+        for _, type_, spans in mentions:
+            side.setdefault(type_, []).append(spans)
+    found = {type_: overlapping_pairs(spans, sides[1].get(type_, [])) for type_, spans in sides[0].items()}
+    return Counter({type_: count for type_, count in found.items() if count})
+
+
+def overlapping_pairs(first: Sequence[Fragments], second: Sequence[Fragments]) -> int:
+    """The most pairs, one from each side, that share a character and use no mention twice.
+
+    Args:
+        first: spans of mentions.
+        second: spans of others.
+    """
+    if not first or not second:
+        return 0
+    if all(len(spans) == 1 for spans in (*first, *second)):
+        return _swept(first, second)
+    return _augmented(first, second)
+
+
+def _swept(first: Sequence[Fragments], second: Sequence[Fragments]) -> int:
+    """For mentions without gaps, from left to right, in ``O(n log n)``.
+
+    Of the mentions left, take the one that ends first. All it overlaps reach over its last character, so of these, one
+    that ends earlier overlaps nothing that one that ends later does not: pairing it with the one that ends first is
+    never worse than another choice.
+    """
+    by_end = sorted((spans[0][1], spans[0][0], side, at) for side, part in enumerate((first, second))
+                    for at, spans in enumerate(part))  # fmt: skip
+    by_start = deque(sorted((start, end, side, at) for end, start, side, at in by_end))
+    waiting: tuple[list[tuple[int, int]], list[tuple[int, int]]] = ([], [])
+    used: tuple[set[int], set[int]] = (set(), set())
+    pairs = 0
+    for end, _, side, at in by_end:
+        while by_start and by_start[0][0] < end:
+            _, other_end, other_side, other = by_start.popleft()
+            heapq.heappush(waiting[other_side], (other_end, other))
+        if at in used[side]:
+            continue
+        used[side].add(at)
+        candidates = waiting[1 - side]
+        while candidates and candidates[0][1] in used[1 - side]:
+            heapq.heappop(candidates)
+        if candidates:
+            used[1 - side].add(heapq.heappop(candidates)[1])
+            pairs += 1
+    return pairs
+
+
+def _augmented(first: Sequence[Fragments], second: Sequence[Fragments]) -> int:
+    """For any mentions: a maximum matching by augmenting paths, breadth first."""
+    edges = touching(first, second)
+    partner: dict[int, int] = {}  # of the second side
+    pairs = 0
+    for root in range(len(first)):
+        came_from: dict[int, int] = {}  # of the second side -> from which of the first
+        before: dict[int, int] = {}  # of the first side -> over which of the second
+        queue = deque([root])
+        end = None
+        while queue and end is None:
+            at = queue.popleft()
+            for other in edges[at]:
+                if other in came_from:
+                    continue
+                came_from[other] = at
+                if other not in partner:
+                    end = other
+                    break
+                before[partner[other]] = other
+                queue.append(partner[other])
+        if end is None:
+            continue
+        pairs += 1
+        step: int | None = end
+        while step is not None:
+            at = came_from[step]
+            partner[step], step = at, before.get(at)
+    return pairs

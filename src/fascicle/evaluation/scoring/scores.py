@@ -1,0 +1,335 @@
+"""Scores: by default strict, where the document, the type and every offset must equal those of a gold mention.
+
+Other rules of matching are in ``fascicle.evaluation.scoring.rules``. The conventions, in one place:
+
+* Both sides are *sets* of ``(document id, type, spans)``. Duplicates collapse first and are counted; where a mention
+  comes from and how sure its source was play no part. A discontinuous mention is right or wrong as a whole.
+* ``micro`` is computed from the sums of true positives, false positives and false negatives; ``macro`` is the
+  unweighted mean of precision, recall and F1 over the types *that occur in the gold*.
+* A quantity without a denominator is 0 under the rule ``"zero"`` (Verma et al.), the default. Under ``"binder"``
+  (Zhang et al., ICLR 2023) precision without predictions and recall without gold are 1, so that nothing predicted where
+  nothing is to be found scores 1. The rule changes tables per type, hardly ever micro scores.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from fascicle.combination.align import some_documents
+from fascicle.core.arguments import check_argument
+from fascicle.core.document import Identity, Mention, identities
+from fascicle.core.wording import counted
+from fascicle.errors import InputError, UsageError
+from fascicle.evaluation.scoring.rules import RULES, RuleName, looks_at_types, matches
+
+ZeroRule = Literal["zero", "binder"]
+ZERO_RULES: Mapping[str, float] = {"zero": 0.0, "binder": 1.0}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rates:
+    """Precision, recall and F1, each from 0 to 1."""
+
+    precision: float
+    recall: float
+    f1: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class Counts:
+    """True positives, false positives and false negatives.
+
+    Attributes:
+        tp: mentions that are both gold and predicted.
+        fp: predicted only.
+        fn: gold only.
+    """
+
+    tp: int = 0
+    fp: int = 0
+    fn: int = 0
+
+    @property
+    def support(self) -> int:
+        """Gold mentions."""
+        return self.tp + self.fn
+
+    @property
+    def predicted(self) -> int:
+        """Predicted mentions."""
+        return self.tp + self.fp
+
+    def rates(self, zero_rule: ZeroRule = "zero") -> Rates:
+        """Precision, recall and F1 of these counts.
+
+        Args:
+            zero_rule: what a quantity without a denominator is.
+        """
+        undefined = ZERO_RULES[zero_rule]
+        total = self.support + self.predicted
+        return Rates(
+            precision=self.tp / self.predicted if self.predicted else undefined,
+            recall=self.tp / self.support if self.support else undefined,
+            f1=2 * self.tp / total if total else undefined,
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Scores:
+    """The comparison of one system with the gold.
+
+    Attributes:
+        counts: over everything.
+        by_type: type -> counts, for every type on either side, sorted by name; empty under a rule without types.
+        by_document: document id -> counts, in the order of the gold; what intervals are computed from.
+        duplicates_gold: gold mentions that were there more than once, beyond the first.
+        duplicates_predicted: the same of the predictions.
+        missing: gold documents without an entry among the predictions, scored as if nothing was found in them.
+        zero_rule: what a quantity without a denominator is.
+        rule: of matching.
+        by_document_type: type -> document id -> counts, where there are any of the type; what the interval of the macro
+            average is computed from, and empty where that was not counted, or under a rule without types.
+    """
+
+    counts: Counts
+    by_type: Mapping[str, Counts]
+    by_document: Mapping[str, Counts] = field(repr=False)
+    duplicates_gold: int = 0
+    duplicates_predicted: int = 0
+    missing: tuple[str, ...] = ()
+    zero_rule: ZeroRule = "zero"
+    rule: RuleName = "strict"
+    by_document_type: Mapping[str, Mapping[str, Counts]] = field(default_factory=dict, repr=False, compare=False)
+
+    @property
+    def micro(self) -> Rates:
+        """Rates of the sums over all types."""
+        return self.counts.rates(self.zero_rule)
+
+    @property
+    def macro(self) -> Rates:
+        """Unweighted mean of the rates of the types that occur in the gold."""
+        rows = [counts.rates(self.zero_rule) for counts in self.by_type.values() if counts.support]
+        if not rows:
+            return Counts().rates(self.zero_rule)
+        return Rates(
+            precision=sum(row.precision for row in rows) / len(rows),
+            recall=sum(row.recall for row in rows) / len(rows),
+            f1=sum(row.f1 for row in rows) / len(rows),
+        )
+
+    def rates(self, type_: str) -> Rates:
+        """Rates of one type."""
+        return self.by_type.get(type_, Counts()).rates(self.zero_rule)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Everything but the counts per document, ready for JSON."""
+        return {
+            "micro": _row(self.counts, self.micro),
+            "macro": {"precision": self.macro.precision, "recall": self.macro.recall, "f1": self.macro.f1},
+            "types": {name: _row(counts, counts.rates(self.zero_rule)) for name, counts in self.by_type.items()},
+            "documents": len(self.by_document),
+            "missing_documents": len(self.missing),
+            "duplicates": {"gold": self.duplicates_gold, "predicted": self.duplicates_predicted},
+            "zero_rule": self.zero_rule,
+        }
+
+
+def score(
+    gold: Mapping[str, Iterable[Mention]],
+    predicted: Mapping[str, Iterable[Mention]],
+    *,
+    allow_missing: bool = False,
+    zero_rule: ZeroRule = "zero",
+    rule: RuleName = "strict",
+) -> Scores:
+    """Compares predictions with gold, mention by mention.
+
+    Args:
+        gold: document id -> its gold mentions; a document without any has an empty entry.
+        predicted: the same of one system. ``fascicle.evaluation.scoring.inputs`` makes both from documents.
+        allow_missing: take a document without an entry among the predictions for one in which nothing was found,
+            instead of refusing; ``Scores.missing`` then names them.
+        zero_rule: what a quantity without a denominator is.
+        rule: of matching, see ``fascicle.evaluation.scoring.rules``.
+
+    Raises:
+        InputError: the two sides are not about the same documents, or one side mixes mentions of several sources.
+        UsageError: an unknown rule.
+    """
+    return score_rules(gold, predicted, rules=(rule,), allow_missing=allow_missing, zero_rule=zero_rule)[rule]
+
+
+def score_rules(
+    gold: Mapping[str, Iterable[Mention]],
+    predicted: Mapping[str, Iterable[Mention]],
+    *,
+    rules: Sequence[RuleName] = RULES,
+    allow_missing: bool = False,
+    zero_rule: ZeroRule = "zero",
+) -> dict[RuleName, Scores]:
+    """The scores of the same mentions under several rules of matching, see ``score``.
+
+    Args:
+        gold: document id -> its gold mentions.
+        predicted: the same of one system.
+        rules: of matching.
+        allow_missing: see ``score``.
+        zero_rule: what a quantity without a denominator is.
+
+    Returns:
+        Rule -> scores.
+
+    Raises:
+        InputError: see ``score``.
+        UsageError: an unknown rule.
+    """
+    for name, side in (("gold", gold), ("predicted", predicted)):
+        check_argument(side, Mapping, name=name, means="a mapping of document id to mentions, as layers() makes")
+    check_argument(zero_rule, str, name="zero_rule", means=f"one of {', '.join(ZERO_RULES)}")
+    if zero_rule not in ZERO_RULES:
+        raise UsageError(f"the rule {zero_rule!r} was given for zero division; choose from {', '.join(ZERO_RULES)}")
+    for rule in rules:
+        if rule not in RULES:
+            raise UsageError(f"the rule {rule!r} was given for matching; choose from {', '.join(RULES)}")
+    missing = _check_documents(gold.keys(), predicted.keys(), allow_missing=allow_missing)
+    gold_sets, gold_duplicates = _sets(gold, side="gold")
+    predicted_sets, predicted_duplicates = _sets(predicted, side="predictions")
+    pairs = {identifier: (found, predicted_sets.get(identifier, set())) for identifier, found in gold_sets.items()}
+    return {
+        rule: _scores(
+            {identifier: _compare(*sides, rule=rule) for identifier, sides in pairs.items()},
+            typed=looks_at_types(rule),
+            duplicates_gold=gold_duplicates,
+            duplicates_predicted=predicted_duplicates,
+            missing=missing,
+            zero_rule=zero_rule,
+            rule=rule,
+        )
+        for rule in rules
+    }
+
+
+def _scores(compared: Mapping[str, Mapping[str, Counts]], *, typed: bool, **facts: Any) -> Scores:
+    """Scores from document -> type -> counts."""
+    by_document = {identifier: _sum(parts.values()) for identifier, parts in compared.items()}
+    by_type = _by_type(compared) if typed else {}
+    return Scores(
+        counts=_sum(by_document.values()),
+        by_type={name: _sum(parts.values()) for name, parts in by_type.items()},
+        by_document=by_document,
+        by_document_type=by_type,
+        **facts,
+    )
+
+
+def _row(counts: Counts, rates: Rates) -> dict[str, float | int]:
+    return {
+        "precision": rates.precision,
+        "recall": rates.recall,
+        "f1": rates.f1,
+        "support": counts.support,
+        "predicted": counts.predicted,
+        "tp": counts.tp,
+        "fp": counts.fp,
+        "fn": counts.fn,
+    }
+
+
+def _compare(gold: set[Identity], predicted: set[Identity], *, rule: RuleName) -> dict[str, Counts]:
+    """Type -> counts of one document; the type is empty under a rule without types."""
+    wanted, said = (_tally(side, rule) for side in (gold, predicted))
+    if gold == predicted:
+        found: Mapping[str, int] = wanted  # whatever the rule, each matches itself
+    elif rule == "strict":
+        found = _tally(gold & predicted, rule)
+    else:
+        found = matches(gold, predicted, rule=rule) if gold and predicted else {}
+    counts = {}
+    for name in wanted | said:
+        tp = found.get(name, 0)
+        counts[name] = Counts(tp=tp, fp=said.get(name, 0) - tp, fn=wanted.get(name, 0) - tp)
+    return counts
+
+
+def _tally(side: set[Identity], rule: RuleName) -> dict[str, int]:
+    """Type -> mentions; all are under the empty string if the rule does not look at types."""
+    if not looks_at_types(rule):
+        return {"": len(side)} if side else {}
+    found: dict[str, int] = {}
+    for _, type_, _ in side:
+        found[type_] = found.get(type_, 0) + 1
+    return found
+
+
+def _by_type(compared: Mapping[str, Mapping[str, Counts]]) -> dict[str, dict[str, Counts]]:
+    """Type -> document -> counts, of document -> type -> counts; types sorted, documents in their order."""
+    names = {name for parts in compared.values() for name in parts}
+    typed: dict[str, dict[str, Counts]] = {name: {} for name in sorted(names)}
+    for identifier, parts in compared.items():
+        for name, counts in parts.items():
+            typed[name][identifier] = counts
+    return typed
+
+
+def _sum(parts: Iterable[Counts]) -> Counts:
+    tp = fp = fn = 0
+    for counts in parts:
+        tp, fp, fn = tp + counts.tp, fp + counts.fp, fn + counts.fn
+    return Counts(tp=tp, fp=fp, fn=fn)
+
+
+def _sets(side_of: Mapping[str, Iterable[Mention]], *, side: str) -> tuple[dict[str, set[Identity]], int]:
+    """The identities of each document, and how many mentions were left out as duplicates."""
+    sets, duplicates = {}, 0
+    sources: set[str] = set()
+    for identifier, mentions in side_of.items():
+        listed = _mentions(mentions, identifier, side)
+        sources.update(mention.source for mention in listed)
+        sets[identifier] = identities(identifier, listed)
+        duplicates += len(listed) - len(sets[identifier])
+    if len(sources) > 1:
+        raise InputError(
+            f"the {side} hold mentions of {counted(len(sources), 'source')} ({', '.join(sorted(sources))}); "
+            "a score is about one: choose it with source"
+        )
+    return sets, duplicates
+
+
+def _mentions(mentions: Iterable[Mention], identifier: str, side: str) -> list[Mention]:
+    name = f"the {side} of document {identifier!r}"
+    check_argument(mentions, Iterable, name=name, means="a list of mentions")
+    listed: list[Any] = list(mentions)
+    for one in listed:
+        if not isinstance(one, Mention):
+            check_argument(one, Mention, name=f"each of {name}", means="a Mention")
+    return listed
+
+
+def _check_documents(gold: Iterable[str], predicted: Iterable[str], *, allow_missing: bool) -> tuple[str, ...]:
+    """Refuses two sides that are not about the same documents; returns the documents without predictions."""
+    gold_ids, predicted_ids = dict.fromkeys(gold), dict.fromkeys(predicted)
+    missing = tuple(identifier for identifier in gold_ids if identifier not in predicted_ids)
+    extra = tuple(identifier for identifier in predicted_ids if identifier not in gold_ids)
+    if gold_ids and predicted_ids and len(missing) == len(gold_ids):
+        raise InputError(
+            f"the gold ({_some(missing)}) and the predictions ({_some(extra)}) have no document in common; "
+            "give predictions for the same corpus, with the same document ids"
+        )
+    if extra:
+        raise InputError(
+            f"the predictions name {_some(extra)} that the gold does not have; give the gold of these documents too, "
+            "or predictions for the gold documents only"
+        )
+    if missing and not allow_missing:
+        raise InputError(
+            f"the predictions lack {_some(missing)} of the {counted(len(gold_ids), 'document')} in the gold; "
+            "predict these too, or allow missing documents, which are then scored as if nothing was found in them"
+        )
+    return missing
+
+
+def _some(identifiers: tuple[str, ...]) -> str:
+    return some_documents(identifiers, shown=5)

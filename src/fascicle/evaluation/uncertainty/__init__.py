@@ -1,0 +1,1 @@
+"""How sure a score is, and whether two systems differ."""

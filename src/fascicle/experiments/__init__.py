@@ -1,0 +1,1 @@
+"""Grids: many training runs, one results file for each."""

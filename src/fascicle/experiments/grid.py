@@ -1,0 +1,282 @@
+"""The grid file: which recipes are run, with which seeds, and where. It is the plan of a table of results.
+
+::
+
+    name = "span-heads"
+    compare = "softmax"                  # the system that the others are paired with; may be left out
+
+    [recipe]                             # what all share; a table of a recipe file, as far as it goes
+    [corpora.conll04]                    # overlays, each a partial recipe
+    [systems.softmax]
+    [variants.rate-1e-4]
+    [types]                              # descriptions of the types of a corpus, for the systems that read them
+    conll04 = "../../recipes/types/conll04.toml"
+
+    [[run]]
+    corpora = ["conll04"]
+    systems = ["softmax"]
+    variants = ["rate-1e-4"]             # may be left out: the plain system
+    seeds = [1, 2]
+    tier = "cpu"                         # "smoke", "cpu" or "gpu": the machine that the run is meant for
+
+    [[run]]                              # or recipe files, whose seed is replaced
+    recipes = ["../../recipes/x.toml"]
+    seeds = [1]
+    tier = "cpu"
+
+The recipe of a cell is ``[recipe]``, then the corpus, the system and the variant, merged table by table; the later
+wins. It is named ``CORPUS-SYSTEM`` or ``CORPUS-SYSTEM-VARIANT``, and its run ``NAME-sSEED``. Reading checks every cell,
+before anything runs; the corpora themselves, and the variables in their paths, matter only to runs that are started.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Annotated, Any, Final, Literal, get_type_hints
+
+import msgspec
+from msgspec import Meta
+
+from fascicle.errors import RecipeError
+from fascicle.settings.base import Natural, place_of
+from fascicle.settings.heads import FILE_VIEWS
+from fascicle.settings.recipes.any import AnyRecipe, parse_any, resolve_paths
+from fascicle.settings.recipes.strict import merged, read_toml
+
+Tier = Literal["smoke", "cpu", "gpu"]
+TIERS: Final[tuple[Tier, ...]] = ("smoke", "cpu", "gpu")
+_Overlay = dict[str, Any]
+_Names = Annotated[tuple[str, ...], Meta(min_length=1)]
+
+
+class _Block(msgspec.Struct, frozen=True, kw_only=True):
+    """One ``[[run]]``."""
+
+    corpora: _Names | None = None
+    systems: _Names | None = None
+    variants: _Names | None = None
+    recipes: _Names | None = None
+    seeds: Annotated[tuple[Natural, ...], Meta(min_length=1)]
+    tier: Tier
+
+
+class _Plan(msgspec.Struct, frozen=True, kw_only=True):
+    """The content of a grid file, before its cells are made."""
+
+    name: Annotated[str, Meta(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")]
+    compare: str = ""
+    recipe: _Overlay = {}
+    corpora: dict[str, _Overlay] = {}
+    systems: dict[str, _Overlay] = {}
+    variants: dict[str, _Overlay] = {}
+    types: dict[str, str] = {}
+    run: Annotated[tuple[_Block, ...], Meta(min_length=1)]
+
+
+@dataclass(frozen=True, kw_only=True)
+class GridRun:
+    """One recipe with one seed.
+
+    Attributes:
+        recipe: named and seeded; the paths of its data are as they are written.
+        origin: the file that they are written in.
+        tier: the machine it is meant for.
+        corpus: name of the overlay; empty for a recipe file, as the next two.
+        system: name of the overlay.
+        variant: name of the overlay; empty for the plain system.
+    """
+
+    recipe: AnyRecipe
+    origin: Path
+    tier: Tier
+    corpus: str = ""
+    system: str = ""
+    variant: str = ""
+
+    @property
+    def name(self) -> str:
+        """``RECIPE-sSEED``: the name of the run folder and of the results file."""
+        return f"{self.recipe.name}-s{self.recipe.seed}"
+
+    def resolved(self) -> AnyRecipe:
+        """The recipe with absolute paths of its data.
+
+        Raises:
+            RecipeError: an environment variable that is not set.
+        """
+        return resolve_paths(self.recipe, self.origin)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Grid:
+    """A grid file.
+
+    Attributes:
+        name: of the grid.
+        path: of the file.
+        compare: the system that the others are paired with; empty for none.
+        runs: in the order of the file, each once.
+    """
+
+    name: str
+    path: Path
+    compare: str
+    runs: tuple[GridRun, ...]
+
+    @property
+    def results(self) -> Path:
+        """Where results go: ``results/NAME`` beside the folder of the file if that is named ``grids``, else in it."""
+        folder = self.path.resolve().parent
+        return (folder.parent if folder.name == "grids" else folder) / "results" / self.name
+
+
+def read_grid(path: str | Path) -> Grid:
+    """Reads a grid file, and makes and checks every recipe of it.
+
+    Raises:
+        RecipeError: one sentence with the file and the place: no such file, not TOML, an unknown key or name (the
+            nearest one is given), a wrong type, an unknown recipe file, a recipe that is not valid, a cell that is
+            defined twice with different contents.
+    """
+    path = Path(path)
+    plan = _plan(read_toml(path, what="grid"), path)
+    for corpus in plan.types:
+        if corpus not in plan.corpora:
+            raise RecipeError(f"{path}: {_unknown('corpus', corpus, plan.corpora)} (types)")
+    if plan.compare and plan.compare not in plan.systems:
+        raise RecipeError(f"{path}: {_unknown('system', plan.compare, plan.systems)} (compare)")
+    runs = [
+        run
+        for number, block in enumerate(plan.run, start=1)
+        for run in _runs(plan, block, path=path, place=f"[[run]] {number}")
+    ]
+    return Grid(name=plan.name, path=path, compare=plan.compare, runs=_each_once(runs, path))
+
+
+def _plan(values: dict[str, Any], path: Path) -> _Plan:
+    """Checks names and types of everything but the recipes."""
+    _refuse_keys(values, _Plan, f"{path}: ")
+    blocks = values.get("run")
+    for number, block in enumerate(blocks if isinstance(blocks, list) else [], start=1):
+        if isinstance(block, dict):
+            _refuse_keys(block, _Block, f"{path}: [[run]] {number}: ")
+    for kind in ("corpora", "systems", "variants"):
+        named = values.get(kind)
+        for name, overlay in named.items() if isinstance(named, dict) else ():
+            if not isinstance(overlay, dict):
+                raise RecipeError(f"{path}: {kind}.{name} = {overlay!r} is not allowed: write a table of a recipe")
+    try:
+        plan = msgspec.convert(values, _Plan)
+    except msgspec.ValidationError as error:
+        raise RecipeError(f"{path}: {_explained(error)}") from None
+    overlays = {"corpora": plan.corpora, "systems": plan.systems, "variants": plan.variants}
+    places = {"recipe": plan.recipe, **{f"{k}.{n}": o for k, named in overlays.items() for n, o in named.items()}}
+    for place, overlay in places.items():
+        for key, told in (("name", "cells are named after their overlays"), ("seed", "seeds stand in [[run]]")):
+            if key in overlay:
+                raise RecipeError(f"{path}: [{place}]: {key} is not allowed here, for {told}; take it out")
+    return plan
+
+
+def _refuse_keys(values: Mapping[str, Any], schema: type[msgspec.Struct], origin: str) -> None:
+    allowed = get_type_hints(schema)
+    for key in values:
+        if key not in allowed:
+            near = difflib.get_close_matches(key, allowed, n=1, cutoff=0.5)
+            raise RecipeError(
+                f"{origin}unknown key {key}; {f'did you mean {near[0]}?' if near else f'allowed are {_list(allowed)}'}"
+            )
+
+
+def _explained(error: msgspec.ValidationError) -> str:
+    """Msgspec's message with the place first, blocks counted from 1 as a person counts them."""
+    what, key = place_of(error)
+    key = re.sub(r"^run\[(\d+)\]", lambda block: f"[[run]] {int(block[1]) + 1}", key)
+    return f"{key}: {what[0].lower()}{what[1:]}".removeprefix(": ")
+
+
+def _runs(plan: _Plan, block: _Block, *, path: Path, place: str) -> Iterator[GridRun]:
+    """The runs of one block."""
+    if block.recipes and (block.corpora or block.systems or block.variants):
+        raise RecipeError(f"{path}: {place}: recipes exclude corpora, systems and variants; make two [[run]] of it")
+    if not block.recipes and not (block.corpora and block.systems):
+        raise RecipeError(f"{path}: {place}: a run needs corpora and systems, or recipes; give them")
+    cells = _of_files(block, path, place) if block.recipes else _of_overlays(plan, block, path=path, place=place)
+    for cell in cells:
+        for seed in block.seeds:
+            yield replace(cell, recipe=msgspec.structs.replace(cell.recipe, seed=seed))
+
+
+def _of_overlays(plan: _Plan, block: _Block, *, path: Path, place: str) -> Iterator[GridRun]:
+    for what, names, known in (
+        ("corpus", block.corpora, plan.corpora),
+        ("system", block.systems, plan.systems),
+        ("variant", block.variants, plan.variants),
+    ):
+        for name in names or ():
+            if name not in known:
+                raise RecipeError(f"{path}: {place}: {_unknown(what, name, known)}")
+    for corpus in block.corpora or ():
+        for system in block.systems or ():
+            for variant in block.variants or ("",):
+                overlays = [plan.corpora[corpus], plan.systems[system], plan.variants.get(variant, {})]
+                name = "-".join(filter(None, (corpus, system, variant)))
+                values = _described(merged(plan.recipe, *overlays, {"name": name}), plan.types.get(corpus, ""))
+                recipe = parse_any(values, origin=f"{path}: {name}")
+                yield GridRun(
+                    recipe=recipe, origin=path, tier=block.tier, corpus=corpus, system=system, variant=variant
+                )
+
+
+def _described(values: dict[str, Any], types: str) -> dict[str, Any]:
+    """Gives the descriptions of the types of a corpus to the heads of a cell that read about types and name no file."""
+    return {
+        key: {"types": types, **value}
+        if types and isinstance(value, dict) and value.get("type_view") in FILE_VIEWS
+        else value
+        for key, value in values.items()
+    }
+
+
+def _of_files(block: _Block, path: Path, place: str) -> Iterator[GridRun]:
+    for given in block.recipes or ():
+        file = path.parent / given
+        if not file.is_file():
+            near = difflib.get_close_matches(file.name, [p.name for p in file.parent.glob("*.toml")], n=1)
+            hint = f"did you mean {Path(given).parent / near[0]}?" if near else "correct the path"
+            raise RecipeError(f"{path}: {place}: there is no recipe file {given}; {hint}")
+        try:
+            recipe = parse_any(read_toml(file, what="recipe"), origin=given)
+        except RecipeError as error:
+            raise RecipeError(f"{path}: {place}: {error}") from None
+        yield GridRun(recipe=recipe, origin=file, tier=block.tier)
+
+
+def _each_once(runs: Iterable[GridRun], path: Path) -> tuple[GridRun, ...]:
+    """Leaves out what several blocks ask for in the same words; refuses two contents under one name."""
+    cells: dict[str, GridRun] = {}
+    kept: dict[str, GridRun] = {}
+    for run in runs:
+        cell = replace(run, recipe=msgspec.structs.replace(run.recipe, seed=0), tier="cpu")
+        name = run.recipe.name
+        if cells.setdefault(name, cell) != cell:
+            raise RecipeError(
+                f"{path}: the cell {name} is defined twice with different contents; rename one of the two"
+            )
+        known = kept.setdefault(run.name, run)
+        if known.tier != run.tier:
+            raise RecipeError(f"{path}: {run.name} is asked for in the tiers {known.tier} and {run.tier}; choose one")
+    return tuple(kept.values())
+
+
+def _unknown(what: str, name: str, known: Iterable[str]) -> str:
+    near = difflib.get_close_matches(name, list(known), n=1, cutoff=0.5)
+    return f"there is no {what} {name!r}; {f'did you mean {near[0]!r}?' if near else f'defined are {_list(known)}'}"
+
+
+def _list(names: Iterable[str]) -> str:
+    return ", ".join(names) or "none"

@@ -1,0 +1,165 @@
+"""What makes two runs the same: the hash of a recipe over everything that decides its numbers, and nothing else.
+
+Left out are the name of the recipe, where its data lie, and every value that is the default, so that a setting that a
+later release adds changes no hash. Put in are the contents of corpora, dictionaries and descriptions of types, as
+hashes, and the seed. The encoder counts by its name and revision, not by its files. Whoever changes a *default* changes
+what silent recipes mean: the earlier one goes into ``_LEFT_OUT``, so that recipes that say it keep their hash.
+``"auto"`` is ``"bf16"`` to the hash, as one processor is the other: which arithmetic a machine had, the results say.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, Final
+
+import msgspec
+
+from fascicle.errors import OutputError, RecipeError
+from fascicle.settings.recipes.any import AnyRecipe, kind_of, parse_any
+from fascicle.settings.recipes.filter import FilterRecipe
+from fascicle.settings.recipes.recogniser import Recipe
+from fascicle.settings.recipes.typer import TyperRecipe
+from fascicle.training.corpus import check_data, data_name, part_sha256
+from fascicle.training.filter.members import member_sha256
+
+VERSION: Final = 1
+_KINDS: Final[Mapping[str, type[AnyRecipe]]] = MappingProxyType(
+    {"recogniser": Recipe, "filter": FilterRecipe, "typer": TyperRecipe}
+)
+_LEFT_OUT: Final = (("training", "precision", ("bf16", "auto")),)  # table, setting, values
+
+
+def recipe_hash(recipe: AnyRecipe, data: Mapping[str, str]) -> str:
+    """The identity of a run, in hexadecimal.
+
+    Args:
+        recipe: with its seed.
+        data: sha256 of all data that the recipe names, see ``data_hashes``.
+    """
+    values = {"corpus": {}, **_with_earlier_defaults(recipe)}
+    for key in recipe.places():
+        table, name, *_ = key.split(".")
+        values[table].pop(name, None)  # of a list of paths, the first takes all out
+    kept = {key: value for key, value in values.items() if key not in ("name", "seed")}
+    content = {"version": VERSION, "recipe": kept, "seed": recipe.seed, "data": dict(data)}
+    text = json.dumps(content, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    return hashlib.sha256(text.encode("utf-8")).hexdigest()
+
+
+def data_hashes(recipe: AnyRecipe, known: dict[str, str] | None = None) -> dict[str, str]:
+    """Hashes of all data that decide a run, as its ``run.json`` names them, e.g. ``"train"`` or ``"distant.core"``.
+
+    Args:
+        recipe: with absolute paths.
+        known: path -> hash of what was read before; new ones are added, so that a grid reads each file once.
+
+    Raises:
+        InputError: a file does not exist or cannot be read.
+    """
+    check_data(recipe)
+    known = {} if known is None else known
+    found = {}
+    for key, path in recipe.files().items():
+        if isinstance(recipe, FilterRecipe) and key.startswith("members."):
+            found[key] = member_sha256(Path(path), recipe)
+        elif key != "corpus.test" or not isinstance(recipe, FilterRecipe):  # which reads no test part
+            found[data_name(key)] = known[path] if path in known else known.setdefault(path, part_sha256(path))
+    return found
+
+
+def changed_values(recipe: AnyRecipe) -> dict[str, Any]:
+    """The values of a recipe that are not the defaults, as a recipe file would say them."""
+    return _as_in_a_file(_changed(recipe, default=None))
+
+
+def _with_earlier_defaults(recipe: AnyRecipe) -> dict[str, Any]:
+    """The same against the defaults that hashes began with."""
+    values = changed_values(recipe)
+    for table, setting, left_out in _LEFT_OUT:
+        if not hasattr(recipe, table):
+            continue
+        value = getattr(getattr(recipe, table), setting)
+        kept = {key: other for key, other in values.pop(table, {}).items() if key != setting}
+        kept |= {} if value in left_out else {setting: value}
+        values |= {table: kept} if kept else {}
+    return values
+
+
+def all_values(recipe: AnyRecipe) -> dict[str, Any]:
+    """Every value of a recipe, as a recipe file would say them, absolute paths cut down to their last name."""
+    values: dict[str, Any] = _as_in_a_file(msgspec.to_builtins(recipe))
+    return {key: _without_folders(value) for key, value in values.items()}
+
+
+def recipe_of(folder: Path) -> AnyRecipe:
+    """The resolved recipe of a run folder, of this release or one before it.
+
+    Raises:
+        OutputError: it is damaged, or of a release whose settings this one does not know.
+    """
+    path = folder / "recipe.json"
+    try:
+        values = msgspec.json.decode(path.read_bytes(), type=dict[str, Any])
+        kind = _KINDS[kind_of(values)]
+        # Releases before span heads wrote the settings of the head beside those of the encoder.
+        nested = kind is not Recipe or (isinstance(values.get("model"), dict) and "head" in values["model"])
+        return msgspec.convert(values, kind) if nested else parse_any(values, origin=str(path))
+    except (OSError, msgspec.MsgspecError, RecursionError, RecipeError) as error:
+        raise OutputError(
+            f"the run folder {folder} holds no recipe that this release can read ({error}); move it away, or give "
+            "another folder for the runs"
+        ) from None
+
+
+def _changed(value: msgspec.Struct, *, default: object) -> dict[str, Any]:
+    """The fields of a structure that are not their defaults; the tag, unless the default has the same."""
+    tag, result = value.__struct_config__.tag, dict[str, Any]()
+    if tag is not None and type(value) is not type(default):
+        result[str(value.__struct_config__.tag_field)] = tag
+    for field in msgspec.structs.fields(value):
+        given, usual = getattr(value, field.name), _default(field)
+        if given != usual:
+            result[field.name] = _plain(given, default=usual)
+    return result
+
+
+def _default(field: msgspec.structs.FieldInfo) -> object:
+    return field.default if field.default_factory is msgspec.NODEFAULT else field.default_factory()
+
+
+def _plain(value: object, *, default: object) -> Any:
+    match value:
+        case msgspec.Struct():
+            return _changed(value, default=default)
+        case Mapping():
+            return {str(key): _plain(inner, default=None) for key, inner in value.items()}
+        case tuple() | list():
+            return [_plain(inner, default=None) for inner in value]
+        case _:
+            return value
+
+
+def _as_in_a_file(values: dict[str, Any]) -> dict[str, Any]:
+    """Puts the settings of a head beside the others of its table, where a recipe file has them."""
+    return {key: _with_head_beside(table) if isinstance(table, dict) else table for key, table in values.items()}
+
+
+def _with_head_beside(table: dict[str, Any]) -> dict[str, Any]:
+    head = table.get("head", {})
+    return {key: value for key, value in table.items() if key != "head"} | head
+
+
+def _without_folders(value: Any) -> Any:
+    match value:
+        case dict():
+            return {key: _without_folders(inner) for key, inner in value.items()}
+        case list() | tuple():
+            return [_without_folders(inner) for inner in value]
+        case str() if Path(value).is_absolute():
+            return Path(value).name
+        case _:
+            return value

@@ -1,0 +1,295 @@
+"""The queue of a grid: what there is to do, and one process for each run, so that a crash of one stops no other."""
+
+from __future__ import annotations
+
+import json
+import multiprocessing
+import signal
+import time
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from importlib.util import find_spec
+from multiprocessing.connection import Connection, wait
+from multiprocessing.process import BaseProcess
+from pathlib import Path
+from typing import Any, Literal
+
+from fascicle.errors import InputError, MissingExtraError, OutputError, RecipeError, UsageError
+from fascicle.experiments.events import ENDS, Failed, GridEvent, Left, Task, decode
+from fascicle.experiments.grid import Grid, GridRun
+from fascicle.experiments.hashes import data_hashes, recipe_hash, recipe_of
+from fascicle.experiments.results import COST, read_result
+from fascicle.settings.recipes.any import AnyRecipe
+from fascicle.settings.recipes.typer import TyperRecipe
+
+State = Literal["done", "complete", "interrupted", "new", "unable"]
+_NEEDED = ("torch", "transformers", "accelerate", "safetensors")
+_IN_THE_WAY = (
+    "{} holds a run of another recipe or of other data than the grid says; move it away, or give another --runs"
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Planned:
+    """A run of a grid, and how far it is.
+
+    Attributes:
+        run: of the grid.
+        recipe: with the paths of its corpora on this machine, as far as they are known.
+        hash: identity of the recipe; empty if its corpora cannot be found.
+        folder: of the run.
+        state: ``"done"``: the results file is there and has the same hash; ``"complete"``: only the run folder is;
+            ``"interrupted"``: the run folder is there, and can be gone on with; ``"new"``: nothing is; ``"unable"``:
+            it cannot be begun here.
+        stale: the hash of a results file that another recipe gave; empty if there is none.
+        epoch: last complete epoch in the run folder.
+        problem: why it cannot be begun, as one sentence.
+    """
+
+    run: GridRun
+    recipe: AnyRecipe
+    hash: str
+    folder: Path
+    state: State
+    stale: str = ""
+    epoch: int = 0
+    problem: str = ""
+
+
+def select(runs: Iterable[GridRun], *, tiers: Collection[str] = (), only: Sequence[str] = ()) -> tuple[GridRun, ...]:
+    """The runs of some tiers whose names match a pattern.
+
+    Args:
+        runs: of a grid.
+        tiers: all if empty.
+        only: shell patterns (``*``, ``?``, ``[...]``) for the name of a run or of its recipe; all if empty.
+
+    Raises:
+        UsageError: a pattern that no run of the grid matches.
+    """
+    runs = tuple(runs)
+    for pattern in only:
+        if not any(_matches(run, pattern) for run in runs):
+            raise UsageError(f"no run of the grid matches {pattern!r}; --list shows their names")
+    kept = (run for run in runs if not only or any(_matches(run, pattern) for pattern in only))
+    return tuple(run for run in kept if not tiers or run.tier in tiers)
+
+
+def examine(runs: Iterable[GridRun], *, folder: Path, results: Path) -> list[Planned]:
+    """Looks how far each run is.
+
+    Args:
+        runs: of a grid.
+        folder: of the run folders.
+        results: of the results files.
+    """
+    known: dict[str, str] = {}
+    return [_examined(run, folder=folder / run.name, results=results, known=known) for run in runs]
+
+
+def epochs_of(recipe: AnyRecipe) -> int:
+    """How many epochs a run has; the updates of a span typer are one."""
+    return 1 if isinstance(recipe, TyperRecipe) else recipe.training.epochs
+
+
+def has_accelerator() -> bool:
+    """Whether torch can compute on anything but the CPU; loads torch."""
+    import torch
+
+    return bool(torch.accelerator.is_available())
+
+
+def check_installed() -> None:
+    """Refuses to start what could only fail.
+
+    Raises:
+        MissingExtraError: a package that training needs is not there.
+    """
+    for package in _NEEDED:
+        if find_spec(package) is None:
+            raise MissingExtraError("train", package)
+
+
+def tasks_of(
+    grid: Grid, planned: Iterable[Planned], *, results: Path, threads: int | None = None, deadline: float | None = None
+) -> list[Task]:
+    """What there is to do: all but the runs that are done or cannot be begun."""
+    tasks = []
+    for found in planned:
+        if found.state not in ("done", "unable"):
+            run = found.run
+            labels = {name: getattr(run, name) for name in ("tier", "corpus", "system", "variant")}
+            task = Task(
+                run=run.name,
+                recipe=found.recipe,
+                shown=run.recipe,
+                hash=found.hash,
+                labels={"grid": grid.name, **labels},
+                folder=found.folder,
+                results=results,
+                threads=threads,
+                deadline=deadline,
+            )
+            tasks.append(task)
+    return tasks
+
+
+def work_off(tasks: Iterable[Task], *, jobs: int = 1) -> Iterator[GridEvent]:
+    """Does tasks in their order, each in a process of its own, and tells how they go.
+
+    When the iterator is closed, or an error leaves it, the processes that still run are ended; what they have done up
+    to their last complete epoch is kept.
+
+    Args:
+        tasks: what to do.
+        jobs: most processes at a time.
+
+    Yields:
+        Events of all runs, those of each in order; each run ends with one of ``ENDS``.
+
+    Raises:
+        OutputError: the disk is full.
+    """
+    waiting = list(reversed(list(tasks)))
+    running: dict[Connection, _Child] = {}
+    try:
+        while waiting or running:
+            while waiting and len(running) < jobs:
+                task = waiting.pop()
+                if _no_time(task):
+                    yield Left(run=task.run, epoch=_last_epoch(task.folder), epochs=epochs_of(task.recipe))
+                else:
+                    child = _Child(task)
+                    running[child.channel] = child
+            for channel in wait(list(running)) if running else ():  # of nothing, it would wait for ever
+                child = running[channel]  # type: ignore[index]
+                event = child.receive()
+                if event is None:
+                    del running[child.channel]
+                    continue
+                if isinstance(event, Failed) and event.disk_full:
+                    raise OutputError(
+                        f"{event.error}; the disk is full, so the grid stops at {event.run}: make room and run the "
+                        "same command again, what is done is kept"
+                    )
+                yield event
+    finally:
+        for child in running.values():
+            child.end()
+
+
+class _Child:
+    """The process of one run."""
+
+    def __init__(self, task: Task) -> None:
+        self._run = task.run
+        self._ended = False
+        context = multiprocessing.get_context("spawn")
+        self.channel, theirs = context.Pipe(duplex=False)
+        self._process: BaseProcess = context.Process(target=start, args=(task, theirs), name=task.run, daemon=True)
+        self._process.start()
+        theirs.close()  # so that the end of the process is the end of the pipe
+
+    def receive(self) -> GridEvent | None:
+        """The next event; one of ``ENDS`` is made up for a process that died without it; ``None`` after the last."""
+        try:
+            event = decode(self.channel.recv_bytes())
+        except (EOFError, OSError):  # the latter where it died in the middle of an event
+            self._process.join()
+            if self._ended:
+                self.channel.close()
+                return None
+            event = Failed(run=self._run, error=_why_it_died(self._process.exitcode))
+        self._ended = self._ended or isinstance(event, ENDS)
+        return event
+
+    def end(self) -> None:
+        """Ends the process, if it still runs."""
+        self._process.terminate()
+        self._process.join()
+        self.channel.close()
+
+
+def start(task: Task, channel: Connection) -> None:
+    """The target of each process: only there is torch loaded."""
+    from fascicle.experiments.worker import work
+
+    work(task, channel)
+
+
+def _why_it_died(code: int | None) -> str:
+    if code is not None and code < 0:
+        name = signal.Signals(-code).name if -code in set(signal.Signals) else str(-code)
+        memory = ", perhaps for want of memory" if name == "SIGKILL" else ""
+        return f"its process was ended by {name}{memory}; the same command goes on after its last complete epoch"
+    return (
+        f"its process ended with code {code} and said nothing; the same command goes on after its last complete epoch"
+    )
+
+
+def _matches(run: GridRun, pattern: str) -> bool:
+    return fnmatchcase(run.name, pattern) or fnmatchcase(run.recipe.name, pattern)
+
+
+def _examined(run: GridRun, *, folder: Path, results: Path, known: dict[str, str]) -> Planned:
+    try:
+        recipe = run.resolved()
+        own = recipe_hash(recipe, data_hashes(recipe, known))
+    except (RecipeError, InputError) as error:
+        return Planned(run=run, recipe=run.recipe, hash="", folder=folder, state="unable", problem=str(error))
+    there = (results / f"{run.name}.json").exists()
+    told = str(read_result(results, run.name).get("hash", "none")) if there else ""
+    state: State = "done" if told == own else _state_of(folder, recipe, own=own)
+    return Planned(
+        run=run,
+        recipe=recipe,
+        hash=own,
+        folder=folder,
+        state=state,
+        stale=told if told != own else "",
+        epoch=_last_epoch(folder),
+        problem=_IN_THE_WAY.format(folder) if state == "unable" else "",
+    )
+
+
+def _state_of(folder: Path, recipe: AnyRecipe, *, own: str) -> State:
+    """How far a run folder is, and whether it is that of the recipe: by its own account of recipe and data."""
+    if not (folder / "recipe.json").exists():
+        return "new"
+    try:
+        there = recipe_of(folder)
+    except OutputError:
+        return "unable"
+    facts = _json(folder / "run.json").get("data")
+    # Killed before it had read its corpora, a run has seen no data, and will see those of today.
+    data = {name: of["sha256"] for name, of in facts.items()} if facts else data_hashes(recipe)
+    if recipe_hash(there, data) != own:
+        return "unable"
+    return "complete" if (folder / "scores.json").exists() else "interrupted"
+
+
+def _no_time(task: Task) -> bool:
+    """Whether the next epoch would end too late: by the time of the last one, if there was one."""
+    if task.deadline is None:
+        return False
+    if (task.folder / "scores.json").exists():
+        return time.time() > task.deadline
+    last = _metrics(task.folder)[-1:]
+    seconds = _json(task.folder / COST).get("epoch_seconds") or sum(float(line.get("seconds", 0.0)) for line in last)
+    return time.time() + seconds > task.deadline
+
+
+def _last_epoch(folder: Path) -> int:
+    return max((int(line.get("epoch", 0)) for line in _metrics(folder)), default=0)
+
+
+def _metrics(folder: Path) -> list[dict[str, Any]]:
+    path = folder / "metrics.jsonl"
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()] if path.exists() else []
+
+
+def _json(path: Path) -> dict[str, Any]:
+    """The object in a file; empty if it is not there."""
+    value: dict[str, Any] = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+    return value

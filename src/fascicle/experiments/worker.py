@@ -1,0 +1,246 @@
+"""One run of a grid: what its own process does."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import json
+import multiprocessing
+import os
+import signal
+import sys
+import threading
+import time
+import traceback
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import Final
+
+from fascicle.errors import FascicleError, OutputError
+from fascicle.experiments.events import Done, EpochEnded, Failed, GridEvent, Left, Said, Task, encode
+from fascicle.experiments.results import COST, other_heads, result_of, write_result
+from fascicle.files.atomic import atomic_text_writer
+from fascicle.files.temporary import is_temporary, taken_over
+from fascicle.training.engine.environment import use_threads
+from fascicle.training.engine.events import Ended, Note, Validated
+from fascicle.training.engine.folder import recipe_text
+from fascicle.training.engine.loop import StepDone
+from fascicle.training.run import run_recipe
+
+Send = Callable[[GridEvent], None]
+_FULL: Final = frozenset({errno.ENOSPC, errno.EDQUOT})
+
+
+def work(task: Task, channel: Connection) -> None:
+    """The life of the process: does the task, says how it goes, and ends with the process that started it."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent is interrupted too, and ends this process
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+    os.dup2(2, 1)  # the parent's standard output is for its own results
+    use_threads(task.threads)
+    perform(task, lambda event: channel.send_bytes(encode(event)))
+
+
+def perform(task: Task, send: Send) -> None:
+    """Trains a run, or goes on with it, or takes it as complete; then writes its results.
+
+    Args:
+        task: what to do.
+        send: receives the events; the last one is ``Done``, ``Left`` or ``Failed``.
+    """
+    try:
+        with _claimed(task):
+            send(_performed(task, send))
+    except Exception as error:  # whatever goes wrong in one run, the grid goes on
+        if task.debug:
+            traceback.print_exc()
+        send(Failed(run=task.run, error=_sentence(error), disk_full=is_disk_full(error)))
+
+
+def is_disk_full(error: BaseException | None) -> bool:
+    """Whether an error, or one that led to it, says that the disk is full."""
+    while error is not None:
+        if isinstance(error, OSError) and error.errno in _FULL:
+            return True
+        if any(f"(os error {number})" in str(error) for number in _FULL):  # as libraries in Rust say it
+            return True
+        error = error.__cause__ or error.__context__
+    return False
+
+
+def peak_resident_bytes() -> int | None:
+    """The most memory that this process ever had in use; ``None`` where the system does not say."""
+    # ru_maxrss would also count the process that this one was started from, before it became a program of its own.
+    with contextlib.suppress(OSError):
+        for line in Path("/proc/self/status").read_text(encoding="ascii", errors="replace").splitlines():
+            if line.startswith("VmHWM:"):
+                return int(line.split()[1]) * 1024
+    if sys.platform == "win32":
+        return None
+    import resource
+
+    unit = 1 if sys.platform == "darwin" else 1024
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
+
+
+def _performed(task: Task, send: Send) -> Done | Left:
+    complete = (task.folder / "scores.json").exists()
+    if not complete:
+        left = _trained(task, send)
+        if left:
+            return left
+    for head in (*other_heads(task.folder), ""):  # the answering head last: with it the run counts as done
+        value = result_of(
+            task.folder, task.recipe, shown=task.shown, recipe_hash=task.hash, labels=task.labels, head=head
+        )
+        predictions = task.folder / "predictions" / f"test{'.' * bool(head)}{head}.tsv"
+        write_result(task.results, value, predictions if predictions.exists() else None)
+    return Done(run=task.run, trained=not complete)
+
+
+def _trained(task: Task, send: Send) -> Left | None:
+    """Trains to the end, or to the last epoch that the deadline leaves time for."""
+    resume = _prepared(task)
+    cost, since = _Cost(task.folder), None
+    events = run_recipe(task.recipe, task.folder, resume=resume)
+    try:
+        for event in events:
+            if isinstance(event, Note):
+                send(Said(run=task.run, text=event.text))
+            elif isinstance(event, StepDone):
+                since = since or time.time()
+            elif isinstance(event, Validated):
+                took, since = time.time() - (since or time.time()), time.time()
+                cost.write(epoch_seconds=took)
+                send(_epoch(task, event))
+                if (event.epoch, event.step) < (event.epochs, event.steps) and _too_late(task, took):
+                    return Left(run=task.run, epoch=event.epoch, epochs=event.epochs)
+            elif isinstance(event, Ended):
+                cost.write()
+    finally:
+        events.close()  # type: ignore[attr-defined]
+    return None
+
+
+def _epoch(task: Task, event: Validated) -> EpochEnded:
+    return EpochEnded(
+        run=task.run,
+        epoch=event.epoch,
+        epochs=event.epochs,
+        loss=event.loss,
+        figures=event.figures,
+        seconds=event.seconds,
+        best=event.best,
+        step=0 if event.at_end_of_epoch else event.step,
+    )
+
+
+def _too_late(task: Task, took: float) -> bool:
+    return task.deadline is not None and time.time() + took > task.deadline
+
+
+def _prepared(task: Task) -> bool:
+    """Makes the run folder ready; returns whether there is a run in it to go on with.
+
+    Raises:
+        OutputError: it holds something else than a run.
+    """
+    folder = task.folder
+    if not folder.exists():
+        try:
+            folder.parent.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise OutputError(f"the folder {folder.parent} cannot be made: {error.strerror}; give another") from error
+        return False
+    recipe = folder / "recipe.json"
+    if not recipe.exists():
+        _remove_empty(folder)  # killed before the recipe was written
+        return False
+    # The hash says that it is the same run. Its paths may be those of another machine, and settings that have come
+    # since are missing; `run_recipe` compares letter by letter.
+    text = recipe_text(task.recipe)
+    if recipe.read_text(encoding="utf-8") != text:
+        with atomic_text_writer(recipe, overwrite=True) as stream:
+            stream.write(text)
+    return True
+
+
+def _remove_empty(folder: Path) -> None:
+    """Removes a folder in which there is nothing but empty folders and unfinished files."""
+    try:
+        for path in folder.iterdir():
+            with taken_over(path) as stale:
+                if is_temporary(path.name) and path.is_file() and stale:
+                    path.unlink()
+                else:
+                    path.rmdir()
+        folder.rmdir()
+    except OSError:
+        raise OutputError(f"{folder} holds no run to go on with; move it away, or give another --runs") from None
+
+
+class _Cost:
+    """``cost.json`` of a run folder: time and memory over all sittings, up to the last complete epoch."""
+
+    def __init__(self, folder: Path) -> None:
+        self._path = folder / COST
+        self._began = time.monotonic()
+        self._before = self._known(folder)
+
+    def write(self, **more: float) -> None:
+        """Adds this sitting to those before."""
+        peaks = [p for p in (self._before.get("peak_rss_bytes"), peak_resident_bytes()) if p is not None]
+        seconds = self._before.get("seconds", 0.0) + time.monotonic() - self._began
+        value = {"seconds": round(seconds, 1), "peak_rss_bytes": max(peaks, default=None)}
+        with atomic_text_writer(self._path, overwrite=True) as stream:
+            stream.write(json.dumps(value | {key: round(number, 1) for key, number in more.items()}) + "\n")
+
+    def _known(self, folder: Path) -> dict[str, float]:
+        """What the sittings before this one took; at least their epochs, where another command began the run."""
+        if self._path.exists():
+            known: dict[str, float] = json.loads(self._path.read_text(encoding="utf-8"))
+            return known
+        metrics = folder / "metrics.jsonl"
+        lines = metrics.read_text(encoding="utf-8").splitlines() if metrics.exists() else []
+        return {"seconds": sum(json.loads(line).get("seconds", 0.0) for line in lines)}
+
+
+@contextmanager
+def _claimed(task: Task) -> Iterator[None]:
+    """Keeps two processes from writing into one run folder; the system lets go when a process is killed."""
+    if sys.platform == "win32":
+        yield
+        return
+    import fcntl
+
+    lock = task.folder.with_name(f".{task.folder.name}.lock")
+    lock.parent.mkdir(parents=True, exist_ok=True)
+    with lock.open("a", encoding="utf-8") as stream:  # what is in it stays: it may be somebody's
+        try:
+            fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise OutputError(f"another process works on {task.folder}; wait for it, or leave this run out") from None
+        try:
+            yield
+        finally:
+            if lock.exists() and not lock.stat().st_size:
+                lock.unlink(missing_ok=True)
+
+
+def _end_with_parent() -> None:
+    """Waits for the end of the parent, and ends this process with it: an orphan would write into a run in progress."""
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)
+
+
+def _sentence(error: Exception) -> str:
+    if isinstance(error, FascicleError):
+        return str(error)
+    if isinstance(error, OSError):
+        place = f"{error.filename}: " if error.filename is not None else ""
+        return f"{place}{error.strerror or error}"
+    said = " ".join(str(error).split())
+    return f"internal error: {type(error).__name__}: {said}; --debug shows where"

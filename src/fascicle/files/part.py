@@ -1,0 +1,178 @@
+"""One output file that grows beside its final name, so that a run which is killed can go on.
+
+``OUT.part`` holds what is written so far, ``OUT.part.journal`` says how much of it is whole. When all is written, the
+part takes the final name and the journal goes.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any, BinaryIO, Final, cast
+
+from fascicle.errors import OutputError
+from fascicle.files.atomic import check_target, like, place_errors, take_name
+from fascicle.files.journal import Journal, is_journal
+
+EVERY: Final = 2.0  # seconds between two entries of the journal: what a kill costs at most
+
+
+def part_of(target: str | os.PathLike[str]) -> tuple[Path, Path]:
+    """The part and the journal of an output file."""
+    final = Path(target).resolve()
+    part = final.with_name(f"{final.name}.part")
+    return part, part.with_name(f"{part.name}.journal")
+
+
+class PartFile:
+    """An output file in the making.
+
+    Attributes:
+        done: the last whole state of an interrupted run that this one goes on with, as `keep` was given it.
+        replaced: whether a part of an interrupted run gives way to this one.
+    """
+
+    def __init__(
+        self,
+        target: str | os.PathLike[str],
+        *,
+        made_by: Mapping[str, str],
+        overwrite: bool = False,
+        resume: bool = False,
+        every: float = EVERY,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        """Takes the place of the part.
+
+        Args:
+            target: the final name.
+            made_by: what decides the bytes (name -> value).
+            overwrite: replace an existing file.
+            resume: go on with an interrupted run, if there is one.
+            every: seconds between two entries of the journal.
+            clock: tells the time in seconds.
+
+        Raises:
+            OutputError: the target exists and may not be overwritten, the place cannot be written, a file of the
+                name of the part is none, or the interrupted run cannot go on.
+        """
+        check_target(target, overwrite=overwrite)
+        self._target, self._overwrite = target, overwrite
+        self._part, journal = part_of(target)
+        is_own = is_journal(journal) and self._part.is_file() and not self._part.is_symlink()
+        if os.path.lexists(self._part) and not is_own:
+            raise OutputError(
+                f"{self._part} is no part of an interrupted run; move it elsewhere, for it stands in the way"
+            )
+        self._journal = Journal(journal, made_by=made_by, resume=resume)
+        whole = [entry for entry in self._journal.entries if entry["bytes"] <= _size(self._part)]
+        self.done: dict[str, Any] | None = whole[-1] if whole else None
+        self.replaced = self._journal.was_there and not resume
+        self._every, self._clock = every, clock
+        self._kept = clock()
+        self._stream = _PartStream(self._part, start=self.done["bytes"] if self.done else 0)
+        like(Path(target).resolve(), self._part)  # what others may not read there, they may not read here either
+
+    @contextmanager
+    def opened(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> Iterator[BinaryIO]:
+        """The stream to write to, as ``files.atomic.output`` gives it; at its end the file takes its final name.
+
+        On an error the part stays if it holds something that a later run can go on with.
+        """
+        try:
+            with place_errors(Path(self._target)):
+                with self._stream:
+                    yield cast(BinaryIO, self._stream)
+                    self._stream.safe()
+                self._finish()
+        except BaseException:
+            self._leave()
+            raise
+        self._journal.remove()
+
+    def _finish(self) -> None:
+        check_target(self._target, overwrite=self._overwrite)
+        final = Path(self._target).resolve()
+        like(final, self._part)
+        take_name(self._part, final, overwrite=self._overwrite)
+        self._part.unlink(missing_ok=True)
+        _sync_folder(final.parent)
+
+    def begin(self) -> None:
+        """Says that the documents begin: what was written before is the head of the file, which a part has already."""
+        self._stream.begin()
+
+    def keep(self, state: Callable[[], Mapping[str, Any]]) -> None:
+        """Notes in the journal that all bytes so far are whole, if the last entry is old enough.
+
+        Args:
+            state: gives what a later run needs to know to go on from here.
+        """
+        if self._clock() - self._kept < self._every:
+            return
+        size = self._stream.safe()
+        self.done = {"bytes": size, **state()}
+        self._journal.append(self.done)
+        self._kept = self._clock()
+
+    @property
+    def kept(self) -> Path | None:
+        """The part, if a later run can go on with it."""
+        return self._part if self.done is not None and self._part.exists() else None
+
+    def _leave(self) -> None:
+        if self.done is not None:
+            self._journal.close()
+            return
+        self._part.unlink(missing_ok=True)
+        self._journal.remove()
+
+
+class _PartStream(io.BufferedIOBase):
+    """Writes behind what is whole; until `begin`, what the part has already is not written again."""
+
+    def __init__(self, path: Path, *, start: int) -> None:
+        self._file = os.fdopen(os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0), 0o666), "r+b")
+        self._file.truncate(start)
+        self._file.seek(start)
+        self._muted = start > 0
+
+    def writable(self) -> bool:
+        return True
+
+    def begin(self) -> None:
+        self._muted = False
+
+    def write(self, data: Any) -> int:
+        return len(data) if self._muted else self._file.write(data)
+
+    def flush(self) -> None:
+        if not self._file.closed:
+            self._file.flush()
+
+    def safe(self) -> int:
+        """Puts all bytes on the disk; returns how many there are."""
+        self._file.flush()
+        os.fsync(self._file.fileno())
+        return self._file.tell()
+
+    def close(self) -> None:
+        self._file.close()
+        super().close()
+
+
+def _size(path: Path) -> int:
+    return path.stat().st_size if path.exists() else -1
+
+
+def _sync_folder(folder: Path) -> None:
+    with suppress(OSError):
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)

@@ -1,0 +1,1 @@
+"""Weak labels of raw text."""

@@ -1,0 +1,1 @@
+"""Trained models as folders that run without torch."""

@@ -1,0 +1,1 @@
+"""Heads: from states of units to score tables, targets and a loss."""

@@ -1,0 +1,236 @@
+"""The bi-encoder head: spans of the text are compared with vectors of the entity types.
+
+Source: *binder*; ``nn/contrast.py`` has the scores and the loss. Shapes: B windows, T pieces, U units, K types, L the
+width, G gold, d width of a state, h of a projection.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from fascicle.core.arrays import Ints
+from fascicle.decoding.kinds import limits_of
+from fascicle.models.heads.contract import Basis, Head
+from fascicle.models.heads.types import TypeEncoder, make_types, type_texts
+from fascicle.nn.contrast import ContrastForm, ContrastiveScorer, LossWeights, TextStates, contrastive_loss
+from fascicle.settings.heads import BinderSettings
+from fascicle.text.targets import NONE_UNKNOWN
+from fascicle.text.windows import Window
+
+UNKNOWN = -1  # in the place of a type: nothing is known of what overlaps this range
+
+_AXES = {
+    "starts": ("batch", "units", ""),
+    "ends": ("batch", "units", ""),
+    "spans": ("batch", "units", "", ""),
+    "start_threshold": ("batch", ""),
+    "end_threshold": ("batch", ""),
+    "span_threshold": ("batch", ""),
+}
+
+
+class BinderHead(Head):
+    """Cosines of spans and types over a temperature; a mention exceeds the threshold of its type.
+
+    The score of a mention is the logistic function of the score of its span less the threshold. In training mode the
+    types are read in every step and the scores are those of all spans, for the loss; in evaluation mode the vectors of
+    the types are kept, in the buffer ``vectors``, from the first batch until training mode, ``look_for`` or ``forget``.
+    """
+
+    vectors: Tensor
+
+    def __init__(self, settings: BinderSettings, basis: Basis) -> None:
+        """Builds the layers.
+
+        Args:
+            settings: of the head.
+            basis: what it is built on; with encoder and tokenizer, unless a type is a learnt vector.
+
+        Raises:
+            RecipeError: the encoder cannot read what stands for a type.
+        """
+        super().__init__(settings)
+        self.settings = settings
+        self.limits = limits_of(settings)
+        form = ContrastForm(
+            hidden=settings.hidden,
+            width_embedding=settings.width_embedding,
+            dropout=settings.dropout,
+            shared=settings.shared,
+            positions=settings.positions,
+            thresholds=settings.thresholds,
+        )
+        self.scorer = ContrastiveScorer(form, width=basis.width, types=len(basis.types))
+        self.types = make_types(settings, basis)
+        self.axes = {name: _AXES[name] for name in self.scorer.outputs if _decides(name, settings)}
+        self._weights = _loss_weights(settings)
+        self._kept = False  # whether ``vectors`` are those of the weights
+        self.register_buffer("vectors", torch.zeros(len(self.scorer.kinds), len(basis.types), settings.hidden))
+        self.register_state_dict_pre_hook(_before_saving)  # type: ignore[no-untyped-call]
+        self.register_load_state_dict_post_hook(_after_loading)  # type: ignore[no-untyped-call]
+
+    @property
+    def inputs(self) -> tuple[str, ...]:
+        """See ``Head``."""
+        return ("first_piece",) if self.level == "piece" else ("first_piece", "last_piece")
+
+    def gold(self, spans: Ints, *, units: int, unknown: Ints = NONE_UNKNOWN) -> Ints:
+        """The spans as they are, and unknown ranges as spans of the type ``UNKNOWN``, ``[m + r, 3]``.
+
+        Args:
+            spans: as in ``Head``.
+            units: as in ``Head``.
+            unknown: ranges of units about which nothing is known, ``[r, 2]``: what overlaps one is no negative.
+        """
+        return np.concatenate([spans, np.insert(unknown, 2, UNKNOWN, axis=1)])
+
+    def targets(self, gold: Sequence[Ints], windows: Sequence[Window], *, chance: np.random.Generator) -> Ints:
+        """Window, first unit, last unit and type of the gold that lies in each window, ``[G, 4]``.
+
+        Neighbouring windows of one text may share gold. The parts of unknown ranges in a window are further rows, with
+        the type ``UNKNOWN``.
+        """
+        pairs = zip(gold, windows, strict=True)
+        rows = [np.insert(held(spans, window), 0, row, axis=1) for row, (spans, window) in enumerate(pairs)]
+        found = np.concatenate([np.zeros((0, 4), dtype=np.int64), *rows])
+        found[:, 2] -= 1
+        return found
+
+    def scores(self, states: Tensor, batch: Mapping[str, Tensor]) -> dict[str, Tensor]:
+        """In evaluation mode the tables of ``outputs``, see ``nn.contrast``; in training mode those of its loss."""
+        text = self._text(states, batch)
+        if self.training:
+            return self.scorer.grid(text, self.scorer.project_types(self.types()), counts=batch["unit_count"])
+        types = dict(zip(self.scorer.kinds, self._vectors(), strict=True))
+        width = self.settings.width
+        tables = self.scorer(text, types, longest=width, pieces=width)
+        return {name: tables[name] for name in self.outputs}
+
+    def loss(self, scores: Mapping[str, Tensor], targets: Tensor) -> Tensor:
+        """The contrastive loss over all spans of the batch, of scores in training mode; arguments as in ``Head``."""
+        unknown = targets[:, 3] == UNKNOWN
+        gold = targets[~unknown]
+        if unknown.any():
+            scores = _without(scores, targets[unknown], gold)
+        return contrastive_loss(scores, gold, weights=self._weights)
+
+    def look_for(self, basis: Basis) -> None:
+        """See ``Head``; learnt vectors and learnt thresholds are weights."""
+        if not isinstance(self.types, TypeEncoder) or self.scorer.thresholds is not None:
+            super().look_for(basis)  # refuses
+            return
+        self.types.read(type_texts(self.settings, basis))
+        self.types.to(self.vectors.device)
+        self.vectors = self.vectors.new_zeros(len(self.scorer.kinds), len(basis.types), self.settings.hidden)
+        self.forget()
+
+    def forget(self) -> None:
+        """See ``Head``."""
+        self._kept = False
+
+    def _text(self, states: Tensor, batch: Mapping[str, Tensor]) -> TextStates:
+        first, last = batch["first_piece"], batch[self.inputs[-1]]  # a piece is its own first and last one
+        starts = self.units.pooling(states, first_piece=first)
+        ends = starts if self.level == "piece" else self.units.pooling(states, first_piece=last)
+        return TextStates(starts=starts, ends=ends, whole=states[:, 0], first_piece=first, last_piece=last)
+
+    def _vectors(self) -> Tensor:
+        """The vectors of the types, ``[kinds, K, h]``, made again unless they are kept."""
+        if not self._kept:
+            if torch.onnx.is_in_onnx_export():
+                raise RuntimeError("the vectors of the types would be traced: score a batch, or load the model, first")
+            self._make()
+            self._kept = not self.training
+        return self.vectors
+
+    @torch.no_grad()
+    def _make(self) -> None:
+        """Reads the types without dropout, in full precision."""
+        encoder = [self.types.encoder] if isinstance(self.types, TypeEncoder) else []
+        device = self.vectors.device.type
+        with _at_rest(self, *encoder), torch.autocast(device, enabled=False):
+            projected = self.scorer.project_types(self.types())
+        self.vectors.copy_(torch.stack([projected[kind] for kind in self.scorer.kinds]))
+
+    def train(self, mode: bool = True) -> BinderHead:
+        """Changes the mode; nothing is kept in training, nor over it."""
+        if mode:
+            self.forget()
+        super().train(mode)
+        return self
+
+
+def held(spans: Ints, window: Window) -> Ints:
+    """The spans that lie in a window and the parts of unknown ranges in it, counted from its first unit."""
+    start, end = window.units
+    inside = (spans[:, 0] >= start) & (spans[:, 1] <= end)
+    touched = (spans[:, 2] == UNKNOWN) & (spans[:, 0] < end) & (spans[:, 1] > start)
+    found = spans[inside | touched].copy()
+    found[:, :2] = found[:, :2].clip(start, end) - start
+    return found
+
+
+def _decides(table: str, settings: BinderSettings) -> bool:
+    """Whether a table is needed at inference."""
+    return table.startswith("span") or settings.inference == "joint"
+
+
+def _loss_weights(settings: BinderSettings) -> LossWeights:
+    positions = settings.positions
+    return LossWeights(
+        start=settings.start_weight if positions else 0.0,
+        end=settings.end_weight if positions else 0.0,
+        span=settings.span_weight,
+        beta=1.0 if settings.thresholds == "dev" else settings.beta,
+    )
+
+
+def _without(scores: Mapping[str, Tensor], unknown: Tensor, gold: Tensor) -> dict[str, Tensor]:
+    """The scores with minus infinity for what overlaps an unknown range; gold stays."""
+    windows, _, units, _ = scores["spans"].shape
+    at = torch.arange(units, device=unknown.device)
+    row, first, last = unknown[:, :3].unbind(1)
+    inside = (at >= first[:, None]) & (at <= last[:, None])  # [r, U]
+    units_of = torch.zeros(windows, units, dtype=torch.int32, device=at.device).index_add(0, row, inside.int()) > 0
+    before = F.pad(units_of.cumsum(1), (1, 0))  # [B, U + 1]: a span overlaps a range if one of its units is inside one
+    spans_of = before[:, None, 1:] > before[:, :-1, None]  # [B, U, U] by first and last unit
+    window, start, end, kind = gold.unbind(1)
+    found = dict(scores)
+    for name, mask, cells in (
+        ("starts", units_of, (window, kind, start)),
+        ("ends", units_of, (window, kind, end)),
+        ("spans", spans_of, (window, kind, start, end)),
+    ):
+        if name in scores:
+            hidden = scores[name].masked_fill(mask[:, None], -torch.inf)
+            found[name] = hidden.index_put(cells, scores[name][cells])
+    return found
+
+
+@contextmanager
+def _at_rest(*modules: nn.Module) -> Iterator[None]:
+    """Evaluation mode; as before afterwards."""
+    training = [part for module in modules for part in module.modules() if part.training]
+    for part in training:
+        part.training = False
+    try:
+        yield
+    finally:
+        for part in training:
+            part.training = True
+
+
+def _before_saving(head: BinderHead, prefix: str, keep_vars: bool) -> None:
+    """What is saved fits the weights that are saved with it."""
+    head._vectors()
+
+
+def _after_loading(head: BinderHead, incompatible: object) -> None:
+    """What was saved fits the weights that were saved with it."""
+    head._kept = not head.training

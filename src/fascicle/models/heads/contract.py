@@ -1,0 +1,191 @@
+"""The contract of a head: from unit states to named score tables, and from gold to a loss.
+
+Shapes: B windows, T pieces, U units, d width of the encoder.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from numpy.typing import NDArray
+from torch import Tensor, nn
+
+from fascicle.core.arrays import Ints
+from fascicle.models.encoder import Encoder
+from fascicle.nn.pooling import POOLINGS
+from fascicle.settings.heads import HeadSettings
+from fascicle.settings.types import TypeDescriptions
+from fascicle.text.pieces import PieceTokenizer
+from fascicle.text.targets import NONE_UNKNOWN, Limits
+from fascicle.text.windows import Window
+
+IGNORED = -100
+Targets = NDArray[Any]
+"""What is taught, in a form that ``gold``, ``targets`` and ``loss`` of a head agree on: int64 labels, ``IGNORED`` where
+nothing is taught; or soft targets, float32 probabilities of all classes in one more axis, all 0 where nothing is."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Basis:
+    """What a head is built on, beside its settings; most need only the first two.
+
+    Attributes:
+        types: entity types, in the order of their indices.
+        width: of the encoder's states.
+        encoder: of the text, for a head that lets it read more than that; it stays the model's.
+        tokenizer: of the encoder.
+        descriptions: of the types, where the settings name a file of them.
+    """
+
+    types: Sequence[str]
+    width: int
+    encoder: Encoder | None = None
+    tokenizer: PieceTokenizer | None = None
+    descriptions: TypeDescriptions | None = None
+
+
+class Head(nn.Module, ABC):
+    """One head. What its scores mean at inference is written in ``decoding/decoders.py``, which needs no torch."""
+
+    limits: Limits
+    axes: Mapping[str, tuple[str, ...]]
+
+    def __init__(self, settings: HeadSettings) -> None:
+        """Builds the layer that makes unit states; subclasses set ``limits`` and ``axes``.
+
+        Args:
+            settings: of the head.
+        """
+        super().__init__()
+        self.level = settings.level
+        self.units = UnitStates(settings)
+
+    @property
+    def inputs(self) -> tuple[str, ...]:
+        """Arrays of the batch that ``scores`` needs at inference."""
+        return self.units.inputs
+
+    @property
+    def outputs(self) -> tuple[str, ...]:
+        """Names of the score tables, in order; ``axes`` names the axes of each, ``""`` for one of fixed size."""
+        return tuple(self.axes)
+
+    @abstractmethod
+    def gold(self, spans: Ints, *, units: int, unknown: Ints = NONE_UNKNOWN) -> Targets:
+        """The gold of one document in the form that ``targets`` takes, made once.
+
+        Args:
+            spans: ``(start, end, type index)`` in units, ``[m, 3]``, as ``limits`` allow.
+            units: of the document.
+            unknown: of weak labels, ranges of units of which nothing is known, ``[r, 2]``, sorted: not taught to be no
+                mention, as ``text.targets.unknown_units`` gives them. ``spans`` are taught all the same.
+        """
+
+    @abstractmethod
+    def targets(self, gold: Sequence[Targets], windows: Sequence[Window], *, chance: np.random.Generator) -> Targets:
+        """What ``loss`` compares the scores of a batch with.
+
+        Args:
+            gold: of each window's document, from ``gold``.
+            windows: of the batch.
+            chance: for heads that draw.
+        """
+
+    @abstractmethod
+    def scores(self, states: Tensor, batch: Mapping[str, Tensor]) -> dict[str, Tensor]:
+        """Score tables of a batch.
+
+        Args:
+            states: of the encoder, ``[B, T, d]``.
+            batch: arrays of ``text.batch.collate``.
+        """
+
+    @abstractmethod
+    def loss(self, scores: Mapping[str, Tensor], targets: Tensor) -> Tensor:
+        """A mean over the units or spans of the batch, so that heads can be mixed.
+
+        Args:
+            scores: of ``scores``.
+            targets: of ``targets``.
+        """
+
+    def look_for(self, basis: Basis) -> None:
+        """Takes other types, as many as there are, with the weights as they are; see ``settings.heads.Needs.fixed``.
+
+        Args:
+            basis: with the types, and what the head reads of them.
+
+        Raises:
+            RecipeError: the encoder cannot read what the head reads of the types.
+            ValueError: a head whose types are part of its weights.
+        """
+        raise ValueError("the types of this head are part of its weights")
+
+    def forget(self) -> None:
+        """Drops what the head keeps of its weights, or of the encoder's, to answer sooner: they have changed.
+
+        A head keeps nothing in training mode. Whoever changes weights in evaluation mode calls this, as ``put_weights``
+        does.
+        """
+
+
+@torch.no_grad()
+def put_weights(model: nn.Module, weights: Mapping[str, Tensor]) -> None:
+    """Changes weights in place, in any mode, and tells the heads.
+
+    Args:
+        model: with heads or without.
+        weights: of some of its parameters, by name.
+    """
+    parameters = dict(model.named_parameters())
+    for name, tensor in weights.items():
+        parameters[name].copy_(tensor)
+    for part in model.modules():
+        if isinstance(part, Head):
+            part.forget()
+
+
+class UnitStates(nn.Module):
+    """Piece states -> unit states: pooling and dropout, and special tokens as units of their own in training."""
+
+    def __init__(self, settings: HeadSettings) -> None:
+        """Builds the pooling; see ``HeadSettings`` for what it is made from."""
+        super().__init__()
+        self.pooling = POOLINGS[settings.pooling]()
+        self.dropout = nn.Dropout(settings.dropout)
+        self.specials = settings.specials == "include"
+
+    @property
+    def inputs(self) -> tuple[str, ...]:
+        """Arrays of the batch that are needed at inference."""
+        return self.pooling.needs
+
+    def forward(self, states: Tensor, batch: Mapping[str, Tensor]) -> Tensor:
+        """Pools.
+
+        Args:
+            states: of the encoder, ``[B, T, d]``.
+            batch: arrays of ``text.batch.collate``.
+
+        Returns:
+            ``[B, U, d]``; with special tokens ``[B, U + 2, d]`` in training: the first one stands before the units of a
+            window, the last one after them (*comparing-and-combining* §4.1).
+        """
+        given = {name: batch[name] for name in self.inputs}
+        if self.specials and self.training:
+            given["first_piece"] = _with_specials(batch)
+        pooled: Tensor = self.dropout(self.pooling(states, **given))
+        return pooled
+
+
+def _with_specials(batch: Mapping[str, Tensor]) -> Tensor:
+    """Positions of the first special token, of the units, and of the last special token, ``[B, U + 2]``."""
+    first = F.pad(batch["first_piece"], (1, 1))
+    last = batch["attention_mask"].sum(dim=1, keepdim=True) - 1
+    return first.scatter(1, batch["unit_count"].unsqueeze(1) + 1, last)

@@ -1,0 +1,174 @@
+"""Span heads: every span up to a width is classified, or is no mention.
+
+Sources: SpanPred, *comparing-and-combining* §4.3; SpanNER, *bundling-learning* §3.1.3; biaffine, Yu et al. 2020.
+Shapes: B windows, U units, L the width, C classes: none first, then the entity types.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from torch import Tensor
+
+from fascicle.core.arrays import Bools, Ints
+from fascicle.decoding.kinds import limits_of
+from fascicle.models.heads.contract import IGNORED, Basis, Head
+from fascicle.nn.biaffine import BiaffineScorer
+from fascicle.nn.spans import REPRESENTATIONS, LinearSpanScorer, SpanScorer, span_loss
+from fascicle.settings.heads import BiaffineSettings, SpanHeadSettings, SpanSettings
+from fascicle.text.targets import NONE_UNKNOWN, covered
+from fascicle.text.windows import Window, answered
+
+_NONE = 0
+_UNKNOWN = -1  # in place of a type
+_AXES = {
+    "starts": ("batch", "units", ""),
+    "ends": ("batch", "units", ""),
+    "widths": ("", ""),
+    "spans": ("batch", "units", "", ""),
+}
+
+
+class SpanClassifier(Head):
+    """What all span heads share: which spans are taught and scored, and the mean cross-entropy over them.
+
+    The score of a mention is the probability of its type among all types and none.
+    """
+
+    scorer: SpanScorer
+
+    def __init__(self, settings: SpanHeadSettings, basis: Basis) -> None:
+        """Takes the scorer that the subclass makes.
+
+        Args:
+            settings: of the head, with a width above 0.
+            basis: what it is built on.
+        """
+        super().__init__(settings)
+        if not settings.width:
+            raise ValueError("a span head needs a width: the one that train asks for is found before it is built")
+        self.settings = settings
+        self.limits = limits_of(settings)
+        self.scorer = self.make_scorer(classes=1 + len(basis.types), width=basis.width)
+        self.axes = {name: _AXES[name] for name in self.scorer.outputs}
+
+    @abstractmethod
+    def make_scorer(self, *, classes: int, width: int) -> SpanScorer:
+        """The scorer of this family.
+
+        Args:
+            classes: C.
+            width: of the encoder's states.
+        """
+
+    def gold(self, spans: Ints, *, units: int, unknown: Ints = NONE_UNKNOWN) -> Ints:
+        """The spans as they are, and behind them the unknown ranges with -1 as their type, ``[m + r, 3]``."""
+        return np.concatenate([spans, np.pad(unknown, ((0, 0), (0, 1)), constant_values=_UNKNOWN)])
+
+    def targets(self, gold: Sequence[Ints], windows: Sequence[Window], *, chance: np.random.Generator) -> Ints:
+        """Classes ``[B, U, L]`` of the spans that a window answers for, ``IGNORED`` for all others.
+
+        Of the spans that are no mention, ``negatives`` of each window are drawn (*bundling-learning* §3.2.2), or all
+        are taught; none that shares a unit with an unknown range is among them. With special tokens U has two more
+        places, and spans over them are no mentions.
+        """
+        around = int(self.units.specials)
+        lengths = np.array([w.units[1] - w.units[0] for w in windows])
+        found = np.full((len(windows), lengths.max() + 2 * around, self.settings.width), IGNORED, dtype=np.int64)
+        found[_answered(windows, found.shape[1:], around)] = _NONE
+        for row, (rows, window) in enumerate(zip(gold, windows, strict=True)):
+            known = rows[:, 2] != _UNKNOWN
+            if not known.all():
+                found[row][_touched(rows[~known], window, found.shape[1:], around)] = IGNORED
+            for start, end, kind in _of_window(rows[known], window):
+                found[row, start - window.units[0] + around, end - start - 1] = kind + 1
+        if self.settings.negatives:
+            found[_surplus(found == _NONE, self.settings.negatives, chance)] = IGNORED
+        return found
+
+    def scores(self, states: Tensor, batch: Mapping[str, Tensor]) -> dict[str, Tensor]:
+        """The tables of the scorer, see ``nn.spans``; the first state stands for the whole window."""
+        return self.scorer(self.units(states, batch), states[:, 0])
+
+    def loss(self, scores: Mapping[str, Tensor], targets: Tensor) -> Tensor:
+        """Mean over the taught spans of the batch; arguments as in ``Head``."""
+        return span_loss(scores, targets, ignored=IGNORED)
+
+
+class LinearSpans(SpanClassifier):
+    """One linear layer over the vector of a span."""
+
+    settings: SpanSettings
+
+    def make_scorer(self, *, classes: int, width: int) -> SpanScorer:
+        """See ``SpanClassifier``."""
+        return LinearSpanScorer(
+            parts=REPRESENTATIONS[self.settings.representation],
+            width=width,
+            classes=classes,
+            longest=self.settings.width,
+            width_embedding=self.settings.width_embedding,
+        )
+
+
+class BiaffineSpans(SpanClassifier):
+    """A bilinear form of a span's first and last unit."""
+
+    settings: BiaffineSettings
+
+    def make_scorer(self, *, classes: int, width: int) -> SpanScorer:
+        """See ``SpanClassifier``."""
+        return BiaffineScorer(
+            width=width,
+            classes=classes,
+            longest=self.settings.width,
+            hidden=self.settings.hidden,
+            dropout=self.settings.dropout,
+            width_embedding=self.settings.width_embedding,
+        )
+
+
+def _of_window(spans: Ints, window: Window) -> list[list[int]]:
+    """The gold spans that a window answers for."""
+    first, last = np.searchsorted(spans[:, 0], window.units)
+    near = spans[first:last]
+    found: list[list[int]] = near[answered(window, near)].tolist()
+    return found
+
+
+def _touched(ranges: Ints, window: Window, shape: tuple[int, ...], around: int) -> Bools:
+    """Which cells ``[U, L]`` of a window share a unit with one of the ranges."""
+    units, longest = shape
+    places = np.clip(ranges[:, :2], *window.units) - window.units[0] + around
+    count = np.append(0, np.cumsum(covered(places, units + longest)))
+    first, width = np.arange(units)[:, None], np.arange(longest)
+    touched: Bools = count[first + width + 1] > count[first]
+    return touched
+
+
+def _answered(windows: Sequence[Window], shape: tuple[int, ...], around: int) -> Bools:
+    """Which cells ``[B, U, L]`` are spans that their window answers for, as in ``text.windows.answered``."""
+    first, width = np.arange(shape[0])[:, None], np.arange(shape[1])
+    low, high, keep_low, keep_high = (
+        np.array(values)[:, None, None] for values in zip(*((*w.units, *w.keep) for w in windows), strict=True)
+    )
+    count = high - low + 2 * around
+    middle = low - around + (2 * first + width) // 2
+    # Special tokens stand outside every unit, and belong to the window that keeps the unit beside them.
+    at_edge = (middle < low) & (keep_low == low) | (middle >= high) & (keep_high == high)
+    return (first + width < count) & ((middle >= keep_low) & (middle < keep_high) | at_edge)
+
+
+def _surplus(candidates: Bools, wanted: int, chance: np.random.Generator) -> Bools:
+    """Which candidates are too many: all but ``wanted`` of each row, drawn without replacement."""
+    rows = candidates.reshape(len(candidates), -1)
+    priority = np.where(rows, chance.random(rows.shape, dtype=np.float32), 2.0)
+    surplus = rows.copy()
+    if rows.shape[1] > wanted:
+        kept = np.argpartition(priority, wanted - 1, axis=1)[:, :wanted]
+        np.put_along_axis(surplus, kept, False, axis=1)
+    else:
+        surplus[:] = False
+    return surplus.reshape(candidates.shape)

@@ -1,0 +1,125 @@
+"""Tagger heads: one tag per word or piece, by softmax or by a conditional random field.
+
+Sources: *comparing-and-combining* §4.1 (SEQ) and §4.2 (SeqCRF); *bundling-learning* §3.1.2 (SeqNER).
+Shapes: B windows, T pieces, U units, C tags.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import ClassVar
+
+import numpy as np
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from fascicle.core.arrays import Ints
+from fascicle.core.tags import SCHEMES
+from fascicle.decoding.kinds import limits_of
+from fascicle.models.heads.contract import IGNORED, Basis, Head
+from fascicle.nn.crf import LinearChainCrf
+from fascicle.nn.draw import draw
+from fascicle.nn.partial import partial_loss
+from fascicle.settings.heads import CrfSettings, TaggerSettings
+from fascicle.text.targets import NONE_UNKNOWN, covered
+from fascicle.text.windows import Window
+
+_EMISSIONS = ("batch", "units", "")
+_ANY = -1  # in the targets of a CRF: a unit that may have any tag
+
+
+class SoftmaxTagger(Head):
+    """Pooling, dropout and one linear layer; the loss is the mean cross-entropy over units.
+
+    The score of a mention is the geometric mean of its tags' probabilities.
+    """
+
+    axes: Mapping[str, tuple[str, ...]] = MappingProxyType({"emissions": _EMISSIONS})
+    unknown_tag: ClassVar[int] = IGNORED
+
+    def __init__(self, settings: TaggerSettings, basis: Basis) -> None:
+        """Builds the layers.
+
+        Args:
+            settings: of the head.
+            basis: what it is built on.
+        """
+        super().__init__(settings)
+        self.settings = settings
+        self.scheme = SCHEMES[settings.scheme]
+        self.limits = limits_of(settings)
+        self.labels = self.scheme.labels(basis.types)
+        self.linear = nn.Linear(basis.width, len(self.labels))
+        draw(self.linear)
+
+    def gold(self, spans: Ints, *, units: int, unknown: Ints = NONE_UNKNOWN) -> Ints:
+        """Tag ids of the units of a document, ``[units]``; ``unknown_tag`` for unknown ones that are in no mention."""
+        tags = self.scheme.encode(map(tuple, spans.tolist()), length=units)
+        tags[covered(unknown, units) & ~covered(spans, units)] = self.unknown_tag
+        return tags
+
+    def targets(self, gold: Sequence[Ints], windows: Sequence[Window], *, chance: np.random.Generator) -> Ints:
+        """Tag ids ``[B, U]``, ``IGNORED`` beyond the units; with special tokens ``[B, U + 2]``, those tagged O.
+
+        Unknown units have ``unknown_tag``.
+        """
+        around = int(self.units.specials)
+        widest = max(w.units[1] - w.units[0] for w in windows)
+        found = np.full((len(windows), widest + 2 * around), IGNORED, dtype=np.int64)
+        for row, (tags, window) in enumerate(zip(gold, windows, strict=True)):
+            inner = tags[slice(*window.units)]
+            found[row, : len(inner) + 2 * around] = np.pad(inner, around)
+        return found
+
+    def scores(self, states: Tensor, batch: Mapping[str, Tensor]) -> dict[str, Tensor]:
+        """``emissions``, ``[B, U, C]``; arguments as in ``Head``."""
+        return {"emissions": self.linear(self.units(states, batch))}
+
+    def loss(self, scores: Mapping[str, Tensor], targets: Tensor) -> Tensor:
+        """Mean over all known units of the batch, 0 if there is none; arguments as in ``Head``."""
+        emissions = scores["emissions"].float().flatten(0, 1)
+        total = F.cross_entropy(emissions, targets.flatten(), ignore_index=IGNORED, reduction="sum")
+        return total / (targets != IGNORED).sum().clamp(min=1)
+
+
+class CrfTagger(SoftmaxTagger):
+    """The same emissions under a linear-chain CRF over the units of a window.
+
+    The loss is the negative log-likelihood of the batch divided by its known units, so that it stays comparable with a
+    mean cross-entropy, or divided by its windows, as the settings say. Where some tags are unknown, it is that of all
+    paths through the known ones (Tsuboi et al. 2008). The score of a mention is the marginal probability of
+    exactly that mention.
+    """
+
+    axes: Mapping[str, tuple[str, ...]] = MappingProxyType(
+        {"emissions": _EMISSIONS, "transitions": ("", ""), "start": ("",), "end": ("",)}
+    )
+    unknown_tag: ClassVar[int] = _ANY
+
+    def __init__(self, settings: CrfSettings, basis: Basis) -> None:
+        """Builds the layers; arguments as in ``SoftmaxTagger``."""
+        super().__init__(settings, basis)
+        self.per_unit = settings.loss == "unit"
+        self.crf = LinearChainCrf(len(self.labels))
+
+    def scores(self, states: Tensor, batch: Mapping[str, Tensor]) -> dict[str, Tensor]:
+        """Emissions ``[B, U, C]``, ``transitions`` ``[C, C]`` (from, to), ``start`` and ``end`` ``[C]``.
+
+        Where special tokens take part in the chain they are always O at inference, which the first and last transition
+        then stand for.
+        """
+        tables = super().scores(states, batch)
+        start: Tensor = self.crf.start
+        end: Tensor = self.crf.end
+        if self.units.specials and not self.training:
+            start, end = self.crf.transitions[0], self.crf.transitions[:, 0]
+        return {**tables, "transitions": self.crf.transitions, "start": start, "end": end}
+
+    def loss(self, scores: Mapping[str, Tensor], targets: Tensor) -> Tensor:
+        """Negative log-likelihood per known unit or per window; arguments as in ``Head``."""
+        mask = targets != IGNORED
+        known = mask & (targets != _ANY)
+        count = known.sum() if self.per_unit else mask.any(dim=1).sum()
+        loss = partial_loss(self.crf, scores["emissions"], targets.clamp(min=0), mask=mask, known=known)
+        return loss.sum() / count.clamp(min=1)

@@ -1,1 +1,0 @@
-"""Every setting, in frozen dataclasses, and the strict TOML reader."""

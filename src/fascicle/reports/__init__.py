@@ -1,0 +1,1 @@
+"""Results for people: plain text, Markdown, HTML pages and pictures."""

@@ -1,0 +1,139 @@
+"""Errors on the page: their classes, which types are taken for which, which words stand at wrong boundaries."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from fascicle.reports.page import words as page_words
+from fascicle.reports.page.html import (
+    Html,
+    Pictures,
+    Section,
+    Table,
+    figure,
+    join,
+    paragraphs,
+    tag,
+    text,
+    user,
+)
+
+
+def errors_section(report: Mapping[str, Any]) -> Section:
+    """The classes of errors of all systems, and their rates."""
+    told = (
+        "Every false positive (FP, predicted in error) and every false negative (FN, not found) is in exactly one "
+        "class, by what it touches on the other side."
+    )
+    rates = Section(anchor="error-rates", title="Type errors and boundary errors", body=_rates(report))
+    body = join(paragraphs(told), _classes(report))
+    return Section(anchor="errors", title="What goes wrong?", body=body, parts=(rates,))
+
+
+def _classes(report: Mapping[str, Any]) -> Html:
+    systems = report["systems"]
+    groups = [("", 1), *((user(one["name"]), 2) for one in systems)] if len(systems) > 1 else []
+    table = Table("class", *(side for _ in systems for side in ("FP", "FN")), groups=groups)
+    for kind, (title, means) in page_words.CLASSES.items():
+        rows = [one["errors"]["classes"][kind] for one in systems]
+        table.add(join(title, tag("small", means)), *(_count(row[side]) for row in rows for side in ("fp", "fn")))
+    totals = [sum(row[side] for row in one["errors"]["classes"].values()) for one in systems for side in ("fp", "fn")]
+    table.add(tag("strong", "all"), *(tag("strong", f"{total:,}") for total in totals))
+    means_ = [("FP", page_words.SCORES["FP"]), ("FN", page_words.SCORES["FN"])]
+    return table.html(means=means_, label="classes of errors")
+
+
+def _count(number: int) -> Html:
+    return text(f"{number:,}") if number else tag("span", "0", class_="zero")
+
+
+def _rates(report: Mapping[str, Any]) -> Html:
+    table = Table("system", "errors", "type errors", "TE-Rate", "boundary errors", "BE-Rate", "BE-Rate, same type")
+    for one in report["systems"]:
+        rates, narrow = one["errors"]["rates"], one["errors"]["rates_same_type"]
+        table.add(
+            user(one["name"]),
+            f"{rates['errors']:,}",
+            f"{rates['type_errors']:,}",
+            table.share(rates, "type_rate"),
+            f"{rates['boundary_errors']:,}",
+            table.share(rates, "boundary_rate"),
+            table.share(narrow, "boundary_rate"),
+        )
+    told = (
+        "The rates as the paper on bundling counts them. They are shares of the errors: a system with fewer errors can "
+        "have higher rates, so read the counts beside them."
+    )
+    return join(paragraphs(told), table.html(means=page_words.RATES, label="type and boundary errors"))
+
+
+def system_errors(report: Mapping[str, Any], at: int, pictures: Pictures) -> Section:
+    """What goes wrong with one system."""
+    errors = report["systems"][at]["errors"]
+    caption = (
+        "Every prediction by what it is (column) and what the gold has there (row). In the diagonal the right ones, "
+        "and after + those of the right type at other characters. The lowest row holds predictions where the gold has "
+        "nothing, the last column gold mentions where nothing was predicted. Darker is more of the row."
+    )
+    parts = [join(tag("h4", "By type"), _by_type(errors))]
+    drawn = figure(pictures, f"confusion-{at}", caption=caption)
+    confused = _confusions(errors)
+    if drawn or confused:
+        parts.append(join(tag("h4", "Types taken for others"), tag("div", drawn, confused, class_="beside")))
+    if errors["boundary_words"]:
+        parts.append(join(tag("h4", "Words at wrong boundaries"), _boundary_words(errors)))
+    return Section(anchor=f"system-{at}-errors", title="Errors", body=join(*parts))
+
+
+def _by_type(errors: Mapping[str, Any]) -> Html:
+    classes = {kind: row for kind, row in errors["classes"].items() if row["fp"] or row["fn"]}
+    if not classes:
+        return paragraphs("No error: everything was found, and nothing in error.")
+    types = sorted({type_ for row in classes.values() for type_ in row["types"]})
+    table = Table("type", *(page_words.CLASSES[kind][0] for kind in classes), "all")
+    for type_ in types:
+        counts = [row["types"].get(type_, (0, 0)) for row in classes.values()]
+        totals = tuple(map(sum, zip(*counts, strict=True)))
+        table.add(user(type_), *(_both(*count) for count in counts), _both(*totals))
+    beside = sum(row["beside_right"] for row in classes.values())
+    told = "FP / FN of each class. " + (
+        f"{beside:,} of the errors touch a mention that was found, as where a second prediction stands beside a right "
+        "one."
+        if beside
+        else "No error touches a mention that was found."
+    )
+    return join(paragraphs(told), table.html(label="errors by type and class"))
+
+
+def _both(fp: int, fn: int) -> Html:
+    return text(f"{fp:,} / {fn:,}") if fp or fn else tag("span", "0", class_="zero")
+
+
+def _confusions(errors: Mapping[str, Any]) -> Html:
+    if not errors["confusions"]:
+        return paragraphs("No type was taken for another.")
+    table = Table("gold type", "taken for", "same characters", "overlapping", "beside a found one", texts=2)
+    for row in errors["confusions"]:
+        numbers = (_count(row[name]) for name in ("same_span", "overlapping", "beside_right"))
+        table.add(user(row["gold"]), user(row["predicted"]), *numbers)
+    more = f"{errors['more_confusions']:,} rarer pairs are left out." if errors["more_confusions"] else ""
+    means = (
+        ("same characters", "only the type is wrong"),
+        ("overlapping", "other characters, too"),
+        ("beside a found one", "of both, those where the gold mention was found as well"),
+    )
+    return tag("div", table.html(means=means, label="types taken for others"), paragraphs(more))
+
+
+def _boundary_words(errors: Mapping[str, Any]) -> Html:
+    table = Table("words", "side", "the prediction", "count", texts=3)
+    for row in errors["boundary_words"]:
+        told = {"added": "has them in excess", "left out": "lacks them"}[row["change"]]
+        table.add(user(row["words"]), row["side"], told, f"{row['count']:,}")
+    told_ = (
+        "The words between the boundary of a prediction and that of its gold mention, most frequent first: rules of "
+        "annotation that the system has not learnt, or that the gold does not keep to."
+    )
+    means = (("side", "of the mention on which they stand"), ("count", "how often"))
+    return join(paragraphs(told_), table.html(means=means, label="words at wrong boundaries"))

@@ -1,0 +1,109 @@
+"""A report as one HTML page that needs nothing else: no network, no other file, no script to be read."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from collections.abc import Mapping
+from importlib import resources
+from typing import Any, Final
+
+from fascicle.core.wording import counted
+from fascicle.reports.page.buckets import buckets_section
+from fascicle.reports.page.calibration import calibration_section, system_calibration
+from fascicle.reports.page.errors import errors_section, system_errors
+from fascicle.reports.page.examples import examples_section
+from fascicle.reports.page.html import Html, Pictures, Section, join, short, tag, user
+from fascicle.reports.page.reach import reach_section
+from fascicle.reports.page.scores import headline, rules_section, subsets_section, summary_section, types_section
+
+_NOTHING: Final[Pictures] = {}
+
+
+def page(report: Mapping[str, Any], *, pictures: Pictures | None = None, notice: str = "") -> str:
+    """The report of ``fascicle.evaluation.report.build_report`` as one HTML page.
+
+    The page refers to nothing outside itself and allows only its own script to run, whatever stands in the texts; all
+    of it can be read without that script, which only filters the examples. The same report and pictures give the same
+    characters.
+
+    Args:
+        report: the value.
+        pictures: by name, as ``plots.report_pictures.report_pictures`` makes them; without them the page has
+            only tables.
+        notice: what is to be said at the top, such as why there are no pictures.
+    """
+    sections = _sections(report, pictures or _NOTHING)
+    names = ", ".join(short(one["name"]) for one in report["systems"])
+    script = _file("page.js")
+    said = [tag("p", notice, class_="notice")] if notice else []
+    contents = tag("ol", *(section.entry() for section in sections))
+    body = tag(
+        "body",
+        tag("a", "To the numbers", href="#summary", class_="skip"),
+        tag("header", tag("h1", "Evaluation"), headline(report), _lede(report), *said),
+        tag(
+            "nav", tag("details", tag("summary", "Contents"), contents, open=True), aria_label="Contents", id="contents"
+        ),
+        tag("main", *(section.html() for section in sections)),
+        tag("script", Html(script)),
+    )
+    head = tag(
+        "head",
+        tag("meta", charset="utf-8"),
+        tag("meta", http_equiv="Content-Security-Policy", content=_policy(script)),
+        tag("meta", name="viewport", content="width=device-width, initial-scale=1"),
+        tag("title", f"Evaluation of {names}"),
+        tag("style", Html(_file("page.css"))),
+    )
+    return f"<!DOCTYPE html>\n{tag('html', head, body, lang='en')}\n"
+
+
+def _file(name: str) -> str:
+    return resources.files("fascicle.reports.page").joinpath(name).read_text(encoding="utf-8")
+
+
+def _policy(script: str) -> str:
+    """Nothing may be loaded; of scripts, only that of the page may run."""
+    digest = base64.b64encode(hashlib.sha256(script.encode("utf-8")).digest()).decode("ascii")
+    return (
+        f"default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src 'sha256-{digest}'; base-uri 'none'"
+    )
+
+
+def _sections(report: Mapping[str, Any], pictures: Pictures) -> list[Section]:
+    found = [
+        summary_section(report, pictures),
+        types_section(report, pictures),
+        errors_section(report),
+        examples_section(report),
+        rules_section(report),
+        subsets_section(report),
+        *([reach_section(report)] if report["unreachable"] else []),
+        buckets_section(report, pictures),
+        calibration_section(report, pictures),
+    ]
+    for at, one in enumerate(report["systems"]):
+        parts = (system_errors(report, at, pictures), system_calibration(report, at, pictures))
+        found.append(Section(anchor=f"system-{at}", title=f"System {one['name']}", parts=parts))
+    return found
+
+
+def _lede(report: Mapping[str, Any]) -> Html:
+    """What was compared."""
+    gold, training = report["gold"], report["gold"]["training"]
+    systems = [tag("strong", user(one["name"])) for one in report["systems"]]
+    said = (
+        f" on {gold['documents']:,} {'sentences' if gold['unit'] == 'sentence' else 'documents'} with "
+        f"{counted(gold['mentions'], 'gold mention')} of {counted(len(gold['types']), 'type')} "
+        f"({gold['discontinuous']:,} discontinuous). "
+    )
+    seen = (
+        "No training corpus was given, so nothing is said about what was seen in training."
+        if training is None
+        else (
+            f"The training corpus has {counted(training['documents'], 'document')} with "
+            f"{counted(training['mentions'], 'mention')}."
+        )
+    )
+    return tag("p", join(*systems, by=", "), said, seen, class_="lede")

@@ -1,0 +1,139 @@
+"""Pictures of a report as files of their own: each kind of picture for the systems that are wanted."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any, Final
+
+from fascicle.errors import InputError, UsageError
+from fascicle.reports.plots.confusion import confusion
+from fascicle.reports.plots.drawing import Drawing, side_by_side
+from fascicle.reports.plots.heat import heat_maps
+from fascicle.reports.plots.labels import Labels, labels
+from fascicle.reports.plots.report_file import load_report
+from fascicle.reports.plots.report_pictures import FEW, precision_recall, reliability
+from fascicle.reports.plots.scores import f1_by_type
+from fascicle.reports.plots.series import MOST_SERIES
+
+_MOST_PANELS: Final = 12
+_Named = Sequence[tuple[str, Drawing]]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReportPlot:
+    """One kind of picture of a report.
+
+    Attributes:
+        means: what it shows, for the help.
+        draw: a report and the names of its systems -> pictures, each with its name.
+        key: how to read them; stands in the picture.
+        remedy: what to do where there is nothing to draw.
+    """
+
+    means: str
+    draw: Callable[[Mapping[str, Any], Labels], _Named]
+    key: str
+    remedy: str
+
+
+def _of_all(draw: Callable[[Sequence[Mapping[str, Any]], Labels], Drawing]) -> Callable[..., _Named]:
+    """All systems in one picture, which names them itself if there are several."""
+
+    def drawn(report: Mapping[str, Any], names: Labels) -> _Named:
+        systems = report["systems"]
+        return [("" if len(systems) > 1 else names.names[0], draw(systems, names))]
+
+    return drawn
+
+
+def _of_each(draw: Callable[[Mapping[str, Any]], Drawing]) -> Callable[..., _Named]:
+    """A picture of each system."""
+    return lambda report, names: [(name, draw(one)) for name, one in zip(names.names, report["systems"], strict=True)]
+
+
+def _heat(report: Mapping[str, Any], names: Labels) -> _Named:
+    first, *others = names.names
+    if not others:
+        return [("", Drawing(missing=f"a heat map is between two systems, and only {first} was given"))]
+    maps = heat_maps(report, names).values()
+    return [(f"F1 of {name} less F1 of {first}", one) for name, one in zip(others, maps, strict=True)]
+
+
+REPORT_PLOTS: Final[Mapping[str, ReportPlot]] = MappingProxyType(
+    {
+        "scores": ReportPlot(
+            means="F1 of every system with its interval, over all types and by type",
+            draw=_of_all(f1_by_type),
+            key="Lines: 95 % interval, from drawing documents. Where two overlap, a paired test can still tell the "
+            "systems apart.",
+            remedy="give predictions, or gold, with a mention",
+        ),
+        "heat": ReportPlot(
+            means="differences of F1 between systems in every bucket",
+            draw=_heat,
+            key="Points of F1 in each bucket, and below them its interval. Blue: better. Orange, bold, with a hatched "
+            "edge: worse. –: undefined.",
+            remedy="name two prediction files for fascicle evaluate GOLD PRED PRED2 --report FILE.json",
+        ),
+        "confusion": ReportPlot(
+            means="gold types by predicted types",
+            draw=_of_each(confusion),
+            key="Every prediction by its type and by what the gold has there. Diagonal: right, and after + of the "
+            "right type at other characters. Last column: gold where nothing was predicted. Darker: more of the row.",
+            remedy="give predictions, or gold, with a mention",
+        ),
+        "reliability": ReportPlot(
+            means="precision over the score",
+            draw=_of_each(lambda one: reliability(one["calibration"])),
+            key="On the dashed line scores tell the truth; below it the system is too sure. "
+            f"Open marks: fewer than {FEW} mentions. Bars: mentions with such scores.",
+            remedy="evaluate predictions that have a score for every mention",
+        ),
+        "precision-recall": ReportPlot(
+            means="precision and recall over the score",
+            draw=_of_all(precision_recall),
+            key="If only the mentions above a score were kept, for every score; at the left few are, and precision "
+            "jumps. A curve ends where the predictions end.",
+            remedy="evaluate predictions that have a score for every mention",
+        ),
+    }
+)
+
+
+def load_drawing(kind: str, path: str, *, systems: Sequence[str] = ()) -> Drawing:
+    """A picture of a report.
+
+    Args:
+        kind: a name of `REPORT_PLOTS`.
+        path: of the report as JSON.
+        systems: the names of those to draw, in this order; of all where empty.
+
+    Raises:
+        InputError: no report, or nothing to draw in it.
+        UsageError: a system that the report does not have, or more systems than one picture can hold.
+        MissingExtraError: Matplotlib is not installed.
+    """
+    report = load_report(path)
+    chosen = _chosen(report["systems"], systems, path=path)
+    plot = REPORT_PLOTS[kind]
+    names = labels([one["name"] for one in chosen], kind="system")
+    panels = plot.draw(report | {"systems": chosen}, names)
+    if len(panels) > _MOST_PANELS or len(chosen) > MOST_SERIES:
+        raise UsageError(
+            f"{len(chosen)} systems of {path} were asked for, which {kind} cannot show in one picture; choose up to "
+            f"{_MOST_PANELS} with --system NAME, which may be repeated"
+        )
+    drawing = side_by_side(panels, key=plot.key)
+    if drawing.draw is None:
+        raise InputError(f"there is no picture {kind} of {path}: {drawing.missing}; {plot.remedy}")
+    return drawing
+
+
+def _chosen(found: Sequence[Mapping[str, Any]], wanted: Sequence[str], *, path: str) -> list[Mapping[str, Any]]:
+    by_name = {one["name"]: one for one in found}
+    for name in wanted:
+        if name not in by_name:
+            raise UsageError(f"the system {name!r} was asked for; {path} has {', '.join(map(repr, by_name))}")
+    return [by_name[name] for name in dict.fromkeys(wanted)] if wanted else list(found)

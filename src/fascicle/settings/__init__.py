@@ -1,0 +1,1 @@
+"""Every setting: what recipes say, and what model folders say of themselves."""

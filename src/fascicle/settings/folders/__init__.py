@@ -1,0 +1,1 @@
+"""What model folders say of themselves, and which folder is meant."""

@@ -1,0 +1,29 @@
+"""Which folder is meant: a run folder stands for the model that it kept."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Final
+
+from fascicle.settings.folders.manifest import MANIFEST
+from fascicle.settings.recipes.ensemble import ENSEMBLE
+from fascicle.settings.recipes.filter import FILTER
+from fascicle.settings.recipes.typer import TYPER
+
+_DESCRIPTIONS: Final = (ENSEMBLE, FILTER, MANIFEST, TYPER)
+_INSIDE: Final = ("best", "model")  # of the run of a recogniser or a filter, and of a span typer
+
+
+def described_by(folder: Path) -> Path:
+    """The file that describes what a folder holds; that of a model if there is none."""
+    return next((folder / name for name in _DESCRIPTIONS if (folder / name).is_file()), folder / MANIFEST)
+
+
+def model_folder(folder: Path) -> Path:
+    """The folder of a model itself: of a run folder, that of the model which the run kept.
+
+    Args:
+        folder: of a model, a filter, a span typer, an ensemble, or a run; any other is given back.
+    """
+    inside = (folder / name for name in ("", *_INSIDE))
+    return next((place for place in inside if described_by(place).is_file()), folder)

@@ -1,0 +1,227 @@
+"""What a model folder says of itself, ``model.json``: everything that inference needs beside the weights."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Annotated, Literal, Protocol
+
+import msgspec
+from msgspec import UNSET, Meta, UnsetType
+
+from fascicle.errors import ModelError
+from fascicle.settings.base import Settings
+from fascicle.settings.calibration import Calibration
+from fascicle.settings.heads import HEADS, AnyHead, decided
+from fascicle.settings.recipes.recogniser import ReadingSettings
+from fascicle.settings.types import TypeDescriptions
+
+FORMAT = 1
+MANIFEST = "model.json"
+CARD = "README.md"
+_FILES = {
+    "onnx": frozenset({"model.onnx", "tokenizer.json"}),
+    "torch": frozenset({"encoder.json", "model.safetensors", "tokenizer.json"}),
+}
+_OTHERS = {  # what folders of the other kinds hold in place of a model.json
+    "filter.json": "it is a filter over the mentions of other systems, which fascicle combine meta uses",
+    "typer.json": "it is a span typer, which fascicle typer predict uses",
+    "ensemble.json": "it is an ensemble, and a single model is needed",
+}
+
+
+class TokenizerFacts(Settings, frozen=True, kw_only=True):
+    """What the reader of text relies on; checked against ``tokenizer.json`` on loading.
+
+    Attributes:
+        sha256: of the tokenizer file.
+        prefix: ids of special tokens before the pieces of a window.
+        suffix: ids of special tokens after them.
+        pad: id that fills a batch.
+    """
+
+    sha256: str
+    prefix: tuple[int, ...]
+    suffix: tuple[int, ...]
+    pad: int
+
+
+class Decision(Settings, frozen=True, kw_only=True):
+    """How scores become mentions, chosen on development data and never changed at inference.
+
+    Attributes:
+        answer: the head that answers.
+        decoding: one that the family of the answering head has.
+        nothing: added to the score of "no mention" (the tag O, the class None, the threshold of a bi-encoder) of each
+            unit or span: positive for fewer mentions.
+        touching: see ``decoding.tagger.TagDecision``.
+        chosen_on: sha256 of the data that the choice was made on; empty if none was.
+        calibration: what becomes of the scores of mentions; unset, they stay as they are.
+    """
+
+    answer: str
+    decoding: str
+    nothing: Annotated[float, Meta(ge=-1e3, le=1e3)] = 0.0
+    touching: Annotated[float, Meta(ge=-1e3, le=1e3)] = 0.0
+    chosen_on: str = ""
+    calibration: Calibration | UnsetType = UNSET
+
+
+class Manifest(Settings, frozen=True, kw_only=True):
+    """The content of ``model.json``.
+
+    Attributes:
+        format: version of this structure.
+        name: of the model, e.g. ``"bc5cdr@1"``; becomes the source of its mentions.
+        fascicle: version that wrote it.
+        runtime: ``"torch"`` (``model.safetensors``) or ``"onnx"`` (``model.onnx``).
+        types: entity types, in the order of the labels.
+        heads: settings of each named head.
+        reading: what the network reads at a time.
+        tokenizer: facts to check.
+        decision: how scores become mentions.
+        encoder: where the encoder came from, for the reader of the file.
+        descriptions: what is said of the types to each head that reads it, by the name of the head.
+        files: sha256 of every other file of the folder.
+    """
+
+    format: Annotated[int, Meta(ge=1)] = FORMAT
+    name: str
+    fascicle: str
+    runtime: Literal["torch", "onnx"]
+    types: tuple[str, ...]
+    heads: dict[str, AnyHead]
+    reading: ReadingSettings
+    tokenizer: TokenizerFacts
+    decision: Decision
+    encoder: str = ""
+    descriptions: dict[str, TypeDescriptions] = msgspec.field(default_factory=dict)
+    files: dict[str, str] = msgspec.field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """Refuses an answer that no head gives, and the name that stands for human annotation."""
+        if self.name == "gold":
+            raise ValueError('a model cannot be named "gold", which is human annotation')
+        if self.decision.answer not in self.heads:
+            raise ValueError(f"the answering head {self.decision.answer!r} is not one of {sorted(self.heads)}")
+        try:
+            decided(self.heads[self.decision.answer], decoding=self.decision.decoding)
+        except msgspec.ValidationError as error:
+            raise ValueError(f"the decision does not fit its head: {error}") from None
+        calibration = self.decision.calibration
+        if calibration and (strangers := sorted(calibration.thresholds.keys() - set(self.types))):
+            raise ValueError(f"the decision has a threshold for {strangers[0]!r}, which is none of the types")
+        for name, head in self.heads.items():
+            needed = bool(head.needs.types)
+            described = self.descriptions.get(name)
+            if needed != (described is not None) or (described is not None and described.names != self.types):
+                raise ValueError(f"the descriptions for the head {name!r} are not those of the types")
+
+    @property
+    def answering(self) -> AnyHead:
+        """Settings of the head that answers, with the decoding that was decided."""
+        return decided(self.heads[self.decision.answer], decoding=self.decision.decoding)
+
+
+def read_manifest(folder: Path) -> Manifest:
+    """Reads ``model.json``.
+
+    Raises:
+        ModelError: missing, damaged, or of another format version.
+    """
+    path = folder / MANIFEST
+    if not path.is_file():
+        raise ModelError(f"{folder} holds no {MANIFEST}; {_advice(folder)}")
+    try:
+        content = path.read_bytes()
+        said = msgspec.json.decode(content, type=_Outline)
+        if said.format != FORMAT:
+            raise ModelError(
+                f"{path} has model format {said.format}; this release reads format {FORMAT}: export it again"
+            )
+        unknown = sorted({head.family for head in said.heads.values()} - HEADS.keys())
+        if unknown:
+            raise ModelError(
+                f"the model {said.name} has the family {unknown[0]!r}; this release knows {', '.join(sorted(HEADS))}"
+            )
+        return msgspec.json.decode(content, type=Manifest)
+    except (msgspec.MsgspecError, ValueError, OSError) as error:
+        raise ModelError(f"{path} is not a Fascicle model ({error}); copy or export the folder again") from None
+
+
+def _advice(folder: Path) -> str:
+    """What a folder without a model is, if that can be told, and what to do."""
+    return next((what for name, what in _OTHERS.items() if (folder / name).is_file()), "give a model folder")
+
+
+class _Outline(msgspec.Struct):
+    """What tells whether the rest can be read."""
+
+    format: int
+    name: str = ""
+    heads: dict[str, _HeadOutline] = {}
+
+
+class _HeadOutline(msgspec.Struct):
+    family: str = ""
+
+
+class Inventory(Protocol):
+    """What a folder should hold."""
+
+    @property
+    def runtime(self) -> Literal["torch", "onnx"]:
+        """What runs it."""
+        ...
+
+    @property
+    def files(self) -> Mapping[str, str]:
+        """Sha256 of each file."""
+        ...
+
+
+def check_files(folder: Path, manifest: Inventory, *, name: str = MANIFEST) -> None:
+    """Compares hashes: a truncated or exchanged file is found before it gives wrong mentions.
+
+    Args:
+        folder: of a model.
+        manifest: read from it.
+        name: of the file that this was read from.
+
+    Raises:
+        ModelError: a file that is missing, changed, or not listed with its hash.
+    """
+    unlisted = _FILES[manifest.runtime] - manifest.files.keys()
+    if unlisted:
+        raise ModelError(f"{folder / name} has no hash of {min(unlisted)}; copy or export the folder again")
+    for listed, expected in manifest.files.items():
+        if Path(listed).name != listed:
+            raise ModelError(f"{folder / name} names the file {listed!r}, which is not inside its folder")
+        path = folder / listed
+        if not path.is_file():
+            raise ModelError(f"the model folder {folder} lacks {listed}; copy or export it again")
+        if file_sha256(path) != expected:
+            raise ModelError(f"{path} is damaged: its hash is not the one in {name}; copy or export it again")
+
+
+def write_manifest(folder: Path, manifest: Manifest, *, names: Iterable[str] | None = None) -> Manifest:
+    """Writes ``model.json`` with the hashes of the other files of the folder; returns it as written.
+
+    Args:
+        folder: of the model.
+        manifest: its ``files`` are made anew.
+        names: of the files; by default all, cards and what is hidden left out.
+    """
+    if names is None:
+        names = (p.name for p in folder.iterdir() if p.name not in (MANIFEST, CARD) and p.name[0] != ".")
+    names = sorted(names)
+    manifest = msgspec.structs.replace(manifest, files={name: file_sha256(folder / name) for name in names})
+    (folder / MANIFEST).write_bytes(msgspec.json.format(msgspec.json.encode(manifest)) + b"\n")
+    return manifest
+
+
+def file_sha256(path: Path) -> str:
+    """Hash of a file's content."""
+    with path.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()

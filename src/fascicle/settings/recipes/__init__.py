@@ -1,0 +1,1 @@
+"""Recipes of everything that trains, and the strict reader of TOML."""

@@ -1,0 +1,93 @@
+"""What an ensemble folder says of itself, ``ensemble.json``; its members and its filter are folders inside it."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Annotated, Final, Literal
+
+import msgspec
+from msgspec import Meta
+
+from fascicle.errors import ModelError
+from fascicle.settings.base import Natural, Settings
+
+ENSEMBLE: Final = "ensemble.json"
+FORMAT: Final = 1
+MEMBERS: Final = "members"
+FILTER_FOLDER: Final = "filter"
+
+RuleKind = Literal["union", "majority", "kofn", "weighted", "meta"]
+_INSIDE = re.compile(r"[0-9]+")
+
+
+class EnsembleManifest(Settings, frozen=True, kw_only=True):
+    """The content of ``ensemble.json``.
+
+    Attributes:
+        format: version of this structure.
+        name: of the ensemble; becomes the source of its mentions.
+        fascicle: version that wrote it.
+        types: of its members, sorted.
+        rule: which mentions of the members are kept; of ``"meta"``, those that the filter accepts.
+        k: of ``"kofn"``, how many members must agree.
+        weights: of ``"weighted"``, decimal numbers as they were given, one for each member.
+        share: of ``"weighted"``, the share of the weight to exceed.
+        output: ``"nested"``, all that is kept, or ``"flat"``, a choice without overlaps.
+        members: numbers of the folders of the members, in order.
+        described: sha256 of the file that describes each member, and last that of the filter.
+    """
+
+    format: Annotated[int, Meta(ge=1)] = FORMAT
+    name: str
+    fascicle: str
+    types: tuple[str, ...]
+    rule: RuleKind
+    k: Natural = 0
+    weights: tuple[str, ...] = ()
+    share: str = "0.5"
+    output: Literal["nested", "flat"] = "nested"
+    members: Annotated[tuple[str, ...], Meta(min_length=1)]
+    described: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Refuses the name that stands for human annotation, and folders outside."""
+        if self.name == "gold":
+            raise ValueError('an ensemble cannot be named "gold", which is human annotation')
+        if not all(_INSIDE.fullmatch(member) for member in self.members):
+            raise ValueError(f"the members {self.members} are not numbers of folders inside the ensemble")
+
+
+class _Outline(msgspec.Struct):
+    format: int
+
+
+def is_ensemble(folder: Path) -> bool:
+    """Whether a folder is that of an ensemble."""
+    return (folder / ENSEMBLE).is_file()
+
+
+def read_ensemble(folder: Path) -> EnsembleManifest:
+    """Reads ``ensemble.json``.
+
+    Raises:
+        ModelError: damaged, or of another format version.
+    """
+    path = folder / ENSEMBLE
+    try:
+        content = path.read_bytes()
+        found = msgspec.json.decode(content, type=_Outline).format
+        if found != FORMAT:
+            raise ModelError(f"{path} has format {found}; this release reads format {FORMAT}: make the ensemble again")
+        manifest = msgspec.json.decode(content, type=EnsembleManifest)
+        folders = len(manifest.members) + (manifest.rule == "meta")
+        if len(manifest.described) != folders:
+            raise ValueError(f"{len(manifest.described)} hashes for {folders} folders")
+        return manifest
+    except (msgspec.MsgspecError, ValueError, OSError) as error:
+        raise ModelError(f"{path} describes no ensemble ({error}); copy or make the folder again") from None
+
+
+def write_ensemble(folder: Path, manifest: EnsembleManifest) -> None:
+    """Writes ``ensemble.json``."""
+    (folder / ENSEMBLE).write_bytes(msgspec.json.format(msgspec.json.encode(manifest)) + b"\n")

@@ -1,0 +1,97 @@
+"""The strict reader of recipes of recognisers: one level of tables, nothing included from elsewhere."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Mapping
+from functools import partial
+from types import MappingProxyType
+from typing import Any, get_type_hints
+
+import msgspec
+
+from fascicle.errors import RecipeError
+from fascicle.settings.base import Settings
+from fascicle.settings.heads import HEADS
+from fascicle.settings.recipes.recogniser import BundleSettings, ModelSettings, Recipe
+from fascicle.settings.recipes.strict import explained, refuse_unknown
+
+
+def parse_recipe(values: Mapping[str, Any], *, origin: str) -> Recipe:
+    """Turns plain values into a ``Recipe``.
+
+    Args:
+        values: what a TOML file holds.
+        origin: name of the file, for messages.
+
+    Raises:
+        RecipeError: see ``settings.recipes.any.read_recipe``.
+    """
+    families = {table: _family(values, table, origin=origin) for table in _WITH_HEAD}
+    keys = partial(_keys, families=families)
+    refuse_unknown(values, Recipe, origin=origin, keys=keys, advise=partial(_advise, families=families))
+    try:
+        return msgspec.convert(_with_heads(values, families), Recipe)
+    except msgspec.ValidationError as error:
+        raise RecipeError(f"{origin}: {explained(error, values, Recipe, keys=keys)}") from None
+
+
+# The tables in which the settings of a head stand beside others, and the classes of these.
+_WITH_HEAD: Mapping[str, type[Settings]] = MappingProxyType({"model": ModelSettings, "bundle": BundleSettings})
+_DEFAULT = "softmax"
+# Tables of the other recipes.
+_OTHERS: Mapping[str, str] = MappingProxyType(
+    {
+        "members": "only a recipe of a filter has it",
+        "filter": "only a recipe of a filter has it, beside a table [members]",
+        "vectors": "only a recipe of a span typer has it, which has no table [model]",
+        "typer": "only a recipe of a span typer has it, which has no table [model]",
+    }
+)
+
+
+def _family(values: Mapping[str, Any], table: str, *, origin: str) -> str:
+    """The family of a head, on which the other keys of its table depend."""
+    given = values.get(table)
+    family = given.get("family", _DEFAULT) if isinstance(given, Mapping) else _DEFAULT
+    if not isinstance(family, str) or family not in HEADS:
+        near = difflib.get_close_matches(str(family), HEADS, n=1)
+        advice = f"; did you mean {near[0]!r}?" if near else ""
+        allowed = ", ".join(map(repr, sorted(HEADS)))
+        raise RecipeError(f"{origin}: {table}.family = {family!r} is not allowed: allowed are {allowed}{advice}")
+    return family
+
+
+def _keys(schema: type[Settings], families: Mapping[str, str]) -> dict[str, Any]:
+    """What may stand in a table, with its types: the settings of a head stand beside the others."""
+    hints = get_type_hints(schema)
+    for table, kind in _WITH_HEAD.items():
+        if kind is schema:
+            own = {name: hint for name, hint in hints.items() if name != "head"}
+            return own | {"family": str} | get_type_hints(HEADS[families[table]])
+    return hints
+
+
+def _with_heads(values: Mapping[str, Any], families: Mapping[str, str]) -> Mapping[str, Any]:
+    """Gathers the settings of each head."""
+    found = dict(values)
+    for table, kind in _WITH_HEAD.items():
+        given = values.get(table)
+        if isinstance(given, Mapping):
+            beside = set(get_type_hints(kind)) - {"head"}
+            head = {key: value for key, value in given.items() if key not in beside}
+            own = {key: value for key, value in given.items() if key in beside}
+            found[table] = {**own, "head": {**head, "family": families[table]}}
+    return found
+
+
+def _advise(key: str, table: str, families: Mapping[str, str]) -> str:
+    """About what only a recipe of a model has: settings of families, two heads of a bundle, tables of other recipes."""
+    if not key:
+        return "a bundle has two heads, that of [model] and that of [bundle]" if table == "bundle" else ""
+    if not table and key in _OTHERS:
+        return _OTHERS[key]
+    having = sorted(name for name, kind in HEADS.items() if key in kind.__struct_fields__)
+    if having and table in families:
+        return f"the family {families[table]!r} has no such setting, only {', '.join(having)} have"
+    return ""

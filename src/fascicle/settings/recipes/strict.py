@@ -1,0 +1,164 @@
+"""Strict reading of TOML files: every unknown key and every wrong value is one sentence that names its place."""
+
+from __future__ import annotations
+
+import difflib
+import os
+import re
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, TypeVar, get_args, get_type_hints
+
+import msgspec
+
+from fascicle.errors import RecipeError
+from fascicle.settings.base import Settings, place_of
+from fascicle.settings.heads import HeadSettings
+from fascicle.settings.plain import toml_values
+
+Keys = Callable[[type[Settings]], Mapping[str, Any]]  # what may stand in a table, with its types
+S = TypeVar("S", bound=Settings)
+_VARIABLE = re.compile(r"\$\{?(\w+)")
+
+
+def read_toml(path: Path, *, what: str = "recipe") -> dict[str, Any]:
+    """The values of a file.
+
+    Raises:
+        RecipeError: no such file, a folder, or not TOML.
+    """
+    return toml_values(path, missing=f"there is no {what} at {path}")
+
+
+def merged(base: Mapping[str, Any], *overlays: Mapping[str, Any]) -> dict[str, Any]:
+    """Puts tables over tables, key by key at every level; what is no table is replaced."""
+    result = dict(base)
+    for overlay in overlays:
+        for key, value in overlay.items():
+            old = result.get(key)
+            both = isinstance(old, Mapping) and isinstance(value, Mapping)
+            result[key] = merged(old, value) if both else value  # type: ignore[arg-type]
+    return result
+
+
+def resolved(given: str, recipe_path: Path, *, key: str) -> str:
+    """One path of a recipe made absolute.
+
+    Args:
+        given: as it is written.
+        recipe_path: the file that it is written in.
+        key: of the recipe, for messages.
+
+    Raises:
+        RecipeError: an environment variable that is not set.
+    """
+    unset = [name for name in _VARIABLE.findall(given) if name not in os.environ]
+    if unset:
+        raise RecipeError(
+            f"{recipe_path}: {key} = {given!r} names the environment variable {unset[0]}, which is not set"
+        )
+    expanded = Path(os.path.expandvars(given)).expanduser()
+    return str((recipe_path.parent / expanded).resolve())
+
+
+def converted(values: Mapping[str, Any], schema: type[S], *, origin: str) -> S:
+    """Turns plain values into settings.
+
+    Args:
+        values: what a TOML file holds.
+        schema: the settings.
+        origin: name of the file, for messages.
+
+    Raises:
+        RecipeError: an unknown key (the nearest valid one is named), a wrong type, a value that is not allowed.
+    """
+    refuse_unknown(values, schema, origin=origin)
+    try:
+        return msgspec.convert(values, schema)
+    except msgspec.ValidationError as error:
+        raise RecipeError(f"{origin}: {explained(error, values, schema)}") from None
+
+
+def refuse_unknown(
+    values: Mapping[str, Any],
+    schema: type[Settings],
+    *,
+    origin: str,
+    keys: Keys = get_type_hints,
+    advise: Callable[[str, str], str] = lambda key, table: "",
+) -> None:
+    """Refuses keys that no table has, and lists in the place of a table.
+
+    Args:
+        values: what a TOML file holds.
+        schema: the settings.
+        origin: name of the file, for messages.
+        keys: of each table.
+        advise: key and table -> what to do about an unknown key, or about a list; empty for the usual advice.
+
+    Raises:
+        RecipeError: see above.
+    """
+    tables: dict[str, type[Settings]] = {"": schema}
+    tables |= {f"{name}.": table for name, hint in get_type_hints(schema).items() if (table := table_of(hint))}
+
+    def nearest(key: str, allowed: Mapping[str, Any], prefix: str) -> str:
+        """The valid key that is most like an unknown one: of any table if the name is the same, else of its own."""
+        places = [f"{table}{key}" for table, of in tables.items() if key in keys(of)]
+        near = difflib.get_close_matches(key, allowed, n=1, cutoff=0.5)
+        if places:
+            return f"did you mean {places[0]}?"
+        return f"did you mean {prefix}{near[0]}?" if near else f"allowed are {', '.join(sorted(allowed))}"
+
+    def walk(inside: Mapping[str, Any], of: type[Settings], prefix: str) -> None:
+        allowed = keys(of)
+        for key, value in inside.items():
+            place = f"{prefix}{key}"
+            if key not in allowed:
+                advice = advise(key, prefix.rstrip(".")) or nearest(key, allowed, prefix)
+                raise RecipeError(f"{origin}: unknown key {place}; {advice}")
+            table = table_of(allowed[key])
+            if table and isinstance(value, list):
+                advice = f"write one table, [{place}]"
+                advice += f"; {more}" if (more := advise("", place)) else ""
+                raise RecipeError(f"{origin}: {place} is a list of {len(value):,}; {advice}")
+            if table and isinstance(value, Mapping):
+                walk(value, table, f"{place}.")
+
+    walk(values, schema, "")
+
+
+def explained(
+    error: msgspec.ValidationError, values: Mapping[str, Any], schema: type[Settings], *, keys: Keys = get_type_hints
+) -> str:
+    """What is wrong with which value, and what is allowed.
+
+    Args:
+        error: of the conversion.
+        values: that were converted, as they are written.
+        schema: the settings.
+        keys: of each table.
+    """
+    what, key = place_of(error)
+    key = re.sub(r"^(\w+)\.head\b", r"\1", key)  # the settings of a head are written beside those of their table
+    given: Any = values
+    hint: Any = schema
+    for part in key.split(".") if key else ():
+        given = given.get(part) if isinstance(given, Mapping) else None
+        table = table_of(hint)
+        hint = keys(table).get(part) if table else None
+    allowed = [repr(a) for a in get_args(hint) if isinstance(a, str)]
+    if allowed and what.startswith("Invalid enum value"):
+        what = f"allowed are {', '.join(allowed)}"
+    what = what[0].lower() + what[1:]
+    if not key or isinstance(given, Mapping):
+        return f"{key + ': ' if key else ''}{what}"
+    return f"{key} = {given!r} is not allowed: {what}"
+
+
+def table_of(hint: object) -> type[Settings] | None:
+    """The class of a table, also of one that may be left out."""
+    for kind in (hint, *get_args(hint)):
+        if isinstance(kind, type) and issubclass(kind, Settings) and not issubclass(kind, HeadSettings):
+            return kind
+    return None

@@ -1,0 +1,174 @@
+"""Recipes and model files of the span typer, which reads the words of single spans and has no encoder of pieces."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any, Final, Literal
+
+import msgspec
+from msgspec import Meta
+
+from fascicle.errors import ModelError
+from fascicle.settings.base import Name, Natural, Positive, RecipeBase, Settings
+from fascicle.settings.folders.manifest import file_sha256
+from fascicle.settings.recipes.recogniser import CorpusSettings
+from fascicle.settings.recipes.strict import converted
+
+TYPER: Final = "typer.json"
+WEIGHTS: Final = "model.safetensors"
+WORDS: Final = "words.json"
+FORMAT: Final = 1
+
+
+class TyperCorpus(CorpusSettings, frozen=True, kw_only=True):
+    """The corpus; see ``CorpusSettings``. No choice is made on dev, so it may be left out."""
+
+    dev: str = ""
+
+
+class VectorSettings(Settings, frozen=True, kw_only=True):
+    """Static vectors of words.
+
+    Attributes:
+        path: a GloVe or word2vec text file; ``$NAME`` is an environment variable.
+        dimension: required dimension; 0 for any.
+        cache: folder for the copy that is mapped into memory; empty for one beside the file, ``"none"`` for none.
+        lowercase: look words up in lower case.
+    """
+
+    path: Name
+    dimension: Natural = 0
+    cache: str = ""
+    lowercase: bool = False
+
+
+class SpanTyperSettings(Settings, frozen=True, kw_only=True):
+    """The network and its training; the defaults are those of *span-level-strategy*, Table 1 and the authors' program.
+
+    Attributes:
+        hidden: states of the LSTM in each direction.
+        updates: steps of Adam, each with the gradient of all training mentions.
+        learning_rate: learning rate of Adam.
+        nothing: learn a class for spans that are no mention, so that the model can find mentions by trying all spans.
+        width: with ``nothing``: most words in a span that is tried.
+        negatives: with ``nothing``: number of places of spans that are drawn anew for each update from all places whose
+            words are never a mention; 0 for all of them.
+        balance: with ``nothing``: "no mention", the class of nearly all spans, weighs in the loss as much as all
+            mentions together. Its logit is corrected afterwards, so that probabilities are those of the plain loss.
+        decoding: with ``nothing``: ``"nested"`` (every span is decided alone) or ``"greedy"`` (without overlaps).
+        segmenter: words and sentences of text that has none.
+    """
+
+    hidden: Annotated[int, Meta(ge=1, le=4096)] = 200
+    updates: Positive = 600
+    learning_rate: Annotated[float, Meta(gt=0.0, le=1.0)] = 1e-3
+    nothing: bool = False
+    width: Annotated[int, Meta(ge=1, le=64)] = 8
+    negatives: Natural = 20_000
+    balance: bool = False
+    decoding: Literal["nested", "greedy"] = "nested"
+    segmenter: Name = "rules@1"
+
+    def __post_init__(self) -> None:
+        """Refuses settings without effect."""
+        defaults = {field.name: field.default for field in msgspec.structs.fields(self)}
+        for name in ("width", "negatives", "balance", "decoding"):
+            if not self.nothing and getattr(self, name) != defaults[name]:
+                raise ValueError(f"{name} = {getattr(self, name)!r} has no effect with nothing = false: leave it out")
+
+
+class TyperRecipe(RecipeBase, frozen=True, kw_only=True):
+    """The recipe of a span typer; see ``RecipeBase``."""
+
+    corpus: TyperCorpus
+    vectors: VectorSettings
+    typer: SpanTyperSettings = SpanTyperSettings()
+
+    def files(self) -> dict[str, str]:
+        """The paths of all data that decide a run, each by the key that names it, e.g. ``"vectors.path"``."""
+        return self.corpus.files() | {"vectors.path": self.vectors.path}
+
+    def places(self) -> dict[str, str]:
+        """See ``RecipeBase``: with the folder for the mapped copy of the vectors."""
+        cache = self.vectors.cache
+        return self.files() | ({"vectors.cache": cache} if cache not in ("", "none") else {})
+
+
+class TyperManifest(Settings, frozen=True, kw_only=True):
+    """The content of ``typer.json``.
+
+    Attributes:
+        format: version of this structure.
+        name: of the model; becomes the source of its mentions.
+        fascicle: version that wrote it.
+        types: in the order of the classes; a class "no mention", where there is one, follows them.
+        settings: of the network.
+        dimension: of the vectors.
+        lowercase: whether words are looked up in lower case.
+        vectors: sha256 of the file that the vectors came from.
+        unknown: the word whose vector stands for unknown words; empty for the mean of all vectors.
+        files: sha256 of every other file of the folder.
+    """
+
+    format: int = FORMAT
+    name: str
+    fascicle: str
+    types: tuple[str, ...]
+    settings: SpanTyperSettings
+    dimension: Positive
+    lowercase: bool = False
+    vectors: str = ""
+    unknown: str = ""
+    files: dict[str, str] = msgspec.field(default_factory=dict)
+
+
+def parse_typer_recipe(values: Mapping[str, Any], *, origin: str) -> TyperRecipe:
+    """Turns plain values into a recipe.
+
+    Args:
+        values: what a TOML file holds.
+        origin: name of the file, for messages.
+
+    Raises:
+        RecipeError: see ``settings.recipes.any.read_recipe``.
+    """
+    return converted(values, TyperRecipe, origin=origin)
+
+
+def read_typer_manifest(folder: Path) -> TyperManifest:
+    """Reads ``typer.json`` and compares the hashes of all files.
+
+    Raises:
+        ModelError: no span typer, a damaged one, or one of another version.
+    """
+    path = folder / TYPER
+    if not path.is_file():
+        raise ModelError(f"{folder} holds no span typer ({TYPER}); give the model folder of one")
+    try:
+        content = path.read_bytes()
+        said = msgspec.json.decode(content, type=_Outline).format
+        if said != FORMAT:
+            raise ModelError(f"{path} has format {said}; this release reads format {FORMAT}: train it again")
+        manifest = msgspec.json.decode(content, type=TyperManifest)
+    except (msgspec.MsgspecError, ValueError, OSError) as error:
+        raise ModelError(f"{path} is not the file of a span typer ({error}); copy the folder again") from None
+    if set(manifest.files) != {WEIGHTS, WORDS}:
+        raise ModelError(f"{path} does not list {WEIGHTS} and {WORDS}; copy the folder again")
+    for name, expected in manifest.files.items():
+        if not (folder / name).is_file() or file_sha256(folder / name) != expected:
+            raise ModelError(
+                f"{folder / name} is missing or damaged: its hash is not the one in {TYPER}; copy it again"
+            )
+    return manifest
+
+
+def write_typer_manifest(folder: Path, manifest: TyperManifest) -> TyperManifest:
+    """Writes ``typer.json`` with the hashes of the other files; returns it as written."""
+    manifest = msgspec.structs.replace(manifest, files={n: file_sha256(folder / n) for n in (WEIGHTS, WORDS)})
+    (folder / TYPER).write_bytes(msgspec.json.format(msgspec.json.encode(manifest)) + b"\n")
+    return manifest
+
+
+class _Outline(msgspec.Struct):
+    format: int

@@ -1,1 +1,0 @@
-"""Batches, the training loop, run folders."""

@@ -1,0 +1,1 @@
+"""Training: one engine, and a folder for each thing that is trained."""

@@ -1,0 +1,117 @@
+"""The folder of a training run: whose it is, and that it is about the same data."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+import msgspec
+
+from fascicle.errors import OutputError
+from fascicle.files.atomic import atomic_text_writer
+from fascicle.settings.base import Settings
+from fascicle.training.engine.start import Start
+
+RECIPE, FACTS, METRICS, SCORES, STATE = "recipe.json", "run.json", "metrics.jsonl", "scores.json", "state"
+
+_NAMES = MappingProxyType(
+    {f"distant.{name}": "the dictionary" for name in ("core", "full")}
+    | {"exclude": "the exclusion list", "vectors": "the file of vectors"}
+    | {f"{table}.types": "the description of the types" for table in ("model", "bundle")}
+)
+
+
+def check_run_folder(folder: Path, recipe: Settings, *, resume: bool) -> None:
+    """Refuses a folder that holds anything but the run to resume.
+
+    Args:
+        folder: of the run.
+        recipe: of the run.
+        resume: whether it is to go on.
+
+    Raises:
+        OutputError: the folder exists, or holds no run of this recipe that could be resumed.
+    """
+    if not folder.exists():
+        if resume:
+            raise OutputError(f"there is no run at {folder} to resume; name its folder with -o")
+        return
+    if not resume:
+        raise OutputError(f"the run folder {folder} exists already; choose another, or continue it with resume=True")
+    resolved = folder / RECIPE
+    if not resolved.is_file():
+        raise OutputError(f"{folder} holds no run to resume; choose another folder")
+    if not _is_of(resolved, recipe):
+        raise OutputError(f"the run in {folder} was started from another recipe; resume it with its own")
+    if (folder / SCORES).exists():
+        raise OutputError(f"the run in {folder} is complete; choose another folder for a new one")
+
+
+def _is_of(resolved: Path, recipe: Settings) -> bool:
+    """Whether a run has this recipe; settings that came later stand at their defaults in those of earlier releases."""
+    try:
+        return msgspec.json.decode(resolved.read_bytes(), type=type(recipe)) == recipe
+    except (msgspec.MsgspecError, ValueError, RecursionError):
+        return False
+
+
+def start_folder(start: Start, recipe: Settings, *, resume: bool) -> None:
+    """Makes the folder of a run and writes its recipe.
+
+    Args:
+        start: of the folder.
+        recipe: of the run.
+        resume: whether the folder may be there.
+
+    Raises:
+        OutputError: it is there, or the place cannot be written.
+    """
+    start.make(resume=resume)
+    (start.folder / "predictions").mkdir(exist_ok=True)
+    with atomic_text_writer(start.folder / RECIPE, overwrite=True) as stream:
+        stream.write(recipe_text(recipe))
+
+
+def recipe_text(recipe: Settings) -> str:
+    """The content of ``recipe.json``, by which the run of a recipe is known."""
+    return msgspec.json.format(msgspec.json.encode(recipe)).decode("utf-8")
+
+
+def facts_of(folder: Path) -> dict[str, Any]:
+    """What ``run.json`` says; nothing where a run was killed before it was written."""
+    path = folder / FACTS
+    facts: dict[str, Any] = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
+    return facts
+
+
+def check_same_data(folder: Path, before: Mapping[str, Any], facts: Mapping[str, Any]) -> None:
+    """Refuses to go on with other data than the run began with.
+
+    Args:
+        folder: of the run.
+        before: name of the data -> what was known of them when the run began, with ``sha256``.
+        facts: the same of today.
+
+    Raises:
+        OutputError: their hashes differ.
+    """
+    then, now = ({name: of["sha256"] for name, of in data.items()} for data in (before, facts))
+    other = {name for name in then | now if then.get(name) != now.get(name)}
+    if other:
+        what = sorted({_name_of(name) for name in other})
+        verb = "has" if len(what) == 1 else "have"
+        raise OutputError(f"{' and '.join(what)} {verb} changed since the run in {folder} began; start a new run")
+
+
+def _name_of(data: str) -> str:
+    """What a user calls some data."""
+    return "predictions of members" if data.startswith("members.") else _NAMES.get(data, "the corpus")
+
+
+def write_json(path: Path, value: object) -> None:
+    """Writes a JSON file as a whole, or not at all."""
+    with atomic_text_writer(path, overwrite=True) as stream:
+        stream.write(json.dumps(value, indent=1, ensure_ascii=False) + "\n")

@@ -1,0 +1,218 @@
+"""The training loop: a generator of events. Saving, scoring, stopping and printing belong to whoever consumes it."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import time
+from collections import deque
+from collections.abc import Iterator
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+import torch
+from accelerate import Accelerator
+from torch import Tensor
+from torch.optim import Optimizer
+from torch.optim.lr_scheduler import LambdaLR
+
+from fascicle.models.model import Trainable
+from fascicle.settings.recipes.recogniser import TrainingSettings
+from fascicle.training.engine.optim import WeightAverage, make_optimizer, make_schedule, weights_in
+from fascicle.training.engine.precision import PRECISIONS, Used, faster, precision_on
+from fascicle.training.engine.rows import RowGradients
+from fascicle.training.engine.state import restore_state, save_state, under
+
+_TIMED = 3  # steps of each arithmetic, of which the fastest counts: the first ones wait for memory
+
+
+@dataclass(frozen=True, kw_only=True)
+class StepDone:
+    """One change of the weights: its number from 1, and the loss of its batches."""
+
+    step: int
+    loss: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class EpochDone:
+    """One pass over the data: its number from 1, the mean loss of its batches, and its time in seconds.
+
+    Of an epoch that was gone on with in the middle, loss and time are those of what was left of it.
+    """
+
+    epoch: int
+    loss: float
+    seconds: float
+
+
+class Batches(Protocol):
+    """What an epoch is made of."""
+
+    def batches(
+        self, *, size: int, seed: int, epoch: int, hidden: float = 0.0
+    ) -> Iterator[tuple[dict[str, Tensor], dict[str, Tensor]]]:
+        """One epoch of inputs and targets, the same for the same arguments; see ``recogniser.data.TrainingSet``."""
+        ...
+
+    def count(self, size: int) -> int:
+        """Batches in an epoch."""
+        ...
+
+
+class Trainer:
+    """A model with its optimizer, schedule and average: what changes during training."""
+
+    def __init__(self, model: Trainable, data: Batches, settings: TrainingSettings, *, seed: int) -> None:
+        """Prepares training.
+
+        Args:
+            model: trained in place.
+            data: what is learnt, in batches.
+            settings: of the recipe.
+            seed: decides the order of batches; dropout follows torch's own generator.
+        """
+        self.model = model
+        self.data = data
+        self.settings = settings
+        self.seed = seed
+        self.epoch = 0
+        self.step = 0
+        self.average = WeightAverage(model, settings)
+        self._accelerator = Accelerator()  # without its mixed precision, which is one for the life of the process
+        self.device = self._accelerator.device
+        self.precision: Used = precision_on(self.device, settings)
+        self.step_seconds: dict[Used, float] = {}
+        model.to(self.device)
+        self._rows = RowGradients(model)
+        self.optimizer: Optimizer = make_optimizer(model, settings)
+        self.move_schedule()
+
+    def settle_precision(self, before: Used | None = None) -> None:
+        """Decides what ``precision = "auto"`` is, where bf16 has instructions: fp32 if a step in it is much faster.
+
+        On some processors bf16 is computed, and slower all the same. A step of each is timed; weights, gradients and
+        random generators stay as they are.
+
+        Args:
+            before: what the same run used until it was interrupted; it is kept.
+        """
+        if self.settings.precision != "auto":
+            return
+        if before is not None:
+            self.precision = before
+        elif self.precision == "bf16" and self.device.type == "cpu":
+            with torch.random.fork_rng(devices=[]):
+                self.step_seconds = self._timed_steps()
+            self.precision = faster(self.step_seconds)
+
+    def _timed_steps(self) -> dict[Used, float]:
+        """Seconds that a step takes at best in each arithmetic, in turns; without the change of the weights."""
+        batches = self.data.batches(size=self.settings.batch_size, seed=self.seed, epoch=0)
+        batch, targets = next(batches)
+        self.model.train()
+        best = dict.fromkeys(PRECISIONS, math.inf)
+        for self.precision in PRECISIONS * _TIMED:
+            started = time.perf_counter()
+            self._accumulate(batch, targets, share=1.0)
+            best[self.precision] = min(best[self.precision], time.perf_counter() - started)
+            self.optimizer.zero_grad(set_to_none=True)
+        return best
+
+    def precision_facts(self) -> dict[str, Any]:
+        """For ``run.json``: the arithmetic, and the seconds that decided it, if they did."""
+        timed = {name: round(seconds, 5) for name, seconds in self.step_seconds.items()}
+        return {"precision": self.precision} | ({"step_seconds": timed} if timed else {})
+
+    def move_schedule(self) -> None:
+        """Puts the schedule to ``step``, also after that was set from outside."""
+        self.schedule: LambdaLR = make_schedule(self.optimizer, self.settings, steps=self.steps, done=self.step)
+
+    @property
+    def bf16(self) -> bool:
+        """Whether it trains under bf16 autocast."""
+        return self.precision == "bf16"
+
+    @property
+    def epochs(self) -> int:
+        """Passes over the data."""
+        return self.settings.epochs
+
+    @property
+    def steps(self) -> int:
+        """Changes of the weights in all epochs."""
+        return self.steps_per_epoch * self.settings.epochs
+
+    @property
+    def steps_per_epoch(self) -> int:
+        """Changes of the weights in an epoch."""
+        return -(-self.data.count(self.settings.batch_size) // self.settings.accumulation)
+
+    def run(self) -> Iterator[StepDone | EpochDone]:
+        """Trains from where it stands to the last epoch; whoever listens may leave the model in evaluation mode."""
+        while self.epoch < self.settings.epochs:
+            yield from self._one_epoch()
+
+    def evaluated(self) -> AbstractContextManager[None]:
+        """A block in which the model has its averaged weights, if there are such, and then its own again."""
+        return weights_in(self.model, self.average.weights())
+
+    def save(self, folder: Path) -> None:
+        """Writes weights, optimizer, average and random generators into an existing folder."""
+        save_state(folder, self)
+
+    def restore(self, folder: Path) -> None:
+        """Puts everything back to where ``save`` saw it."""
+        restore_state(folder, self)
+
+    def extra_state(self) -> tuple[dict[str, Tensor], dict[str, Any]]:
+        """See ``training.engine.state.Resumable``: the averages."""
+        return {f"average.{name}": tensor for name, tensor in self.average.state().items()}, {}
+
+    def take_extra_state(self, tensors: dict[str, Tensor], numbers: dict[str, Any]) -> None:
+        """Restores ``extra_state``, and moves the schedule."""
+        del numbers
+        self.average.restore({n: t.to(self.device) for n, t in under(tensors, "average.").items()})
+        self.move_schedule()
+
+    def _one_epoch(self) -> Iterator[StepDone | EpochDone]:
+        started, total = time.perf_counter(), 0.0
+        batches = self.data.batches(
+            size=self.settings.batch_size, seed=self.seed, epoch=self.epoch, hidden=self.settings.hidden_pieces
+        )
+        # Batches that were trained on before are made again, for what is drawn for the others depends on them.
+        done = self.step - self.epoch * self.steps_per_epoch
+        deque(itertools.islice(batches, done * self.settings.accumulation), maxlen=0)
+        while group := list(itertools.islice(batches, self.settings.accumulation)):
+            self.model.train()
+            loss = sum(self._accumulate(batch, targets, share=1.0 / len(group)) for batch, targets in group)
+            self._change()
+            total += loss
+            yield StepDone(step=self.step, loss=loss)
+        self.epoch += 1
+        self.average.after_epoch()
+        mean = total / max(1, self.steps_per_epoch - done)
+        yield EpochDone(epoch=self.epoch, loss=mean, seconds=time.perf_counter() - started)
+
+    def _accumulate(self, batch: dict[str, Tensor], targets: dict[str, Tensor], *, share: float) -> float:
+        """Adds the gradient of one batch; returns its share of the loss."""
+        batch, targets = ({name: t.to(self.device) for name, t in x.items()} for x in (batch, targets))
+        with self._rows.collected(), torch.autocast(self.device.type, dtype=torch.bfloat16, enabled=self.bf16):
+            scores = self.model(batch)
+        loss = self.model.loss(scores, targets) * share
+        self._accelerator.backward(loss)
+        return float(loss.detach())
+
+    def _change(self) -> None:
+        """Clips, steps, forgets the gradient."""
+        self._rows.fill()
+        if self.settings.clip:
+            torch.nn.utils.clip_grad_norm_(self.model.parameters(), self.settings.clip)
+        self.optimizer.step()
+        self.schedule.step()
+        self.optimizer.zero_grad(set_to_none=True)
+        self._rows.clear()
+        self.step += 1
+        self.average.after_step()

@@ -1,0 +1,151 @@
+"""Optimizers, their parameter groups and schedules, and averages of weights."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+
+import torch
+from torch import Tensor, nn
+from torch.optim import Optimizer
+from torch.optim.lr_scheduler import LambdaLR
+
+from fascicle.models.encoder import Encoder
+from fascicle.models.heads.contract import put_weights
+from fascicle.models.model import Trainable
+from fascicle.settings.recipes.recogniser import TrainingSettings
+
+_LAYER = re.compile(r"\.(?:layers?|blocks?|h)\.(\d+)\.")
+
+
+def make_optimizer(model: Trainable, settings: TrainingSettings) -> Optimizer:
+    """Builds the optimizer of a recipe over the groups of ``parameter_groups``."""
+    groups = list(parameter_groups(model, settings))
+    if settings.optimizer == "adamw":
+        return torch.optim.AdamW(groups, lr=settings.learning_rate, fused=True)
+    if settings.optimizer == "adam":
+        return torch.optim.Adam(groups, lr=settings.learning_rate, fused=True)
+    from transformers.optimization import Adafactor
+
+    return Adafactor(groups, lr=settings.learning_rate, relative_step=False, scale_parameter=False, warmup_init=False)
+
+
+def parameter_groups(model: Trainable, settings: TrainingSettings) -> Iterator[dict[str, object]]:
+    """Groups of parameters that share a learning rate and a weight decay.
+
+    Heads have their own rate; each encoder layer has that of the layer above times ``layer_decay``, the embeddings
+    count as the layer below the first; an encoder inside a head is one too. Biases and normalisations are not decayed.
+    """
+    encoders = tuple(f"{name}." for name, module in model.named_modules() if isinstance(module, Encoder))
+    depth = 1 + max((_depth(name) for name, _ in model.encoder.named_parameters()), default=0)
+    groups: dict[tuple[float, float], list[nn.Parameter]] = {}
+    for name, parameter in model.named_parameters():
+        if name.startswith(encoders):
+            rate = settings.learning_rate * settings.layer_decay ** (depth - 1 - _depth(name))
+        else:
+            rate = settings.head_learning_rate or settings.learning_rate
+        decay = settings.weight_decay if parameter.ndim > 1 else 0.0
+        groups.setdefault((rate, decay), []).append(parameter)
+    for (rate, decay), parameters in groups.items():
+        yield {"params": parameters, "lr": rate, "weight_decay": decay}
+
+
+def make_schedule(optimizer: Optimizer, settings: TrainingSettings, *, steps: int, done: int = 0) -> LambdaLR:
+    """Warm-up, then linear to zero or constant, over ``steps`` changes of the weights, ``done`` of them made."""
+    return LambdaLR(optimizer, rate_factor(settings, steps=steps), last_epoch=done - 1)
+
+
+def rate_factor(settings: TrainingSettings, *, steps: int) -> Callable[[int], float]:
+    """What the learning rates are multiplied with at each step."""
+    warm = round(settings.warmup * steps)
+
+    def factor(step: int) -> float:
+        if step < warm:
+            return (step + 1) / (warm + 1)
+        if settings.schedule == "constant":
+            return 1.0
+        return max(0.0, (steps - step) / max(1, steps - warm))
+
+    return factor
+
+
+class WeightAverage:
+    """An average of weights beside a model: exponential over steps, or the mean of the last epochs.
+
+    Args of the constructor come from ``TrainingSettings``; ``weights`` is what to evaluate and keep.
+    """
+
+    def __init__(self, model: nn.Module, settings: TrainingSettings) -> None:
+        """Starts from the model's weights."""
+        self._model = model
+        self._settings = settings
+        self.steps = 0
+        self.tensors: dict[str, Tensor] = {}
+        self._epochs: list[dict[str, Tensor]] = []
+
+    @torch.no_grad()
+    def after_step(self) -> None:
+        """Moves the exponential average; its decay grows from 0 so that early weights are forgotten."""
+        if self._settings.average != "ema":
+            return
+        self.steps += 1
+        decay = min(self._settings.average_decay, self.steps / (self.steps + 10))
+        live = self._live()
+        if not self.tensors:
+            self.tensors = {name: t.clone() for name, t in live.items()}
+        names = list(live)
+        torch._foreach_lerp_([self.tensors[n] for n in names], [live[n] for n in names], 1.0 - decay)
+
+    @torch.no_grad()
+    def after_epoch(self) -> None:
+        """Takes the weights of an epoch into the mean of the last ones."""
+        if self._settings.average != "last":
+            return
+        self._epochs = [*self._epochs, {n: t.clone() for n, t in self._live().items()}]
+        self._epochs = self._epochs[-self._settings.average_epochs :]
+        self.tensors = {n: torch.stack([e[n] for e in self._epochs]).mean(0) for n in self._epochs[0]}
+
+    def state(self) -> dict[str, Tensor]:
+        """Everything needed to go on later."""
+        epochs = {f"epoch{i}.{n}": t for i, e in enumerate(self._epochs) for n, t in e.items()}
+        return {**{f"mean.{n}": t for n, t in self.tensors.items()}, **epochs, "steps": torch.tensor(self.steps)}
+
+    def restore(self, state: dict[str, Tensor]) -> None:
+        """Goes on from ``state``."""
+        self.steps = int(state["steps"])
+        self.tensors = {n.removeprefix("mean."): t for n, t in state.items() if n.startswith("mean.")}
+        count = len({n.partition(".")[0] for n in state if n.startswith("epoch")})
+        self._epochs = [
+            {n.partition(".")[2]: t for n, t in state.items() if n.startswith(f"epoch{i}.")} for i in range(count)
+        ]
+
+    def weights(self) -> dict[str, Tensor]:
+        """The averaged weights, or the live ones where nothing is averaged."""
+        return dict(self.tensors) if self.tensors else self._live()
+
+    def _live(self) -> dict[str, Tensor]:
+        return {n: p.detach() for n, p in self._model.named_parameters()}
+
+
+@contextmanager
+def weights_in(model: nn.Module, weights: Mapping[str, Tensor]) -> Iterator[None]:
+    """Puts other weights into a model for a while.
+
+    Args:
+        model: changed in place, and back.
+        weights: of each of its parameters.
+    """
+    parameters = dict(model.named_parameters())
+    live = {n: p.detach().clone() for n, p in parameters.items() if weights[n].data_ptr() != p.data_ptr()}
+    put_weights(model, {name: weights[name] for name in live})
+    try:
+        yield
+    finally:
+        put_weights(model, live)
+
+
+def _depth(name: str) -> int:
+    """Layer of an encoder parameter: 0 for embeddings, 1 for the first layer."""
+    found = _LAYER.search(name)
+    return int(found[1]) + 1 if found else 0

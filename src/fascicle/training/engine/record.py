@@ -1,0 +1,110 @@
+"""The record of a run: a line for each time that it was scored, and what is chosen and when to stop by these lines."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from fascicle.files.atomic import atomic_text_writer
+from fascicle.training.engine.folder import METRICS
+
+Line = dict[str, Any]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Kept:
+    """A model that a run keeps while it goes on.
+
+    Attributes:
+        folder: its place in the run folder: ``"best"``, or for the other head of a bundle ``"best-HEAD"``.
+        merit: line -> what it is chosen by; of equally good lines the first is taken.
+    """
+
+    folder: str
+    merit: Callable[[Line], float]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Choice:
+    """How a run is scored, what it keeps, and when it stops.
+
+    Attributes:
+        kept: the models that it keeps; none where only its end counts.
+        last: keep what was scored last, and not what was best.
+        every: steps from one scoring to the next; 0 for the end of every epoch.
+        patience: stop after so many scorings in which no kept model became better; 0 for never.
+        aim: what did not become better, for the sentence that says so.
+    """
+
+    kept: tuple[Kept, ...] = ()
+    last: bool = False
+    every: int = 0
+    patience: int = 0
+    aim: str = ""
+
+
+class Record:
+    """``metrics.jsonl``, and what follows from it."""
+
+    def __init__(self, folder: Path, choice: Choice) -> None:
+        """Begins without lines.
+
+        Args:
+            folder: of the run.
+            choice: what its lines decide.
+        """
+        self.path = folder / METRICS
+        self.lines: list[Line] = []
+        self._choice = choice
+
+    def read(self, *, epoch: int, step: int) -> None:
+        """Takes the lines up to the state that training goes on from, and forgets those behind it.
+
+        Args:
+            epoch: complete epochs.
+            step: steps, those of the next epoch included.
+        """
+        lines = list(map(json.loads, self.path.read_text(encoding="utf-8").splitlines()))
+        self.lines = [x for x in lines if _is_reached(x, epoch=epoch, step=step)]
+
+    def add(self, lines: Sequence[Line]) -> None:
+        """Adds lines, in the file too."""
+        self.lines.extend(lines)
+        with atomic_text_writer(self.path, overwrite=True) as stream:
+            stream.writelines(json.dumps(line) + "\n" for line in self.lines)
+
+    def chosen(self, kept: Kept) -> Line:
+        """The line of the model that is kept."""
+        return self.lines[-1] if self._choice.last else self._best(kept)
+
+    def _best(self, kept: Kept) -> Line:
+        return max(self.lines, key=kept.merit)
+
+    def ends_at(self, *, epoch: int, step: int) -> bool:
+        """Whether the last line is of this place; of a run in which no steps were written, epochs alone count."""
+        if not self.lines:
+            return False
+        last = self.lines[-1]
+        return bool(last.get("epoch", epoch) == epoch and _step_of(last, step) == step)
+
+    def is_over(self) -> bool:
+        """Whether no kept model has become better for as long as the recipe has patience."""
+        if not self.lines or not self._choice.patience:
+            return False
+        best = max(self.lines.index(self._best(kept)) for kept in self._choice.kept)
+        return len(self.lines) - 1 - best >= self._choice.patience
+
+
+def _is_reached(line: Line, *, epoch: int, step: int) -> bool:
+    """Whether a line is not behind a place; releases before ``validate_every_steps`` wrote epochs alone."""
+    at = _step_of(line, None)
+    return bool(line["epoch"] <= epoch if at is None else at <= step)
+
+
+def _step_of(line: Line, default: int | None) -> int | None:
+    """The step of a line; a span typer calls it its update."""
+    found: int | None = line.get("step", line.get("update", default))
+    return found

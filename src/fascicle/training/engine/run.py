@@ -1,0 +1,346 @@
+"""The engine under everything that trains: prepare, train, score, keep what is best, go on after a kill, finish.
+
+What is trained is given to it as a `Trainee`; a recogniser, a filter and a span typer each have an adapter of this
+kind. It is called ``Training``, for ``run`` is a run folder in every text of the project, and will be a command for
+pipelines.
+
+Whatever moment a run is killed at, its folder is whole. Where it is scored, the engine writes in this order: the line
+of ``metrics.jsonl``, then ``state/``, then the models that are best now. So a model in the folder always has its line;
+and where the last step is missing, resuming makes it up from ``state/``, which holds the same weights.
+"""
+
+from __future__ import annotations
+
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Protocol
+
+from fascicle.files.atomic import mended_folder, renewed_folder
+from fascicle.files.owned import remove_owned
+from fascicle.settings.base import RecipeBase
+from fascicle.training.engine.environment import differences
+from fascicle.training.engine.events import Ended, Note, RunEvent, Validated
+from fascicle.training.engine.folder import (
+    FACTS,
+    METRICS,
+    SCORES,
+    STATE,
+    check_run_folder,
+    check_same_data,
+    facts_of,
+    start_folder,
+    write_json,
+)
+from fascicle.training.engine.loop import EpochDone, StepDone
+from fascicle.training.engine.record import Choice, Kept, Line, Record
+from fascicle.training.engine.start import Start, check_apart, unless_begun
+
+
+class Loop(Protocol):
+    """Changes weights step by step; see ``training.engine.loop.Trainer``.
+
+    Attributes:
+        epoch: complete epochs.
+        step: steps done.
+    """
+
+    epoch: int
+    step: int
+
+    @property
+    def epochs(self) -> int:
+        """Of the whole run."""
+        ...
+
+    @property
+    def steps(self) -> int:
+        """Of the whole run."""
+        ...
+
+    @property
+    def steps_per_epoch(self) -> int:
+        """In an epoch."""
+        ...
+
+    def run(self) -> Iterator[StepDone | EpochDone]:
+        """Goes on to the last epoch."""
+        ...
+
+    def evaluated(self) -> AbstractContextManager[None]:
+        """A block in which the model has the weights that are scored and kept."""
+        ...
+
+    def save(self, folder: Path) -> None:
+        """Writes everything that training depends on into an empty folder."""
+        ...
+
+    def restore(self, folder: Path) -> None:
+        """Puts the loop back to where `save` saw it."""
+        ...
+
+
+@dataclass(frozen=True, kw_only=True)
+class Point:
+    """A moment at which a run is scored.
+
+    Attributes:
+        epoch: that the last step lies in, from 1.
+        epochs: of the whole run.
+        step: number of the last step, from 1.
+        steps: of the whole run.
+        events: of the steps since the moment before.
+        seconds: since then.
+    """
+
+    epoch: int
+    epochs: int
+    step: int
+    steps: int
+    events: Sequence[StepDone]
+    seconds: float
+
+    @property
+    def loss(self) -> float:
+        """Mean over the steps since the moment before."""
+        return sum(event.loss for event in self.events) / max(1, len(self.events))
+
+    def line(self, **scores: Any) -> Line:
+        """The line of ``metrics.jsonl``."""
+        facts = {"epoch": self.epoch, "step": self.step, "loss": self.loss, "seconds": round(self.seconds, 2)}
+        return facts | scores
+
+    def facts(self) -> dict[str, Any]:
+        """What every `Validated` has, but for ``best``."""
+        names = ("epoch", "epochs", "step", "steps", "loss")
+        return {name: getattr(self, name) for name in names} | {"seconds": round(self.seconds, 2)}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Judged:
+    """What a trainee is worth at one point.
+
+    Attributes:
+        lines: for ``metrics.jsonl``.
+        event: whether the first kept model is the best so far -> the event for whoever listens.
+    """
+
+    lines: Sequence[Line]
+    event: Callable[[bool], Validated]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Facts:
+    """What is known of a run before its first step.
+
+    Attributes:
+        data: name of the data -> what is known of them, with ``sha256``.
+        environment: software and machine, see ``training.engine.environment``.
+        more: the rest of ``run.json``.
+        notes: sentences for the user; made one by one, since some take time.
+        files: other files of the run folder, by name, as JSON.
+    """
+
+    data: Mapping[str, Mapping[str, Any]]
+    environment: Mapping[str, Any]
+    more: Mapping[str, Any]
+    notes: Iterable[str]
+    files: Mapping[str, object] = field(default_factory=dict)
+
+
+class Trainee(ABC):
+    """What the engine trains.
+
+    Attributes:
+        loop: changes its weights.
+        choice: how it is scored and what is kept of it.
+        facts: what is known of it before the first step.
+    """
+
+    loop: Loop
+    choice: Choice
+    facts: Facts
+
+    @abstractmethod
+    def judge(self, point: Point) -> Judged:
+        """Scores the weights that the model has now."""
+
+    @abstractmethod
+    def keep(self, place: Path, kept: Kept) -> None:
+        """Writes the model as it is now into an empty folder; the last thing that it was asked may be `judge`."""
+
+    @abstractmethod
+    def finish(self, chosen: Sequence[Line]) -> Iterator[Note | Ended]:
+        """Scores what was kept.
+
+        Args:
+            chosen: the line of each kept model.
+
+        Yields:
+            Notes, and at last the end of the run.
+        """
+
+
+Prepare = Callable[[Mapping[str, Any]], Trainee]
+
+
+def train(recipe: RecipeBase, folder: Path, prepare: Prepare, *, resume: bool = False) -> Iterator[RunEvent]:
+    """Trains, scores, keeps the chosen model, and scores that.
+
+    A run that fails before it was scored for the first time leaves no folder, unless somebody put files into it.
+
+    Args:
+        recipe: what is done, as the run folder says it.
+        folder: of the run; must not exist, unless ``resume``.
+        prepare: makes what is trained. It is given what ``run.json`` says of the same run, nothing if it is new.
+        resume: go on where an interrupted run of the same recipe was scored last.
+
+    Yields:
+        Events, in order; the last one is ``Ended``.
+
+    Raises:
+        OutputError: the folder exists, or holds no run of this recipe that could be resumed; other data than before.
+    """
+    check_run_folder(folder, recipe, resume=resume)
+    check_apart(folder, recipe.files())
+    with unless_begun(folder, sign=METRICS) as start:
+        yield from _train(recipe, start, prepare, resume=resume)
+
+
+def _train(recipe: RecipeBase, start: Start, prepare: Prepare, *, resume: bool) -> Iterator[RunEvent]:
+    folder, started = start.folder, time.perf_counter()
+    before = facts_of(folder)
+    trainee = prepare(before)
+    facts = trainee.facts
+    if before:
+        check_same_data(folder, before["data"], facts.data)
+    start_folder(start, recipe, resume=resume)
+    own = {**facts.more, "data": facts.data, "environment": facts.environment}
+    other = differences(before.get("environment", {}), facts.environment) if before else []
+    if other:
+        own |= {"environments": [*before.get("environments", [before["environment"]]), facts.environment]}
+    write_json(folder / FACTS, own)
+    for name, content in facts.files.items():
+        write_json(folder / name, content)
+    if other:
+        yield Note(text=f"resumed under other conditions ({'; '.join(other)}): the run is not repeated to the bit")
+    yield from (Note(text=text) for text in facts.notes)
+    training = Training(folder, trainee)
+    if resume:
+        yield from training.resume()
+    yield from training.run()
+    yield from training.finish(started)
+
+
+class Training:
+    """A trainee in its run folder: scored, kept, resumed."""
+
+    def __init__(self, folder: Path, trainee: Trainee) -> None:
+        """Begins without a past.
+
+        Args:
+            folder: of the run; it exists.
+            trainee: what is trained.
+        """
+        self._folder = folder
+        self._trainee = trainee
+        self._loop = trainee.loop
+        self._choice = trainee.choice
+        self._record = Record(folder, trainee.choice)
+
+    def resume(self) -> Iterator[Note]:
+        """Puts everything back to where the run was scored last."""
+        loop, state = self._loop, self._folder / STATE
+        for kept in self._choice.kept:
+            mended_folder(self._folder / kept.folder)
+        if mended_folder(state):
+            loop.restore(state)
+            self._record.read(epoch=loop.epoch, step=loop.step)
+            self._record.add(())  # the file forgets the same lines
+            self._keep()
+            yield Note(text=f"resumed after {f'step {loop.step}' if self._choice.every else f'epoch {loop.epoch}'}")
+        elif self._is_trained():
+            loop.epoch, loop.step = loop.epochs, loop.steps
+            yield Note(text="all epochs are there; only the end of the run is made again")
+        elif self._record.path.exists():
+            yield Note(text=f"{state} is not there to go on from: training begins again at the first epoch")
+
+    def _is_trained(self) -> bool:
+        """Whether the folder holds all that the loop would do, and what it gave."""
+        kept = self._choice.kept
+        if not (kept and self._record.path.exists() and all((self._folder / one.folder).exists() for one in kept)):
+            return False
+        record, loop = self._record, self._loop
+        record.read(epoch=loop.epochs, step=loop.steps)
+        if not record.ends_at(epoch=loop.epochs, step=loop.steps) and not record.is_over():
+            record.lines = []
+        return bool(record.lines)
+
+    def run(self) -> Iterator[RunEvent]:
+        """Runs the loop to its end or until patience is over."""
+        if self._record.is_over():
+            return
+        every, events, started = self._choice.every, list[StepDone](), time.perf_counter()
+        for event in self._loop.run():
+            if isinstance(event, StepDone):
+                events.append(event)
+                yield event
+                due = bool(every) and event.step % every == 0
+            else:
+                due = not every or self._is_unscored_end()
+            if not due:
+                continue
+            yield self._score(events, time.perf_counter() - started)
+            events, started = [], time.perf_counter()
+            if self._record.is_over():
+                yield Note(text=f"stopped early: no better {self._choice.aim}")
+                return
+
+    def _is_unscored_end(self) -> bool:
+        """Whether this is the end of the last epoch, and was not scored yet."""
+        loop = self._loop
+        return loop.epoch == loop.epochs and not self._record.ends_at(epoch=loop.epochs, step=loop.step)
+
+    def _score(self, events: Sequence[StepDone], seconds: float) -> Validated:
+        """Scores the model as it stands, and writes down what is needed to go on from here."""
+        loop = self._loop
+        point = Point(
+            epoch=max(loop.epoch, -(-loop.step // max(1, loop.steps_per_epoch))),
+            epochs=loop.epochs,
+            step=loop.step,
+            steps=loop.steps,
+            events=events,
+            seconds=seconds,
+        )
+        with loop.evaluated():
+            judged = self._trainee.judge(point)
+        self._record.add(judged.lines)
+        with renewed_folder(self._folder / STATE, kind="run") as place:
+            loop.save(place)
+        return judged.event(self._keep())
+
+    def _keep(self) -> bool:
+        """Writes the models that the last line is chosen for; returns whether the first is one of them."""
+        record = self._record
+        due = [kept for kept in self._choice.kept if record.lines and record.chosen(kept) is record.lines[-1]]
+        with self._loop.evaluated():
+            for kept in due:
+                with renewed_folder(self._folder / kept.folder, kind="run") as place:
+                    self._trainee.keep(place, kept)
+        return bool(due) and due[0] is self._choice.kept[0]
+
+    def finish(self, started: float) -> Iterator[Note | Ended]:
+        """Scores what was kept, and clears what only resuming needed.
+
+        Args:
+            started: when the run began, by ``time.perf_counter``.
+        """
+        for event in self._trainee.finish([self._record.chosen(kept) for kept in self._choice.kept]):
+            if isinstance(event, Ended):
+                seconds = round(time.perf_counter() - started, 1)
+                write_json(self._folder / SCORES, event.as_dict() | {"seconds": seconds})
+                remove_owned(self._folder / STATE, kind="run")
+            yield event

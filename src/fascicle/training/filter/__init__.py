@@ -1,0 +1,1 @@
+"""How learned filters are trained."""

@@ -1,0 +1,206 @@
+"""Examples of a filter: parts that share no document, and batches of what is learnt."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from fascicle.combination.examples import Example, examples
+from fascicle.core.arrays import Ints
+from fascicle.core.document import GOLD, Document
+from fascicle.core.wording import counted
+from fascicle.errors import InputError
+from fascicle.models.filter import NAME
+from fascicle.settings.recipes.filter import FilterRecipe, FilterSettings
+from fascicle.text.marked import Marked, pad_marked
+from fascicle.training.filter.members import Member
+from fascicle.training.recogniser.data import shuffled
+
+_FEWEST = 3  # documents of dev: one to learn from, one to choose the epoch on, one to choose the threshold on
+
+
+@dataclass(frozen=True, kw_only=True)
+class Split:
+    """Documents of one part of the corpus by what they are for; no document is in two.
+
+    Attributes:
+        learn: ids of those that are learnt from.
+        held_out: that the epoch is chosen on.
+        threshold: that the threshold is chosen on.
+    """
+
+    learn: tuple[str, ...]
+    held_out: tuple[str, ...]
+    threshold: tuple[str, ...] = ()
+
+
+def split_documents(identifiers: Sequence[str], settings: FilterSettings, *, seed: int, dev: bool) -> Split:
+    """Draws the parts; the order of the documents plays no role.
+
+    Args:
+        identifiers: of the documents of train or of dev.
+        settings: with the shares.
+        seed: of the run.
+        dev: whether they are of dev, a share of which the threshold is chosen on.
+
+    Raises:
+        InputError: too few documents of dev.
+    """
+    if dev and len(identifiers) < _FEWEST:
+        raise InputError(
+            f"dev has {counted(len(identifiers), 'document')}, but a filter needs {_FEWEST} or more: to learn "
+            "from, to choose the epoch on, and to choose the threshold on; give more, or smaller documents"
+        )
+    ordered = sorted(identifiers)
+    order = [ordered[at] for at in np.random.default_rng((seed, int(dev), 3)).permutation(len(ordered))]
+    wanted = settings.threshold_part if dev and settings.threshold != "half" else 0.0
+    least, apart = int(dev), int(wanted > 0)
+    held = min(_share(settings.held_out, len(order), least=least), len(order) - least - apart)  # one is left to learn
+    chosen = min(_share(wanted, len(order), least=apart), len(order) - held - least)
+    return Split(
+        learn=tuple(sorted(order[held + chosen :])),
+        held_out=tuple(sorted(order[:held])),
+        threshold=tuple(sorted(order[held : held + chosen])),
+    )
+
+
+def _share(share: float, count: int, *, least: int) -> int:
+    return max(least, round(share * count))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Material:
+    """Everything that a filter is made of, before it is written in pieces.
+
+    Attributes:
+        documents: of train and of dev, by id.
+        splits: of both.
+        examples: of both, those of the threshold part left out.
+    """
+
+    documents: Mapping[str, Mapping[str, Document]]
+    splits: Mapping[str, Split]
+    examples: Mapping[str, Sequence[Example]]
+
+    def of(self, use: str) -> tuple[list[Document], list[list[Example]]]:
+        """Documents of one use, ``"learn"`` or ``"held_out"``, with their examples.
+
+        Args:
+            use: a field of ``Split``.
+        """
+        documents, found = [], []
+        for part, split in self.splits.items():
+            by_document: dict[str, list[Example]] = {identifier: [] for identifier in getattr(split, use)}
+            for example in self.examples[part]:
+                if example.document in by_document:
+                    by_document[example.document].append(example)
+            documents += [self.documents[part][identifier] for identifier in by_document]
+            found += list(by_document.values())
+        return documents, found
+
+
+def gather(
+    recipe: FilterRecipe,
+    *,
+    train: Sequence[Document],
+    dev: Sequence[Document],
+    members: tuple[Sequence[Member], Sequence[Member]],
+) -> Material:
+    """Makes the examples of both parts and divides their documents.
+
+    Args:
+        recipe: of the filter.
+        train: training documents with gold.
+        dev: development documents with gold.
+        members: on dev, and cross-fitted on train.
+
+    Raises:
+        InputError: too few documents of dev.
+    """
+    parts = {"train": (train, members[1]), "dev": (dev, members[0])}
+    splits = {
+        name: split_documents([d.id for d in documents], recipe.filter, seed=recipe.seed, dev=name == "dev")
+        for name, (documents, _) in parts.items()
+    }
+    found = {}
+    for name, (documents, systems) in parts.items():
+        apart = set(splits[name].threshold)
+        gold = {d.id: d.layer(GOLD) for d in documents if d.id not in apart}
+        found[name] = examples(gold, [said for system in systems for said in system.wrong])
+    documents_by_id = {name: {d.id: d for d in documents} for name, (documents, _) in parts.items()}
+    return Material(documents=documents_by_id, splits=splits, examples=found)
+
+
+@dataclass(frozen=True, kw_only=True)
+class FilterSet:
+    """What a filter learns from, in batches (see ``training.engine.loop.Batches``).
+
+    Attributes:
+        inputs: marked mentions.
+        labels: 1 for correct, 0 for incorrect, ``[n]``.
+        pad: id of the padding piece.
+        positives: at most so many correct inputs for each incorrect one; 0 for all.
+    """
+
+    inputs: Sequence[Marked]
+    labels: Ints
+    pad: int
+    positives: int = 0
+
+    def __post_init__(self) -> None:
+        """Refuses one class alone.
+
+        Raises:
+            InputError: nothing is correct, or nothing incorrect.
+        """
+        correct = int(self.labels.sum())
+        if not correct:
+            raise InputError("the documents to learn from hold no gold mention, so the filter has no correct example")
+        if correct == len(self.labels):
+            raise InputError(
+                "the members made no mistake in the documents to learn from, so the filter has no incorrect example; "
+                'give predictions of earlier epochs (members.epochs = "all"), of more systems, or cross-fitted ones'
+            )
+
+    def batches(
+        self, *, size: int, seed: int, epoch: int, hidden: float = 0.0
+    ) -> Iterator[tuple[dict[str, Tensor], dict[str, Tensor]]]:
+        """One epoch of batches, the same for the same arguments.
+
+        Args:
+            size: inputs in a batch.
+            seed: decides, with ``epoch``, the order and which correct inputs are drawn.
+            epoch: from 0.
+            hidden: must be 0.
+
+        Yields:
+            ``input_ids`` and ``attention_mask``, and the labels.
+        """
+        assert not hidden, "recipes of filters hide no pieces"
+        drawn = self._drawn(np.random.default_rng((seed, epoch, 4)))
+        lengths = [len(self.inputs[i].ids) for i in drawn.tolist()]
+        for chosen in shuffled(lengths, size=size, seed=(seed, epoch)):
+            rows = drawn[chosen]
+            batch = pad_marked([self.inputs[i].ids for i in rows.tolist()], pad=self.pad)
+            yield {n: torch.from_numpy(a) for n, a in batch.items()}, {NAME: torch.from_numpy(self.labels[rows])}
+
+    def count(self, size: int) -> int:
+        """Batches in an epoch."""
+        return -(-(self._correct + len(self.labels) - int(self.labels.sum())) // size)
+
+    @property
+    def _correct(self) -> int:
+        """Correct inputs in an epoch."""
+        correct = int(self.labels.sum())
+        return min(correct, self.positives * (len(self.labels) - correct)) if self.positives else correct
+
+    def _drawn(self, chance: np.random.Generator) -> Ints:
+        """Inputs of an epoch: all incorrect ones, and as many correct ones as are asked for."""
+        correct, incorrect = np.flatnonzero(self.labels), np.flatnonzero(self.labels == 0)
+        if self._correct < len(correct):
+            correct = chance.choice(correct, size=self._correct, replace=False)
+        return np.sort(np.concatenate([correct, incorrect])).astype(np.int64)

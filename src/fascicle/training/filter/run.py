@@ -1,0 +1,276 @@
+"""Filters, as the engine trains them: from a recipe and the predictions of other systems.
+
+::
+
+    RUN/recipe.json         the resolved recipe
+    RUN/run.json            versions, machine, hashes of data and predictions, sizes of the training set
+    RUN/split.json          ids of the documents of each part
+    RUN/metrics.jsonl       one line an epoch
+    RUN/best/               the chosen filter, with its threshold
+    RUN/state/              what ``resume`` needs; removed at the end
+    RUN/scores.json         how held-out examples were judged, and what is kept on the threshold documents
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import numpy as np
+import torch
+
+from fascicle import __version__
+from fascicle.core.arrays import Ints
+from fascicle.core.document import GOLD, Mention
+from fascicle.core.wording import counted
+from fascicle.errors import RecipeError
+from fascicle.files.atomic import renewed_folder
+from fascicle.models.encoder import Pretrained, load_pretrained
+from fascicle.models.filter import Fresh, TorchFilter, fresh_filter, load_filter_model, save_filter
+from fascicle.runtime.filter import MentionFilter
+from fascicle.settings.folders.manifest import TokenizerFacts
+from fascicle.settings.recipes.filter import FilterManifest, FilterRecipe
+from fascicle.text.marked import Form, Marked, candidates_of, encode_candidates
+from fascicle.training.corpus import part_sha256
+from fascicle.training.engine.environment import describe_environment
+from fascicle.training.engine.events import Ended, Note
+from fascicle.training.engine.loop import Trainer
+from fascicle.training.engine.precision import slow_precision
+from fascicle.training.engine.record import Choice, Kept, Line
+from fascicle.training.engine.run import Facts, Judged, Point, Trainee
+from fascicle.training.filter.data import FilterSet, Material, gather
+from fascicle.training.filter.events import FilterEpoch, FilterFinished, Verdict
+from fascicle.training.filter.members import Member, read_members
+from fascicle.training.filter.threshold import Exam, fit_threshold
+from fascicle.training.recogniser.parts import Parts, read_parts
+
+BEST = "best"
+Members = tuple[list[Member], list[Member]]
+Inputs = tuple[list[Marked], Ints]
+
+
+def prepare_filter(recipe: FilterRecipe, folder: Path, before: Mapping[str, Any]) -> FilterTrainee:
+    """Reads the data of a recipe, builds its filter and the examples that it learns from.
+
+    Args:
+        recipe: what to do.
+        folder: of the run.
+        before: what ``run.json`` says of the same run; nothing if it is new.
+
+    Raises:
+        InputError: the corpus or the members cannot be used; see ``training.filter.members``.
+        RecipeError: the recipe does not fit the encoder.
+        ModelError: the tokenizer has a marker already.
+    """
+    parts = read_parts(recipe.corpus)
+    members = read_members(recipe, dev=parts.dev, train=parts.train)
+    material = gather(recipe, train=parts.train, dev=parts.dev, members=members)
+    pretrained = load_pretrained(
+        recipe.model.encoder, revision=recipe.model.revision, pooler=recipe.model.pool == "cls"
+    )
+    _check_length(recipe, pretrained)
+    torch.manual_seed(recipe.seed)
+    weights = (recipe.filter.incorrect_weight, recipe.filter.correct_weight)
+    fresh = fresh_filter(pretrained, recipe.model, weights=weights)
+    manifest = _manifest(recipe, parts, fresh)
+    learn, held = (_inputs(material, use, manifest, fresh) for use in ("learn", "held_out"))
+    data = FilterSet(inputs=learn[0], labels=learn[1], pad=fresh.tokenizer.pad, positives=recipe.filter.positives)
+    trainer = Trainer(fresh.model, data, recipe.training, seed=recipe.seed)
+    trainer.settle_precision(before.get("precision"))
+    threshold = [material.documents["dev"][identifier] for identifier in material.splits["dev"].threshold]
+    exam = Exam(inputs=held[0], labels=held[1], documents=threshold, members=members[0])
+    facts = Facts(
+        data=_data_facts(recipe, parts, members),
+        environment=describe_environment(),
+        more={
+            "recipe": recipe.name,
+            "seed": recipe.seed,
+            "examples": {"learn": _sizes(data.labels), "held_out": _sizes(held[1])},
+            "steps": trainer.steps,
+            **trainer.precision_facts(),
+        },
+        notes=[
+            *filter(None, [slow_precision(trainer.device, recipe.training)]),
+            *(*parts.notes, *fresh.notes, *_strange(parts, members), *_notes(recipe, data, held, material)),
+        ],
+        files={"split.json": _split_facts(material)},
+    )
+    return FilterTrainee(
+        folder=folder, recipe=recipe, manifest=manifest, fresh=fresh, exam=exam, loop=trainer, facts=facts
+    )
+
+
+class FilterTrainee(Trainee):
+    """A filter: judged on held-out examples, its threshold chosen at the end."""
+
+    def __init__(
+        self,
+        *,
+        folder: Path,
+        recipe: FilterRecipe,
+        manifest: FilterManifest,
+        fresh: Fresh,
+        exam: Exam,
+        loop: Trainer,
+        facts: Facts,
+    ) -> None:
+        """Puts the parts together; see ``prepare_filter``."""
+        self._folder = folder
+        self._recipe = recipe
+        self._manifest = manifest
+        self._fresh = fresh
+        self._exam = exam
+        self.loop: Trainer = loop
+        self.facts = facts
+        aim, given = recipe.filter.select, recipe.training
+        self.choice = Choice(
+            kept=(Kept(folder=BEST, merit=lambda line: float(line["held_out"][aim])),),
+            last=given.select == "last",
+            patience=given.patience_epochs,
+            aim=f"{aim} on held-out documents for {given.patience_epochs} epochs",
+        )
+
+    def judge(self, point: Point) -> Judged:
+        """Judges the held-out examples."""
+        scorer = TorchFilter(model=self._fresh.model.eval(), bf16=self.loop.bf16)
+        judge = MentionFilter(self._manifest, self._fresh.tokenizer, scorer)
+        verdict = Verdict.of(judge.probabilities(self._exam.inputs), self._exam.labels)
+        facts = point.facts()
+        return Judged(
+            lines=[point.line(held_out=verdict.as_dict())],
+            event=lambda best: FilterEpoch(**facts, best=best, held_out=verdict),
+        )
+
+    def keep(self, place: Path, kept: Kept) -> None:
+        """Writes the folder of the filter."""
+        save_filter(place, self._fresh.model, manifest=self._manifest, tokenizer=self._fresh.tokenizer)
+
+    def finish(self, chosen: Sequence[Line]) -> Iterator[Note | Ended]:
+        """Chooses the threshold for the best epoch."""
+        (best,) = chosen
+        model = load_filter_model(self._folder / BEST, self._manifest)
+        judge = MentionFilter(self._manifest, self._fresh.tokenizer, TorchFilter(model=model))
+        facts, scores, note = fit_threshold(judge, self._exam, self._recipe)
+        if note:
+            yield Note(text=note)
+        manifest = msgspec.structs.replace(self._manifest, threshold=facts)
+        with renewed_folder(self._folder / BEST, kind="run") as place:
+            save_filter(place, model, manifest=manifest, tokenizer=self._fresh.tokenizer)
+        yield FilterFinished(
+            folder=self._folder,
+            epoch=best["epoch"],
+            held_out=Verdict(**{name: best["held_out"][name] for name in ("tp", "fp", "fn", "tn")}),
+            threshold=facts,
+            scores=scores,
+        )
+
+
+def _check_length(recipe: FilterRecipe, pretrained: Pretrained) -> None:
+    if recipe.reading.max_length > pretrained.encoder.longest:
+        raise RecipeError(
+            f"reading.max_length = {recipe.reading.max_length} is more than the "
+            f"{counted(pretrained.encoder.longest, 'piece')} that {recipe.model.encoder} reads; lower it (longer "
+            "texts are cropped around the mention)"
+        )
+    if recipe.model.pool == "cls" and not pretrained.tokenizer.prefix:
+        raise RecipeError(
+            f'model.pool = "cls" needs a special token before a text, which {recipe.model.encoder} does not have; use '
+            '"mean"'
+        )
+
+
+def _manifest(recipe: FilterRecipe, parts: Parts, fresh: Fresh) -> FilterManifest:
+    tokenizer = fresh.tokenizer
+    return FilterManifest(
+        name=recipe.name,
+        fascicle=__version__,
+        runtime="torch",
+        types=parts.types,
+        marker_ids=fresh.marker_ids,
+        model=recipe.model,
+        reading=recipe.reading,
+        tokenizer=TokenizerFacts(
+            sha256=tokenizer.sha256, prefix=tokenizer.prefix, suffix=tokenizer.suffix, pad=tokenizer.pad
+        ),
+    )
+
+
+def _inputs(material: Material, use: str, manifest: FilterManifest, fresh: Fresh) -> Inputs:
+    """What the network reads of the examples of one use, and their labels."""
+    documents, found = material.of(use)
+    reading = manifest.reading
+    candidates = [
+        candidate
+        for document, examples in zip(documents, found, strict=True)
+        for candidate in candidates_of(document, _mentions(examples), unit=reading.unit, segmenter=reading.segmenter)
+    ]
+    start, end = manifest.marker_ids
+    form = Form(start=start, end=end, max_length=reading.max_length)
+    labels = [int(example.correct) for examples in found for example in examples]
+    return encode_candidates(candidates, fresh.tokenizer, form=form), np.array(labels, dtype=np.int64)
+
+
+def _mentions(examples: Sequence[Any]) -> list[Mention]:
+    return [example.mention for example in examples]
+
+
+def _data_facts(recipe: FilterRecipe, parts: Parts, members: Members) -> dict[str, dict[str, Any]]:
+    """Hashes of everything that decides the run, beside the recipe."""
+    found: dict[str, dict[str, Any]] = {
+        name: {"sha256": part_sha256(path), "documents": len(documents)}
+        for name, path, documents in (
+            ("train", recipe.corpus.train, parts.train),
+            ("dev", recipe.corpus.dev, parts.dev),
+        )
+    }
+    if recipe.corpus.exclude:
+        found["exclude"] = {"sha256": part_sha256(recipe.corpus.exclude)}
+    for part, listed in zip(("dev", "train"), members, strict=True):
+        for at, member in enumerate(listed):
+            found[f"members.{part}.{at}"] = {"sha256": member.sha256, "name": member.name, "files": len(member.wrong)}
+    return found
+
+
+def _split_facts(material: Material) -> dict[str, Any]:
+    uses = ("learn", "held_out", "threshold")
+    return {name: {use: list(getattr(split, use)) for use in uses} for name, split in material.splits.items()}
+
+
+def _sizes(labels: Ints) -> dict[str, int]:
+    correct = int(labels.sum())
+    return {"correct": correct, "incorrect": len(labels) - correct}
+
+
+def _strange(parts: Parts, members: tuple[list[Member], list[Member]]) -> Iterator[str]:
+    gold = {mention.type for document in (*parts.train, *parts.dev) for mention in document.layer(GOLD)}
+    for member in chain(*members):
+        if strange := sorted(member.types() - gold):
+            yield (
+                f"{member.name} predicts what the gold never has, and all of it is learnt as incorrect: "
+                f"{', '.join(strange)}"
+            )
+
+
+def _notes(recipe: FilterRecipe, data: FilterSet, held: Inputs, material: Material) -> Iterator[str]:
+    if recipe.corpus.test:
+        yield "corpus.test is not read: a filter is chosen on dev; filter predictions on test with combine meta"
+    for name, labels in (("to learn", data.labels), ("held out", held[1])):
+        sizes = _sizes(labels)
+        yield f"examples {name}: {sizes['correct']:,} correct, {sizes['incorrect']:,} incorrect"
+    per_epoch = data.count(1)
+    if per_epoch < len(data.labels):
+        yield f"{per_epoch:,} of {len(data.labels):,} examples are read in an epoch, the correct ones drawn anew"
+    threshold = len(material.splits["dev"].threshold)
+    if threshold:
+        yield f"documents of dev that only the threshold is chosen on: {threshold:,}"
+    lost = Counter({"cropped": 0, "cut": 0})
+    for one in (*data.inputs, *held[0]):
+        lost.update(cropped=one.cropped, cut=one.cut)
+    if lost["cropped"]:
+        yield f"examples read without some of the text around the mention: {lost['cropped']:,}"
+    if lost["cut"]:
+        yield f"examples whose mention or type is too long, so that pieces of it are left out: {lost['cut']:,}"

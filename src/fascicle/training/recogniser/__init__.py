@@ -1,0 +1,1 @@
+"""How recognisers are trained."""

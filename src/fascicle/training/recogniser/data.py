@@ -1,0 +1,267 @@
+"""Documents -> training batches: windows with targets, in an order that the seed and the epoch decide."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import msgspec
+import numpy as np
+import torch
+from torch import Tensor
+
+from fascicle.core.arrays import Ints
+from fascicle.core.document import GOLD, Document
+from fascicle.errors import RecipeError
+from fascicle.labelling.distant import unknown_ranges
+from fascicle.models.heads.binder import UNKNOWN, held
+from fascicle.models.heads.contract import Head, Targets
+from fascicle.runtime.stream import chunks
+from fascicle.settings.heads import Level
+from fascicle.settings.recipes.recogniser import ReadingSettings
+from fascicle.text.batch import Batch, collate, with_level
+from fascicle.text.pieces import Pieces, PieceTokenizer
+from fascicle.text.reading import Reading, ReadsDocuments, by_pieces, read_documents
+from fascicle.text.targets import Aligned, Limits, align, unknown_units
+from fascicle.text.windows import Window, cut_short
+
+_SORTED_TOGETHER = 50  # batches whose windows are sorted by length before they are cut: little padding, much chance
+
+
+@dataclass(frozen=True, kw_only=True)
+class View:
+    """The documents in units of one level.
+
+    Attributes:
+        pieces: of each document.
+        windows: of all documents.
+    """
+
+    pieces: list[Pieces]
+    windows: list[Window]
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrainingSet:
+    """Everything that an epoch is made of.
+
+    Attributes:
+        views: the documents in the units of the heads, by level; the first one says how they are cut.
+        heads: what is trained, by name.
+        gold: of each head and document, in the head's own form.
+        tokenizer: of the encoder.
+        mentions: gold mentions.
+        lost: of each head, gold mentions that it cannot represent, by reason.
+    """
+
+    views: Mapping[Level, View]
+    heads: Mapping[str, Head]
+    gold: Mapping[str, list[Targets]]
+    tokenizer: PieceTokenizer
+    mentions: int
+    lost: Mapping[str, Counter[str]]
+
+    @property
+    def pieces(self) -> list[Pieces]:
+        """Of each document, in the units that windows were cut between."""
+        return next(iter(self.views.values())).pieces
+
+    @property
+    def windows(self) -> list[Window]:
+        """Of all documents, in the same units."""
+        return next(iter(self.views.values())).windows
+
+    def batches(
+        self, *, size: int, seed: int, epoch: int, hidden: float = 0.0
+    ) -> Iterator[tuple[dict[str, Tensor], dict[str, Tensor]]]:
+        """One epoch of batches, the same for the same arguments.
+
+        Args:
+            size: windows in a batch.
+            seed: decides, with ``epoch``, the order, what is hidden, and what the heads draw.
+            epoch: from 0.
+            hidden: share of pieces replaced by the mask token.
+
+        Yields:
+            Arrays of ``text.batch.collate``, and the targets of each head.
+        """
+        hiding = np.random.default_rng((seed, epoch, 1))
+        chances = {name: np.random.default_rng((seed, epoch, 2)) for name in self.heads}
+        for chosen in shuffled([w.pieces[1] - w.pieces[0] for w in self.windows], size=size, seed=(seed, epoch)):
+            arrays = self._arrays(chosen)
+            if hidden:
+                arrays = {**arrays, "input_ids": self._hide(arrays, hidden, hiding)}
+            targets = {name: torch.from_numpy(self._targets(name, chosen, chances[name])) for name in self.heads}
+            yield {name: torch.from_numpy(a) for name, a in arrays.items()}, targets
+
+    def count(self, size: int) -> int:
+        """Batches in an epoch."""
+        return -(-len(self.windows) // size)
+
+    def _arrays(self, chosen: Ints) -> Batch:
+        first, *others = (
+            (level, collate([view.windows[i] for i in chosen], view.pieces, self.tokenizer))
+            for level, view in self.views.items()
+        )
+        batch = first[1]
+        for level, arrays in others:
+            batch = with_level(batch, arrays, level)
+        return batch
+
+    def _targets(self, name: str, chosen: Ints, chance: np.random.Generator) -> Targets:
+        head, gold = self.heads[name], self.gold[name]
+        windows = [self.views[head.level].windows[i] for i in chosen]
+        return head.targets([gold[w.document] for w in windows], windows, chance=chance)
+
+    def _hide(self, arrays: Batch, share: float, chance: np.random.Generator) -> Ints:
+        """Piece ids with a share of them replaced; special tokens and padding stay."""
+        ids, length = arrays["input_ids"], arrays["attention_mask"].sum(axis=1, keepdims=True)
+        place = np.arange(ids.shape[1])
+        inside = (place >= len(self.tokenizer.prefix)) & (place < length - len(self.tokenizer.suffix))
+        return np.where(inside & (chance.random(ids.shape) < share), self.tokenizer.mask or 0, ids)
+
+
+def training_set(
+    documents: Sequence[Document],
+    tokenizer: PieceTokenizer,
+    *,
+    types: Sequence[str],
+    reading: ReadingSettings,
+    heads: Mapping[str, Head],
+    read: ReadsDocuments = read_documents,
+) -> TrainingSet:
+    """Cuts documents into windows and aligns their gold.
+
+    Args:
+        documents: with mentions of source ``"gold"``, and with the unknown ranges of weak labels.
+        tokenizer: of the encoder.
+        types: entity types.
+        reading: what the network reads at a time.
+        heads: what is trained, by name.
+        read: cuts the documents.
+    """
+    views = read_for_heads(documents, tokenizer, reading=reading, heads=heads, read=read)
+    gold: dict[str, list[Targets]] = {}
+    aligned_by: dict[str, list[Aligned]] = {}
+    for name, head in heads.items():
+        view = views[head.level]
+        aligned = aligned_by[name] = aligned_gold(documents, view, types=types, limits=head.limits)
+        gold[name] = [
+            head.gold(a.spans, units=len(p.units), unknown=unknown_units(ranges, p, limits=head.limits))
+            for a, p, ranges in zip(aligned, view.pieces, map(unknown_ranges, documents), strict=True)
+        ]
+    return TrainingSet(
+        views={
+            level: View(pieces=view.pieces, windows=[w for cut in view.windows for w in cut])
+            for level, view in views.items()
+        },
+        heads=heads,
+        gold=gold,
+        tokenizer=tokenizer,
+        mentions=sum(len(d.layer(GOLD)) for d in documents),
+        lost=_lost(aligned_by, [next(iter(views.values()))]),
+    )
+
+
+def read_for_heads(
+    documents: Sequence[Document],
+    tokenizer: PieceTokenizer,
+    *,
+    reading: ReadingSettings,
+    heads: Mapping[str, Head],
+    read: ReadsDocuments,
+) -> dict[Level, Reading]:
+    """Documents in the units of all heads; the first reading says how they are cut.
+
+    Where some heads label words and others pieces, windows are cut between words. Arguments as in ``training_set``.
+    """
+    levels: set[Level] = {head.level for head in heads.values()} or {"word"}
+    first = read(documents, tokenizer, reading=reading, level=max(levels))
+    return {first.level: first} | ({"piece": by_pieces(first)} if len(levels) > 1 else {})
+
+
+def lost_gold(
+    documents: Sequence[Document],
+    tokenizer: PieceTokenizer,
+    *,
+    types: Sequence[str],
+    reading: ReadingSettings,
+    heads: Mapping[str, Head],
+    read: ReadsDocuments,
+) -> dict[str, Counter[str]]:
+    """Gold mentions that each head cannot represent, by reason; those of other types are left out.
+
+    Documents are cut in the portions in which a predictor reads them. Arguments as in ``training_set``.
+    """
+    aligned: dict[str, list[Aligned]] = {name: [] for name in heads}
+    firsts = []
+    for chunk in chunks(documents):
+        views = read_for_heads(chunk, tokenizer, reading=reading, heads=heads, read=read)
+        firsts.append(next(iter(views.values())))
+        known = [_of_types(document, types) for document in chunk]
+        for name, head in heads.items():
+            aligned[name] += aligned_gold(known, views[head.level], types=types, limits=head.limits)
+    return _lost(aligned, firsts)
+
+
+def _lost(aligned: Mapping[str, Sequence[Aligned]], read: Sequence[Reading]) -> dict[str, Counter[str]]:
+    short = sum(len(cut_short(p, capacity=one.capacity)) for one in read for p in one.pieces)
+    return {name: +sum((a.lost for a in given), Counter({"long-word": short})) for name, given in aligned.items()}
+
+
+def _of_types(document: Document, types: Sequence[str]) -> Document:
+    kept = tuple(m for m in document.mentions if m.type in types)
+    return document if len(kept) == len(document.mentions) else msgspec.structs.replace(document, mentions=kept)
+
+
+def with_mentions(data: TrainingSet) -> TrainingSet:
+    """The training set of a bi-encoder alone without the windows in which no mention lies.
+
+    Raises:
+        RecipeError: no window is left.
+    """
+    ((level, view),) = data.views.items()
+    (gold,) = data.gold.values()
+    kept = [w for w in view.windows if (held(gold[w.document], w)[:, 2] != UNKNOWN).any()]
+    if not kept:
+        raise RecipeError('windows = "mentions" leaves nothing to train on: no window of train holds one; choose "all"')
+    return replace(data, views={level: replace(view, windows=kept)})
+
+
+def aligned_gold(
+    documents: Sequence[Document], read: Reading, *, types: Sequence[str], limits: Limits
+) -> list[Aligned]:
+    """The gold of each document in units, see ``text.targets.align``."""
+    return [
+        align(document.layer(GOLD), pieces, windows, types=types, limits=limits)
+        for document, pieces, windows in zip(documents, read.pieces, read.windows, strict=True)
+    ]
+
+
+def covering_width(documents: Sequence[Document], read: Reading, *, types: Sequence[str], share: float) -> int:
+    """The smallest width in units that covers a share of the gold mentions that are read at all."""
+    aligned = aligned_gold(documents, read, types=types, limits=Limits(nested=True))
+    widths = np.sort(np.concatenate([np.diff(a.spans[:, :2], axis=1)[:, 0] for a in aligned]))
+    return int(widths[max(0, math.ceil(share * len(widths)) - 1)]) if len(widths) else 1
+
+
+def shuffled(lengths: Sequence[int], *, size: int, seed: tuple[int, int]) -> Iterator[Ints]:
+    """Batches of indices: shuffled, sorted by length within large groups, the batches shuffled again.
+
+    Args:
+        lengths: of each item.
+        size: items in a batch.
+        seed: decides the order.
+    """
+    chance = np.random.default_rng(seed)
+    order = chance.permutation(len(lengths))
+    lengths_of = np.asarray(lengths)
+    batches: list[Ints] = []
+    for at in range(0, len(order), size * _SORTED_TOGETHER):
+        group = order[at : at + size * _SORTED_TOGETHER]
+        group = group[np.argsort(lengths_of[group], kind="stable")]
+        batches.extend(group[i : i + size] for i in range(0, len(group), size))
+    for i in chance.permutation(len(batches)):
+        yield batches[i]

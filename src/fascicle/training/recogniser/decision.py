@@ -1,0 +1,139 @@
+"""How scores become mentions, fitted on development data: the network runs once, decoding as often as it takes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+import msgspec
+import numpy as np
+
+from fascicle.core.document import Document
+from fascicle.decoding.decoders import Tables
+from fascicle.labelling.distant import score_known
+from fascicle.runtime.predictor import ModelPredictor, Scorer
+from fascicle.settings.folders.manifest import Decision, Manifest
+from fascicle.text.batch import Batch
+from fascicle.text.pieces import PieceTokenizer
+from fascicle.text.reading import KeptReadings, ReadsDocuments
+
+# Logits; a head that saw one in ten of the spans that are no mention is about log(10) = 2.3 too eager.
+BIASES: Final = tuple(float(x) for x in np.arange(-2.0, 4.01, 0.25))
+
+_NEVER: Final = 1e3  # a threshold that no score exceeds
+_COARSE, _FINE = 25, 8
+
+
+class ReplayedScorer:
+    """Runs a network once over a list of documents, and then answers from memory, batch after batch.
+
+    Attributes:
+        known: the tables of each batch so far.
+    """
+
+    def __init__(self, scorer: Scorer) -> None:
+        """Wraps a scorer that gives the same tables for the same batch."""
+        self._scorer = scorer
+        self.known: list[Tables] = []
+        self._at = 0
+
+    def rewind(self) -> None:
+        """The next batch is the first one again."""
+        self._at = 0
+
+    def run(self, inputs: Batch) -> Tables:
+        """Scores one batch; see ``runtime.predictor.Scorer``."""
+        if self._at == len(self.known):
+            self.known.append(self._scorer.run(inputs))
+        self._at += 1
+        return self.known[self._at - 1]
+
+
+def is_unfitted(manifest: Manifest) -> bool:
+    """Whether the answering head means nothing before a threshold is fitted for it (*binder* Table 6)."""
+    return manifest.answering.needs.threshold
+
+
+def fit_nothing(
+    manifest: Manifest,
+    tokenizer: PieceTokenizer,
+    scorer: Scorer,
+    dev: Sequence[Document],
+    *,
+    read: ReadsDocuments | None = None,
+) -> tuple[Decision, dict[str, float]]:
+    """Chooses ``Decision.nothing`` by dev F1; of equally good values the one nearest to 0.
+
+    Where it is the threshold itself, and not a shift of one, it is sought from the highest score h down to -h: in steps
+    of h/25, and around the best of these in steps of h/200; of equally good values the middle one is taken.
+
+    Args:
+        manifest: of the model, with the decision to change.
+        tokenizer: of the model.
+        scorer: the network.
+        dev: development documents with gold.
+        read: cuts them, and keeps what it has cut; by default a reader that knows nothing yet.
+
+    Returns:
+        The decision, and dev F1 for each value that was tried.
+    """
+    replayed = ReplayedScorer(scorer)
+    trials = _Trials(ModelPredictor(manifest, tokenizer, replayed, read=read or KeptReadings(dev)), replayed, dev)
+    near_first = sorted(BIASES, key=abs)  # max gives the first of several that are equally good
+    best = _fitted_threshold(trials) if is_unfitted(manifest) else max(near_first, key=trials.f1)
+    return trials.decision(best), {str(value): f1 for value, f1 in trials.tried.items()}
+
+
+class _Trials:
+    """Dev F1 under different values of ``nothing``, each computed once."""
+
+    def __init__(self, predictor: ModelPredictor, replayed: ReplayedScorer, dev: Sequence[Document]) -> None:
+        self.tried: dict[float, float] = {}
+        self._predictor = predictor
+        self._replayed = replayed
+        self._dev = dev
+        self.mentions = 0
+        self.returned = 0  # by the last value, as far as the labels tell right from wrong
+
+    def decision(self, value: float) -> Decision:
+        """With this value."""
+        return msgspec.structs.replace(self._predictor.manifest.decision, nothing=value)
+
+    def f1(self, value: float) -> float:
+        """Of all types together."""
+        if value not in self.tried:
+            self._replayed.rewind()
+            patches = self._predictor.with_nothing(value).predict(self._dev)
+            scores = score_known(self._dev, {d.id: p.add for d, p in zip(self._dev, patches, strict=True)})
+            self.mentions = scores.counts.tp + scores.counts.fn
+            self.returned = scores.counts.tp + scores.counts.fp
+            self.tried[value] = scores.micro.f1
+        return self.tried[value]
+
+    def highest(self) -> float:
+        """The highest score of a span, when the network has run; 0 if none is higher."""
+        return max((float(t["spans"].max(initial=0.0)) for t in self._replayed.known), default=0.0)
+
+
+def _fitted_threshold(trials: _Trials) -> float:
+    """From the highest score downward, as long as a lower threshold can still be better.
+
+    A lower threshold returns more, so its F1 is at most 2 G / (G + P) with G gold and P returned mentions.
+    """
+    trials.f1(_NEVER)
+    top = trials.highest()
+    step = top / _COARSE
+    for number in range(_COARSE, -_COARSE - 1, -1):
+        trials.f1(step * number)
+        if 2 * trials.mentions < max(trials.tried.values()) * (trials.mentions + trials.returned):
+            break
+    near = _middle(trials.tried)
+    for number in range(1 - _FINE, _FINE):
+        trials.f1(near + number * step / _FINE)
+    return _middle(trials.tried)
+
+
+def _middle(tried: Mapping[float, float]) -> float:
+    """Of the best values the one in the middle."""
+    best = sorted(value for value, f1 in tried.items() if f1 == max(tried.values()))
+    return best[(len(best) - 1) // 2]

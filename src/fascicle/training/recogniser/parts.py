@@ -1,0 +1,169 @@
+"""The parts of a corpus as a run sees them: documents, types, and everything about them that a user should know."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from fascicle.core.document import GOLD, Document
+from fascicle.core.wording import counted
+from fascicle.errors import InputError
+from fascicle.formats.report import ReadReport
+from fascicle.labelling.distant import WeakLabels, label_notes, unknown_ranges
+from fascicle.settings.recipes.recogniser import CorpusSettings, Recipe
+from fascicle.text.pieces import PieceTokenizer
+from fascicle.text.reading import ReadsDocuments
+from fascicle.text.targets import REASONS
+from fascicle.training.corpus import Part, data_name, part_sha256, read_chosen
+from fascicle.training.corpus_types import check_labels
+from fascicle.training.exclusion import without_excluded
+from fascicle.training.recogniser.data import TrainingSet, lost_gold
+
+_SHOWN = 3  # types in a message
+
+
+@dataclass(frozen=True, kw_only=True)
+class Parts:
+    """The documents of a run.
+
+    Attributes:
+        train: documents to learn from.
+        dev: documents to choose on.
+        test: documents to score once; may be none.
+        types: entity types of the gold of train.
+        notes: what reading repaired or lost, as sentences.
+        untaught: types of a dictionary that label nothing in train.
+    """
+
+    train: list[Document]
+    dev: list[Document]
+    test: list[Document]
+    types: tuple[str, ...]
+    notes: tuple[str, ...]
+    untaught: tuple[str, ...] = ()
+
+    def facts(self, recipe: Recipe) -> dict[str, Any]:
+        """Hash of all data of the recipe, and size of each part."""
+        sizes = {
+            f"corpus.{name}": {"documents": len(documents), "mentions": _mentions(documents)}
+            for name, documents in (("train", self.train), ("dev", self.dev), ("test", self.test))
+        }
+        return {
+            data_name(key): {"sha256": part_sha256(path), **sizes.get(key, {})} for key, path in recipe.files().items()
+        }
+
+
+def read_parts(corpus: CorpusSettings, labels: WeakLabels | None = None) -> Parts:
+    """Reads the corpus of a recipe.
+
+    Args:
+        corpus: where it is and how to read it.
+        labels: of a dictionary, in place of the human labels of train and dev, which nothing then depends on; test
+            keeps its own.
+
+    Raises:
+        InputError: a part cannot be read, train holds no mentions, or the exclusion list is not about train.
+        RecipeError: ``corpus.types`` names a label that the corpus does not have.
+    """
+    report = ReadReport()
+    names: tuple[Part, ...] = ("train", "dev", "test")
+    read = {part: read_chosen(corpus, part, report=report) for part in names}
+    if corpus.types:
+        check_labels(corpus.types, sum((chosen.labels for chosen in read.values()), Counter()))
+    train, dev, test = (chosen.documents for chosen in read.values())
+    train, left_out = without_excluded(train, corpus)
+    if labels is not None:
+        train, dev = labels.of(train), labels.of(dev)
+    types = tuple(sorted({m.type for d in train for m in d.layer(GOLD)}))
+    if not types and labels is not None:
+        named, told = _first(map(repr, labels.matcher.types)), "; ".join(labels.matcher.counts.lines())
+        raise InputError(
+            f"no name of the dictionary ({told}) stands in {corpus.train}; give one for the types of this corpus, or "
+            f"correct distant.name_column and distant.type_column if these are no types: {named}"
+        )
+    if not types:
+        kept = " of the types that corpus.types keeps" if corpus.types else ""
+        raise InputError(
+            f"{corpus.train} holds no mentions{kept}; give a corpus with gold annotation to train on, or a dictionary "
+            "in [distant]"
+        )
+    chosen = [line for part in names for line in read[part].lines(part)]
+    untaught = () if labels is None else tuple(sorted(set(labels.matcher.types) - set(types)))
+    weak = () if labels is None else _weak_notes(labels, train=train, dev=dev, untaught=untaught)
+    notes = (*report.lines(), *chosen, *left_out, *weak, *_without_mentions(dev))
+    return Parts(train=train, dev=dev, test=test, types=types, untaught=untaught, notes=notes)
+
+
+def _first(names: Iterable[str]) -> str:
+    """The first names of many, for a message."""
+    given = list(names)
+    return ", ".join(given[:_SHOWN]) + (", ..." if len(given) > _SHOWN else "")
+
+
+def _without_mentions(dev: list[Document]) -> Iterator[str]:
+    if not _mentions(dev):
+        yield (
+            "dev holds no mention, so what is chosen on it is chosen by nothing: give a dev part with mentions, or set "
+            'training.select = "last"'
+        )
+
+
+def _weak_notes(
+    labels: WeakLabels, *, train: list[Document], dev: list[Document], untaught: tuple[str, ...]
+) -> Iterator[str]:
+    """What was labelled; not how well, for nobody has looked at the human labels."""
+    yield from labels.notes
+    for name, documents in (("train", train), ("dev", dev)):
+        yield from (f"{name}: {line}" for line in label_notes(documents))
+    if untaught:
+        types = "the types" if len(untaught) <= _SHOWN else f"{counted(len(untaught), 'type')}:"
+        yield f"the dictionary names nothing in train of {types} {_first(untaught)}; the model lacks them"
+    if any(unknown_ranges(d) for d in dev):
+        yield "dev: predictions over an unknown phrase that are no weak label count neither as right nor as wrong"
+
+
+def representable(
+    parts: Parts, train: TrainingSet, recipe: Recipe, tokenizer: PieceTokenizer, read: ReadsDocuments
+) -> Iterator[str]:
+    """How many gold mentions of each part the model cannot predict exactly, and why; they count as missed.
+
+    Args:
+        parts: documents of the run.
+        train: what is trained on.
+        recipe: of the run.
+        tokenizer: of the encoder.
+        read: cuts dev and test.
+    """
+    weak = bool(recipe.distant)
+    yield from _lost("train", train.mentions, train.lost, what="weak labels" if weak else "gold mentions")
+    for name, documents in (("dev", parts.dev), ("test", parts.test)):
+        known = sum(m.type in parts.types for d in documents for m in d.layer(GOLD))
+        unseen = _mentions(documents) - known
+        if unseen:
+            lacking = sorted({m.type for d in documents for m in d.layer(GOLD)} - set(parts.types))
+            named = _first(map(repr, lacking))
+            many = counted(unseen, "gold mention is", "gold mentions are")
+            yield f"{name}: {many} of types that train lacks ({named}); they count as missed"
+        if documents:
+            lost = lost_gold(
+                documents, tokenizer, types=parts.types, reading=recipe.reading, heads=train.heads, read=read
+            )
+            of_taught = " of the types of train" if unseen else ""
+            what = "weak labels" if weak and name == "dev" else "gold mentions"
+            yield from _lost(name, known, lost, what=what + of_taught)
+
+
+def _lost(part: str, mentions: int, lost: Mapping[str, Counter[str]], *, what: str) -> Iterator[str]:
+    for name, reasons in lost.items():
+        head = f" by {name}" if len(lost) > 1 else ""
+        count = sum(n for reason, n in reasons.items() if reason in REASONS)
+        share = count / max(1, mentions)
+        yield f"{part}: {mentions} {what}, {count} ({share:.2%}) cannot be represented exactly{head}"
+        for reason, number in reasons.most_common():
+            yield f"{part}:   {number} {reason}: {REASONS.get(reason, 'words longer than a window, read in part')}"
+
+
+def _mentions(documents: list[Document]) -> int:
+    return sum(len(d.layer(GOLD)) for d in documents)

@@ -1,0 +1,195 @@
+"""Between the data and the training loop: a recipe that fits its encoder, its model, its training set."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import msgspec
+
+from fascicle.core.wording import counted
+from fascicle.decoding.kinds import limits_of
+from fascicle.errors import InputError, RecipeError
+from fascicle.models.checkpoint import build_model
+from fascicle.models.encoder import Pretrained
+from fascicle.models.model import NerModel
+from fascicle.settings.folders.manifest import Decision, Manifest, TokenizerFacts
+from fascicle.settings.heads import WIDEST, AnyHead
+from fascicle.settings.recipes.recogniser import Recipe
+from fascicle.settings.types import TypeDescriptions, check_types, read_types
+from fascicle.text.pieces import PieceTokenizer
+from fascicle.text.reading import KeptReadings, ReadsDocuments, read_documents
+from fascicle.training.corpus import part_sha256
+from fascicle.training.recogniser.data import TrainingSet, covering_width, training_set, with_mentions
+from fascicle.training.recogniser.parts import Parts
+
+COVERED = 0.99
+
+
+@dataclass(frozen=True, kw_only=True)
+class Prepared:
+    """What a training loop starts from.
+
+    Attributes:
+        manifest: of the model.
+        model: with fresh heads.
+        data: to train on.
+        notes: what was left to the data and found in it, as sentences.
+    """
+
+    manifest: Manifest
+    model: NerModel
+    data: TrainingSet
+    notes: tuple[str, ...]
+
+
+def prepare(recipe: Recipe, parts: Parts, pretrained: Pretrained) -> Prepared:
+    """Builds the model of a recipe and cuts its training data; draws from torch's generator for the heads.
+
+    Args:
+        recipe: what to do.
+        parts: its corpus.
+        pretrained: its encoder, which becomes part of the model.
+
+    Raises:
+        RecipeError: descriptions that are not those of the types of train, or that the encoder cannot read; windows
+            with mentions are asked for and there are none.
+        InputError: the network reads nothing of train.
+    """
+    read = KeptReadings(parts.train)  # for a width that is fitted to the windows, and for these
+    heads = {name: fitted_head(h, recipe, parts, pretrained.tokenizer, read) for name, h in recipe.heads().items()}
+    manifest = make_manifest(recipe, heads, parts=parts, pretrained=pretrained)
+    model = build_model(pretrained.encoder, manifest, tokenizer=pretrained.tokenizer, weights=recipe.weights())
+    data = training_set(
+        parts.train,
+        pretrained.tokenizer,
+        types=parts.types,
+        reading=recipe.reading,
+        heads={name: model.head(name) for name in heads},
+        read=read,
+    )
+    if not any(w.units[0] < w.units[1] for w in data.windows):
+        raise InputError(
+            f"{recipe.corpus.train} holds no word that {recipe.model.encoder} reads, so there is nothing to train on; "
+            "give texts with words"
+        )
+    notes = list(_notes(recipe, heads, data))
+    if any(head.needs.windows == "mentions" for head in heads.values()):
+        before, data = len(data.windows), with_mentions(data)
+        notes.append(
+            f"{before - len(data.windows):,} of {counted(before, 'window')} of train hold no mention and are left out"
+        )
+    return Prepared(manifest=manifest, model=model, data=data, notes=tuple(notes))
+
+
+def _notes(recipe: Recipe, heads: Mapping[str, AnyHead], data: TrainingSet) -> Iterator[str]:
+    for name, head in heads.items():
+        width = limits_of(head).width
+        if width and recipe.heads()[name].needs.width:
+            unit = f"{head.level}{'s' if width > 1 else ''}"
+            covers = "covers" if width < WIDEST else "the most there is, which may cover less than"
+            yield f"width {width} {unit}: {covers} {COVERED:.0%} of the gold mentions of train"
+    around = recipe.reading.context_characters or recipe.reading.context_sentences
+    if around and all(len(p.sentences) < 2 for view in data.views.values() for p in view.pieces):
+        yield "no sentence is read with context: every document of train is one sentence"
+
+
+def check_encoder(recipe: Recipe, pretrained: Pretrained) -> None:
+    """Refuses what the encoder cannot do."""
+    if any(head.specials == "include" for head in recipe.heads().values()) and not (
+        pretrained.tokenizer.prefix and pretrained.tokenizer.suffix
+    ):
+        raise RecipeError(
+            f'model.specials = "include" needs special tokens before and after a text, which {recipe.model.encoder} '
+            'does not have; use "exclude"'
+        )
+    opened = [head.family for head in recipe.heads().values() if head.needs.opening]
+    if opened and not pretrained.tokenizer.prefix:
+        raise RecipeError(
+            f'family = "{opened[0]}" needs a special token before a text, which {recipe.model.encoder} does not have; '
+            "choose another encoder or family"
+        )
+    if recipe.training.hidden_pieces and pretrained.tokenizer.mask is None:
+        raise RecipeError(
+            f"training.hidden_pieces = {recipe.training.hidden_pieces} needs a mask token, which the tokenizer of "
+            f"{recipe.model.encoder} lacks; set it to 0"
+        )
+    if recipe.reading.max_length > pretrained.encoder.longest:
+        raise RecipeError(
+            f"reading.max_length = {recipe.reading.max_length} is more than the "
+            f"{counted(pretrained.encoder.longest, 'piece')} that {recipe.model.encoder} reads; lower it (longer "
+            "texts are read through windows)"
+        )
+
+
+def fitted_head(
+    head: AnyHead, recipe: Recipe, parts: Parts, tokenizer: PieceTokenizer, read: ReadsDocuments = read_documents
+) -> AnyHead:
+    """A head of a recipe as the model folder has it.
+
+    What the recipe leaves to the training data is filled in, the width of a span head; and of a file of descriptions
+    there is only the name, since its content is in the folder.
+    """
+    needs = head.needs
+    if needs.types:
+        head = msgspec.structs.replace(head, types=Path(needs.types).name)
+    if not needs.width:
+        return head
+    cut = read(parts.train, tokenizer, reading=recipe.reading, level=head.level)
+    width = covering_width(parts.train, cut, types=parts.types, share=COVERED)
+    return msgspec.structs.replace(head, width=min(width, WIDEST))
+
+
+def make_manifest(recipe: Recipe, heads: Mapping[str, AnyHead], *, parts: Parts, pretrained: Pretrained) -> Manifest:
+    """What the model folder of a run says of itself."""
+    from fascicle import __version__
+
+    tokenizer = pretrained.tokenizer
+    return Manifest(
+        name=recipe.name,
+        fascicle=__version__,
+        runtime="torch",
+        types=parts.types,
+        heads=dict(heads),
+        reading=recipe.reading,
+        tokenizer=TokenizerFacts(
+            sha256=tokenizer.sha256, prefix=tokenizer.prefix, suffix=tokenizer.suffix, pad=tokenizer.pad
+        ),
+        decision=decision_for(recipe.answer(), heads, recipe),
+        encoder=recipe.model.encoder,
+        descriptions=descriptions_of(recipe, parts.types, parts.untaught),
+    )
+
+
+def descriptions_of(recipe: Recipe, types: Sequence[str], untaught: Sequence[str] = ()) -> dict[str, TypeDescriptions]:
+    """What each head of a recipe that needs it reads of the types.
+
+    Args:
+        recipe: what to do.
+        types: of the corpus.
+        untaught: types of a dictionary that label nothing in it.
+
+    Raises:
+        RecipeError: see ``settings.types.read_types`` and ``check_types``.
+    """
+    found: dict[str, TypeDescriptions] = {}
+    for name, head in recipe.heads().items():
+        if path := head.needs.types:
+            described = read_types(path)
+            # A file may describe what corpus.types leaves out, and what a dictionary names nothing of.
+            wanted = recipe.corpus.types
+            kept = [
+                name
+                for name in described.names
+                if name in types or (name not in untaught and (not wanted or wanted.keeps(name)))
+            ]
+            described = described.select(kept) if kept else described  # what fits nothing is refused below
+            check_types(described, types, origin=path)
+            found[name] = described
+    return found
+
+
+def decision_for(name: str, heads: Mapping[str, AnyHead], recipe: Recipe) -> Decision:
+    """The decision of a model in which one of the heads answers."""
+    return Decision(answer=name, decoding=heads[name].decoding, chosen_on=part_sha256(recipe.corpus.dev))

@@ -1,0 +1,253 @@
+"""Recognisers, as the engine trains them: scored on dev, the best model of each head kept, that scored on dev and test.
+
+::
+
+    RUN/recipe.json         the resolved recipe
+    RUN/run.json            versions, machine, hashes of the data, entity types, what the model cannot represent
+    RUN/metrics.jsonl       one line each time that dev was scored: after every epoch, or every few steps
+    RUN/predictions/        dev-epoch-01.tsv ... or dev-step-000050.tsv ..., dev.tsv, test.tsv: text-free
+    RUN/best/               the chosen model; of a bundle, that of the answering head
+    RUN/best-HEAD/          of a bundle, the model that is best for its other head; so for predictions: dev.HEAD.tsv ...
+    RUN/state/              what ``resume`` needs; removed at the end
+    RUN/scores.json         the chosen model on dev and test
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import torch
+
+from fascicle.core.document import Document
+from fascicle.errors import RecipeError
+from fascicle.evaluation.scoring.scores import Scores
+from fascicle.files.atomic import atomic_writer, renewed_folder
+from fascicle.formats.predictions import Prediction, write_tsv
+from fascicle.labelling.distant import score_known, weak_labels
+from fascicle.models.checkpoint import TorchScorer, load_model, save_model
+from fascicle.models.encoder import Pretrained, load_pretrained
+from fascicle.models.model import NerModel
+from fascicle.runtime.predictor import ModelPredictor
+from fascicle.settings.folders.manifest import Manifest
+from fascicle.settings.recipes.recogniser import Recipe
+from fascicle.settings.types import read_types
+from fascicle.text.pieces import PieceTokenizer
+from fascicle.text.reading import KeptReadings
+from fascicle.text.segment import SEGMENTERS
+from fascicle.training.engine.environment import describe_environment
+from fascicle.training.engine.events import EpochScored, Finished, HeadScores
+from fascicle.training.engine.loop import Trainer
+from fascicle.training.engine.precision import slow_precision
+from fascicle.training.engine.record import Choice, Kept, Line
+from fascicle.training.engine.run import Facts, Judged, Point, Trainee
+from fascicle.training.recogniser.decision import fit_nothing, is_unfitted
+from fascicle.training.recogniser.parts import Parts, read_parts, representable
+from fascicle.training.recogniser.prepare import Prepared, check_encoder, decision_for, prepare
+
+
+def prepare_recogniser(recipe: Recipe, folder: Path, before: Mapping[str, Any]) -> Recogniser:
+    """Reads the data of a recipe and builds its model.
+
+    Args:
+        recipe: what to do.
+        folder: of the run, for predictions.
+        before: what ``run.json`` says of the same run; nothing if it is new.
+
+    Raises:
+        InputError: corpus or dictionary cannot be read, or the corpus holds no mentions.
+        RecipeError: the recipe does not fit encoder or corpus, or its descriptions of types do not.
+    """
+    _check_names(recipe)
+    for key, path in recipe.files().items():
+        if key.endswith(".types"):
+            read_types(path)  # what is wrong with it is said before a corpus is read
+    parts = read_parts(recipe.corpus, weak_labels(recipe))
+    pretrained = load_pretrained(recipe.model.encoder, revision=recipe.model.revision)
+    check_encoder(recipe, pretrained)
+    torch.manual_seed(recipe.seed)
+    prepared = prepare(recipe, parts, pretrained)
+    trainer = Trainer(prepared.model, prepared.data, recipe.training, seed=recipe.seed)
+    trainer.settle_precision(before.get("precision"))
+    return Recogniser(
+        folder=folder, recipe=recipe, parts=parts, prepared=prepared, pretrained=pretrained, trainer=trainer
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class _View:
+    """The model as one of its heads answers: with a place for what is best for that head."""
+
+    name: str
+    manifest: Manifest
+    suffix: str = ""  # of names of files; empty for the answering head
+
+    @classmethod
+    def of(cls, name: str, manifest: Manifest, recipe: Recipe) -> _View:
+        """The view of a head."""
+        if name == manifest.decision.answer:
+            return cls(name=name, manifest=manifest)
+        decision = decision_for(name, manifest.heads, recipe)
+        return cls(name=name, manifest=msgspec.structs.replace(manifest, decision=decision), suffix=f".{name}")
+
+    @property
+    def folder(self) -> str:
+        """Of the model that is best for this head."""
+        return f"best-{self.name}" if self.suffix else "best"
+
+    @property
+    def key(self) -> str:
+        """Of its dev scores in a line."""
+        return f"dev{self.suffix}"
+
+    def f1(self, line: Line) -> float:
+        """What its model is chosen by."""
+        return float(line[self.key]["micro"]["f1"])
+
+    def deciding(self, **changes: Any) -> _View:
+        """The view with another decision."""
+        decision = msgspec.structs.replace(self.manifest.decision, **changes)
+        return replace(self, manifest=msgspec.structs.replace(self.manifest, decision=decision))
+
+
+class Recogniser(Trainee):
+    """A model of one or two heads."""
+
+    def __init__(
+        self,
+        *,
+        folder: Path,
+        recipe: Recipe,
+        parts: Parts,
+        prepared: Prepared,
+        pretrained: Pretrained,
+        trainer: Trainer,
+    ) -> None:
+        """Puts the parts together; see ``prepare_recogniser``."""
+        self._folder = folder
+        self._recipe = recipe
+        self._parts = parts
+        self._manifest = prepared.manifest
+        self._tokenizer: PieceTokenizer = pretrained.tokenizer
+        self._model = prepared.model
+        self._read = KeptReadings(parts.dev)  # dev is read at every scoring, and for every value of a decision
+        self.loop: Trainer = trainer
+        answer = self._manifest.decision.answer
+        names = (answer, *(name for name in self._manifest.heads if name != answer))
+        self._views = {view.folder: view for view in (_View.of(name, self._manifest, recipe) for name in names)}
+        self._fitted = dict[str, _View]()
+        self.choice = _choice(recipe, tuple(self._views.values()))
+        self.facts = self._known(prepared)
+
+    def _known(self, prepared: Prepared) -> Facts:
+        recipe, data = self._recipe, prepared.data
+        return Facts(
+            data=self._parts.facts(recipe),
+            environment=describe_environment(),
+            more={
+                "recipe": recipe.name,
+                "seed": recipe.seed,
+                "types": self._parts.types,
+                "not_representable": {name: dict(reasons) for name, reasons in data.lost.items()},
+                "windows": len(data.windows),
+                "steps": self.loop.steps,
+                **self.loop.precision_facts(),
+            },
+            notes=self._notes(prepared),
+        )
+
+    def _notes(self, prepared: Prepared) -> Iterator[str]:
+        recipe = self._recipe
+        yield from prepared.notes
+        if recipe.weights()[recipe.answer()] == 0:
+            yield (
+                f"the head {recipe.answer()!r} answers and has the weight 0: it learns nothing, and its scores are "
+                "chance; set bundle.answer to the other head, or another bundle.weight"
+            )
+        yield from self._parts.notes
+        yield from representable(self._parts, prepared.data, recipe, self._tokenizer, self._read)
+        if text := slow_precision(self.loop.device, recipe.training):
+            yield text
+
+    def judge(self, point: Point) -> Judged:
+        """Scores dev by each head, and writes its predictions."""
+        name = f"dev-step-{point.step:06d}" if self.choice.every else f"dev-epoch-{point.epoch:02d}"
+        self._fitted = {folder: self._with_threshold(view) for folder, view in self._views.items()}
+        views = tuple(self._fitted.values())
+        scores = [self._predict_and_score(self._model, view, self._parts.dev, name, live=True) for view in views]
+        line = point.line(**{view.key: of_one.as_dict() for view, of_one in zip(views, scores, strict=True)})
+        others = tuple(
+            HeadScores(head=view.name, epoch=point.epoch, step=point.step, dev=of_one, test=None)
+            for view, of_one in zip(views[1:], scores[1:], strict=True)
+        )
+        facts = point.facts()
+        return Judged(lines=[line], event=lambda best: EpochScored(**facts, dev=scores[0], best=best, others=others))
+
+    def keep(self, place: Path, kept: Kept) -> None:
+        """Writes the model folder of one head."""
+        view = self._fitted.get(kept.folder) or self._with_threshold(self._views[kept.folder])
+        save_model(place, self._model, manifest=view.manifest, tokenizer=self._tokenizer)
+
+    def finish(self, chosen: Sequence[Line]) -> Iterator[Finished]:
+        """Scores the chosen models in fp32 on dev and test."""
+        views = self._views.values()
+        answered, *others = (self._final(view, line) for view, line in zip(views, chosen, strict=True))
+        yield Finished(folder=self._folder, answer=answered, others=tuple(others))
+
+    def _final(self, view: _View, line: Line) -> HeadScores:
+        model = load_model(self._folder / view.folder, view.manifest).to(next(self._model.parameters()).device)
+        tuned: dict[str, Any] = {}
+        if self._recipe.decision.tune == "nothing" or is_unfitted(view.manifest):
+            view, tried = self._tuned(TorchScorer(model=model.eval(), answer=view.name), view)
+            tuned = {"nothing": view.manifest.decision.nothing, "dev_f1_by_nothing": tried}
+            with renewed_folder(self._folder / view.folder, kind="run") as place:
+                save_model(place, model, manifest=view.manifest, tokenizer=self._tokenizer)
+        dev = self._predict_and_score(model, view, self._parts.dev, "dev")
+        test = self._predict_and_score(model, view, self._parts.test, "test") if self._parts.test else None
+        return HeadScores(head=view.name, epoch=line["epoch"], step=line.get("step"), dev=dev, test=test, tuned=tuned)
+
+    def _with_threshold(self, view: _View) -> _View:
+        """The view with a threshold for the weights of now, if its head has none of its own."""
+        if not is_unfitted(view.manifest):
+            return view
+        return self._tuned(TorchScorer(model=self._model.eval(), answer=view.name, bf16=self.loop.bf16), view)[0]
+
+    def _tuned(self, scorer: TorchScorer, view: _View) -> tuple[_View, dict[str, float]]:
+        """The view with its decision fitted on dev, and dev F1 of all values that were tried."""
+        decision, tried = fit_nothing(view.manifest, self._tokenizer, scorer, self._parts.dev, read=self._read)
+        return view.deciding(nothing=decision.nothing), tried
+
+    def _predict_and_score(
+        self, model: NerModel, view: _View, documents: Sequence[Document], name: str, *, live: bool = False
+    ) -> Scores:
+        """Predicts, in the arithmetic of training if the model is the one that is trained, and writes that down."""
+        scorer = TorchScorer(model=model.eval(), answer=view.name, bf16=live and self.loop.bf16)
+        predictor = ModelPredictor(view.manifest, self._tokenizer, scorer, read=self._read)
+        patches = predictor.predict(documents)
+        found = {d.id: p.add for d, p in zip(documents, patches, strict=True)}
+        with atomic_writer(self._folder / "predictions" / f"{name}{view.suffix}.tsv", overwrite=True) as stream:
+            write_tsv((Prediction(id=i, sha256=None, mentions=m, events=()) for i, m in found.items()), stream)
+        return score_known(documents, found)
+
+
+def _choice(recipe: Recipe, views: Sequence[_View]) -> Choice:
+    given = recipe.training
+    times = f"{given.patience_epochs} epochs" if given.patience_epochs else ""
+    return Choice(
+        kept=tuple(Kept(folder=view.folder, merit=view.f1) for view in views),
+        last=given.select == "last",
+        every=given.validate_every_steps,
+        patience=given.patience_epochs or given.patience_validations,  # a line an epoch, where epochs are counted
+        aim=f"dev F1 for {times or f'{given.patience_validations} times that dev was scored'}",
+    )
+
+
+def _check_names(recipe: Recipe) -> None:
+    """Refuses names of parts that this release does not have."""
+    given = recipe.reading.segmenter
+    if given not in SEGMENTERS:
+        allowed = ", ".join(map(repr, SEGMENTERS))
+        raise RecipeError(f"reading.segmenter = {given!r} is not allowed: allowed are {allowed}")

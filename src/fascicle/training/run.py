@@ -1,0 +1,83 @@
+"""Training runs of every kind: from a recipe to a folder that holds everything it gave."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, Final
+
+from fascicle.settings.recipes.any import AnyRecipe
+from fascicle.settings.recipes.filter import FilterRecipe
+from fascicle.settings.recipes.recogniser import Recipe
+from fascicle.settings.recipes.typer import TyperRecipe
+from fascicle.training.corpus import check_data
+from fascicle.training.engine.environment import use_threads
+from fascicle.training.engine.events import Ended, RunEvent
+from fascicle.training.engine.run import Trainee, train
+from fascicle.training.filter.run import prepare_filter
+from fascicle.training.recogniser.run import prepare_recogniser
+from fascicle.training.typer.run import prepare_typer
+
+_PREPARES: Final[Mapping[type[AnyRecipe], Callable[..., Trainee]]] = MappingProxyType(
+    {Recipe: prepare_recogniser, FilterRecipe: prepare_filter, TyperRecipe: prepare_typer}
+)
+
+
+def default_folder(recipe: AnyRecipe) -> Path:
+    """Where a run goes that is given no folder: ``runs/NAME-sSEED``."""
+    return Path("runs") / f"{recipe.name}-s{recipe.seed}"
+
+
+def run_recipe(recipe: AnyRecipe, folder: Path, *, resume: bool = False) -> Iterator[RunEvent]:
+    """Trains what a recipe describes: a recogniser, a filter or a span typer; see ``training.engine.run.train``.
+
+    Args:
+        recipe: what to do.
+        folder: of the run; must not exist, unless ``resume``.
+        resume: go on where an interrupted run of the same recipe was scored last.
+
+    Yields:
+        Events, in order; the last one is ``Ended``.
+
+    Raises:
+        OutputError: the folder exists, or holds no run of this recipe that could be resumed.
+        InputError: data that the recipe names are not there or cannot be read, or there is nothing to learn in them.
+        RecipeError: the recipe does not fit its encoder or its data.
+        ModelError: the encoder cannot be loaded, or the tokenizer has a marker already.
+    """
+    check_data(recipe)
+    prepare = partial(_PREPARES[type(recipe)], recipe, folder)
+    yield from train(recipe, folder, prepare, resume=resume)
+
+
+def train_recipe(
+    recipe: AnyRecipe,
+    folder: Path | None = None,
+    *,
+    resume: bool = False,
+    threads: int | None = None,
+    listen: Callable[[RunEvent], Any] = lambda event: None,
+) -> Ended:
+    """Trains from beginning to end; ``run_recipe`` for whoever wants only what came out.
+
+    Args:
+        recipe: what to do, see ``settings.recipes.any.read_recipe_of_any_kind``.
+        folder: of the run; by default that of ``default_folder``.
+        resume: see ``run_recipe``.
+        threads: CPU threads; all usable cores by default.
+        listen: is given every event when it happens.
+
+    Returns:
+        The end of the run.
+
+    Raises:
+        FascicleError: see ``run_recipe``.
+    """
+    use_threads(threads)
+    event: RunEvent | None = None
+    for event in run_recipe(recipe, folder or default_folder(recipe), resume=resume):
+        listen(event)
+    assert isinstance(event, Ended)
+    return event

@@ -1,0 +1,1 @@
+"""How span typers are trained."""

@@ -1,0 +1,368 @@
+"""Span typers, as the engine trains them: from a recipe to a run folder.
+
+::
+
+    RUN/recipe.json      the resolved recipe
+    RUN/run.json         versions, machine, hashes of the data, entity types, what the training text teaches
+    RUN/metrics.jsonl    one line per update: the sum of the cross-entropies, and their mean over what is taught
+    RUN/model/           the model after the last update
+    RUN/state/           what ``resume`` needs; removed at the end
+    RUN/scores.json      the model on dev and test
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+import torch
+from torch import Tensor
+from torch.optim import Optimizer
+
+from fascicle import __version__
+from fascicle.core.document import GOLD, Document
+from fascicle.core.wording import counted
+from fascicle.errors import OutputError
+from fascicle.evaluation.scoring.typing import TypeLookup, fit_lookup
+from fascicle.files.atomic import renewed_folder
+from fascicle.models.span_typer import SpanTyper, TyperModel, Vocabulary, save_typer
+from fascicle.nn.span_reader import count_loss
+from fascicle.settings.folders.manifest import file_sha256
+from fascicle.settings.recipes.typer import SpanTyperSettings, TyperManifest, TyperRecipe
+from fascicle.text.segment import segmenter
+from fascicle.training.corpus import data_name, part_sha256
+from fascicle.training.engine.environment import describe_environment
+from fascicle.training.engine.events import Ended, Validated
+from fascicle.training.engine.loop import EpochDone, StepDone
+from fascicle.training.engine.record import Choice, Kept, Line
+from fascicle.training.engine.run import Facts, Judged, Point, Trainee
+from fascicle.training.engine.state import restore_state, save_state
+from fascicle.training.recogniser.parts import read_parts
+from fascicle.training.typer.data import TaughtSpans, TyperData, typer_data
+from fascicle.training.typer.scores import TyperScores, score_typer, training_pairs
+from fascicle.vectors.files import cache_beside, read_vectors
+from fascicle.vectors.table import StaticVectors
+
+EVERY: Final = 50  # updates between two states that training can go on from
+
+
+@dataclass(frozen=True, kw_only=True)
+class UpdateDone(StepDone):
+    """One step of the optimiser; its loss is a sum (where negatives are drawn: what it is expected to be).
+
+    Attributes:
+        mean: the loss over the number of spans that are taught.
+    """
+
+    mean: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class UpdatesDone(Validated):
+    """Updates after which training can be resumed.
+
+    Attributes:
+        mean: of the last one, see ``UpdateDone``.
+    """
+
+    mean: float
+
+    @property
+    def figures(self) -> str:
+        """The mean loss; nothing is scored before the end."""
+        return f"mean loss {self.mean:.4f}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class TyperFinished(Ended):
+    """The end of a run.
+
+    Attributes:
+        seconds: of training alone, by the clock.
+        cpu_seconds: of training alone, of the processor: the same on a busy machine.
+        parts: scores of dev and test, as far as the recipe names them.
+    """
+
+    seconds: float
+    cpu_seconds: float
+    parts: dict[str, TyperScores]
+
+    def as_dict(self) -> dict[str, Any]:
+        """See ``Ended``."""
+        scores = {part: scores.as_dict() for part, scores in self.parts.items()}
+        return {"training_seconds": self.seconds, "cpu_seconds": self.cpu_seconds, **scores}
+
+
+class TyperLoop:
+    """A network with its optimiser: each step of Adam has the gradient of the sum over all mentions (§3 of the paper).
+
+    It is one epoch of many updates. Sums, and not means over batches, are what sets it apart from ``loop.Trainer``.
+    """
+
+    def __init__(self, network: SpanTyper, data: TyperData, settings: SpanTyperSettings, *, seed: int) -> None:
+        """Prepares training.
+
+        Args:
+            network: to train in place; its vectors stay as they are.
+            data: of its types.
+            settings: of the training.
+            seed: of what is drawn.
+        """
+        self.model = network
+        self.device = network.vectors.device
+        self.optimizer: Optimizer = torch.optim.Adam(network.parameters(), lr=settings.learning_rate)
+        self.epoch = 0
+        self.step = 0
+        self.seconds, self.cpu_seconds = 0.0, 0.0
+        self._data = data
+        self._settings = settings
+        self._share = data.balance if settings.balance else 1.0
+        self._chance = np.random.default_rng(seed)
+
+    @property
+    def epochs(self) -> int:
+        """One."""
+        return 1
+
+    @property
+    def steps(self) -> int:
+        """Updates."""
+        return self._settings.updates
+
+    @property
+    def steps_per_epoch(self) -> int:
+        """All updates."""
+        return self.steps
+
+    def run(self) -> Iterator[StepDone | EpochDone]:
+        """Trains to the last update."""
+        taught = self._data.taught.weighed(self._share).to(self.device)
+        self.model.train()
+        losses = list[float]()
+        while self.step < self.steps:
+            started, before = time.perf_counter(), time.process_time()
+            done = self._update(taught)
+            self.seconds += time.perf_counter() - started
+            self.cpu_seconds += time.process_time() - before
+            losses.append(done.loss)
+            yield done
+        if self.epoch == 0:
+            self.epoch = 1
+            yield EpochDone(epoch=1, loss=sum(losses) / max(1, len(losses)), seconds=self.seconds)
+
+    def _update(self, taught: TaughtSpans) -> UpdateDone:
+        self.optimizer.zero_grad(set_to_none=True)
+        loss = count_loss(self.model(taught.rows, taught.batch), taught.counts)
+        loss.backward()  # type: ignore[no-untyped-call]
+        total, weight = loss.item(), float(taught.counts.sum())
+        pool = self._data.pool
+        drawn = pool.drawn(self._settings.negatives, self._chance) if pool is not None else None
+        if drawn is not None:
+            drawn = drawn.weighed(self._share).to(self.device)
+            loss = count_loss(self.model(drawn.rows, drawn.batch), drawn.counts)
+            loss.backward()  # type: ignore[no-untyped-call]
+            total, weight = total + loss.item(), weight + float(drawn.counts.sum())
+        self.optimizer.step()
+        self.step += 1
+        return UpdateDone(step=self.step, loss=total, mean=total / weight)
+
+    def trained(self) -> SpanTyper:
+        """The network for use: without the log of its weight in the logit of "no mention"."""
+        if self._settings.balance:
+            with torch.no_grad():
+                self.model.classify.bias[-1] -= math.log(self._share)
+        return self.model.eval()
+
+    def evaluated(self) -> AbstractContextManager[None]:
+        """A block that changes nothing, for no weights are averaged."""
+        return nullcontext()
+
+    def save(self, folder: Path) -> None:
+        """Writes weights, optimiser and random generators into an existing folder."""
+        save_state(folder, self)
+
+    def restore(self, folder: Path) -> None:
+        """Puts everything back to where ``save`` saw it."""
+        restore_state(folder, self)
+
+    def extra_state(self) -> tuple[dict[str, Tensor], dict[str, Any]]:
+        """See ``training.engine.state.Resumable``: the generator of what is drawn, and the time that was spent."""
+        spent = {"seconds": self.seconds, "cpu_seconds": self.cpu_seconds}
+        return {}, {"chance": self._chance.bit_generator.state, **spent}
+
+    def take_extra_state(self, tensors: dict[str, Tensor], numbers: dict[str, Any]) -> None:
+        """Restores ``extra_state``."""
+        del tensors
+        self._chance.bit_generator.state = numbers["chance"]
+        self.seconds, self.cpu_seconds = numbers["seconds"], numbers["cpu_seconds"]
+
+
+def prepare_typer(recipe: TyperRecipe, folder: Path, before: Mapping[str, Any], *, device: str = "cpu") -> TyperTrainee:
+    """Reads the data of a recipe and builds its network.
+
+    Args:
+        recipe: what to do.
+        folder: of the run.
+        before: what ``run.json`` says of the same run, of which nothing is needed.
+        device: where to compute.
+
+    Raises:
+        InputError: corpus or vectors cannot be read, or there is nothing to learn in them.
+        OutputError: the mapped copy of the vectors cannot be written.
+    """
+    del before
+    documents, notes = _documents(recipe)
+    vectors = open_vectors(recipe)
+    vocabulary = Vocabulary(vectors.words, lowercase=recipe.vectors.lowercase)
+    data = typer_data(documents["train"], vocabulary, recipe.typer)
+    for part in ("dev", "test"):
+        training_pairs(documents[part], segmenter(recipe.typer.segmenter))  # refuses a mention without a word now
+    torch.manual_seed(recipe.seed)
+    table = torch.from_numpy(np.concatenate([vectors.matrix, vectors.unknown[None]]))
+    network = SpanTyper(table, hidden=recipe.typer.hidden, classes=len(data.types) + recipe.typer.nothing).to(device)
+    return TyperTrainee(
+        folder=folder,
+        loop=TyperLoop(network, data, recipe.typer, seed=recipe.seed),
+        manifest=_manifest(recipe, vectors, data),
+        vocabulary=vocabulary,
+        documents=documents,
+        lookup=fit_lookup(data.pairs),
+        facts=_facts(recipe, documents, data, notes=(*notes, *notes_of(vectors, data))),
+    )
+
+
+class TyperTrainee(Trainee):
+    """A span typer: nothing is chosen on dev, and its end is what counts."""
+
+    def __init__(
+        self,
+        *,
+        folder: Path,
+        loop: TyperLoop,
+        manifest: TyperManifest,
+        vocabulary: Vocabulary,
+        documents: Mapping[str, Sequence[Document]],
+        lookup: TypeLookup,
+        facts: Facts,
+    ) -> None:
+        """Puts the parts together; see ``prepare_typer``."""
+        self._folder = folder
+        self._manifest = manifest
+        self._vocabulary = vocabulary
+        self._documents = documents
+        self._lookup = lookup
+        self.loop: TyperLoop = loop
+        self.choice = Choice(every=EVERY)
+        self.facts = facts
+
+    def judge(self, point: Point) -> Judged:
+        """Takes the losses as they are."""
+        events = [event for event in point.events if isinstance(event, UpdateDone)]
+        lines = [{"update": event.step, "loss": event.loss, "mean": event.mean} for event in events]
+        facts, mean = point.facts(), events[-1].mean
+        return Judged(lines=lines, event=lambda best: UpdatesDone(**facts, best=best, mean=mean))
+
+    def keep(self, place: Path, kept: Kept) -> None:
+        """Is asked for nothing, since nothing is kept before the end."""
+        raise AssertionError(kept.folder)
+
+    def finish(self, chosen: Sequence[Line]) -> Iterator[Ended]:
+        """Writes the model and scores it."""
+        model = TyperModel(self.loop.trained(), self._vocabulary, self._manifest)
+        with renewed_folder(self._folder / "model", kind="typer") as place:
+            save_typer(place, model)
+        given = {part: self._documents[part] for part in ("dev", "test")}
+        parts = {part: score_typer(model, given[part], self._lookup) for part in given if has_gold(given[part])}
+        yield TyperFinished(
+            folder=self._folder, seconds=self.loop.seconds, cpu_seconds=self.loop.cpu_seconds, parts=parts
+        )
+
+
+def has_gold(documents: Iterable[Document]) -> bool:
+    """Whether there is a mention to score on."""
+    return any(document.layer(GOLD) for document in documents)
+
+
+def open_vectors(recipe: TyperRecipe) -> StaticVectors:
+    """The vectors that a recipe names."""
+    settings = recipe.vectors
+    beside = cache_beside(settings.path)
+    cache = None if settings.cache == "none" else Path(settings.cache) if settings.cache else beside
+    try:
+        return read_vectors(settings.path, dimension=settings.dimension or None, cache=cache)
+    except OutputError as error:
+        raise OutputError(f'{error} with vectors.cache ("none" keeps no mapped copy)') from None
+
+
+def notes_of(vectors: StaticVectors, data: TyperData) -> list[str]:
+    """What a user should know before training starts."""
+    facts = data.facts
+    found = vectors.report.sentences()
+    if not vectors.unknown_word:
+        found.append("the vectors have no row for unknown words: the mean of all rows stands for them")
+    if unknown := facts["words_without_vector"]:
+        share = unknown / facts["words_in_mentions"]
+        found.append(
+            f"{unknown:,} of {counted(facts['words_in_mentions'], 'word')} in mentions ({share:.1%}) have no vector"
+        )
+    if facts["discontinuous"]:
+        found.append(
+            f"{counted(facts['discontinuous'], 'mention')} of several fragments, each of which is "
+            "taught as its own span"
+        )
+    if lost := facts.get("never_found"):
+        found.append(
+            f"{lost:,} of {counted(facts['mentions'], 'mention')} can be typed, but never found: they are "
+            "discontinuous, longer than width, go beyond their sentence, or cut a word"
+        )
+    return found
+
+
+def _documents(recipe: TyperRecipe) -> tuple[dict[str, list[Document]], tuple[str, ...]]:
+    """The parts of the corpus, and what reading repaired or left out."""
+    parts = read_parts(recipe.corpus)
+    return {"train": parts.train, "dev": parts.dev, "test": parts.test}, parts.notes
+
+
+def _facts(
+    recipe: TyperRecipe, documents: Mapping[str, Sequence[Document]], data: TyperData, *, notes: Iterable[str]
+) -> Facts:
+    known = {
+        data_name(key): {"sha256": part_sha256(path)} | _size(documents.get(data_name(key)))
+        for key, path in recipe.files().items()
+    }
+    return Facts(
+        data=known,
+        environment=describe_environment(),
+        more={
+            "recipe": recipe.name,
+            "seed": recipe.seed,
+            "types": data.types,
+            "taught": data.facts,
+            "steps": recipe.typer.updates,
+        },
+        notes=notes,
+    )
+
+
+def _size(documents: Sequence[Document] | None) -> dict[str, int]:
+    return {} if documents is None else {"documents": len(documents)}
+
+
+def _manifest(recipe: TyperRecipe, vectors: StaticVectors, data: TyperData) -> TyperManifest:
+    return TyperManifest(
+        name=recipe.name,
+        fascicle=__version__,
+        types=data.types,
+        settings=recipe.typer,
+        dimension=vectors.dimension,
+        lowercase=recipe.vectors.lowercase,
+        vectors=file_sha256(Path(recipe.vectors.path)),
+        unknown=vectors.unknown_word,
+    )

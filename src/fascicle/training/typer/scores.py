@@ -1,0 +1,190 @@
+"""What a span typer is worth on gold: types of given mentions, beside two baselines, and mentions that it finds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+import numpy as np
+
+from fascicle.core.arrays import Floats
+from fascicle.core.document import GOLD, Document
+from fascicle.core.spans import Fragments
+from fascicle.evaluation.scoring.inputs import layers
+from fascicle.evaluation.scoring.scores import Scores, score
+from fascicle.evaluation.scoring.typing import (
+    PublishedProtocol,
+    TypedMention,
+    TypeLookup,
+    TypingScores,
+    published_protocol_f1,
+    score_typing,
+)
+from fascicle.formats.distributions import Entry
+from fascicle.models.span_typer import TyperModel
+from fascicle.text.segment import Segmenter
+from fascicle.text.surfaces import SurfaceReader
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class GivenMention:
+    """A gold mention with what the model thinks of it.
+
+    Attributes:
+        document: id.
+        spans: of the mention.
+        gold: its type.
+        probabilities: of each type of the model, fragment by fragment, ``[fragments, K]``.
+        said: the most probable type of each fragment.
+    """
+
+    document: str
+    spans: Fragments
+    gold: str
+    probabilities: Floats = field(repr=False)
+    said: tuple[str, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class TyperScores:
+    """Everything that is measured on one part of a corpus.
+
+    Attributes:
+        typing: of given mentions.
+        majority: the same of always saying the most frequent type of train.
+        lookup: the same of saying the type that a string has most often in train.
+        words: in the given mentions.
+        words_without_vector: those of them that the vectors do not know.
+        found: of finding mentions, strictly; only for models with a class "no mention".
+    """
+
+    typing: TypingScores
+    majority: TypingScores
+    lookup: TypingScores
+    words: int
+    words_without_vector: int
+    found: Scores | None = None
+
+    @property
+    def published(self) -> PublishedProtocol | None:
+        """The figures of the paper's Table 2, not those of recognition; ``None`` where all are discontinuous."""
+        typing = self.typing
+        if not typing.contiguous:
+            return None
+        return published_protocol_f1(
+            typing.contiguous_right,
+            typing.contiguous,
+            discontinuous=typing.discontinuous,
+            discontinuous_right=typing.discontinuous_right,
+        )
+
+    def as_dict(self) -> dict[str, Any]:
+        """Ready for JSON."""
+        return {
+            "typing": self.typing.as_dict(),
+            "majority_accuracy": self.majority.accuracy,
+            "lookup_accuracy": self.lookup.accuracy,
+            "published_protocol": asdict(self.published) if self.published is not None else None,
+            "words": self.words,
+            "words_without_vector": self.words_without_vector,
+            "found": None if self.found is None else self.found.as_dict(),
+        }
+
+
+def given_mentions(model: TyperModel, documents: Sequence[Document]) -> list[GivenMention]:
+    """Types the gold mentions of documents."""
+    gold = [document.layer(GOLD) for document in documents]
+    tables = iter(model.type_fragments(documents, [[mention.spans for mention in given] for given in gold]))
+    return [
+        GivenMention(
+            document=document.id,
+            spans=mention.spans,
+            gold=mention.type,
+            probabilities=(table := next(tables)),
+            said=tuple(model.types[i] for i in table.argmax(axis=1)),
+        )
+        for document, given in zip(documents, gold, strict=True)
+        for mention in given
+    ]
+
+
+def distributions_of(given: Iterable[GivenMention], types: Sequence[str]) -> Iterator[Entry]:
+    """Given mentions as a distributions file has them.
+
+    Of several fragments it is the geometric mean of their probabilities, scaled to sum to 1. None has the probability
+    0, for a mention was given; it counts as found if all of its fragments got its type.
+
+    Args:
+        given: typed mentions.
+        types: of the model.
+    """
+    for mention in given:
+        known = mention.gold in types
+        logs = np.log(np.maximum(mention.probabilities, np.finfo(np.float64).tiny)).mean(axis=0)
+        whole = np.exp(logs - logs.max())
+        yield Entry(
+            document=mention.document,
+            spans=mention.spans,
+            type=mention.gold,
+            found=all(said == mention.gold for said in mention.said),
+            probabilities=(0.0, *(whole / whole.sum()).tolist()) if known else (),
+            unreachable="" if known else "unknown-type",
+        )
+
+
+def score_typer(
+    model: TyperModel, documents: Sequence[Document], lookup: TypeLookup, *, given: Sequence[GivenMention] | None = None
+) -> TyperScores:
+    """Scores a model on gold documents.
+
+    Args:
+        model: trained.
+        documents: with gold mentions, at least one.
+        lookup: of the training text.
+        given: their mentions as the model typed them, where that is known already.
+    """
+    given = given_mentions(model, documents) if given is None else given
+    typed = [TypedMention(gold=mention.gold, said=mention.said) for mention in given]
+    readers = [model.reader(document) for document in documents]
+    found = None
+    if model.manifest.settings.nothing:
+        patches = model.predict(documents)
+        predicted = {document.id: patch.add for document, patch in zip(documents, patches, strict=True)}
+        found = score(layers(documents), predicted)
+    words, unknown = word_counts(model, documents)
+    return TyperScores(
+        typing=score_typing(typed),
+        words=words,
+        words_without_vector=unknown,
+        majority=score_typing(_looked_up(readers, lookup.always_majority)),
+        lookup=score_typing(_looked_up(readers, lookup)),
+        found=found,
+    )
+
+
+def word_counts(model: TyperModel, documents: Sequence[Document]) -> tuple[int, int]:
+    """The words in gold mentions, and those of them that have no vector."""
+    words = [word for surface, _ in training_pairs(documents, model.segmenter) for word in surface]
+    return len(words), sum(not model.vocabulary.knows(word) for word in words)
+
+
+def training_pairs(documents: Sequence[Document], segmenter: Segmenter) -> list[tuple[tuple[str, ...], str]]:
+    """The words and the type of each fragment of each gold mention, for baselines."""
+    readers = (SurfaceReader(document, segmenter) for document in documents)
+    return [
+        (reader.surface(fragment), mention.type)
+        for reader in readers
+        for mention in reader.document.layer(GOLD)
+        for fragment in mention.spans
+    ]
+
+
+def _looked_up(readers: Sequence[SurfaceReader], lookup: TypeLookup) -> list[TypedMention]:
+    return [
+        TypedMention(
+            gold=mention.type, said=tuple(lookup.type_of(reader.surface(fragment)) for fragment in mention.spans)
+        )
+        for reader in readers
+        for mention in reader.document.layer(GOLD)
+    ]

@@ -1,0 +1,119 @@
+"""What training says, against loops over every word of every text."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fascicle.core.document import Document, Mention
+from fascicle.errors import UsageError
+from fascicle.evaluation.breakdown.layout import Layout
+from fascicle.evaluation.breakdown.lexicon import lexicon
+
+from .strategies import TEXT, characters, mentions
+
+
+def words_of(document: Document) -> list[tuple[int, int]]:
+    """``rules@1`` on plain ASCII: runs of letters and digits, and single other characters."""
+    return [m.span() for m in re.finditer(r"[A-Za-z0-9]+|[^A-Za-z0-9\s]", document.text)]
+
+
+def touched(document: Document, mention: Mention) -> list[int]:
+    inside = characters(mention.spans)
+    return [at for at, (a, b) in enumerate(words_of(document)) if inside & set(range(a, b))]
+
+
+@given(st.lists(mentions(), max_size=3))
+def test_consistency_frequency_and_vocabulary(training: list[tuple[Mention, ...]]) -> None:
+    documents = [Document(id=str(i), text=TEXT, mentions=gold) for i, gold in enumerate(training)]
+    found = lexicon(documents)
+    lower = {d.id: [d.text[a:b].lower() for a, b in words_of(d)] for d in documents}
+    surfaces: dict[tuple[str, ...], int] = {}
+    for document in documents:
+        for mention in document.mentions:
+            surface = tuple(lower[document.id][at] for at in touched(document, mention))
+            if surface:
+                surfaces[surface] = surfaces.get(surface, 0) + 1
+    assert dict(found.frequency) == surfaces
+    assert found.vocabulary == {d.text[a:b] for d in documents for a, b in words_of(d)}
+    assert found.surfaces == {(m.text(d.text), m.type) for d in documents for m in d.mentions}
+    for surface in surfaces:
+        for type_ in ("Cell", "Gene", "gene"):
+            assert found.consistency.get((surface, type_), 0.0) == share(documents, lower, surface, type_)
+
+
+def share(documents: list[Document], lower: dict[str, list[str]], surface: tuple[str, ...], type_: str) -> float:
+    """The share of the words of all occurrences that a mention of the type touches."""
+    total = inside = 0
+    for document in documents:
+        of_type = {at for m in document.mentions if m.type == type_ for at in touched(document, m)}
+        runs = [
+            list(range(at, at + len(surface)))
+            for at in range(len(lower[document.id]) - len(surface) + 1)
+            if tuple(lower[document.id][at : at + len(surface)]) == surface
+        ]
+        pieces = [touched(document, m) for m in document.mentions]
+        gaps = [p for p in pieces if p and p != list(range(p[0], p[-1] + 1))]
+        runs += [p for p in gaps if tuple(lower[document.id][at] for at in p) == surface]
+        total += sum(map(len, runs))
+        inside += sum(at in of_type for run in runs for at in run)
+    return inside / total
+
+
+def of_words(text: str, *annotated: tuple[int, int, str]) -> Document:
+    return Document(id="t", text=text, mentions=tuple(Mention(((a, b),), t) for a, b, t in annotated))
+
+
+def test_by_hand() -> None:
+    """*May* the month is annotated once, *may* the verb stands there twice."""
+    found = lexicon([of_words("May may be in May , it may", (14, 17, "Date"))])
+    assert found.consistency == {(("may",), "Date"): 0.25}
+    assert found.frequency == {("may",): 1}
+
+
+def test_repeats_side_by_side_count_each() -> None:
+    found = lexicon([of_words("rain rain rain", (0, 4, "Weather"), (5, 9, "Weather"))])
+    assert found.consistency == {(("rain",), "Weather"): pytest.approx(2 / 3)}
+
+
+def test_characters_of_regular_expressions_are_characters() -> None:
+    found = lexicon([of_words("a.c and abc ( x", (0, 3, "X"), (12, 13, "X"))])
+    assert found.consistency == {(("a", ".", "c"), "X"): 1.0, (("(",), "X"): 1.0}
+
+
+def test_what_is_outside_counts_against_a_type() -> None:
+    """An occurrence of which one of two words is annotated counts by half: 4 words, of which 3 are inside."""
+    found = lexicon([of_words("big cat big cat", (0, 7, "A"), (12, 15, "A"))])
+    assert found.consistency[("big", "cat"), "A"] == 0.75
+
+
+def test_a_string_of_two_types() -> None:
+    found = lexicon([of_words("Ag Ag", (0, 2, "A"), (3, 5, "B"))])
+    assert found.consistency == {(("ag",), "A"): 0.5, (("ag",), "B"): 0.5}
+
+
+def test_a_mention_of_white_space_is_no_string() -> None:
+    found = lexicon([of_words("a  b", (1, 3, "X"))])
+    assert (found.mentions, dict(found.frequency), dict(found.consistency)) == (1, {}, {})
+
+
+def test_words_and_sentences_of_the_source_come_first() -> None:
+    given = Document(id="a", text="a-b c. d", words=((0, 3), (4, 6), (7, 8)), sentences=((0, 6), (7, 8)))
+    layout = Layout(given)
+    assert layout.words == ("a-b", "c.", "d")
+    assert layout.texts == (range(0, 2), range(2, 3))
+    assert [layout.text_at(at) for at in (0, 5, 6, 7, 8)] == [0, 0, 0, 1, 1]
+    assert Layout(given, unit="document").texts == (range(0, 3),)
+    assert layout.surface(((1, 2),)) == ("a-b",)
+    assert layout.surface(((1, 2), (7, 8))) == ("a-b", "d")
+    cut = Layout(Document(id="a", text="a-b c. D e"))
+    assert cut.words == ("a", "-", "b", "c", ".", "D", "e")
+    assert Layout(Document(id="a", text="")).texts == (range(0, 0),)
+
+
+def test_an_unknown_unit_is_refused() -> None:
+    with pytest.raises(UsageError, match=r"'page'.*sentence, document"):
+        Layout(Document(id="a", text=""), unit="page")  # type: ignore[arg-type]

@@ -1,0 +1,149 @@
+"""Recall on subsets, against sets of characters and naive loops."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fascicle.core.document import Document, Mention
+from fascicle.core.spans import as_fragments
+from fascicle.errors import InputError
+from fascicle.evaluation.scoring.subsets import (
+    Recall,
+    inner_spans,
+    is_seen,
+    nesting,
+    same_spans,
+    subset_recall,
+    surfaces,
+)
+from fascicle.formats.files import read
+from fascicle.formats.jsonl import JsonlOptions
+
+TEXT = "aabbabab ab aB"
+
+
+@st.composite
+def fragments(draw: st.DrawFn) -> tuple[tuple[int, int], ...]:
+    """One to three disjoint spans, touching ones included."""
+    cuts = sorted(draw(st.sets(st.integers(0, len(TEXT)), min_size=2, max_size=6)))
+    pairs = list(pairwise(cuts))
+    chosen = draw(st.lists(st.sampled_from(pairs), min_size=1, max_size=3, unique=True))
+    return as_fragments(chosen)
+
+
+@st.composite
+def mentions(draw: st.DrawFn, *, source: str = "gold") -> tuple[Mention, ...]:
+    keys = draw(st.lists(st.tuples(fragments(), st.sampled_from("XY")), max_size=7, unique=True))
+    return tuple(Mention(spans, kind, source=source) for spans, kind in keys)
+
+
+def characters(mention: Mention) -> frozenset[int]:
+    return frozenset(i for a, b in mention.spans for i in range(a, b))
+
+
+def naive_inner(gold: tuple[Mention, ...]) -> set[tuple[tuple[int, int], ...]]:
+    return {m.spans for m in gold if any(characters(m) < characters(o) for o in gold)}
+
+
+@given(mentions())
+def test_inner_is_properly_inside_as_sets_of_characters(gold: tuple[Mention, ...]) -> None:
+    assert inner_spans(gold) == naive_inner(gold)
+    assert inner_spans(reversed(gold)) == naive_inner(gold)
+
+
+@given(st.lists(st.tuples(mentions(), mentions(source="model")), max_size=4), mentions())
+def test_recall_against_a_naive_loop(
+    pairs: list[tuple[tuple[Mention, ...], tuple[Mention, ...]]], train: tuple[Mention, ...]
+) -> None:
+    documents = [Document(id=str(i), text=TEXT, mentions=gold) for i, (gold, _) in enumerate(pairs)]
+    predicted = {str(i): said for i, (_, said) in enumerate(pairs)}
+    found = subset_recall(documents, predicted, known=surfaces([Document(id="t", text=TEXT, mentions=train)]))
+    names = {(m.text(TEXT), m.type) for m in train}
+    expected = {name: [0, 0] for name in found}
+    for gold, said in pairs:
+        for m in gold:
+            hit = any((m.type, m.spans) == (p.type, p.spans) for p in said)
+            inside = any(characters(m) < characters(o) for o in gold)
+            twin = any(o.type != m.type and characters(o) == characters(m) for o in gold)
+            subsets = [
+                "seen" if (m.text(TEXT), m.type) in names else "unseen",
+                "inner" if inside else "outermost",
+                *(["nested"] if inside or any(characters(o) < characters(m) for o in gold) else []),
+                *(["same_span"] if twin else []),
+                "discontinuous" if len(m.spans) > 1 else "continuous",
+            ]
+            for name in subsets:
+                expected[name][0] += 1
+                expected[name][1] += hit
+    assert {name: [r.gold, r.found] for name, r in found.items()} == expected
+    total = sum(len(gold) for gold, _ in pairs)
+    for parts in (("seen", "unseen"), ("inner", "outermost"), ("continuous", "discontinuous")):
+        assert sum(found[name].gold for name in parts) == total
+    without = subset_recall(documents, predicted, known=None)
+    assert without == {name: found[name] for name in found if name not in ("seen", "unseen")}
+
+
+def test_a_sentence_by_hand() -> None:
+    text = "human IL-2 gene of human T cells"
+    spans = {"IL-2 gene": (6, 15), "IL-2": (6, 10), "human T cells": (19, 32), "T cells": (25, 32)}
+    gold = (
+        Mention((spans["IL-2 gene"],), "DNA"),
+        Mention((spans["IL-2"],), "protein"),
+        Mention((spans["human T cells"],), "cell"),
+        Mention((spans["human T cells"],), "line"),
+        Mention((spans["T cells"],), "cell"),
+    )
+    document = Document(id="1", text=text, mentions=gold)
+    train = Document(id="2", text="il-2 T cells", mentions=(Mention(((0, 4),), "protein"), Mention(((5, 12),), "cell")))
+    said = (
+        Mention((spans["IL-2"],), "DNA"),
+        Mention((spans["T cells"],), "cell"),
+        Mention((spans["IL-2"],), "protein"),
+    )
+    known = surfaces([train])
+    assert [is_seen(m, text, known) for m in document.mentions] == [False, False, False, False, True]  # case counts
+    found = subset_recall([document], {"1": said}, known=known)
+    assert found == {
+        "seen": Recall(gold=1, found=1),
+        "unseen": Recall(gold=4, found=1),
+        "outermost": Recall(gold=3, found=0),
+        "inner": Recall(gold=2, found=2),
+        "nested": Recall(gold=5, found=2),
+        "same_span": Recall(gold=2, found=0),
+        "continuous": Recall(gold=5, found=2),
+        "discontinuous": Recall(gold=0, found=0),
+    }
+    assert same_spans(gold) == {(spans["human T cells"],)}
+
+
+def test_a_gap_makes_the_inner_one_of_two_with_the_same_ends() -> None:
+    whole, split = Mention(((0, 9),), "X"), Mention(((0, 2), (7, 9)), "X")
+    assert inner_spans((whole, split)) == {split.spans}
+    assert nesting((whole, split)) == ({split.spans}, {whole.spans})
+    assert inner_spans((split, Mention(((3, 5),), "X"))) == set()  # in the gap is not inside
+
+
+def test_nothing_has_no_recall() -> None:
+    assert Recall(gold=0, found=0).as_dict() == {"gold": 0, "found": 0, "recall": None}
+    assert Recall(gold=4, found=1).as_dict() == {"gold": 4, "found": 1, "recall": 0.25}
+
+
+def test_a_document_without_predictions_is_an_error() -> None:
+    with pytest.raises(InputError, match="lack the document 'a'; give an empty entry"):
+        subset_recall([Document(id="a", text="b")], {}, known=frozenset())
+
+
+@pytest.mark.parametrize(("part", "gold", "inner", "same"), [("dev", 2902, 458, 24), ("test", 4005, 658, 26)])
+def test_the_inner_mentions_of_genia(fascicle_data: Path, part: str, gold: int, inner: int, same: int) -> None:
+    path = fascicle_data / "genia" / "event-docs.jsonl.gz"
+    documents = list(read(str(path), format="jsonl", options=JsonlOptions(where=(("part", part),))))
+    perfect = {d.id: d.layer("gold") for d in documents}
+    found = subset_recall(documents, perfect, known=frozenset())
+    assert found["inner"] == Recall(gold=inner, found=inner)
+    assert found["outermost"] == Recall(gold=gold - inner, found=gold - inner)
+    assert found["same_span"].gold == same

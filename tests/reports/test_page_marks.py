@@ -1,0 +1,79 @@
+"""Marks below a text: its words stay, mentions that touch have their own lines, parts are numbered."""
+
+from __future__ import annotations
+
+import re
+
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.evaluation.html_reader import HtmlReader
+from tests.evaluation.strategies import TEXT, fragments
+
+from fascicle.core.spans import fragments_overlap, hull
+from fascicle.reports.page.marks import Mark, marked
+
+
+def without_tags(page: str) -> str:
+    """The text of what was marked, once the tags are taken out of it; tags hold one ``bdi``."""
+    return HtmlReader(re.sub(r'<span class="tag[^"]*"><bdi>[^<]*</bdi>[^<]*</span>', "", page)).text
+
+
+MARKS = st.lists(st.tuples(fragments(), st.sampled_from(("A", "B")), st.sampled_from((None, True, False))), max_size=7)
+
+
+@given(MARKS)
+def test_the_words_stay_as_they_are(rows: list[tuple[tuple[tuple[int, int], ...], str, bool | None]]) -> None:
+    made = marked(TEXT, [Mark(spans=spans, type=type_, right=right) for spans, type_, right in rows])
+    assert without_tags(made) == TEXT
+    assert made.count('class="tag"') == sum(len(spans) for spans, _, _ in rows)
+    assert made.count("✓") == sum(len(spans) for spans, _, right in rows if right)
+
+
+def lines(page: str) -> list[tuple[int, int, str, int]]:
+    """Start, end, kind and lane of every line, read from the nesting of elements; tags count no characters."""
+    found, open_, at = [], [], 0
+    for piece in re.findall(r"<[^>]*>|[^<]+", page):
+        if piece.startswith("</"):
+            kind, lane, start = open_.pop()
+            if kind in ("line", "gap") and at > start:
+                found.append((start, at, kind, lane))
+        elif piece.startswith("<"):
+            kind = re.search(r'class="(\w+)', piece)
+            lane = re.search(r"--lane:(\d+)", piece)
+            open_.append((kind[1] if kind else "", int(lane[1]) if lane else -1, at))
+        elif not any(kind == "tag" for kind, _, _ in open_):
+            at += len(HtmlReader(piece).text)
+    return found
+
+
+@given(MARKS)
+def test_every_character_has_the_lines_of_its_mentions(
+    rows: list[tuple[tuple[tuple[int, int], ...], str, bool | None]],
+) -> None:
+    found = lines(marked(TEXT, [Mark(spans=spans, type=type_) for spans, type_, _ in rows]))
+    for at in range(len(TEXT)):
+        lanes = [lane for start, end, _, lane in found if start <= at < end]
+        assert len(set(lanes)) == len(lanes), "two lines on one another"
+        solid = sum(kind == "line" for start, end, kind, _ in found if start <= at < end)
+        assert solid == sum(any(a <= at < b for a, b in spans) for spans, _, _ in rows)
+        joined = sum(kind == "gap" for start, end, kind, _ in found if start <= at < end)
+        inside = [spans for spans, _, _ in rows if hull(spans)[0] <= at < hull(spans)[1]]
+        assert joined == len(inside) - solid
+
+
+def test_an_inner_mention_is_nearer_to_the_text() -> None:
+    inner, outer = Mark(spans=((0, 4),), type="A"), Mark(spans=((0, 9),), type="B")
+    assert fragments_overlap(inner.spans, outer.spans)
+    assert [row for row in lines(marked(TEXT, [outer, inner])) if row[0] == 0] == [(0, 4, "line", 0), (0, 4, "line", 1)]
+
+
+def test_parts_are_numbered_and_what_lies_outside_is_cut_off() -> None:
+    mark = Mark(spans=((-7, -3), (0, 4), (10, 900)), type="<A>", right=False, focus="mention")
+    made = marked("IL-2 gene of T", [mark, Mark(spans=((50, 60),), type="far")])
+    told = HtmlReader(made).text
+    assert "<A> #1, part 2 of 3\u00a0✗" in told
+    assert "<A> #1, part 3 of 3\u00a0✗" in told
+    assert "part 1" not in told
+    assert "far" not in told
+    assert made.count('class="line mention"') == 2
+    assert made.count('class="gap"') == 2  # below the words between the parts, and below the tag of the first of them

@@ -1,0 +1,135 @@
+"""The decision fitted on dev: the network runs once, and the best value is the best by plain search."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import numpy as np
+import pytest
+
+from fascicle.core.document import Document, Mention
+from fascicle.evaluation.scoring.inputs import layers
+from fascicle.evaluation.scoring.scores import score
+from fascicle.loading import load
+from fascicle.models.checkpoint import TorchScorer, load_model
+from fascicle.models.export.folders import export_model
+from fascicle.runtime.predictor import ModelPredictor
+from fascicle.settings.folders.manifest import read_manifest
+from fascicle.settings.recipes.recogniser import Recipe
+from fascicle.text.pieces import PieceTokenizer
+from fascicle.text.reading import KeptReadings
+from fascicle.training.recogniser.decision import BIASES, fit_nothing
+from fascicle.training.recogniser.parts import read_parts
+from fascicle.training.run import run_recipe
+
+Maker = Callable[..., Recipe]
+FAMILIES = ["softmax", "crf", "span"]
+
+
+class Counting:
+    """A scorer that counts its runs."""
+
+    def __init__(self, scorer: Any) -> None:
+        self.scorer, self.runs = scorer, 0
+
+    def run(self, inputs: Any) -> Any:
+        self.runs += 1
+        return self.scorer.run(inputs)
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_it_is_the_best_value_by_plain_search(tiny_recipe: Maker, tmp_path: Path, family: str) -> None:
+    recipe = tiny_recipe(model={"family": family, "pooling": "max"}, training={"epochs": 4})
+    for _ in run_recipe(recipe, tmp_path / "run"):
+        pass
+    best = tmp_path / "run" / "best"
+    manifest, dev = read_manifest(best), read_parts(recipe.corpus).dev
+    tokenizer = PieceTokenizer.from_file(best / "tokenizer.json", pad=manifest.tokenizer.pad)
+    scorer = Counting(TorchScorer(model=load_model(best, manifest)))
+    decision, tried = fit_nothing(manifest, tokenizer, scorer, dev)
+    once = scorer.runs
+    expected = {}
+    for value in BIASES:
+        changed = msgspec.structs.replace(manifest, decision=msgspec.structs.replace(manifest.decision, nothing=value))
+        patches = ModelPredictor(changed, tokenizer, scorer.scorer).predict(dev)
+        found = {d.id: p.add for d, p in zip(dev, patches, strict=True)}
+        expected[value] = score(layers(dev), found).micro.f1
+    assert {float(k): v for k, v in tried.items()} == expected
+    top = max(expected.values())
+    assert expected[decision.nothing] == top
+    assert abs(decision.nothing) == min(abs(v) for v, f1 in expected.items() if f1 == top)
+    ModelPredictor(manifest, tokenizer, scorer).predict(dev)
+    assert scorer.runs == 2 * once
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_more_of_nothing_is_fewer_mentions(tiny_run: Path, tiny_recipe: Maker, tmp_path: Path, family: str) -> None:
+    recipe = tiny_recipe(model={"family": family}, training={"epochs": 3})
+    for _ in run_recipe(recipe, tmp_path / "run"):
+        pass
+    best = tmp_path / "run" / "best"
+    manifest, dev = read_manifest(best), read_parts(recipe.corpus).dev
+    tokenizer = PieceTokenizer.from_file(best / "tokenizer.json", pad=manifest.tokenizer.pad)
+    scorer = TorchScorer(model=load_model(best, manifest))
+    counts = []
+    for value in (-1000.0, 0.0, 1000.0):
+        changed = msgspec.structs.replace(manifest, decision=msgspec.structs.replace(manifest.decision, nothing=value))
+        counts.append(sum(len(p.add) for p in ModelPredictor(changed, tokenizer, scorer).predict(dev)))
+    assert counts[0] >= counts[1] >= counts[2] == 0
+    assert counts[0] > 0
+
+
+def test_a_run_writes_it_down_and_ships_it(tiny_recipe: Maker, toy_corpus: Path, tmp_path: Path) -> None:
+    recipe = tiny_recipe(
+        model={"family": "span", "negatives": 2},
+        corpus={"test": str(toy_corpus)},
+        training={"epochs": 6},
+        decision={"tune": "nothing"},
+    )
+    *_, finished = run_recipe(recipe, tmp_path / "run")
+    scores = json.loads((tmp_path / "run" / "scores.json").read_text(encoding="utf-8"))
+    assert scores["nothing"] == read_manifest(tmp_path / "run" / "best").decision.nothing
+    assert scores["dev"]["micro"]["f1"] == max(scores["dev_f1_by_nothing"].values()) == finished.answer.dev.micro.f1
+    export_model(tmp_path / "run", tmp_path / "fp32", int8=False)
+    documents = [Document(id=d.id, text=d.text) for d in read_parts(recipe.corpus).dev]
+    ours, theirs = (load(f).predict(documents) for f in (tmp_path / "fp32", tmp_path / "run" / "best"))
+    assert [{m.key for m in p.add} for p in ours] == [{m.key for m in p.add} for p in theirs]
+    assert all(np.isfinite(m.score) for p in ours for m in p.add if isinstance(m, Mention) and m.score is not None)
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_dev_is_read_once_and_to_the_same_scores(tiny_recipe: Maker, tmp_path: Path, family: str) -> None:
+    """However many values are tried, and whoever else reads the same documents with the same reader."""
+    recipe = tiny_recipe(model={"family": family}, training={"epochs": 3})
+    for _ in run_recipe(recipe, tmp_path / "run"):
+        pass
+    best = tmp_path / "run" / "best"
+    manifest, dev = read_manifest(best), read_parts(recipe.corpus).dev
+    tokenizer = CountingTokenizer.from_file(best / "tokenizer.json", pad=manifest.tokenizer.pad)
+    scorer, read = TorchScorer(model=load_model(best, manifest)), KeptReadings(dev)
+    decision, tried = fit_nothing(manifest, tokenizer, scorer, dev, read=read)
+    once = tokenizer.calls
+    assert fit_nothing(manifest, tokenizer, scorer, dev, read=read) == (decision, tried)
+    found = ModelPredictor(manifest, tokenizer, scorer, read=read).predict(dev)
+    assert tokenizer.calls == once > 0
+    assert found == ModelPredictor(manifest, tokenizer, scorer).predict(dev)
+    assert tokenizer.calls == 2 * once
+    others = [Document(id=d.id, text=d.text) for d in dev]
+    for _ in range(2):  # others are read, and not kept
+        before = tokenizer.calls
+        ModelPredictor(manifest, tokenizer, scorer, read=read).predict(others)
+        assert tokenizer.calls > before
+
+
+class CountingTokenizer(PieceTokenizer):
+    """A tokenizer that counts how often it is asked for texts."""
+
+    calls = 0
+
+    def encode(self, *args: Any, **given: Any) -> Any:
+        self.calls += 1
+        return super().encode(*args, **given)

@@ -1,0 +1,137 @@
+"""What a run may remove: what it wrote itself, and nothing else."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("torch")
+
+from fascicle.errors import OutputError, RecipeError
+from fascicle.loading import load
+from fascicle.settings.recipes.recogniser import Recipe
+from fascicle.training.engine import run as engine
+from fascicle.training.engine.events import EpochScored
+from fascicle.training.engine.start import check_apart, unless_begun
+from fascicle.training.recogniser import run as recogniser
+from fascicle.training.run import run_recipe
+
+Maker = Callable[..., Recipe]
+
+
+class FailedError(Exception):
+    """What goes wrong in a test."""
+
+
+def fails(*_: Any, **__: Any) -> Iterator[Any]:
+    raise FailedError
+
+
+def begin(folder: Path, *, resume: bool = False, sign: bool = False) -> None:
+    with unless_begun(folder, sign="metrics.jsonl") as start:
+        start.make(resume=resume)
+        (folder / "recipe.json").write_text("{}")
+        (folder / "predictions").mkdir()
+        (folder / "predictions" / "dev-epoch-01.tsv").write_text("")
+        if sign:
+            (folder / "metrics.jsonl").write_text("")
+        raise FailedError
+
+
+def test_a_run_that_gave_nothing_leaves_no_folder(tmp_path: Path) -> None:
+    with pytest.raises(FailedError):
+        begin(tmp_path / "runs" / "x")
+    assert list((tmp_path / "runs").iterdir()) == []
+
+
+def test_what_gave_something_stays(tmp_path: Path) -> None:
+    with pytest.raises(FailedError):
+        begin(tmp_path / "x", sign=True)
+    assert (tmp_path / "x" / "recipe.json").exists()
+
+
+def test_files_of_others_stay(tmp_path: Path) -> None:
+    def add_and_fail() -> None:
+        with unless_begun(tmp_path / "x", sign="metrics.jsonl") as start:
+            start.make()
+            (tmp_path / "x" / "run.json").write_text("{}")
+            (tmp_path / "x" / "notes.txt").write_text("mine")
+            raise FailedError
+
+    with pytest.raises(FailedError):
+        add_and_fail()
+    assert [path.name for path in (tmp_path / "x").iterdir()] == ["notes.txt"]
+
+
+def test_a_folder_that_another_process_made_stays(tmp_path: Path) -> None:
+    """Two runs are begun at the same time: the second one finds that it is too late, and removes nothing."""
+    (tmp_path / "x").mkdir()
+    (tmp_path / "x" / "recipe.json").write_text("of the other one")
+    with pytest.raises(OutputError, match="exists already"):
+        begin(tmp_path / "x")
+    assert (tmp_path / "x" / "recipe.json").read_text() == "of the other one"
+
+
+def test_training_that_fails_early_leaves_what_is_not_its_own(
+    tiny_recipe: Maker, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for module, name in ((recogniser, "Trainer"), (engine, "write_json")):
+        with monkeypatch.context() as patch:
+            patch.setattr(module, name, fails)
+            with pytest.raises(FailedError):
+                list(run_recipe(tiny_recipe(), tmp_path / "run"))
+            assert not (tmp_path / "run").exists()
+
+
+def test_files_in_the_folders_that_training_renews_are_kept(tiny_recipe: Maker, tmp_path: Path) -> None:
+    folder = tmp_path / "run"
+    for event in run_recipe(tiny_recipe(training={"epochs": 4}), folder):
+        if isinstance(event, EpochScored) and event.epoch == 1:
+            for inner in ("best", "state"):
+                (folder / inner / "notes.txt").write_text("mine")
+                (folder / inner / "deep").mkdir()
+                (folder / inner / "deep" / "thesis.txt").write_text("years")
+            (folder / "state" / "state.json").write_text("edited")
+    for inner in ("best", "state"):
+        assert (folder / inner / "notes.txt").read_text() == "mine"
+        assert (folder / inner / "deep" / "thesis.txt").read_text() == "years"
+    assert sorted(path.name for path in (folder / "state").glob("state*")) == ["state.json.kept"]
+    assert load(folder / "best").annotate(["aspirin"])
+
+
+def test_a_corpus_in_its_own_run_folder_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "run").mkdir()
+    (tmp_path / "run" / "train.tsv").write_text("x")
+    (tmp_path / "link.tsv").symlink_to(tmp_path / "run" / "train.tsv")
+    for path in ("run/train.tsv", "link.tsv"):
+        with pytest.raises(OutputError, match=r"corpus\.train"):
+            check_apart(tmp_path / "run", {"corpus.train": str(tmp_path / path)})
+    check_apart(tmp_path / "run", {"corpus.train": str(tmp_path / "running.tsv")})
+
+
+def test_resuming_never_removes_a_run(tiny_recipe: Maker, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = tmp_path / "run"
+    for event in run_recipe(tiny_recipe(training={"epochs": 2}), folder):
+        if isinstance(event, EpochScored):
+            break
+    (folder / "metrics.jsonl").unlink()
+    kept = tmp_path / "kept"
+    shutil.copytree(folder, kept)
+    monkeypatch.setattr(recogniser, "Trainer", fails)
+    with pytest.raises(FailedError):
+        list(run_recipe(tiny_recipe(training={"epochs": 2}), folder, resume=True))
+    assert (folder / "best" / "model.safetensors").read_bytes() == (kept / "best" / "model.safetensors").read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("table", "key"),
+    [("training", "batch_size"), ("training", "epochs"), ("reading", "max_length"), ("reading", "overlap")],
+)
+def test_numbers_that_cannot_be_meant_are_refused(tiny_recipe: Maker, table: str, key: str) -> None:
+    for value in (99999999999999999999, 2**63, 2**31):
+        with pytest.raises(RecipeError, match=rf"{table}\.{key}"):
+            tiny_recipe(**{table: {key: value}})
