@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import importlib
 import json
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
-import pytest
-
-BENCHMARKS = Path(__file__).resolve().parents[2] / "benchmarks"
+from benchmarks.studies.span_typer import tables
 
 RESULT: dict[str, Any] = {
     "published": [64.98, 78.77],
@@ -28,13 +24,7 @@ RESULT: dict[str, Any] = {
 }
 
 
-@pytest.fixture
-def tables(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
-    monkeypatch.syspath_prepend(BENCHMARKS)
-    return importlib.import_module("span_typer_tables")
-
-
-def row(tables: ModuleType, folder: Path, result: dict[str, Any]) -> list[str]:
+def row(folder: Path, result: dict[str, Any]) -> list[str]:
     place = folder / "span-typer" / "harem-s1.json"
     place.parent.mkdir(exist_ok=True)
     place.write_text(json.dumps(result))
@@ -43,18 +33,18 @@ def row(tables: ModuleType, folder: Path, result: dict[str, Any]) -> list[str]:
     return [cell.strip() for cell in line.strip("|").split("|")]
 
 
-def test_a_row_has_the_words_of_test(tables: ModuleType, tmp_path: Path) -> None:
-    cells = row(tables, tmp_path, RESULT)
+def test_a_row_has_the_words_of_test(tmp_path: Path) -> None:
+    cells = row(tmp_path, RESULT)
     assert cells[:7] == ["harem", "1 of 3", "50.00", "25.00", "+25.00", "20.00", "66.67"]
     assert cells[-2:] == ["37.5 %", "3.0 + 1.0"]
 
 
-def test_a_result_that_does_not_have_them_says_nothing_of_them(tables: ModuleType, tmp_path: Path) -> None:
+def test_a_result_that_does_not_have_them_says_nothing_of_them(tmp_path: Path) -> None:
     old = {key: value for key, value in RESULT["test"].items() if not key.startswith("words")}
-    assert row(tables, tmp_path, {**RESULT, "test": old})[-2] == "not measured"
+    assert row(tmp_path, {**RESULT, "test": old})[-2] == "not measured"
 
 
-def test_the_speed_is_held_against_the_papers(tables: ModuleType, tmp_path: Path) -> None:
+def test_the_speed_is_held_against_the_papers(tmp_path: Path) -> None:
     assert "not measured | not measured | 100" in tables.speed(tmp_path)
     place = tmp_path / "span-typer" / "genia-s1.json"
     place.parent.mkdir()
