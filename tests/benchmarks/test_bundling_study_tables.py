@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.support.grids import ON_DEV, make_grid, store, write_json
+from tests.support.grids import ON_DEV, make_grid, store
 from tests.support.tables import cells, rows
 
 from benchmarks.common import GRIDS
@@ -90,25 +90,3 @@ def test_cells_of_the_real_studies_are_planned() -> None:
     weights = rows(made.weights(real, main))
     assert [row["dev F1"] for row in weights[:-1]] == [f"alpha = 0.{i}" for i in range(1, 10)]
     assert all(row["conll04, BL-SeqNER"] for row in weights)
-
-
-def test_gradients_and_costs(tmp_path: Path) -> None:
-    cosines = {"encoder": 0.5, "layer 1": -0.25, "layer 2": None, "layer 10": 0.75, "embeddings": 0.125}
-    parts = {part: {"cosine": cosine, "norm_ratio": 2.0} for part, cosine in cosines.items()}
-    line = {"epoch": 3, "losses": {"span": 0.5, "softmax": 0.25}, "pull": 0.22, "parts": parts}
-    run = {"weights": {"span": 0.9, "softmax": 0.1}, "epochs": [{**line, "batch_cosines": [0.1, 0.2, 0.3, None]}]}
-    write_json(tmp_path / "bundling-gradients.json", {"runs": {"x-s1": run}})
-    (row,) = rows(made.gradients(tmp_path))
-    assert (row["loss, `softmax`"], row["loss, `span`"]) == ("0.250", "0.500")
-    assert (row["norms, `softmax` : `span`"], row["pull, `softmax` : `span`"]) == ("2.00", "0.22")
-    assert row["cosine of single batches"] == "+0.20 (+0.10 to +0.30)"
-    told = {name.removeprefix("cosine, "): cell for name, cell in row.items() if name.startswith("cosine, ")}
-    assert list(told) == ["encoder", "embeddings", "layer 1", "layer 2", "layer 10"]
-    assert list(told.values()) == ["+0.50", "+0.12", "-0.25", "none", "+0.75"]
-    ratio = {"median": 1.2, "low": 1.1, "high": 1.3}
-    own = {"slower": "spanner", "ratio": ratio, "ratio_to_same_head": {**ratio, "median": 1.0}}
-    report = {"training": {"slower": "spanner", "ratio": ratio}, "inference": {"softmax": own, "span": own}}
-    write_json(tmp_path / "bundle-cost.json", report)
-    costs = cells(made.cost(tmp_path))
-    assert costs[0][1:3] == ["1.20 (1.10 to 1.30)", "`spanner`"]
-    assert costs[2][1:4] == ["1.20 (1.10 to 1.30)", "`spanner`", "1.00 (1.10 to 1.30)"]

@@ -152,26 +152,6 @@ def test_a_filter_is_held_against_its_member_that_was_best_on_dev(
     assert tables.filters(tmp_path).splitlines()[-1].endswith("| 25 % of 4, 10 % of 10 | 100 %, 0 % |")
 
 
-def test_the_table(runs: Path, tmp_path: Path) -> None:
-    assert "not measured" in tables.combining("genia-events", tmp_path)
-    result = module.scored(part(runs, "test"), {**module.choice(part(runs, "dev")), "date": "today"})
-    (tmp_path / "combining").mkdir()
-    (tmp_path / "combining" / "ncbi-disease.json").write_text(json.dumps(result), encoding="utf-8")
-    lines = tables.combining("ncbi-disease", tmp_path).splitlines()
-    row = next(line for line in lines if line.startswith("| SpanPred x SEQ |"))
-    assert "| 100.00 | 100.00 | 100.00 | 100.0 to 100.0 | +7.69 (" in row
-    assert row.endswith("| 89.6 (91.9 / 87.4) |")
-
-
-def test_the_table_of_choices(runs: Path, tmp_path: Path) -> None:
-    (tmp_path / "combining").mkdir()
-    choice = json.dumps(module.choice(part(runs, "dev")))
-    (tmp_path / "combining" / "bc5cdr.choice.json").write_text(choice, encoding="utf-8")
-    lines = tables.chosen(tmp_path).splitlines()
-    assert "| bc5cdr | SEQ | 92.31 | SpanPred, SEQ | majority | 100.00 |" in lines[-1]
-    assert lines[-2].startswith("| genia-events | not measured |")
-
-
 def test_claims_are_differences_on_the_same_seeds(tmp_path: Path) -> None:
 
     grid = read_grid(GRIDS / "claims.toml")

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -76,18 +74,3 @@ def test_every_measured_row_is_in_a_table(monkeypatch: Any) -> None:
     pytest.importorskip(script.ENCODER[0])
     names = [name for name, _, _ in (*tables.EVALUATION, *tables.DOCTOR)]
     assert names == list(script.measurements())
-
-
-def test_the_tables_say_goal_and_machine(tmp_path: Path) -> None:
-    assert "Medians" not in tables.seconds(tmp_path, tables.EVALUATION)
-    value = {
-        "date": "2026-01-02",
-        "repeats": 3,
-        "rows": {"doctor_genia": {"cpu_s": 4.24, "wall_s": 9.0, "peak_mb": 170, "sentences": 18546}},
-        "environment": {"processor": "A processor", "cores": 2, "threads": 1},
-    }
-    (tmp_path / "evaluate-speed.json").write_text(json.dumps(value), encoding="utf-8")
-    found = tables.seconds(tmp_path, tables.DOCTOR)
-    assert "| genia, 18,546 sentences, all checks but the next | 20 s | 4.2 s | 9.0 s | 170 MB |" in found
-    assert found.endswith("Medians of 3 runs, 2026-01-02, on A processor, 2 cores, 1 thread.")
-    assert found.count("\n| ") == 4 + 1  # a row for each, measured or not, below the header and its rule
