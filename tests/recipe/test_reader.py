@@ -84,7 +84,9 @@ def test_paths_of_dictionaries_are_resolved_as_those_of_corpora(
     assert read_recipe(written(tmp_path, GOOD + DISTANT)).distant == DistantSettings(core=core)
     monkeypatch.delenv("FASCICLE_TEST_DATA")
     found = message(tmp_path, GOOD + DISTANT)
-    assert found.startswith(": distant.core = '$FASCICLE_TEST_DATA/core.tsv' names the environment variable FASCICLE_T")
+    assert all(
+        part in found for part in ("distant.core = '$FASCICLE_TEST_DATA/core.tsv'", "variable FASCICLE_TEST_DATA")
+    )
 
 
 def test_a_recipe_without_weak_labels_is_written_as_before_there_were_any(tmp_path: Path) -> None:

@@ -237,8 +237,8 @@ def test_descriptions_of_what_a_dictionary_names_nothing_of(tiny_recipe: Maker, 
     assert (parts.types, parts.untaught) == (("Disease",), ("Gene",))
     with core.open("a", encoding="utf-8") as stream:
         stream.writelines(f"T{number}\tNOT {number}\n" for number in range(2000))
-    assert "the dictionary names nothing in train of 2,001 types: Gene, T0, T1, ...; the model lacks them" in (
-        read_parts(recipe.corpus, weak_labels(recipe)).notes
+    assert any(
+        "2,001 types: Gene, T0, T1, ..." in note for note in read_parts(recipe.corpus, weak_labels(recipe)).notes
     )
     core.write_text("Disease\tpain\nGene\tNOT THERE\n", encoding="utf-8")
     assert done.manifest.descriptions["binder"].names == ("Disease",)
