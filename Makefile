@@ -34,8 +34,8 @@ docs: $(VENV)/.dev
 	@echo "The documentation is in build/docs/index.html."
 
 bench: $(VENV)/.dev
-	$(BIN)/python benchmarks/results_packs.py unpack
-	$(BIN)/python benchmarks/tables.py
+	$(BIN)/python -m benchmarks.results_packs unpack
+	$(BIN)/python -m benchmarks.tables
 
 install: $(VENV)/.base
 

@@ -1,6 +1,6 @@
 """Which abstract each sentence of an IOB file is of, told by the file of abstracts that it was made from.
 
-usage: FASCICLE_DATA=... python benchmarks/abstracts.py
+usage: FASCICLE_DATA=... python -m benchmarks.abstracts
 
 The IOB files of NCBI-disease and BC5CDR name no documents, so that a document of theirs is a sentence. Sentences of one
 abstract are not independent: what is drawn for an interval should be abstracts. The script writes
@@ -17,7 +17,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from common import write_result
+from benchmarks.common import write_result
 from fascicle.core.document import Document
 from fascicle.errors import InputError
 from fascicle.evaluation.scoring.scores import Counts, Scores

@@ -1,6 +1,6 @@
 """Packs what complete runs predicted: dev predictions of every epoch, of the chosen one, and those on test.
 
-usage: python benchmarks/collect_predictions.py RUN... -o benchmarks/results/GRID/runs [--overwrite]
+usage: python -m benchmarks.collect_predictions RUN... -o benchmarks/results/GRID/runs [--overwrite]
 
 Each run becomes a small folder of the same form, ``OUT/RUN/predictions/dev-epoch-01.tsv.gz`` ..., with what of its
 ``run.json`` says which data it saw. There is no text in it, and predictions of epochs have no scores, which no reader

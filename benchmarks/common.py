@@ -17,6 +17,8 @@ from fascicle.files.atomic import atomic_text_writer
 from fascicle.training.engine.environment import describe_environment
 
 HERE = Path(__file__).parent
+ROOT = HERE.parent
+GRIDS = HERE / "grids"
 RESULTS = HERE / "results"
 
 

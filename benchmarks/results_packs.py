@@ -1,6 +1,6 @@
 """Packs the folders of ``benchmarks/results/`` into one archive each, and unpacks them.
 
-usage: python benchmarks/results_packs.py pack NAME... | unpack [NAME...]
+usage: python -m benchmarks.results_packs pack NAME... | unpack [NAME...]
 
 Git holds ``results/NAME.tar.xz`` and ignores the folder ``results/NAME/``, which is made from the archive.
 Results of neighbouring runs are much alike, so that one archive of a study is a fifth of the size of its files.
@@ -112,7 +112,7 @@ def unpack(results: Path, name: str) -> bool:
         if stamp.get("content") != _digest(dict(_files(folder))):
             raise PackError(
                 f"{folder} was changed since it was unpacked, and {archive.name} is another one; pack the folder with "
-                f"'python benchmarks/results_packs.py pack {name}', or remove it"
+                f"'python -m benchmarks.results_packs pack {name}', or remove it"
             )
     content = _members(archive)
     with tempfile.TemporaryDirectory(dir=results, prefix=f".{name}.") as place:

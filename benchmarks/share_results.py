@@ -1,6 +1,6 @@
 """Takes over results of runs that another grid has made already: same recipe, seed and data, as their hash says.
 
-usage: FASCICLE_DATA=... python benchmarks/share_results.py GRID [--results FOLDER]
+usage: FASCICLE_DATA=... python -m benchmarks.share_results GRID [--results FOLDER]
 
 A result is copied under the names that GRID gives to it; nothing that is there is replaced. Runs of bundles leave
 results of two heads, and are not copied. What is made of predictions or of run folders needs the run itself.
@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from common import RESULTS
+from benchmarks.common import RESULTS
 from fascicle.errors import InputError
 from fascicle.experiments.grid import Grid, read_grid
 from fascicle.experiments.hashes import data_hashes, recipe_hash

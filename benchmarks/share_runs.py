@@ -1,6 +1,6 @@
 """Makes the runs of a grid whose training is that of a complete run, and only their end is another.
 
-usage: python benchmarks/share_runs.py GRID --runs FOLDER [--of GRID2 --in FOLDER2]
+usage: python -m benchmarks.share_runs GRID --runs FOLDER [--of GRID2 --in FOLDER2]
 
 Such runs differ in their decision alone (``decision.tune``), or name no test part. The folder of the complete run is
 copied, less its end; ``fascicle bench`` with the same ``--runs`` then makes that end.
@@ -17,7 +17,7 @@ import msgspec
 
 from fascicle.experiments.grid import GridRun, read_grid
 from fascicle.settings.recipes.recogniser import DecisionSettings, Recipe
-from fascicle.training.run import recipe_text
+from fascicle.training.engine.folder import recipe_text
 
 
 def main() -> None:

@@ -1,6 +1,6 @@
 """Makes the shipped model from its training runs: averages their weights, exports, measures, writes the card.
 
-usage: python benchmarks/ship.py RUN [RUN ...] [--name bc5cdr@1] [--assets src/fascicle/assets]
+usage: python -m benchmarks.ship RUN [RUN ...] [--name bc5cdr@1] [--assets src/fascicle/assets]
 
 ``FASCICLE_DATA`` names the corpora. Written: the model folder with its card, and ``results/shipped-NAME.json``.
 """
@@ -15,7 +15,7 @@ from pathlib import Path
 
 import msgspec
 
-from common import HERE, paired, row, sentence_scores, write_result
+from benchmarks.common import ROOT, paired, row, sentence_scores, write_result
 from fascicle.core.document import GOLD, Document, Mention
 from fascicle.evaluation.scoring.inputs import layers
 from fascicle.evaluation.scoring.scores import Scores, score
@@ -40,10 +40,10 @@ def main() -> None:
     parser.add_argument("runs", type=Path, nargs="+")
     parser.add_argument("--recipe", default="bc5cdr-best")
     parser.add_argument("--name", default="bc5cdr@1")
-    parser.add_argument("--assets", type=Path, default=HERE.parent / "src" / "fascicle" / "assets")
+    parser.add_argument("--assets", type=Path, default=ROOT / "src" / "fascicle" / "assets")
     args = parser.parse_args()
     target = args.assets / args.name
-    corpus = read_recipe(HERE.parent / "recipes" / f"{args.recipe}.toml").corpus
+    corpus = read_recipe(ROOT / "recipes" / f"{args.recipe}.toml").corpus
     with tempfile.TemporaryDirectory() as place:
         mean = Path(place) / "mean"
         average_models([run / "best" for run in args.runs], mean)
@@ -198,7 +198,7 @@ def card(args: argparse.Namespace, folder: Path, result: dict[str, object]) -> s
         "```",
         "export FASCICLE_DATA=...",
         f"fascicle bench benchmarks/grids/first.toml --only {' '.join(r.name for r in args.runs)} -o again",
-        f"python benchmarks/ship.py {' '.join(f'runs/first/{run.name}' for run in args.runs)} --name {name}",
+        f"python -m benchmarks.ship {' '.join(f'runs/first/{run.name}' for run in args.runs)} --name {name}",
         "```",
         "",
         f"This card was written by the last command; its numbers stand in `benchmarks/results/shipped-{name}.json`.",

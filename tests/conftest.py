@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import os
 import socket
 from collections.abc import Callable
@@ -29,15 +28,11 @@ def pytest_configure(config: pytest.Config) -> None:
     """Unpacks the stored results, once, in the process that starts the others."""
     if hasattr(config, "workerinput"):
         return
-    path = Path(__file__).parents[1] / "benchmarks" / "results_packs.py"
-    spec = importlib.util.spec_from_file_location("results_packs_of_conftest", path)
-    assert spec is not None
-    assert spec.loader is not None
-    packs = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(packs)
+    from benchmarks.results_packs import PackError, unpack_all
+
     try:
-        packs.unpack_all()
-    except packs.PackError as error:
+        unpack_all()
+    except PackError as error:
         pytest.exit(str(error), returncode=2)
 
 

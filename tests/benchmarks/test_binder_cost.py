@@ -2,29 +2,26 @@
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Callable
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import pytest
 import torch
 
+from benchmarks.common import GRIDS
+from benchmarks.speed import binder as script
 from fascicle.errors import UsageError
 from fascicle.experiments.grid import read_grid
 from fascicle.settings.recipes.recogniser import Recipe
 from fascicle.training.recogniser.parts import read_parts
 
-BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
 Maker = Callable[..., Recipe]
 
 
-@pytest.fixture
-def script(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
-    monkeypatch.syspath_prepend(BENCHMARKS)
+@pytest.fixture(autouse=True)
+def _one_thread(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("RAYON_NUM_THREADS", "1")  # which the script sets for good
-    return importlib.import_module("binder_cost")
 
 
 @pytest.fixture
@@ -38,7 +35,7 @@ def recipes(tiny_recipe: Maker, toy_corpus: Path, toy_types: Path) -> dict[str, 
 
 
 @pytest.mark.slow
-def test_everything_is_measured(script: ModuleType, recipes: dict[str, Recipe], tmp_path: Path) -> None:
+def test_everything_is_measured(recipes: dict[str, Recipe], tmp_path: Path) -> None:
     parts = read_parts(recipes["binder"].corpus)
     found = script.measure(recipes, parts, rounds=2, sentences=5, place=tmp_path)
     rows = {"softmax", "binder", "per_type"}
@@ -52,7 +49,7 @@ def test_everything_is_measured(script: ModuleType, recipes: dict[str, Recipe], 
     assert found["types"] == 2
 
 
-def test_missed_goals_are_named(script: ModuleType) -> None:
+def test_missed_goals_are_named() -> None:
     def row(median: float) -> dict[str, Any]:
         return {"binder": {"ratio": {"median": median}}}
 
@@ -63,7 +60,7 @@ def test_missed_goals_are_named(script: ModuleType) -> None:
     ]
 
 
-def test_the_rival_reads_each_text_behind_each_description(script: ModuleType, recipes: dict[str, Recipe]) -> None:
+def test_the_rival_reads_each_text_behind_each_description(recipes: dict[str, Recipe]) -> None:
     recipe = recipes["binder"]
     pupil = script.pupil(recipe, read_parts(recipe.corpus))
     model = script.rival(recipe, pupil).model.eval()
@@ -82,7 +79,7 @@ def test_the_rival_reads_each_text_behind_each_description(script: ModuleType, r
                 torch.testing.assert_close(found[row, unit], torch.stack(expected), rtol=1e-4, atol=1e-4)
 
 
-def test_the_rival_learns(script: ModuleType, recipes: dict[str, Recipe]) -> None:
+def test_the_rival_learns(recipes: dict[str, Recipe]) -> None:
     """It is no mere load: its loss falls, and it finds the mentions of what it was trained on."""
     recipe = recipes["binder"]
     parts = read_parts(recipe.corpus)
@@ -100,7 +97,7 @@ def test_the_rival_learns(script: ModuleType, recipes: dict[str, Recipe]) -> Non
     assert right >= 12
 
 
-def test_words_are_those_of_the_batches(script: ModuleType, recipes: dict[str, Recipe]) -> None:
+def test_words_are_those_of_the_batches(recipes: dict[str, Recipe]) -> None:
     parts = read_parts(recipes["binder"].corpus)
     pupil = script.pupil(recipes["binder"], parts)
     turns = script.words_of_steps(pupil, turns=6)  # twelve steps, of epochs of three
@@ -112,9 +109,9 @@ def test_words_are_those_of_the_batches(script: ModuleType, recipes: dict[str, R
         assert pupil.trainer.step == number + 1
 
 
-def test_the_recipes_are_those_of_the_grid(script: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_recipes_are_those_of_the_grid(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FASCICLE_DATA", "/somewhere")
-    grid = read_grid(BENCHMARKS / "grids" / "binder.toml")
+    grid = read_grid(GRIDS / "binder.toml")
     found = script.recipes_of(grid, "conll04")
     assert tuple(found) == script.SYSTEMS
     assert found["biaffine"].model.head.family == "biaffine"

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-import importlib
 import json
 import random
 from collections.abc import Callable
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import pytest
 
+from benchmarks import common
+from benchmarks.common import GRIDS, ROOT
+from benchmarks.speed import int8_heads
+from benchmarks.studies.binder import analysis, distant, unseen_types
 from fascicle.core.document import GOLD, Document, Mention
 from fascicle.errors import InputError
 from fascicle.experiments.grid import GridRun
@@ -22,17 +24,14 @@ from fascicle.settings.types import read_types
 from fascicle.training.corpus import read_part
 from fascicle.training.run import run_recipe
 
-ROOT = Path(__file__).parents[2]
 Maker = Callable[..., Recipe]
 
 
-@pytest.fixture
-def scripts(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[[str], ModuleType]:
-    """Imports a script whose results go to a folder of the test."""
-    monkeypatch.syspath_prepend(ROOT / "benchmarks")
-    (tmp_path / "results").mkdir()
-    monkeypatch.setattr(importlib.import_module("common"), "RESULTS", tmp_path / "results")
-    return importlib.import_module
+@pytest.fixture(autouse=True)
+def results(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    """The results of scripts go to a folder of the test."""
+    monkeypatch.setattr(common, "RESULTS", tmp_path / "results")
+    return tmp_path / "results"
 
 
 @pytest.fixture(scope="module")
@@ -52,10 +51,8 @@ def trained(binder: Callable[..., Recipe], tmp_path_factory: pytest.TempPathFact
     return recipe, folder
 
 
-def test_the_analysis_of_a_run(
-    scripts: Callable[[str], ModuleType], trained: tuple[Recipe, Path], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    script, (_, folder) = scripts("binder_analysis"), trained
+def test_the_analysis_of_a_run(trained: tuple[Recipe, Path], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    script, folder = analysis, trained[1]
     monkeypatch.setattr("sys.argv", ["binder_analysis.py", str(folder), "--bins", "20"])
     script.main()
     value = json.loads((tmp_path / "results" / "binder_analysis.json").read_text(encoding="utf-8"))["runs"]["run"]
@@ -82,18 +79,17 @@ def test_the_analysis_of_a_run(
         assert sum(panel["counts"]["non-entity"]) == told["non-entity"]
 
 
-def test_runs_that_cannot_be_analysed(scripts: Callable[[str], ModuleType], tiny_run: Path, tmp_path: Path) -> None:
-    script = scripts("binder_analysis")
+def test_runs_that_cannot_be_analysed(tiny_run: Path, tmp_path: Path) -> None:
+    script = analysis
     with pytest.raises(InputError, match=r"has the family 'softmax'; give one of 'binder'$"):
         script.analysed(tiny_run, "test", bins=5)
     with pytest.raises(InputError, match=r"holds no complete run; give the folder of a training run$"):
         script.analysed(tmp_path, "test", bins=5)
 
 
-def test_a_type_that_was_left_out(
-    scripts: Callable[[str], ModuleType], binder: Callable[..., Recipe], toy_types: Path, tmp_path: Path
-) -> None:
-    script, folder = scripts("unseen_types"), tmp_path / "run"
+def test_a_type_that_was_left_out(binder: Callable[..., Recipe], toy_types: Path, tmp_path: Path) -> None:
+    script = unseen_types
+    folder = tmp_path / "run"
     recipe = binder(types={"drop": ["Disease"]})
     for _ in run_recipe(recipe, folder):
         pass
@@ -125,9 +121,10 @@ def best_of_all_cutoffs(found: list[tuple[Mention, ...]], ids: list[str], gold: 
     return best
 
 
-def test_the_best_cutoff(scripts: Callable[[str], ModuleType]) -> None:
+def test_the_best_cutoff() -> None:
     """Scores of few values, so that many are equal, against every cutoff."""
-    script, chance = scripts("unseen_types"), random.Random(0)
+    script = unseen_types
+    chance = random.Random(0)
     documents, found = [], []
     for number in range(200):
         spans = [((i, i + 1),) for i in range(6)]
@@ -141,10 +138,8 @@ def test_the_best_cutoff(scripts: Callable[[str], ModuleType]) -> None:
         assert script.in_hindsight(documents[:size], found[:size], "A") == expected
 
 
-def test_a_run_that_leaves_nothing_out(
-    scripts: Callable[[str], ModuleType], trained: tuple[Recipe, Path], tiny_run: Path, toy_types: Path
-) -> None:
-    script, (_, folder) = scripts("unseen_types"), trained
+def test_a_run_that_leaves_nothing_out(trained: tuple[Recipe, Path], tiny_run: Path, toy_types: Path) -> None:
+    script, folder = unseen_types, trained[1]
     value = script.measured(folder)
     scores = json.loads((folder / "scores.json").read_text(encoding="utf-8"))["test"]["types"]
     assert value["left_out"] == []
@@ -160,18 +155,16 @@ def test_a_run_that_leaves_nothing_out(
 
 
 @pytest.mark.parametrize("path", sorted((ROOT / "recipes" / "types").glob("*.toml")), ids=lambda path: path.stem)
-def test_descriptions_are_written_as_they_are_read(
-    scripts: Callable[[str], ModuleType], path: Path, tmp_path: Path
-) -> None:
+def test_descriptions_are_written_as_they_are_read(path: Path, tmp_path: Path) -> None:
     types = read_types(path)
-    (tmp_path / "types.toml").write_text(scripts("unseen_types").as_toml(types), encoding="utf-8")
+    (tmp_path / "types.toml").write_text(unseen_types.as_toml(types), encoding="utf-8")
     assert read_types(tmp_path / "types.toml") == types
 
 
 def test_the_plan_of_unseen_types() -> None:
     from fascicle.experiments.grid import read_grid
 
-    grid = read_grid(ROOT / "benchmarks" / "grids" / "unseen.toml")
+    grid = read_grid(GRIDS / "unseen.toml")
     known = read_types(ROOT / "recipes" / "types" / "bionlp13cg.toml").names
     for run in grid.runs:
         types = run.recipe.corpus.types
@@ -183,21 +176,21 @@ def test_the_plan_of_unseen_types() -> None:
 
 
 @pytest.mark.slow
-def test_eight_bits(scripts: Callable[[str], ModuleType], trained: tuple[Recipe, Path], tmp_path: Path) -> None:
+def test_eight_bits(trained: tuple[Recipe, Path], tmp_path: Path) -> None:
     recipe, folder = trained
     run = GridRun(recipe=recipe, origin=tmp_path / "grid.toml", tier="cpu")
-    found = scripts("int8_heads").compared(run, folder)
+    found = int8_heads.compared(run, folder)
     scores = json.loads((folder / "scores.json").read_text(encoding="utf-8"))["test"]
     assert found["f1"] == scores["micro"]["f1"]
     assert found["difference"]["low"] <= found["difference"]["estimate"] <= found["difference"]["high"]
     assert found["difference"]["estimate"] == pytest.approx(found["int8_f1"] - found["f1"])
 
 
-def test_labels_are_counted_by_word(scripts: Callable[[str], ModuleType]) -> None:
+def test_labels_are_counted_by_word() -> None:
     """A mention is as many words as have a character of it; one that ends inside a word has the whole word."""
     text = "Renal failure after cisplatin-like drugs"
     mentions = (Mention(((0, 13),), "Disease"), Mention(((20, 25),), "Chemical"), Mention(((0, 5), (34, 40)), "Drug"))
-    found = scripts("distant").by_word([Document(id="d", text=text, mentions=mentions)])
+    found = distant.by_word([Document(id="d", text=text, mentions=mentions)])
     covered = [(m.type, text[start:end]) for m in found["d"] for start, end in m.spans]
     assert sorted(covered) == [
         ("Chemical", "cisplatin"),

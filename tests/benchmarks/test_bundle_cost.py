@@ -2,29 +2,26 @@
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Callable
 from pathlib import Path
-from types import ModuleType
 
 import pytest
 import torch
 
+from benchmarks.common import GRIDS
+from benchmarks.speed import bundle as script
 from fascicle.errors import UsageError
 from fascicle.experiments.grid import read_grid
 from fascicle.settings.folders.manifest import read_manifest
 from fascicle.settings.recipes.recogniser import Recipe
 from fascicle.training.recogniser.parts import read_parts
 
-BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
 Maker = Callable[..., Recipe]
 
 
-@pytest.fixture
-def script(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
-    monkeypatch.syspath_prepend(BENCHMARKS)
+@pytest.fixture(autouse=True)
+def _one_thread(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("RAYON_NUM_THREADS", "1")  # which the script sets for good
-    return importlib.import_module("bundle_cost")
 
 
 def recipes(make: Maker, corpus: Path) -> dict[str, Recipe]:
@@ -37,7 +34,7 @@ def recipes(make: Maker, corpus: Path) -> dict[str, Recipe]:
     }
 
 
-def test_ratios_are_within_rounds_and_to_the_slower(script: ModuleType) -> None:
+def test_ratios_are_within_rounds_and_to_the_slower() -> None:
     cpu = {"softmax": [1.0, 2.0, 1.0, 4.0], "spanner": [2.0, 1.0, 4.0, 2.0], "bundle": [3.0, 3.0, 5.0, 4.0]}
     times = script.Times(cpu=cpu, wall=cpu)
     assert script.slower_of(times, ["softmax", "spanner"]) == "spanner"
@@ -45,7 +42,7 @@ def test_ratios_are_within_rounds_and_to_the_slower(script: ModuleType) -> None:
     assert script.ratio(times.cpu, "bundle", "spanner")["median"] == 1.75
 
 
-def test_missed_goals_are_named(script: ModuleType) -> None:
+def test_missed_goals_are_named() -> None:
     def row(median: float) -> dict[str, object]:
         return {"slower": "spanner", "ratio": {"median": median}}
 
@@ -57,7 +54,7 @@ def test_missed_goals_are_named(script: ModuleType) -> None:
 
 
 @pytest.mark.slow
-def test_everything_is_measured(script: ModuleType, tiny_recipe: Maker, toy_corpus: Path, tmp_path: Path) -> None:
+def test_everything_is_measured(tiny_recipe: Maker, toy_corpus: Path, tmp_path: Path) -> None:
     given = recipes(tiny_recipe, toy_corpus)
     report = script.measure(given, epochs=1, rounds=2, place=tmp_path)
     training, inference = report["training"], report["inference"]
@@ -74,7 +71,7 @@ def test_everything_is_measured(script: ModuleType, tiny_recipe: Maker, toy_corp
         assert inference[head]["ratio_to_same_head"]["low"] <= inference[head]["ratio_to_same_head"]["high"]
 
 
-def test_all_are_trained_on_the_same_batches(script: ModuleType, tiny_recipe: Maker, toy_corpus: Path) -> None:
+def test_all_are_trained_on_the_same_batches(tiny_recipe: Maker, toy_corpus: Path) -> None:
     given = recipes(tiny_recipe, toy_corpus)
     parts = read_parts(given["bundle"].corpus)
     pupils = [script.pupil(recipe, parts) for recipe in given.values()]
@@ -86,9 +83,9 @@ def test_all_are_trained_on_the_same_batches(script: ModuleType, tiny_recipe: Ma
     assert {each.trainer.step for each in pupils} == {3}  # an epoch of three batches, and its end
 
 
-def test_recipes_of_the_grid(script: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_recipes_of_the_grid(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FASCICLE_DATA", "/somewhere")
-    grid = read_grid(BENCHMARKS / "grids" / "bundling.toml")
+    grid = read_grid(GRIDS / "bundling.toml")
     found = script.recipes_of(grid, "conll04")
     assert list(found) == ["softmax", "spanner", "bundle"]
     assert found["bundle"].corpus.test.startswith("/somewhere/conll04/")

@@ -2,28 +2,18 @@
 
 from __future__ import annotations
 
-import importlib
 import itertools
 import statistics
-import sys
-from pathlib import Path
-from types import ModuleType
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
+from benchmarks.studies.bundling import gains, paper
 
 
-@pytest.fixture
-def paper(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
-    monkeypatch.syspath_prepend(BENCHMARKS)
-    return importlib.import_module("bundling_paper")
-
-
-def test_the_printed_numbers_give_what_the_text_of_the_paper_says(paper: ModuleType) -> None:
+def test_the_printed_numbers_give_what_the_text_of_the_paper_says() -> None:
     table = {c: {m: p.f1 for m, p in of.items()} for c, of in paper.table3().items()}
     assert len(table) == 11
     social = ("wnut16", "wnut17")
@@ -41,7 +31,7 @@ def test_the_printed_numbers_give_what_the_text_of_the_paper_says(paper: ModuleT
     assert [f"{gap[c]:.2f}" for c in social] == ["3.11", "2.97"]
 
 
-def test_two_printed_rows_are_inconsistent(paper: ModuleType) -> None:
+def test_two_printed_rows_are_inconsistent() -> None:
     table = paper.table3()
     found = {(c, m): f"{p.likely:.2f}" for c, of in table.items() for m, p in of.items() if not p.consistent}
     assert found == {("conll04", "SeqNER"): "91.32", ("wnut16", "BL-SpanNER"): "59.33"}
@@ -54,7 +44,6 @@ finite = st.integers(-20, 20).map(lambda n: n / 4)
 @given(st.lists(st.tuples(finite, finite), min_size=2, max_size=6))
 def test_correlations_are_those_of_scipy(points: list[tuple[float, float]]) -> None:
     scipy_stats = pytest.importorskip("scipy.stats")
-    gains = _gains()
     x, y = np.array(points).T
     assert gains.ranks(x).tolist() == scipy_stats.rankdata(x).tolist()
     found = gains.relation({f"c{i}": [point] for i, point in enumerate(points)})
@@ -75,15 +64,8 @@ def test_correlations_are_those_of_scipy(points: list[tuple[float, float]]) -> N
             assert p == pytest.approx(as_far / len(orders))
 
 
-def _gains() -> ModuleType:
-    """For tests that hypothesis calls, which can use no fixture of the function."""
-    if str(BENCHMARKS) not in sys.path:
-        sys.path.insert(0, str(BENCHMARKS))
-    return importlib.import_module("bundling_gains")
-
-
 def test_points_of_a_corpus_count_once_for_chance() -> None:
-    found = _gains().relation({"a": [(1, 9), (3, 7)], "b": [(4, 6)], "c": [(6, 1), (8, 1), (10, 1)], "d": []})
+    found = gains.relation({"a": [(1, 9), (3, 7)], "b": [(4, 6)], "c": [(6, 1), (8, 1), (10, 1)], "d": []})
     assert (found.points, found.corpora) == (6, 3)
     means = np.array([[2, 8], [4, 6], [8, 1]])
     assert found.of_means[0] == pytest.approx(np.corrcoef(means.T)[0, 1])
@@ -95,7 +77,6 @@ def test_many_corpora_are_put_in_drawn_orders() -> None:
     rng = np.random.default_rng(1)
     x = rng.normal(size=11)
     y = x + rng.normal(size=11)
-    gains = _gains()
     p = gains.permutation_p(x, y)
     assert p == gains.permutation_p(x, y)
     scipy_stats = pytest.importorskip("scipy.stats")

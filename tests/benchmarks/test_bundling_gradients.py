@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import importlib
 import math
 from collections.abc import Callable, Iterator
-from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import pytest
 import torch
 
+from benchmarks.studies.bundling import gradients as script
 from fascicle.errors import UsageError
 from fascicle.models.encoder import load_pretrained
 from fascicle.settings.recipes.recogniser import Recipe
@@ -19,15 +17,8 @@ from fascicle.training.engine.loop import StepDone, Trainer
 from fascicle.training.recogniser.parts import read_parts
 from fascicle.training.recogniser.prepare import prepare
 
-BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
 Maker = Callable[..., Recipe]
 COUNT = 2
-
-
-@pytest.fixture
-def script(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
-    monkeypatch.syspath_prepend(BENCHMARKS)
-    return importlib.import_module("bundling_gradients")
 
 
 @pytest.fixture(autouse=True)
@@ -52,7 +43,7 @@ def trainer_of(recipe: Recipe) -> Trainer:
     return Trainer(prepared.model, prepared.data, recipe.training, seed=recipe.seed)
 
 
-def alone(make: Maker, script: ModuleType, weight: float) -> list[dict[str, list[float]]]:
+def alone(make: Maker, weight: float) -> list[dict[str, list[float]]]:
     """Of each fixed batch the gradient in the encoder of a model that trains one head, number by number."""
     trainer = trainer_of(bundle(make, weight))
     trainer.model.eval()
@@ -74,8 +65,8 @@ def looped(first: dict[str, list[float]], second: dict[str, list[float]], part: 
     return mixed / math.sqrt(one) / math.sqrt(two), math.sqrt(two) / math.sqrt(one)
 
 
-def test_gradients_are_those_of_the_single_models(tiny_recipe: Maker, script: ModuleType) -> None:
-    span, seq = (alone(tiny_recipe, script, weight) for weight in (0.0, 1.0))
+def test_gradients_are_those_of_the_single_models(tiny_recipe: Maker) -> None:
+    span, seq = (alone(tiny_recipe, weight) for weight in (0.0, 1.0))
     trainer = trainer_of(bundle(tiny_recipe, 0.3))
     found = script.look(trainer, script.fixed_batches(trainer, seed=1, count=COUNT))
     expected = [looped(a, b, "")[0] for a, b in zip(span, seq, strict=True)]
@@ -93,7 +84,7 @@ def test_gradients_are_those_of_the_single_models(tiny_recipe: Maker, script: Mo
     assert found["pull"] == pytest.approx(looped(mean_span, mean_seq, "")[1] * 0.3 / 0.7, rel=1e-4)
 
 
-def test_losses_are_without_their_weights(tiny_recipe: Maker, script: ModuleType) -> None:
+def test_losses_are_without_their_weights(tiny_recipe: Maker) -> None:
     trainer = trainer_of(bundle(tiny_recipe, 0.3))
     batches = script.fixed_batches(trainer, seed=1, count=COUNT)
     found = script.look(trainer, batches)["losses"]
@@ -103,7 +94,7 @@ def test_losses_are_without_their_weights(tiny_recipe: Maker, script: ModuleType
     assert 0.7 * found["span"] + 0.3 * found["softmax"] == pytest.approx(sum(mixed) / COUNT, rel=1e-5)
 
 
-def test_looking_changes_nothing(tiny_recipe: Maker, script: ModuleType) -> None:
+def test_looking_changes_nothing(tiny_recipe: Maker) -> None:
     """Dropout is on in training: a number drawn while looking would change what comes after."""
     recipe = bundle(tiny_recipe, 0.3, precision="bf16")
     plain = trainer_of(recipe)
@@ -122,7 +113,7 @@ def test_looking_changes_nothing(tiny_recipe: Maker, script: ModuleType) -> None
     assert all(torch.equal(tensor, state[name]) for name, tensor in plain.model.state_dict().items())
 
 
-def test_every_epoch_is_looked_at_on_the_same_batches(tiny_recipe: Maker, script: ModuleType) -> None:
+def test_every_epoch_is_looked_at_on_the_same_batches(tiny_recipe: Maker) -> None:
     lines = list(script.follow(bundle(tiny_recipe, 0.3), count=COUNT))
     assert [line["epoch"] for line in lines] == [0, 1, 2]
     assert all(len(line["batch_cosines"]) == COUNT for line in lines)
@@ -138,7 +129,7 @@ def test_every_epoch_is_looked_at_on_the_same_batches(tiny_recipe: Maker, script
         assert not all(torch.equal(a, b) for a, b in zip(fixed, trained, strict=False))
 
 
-def test_zero_gradients_have_no_angle(script: ModuleType) -> None:
+def test_zero_gradients_have_no_angle() -> None:
     zero, one = {"layer.0.w": torch.zeros(3)}, {"layer.0.w": torch.ones(3)}
     assert script.products(zero, one)["encoder"].cosine is None
     assert script.products(zero, one)["encoder"].norm_ratio is None
@@ -147,14 +138,14 @@ def test_zero_gradients_have_no_angle(script: ModuleType) -> None:
 
 
 @pytest.mark.parametrize("weight", [0.0, 1.0])
-def test_a_bundle_of_one_head_is_refused(tiny_recipe: Maker, script: ModuleType, weight: float) -> None:
+def test_a_bundle_of_one_head_is_refused(tiny_recipe: Maker, weight: float) -> None:
     with pytest.raises(UsageError, match="tiny does not train two heads"):
         next(script.follow(bundle(tiny_recipe, weight), count=1))
     with pytest.raises(UsageError, match="tiny does not train two heads"):
         next(script.follow(tiny_recipe(), count=1))
 
 
-def test_runs_are_those_of_the_grid(script: ModuleType) -> None:
+def test_runs_are_those_of_the_grid() -> None:
     assert [run.name for run in script.runs_of(["conll04", "wnut17"], seed=1)] == [
         "conll04-bundle-s1",
         "wnut17-bundle-s1",

@@ -2,27 +2,21 @@
 
 from __future__ import annotations
 
-import importlib
 from pathlib import Path
-from types import ModuleType
 
 import pytest
 
+from benchmarks.common import GRIDS
+from benchmarks.studies.bundling import oov as script
+from benchmarks.tables import pages as tables
 from fascicle.core.document import Document
 from fascicle.errors import InputError
 from fascicle.experiments.grid import read_grid
 from fascicle.settings.recipes.recogniser import CorpusSettings
 from fascicle.training.corpus import part_sha256
 
-BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
 TRAIN = [["Aspirin", "helps", "."], ["pain", "helps", "nobody", "."]]
 TEST = [["aspirin", "helps", "PAIN", "."], ["New", "New", "words", "."], ["pain"]]
-
-
-@pytest.fixture
-def script(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
-    monkeypatch.syspath_prepend(BENCHMARKS)
-    return importlib.import_module("bundling_oov")
 
 
 def write(path: Path, sentences: list[list[str]]) -> str:
@@ -31,7 +25,7 @@ def write(path: Path, sentences: list[list[str]]) -> str:
     return str(path)
 
 
-def test_density_is_that_of_loops(script: ModuleType, tmp_path: Path) -> None:
+def test_density_is_that_of_loops(tmp_path: Path) -> None:
     paths = [write(tmp_path / f"{name}.tsv", text) for name, text in (("train", TRAIN), ("dev", TRAIN), ("test", TEST))]
     train, dev, test = paths
     found = script.of_corpus(CorpusSettings(train=train, dev=dev, test=test, format="conll", documents="sentence"))
@@ -58,15 +52,15 @@ def test_density_is_that_of_loops(script: ModuleType, tmp_path: Path) -> None:
     assert found["sha256"] == {"train": part_sha256(train), "dev": part_sha256(dev), "test": part_sha256(test)}
 
 
-def test_no_word_and_no_words(script: ModuleType) -> None:
+def test_no_word_and_no_words() -> None:
     assert script.density(script.words_of([]), script.words_of([]))["density"] == 0.0
     with pytest.raises(InputError, match="the document 'x' comes without words"):
         script.words_of([Document(id="x", text="some text")])
 
 
-def test_the_densities_kept_are_of_the_corpora_of_the_grid(script: ModuleType, fascicle_data: Path) -> None:
-    results = importlib.import_module("tables").result("bundling-oov")["corpora"]
-    corpora = script.corpora_of_grid(read_grid(BENCHMARKS / "grids" / "bundling.toml"))
+def test_the_densities_kept_are_of_the_corpora_of_the_grid(fascicle_data: Path) -> None:
+    results = tables.result("bundling-oov")["corpora"]
+    corpora = script.corpora_of_grid(read_grid(GRIDS / "bundling.toml"))
     assert list(results) == list(corpora)
     for name, corpus in corpora.items():
         assert results[name]["sha256"] == {p: part_sha256(getattr(corpus, p)) for p in ("train", "dev", "test")}

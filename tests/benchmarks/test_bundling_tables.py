@@ -2,55 +2,19 @@
 
 from __future__ import annotations
 
-import importlib
 import itertools
 import json
 import statistics
 from pathlib import Path
-from types import ModuleType
-from typing import Any
 
 import pytest
+from tests.support.grids import ON_DEV, both, make_grid, store, write_json
+from tests.support.tables import rows
 
+from benchmarks.studies.bundling import gains, pooled, study_tables, tables
 from fascicle.evaluation.uncertainty.pooled import bootstrap_pooled
-from fascicle.experiments.grid import Grid, GridRun, read_grid
-from fascicle.experiments.hashes import recipe_hash
-from fascicle.experiments.results import scores_of
+from fascicle.experiments.grid import Grid
 
-BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
-TEXT = """\
-name = "bundling"
-[recipe]
-model.encoder = "tiny"
-corpus = { train = "a", dev = "b", test = "c" }
-[corpora.conll04]
-[corpora.wnut16]
-corpus.train = "d"
-[corpora.other]
-corpus.train = "e"
-[systems.softmax]
-[systems.crf]
-model.family = "crf"
-[systems.spanner]
-model.family = "span"
-[systems.bundle]
-model.family = "span"
-bundle.family = "softmax"
-[variants.rate]
-training.learning_rate = 1e-5
-corpus.test = ""
-[[run]]
-corpora = ["conll04", "wnut16", "other"]
-systems = ["softmax", "spanner", "bundle"]
-seeds = [1, 2]
-tier = "cpu"
-[[run]]
-corpora = ["conll04"]
-systems = ["bundle"]
-variants = ["rate"]
-seeds = [1]
-tier = "cpu"
-"""
 SINGLES = ("SeqNER", "SpanNER")
 FILES = {
     "SeqNER": "softmax-s{}",
@@ -62,18 +26,16 @@ GOLD = (4, 3, 5, 2, 6)  # mentions of each test unit
 
 
 @pytest.fixture
-def scripts(monkeypatch: pytest.MonkeyPatch) -> dict[str, ModuleType]:
-    monkeypatch.syspath_prepend(BENCHMARKS)
-    names = ("gains", "pooled", "tables", "study_tables")
-    return {name: importlib.import_module(f"bundling_{name}") for name in names}
-
-
-@pytest.fixture
 def grid(tmp_path: Path) -> Grid:
-    path = tmp_path / "bundling.toml"
-    path.write_text(TEXT, encoding="utf-8")
-    (tmp_path / "results" / "bundling").mkdir(parents=True)
-    return read_grid(path)
+    seq, span = "", 'model.family = "span"'
+    return make_grid(
+        tmp_path,
+        "bundling",
+        corpora={"conll04": "", "wnut16": 'corpus.train = "d"', "other": 'corpus.train = "e"'},
+        systems={"softmax": seq, "spanner": span, "bundle": f'{span}\nbundle.family = "softmax"'},
+        variants={"rate": f"training.learning_rate = 1e-5\n{ON_DEV}"},
+        runs=[{"seeds": [1, 2]}, {"corpora": ["conll04"], "systems": ["bundle"], "variants": ["rate"]}],
+    )
 
 
 def counts_of(found: int, *, wrong: int = 1) -> list[list[int]]:
@@ -92,19 +54,8 @@ def points(found: int) -> float:
 
 
 def write(grid: Grid, corpus: str, model: str, seed: int, found: int) -> None:
-    """A results file as far as the analysis looks at it."""
-    name = f"{corpus}-{FILES[model].format(seed)}"
-    run: GridRun = next(run for run in grid.runs if run.name == name.partition(".")[0])
-    data = {part: {"sha256": part * 3, "documents": 5, "mentions": 20} for part in ("train", "dev", "test")}
-    counts = counts_of(found)
-    value: dict[str, Any] = {
-        "hash": recipe_hash(run.recipe, {part: facts["sha256"] for part, facts in data.items()}),
-        "dev": {"micro": {"f1": found / 20}},
-        "test": {"micro": scores_of(counts).as_dict()["micro"]},
-        "test_counts": counts,
-        "facts": {"data": data},
-    }
-    (grid.results / f"{name}.json").write_text(json.dumps(value), encoding="utf-8")
+    name, _, head = f"{corpus}-{FILES[model].format(seed)}".partition(".")
+    store(grid, name, counts_of(found), head=head)
 
 
 PLAN = {  # corpus -> model -> mentions found with seeds 1, 2
@@ -122,17 +73,9 @@ def write_all(grid: Grid, *, but: tuple[str, str, int] | None = None) -> None:
                     write(grid, corpus, model, seed, found[seed - 1])
 
 
-def rows(table: str) -> list[dict[str, str]]:
-    lines = [[c.strip() for c in x.strip("|").split("|")] for x in table.splitlines() if x.startswith("|")]
-    return [dict(zip(lines[0], cells, strict=True)) for cells in lines[2:]]
-
-
-# -------------------------------------------------------------------------------------------------- gains and gaps
-
-
-def test_gains_and_gaps_are_paired_by_seed(scripts: dict[str, ModuleType], grid: Grid) -> None:
+def test_gains_and_gaps_are_paired_by_seed(grid: Grid) -> None:
     write_all(grid, but=("wnut16", "SeqNER", 2))
-    corpora = {c.name: c for c in scripts["gains"].corpora_of(grid)}
+    corpora = {c.name: c for c in gains.corpora_of(grid)}
     assert list(corpora) == ["conll04", "wnut16", "other"]
     for name, corpus in corpora.items():
         for single, other in itertools.permutations(SINGLES):
@@ -148,68 +91,35 @@ def test_gains_and_gaps_are_paired_by_seed(scripts: dict[str, ModuleType], grid:
             assert list(corpus.pairs(single)) == own_seeds
 
 
-# ----------------------------------------------------------------------------------------------------------- tables
-
-
-def test_nothing_is_run_yet(scripts: dict[str, ModuleType], grid: Grid) -> None:
-    tables, studies = scripts["tables"], scripts["study_tables"]
+def test_nothing_is_run_yet(grid: Grid) -> None:
     for make in (tables.published, tables.gains, tables.gaps, tables.unknown_words):
         own = [row for row in rows(make(grid)) if row.get("", "here") == "here" and row["corpus"] in PLAN]
-        assert len(own) == 3
-        assert all("not run" in row.values() for row in own)
-    found = {(row[""], row["against"]): row["points"] for row in rows(tables.relations(grid))}
-    assert len(found) == 9
-    assert {points for (what, _), points in found.items() if "paper" not in what} == {"not run"}
-    assert studies.gradients(grid.results.parent) == "not run"
-    assert studies.cost(grid.results.parent).count("not run") == 3
+        assert ["not run" in row.values() for row in own] == [True] * 3
+    found = [row["points"] for row in rows(tables.relations(grid)) if "paper" not in row[""]]
+    assert set(found) == {"not run"}
+    assert "not run" in study_tables.gradients(grid.results.parent)
+    assert "not run" in study_tables.cost(grid.results.parent)
 
 
-def test_table3_beside_the_paper(scripts: dict[str, ModuleType], grid: Grid) -> None:
-    write_all(grid, but=("conll04", "BL-SpanNER", 2))
-    text = scripts["tables"].published(grid)
-    conll04, paper, wnut16, *_ = rows(text)
-    two = [points(10), points(12)]
-    assert conll04["SeqNER"] == f"{statistics.mean(two):.2f} ± {statistics.stdev(two):.2f}"
-    assert conll04["BL-SpanNER"] == f"{points(13):.2f} (1 of 2 seeds)"
-    assert conll04["SeqNER, CRF"] == "not planned"
-    assert [paper[m] for m in ("SeqNER", "SeqNER, CRF", "BL-SpanNER")] == ["90.62 †", "", "91.64"]
-    assert wnut16["corpus"] == "wnut16"
-    assert "other" in text
-    assert text.count("| paper |") == 2
-    assert text.endswith("printed beside it: 91.32 (conll04, SeqNER); 59.33 (wnut16, BL-SpanNER).")
-
-
-def test_gains_have_intervals_once_they_are_computed(scripts: dict[str, ModuleType], grid: Grid) -> None:
+def test_gains_have_intervals_once_they_are_computed(grid: Grid) -> None:
     write_all(grid, but=("other", "BL-SpanNER", 2))
-    tables, pooled = scripts["tables"], scripts["pooled"]
-    before = {row["corpus"]: row for row in rows(tables.gains(grid))}
+    before = {row["corpus"]: row["gain of SpanNER"] for row in rows(tables.gains(grid))}
     gain = points(13) - points(13), points(14) - points(12)
-    assert before["conll04"]["gain of SpanNER"] == (
-        f"{statistics.mean(gain):+.2f} ± {statistics.stdev(gain):.2f}, interval not computed"
-    )
-    assert before["other"]["gain of SpanNER"] == "+0.00 (1 of 2 seeds), interval not computed"
+    assert before["conll04"].startswith(f"{statistics.mean(gain):+.2f} ± {statistics.stdev(gain):.2f}")
+    assert before["other"].startswith("+0.00 (1 of 2 seeds)")
+    assert all("not computed" in cell for name, cell in before.items() if name in PLAN)
 
     report = pooled.pooled(grid, draws=200)
-    stored = grid.results.parent / "bundling-gains.json"
-    stored.write_text(json.dumps({"heads": report}), encoding="utf-8")
+    write_json(grid.results.parent / "bundling-gains.json", {"heads": report})
     pairs = [
-        [
-            (scores_of(counts_of(of["BL-SpanNER"][s])), scores_of(counts_of(of["SpanNER"][s])))
-            for s in ((0,) if name == "other" else (0, 1))
-        ]
+        [both(counts_of(of["BL-SpanNER"][s]), counts_of(of["SpanNER"][s])) for s in range(1 if name == "other" else 2)]
         for name, of in PLAN.items()
     ]
-    whole = bootstrap_pooled(pairs, resamples=200)
-    one = bootstrap_pooled(pairs[1:2], resamples=200)
+    whole, one = (bootstrap_pooled(given, resamples=200) for given in (pairs, pairs[1:2]))
     after = {row["corpus"]: row for row in rows(tables.gains(grid))}
     shown = f"**{100 * whole.estimate:+.2f}**, {100 * whole.low:+.2f} to {100 * whole.high:+.2f}"
     assert after["mean of the corpora"]["gain of SpanNER"] == shown
     assert after["wnut16"]["gain of SpanNER"].endswith(f", {100 * one.low:+.2f} to {100 * one.high:+.2f}")
-    assert after["wnut16"]["paper: gain of SpanNER"] == "-0.78 (-1.31 †)"
-    assert (after["conll04"]["paper: SpanNER less SeqNER"], after["other"]["paper: gain of SpanNER"]) == (
-        "+0.27 (-0.43 †)",
-        "",
-    )
 
     write(grid, "wnut16", "BL-SpanNER", 1, 12)  # results change: intervals of this head are no longer theirs
     changed = {row["corpus"]: row for row in rows(tables.gains(grid))}
@@ -217,52 +127,27 @@ def test_gains_have_intervals_once_they_are_computed(scripts: dict[str, ModuleTy
     assert changed["wnut16"]["gain of SeqNER"] == after["wnut16"]["gain of SeqNER"]
 
 
-def test_some_corpora_are_said_to_be_some(scripts: dict[str, ModuleType], grid: Grid) -> None:
-    for model in ("SpanNER", "BL-SpanNER"):
-        write(grid, "wnut16", model, 2, PLAN["wnut16"][model][1])
-    last = rows(scripts["tables"].gains(grid))[-1]
-    assert last["gain of SeqNER"] == "not run"
-    assert last["gain of SpanNER"] == f"**{points(9) - points(11):+.2f}** (1 of 3 corpora), interval not computed"
-    report = scripts["pooled"].pooled(grid, draws=10)
-    assert (report["SeqNER"]["pooled"], list(report["SpanNER"]["corpora"])) == (None, ["wnut16"])
-    told = scripts["pooled"].lines(report)
-    assert told[0].startswith("SeqNER   no bundle and single model")
-    assert told[-1].startswith("SpanNER  all corpora    -")
-
-
-def test_results_over_other_units_are_refused_by_name(
-    scripts: dict[str, ModuleType], grid: Grid, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_results_over_other_units_are_refused_by_name(grid: Grid, capsys: pytest.CaptureFixture[str]) -> None:
     write_all(grid)
     path = grid.results / "wnut16-spanner-s1.json"
     value = json.loads(path.read_text(encoding="utf-8"))
     value["test_counts"].append([0, 0, 1])
     path.write_text(json.dumps(value), encoding="utf-8")
-    assert scripts["pooled"].main(grid.path) == 2
+    assert pooled.main(grid.path) == 2
     assert capsys.readouterr().err.startswith("wnut16: two systems over 5 and 6 documents were given")
 
 
-def test_points_and_relations(scripts: dict[str, ModuleType], grid: Grid) -> None:
+def test_points_and_relations(grid: Grid) -> None:
     write_all(grid, but=("wnut16", "BL-SeqNER", 1))
-    tables, gains = scripts["tables"], scripts["gains"]
     found = {(row["corpus"], row["seed"]): row for row in rows(tables.gaps(grid))}
     assert len(found) == 6
     assert found["wnut16", "1"]["SpanNER less SeqNER"] == f"{points(10) - points(6):+.2f}"
     assert found["wnut16", "1"]["gain of SeqNER"] == "not run"
     related = {(row[""], row["against"]): row for row in rows(tables.relations(grid))}
     same = related["gain of SpanNER", "SpanNER less SeqNER, same seed"]
-    expected = gains.relation(
-        {
-            name: [
-                (
-                    points(of["SpanNER"][s]) - points(of["SeqNER"][s]),
-                    points(of["BL-SpanNER"][s]) - points(of["SpanNER"][s]),
-                )
-                for s in (0, 1)
-            ]
-            for name, of in PLAN.items()
-        }
-    )
+    models = ("SeqNER", "SpanNER", "BL-SpanNER")
+    reached = {name: [[points(of[model][s]) for model in models] for s in (0, 1)] for name, of in PLAN.items()}
+    expected = gains.relation({name: [(b - a, c - b) for a, b, c in of] for name, of in reached.items()})
     assert (same["points"], same["corpora"]) == ("6", "3")
     assert same["Pearson"] == f"{expected.of_points[0]:+.2f}"
     assert same["Spearman of means"] == f"{expected.of_means[1]:+.2f} (p = {expected.p[1]:.2f})"
@@ -273,17 +158,16 @@ def test_points_and_relations(scripts: dict[str, ModuleType], grid: Grid) -> Non
     assert related["gain of SpanNER", "OOV density"]["points"] == "not run"
 
 
-def test_densities_of_other_data_are_not_shown(scripts: dict[str, ModuleType], grid: Grid) -> None:
+def test_densities_of_other_data_are_not_shown(grid: Grid) -> None:
     write_all(grid)
     told = {"words": 1000, "density": 0.25, "density_folded": 0.2}
-    right = {part: part * 3 for part in ("train", "dev", "test")}
+    right = {part: part for part in ("train", "dev", "test")}
     corpora = {
         "conll04": {"sha256": right, "test": told},
         "wnut16": {"sha256": right, "test": {**told, "density": 0.5}},
         "other": {"sha256": {**right, "train": "changed"}, "test": told},
     }
-    (grid.results.parent / "bundling-oov.json").write_text(json.dumps({"corpora": corpora}), encoding="utf-8")
-    tables = scripts["tables"]
+    write_json(grid.results.parent / "bundling-oov.json", {"corpora": corpora})
     found = {row["corpus"]: row for row in rows(tables.unknown_words(grid))}
     assert (found["conll04"]["words of test"], found["conll04"]["OOV density"]) == ("1,000", "0.250")
     assert found["other"]["OOV density"] == "not run"

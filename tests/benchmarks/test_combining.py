@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import dataclasses
-import importlib
 import json
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import pytest
 
+from benchmarks import collect_predictions as collect_predictions
+from benchmarks.common import GRIDS
+from benchmarks.studies.combining import measure as module
+from benchmarks.studies.combining import tables
 from fascicle.core.document import Document, Mention, Patch
 from fascicle.errors import InputError, OutputError
+from fascicle.experiments.grid import read_grid
 from fascicle.files.source import Source
 from fascicle.formats.predictions import Prediction, read, write
 
 pytest.importorskip("torch")
-BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
 Keys = set[tuple[int, int]]
 GOLD: dict[str, Keys] = {str(i): {(0, 1), (2, 3)} for i in range(6)}
 SAID: dict[str, dict[str, Keys]] = {
@@ -32,16 +34,9 @@ def mentions(keys: Keys) -> tuple[Mention, ...]:
 
 
 @pytest.fixture
-def module(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
-    monkeypatch.syspath_prepend(str(BENCHMARKS))
-    return importlib.import_module("combining")
-
-
-@pytest.fixture
 def runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Complete runs of three systems, packed."""
-    monkeypatch.syspath_prepend(str(BENCHMARKS))
-    pack = importlib.import_module("collect_predictions").pack
+    pack = collect_predictions.pack
     for system, said in SAID.items():
         folder = tmp_path / "runs" / f"toy-{system}-s1"
         (folder / "predictions").mkdir(parents=True)
@@ -71,7 +66,7 @@ def test_packed_runs_say_the_same(runs: Path, tmp_path: Path) -> None:
         assert {m.score for said in found.values() for m in said} == {score}
 
 
-def part(module: ModuleType, runs: Path, name: str) -> Any:
+def part(runs: Path, name: str) -> Any:
     documents = [
         Document(id=i, text="abcdefghij", mentions=tuple(Mention((key,), "A") for key in sorted(keys)))
         for i, keys in GOLD.items()
@@ -79,11 +74,11 @@ def part(module: ModuleType, runs: Path, name: str) -> Any:
     return module.Part(documents=documents, sha256=name, name=name, runs=runs, corpus="toy")
 
 
-def test_the_rows(module: ModuleType, runs: Path) -> None:
-    chosen = module.choice(part(module, runs, "dev"))
+def test_the_rows(runs: Path) -> None:
+    chosen = module.choice(part(runs, "dev"))
     assert chosen["single"] == "SEQ"
     assert chosen["dev"]["combination"]["f1"] == 1.0  # SpanPred and SEQ both
-    result = module.scored(part(module, runs, "test"), {**chosen, "date": "today"})
+    result = module.scored(part(runs, "test"), {**chosen, "date": "today"})
     rows = result["rows"]
     assert rows["chosen on dev"]["micro"]["f1"] == 1.0
     assert rows["SpanPred x SEQ"]["micro"]["precision"] == 1.0
@@ -91,21 +86,21 @@ def test_the_rows(module: ModuleType, runs: Path) -> None:
     assert rows["SEQ"]["over_single"]["estimate"] == 0.0
     assert rows["chosen on dev"]["over_single"]["estimate"] == pytest.approx(1 - 24 / 26)
     assert not any("seeds" in name for name in rows)  # one seed is no control
-    documents = part(module, runs, "test").documents
+    documents = part(runs, "test").documents
     other = module.Part(documents=documents, sha256="x", name="test", runs=runs, corpus="toy")
     with pytest.raises(InputError, match="saw another test part"):
         module.scored(other, chosen)
 
 
-def test_the_control_is_a_vote_of_seeds(module: ModuleType, runs: Path, tmp_path: Path) -> None:
+def test_the_control_is_a_vote_of_seeds(runs: Path, tmp_path: Path) -> None:
     for seed in (2, 3):
         (runs / f"toy-softmax-s{seed}").symlink_to(runs / "toy-softmax-s1")
-    result = module.scored(part(module, runs, "test"), {**module.choice(part(module, runs, "dev")), "date": "today"})
+    result = module.scored(part(runs, "test"), {**module.choice(part(runs, "dev")), "date": "today"})
     assert result["control"]["name"] == "2 seeds of SEQ, vote"
     assert result["control"]["estimate"] == pytest.approx(1 - 24 / 26)
     (tmp_path / "combining").mkdir()
     (tmp_path / "combining" / "bc5cdr.json").write_text(json.dumps(result), encoding="utf-8")
-    lines = importlib.import_module("combining_tables").control(tmp_path).splitlines()
+    lines = tables.control(tmp_path).splitlines()
     assert lines[-1].startswith("| bc5cdr | 2 seeds of SEQ, vote | +7.69 (")
     assert lines[-2] == "| genia-events | not measured | not measured |"
     rows = result["rows"]
@@ -113,12 +108,12 @@ def test_the_control_is_a_vote_of_seeds(module: ModuleType, runs: Path, tmp_path
     assert rows["2 seeds of SEQ, union"]["over_single"]["estimate"] == 0.0
 
 
-def test_systems_beside_the_three_are_chosen_from_too(module: ModuleType, runs: Path) -> None:
+def test_systems_beside_the_three_are_chosen_from_too(runs: Path) -> None:
     (runs / "toy-bundle-s1").symlink_to(runs / "toy-crf-s1")
-    chosen = module.choice(part(module, runs, "dev"))
+    chosen = module.choice(part(runs, "dev"))
     assert "BL-SpanNER" in chosen["dev"]["singles"]
     assert "SpanNER" not in chosen["dev"]["singles"]
-    rows = module.scored(part(module, runs, "test"), {**chosen, "date": "today"})["rows"]
+    rows = module.scored(part(runs, "test"), {**chosen, "date": "today"})["rows"]
     assert rows["BL-SpanNER"]["micro"] == rows["SeqCRF"]["micro"]
 
 
@@ -132,16 +127,16 @@ class Keeper:
 
 
 def test_a_filter_is_held_against_its_member_that_was_best_on_dev(
-    module: ModuleType, runs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    runs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(module, "load_filter", lambda folder: Keeper())
     for kind in ("meta2", "meta3-best"):
         (tmp_path / "filters" / f"toy-{kind}-s1").mkdir(parents=True)
         held_out = json.dumps({"held_out": {"tp": 9, "fn": 1, "fp": 3, "tn": 1}})
         (tmp_path / "filters" / f"toy-{kind}-s1" / "scores.json").write_text(held_out, encoding="utf-8")
-    chosen = {**module.choice(part(module, runs, "dev")), "date": "today"}
-    module.judge(part(module, runs, "test"), tmp_path / "filters")
-    result = module.scored(part(module, runs, "test"), chosen)
+    chosen = {**module.choice(part(runs, "dev")), "date": "today"}
+    module.judge(part(runs, "test"), tmp_path / "filters")
+    result = module.scored(part(runs, "test"), chosen)
     two, three = "Meta(SpanPred ∪ SEQ)", "Meta(SpanPred ∪ SEQ ∪ SeqCRF), without earlier epochs"
     assert list(result["filters"]) == [two, three]
     for name in (two, three):
@@ -152,37 +147,14 @@ def test_a_filter_is_held_against_its_member_that_was_best_on_dev(
         assert gains["precision"]["estimate"] == pytest.approx(2 / 14)
     (tmp_path / "combining").mkdir()
     (tmp_path / "combining" / "bc5cdr.json").write_text(json.dumps(result), encoding="utf-8")
-    tables = importlib.import_module("combining_tables")
     assert f"| bc5cdr | {two} | SEQ | +14.29 (" in tables.filters(tmp_path)
     assert f"| {three} |" in tables.combining("bc5cdr", tmp_path)
     assert tables.filters(tmp_path).splitlines()[-1].endswith("| 25 % of 4, 10 % of 10 | 100 %, 0 % |")
 
 
-def test_the_table(module: ModuleType, runs: Path, tmp_path: Path) -> None:
-    tables = importlib.import_module("combining_tables")
-    assert "not measured" in tables.combining("genia-events", tmp_path)
-    result = module.scored(part(module, runs, "test"), {**module.choice(part(module, runs, "dev")), "date": "today"})
-    (tmp_path / "combining").mkdir()
-    (tmp_path / "combining" / "ncbi-disease.json").write_text(json.dumps(result), encoding="utf-8")
-    lines = tables.combining("ncbi-disease", tmp_path).splitlines()
-    row = next(line for line in lines if line.startswith("| SpanPred x SEQ |"))
-    assert "| 100.00 | 100.00 | 100.00 | 100.0 to 100.0 | +7.69 (" in row
-    assert row.endswith("| 89.6 (91.9 / 87.4) |")
+def test_claims_are_differences_on_the_same_seeds(tmp_path: Path) -> None:
 
-
-def test_the_table_of_choices(module: ModuleType, runs: Path, tmp_path: Path) -> None:
-    tables = importlib.import_module("combining_tables")
-    (tmp_path / "combining").mkdir()
-    choice = json.dumps(module.choice(part(module, runs, "dev")))
-    (tmp_path / "combining" / "bc5cdr.choice.json").write_text(choice, encoding="utf-8")
-    lines = tables.chosen(tmp_path).splitlines()
-    assert "| bc5cdr | SEQ | 92.31 | SpanPred, SEQ | majority | 100.00 |" in lines[-1]
-    assert lines[-2].startswith("| genia-events | not measured |")
-
-
-def test_claims_are_differences_on_the_same_seeds(module: ModuleType, tmp_path: Path) -> None:
-    tables, grids = importlib.import_module("combining_tables"), importlib.import_module("fascicle.experiments.grid")
-    grid = grids.read_grid(BENCHMARKS / "grids" / "claims.toml")
+    grid = read_grid(GRIDS / "claims.toml")
     empty = dataclasses.replace(grid, path=tmp_path / "grids" / "claims.toml")
     assert len(tables.claims(empty).splitlines()) == 2
     empty.results.mkdir(parents=True)

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import importlib
-from pathlib import Path
-
 import pytest
 import torch
 
-BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
+from benchmarks.speed import contrast as contrast_speed
 
 
 @pytest.mark.parametrize("words", [False, True], ids=["pieces", "words"])
 def test_both_sides_have_one_loss(monkeypatch: pytest.MonkeyPatch, words: bool) -> None:
-    monkeypatch.syspath_prepend(BENCHMARKS)
-    script = importlib.import_module("contrast_speed")
+    script = contrast_speed
     monkeypatch.setattr(script, "ROWS", 3)
     monkeypatch.setattr(script, "WIDTH", 24)
     case = script.case_of(18, words=words)

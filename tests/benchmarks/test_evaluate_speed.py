@@ -2,34 +2,19 @@
 
 from __future__ import annotations
 
-import importlib
-import json
-from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import pytest
 
+from benchmarks.speed import evaluate as script
+from benchmarks.tables import evaluation as tables
 from fascicle.core.document import Document, Mention
 from fascicle.evaluation.breakdown.lexicon import lexicon
 from fascicle.evaluation.scoring.inputs import layers
 from fascicle.evaluation.scoring.scores import score
 
-BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
 TEXT = "one two three four five six seven eight nine ten"
 WORDS = [(start, start + len(word)) for word in TEXT.split() for start in (TEXT.index(word),)]
-
-
-@pytest.fixture
-def script(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
-    monkeypatch.syspath_prepend(BENCHMARKS)
-    return importlib.import_module("evaluate_speed")
-
-
-@pytest.fixture
-def tables(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
-    monkeypatch.syspath_prepend(BENCHMARKS)
-    return importlib.import_module("evaluate_tables")
 
 
 def gold(count: int) -> list[Document]:
@@ -37,7 +22,7 @@ def gold(count: int) -> list[Document]:
     return [Document(id=str(n), text=TEXT, mentions=mentions) for n in range(count)]
 
 
-def test_predictions_err_as_often_as_is_said(script: ModuleType) -> None:
+def test_predictions_err_as_often_as_is_said() -> None:
     documents = gold(400)
     said = script.disturbed(documents, seed=0)
     found = score(layers(documents), said)
@@ -51,13 +36,13 @@ def test_predictions_err_as_often_as_is_said(script: ModuleType) -> None:
     script.report_value(documents[:20], {d.id: said[d.id] for d in documents[:20]}, lexicon(documents[:1]))
 
 
-def test_documents_up_to_a_number_of_mentions(script: ModuleType) -> None:
+def test_documents_up_to_a_number_of_mentions() -> None:
     assert len(script.with_mentions(gold(5), 31)) == 4
     with pytest.raises(RuntimeError, match="50 mentions were found where 51 are needed"):
         script.with_mentions(gold(5), 51)
 
 
-def test_made_systems_are_over_one_gold(script: ModuleType) -> None:
+def test_made_systems_are_over_one_gold() -> None:
     first, second = script.made_systems(50, seed=0)
     assert len(first.by_document) == len(second.by_document) == 50
     assert first.counts.support == second.counts.support > 200
@@ -65,7 +50,7 @@ def test_made_systems_are_over_one_gold(script: ModuleType) -> None:
     assert first.counts != second.counts
 
 
-def test_a_process_is_accounted_and_a_failure_is_told(script: ModuleType) -> None:
+def test_a_process_is_accounted_and_a_failure_is_told() -> None:
     spent = script.process("--version")
     assert spent.cpu > 0
     assert spent.wall > 0
@@ -74,7 +59,7 @@ def test_a_process_is_accounted_and_a_failure_is_told(script: ModuleType) -> Non
         script.process("evaluate", "no-such-file", "neither")
 
 
-def test_rows_are_medians(script: ModuleType) -> None:
+def test_rows_are_medians() -> None:
     runs = [
         script.Spent(cpu=cpu, wall=wall, peak=peak) for cpu, wall, peak in ((3, 9, 10**6), (1, 7, 3 * 10**6), (2, 8, 1))
     ]
@@ -84,23 +69,8 @@ def test_rows_are_medians(script: ModuleType) -> None:
     assert "peak_mb" not in script.row([script.Spent(cpu=1, wall=1)])
 
 
-def test_every_measured_row_is_in_a_table(script: ModuleType, tables: ModuleType, monkeypatch: Any) -> None:
+def test_every_measured_row_is_in_a_table(monkeypatch: Any) -> None:
     monkeypatch.setenv("FASCICLE_DATA", "/nowhere")
     pytest.importorskip(script.ENCODER[0])
     names = [name for name, _, _ in (*tables.EVALUATION, *tables.DOCTOR)]
     assert names == list(script.measurements())
-
-
-def test_the_tables_say_goal_and_machine(tables: ModuleType, tmp_path: Path) -> None:
-    assert "Medians" not in tables.seconds(tmp_path, tables.EVALUATION)
-    value = {
-        "date": "2026-01-02",
-        "repeats": 3,
-        "rows": {"doctor_genia": {"cpu_s": 4.24, "wall_s": 9.0, "peak_mb": 170, "sentences": 18546}},
-        "environment": {"processor": "A processor", "cores": 2, "threads": 1},
-    }
-    (tmp_path / "evaluate-speed.json").write_text(json.dumps(value), encoding="utf-8")
-    found = tables.seconds(tmp_path, tables.DOCTOR)
-    assert "| genia, 18,546 sentences, all checks but the next | 20 s | 4.2 s | 9.0 s | 170 MB |" in found
-    assert found.endswith("Medians of 3 runs, 2026-01-02, on A processor, 2 cores, 1 thread.")
-    assert found.count("\n| ") == 4 + 1  # a row for each, measured or not, below the header and its rule

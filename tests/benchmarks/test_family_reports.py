@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import importlib
 import json
 from pathlib import Path
-from types import ModuleType
 
 import numpy as np
 import pytest
 
+from benchmarks.studies.families import reports, tables
 from fascicle.core.document import Mention
 from fascicle.evaluation.breakdown.errors import error_rates, mistakes
 
-BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
 GOLD = {
     "a": (Mention(spans=((0, 4),), type="X"), Mention(spans=((10, 14),), type="Y")),
     "b": (Mention(spans=((2, 9),), type="X"),),
@@ -26,19 +24,7 @@ SAID = {
 }
 
 
-@pytest.fixture
-def reports(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
-    monkeypatch.syspath_prepend(BENCHMARKS)
-    return importlib.import_module("family_reports")
-
-
-@pytest.fixture
-def tables(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
-    monkeypatch.syspath_prepend(BENCHMARKS)
-    return importlib.import_module("family_tables")
-
-
-def test_the_table_of_errors_adds_up_to_the_rates(reports: ModuleType) -> None:
+def test_the_table_of_errors_adds_up_to_the_rates() -> None:
     found = mistakes(GOLD, SAID)
     table = reports.error_table(GOLD, found)
     rates = error_rates(found)
@@ -50,7 +36,7 @@ def test_the_table_of_errors_adds_up_to_the_rates(reports: ModuleType) -> None:
     assert same[2:] == pytest.approx([100 * rates.boundary_errors / 3, 100 * rates.type_errors / 3])
 
 
-def test_differences_of_a_system_with_itself_are_nothing(reports: ModuleType) -> None:
+def test_differences_of_a_system_with_itself_are_nothing() -> None:
     table = reports.error_table(GOLD, mistakes(GOLD, SAID))
     pair = {"SeqNER": {1: table}, "SpanNER": {1: table}}
     found = reports.differences({"one": pair}, draws=50)
@@ -62,7 +48,7 @@ def test_differences_of_a_system_with_itself_are_nothing(reports: ModuleType) ->
         assert all(values == [0, 0, 0] for values in told.values())
 
 
-def test_the_interval_is_that_of_a_literal_bootstrap(reports: ModuleType) -> None:
+def test_the_interval_is_that_of_a_literal_bootstrap() -> None:
     chance = np.random.default_rng(5)
     gold = chance.integers(1, 5, size=60)
     tables = {}
@@ -83,12 +69,12 @@ def test_the_interval_is_that_of_a_literal_bootstrap(reports: ModuleType) -> Non
     assert high < 0
 
 
-def test_what_is_not_measured_is_not_told(tables: ModuleType, tmp_path: Path) -> None:
+def test_what_is_not_measured_is_not_told(tmp_path: Path) -> None:
     assert {tables.bucketed(tmp_path, "length"), tables.errors(tmp_path), tables.moved(tmp_path)} == {"not run"}
     assert tables._bucket((30, 5, 5), (20, 20, 15), first=False) == f"{200 * 30 / 70 - 200 * 20 / 75:+.1f}"
 
 
-def test_an_interval_with_hardly_any_gold_is_a_dash(tables: ModuleType, tmp_path: Path) -> None:
+def test_an_interval_with_hardly_any_gold_is_a_dash(tmp_path: Path) -> None:
     buckets = {"length": [[30, 2, 12], [15, 3, 23], [40, 1, 2]]}  # over two seeds: 21, 19 and 21 gold mentions
     systems = {"`softmax`": {"seeds": [1, 2], "buckets": buckets}}
     of = {"gold": 61, "intervals": {"length": ["1", "2", "3+"]}, "systems": systems}

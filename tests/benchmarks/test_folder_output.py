@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import importlib
 from pathlib import Path
 
 import pytest
 
-BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
+from benchmarks.speed import folder_output as folder_output
 
 
 def test_both_commands_do_the_same_work(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.syspath_prepend(BENCHMARKS)
-    script = importlib.import_module("folder_output")
+    script = folder_output
     (tmp_path / "names.tsv").write_text("Chemical\taspirin\n", encoding="utf-8")
     script.make_texts(tmp_path / "texts", count=30, unit="sentence")
     report = script.measure(tmp_path, model=str(tmp_path / "names.tsv"), rounds=1)

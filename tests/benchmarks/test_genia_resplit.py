@@ -2,27 +2,18 @@
 
 from __future__ import annotations
 
-import importlib
 import sys
 from pathlib import Path
-from types import ModuleType
 
 import pytest
 
+from benchmarks.studies.combining import genia_resplit as script
 from fascicle.core.document import Document
 from fascicle.formats.files import read
 
-BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
-
-
-@pytest.fixture
-def script(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
-    monkeypatch.syspath_prepend(BENCHMARKS)
-    return importlib.import_module("genia_resplit")
-
 
 @pytest.mark.parametrize("count", [0, 1, 2, 3, 4, 7, 18_546])
-def test_each_sentence_is_in_one_part_and_in_order(script: ModuleType, count: int) -> None:
+def test_each_sentence_is_in_one_part_and_in_order(count: int) -> None:
     sentences = [Document(id=str(number), text="x") for number in range(count)]
     parts = script.resplit(sentences)
     assert [*parts["train"], *parts["dev"], *parts["test"]] == sentences
@@ -31,7 +22,6 @@ def test_each_sentence_is_in_one_part_and_in_order(script: ModuleType, count: in
 
 
 def test_the_parts_of_the_corpus_are_as_large_as_the_papers(
-    script: ModuleType,
     fascicle_data: Path,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,

@@ -2,28 +2,16 @@
 
 from __future__ import annotations
 
-import importlib
-from collections.abc import Iterator
-from pathlib import Path
-from types import ModuleType
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from benchmarks.studies.noise import labels as noise
 from fascicle.core.document import GOLD, Document, Mention
 from fascicle.errors import InputError
 
-BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
 TEXT = "aspirin caused chronic chest pain in old patients"
 WORDS = tuple((i, i + len(w)) for i, w in zip((0, 8, 15, 23, 29, 34, 37, 41), TEXT.split(), strict=True))
-
-
-@pytest.fixture(scope="module")
-def noise() -> Iterator[ModuleType]:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.syspath_prepend(BENCHMARKS)
-        yield importlib.import_module("label_noise")
 
 
 def document(number: int, mentions: list[tuple[int, int, str]]) -> Document:
@@ -41,7 +29,7 @@ def keys(documents: list[Document]) -> set[tuple[str, str, tuple[tuple[int, int]
 
 @given(CORPORA, st.sampled_from((0.0, 0.25, 0.5, 1.0)), st.integers(0, 5))
 def test_dropped_mentions_are_gone_and_no_others(
-    noise: ModuleType, content: list[list[tuple[int, int, str]]], share: float, seed: int
+    content: list[list[tuple[int, int, str]]], share: float, seed: int
 ) -> None:
     before = [document(i, rows) for i, rows in enumerate(content)]
     found = noise.with_noise(before, "drop", share, seed=seed)
@@ -52,7 +40,7 @@ def test_dropped_mentions_are_gone_and_no_others(
 
 @given(CORPORA, st.sampled_from(("shift", "flip")), st.integers(0, 5))
 def test_changed_mentions_are_as_many_as_before(
-    noise: ModuleType, content: list[list[tuple[int, int, str]]], kind: str, seed: int
+    content: list[list[tuple[int, int, str]]], kind: str, seed: int
 ) -> None:
     """None is lost in another's place; one may come to where another was, so fewer may be new than were changed."""
     before = [document(i, sorted({*rows, (0, 0, "X"), (7, 7, "Y")})) for i, rows in enumerate(content)]
@@ -69,7 +57,7 @@ def test_changed_mentions_are_as_many_as_before(
         assert sorted((i, t) for i, t, _ in old) == sorted((i, t) for i, t, _ in new)
 
 
-def test_a_shift_moves_one_boundary_by_one_word(noise: ModuleType) -> None:
+def test_a_shift_moves_one_boundary_by_one_word() -> None:
     (before,) = given_ = [document(0, [(2, 4, "Y")])]
     assert set(noise._moves(before.mentions[0], before)) == {
         (WORDS[1][0], WORDS[4][1]),
@@ -82,7 +70,7 @@ def test_a_shift_moves_one_boundary_by_one_word(noise: ModuleType) -> None:
 
 
 @pytest.mark.parametrize("seed", range(10))
-def test_no_mention_is_moved_or_turned_into_another(noise: ModuleType, seed: int) -> None:
+def test_no_mention_is_moved_or_turned_into_another(seed: int) -> None:
     nested = [document(0, [(2, 2, "X"), (2, 3, "X"), (1, 2, "X"), (6, 6, "Y")])]
     assert len(keys(noise.with_noise(nested, "shift", 1.0, seed=seed).documents)) == 4
     both = [document(0, [(2, 2, "X"), (2, 2, "Y")])]
@@ -90,20 +78,20 @@ def test_no_mention_is_moved_or_turned_into_another(noise: ModuleType, seed: int
     assert (found.changed, found.kept, keys(found.documents)) == (0, 2, keys(both))
 
 
-def test_all_that_are_drawn_are_changed(noise: ModuleType) -> None:
+def test_all_that_are_drawn_are_changed() -> None:
     far = [document(i, [(0, 0, "X"), (4, 5, "Y")]) for i in range(10)]
     for kind in ("shift", "flip"):
         found = noise.with_noise(far, kind, 0.4, seed=1)
         assert (found.changed, len(keys(found.documents) - keys(far))) == (8, 8)
 
 
-def test_a_mention_that_cannot_be_moved_is_counted(noise: ModuleType) -> None:
+def test_a_mention_that_cannot_be_moved_is_counted() -> None:
     alone = Document(id="a", text="pain", sentences=((0, 4),), words=((0, 4),), mentions=(Mention(((0, 4),), "X"),))
     found = noise.with_noise([alone], "shift", 1.0, seed=1)
     assert (found.changed, found.kept, found.documents) == (0, 1, [alone])
 
 
-def test_what_cannot_be_done_is_refused(noise: ModuleType) -> None:
+def test_what_cannot_be_done_is_refused() -> None:
     one = document(0, [(0, 0, "X")])
     with pytest.raises(InputError, match=r"a corpus of one type \(X\) has no other"):
         noise.with_noise([one], "flip", 0.5, seed=1)
@@ -112,7 +100,7 @@ def test_what_cannot_be_done_is_refused(noise: ModuleType) -> None:
         noise.with_noise([bare], "shift", 1.0, seed=1)
 
 
-def test_the_same_seed_gives_the_same_noise(noise: ModuleType) -> None:
+def test_the_same_seed_gives_the_same_noise() -> None:
     before = [document(i, [(i, i, "X"), (i + 1, i + 2, "Y")]) for i in range(5)]
     for kind in noise.KINDS:
         first, again, other = (noise.with_noise(before, kind, 0.4, seed=s).documents for s in (1, 1, 2))

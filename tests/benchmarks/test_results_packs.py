@@ -3,23 +3,13 @@
 from __future__ import annotations
 
 import gzip
-import importlib
 import io
-import sys
 import tarfile
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
-
-
-@pytest.fixture
-def packs(monkeypatch: pytest.MonkeyPatch) -> Any:
-    monkeypatch.syspath_prepend(str(BENCHMARKS))
-    yield importlib.import_module("results_packs")
-    sys.modules.pop("results_packs", None)
+from benchmarks import results_packs as packs
 
 
 @pytest.fixture
@@ -41,7 +31,7 @@ def content(folder: Path) -> dict[str, bytes]:
     }
 
 
-def test_what_was_packed_is_unpacked(packs: Any, results: Path) -> None:
+def test_what_was_packed_is_unpacked(results: Path) -> None:
     before = content(results / "study")
     assert packs.pack(results, "study")
     packed = (results / "study.tar.xz").read_bytes()
@@ -55,7 +45,7 @@ def test_what_was_packed_is_unpacked(packs: Any, results: Path) -> None:
     assert (results / "study.tar.xz").read_bytes() == packed
 
 
-def test_a_newer_archive_replaces_what_nobody_changed(packs: Any, results: Path) -> None:
+def test_a_newer_archive_replaces_what_nobody_changed(results: Path) -> None:
     packs.pack(results, "study")
     older = (results / "study.tar.xz").read_bytes()
     (results / "study" / "two-s1.json").write_text("{}", encoding="utf-8")
@@ -70,7 +60,7 @@ def test_a_newer_archive_replaces_what_nobody_changed(packs: Any, results: Path)
 
 
 @pytest.mark.parametrize("change", ["edit", "add", "stamp"])
-def test_a_changed_folder_stays(packs: Any, results: Path, change: str) -> None:
+def test_a_changed_folder_stays(results: Path, change: str) -> None:
     packs.pack(results, "study")
     folder = results / "study"
     older = (results / "study.tar.xz").read_bytes()
@@ -88,7 +78,7 @@ def test_a_changed_folder_stays(packs: Any, results: Path, change: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["../outside.json", "/tmp/outside.json"])
-def test_an_archive_reaches_no_other_place(packs: Any, tmp_path: Path, name: str) -> None:
+def test_an_archive_reaches_no_other_place(tmp_path: Path, name: str) -> None:
     with tarfile.open(tmp_path / "bad.tar.xz", mode="w:xz") as archive:
         member = tarfile.TarInfo(name)
         member.size = 2
@@ -98,7 +88,7 @@ def test_an_archive_reaches_no_other_place(packs: Any, tmp_path: Path, name: str
     assert not (tmp_path / "bad").exists()
 
 
-def test_a_damaged_archive_is_named(packs: Any, results: Path) -> None:
+def test_a_damaged_archive_is_named(results: Path) -> None:
     packs.pack(results, "study")
     whole = (results / "study.tar.xz").read_bytes()
     (results / "study.tar.xz").write_bytes(whole[: len(whole) // 2])
@@ -108,7 +98,7 @@ def test_a_damaged_archive_is_named(packs: Any, results: Path) -> None:
     assert not (results / "study").exists()
 
 
-def test_every_archive_of_the_repository_is_unpacked(packs: Any) -> None:
+def test_every_archive_of_the_repository_is_unpacked() -> None:
     names = packs.names_of(packs.RESULTS)
     assert {"first", "combining"} <= set(names)
     assert packs.unpack_all() == []  # before any test, conftest has done it

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import importlib
 import json
 from pathlib import Path
-from types import ModuleType
 
 import pytest
+
+from benchmarks import share_results as module
 
 pytest.importorskip("torch")
 from fascicle.experiments.grid import Grid, read_grid
 from fascicle.experiments.hashes import data_hashes, recipe_hash
 
-BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
 GRID = """
 name = "NAME"
 [recipe]
@@ -36,12 +35,6 @@ tier = "cpu"
 """
 
 
-@pytest.fixture
-def module(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
-    monkeypatch.syspath_prepend(str(BENCHMARKS))
-    return importlib.import_module("share_results")
-
-
 def grid_of(folder: Path, name: str, systems: list[str]) -> Grid:
     (folder / "a.tsv").write_text("x\tO\n", encoding="utf-8")
     text = GRID.replace("NAME", name).replace("SYSTEMS", json.dumps(systems))
@@ -49,7 +42,7 @@ def grid_of(folder: Path, name: str, systems: list[str]) -> Grid:
     return read_grid(folder / f"{name}.toml")
 
 
-def test_results_of_the_same_hash_get_the_new_names(module: ModuleType, tmp_path: Path) -> None:
+def test_results_of_the_same_hash_get_the_new_names(tmp_path: Path) -> None:
     made, wanted = grid_of(tmp_path, "made", ["one", "both"]), grid_of(tmp_path, "wanted", ["one", "two", "both"])
     (tmp_path / "made").mkdir()
     for run in made.runs:

@@ -87,7 +87,7 @@ def test_disjoint_types_without_near_names() -> None:
 def test_types_that_one_system_alone_has() -> None:
     types = {"first": {"Disease", "Drug"}, "second": {"Disease", "Chemical", "Species"}}
     (second, first) = check_types(types)
-    assert first == "first has the type 'Drug', which second has not; if another name is meant, rename with --map"
+    assert all(part in first for part in ("first has the type 'Drug'", "second has not", "--map"))
     assert second.startswith("second has the types 'Chemical', 'Species', which first has not; ")
     (alone,) = check_types({"zero": {"Disease"}, "one": {"Disease"}, "two": {"Disease", "Drug"}})
     assert alone.startswith("two has the type 'Drug', which no other system has; ")

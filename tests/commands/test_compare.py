@@ -167,7 +167,7 @@ def test_gold_in_a_prediction_file(cli: Cli, refused: Refused, gold: Path, syste
 def test_types_that_the_gold_does_not_have_are_said(cli: Cli, gold: Path, systems: list[Path], tmp_path: Path) -> None:
     (tmp_path / "drugs.tsv").write_text(HEADER + "d1\tGene\t0\t1\t\nd1\tDrug\t2\t3\t\n", encoding="utf-8")
     said = cli("compare", gold, tmp_path / "drugs.tsv", *systems, "--resamples", 20).err
-    assert "drugs has the type 'Drug', which the gold has not; if another name is meant, rename with --map" in said
+    assert all(part in said for part in ("drugs has the type 'Drug'", "the gold has not", "--map"))
 
 
 def test_bad_input(cli: Cli, refused: Refused, gold: Path, systems: list[Path], tmp_path: Path) -> None:
@@ -194,7 +194,7 @@ def test_bad_input(cli: Cli, refused: Refused, gold: Path, systems: list[Path], 
     changed = [msgspec.structs.replace(prediction_of(d), sha256="0" * 64) for d in corpus("m", share=0.5, seed=3)]
     write_predictions(tmp_path / "changed.jsonl", changed)
     said = refused("compare", gold, systems[0], tmp_path / "changed.jsonl")
-    assert "the gold and changed were made on different texts of document 'd0' (12 such documents" in said
+    assert all(part in said for part in ("the gold and changed", "different texts", "'d0'", "12 such documents"))
 
 
 def test_too_many_systems_to_try_all_subsets(cli: Cli, refused: Refused, gold: Path, tmp_path: Path) -> None:

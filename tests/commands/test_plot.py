@@ -219,7 +219,7 @@ def test_what_a_report_cannot_show_is_said(cli: Cli, refused: Refused, tmp_path:
         assert "6 of the 6 predicted mentions have no score" in message
         assert "evaluate predictions that have a score for every mention" in message
     message = refused("plot", "heat", bare, *out, "--system", "bare")
-    assert "a heat map is between two systems, and only bare was given; name two prediction files" in message
+    assert all(part in message for part in ("two systems", "only bare", "prediction files"))
     assert "'nobody' was asked for" in refused("plot", "scores", bare, *out, "--system", "nobody")
     scores = tmp_path / "scores.json"
     scores.write_text(cli("evaluate", tmp_path / "gold.fascicle.jsonl", tmp_path / "bare.jsonl", "--json").out)

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.support.grids import make_grid
 
 from fascicle.errors import MissingExtraError, OutputError, UsageError
 from fascicle.experiments import queue as grid_queue
@@ -26,32 +27,19 @@ Maker = Callable[..., Recipe]
 
 @pytest.fixture
 def grid(tiny_encoder: Path, toy_corpus: Path, tmp_path: Path) -> Grid:
-    path = tmp_path / "toy.toml"
-    path.write_text(
-        f"""name = "toy"
-[recipe]
-model.encoder = "{tiny_encoder}"
-reading = {{ max_length = 32, overlap = 4 }}
-training = {{ epochs = 12, learning_rate = 1e-2, batch_size = 4, precision = "fp32" }}
-[corpora.toy]
-corpus = {{ train = "{toy_corpus}", dev = "{toy_corpus}", test = "{toy_corpus}", documents = "sentence" }}
-[systems.softmax]
-[systems.crf]
-model.family = "crf"
-[[run]]
-corpora = ["toy"]
-systems = ["softmax", "crf"]
-seeds = [1, 2]
-tier = "smoke"
-[[run]]
-corpora = ["toy"]
-systems = ["crf"]
-seeds = [3]
-tier = "gpu"
-""",
-        encoding="utf-8",
+    recipe = (
+        f'model.encoder = "{tiny_encoder}"\nreading = {{ max_length = 32, overlap = 4 }}\n'
+        'training = { epochs = 12, learning_rate = 1e-2, batch_size = 4, precision = "fp32" }'
     )
-    return read_grid(path)
+    part = f'train = "{toy_corpus}", dev = "{toy_corpus}", test = "{toy_corpus}", documents = "sentence"'
+    return make_grid(
+        tmp_path,
+        "toy",
+        recipe=recipe,
+        corpora={"toy": f"corpus = {{ {part} }}"},
+        systems={"softmax": "", "crf": 'model.family = "crf"'},
+        runs=[{"seeds": [1, 2], "tier": "smoke"}, {"systems": ["crf"], "seeds": [3], "tier": "gpu"}],
+    )
 
 
 @pytest.fixture
@@ -117,7 +105,7 @@ def test_other_data_make_another_run(look: Look, tiny_run: Path, tmp_path: Path)
 
 def test_results_are_done_or_stale(look: Look, tmp_path: Path) -> None:
     results = tmp_path / "results"
-    results.mkdir()
+    results.mkdir(exist_ok=True)
     known = look()["toy-crf-s1"].hash
     for content, state, stale in (
         (json.dumps({"hash": known}), "done", ""),
@@ -141,7 +129,7 @@ def test_a_corpus_that_is_not_there(grid: Grid, tmp_path: Path) -> None:
 
 def test_tasks_are_what_is_not_done(grid: Grid, look: Look, tiny_run: Path, tmp_path: Path) -> None:
     results, found = tmp_path / "results", look()
-    results.mkdir()
+    results.mkdir(exist_ok=True)
     (results / "toy-softmax-s2.json").write_text(json.dumps({"hash": found["toy-softmax-s2"].hash}), encoding="utf-8")
     tasks = tasks_of(grid, look().values(), results=results, threads=1, deadline=5.0)
     assert [task.run for task in tasks] == ["toy-softmax-s1", "toy-crf-s1", "toy-crf-s2", "toy-crf-s3"]

@@ -8,14 +8,14 @@ import json
 import os
 import shutil
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import msgspec
 import pytest
-import torch
+from tests.support.runs import metrics
 
 from fascicle.errors import InputError, OutputError, RecipeError
 from fascicle.experiments import worker as grid_worker
@@ -30,14 +30,6 @@ from fascicle.training.run import run_recipe
 Maker = Callable[..., Recipe]
 MakeTask = Callable[..., Task]
 LABELS = {"grid": "g", "tier": "smoke", "corpus": "toy", "system": "softmax", "variant": ""}
-
-
-@pytest.fixture(autouse=True)
-def one_thread() -> Iterator[None]:
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
 
 
 @pytest.fixture
@@ -68,15 +60,10 @@ def events_of(task: Task) -> list[GridEvent]:
     return events
 
 
-def epochs(folder: Path) -> list[dict[str, Any]]:
-    lines = [json.loads(line) for line in (folder / "metrics.jsonl").read_text(encoding="utf-8").splitlines()]
-    return [{key: value for key, value in line.items() if key != "seconds"} for line in lines]
-
-
 def straight(recipe: Recipe, folder: Path) -> list[dict[str, Any]]:
     for _ in run_recipe(recipe, folder):
         pass
-    return epochs(folder)
+    return metrics(folder)
 
 
 def test_a_run_is_trained_and_its_results_are_written(make_task: MakeTask, recipe: Recipe, tmp_path: Path) -> None:
@@ -95,7 +82,7 @@ def test_a_run_is_trained_and_its_results_are_written(make_task: MakeTask, recip
     assert value["tier"] == "smoke"
     assert value["peak_rss_bytes"] > 50e6
     assert 0 < value["seconds"] < 600
-    assert epochs(task.folder) == straight(recipe, tmp_path / "straight")
+    assert metrics(task.folder) == straight(recipe, tmp_path / "straight")
     assert {p.name for p in task.folder.parent.iterdir()} == {"tiny-s1"}  # no lock is left
 
 
@@ -108,7 +95,7 @@ def test_a_slice_stops_after_an_epoch_and_the_next_goes_on(make_task: MakeTask, 
         assert not task.results.exists()
         assert json.loads((task.folder / "cost.json").read_text(encoding="utf-8"))["epoch_seconds"] >= 0
     assert events_of(task)[-1] == Done(run="tiny-s1", trained=True)  # no epoch is left to begin
-    assert epochs(task.folder) == straight(recipe, tmp_path / "straight")
+    assert metrics(task.folder) == straight(recipe, tmp_path / "straight")
 
 
 def test_a_slice_may_stop_in_the_middle_of_an_epoch(make_task: MakeTask, tiny_recipe: Maker, toy_corpus: Path) -> None:
@@ -120,7 +107,7 @@ def test_a_slice_may_stop_in_the_middle_of_an_epoch(make_task: MakeTask, tiny_re
     events = events_of(task)
     assert events[-1] == Done(run="tiny-s1", trained=True)
     assert [(e.epoch, e.step) for e in events if isinstance(e, EpochEnded)] == [(1, 0)]  # its end
-    assert [line["step"] for line in epochs(task.folder)] == [2, 3]
+    assert [line["step"] for line in metrics(task.folder)] == [2, 3]
 
 
 def test_time_for_all_epochs(make_task: MakeTask) -> None:
@@ -174,7 +161,7 @@ def test_the_same_recipe_in_other_words_goes_on(make_task: MakeTask, recipe: Rec
     other = make_task(msgspec.structs.replace(recipe, corpus=corpus, name="renamed"))
     assert events_of(other)[-1] == Done(run="tiny-s1", trained=True)
     assert json.loads((task.folder / "recipe.json").read_text(encoding="utf-8"))["corpus"]["train"] == str(moved)
-    assert [line["epoch"] for line in epochs(task.folder)] == [1, 2, 3]
+    assert [line["epoch"] for line in metrics(task.folder)] == [1, 2, 3]
 
 
 def test_killed_before_the_recipe_was_written(make_task: MakeTask) -> None:

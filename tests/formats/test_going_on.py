@@ -148,6 +148,14 @@ def test_a_bad_line_costs_its_pubtator_document(tmp_path: Path) -> None:
     assert report.aside.count == 1
 
 
+def test_an_abstract_after_a_bad_title_is_no_document_of_its_own(tmp_path: Path) -> None:
+    path = tmp_path / "a.pubtator"
+    path.write_text("1|t|One\n1|a|Two\n2 t Three\n2|a|Four\n3|t|Five\n3|a|Six\n")
+    documents, report = _all(path)
+    assert [document.id for document in documents] == ["3"]
+    assert report.aside.count == 1
+
+
 @pytest.mark.parametrize("packed", [False, True])
 def test_a_bad_file_of_brat_costs_its_pair(tmp_path: Path, packed: bool) -> None:
     files = {

@@ -13,6 +13,7 @@ from safetensors.torch import load_file, save_file  # noqa: E402
 from fascicle.errors import ModelError  # noqa: E402
 from fascicle.loading import load  # noqa: E402
 from fascicle.models.soup import average_models  # noqa: E402
+from fascicle.settings.calibration import Calibration  # noqa: E402
 from fascicle.settings.folders.manifest import read_manifest, write_manifest  # noqa: E402
 
 
@@ -38,6 +39,16 @@ def test_the_mean_of_one_model_is_that_model(tiny_run: Path, tmp_path: Path) -> 
     average_models([tiny_run / "best"] * 2, tmp_path / "mean")
     text = "aspirin caused pain in the patient"
     assert load(tmp_path / "mean").annotate(text) == load(tiny_run / "best").annotate(text)
+
+
+def test_the_mean_has_no_calibration_of_its_members(tiny_run: Path, tmp_path: Path) -> None:
+    calibrated = shifted(tiny_run / "best", tmp_path / "calibrated", 0.0)
+    manifest = read_manifest(calibrated)
+    decision = msgspec.structs.replace(manifest.decision, calibration=Calibration(threshold=0.9, chosen_on=""))
+    write_manifest(calibrated, msgspec.structs.replace(manifest, decision=decision))
+    average_models([calibrated, tiny_run / "best"], tmp_path / "mean")
+    assert read_manifest(calibrated).decision.calibration
+    assert not read_manifest(tmp_path / "mean").decision.calibration
 
 
 def test_models_of_different_kinds_have_no_mean(tiny_run: Path, tmp_path: Path) -> None:

@@ -13,7 +13,6 @@ from fascicle.settings.recipes.any import read_recipe
 from fascicle.settings.recipes.reader import parse_recipe
 from fascicle.settings.recipes.recogniser import DistantSettings, Recipe
 
-RECIPES = sorted((Path(__file__).resolve().parents[2] / "recipes").glob("*.toml"))
 GOOD = """\
 name = "good"
 [corpus]
@@ -85,7 +84,9 @@ def test_paths_of_dictionaries_are_resolved_as_those_of_corpora(
     assert read_recipe(written(tmp_path, GOOD + DISTANT)).distant == DistantSettings(core=core)
     monkeypatch.delenv("FASCICLE_TEST_DATA")
     found = message(tmp_path, GOOD + DISTANT)
-    assert found.startswith(": distant.core = '$FASCICLE_TEST_DATA/core.tsv' names the environment variable FASCICLE_T")
+    assert all(
+        part in found for part in ("distant.core = '$FASCICLE_TEST_DATA/core.tsv'", "variable FASCICLE_TEST_DATA")
+    )
 
 
 def test_a_recipe_without_weak_labels_is_written_as_before_there_were_any(tmp_path: Path) -> None:
@@ -102,189 +103,99 @@ def test_a_recipe_without_weak_labels_is_written_as_before_there_were_any(tmp_pa
 def test_an_unset_variable(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     monkeypatch.delenv("FASCICLE_NOT_SET", raising=False)
     found = message(tmp_path, GOOD.replace("train.tsv", f"{name}/train.tsv"))
-    assert found == (
-        f": corpus.train = '{name}/train.tsv' names the environment variable FASCICLE_NOT_SET, which is not set"
-    )
+    assert f"corpus.train = '{name}/train.tsv'" in found
+    assert "variable FASCICLE_NOT_SET" in found
 
 
-WRONG = {
-    "unknown at the top": ('name = "good"', 'nmae = "good"', ": unknown key nmae; did you mean name?"),
-    "unknown, nothing near": (
-        'name = "good"',
-        'zzz = 1\nname = "good"',
-        ": unknown key zzz; allowed are bundle, corpus, decision, distant, model, ",
+NAME, EPOCHS, TABLE = 'name = "good"', "epochs = 3", "[training]"
+
+
+def model(*lines: str) -> str:
+    """Lines at the end of the table before [training], which is that of the model."""
+    return "\n".join([*lines, TABLE])
+
+
+def distant(*lines: str) -> str:
+    return model("[distant]", 'core = "d.tsv"', *lines)
+
+
+WRONG = [  # what is replaced, by what, and what the message names beside the file
+    (NAME, 'nmae = "good"', ["key nmae", "mean name?"]),
+    (NAME, f"zzz = 1\n{NAME}", ["key zzz", "bundle, corpus, decision, distant, model, "]),
+    (EPOCHS, "epoch = 3", ["key training.epoch;", "training.epochs?"]),
+    (EPOCHS, "encoder = 3", ["key training.encoder", "model.encoder?"]),
+    (NAME, f"max_length = 64\n{NAME}", ["key max_length", "reading.max_length?"]),
+    (EPOCHS, 'epochs = "3"', ["training.epochs = '3'", "`int`", "`str`"]),
+    (EPOCHS, "epochs = true", ["training.epochs = True", "`int`", "`bool`"]),
+    (EPOCHS, "epochs = 0", ["training.epochs = 0", ">= 1"]),
+    (EPOCHS, "learning_rate = nan", ["training.learning_rate = nan", "> 0"]),
+    (EPOCHS, 'precision = "bf61"', ["training.precision = 'bf61'", "'auto', 'fp32', 'bf16'"]),
+    (
+        TABLE,
+        model("[[bundle]]", 'family = "crf"', "[[bundle]]", 'family = "span"'),
+        ["list of 2", "[bundle]", "two heads"],
     ),
-    "unknown in a table": ("epochs = 3", "epoch = 3", ": unknown key training.epoch; did you mean training.epochs?"),
-    "a key in the wrong table": (
-        "epochs = 3",
-        "encoder = 3",
-        ": unknown key training.encoder; did you mean model.encoder?",
-    ),
-    "a key outside its table": (
-        'name = "good"',
-        'max_length = 64\nname = "good"',
-        ": unknown key max_length; did you mean reading.max_length?",
-    ),
-    "wrong type": ("epochs = 3", 'epochs = "3"', ": training.epochs = '3' is not allowed: expected `int`, got `str`"),
-    "a boolean for a number": (
-        "epochs = 3",
-        "epochs = true",
-        ": training.epochs = True is not allowed: expected `int`, got `bool`",
-    ),
-    "out of range": ("epochs = 3", "epochs = 0", ": training.epochs = 0 is not allowed: expected `int` >= 1"),
-    "not a number": (
-        "epochs = 3",
-        "learning_rate = nan",
-        ": training.learning_rate = nan is not allowed: expected `float` > 0.0",
-    ),
-    "wrong name": (
-        "epochs = 3",
-        'precision = "bf61"',
-        ": training.precision = 'bf61' is not allowed: allowed are 'auto', 'fp32', 'bf16'",
-    ),
-    "three heads": (
-        "[training]",
-        '[[bundle]]\nfamily = "crf"\n[[bundle]]\nfamily = "span"\n[training]',
-        ": bundle is a list of 2; write one table, [bundle]; a bundle has two heads, that of [model] and that of "
-        "[bundle]",
-    ),
-    "a table given twice": (
-        "[training]\nepochs = 3",
+    (
+        f"{TABLE}\n{EPOCHS}",
         "[[training]]\nepochs = 3\n[[training]]\nepochs = 4",
-        ": training is a list of 2; write one table, [training]",
+        ["training", "list of 2", "[training]"],
     ),
-    "missing": ('dev = "dev.tsv"', "", ": corpus: object missing required field `dev`"),
-    "missing table": ('[model]\nencoder = "some/encoder"', "", ": object missing required field `model`"),
-    "empty": ('dev = "dev.tsv"', 'dev = ""', ": corpus.dev = '' is not allowed: expected `str` of length >= 1"),
-    "name with a slash": (
-        'name = "good"',
-        'name = "a/b"',
-        ": name = 'a/b' is not allowed: expected `str` matching regex",
-    ),
-    "too much overlap": (
-        "overlap = 8",
-        "overlap = 33",
-        ": reading: overlap = 33 is too large for max_length = 64: at most half is allowed",
-    ),
-    "pooling of pieces": (
-        "[training]",
-        'level = "piece"\npooling = "max"\n[training]',
-        ': model: pooling = "max" needs level = "word": a piece has nothing to pool',
-    ),
-    "special words": (
-        "[training]",
-        'specials = "include"\n[training]',
-        ': model: specials = "include" needs level = "piece": special tokens are not words',
-    ),
-    "strict CRF": (
-        "[training]",
-        'family = "crf"\ndecoding = "strict"\n[training]',
-        ': model: decoding = "strict" is not allowed with family = "crf": use "viterbi"',
-    ),
-    "unknown family": (
-        "[training]",
-        'family = "sofmax"\n[training]',
-        f": model.family = 'sofmax' is not allowed: allowed are {', '.join(map(repr, sorted(HEADS)))}; did",
-    ),
-    "a setting of another family": (
-        "[training]",
-        'family = "span"\nscheme = "IO"\n[training]',
-        ": unknown key model.scheme; the family 'span' has no such setting, only crf, softmax have",
-    ),
-    "a misspelt setting of the head": (
-        "[training]",
-        'family = "span"\nwidht = 3\n[training]',
-        ": unknown key model.widht; did you mean model.width?",
-    ),
-    "the head as a table": ("[training]", "[model.head]\n[training]", ": unknown key model.head; allowed are"),
-    "a width out of range": (
-        "[training]",
-        'family = "span"\nwidth = 1000\n[training]',
-        ": model.width = 1000 is not allowed: expected `int` <= 256",
-    ),
-    "weak labels without a dictionary": (
-        "[training]",
-        "[distant]\n[training]",
-        ": distant: object missing required field `core`",
-    ),
-    "an unknown matching rule": (
-        "[training]",
-        '[distant]\ncore = "d.tsv"\nrule = "AutoNER"\n[training]',
-        ": distant.rule = 'AutoNER' is not allowed: allowed are 'three-casings', 'raw'",
-    ),
-    "a misspelt setting of weak labels": (
-        "[training]",
-        '[distant]\ncore = "d.tsv"\nfulll = "f.tsv"\n[training]',
-        ": unknown key distant.fulll; did you mean distant.full?",
-    ),
-    "phrases without types under a rule that takes none": (
-        "[training]",
-        '[distant]\ncore = "d.tsv"\nfull = "f.tsv"\nrule = "raw"\n[training]',
-        ': distant: full = "f.tsv" needs rule = "three-casings": "raw" takes names with a type only',
-    ),
-    "a type beside a column of types": (
-        "[training]",
-        '[distant]\ncore = "d.tsv"\ntype = "Disease"\ntype_column = 2\n[training]',
-        ': distant: type = "Disease" and type_column = 2 exclude each other: give one',
-    ),
-    "one column for names and types": (
-        "[training]",
-        '[distant]\ncore = "d.tsv"\nname_column = 0\n[training]',
-        ": distant: name_column and type_column are both 0: give each its own, or say type",
-    ),
-    "a table of a span typer": (
-        "[training]",
-        '[vectors]\npath = "v"\n[training]',
-        ": unknown key vectors; only a recipe of a span typer has it",
-    ),
-    "not TOML": ("epochs = 3", "epochs =", " is not a readable TOML file: "),
-}
+    ('dev = "dev.tsv"', "", ["corpus", "missing", "`dev`"]),
+    ('[model]\nencoder = "some/encoder"', "", ["missing", "`model`"]),
+    ('dev = "dev.tsv"', 'dev = ""', ["corpus.dev = ''", "length >= 1"]),
+    (NAME, 'name = "a/b"', ["name = 'a/b'"]),
+    ("overlap = 8", "overlap = 33", ["overlap = 33", "max_length = 64", "half"]),
+    (TABLE, model('level = "piece"', 'pooling = "max"'), ['pooling = "max"', 'level = "word"']),
+    (TABLE, model('specials = "include"'), ['specials = "include"', 'level = "piece"']),
+    (TABLE, model('family = "crf"', 'decoding = "strict"'), ['decoding = "strict"', 'family = "crf"', '"viterbi"']),
+    (TABLE, model('family = "sofmax"'), ["model.family = 'sofmax'", ", ".join(map(repr, sorted(HEADS))), "'softmax'?"]),
+    (TABLE, model('family = "span"', 'scheme = "IO"'), ["key model.scheme", "'span'", "crf, softmax"]),
+    (TABLE, model('family = "span"', "widht = 3"), ["key model.widht", "model.width?"]),
+    (TABLE, model("[model.head]"), ["key model.head"]),
+    (TABLE, model('family = "span"', "width = 1000"), ["model.width = 1000", "<= 256"]),
+    (TABLE, model("[distant]"), ["distant", "missing", "`core`"]),
+    (TABLE, distant('rule = "AutoNER"'), ["distant.rule = 'AutoNER'", "'three-casings', 'raw'"]),
+    (TABLE, distant('fulll = "f.tsv"'), ["key distant.fulll", "distant.full?"]),
+    (TABLE, distant('full = "f.tsv"', 'rule = "raw"'), ['full = "f.tsv"', 'rule = "three-casings"', '"raw"']),
+    (TABLE, distant('type = "Disease"', "type_column = 2"), ['type = "Disease"', "type_column = 2", "give one"]),
+    (TABLE, distant("name_column = 0"), ["name_column and type_column", "both 0"]),
+    (TABLE, model("[vectors]", 'path = "v"'), ["key vectors", "span typer"]),
+    (EPOCHS, "epochs =", ["TOML"]),
+]
 
 
-@pytest.mark.parametrize("case", WRONG)
-def test_what_is_wrong_is_one_sentence(tmp_path: Path, case: str) -> None:
-    old, new, expected = WRONG[case]
+@pytest.mark.parametrize(("old", "new", "named"), WRONG)
+def test_what_is_wrong_is_one_sentence(tmp_path: Path, old: str, new: str, named: list[str]) -> None:
     assert old in GOOD
-    assert message(tmp_path, GOOD.replace(old, new)).startswith(expected)
+    said = message(tmp_path, GOOD.replace(old, new))
+    assert all(name in said for name in named), said
 
 
 def test_a_value_in_place_of_a_table(tmp_path: Path) -> None:
     found = message(tmp_path, "training = 3\n" + GOOD.partition("[training]")[0])
-    assert found == ": training = 3 is not allowed: expected `object`, got `int`"
+    assert "training = 3" in found
+    assert "`int`" in found
 
 
 def test_what_cannot_be_read(tmp_path: Path) -> None:
-    with pytest.raises(RecipeError, match=r"there is no recipe at .*absent\.toml; give the path of a TOML file"):
-        read_recipe(tmp_path / "absent.toml")
-    with pytest.raises(RecipeError, match=r"^\S+ is a folder; give the path of a TOML file$"):
-        read_recipe(tmp_path)
-    for path in ("", "."):
-        with pytest.raises(RecipeError, match=r"^the path is empty, or that of the current folder; give the path of a"):
-            read_recipe(path)
     (tmp_path / "latin.toml").write_bytes(b'name = "\xe9"')
-    with pytest.raises(RecipeError, match="is not a readable TOML file"):
-        read_recipe(tmp_path / "latin.toml")
     (tmp_path / "deep.toml").write_text(f"name = {'[' * 9999}", encoding="utf-8")
-    with pytest.raises(RecipeError, match="its values are nested too deeply"):
-        read_recipe(tmp_path / "deep.toml")
+    for path, named in {
+        tmp_path / "absent.toml": r"no recipe at .*absent\.toml",
+        tmp_path: "is a folder",
+        "": "path is empty",
+        ".": "current folder",
+        tmp_path / "latin.toml": "TOML",
+        tmp_path / "deep.toml": "nested too deeply",
+    }.items():
+        with pytest.raises(RecipeError, match=named):
+            read_recipe(path)
 
 
 def test_a_byte_order_mark_is_no_part_of_a_recipe(tmp_path: Path) -> None:
     (tmp_path / "plain.toml").write_text(GOOD, encoding="utf-8")
     (tmp_path / "marked.toml").write_text(GOOD, encoding="utf-8-sig")
     assert read_recipe(tmp_path / "marked.toml") == read_recipe(tmp_path / "plain.toml")
-
-
-@pytest.mark.parametrize("path", RECIPES, ids=lambda path: path.name)
-def test_every_recipe_of_the_repository_parses(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("FASCICLE_DATA", "/data")
-    recipe = read_recipe(path)
-    assert recipe.name == path.stem
-    assert recipe.corpus.train.startswith("/data/")
-
-
-def test_there_are_recipes() -> None:
-    assert RECIPES
 
 
 def test_plain_values_name_their_origin() -> None:

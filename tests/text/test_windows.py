@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from fascicle.core.arrays import Ints
 from fascicle.settings.recipes.recogniser import ReadingSettings
 from fascicle.text.pieces import Pieces
-from fascicle.text.windows import NO_CONTEXT, Context, Window, cut_short, stitch, windows_of
+from fascicle.text.windows import NO_CONTEXT, Context, Window, answers_for, cut_short, stitch, windows_of
 
 UNITS: tuple[Literal["sentence", "packed"], ...] = ("sentence", "packed")
 
@@ -119,6 +119,17 @@ def test_packing_by_hand() -> None:
 def test_a_long_sentence_by_hand() -> None:
     windows = windows_of(pieces_of([[1] * 10]), document=0, unit="sentence", capacity=6, overlap=2)
     assert [(w.units, w.keep) for w in windows] == [((0, 6), (0, 5)), ((4, 10), (5, 10))]
+
+
+def test_the_window_that_keeps_the_middle_unit_answers_for_a_span() -> None:
+    """Of a span with two middle units it is the one that keeps the first of them."""
+    windows = windows_of(pieces_of([[1] * 10]), document=0, unit="sentence", capacity=6, overlap=2)
+    for units in (range(start, end) for start in range(10) for end in range(start + 1, 11)):
+        middle = units[(len(units) - 1) // 2]
+        for window in windows:
+            reads = window.units[0] <= units[0] and units[-1] < window.units[1]
+            keeps = window.keep[0] <= middle < window.keep[1]
+            assert answers_for(window, units.start, units.stop) == (reads and keeps)
 
 
 @pytest.mark.parametrize("size", [7, 8, 1000])

@@ -109,6 +109,7 @@ def test_the_width_that_is_left_to_the_data_is_told(finished: Callable[..., Run]
     longest = [("chronic liver heart failure", [("chronic liver heart failure", "Disease")])]
     run = finished(corpus(tmp_path / "a.jsonl", [*short, *long, *longest]), epochs=1)
     assert "width 3 words: covers 99% of the gold mentions of train" in run.notes
+    assert load(run.folder / "best").manifest.heads["span"].width == 3
     assert run.lost() == {"too-wide": 1}
 
 

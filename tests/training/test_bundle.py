@@ -34,15 +34,6 @@ SAME_TOO = [*PAIRS, ("span", "span")]
 LEVELS = {"softmax": "word", "crf": "piece", "span": "piece", "biaffine": "word", "binder": "word"}
 
 
-@pytest.fixture(autouse=True)
-def one_thread() -> Any:
-    """Sums over several threads may differ in their last bits."""
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(threads)
-
-
 def level_of(family: str) -> str:
     return LEVELS.get(family, "word")
 

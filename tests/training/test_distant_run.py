@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,6 +13,7 @@ import msgspec
 import numpy as np
 import pytest
 import torch
+from tests.support.grids import make_grid, write_json
 
 from fascicle.core.document import GOLD
 from fascicle.errors import FascicleError, FormatError, InputError, OutputError, RecipeError, UsageError
@@ -44,14 +45,6 @@ RUNS: dict[str, dict[str, Any]] = {
     "binder fitted on dev": {"model": {**BINDER, "thresholds": "dev", "windows": "mentions"}},
     "bundle": {"model": SPAN, "bundle": {"family": "softmax", "level": "piece", "weight": 0.5}},
 }
-
-
-@pytest.fixture(autouse=True)
-def one_thread() -> Iterator[None]:
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
 
 
 @pytest.fixture
@@ -244,8 +237,8 @@ def test_descriptions_of_what_a_dictionary_names_nothing_of(tiny_recipe: Maker, 
     assert (parts.types, parts.untaught) == (("Disease",), ("Gene",))
     with core.open("a", encoding="utf-8") as stream:
         stream.writelines(f"T{number}\tNOT {number}\n" for number in range(2000))
-    assert "the dictionary names nothing in train of 2,001 types: Gene, T0, T1, ...; the model lacks them" in (
-        read_parts(recipe.corpus, weak_labels(recipe)).notes
+    assert any(
+        "2,001 types: Gene, T0, T1, ..." in note for note in read_parts(recipe.corpus, weak_labels(recipe)).notes
     )
     core.write_text("Disease\tpain\nGene\tNOT THERE\n", encoding="utf-8")
     assert done.manifest.descriptions["binder"].names == ("Disease",)
@@ -282,25 +275,12 @@ def test_a_changed_dictionary_makes_results_stale(
     tiny_encoder: Path, toy_dictionary: Dictionary, toy_corpus: Path, tmp_path: Path
 ) -> None:
     (tmp_path / "core.tsv").write_bytes(Path(toy_dictionary["core"]).read_bytes())
-    path = tmp_path / "toy.toml"
-    path.write_text(
-        f"""name = "toy"
-[recipe]
-model.encoder = "{tiny_encoder}"
-reading = {{ max_length = 32, overlap = 4 }}
-training = {{ epochs = 1, precision = "fp32" }}
-distant.core = "core.tsv"
-[corpora.toy]
-corpus = {{ train = "{toy_corpus}", dev = "{toy_corpus}", documents = "sentence" }}
-[systems.softmax]
-[[run]]
-corpora = ["toy"]
-systems = ["softmax"]
-seeds = [1]
-tier = "smoke"
-""",
-        encoding="utf-8",
+    recipe = (
+        f'model.encoder = "{tiny_encoder}"\nreading = {{ max_length = 32, overlap = 4 }}\n'
+        'training = { epochs = 1, precision = "fp32" }\ndistant.core = "core.tsv"'
     )
+    part = f'corpus = {{ train = "{toy_corpus}", dev = "{toy_corpus}", documents = "sentence" }}'
+    path = make_grid(tmp_path, "toy", recipe=recipe, corpora={"toy": part}, systems=["softmax"]).path
 
     def look() -> Any:
         (found,) = examine(read_grid(path).runs, folder=tmp_path / "runs", results=tmp_path / "results")
@@ -308,46 +288,31 @@ tier = "smoke"
 
     list(run_recipe(look().recipe, look().folder))
     assert look().state == "complete"
-    (tmp_path / "results").mkdir()
-    (tmp_path / "results" / "toy-softmax-s1.json").write_text(json.dumps({"hash": look().hash}), encoding="utf-8")
+    write_json(tmp_path / "results" / "toy-softmax-s1.json", {"hash": look().hash})
     assert (look().state, look().stale) == ("done", "")
     before = look().hash
     (tmp_path / "core.tsv").write_text("Disease\tpain\n", encoding="utf-8")
     assert (look().state, look().stale) == ("unable", before)
 
 
-WRONG: dict[str, tuple[dict[str, Any], str | None, type[FascicleError], str]] = {
-    "missing": (
-        {},
-        None,
-        InputError,
-        r"core\.tsv, which does not exist",
-    ),
-    "empty": ({}, "", InputError, r"core\.tsv holds no name; give a table with one name in a row$"),
-    "blank": ({}, "\n\n", InputError, r"core\.tsv holds no name; give a table with one name in a row$"),
-    "no column of types": ({}, "pain\nfever\n", FormatError, r"line 1: 1 TAB-separated column\(s\), but 2 are needed"),
-    "a name without a type": ({}, "Disease\tpain\n\tfever\n", FormatError, "line 2: the name 'fever' has no type"),
-    "nothing matches": (
-        {},
-        "Gene\tBRCA1\n",
-        InputError,
-        r"^no name of the dictionary \(1 name, 2 .*\) stands in .*toy\.tsv; give one",
-    ),
-    "stop words": (
-        {},
-        "Gene\tthe\n",
-        InputError,
-        r"\(1 name, 0 phrases in all casings; 2 stop words were removed: THE, the\)",
-    ),
-    "signs": ({}, "Gene\t.\n", InputError, "^the dictionary has 1 entry and no name among them; give one with names$"),
+Wrong = tuple[dict[str, Any], str | None, type[FascicleError], str]
+WRONG: dict[str, Wrong] = {  # settings, rows of the dictionary, and what the error names
+    "missing": ({}, None, InputError, r"core\.tsv.*not exist"),
+    "empty": ({}, "", InputError, r"core\.tsv holds no name"),
+    "blank": ({}, "\n\n", InputError, r"core\.tsv holds no name"),
+    "no column of types": ({}, "pain\nfever\n", FormatError, r"line 1: 1 .*column.* 2 are needed"),
+    "a name without a type": ({}, "Disease\tpain\n\tfever\n", FormatError, "line 2: .*'fever'.* no type"),
+    "nothing matches": ({}, "Gene\tBRCA1\n", InputError, r"1 name.*toy\.tsv"),
+    "stop words": ({}, "Gene\tthe\n", InputError, "2 stop words .*THE, the"),
+    "signs": ({}, "Gene\t.\n", InputError, "1 entry and no name"),
     "types that one type would replace": (
         {"type": "Chemical"},
         "Chemical\taspirin\nDisease\tpain\n",
         InputError,
-        r"^column 0 of \S+core\.tsv holds the type 'Chemical' and others, such as 'Disease', but type = 'Chemical' is ",
+        r"column 0 of \S+core\.tsv.*'Chemical'.*'Disease'.*type = 'Chemical'",
     ),
     "types in other case": ({"type": "drug"}, "T1\taspirin\nDrug\tpain\n", InputError, "and others, such as 'T1'"),
-    "no such encoding": ({"encoding": "utf-9"}, "Disease\tpain\n", UsageError, "the encoding 'utf-9' is not known"),
+    "no such encoding": ({"encoding": "utf-9"}, "Disease\tpain\n", UsageError, "'utf-9'"),
 }
 
 

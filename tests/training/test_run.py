@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
 import pytest
-import torch
+from tests.support.runs import finish, metrics
 
 from fascicle.errors import FascicleError, InputError, OutputError, RecipeError
 from fascicle.evaluation.scoring.inputs import layers
@@ -27,18 +27,6 @@ from fascicle.training.run import run_recipe
 Maker = Callable[..., Recipe]
 
 
-@pytest.fixture(autouse=True)
-def one_thread() -> Iterator[None]:
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
-
-
-def finish(recipe: Recipe, folder: Path, *, resume: bool = False) -> list[Any]:
-    return list(run_recipe(recipe, folder, resume=resume))
-
-
 def kill_in_epoch(recipe: Recipe, folder: Path, epoch: int) -> None:
     """Lets a run go until the second step of an epoch."""
     events = run_recipe(recipe, folder)
@@ -47,11 +35,6 @@ def kill_in_epoch(recipe: Recipe, folder: Path, epoch: int) -> None:
             break
     assert all(isinstance(e, StepDone) for e in islice(events, 2))
     events.close()  # type: ignore[attr-defined]
-
-
-def metrics(folder: Path) -> list[dict[str, Any]]:
-    lines = [json.loads(x) for x in (folder / "metrics.jsonl").read_text(encoding="utf-8").splitlines()]
-    return [{k: v for k, v in line.items() if k != "seconds"} for line in lines]
 
 
 def test_what_a_run_folder_holds(tiny_run: Path, toy_corpus: Path) -> None:
@@ -205,13 +188,6 @@ def test_context_without_neighbours_is_told(tiny_recipe: Maker, tmp_path: Path, 
     assert any("no sentence is read with context" in text for text in notes) == (documents == "sentence")
 
 
-def test_the_width_of_a_span_head_is_told_and_kept(tiny_recipe: Maker, tmp_path: Path) -> None:
-    recipe = tiny_recipe(model={"family": "span"}, training={"epochs": 1})
-    notes = [e.text for e in finish(recipe, tmp_path / "run") if isinstance(e, Note)]
-    assert "width 3 words: covers 99% of the gold mentions of train" in notes
-    assert read_manifest(tmp_path / "run" / "best").heads["span"].width == 3
-
-
 def test_an_encoder_that_is_none(tiny_recipe: Maker, tmp_path: Path) -> None:
     from fascicle.errors import MissingExtraError, ModelError
 
@@ -318,8 +294,3 @@ def test_reading_options_are_checked(
     corpus = {"train": str(records), "documents": "auto"} if "fields" in settings else {}
     with pytest.raises(FascicleError, match=message):
         list(run_recipe(tiny_recipe(corpus={**corpus, **settings}), tmp_path / "run"))
-
-
-def test_no_model_is_called_gold(tiny_recipe: Maker) -> None:
-    with pytest.raises(RecipeError, match="human annotation"):
-        tiny_recipe(name="gold")

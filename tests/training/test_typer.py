@@ -25,21 +25,8 @@ from fascicle.training.typer.data import TaughtSpans, typer_data
 from fascicle.training.typer.run import TyperFinished, TyperLoop, UpdateDone
 from fascicle.training.typer.scores import GivenMention, distributions_of, given_mentions
 
-WORDS = (
-    "lung",
-    "cancer",
-    "aspirin",
-    "pain",
-    "the",
-    "patient",
-    "fever",
-    "caffeine",
-    "heart",
-    "failure",
-    "liver",
-    "hepatitis",
-    "ibuprofen",
-)
+_TEXT = "lung cancer aspirin pain the patient fever caffeine heart failure liver hepatitis ibuprofen"
+WORDS = tuple(_TEXT.split())
 
 
 def vectors_file(folder: Path) -> Path:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
 from safetensors.torch import load_file
+from tests.support.runs import finish, metrics
 
 from fascicle.errors import RecipeError
 from fascicle.evaluation.scoring.inputs import layers
@@ -25,18 +26,6 @@ from fascicle.training.run import run_recipe
 Maker = Callable[..., Recipe]
 
 
-@pytest.fixture(autouse=True)
-def one_thread() -> Iterator[None]:
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
-
-
-def finish(recipe: Recipe, folder: Path, *, resume: bool = False) -> list[Any]:
-    return list(run_recipe(recipe, folder, resume=resume))
-
-
 def kill_after(recipe: Recipe, folder: Path, step: int) -> None:
     """Lets a run go until it has done a step, and what follows from it at once."""
     events = run_recipe(recipe, folder)
@@ -44,11 +33,6 @@ def kill_after(recipe: Recipe, folder: Path, step: int) -> None:
         if isinstance(event, StepDone) and event.step > step:
             break
     events.close()  # type: ignore[attr-defined]
-
-
-def metrics(folder: Path) -> list[dict[str, Any]]:
-    lines = [json.loads(x) for x in (folder / "metrics.jsonl").read_text(encoding="utf-8").splitlines()]
-    return [{k: v for k, v in line.items() if k != "seconds"} for line in lines]
 
 
 # Three steps an epoch: scored in the middle of an epoch, at its end, and at the end of all although nothing says so.

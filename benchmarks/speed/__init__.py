@@ -1,0 +1,1 @@
+"""Scripts that measure time and memory, beside a rival or a goal."""

@@ -1,0 +1,1 @@
+"""The bi-encoder: weak and unseen types, partly right answers, and its tables."""

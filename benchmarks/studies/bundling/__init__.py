@@ -1,0 +1,1 @@
+"""Two heads on one encoder: gains, gradients, unknown words, and tables."""

@@ -1,0 +1,1 @@
+"""The shipped model before and after calibration."""

@@ -1,0 +1,1 @@
+"""Training data of the grid of encoders."""

@@ -1,0 +1,1 @@
+"""Families of heads compared by mention and by class of error."""

@@ -1,0 +1,1 @@
+"""Corpora with wrong labels, and curves of what they cost."""

@@ -1,0 +1,1 @@
+"""The span typer: its scores, pictures and tables."""

@@ -1,0 +1,88 @@
+"""Tables of what heads cost: scoring alone, training, inference, memory, 8 bits. All from ``benchmarks/results/``."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from benchmarks.common import RESULTS
+from benchmarks.tables.grids import MISSING, markdown
+
+_SCORING = {
+    "boundary_32": "boundary, width 32",
+    "boundary_10": "boundary, width 10, embedded width",
+    "pooling_10": "pooling, width 10",
+    "hybrid_10": "hybrid, width 10",
+    "biaffine_10": "biaffine, width 10",
+    "boundary_10_sampled_100": "boundary, width 10, 100 spans a row taught",
+    "hybrid_10_sampled_100": "hybrid, width 10, 100 spans a row taught",
+}
+
+
+def span_speed() -> str:
+    """Scoring and loss alone: the factorised form against the literal concatenation."""
+    found = _result("span_speed")
+    body = []
+    for key, what in _SCORING.items():
+        value = found.get(key, {})
+        cells = [_against_literal(value.get(part)) for part in ("logits", "loss_and_gradients")]
+        body.append([what, *cells])
+    return markdown(("batch 8 x 128 units, 6 types", "all logits", "loss and gradients"), body)
+
+
+def head_cost() -> str:
+    """Whole training steps and whole inference against the softmax tagger."""
+    found = _result("head_cost")
+    if not found:
+        return MISSING
+    training, inference, memory = found["training"]["steps"], found["inference"], found["memory"]
+    body = []
+    for head in training:
+        cells = [_ratio(training[head])]
+        cells += [_ratio(inference[bits]["sentences"][head]) for bits in ("fp32", "int8")]
+        cells += [_plain(memory[bits]["sentences"].get(head)) for bits in ("fp32", "int8")]
+        body.append([f"`{head}`", *cells])
+    head_row = (
+        "times `softmax`",
+        "training step",
+        "inference, fp32",
+        "inference, int8",
+        "memory, fp32",
+        "memory, int8",
+    )
+    return markdown(head_row, body)
+
+
+def int8_heads() -> str:
+    """F1 of the 8-bit export less that of the trained model, by run."""
+    runs = _result("int8_heads").get("runs", {})
+    body = []
+    for name, value in runs.items():
+        d = value["difference"]
+        gap = f"{100 * d['estimate']:+.2f} ({100 * d['low']:+.1f} to {100 * d['high']:+.1f})"
+        body.append([f"`{name}`", f"{100 * value['f1']:.2f}", f"{100 * value['int8_f1']:.2f}", gap])
+    return markdown(("run", "test F1", "test F1, int8", "difference, 95 % interval"), body)
+
+
+def _result(name: str) -> dict[str, Any]:
+    path = RESULTS / f"{name}.json"
+    value: dict[str, Any] = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+    return value
+
+
+def _against_literal(value: dict[str, Any] | None) -> str:
+    if not value:
+        return MISSING
+    low, high = value["ratio_quartiles"]
+    return f"{value['fascicle_ms']:.1f} ms, {value['ratio']:.1f} times as fast ({low:.1f} to {high:.1f})"
+
+
+def _ratio(value: dict[str, Any]) -> str:
+    if "ratio" not in value:
+        return "1"
+    ratio = value["ratio"]
+    return f"{ratio['median']:.2f} ({ratio['low']:.2f} to {ratio['high']:.2f})"
+
+
+def _plain(value: dict[str, Any] | None) -> str:
+    return MISSING if not value else f"{value['ratio']:.2f}"

@@ -1,0 +1,22 @@
+"""Every script can be imported: what it needs of the library is there, and importing it runs nothing."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+
+import pytest
+
+from benchmarks.common import HERE, ROOT
+
+MODULES = sorted(
+    ".".join(path.relative_to(ROOT).with_suffix("").parts)
+    for folder in (HERE, HERE / "speed", HERE / "tables", *(HERE / "studies").iterdir())
+    for path in folder.glob("[!_]*.py")
+)
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_a_script_is_a_module(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RAYON_NUM_THREADS", "1")  # which some scripts set for good
+    assert importlib.import_module(name) is sys.modules[name]
