@@ -11,7 +11,6 @@ from pathlib import Path
 
 from fascicle.commands.console import say, with_progress
 from fascicle.commands.inputs import reading_of
-from fascicle.commands.outputs import STDOUT
 from fascicle.core.document import Document
 from fascicle.core.wording import counted
 from fascicle.doctor.checks import CHECKS
@@ -25,7 +24,7 @@ from fascicle.formats.atomic import check_target, output
 from fascicle.formats.conll import ConllOptions
 from fascicle.formats.exclusions import write_exclusions
 from fascicle.formats.report import ReadReport
-from fascicle.formats.requests import ReadRequest, pairs, paths_of, read_file
+from fascicle.formats.requests import STDOUT, ReadRequest, pairs, paths_of, read_file
 from fascicle.formats.source import STDIN
 
 

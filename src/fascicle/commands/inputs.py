@@ -5,21 +5,20 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from pathlib import Path
 
 import fascicle.formats.requests as requests
 from fascicle.commands.console import say
 from fascicle.core.document import Document
+from fascicle.formats.catalogue import EARLIER, READABLE
 from fascicle.formats.conll import DOCUMENTS
 from fascicle.formats.encodings import AUTO
-from fascicle.formats.files import FORMATS, is_one_source
-from fascicle.formats.plain import left_out
 from fascicle.formats.report import ReadReport
-from fascicle.formats.requests import Input, ReadRequest, pairs
+from fascicle.formats.requests import Input as Input
+from fascicle.formats.requests import ReadRequest, pairs
 from fascicle.formats.shapes import SHAPES
-from fascicle.formats.source import STDIN, Source
+from fascicle.formats.source import Source
 
-INPUT_FORMATS = ("auto", *FORMATS)
+INPUT_FORMATS = ("auto", *READABLE, *EARLIER)
 
 
 def add_reading(parser: argparse.ArgumentParser, *, aliases: Sequence[str] = ()) -> None:
@@ -78,18 +77,6 @@ def reading_of(args: argparse.Namespace, *, role: str = "input") -> ReadRequest:
         where=pairs(args.where, key="--where FIELD=VALUE", example="split=test"),
         asked_by=f"--{role}-format",
     )
-
-
-def note_left_out(files: Sequence[str], *, format_name: str) -> None:
-    """Says how much of the folders of texts is not read."""
-    for folder in dict.fromkeys(file for file in files if file != STDIN and Path(file).is_dir()):
-        if is_one_source(folder, format=format_name):
-            continue
-        if count := left_out(Path(folder)):
-            say(
-                f"note: {count:,} other {'entry' if count == 1 else 'entries'} of {folder} left out; "
-                "of a folder, only the *.txt files are read, not those of its subfolders"
-            )
 
 
 def prediction_source(path: str, encoding: str) -> Source:

@@ -5,23 +5,26 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from fascicle.core.document import Document
 from fascicle.core.wording import counted
 from fascicle.errors import FormatError, InputError, UsageError
-from fascicle.formats.conll import ConllOptions, parse_columns
-from fascicle.formats.detection import by_suffix, detect
+from fascicle.formats.catalogue import FORMATS, Format, canonical_name, format_to_write
+from fascicle.formats.detection import by_suffix, format_to_read
 from fascicle.formats.encodings import AUTO
-from fascicle.formats.files import expanded, read, unique_ids
-from fascicle.formats.jsonl import JsonlOptions
+from fascicle.formats.files import expanded, is_one_source, read, unique_ids
 from fascicle.formats.losses import LENIENT, Strictness
-from fascicle.formats.pipes import is_pipe
+from fascicle.formats.plain import left_out
 from fascicle.formats.report import ReadReport
 from fascicle.formats.source import STDIN, suffix
 
+if TYPE_CHECKING:
+    from fascicle.formats.conll import ConllOptions
+    from fascicle.formats.jsonl import JsonlOptions
+
 STDOUT: Final = STDIN
-_OWNERS: Final = (("conll", ("documents", "columns")), ("jsonl", ("shape", "fields", "where")))
+_OWNERS: Final = (("conll", ("documents", "columns")), ("records", ("shape", "fields", "where")))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,7 +45,7 @@ class ReadRequest:
     """How files of documents are read. An option of a format is empty where it was not given.
 
     Attributes:
-        format: a name of ``formats.files.FORMATS``, or ``"auto"``: told by content and suffix.
+        format: a name of ``formats.catalogue.FORMATS``, or ``"auto"``: told by content and suffix.
         encoding: of the files, or ``"auto"``, see ``formats.files.read``.
         documents: what a document of a column file is, see `ConllOptions`.
         columns: columns of a column file as ``formats.conll.parse_columns`` reads them, such as ``"0,3"``.
@@ -78,15 +81,21 @@ class ReadRequest:
                     f"{given[0]}=VALUE is for files of the format {owner}, but {path} has the format {format_name}"
                 )
         if self.documents or self.columns:
+            from fascicle.formats.conll import ConllOptions
+
             token, tags = self.token_and_tags
             return ConllOptions(token_column=token, tag_columns=tags, documents=self.documents or "auto")
         if self.shape or self.fields or self.where:
+            from fascicle.formats.jsonl import JsonlOptions
+
             return JsonlOptions(shape=self.shape or "auto", fields=self.fields, where=self.where)
         return None
 
     @property
     def token_and_tags(self) -> tuple[int, tuple[int, ...] | None]:
         """The columns of the token and of the tags, as `ConllOptions` takes them."""
+        from fascicle.formats.conll import parse_columns
+
         return parse_columns(self.columns) if self.columns else (0, (-1,))
 
 
@@ -96,21 +105,39 @@ class WriteRequest:
 
     Attributes:
         path: a file or folder, or ``"-"`` for standard output.
-        format: name of the format.
+        format: a name of ``formats.catalogue.FORMATS``, or ``"auto"``: told by the name of the output.
         source: only the mentions of this source, in all formats but the one that holds everything; ``None`` for all.
         overwrite: replace what is there.
         resume: go on with what an interrupted run left.
         strictness: whether a document is refused of which the format would lose something.
-        options: of the class of the format's options; defaults by default.
+        options: of one format; other formats have their defaults.
     """
 
     path: str = STDOUT
-    format: str
+    format: str = "auto"
     source: str | None = None
     overwrite: bool = False
     resume: bool = False
     strictness: Strictness = LENIENT
     options: Any = None
+
+    @property
+    def chosen(self) -> Format:
+        """The format.
+
+        Raises:
+            UsageError: there is no such format, or the name of the output stands for none.
+        """
+        return FORMATS[format_to_write(self.path, self.format)]
+
+    def check(self) -> None:
+        """Says early whether the output can be written: to be called before long work.
+
+        Raises:
+            UsageError: standard output, or the name of one file, for a format of several files.
+            OutputError: it exists and may not be overwritten, or its folder is missing.
+        """
+        self.chosen.writer.check(self.path, overwrite=self.overwrite)
 
 
 def pairs(texts: Iterable[str], *, key: str, example: str) -> tuple[tuple[str, str], ...]:
@@ -131,6 +158,37 @@ def pairs(texts: Iterable[str], *, key: str, example: str) -> tuple[tuple[str, s
             raise UsageError(f"{key} {text!r} is not allowed; give NAME=VALUE, for example {example}")
         found.append((name, value))
     return tuple(found)
+
+
+def inputs_of(files: Sequence[str], texts: Sequence[str], request: ReadRequest) -> list[Input]:
+    """Files and folders as inputs, each once; or texts, which are named ``text-1`` and so on.
+
+    Args:
+        files: as `paths_of` takes them.
+        texts: in place of files.
+        request: how files are read.
+
+    Raises:
+        UsageError: both, neither, or an empty name.
+        InputError: see `paths_of`.
+    """
+    if texts and files:
+        raise UsageError("files and texts=TEXTS were given; give one or the other")
+    if texts:
+        return [Input(name=f"text-{number}", text=text) for number, text in enumerate(texts, start=1)]
+    if "" in files:
+        raise UsageError("an empty file name was given; name a file or folder, or . for this folder")
+    return [Input(name=path) for path in dict.fromkeys(paths_of(files, request))]
+
+
+def left_out_notes(files: Sequence[str], request: ReadRequest) -> Iterator[str]:
+    """Says how much of the folders of texts is not read."""
+    for folder in dict.fromkeys(file for file in files if file != STDIN and Path(file).is_dir()):
+        if not is_one_source(folder, format=request.format) and (count := left_out(Path(folder))):
+            yield (
+                f"{count:,} other {'entry' if count == 1 else 'entries'} of {folder} left out; "
+                "of a folder, only the *.txt files are read, not those of its subfolders"
+            )
 
 
 def paths_of(files: Sequence[str], request: ReadRequest) -> list[str]:
@@ -229,26 +287,22 @@ def _read_input(given: Input, request: ReadRequest, report: ReadReport) -> Itera
 
 def _format_of(path: str, request: ReadRequest) -> str:
     """The format to read a file in."""
-    name = request.format
     if not _is_unicode(path):
         raise InputError(
             f"the name of the file {path!r} is not Unicode, so no document can be named after it; rename it"
         )
-    if name not in ("auto", "jsonl") or (name == "jsonl" and is_pipe(path)):
-        return name
-    if path != STDIN and Path(path).is_file() and not Path(path).stat().st_size and not _named_after_format(path):
+    if canonical_name(request.format) in ("auto", "jsonl", "records") and _is_bare(path):
         return "plain"  # nothing tells its format, and nothing is all that it holds
     try:
-        found = detect(path)
+        return format_to_read(path, request.format)
     except FormatError as error:
         raise FormatError(str(error).replace("format=NAME", request.asked_by)) from None
-    # Native files are JSON Lines too: read as other records they would lose their mentions.
-    return found if name == "auto" or found == "native" else name
 
 
-def _named_after_format(path: str) -> bool:
-    """Whether the suffix says what a file is: a corpus in a format, or predictions."""
-    return bool(by_suffix(path)) or suffix(path) in (".tsv", ".csv")
+def _is_bare(path: str) -> bool:
+    """Whether a file is empty, and its suffix does not say what it is: a corpus in a format, or predictions."""
+    told = by_suffix(path) or suffix(path) in (".tsv", ".csv")
+    return path != STDIN and not told and Path(path).is_file() and not Path(path).stat().st_size
 
 
 def _is_unicode(text: str) -> bool:
