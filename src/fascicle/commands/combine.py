@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
 from types import MappingProxyType
 from typing import Final
@@ -11,7 +11,7 @@ from typing import Final
 import numpy as np
 
 from fascicle.combine.align import MISSING, Votes, align, some_documents
-from fascicle.combine.rules import HALF, Rule, combine, k_of_n, majority, union, weighted
+from fascicle.combine.rules import HALF, RULES, RuleRequest, combine
 from fascicle.combine.type_names import rename
 from fascicle.commands.combine_filter import filtered
 from fascicle.commands.console import Tally, say
@@ -35,22 +35,13 @@ from fascicle.formats.predictions import Prediction
 META: Final = "meta"
 HELP = "join the predictions of several systems by a rule"
 STEP: Final = "combine"
-RULES: Final[Mapping[str, str]] = MappingProxyType(
-    {
-        "union": "what any system said",
-        "majority": "what more than half said (of two: both)",
-        "kofn": "what at least --k said",
-        "weighted": "what systems with more than --threshold of the --weights said",
-        META: "what the learned --filter accepts of what any system said; also of one system",
-    }
-)
 _FORMATS: Final = MappingProxyType({"tsv": "tsv", "csv": "csv", "predictions": "predictions", "jsonl": "predictions"})
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Adds the options."""
     parser.set_defaults(run=run)
-    listed = "; ".join(f"{name}: {means}" for name, means in RULES.items())
+    listed = "; ".join(f"{name}: {kind.means}" for name, kind in RULES.items())
     parser.add_argument("rule", choices=tuple(RULES), metavar="RULE", help=listed)
     parser.add_argument(
         "files",
@@ -100,12 +91,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Combines; returns the exit code."""
-    rule = _rule(args)
+    request = rule_of(args)
+    request.check({"texts": args.texts, "threads": args.threads}, needed=("texts",) if args.rule == META else ())
+    rule, least = request.rule(), request.kind.least
     name = _format(args)
     look = Look(format=name, strictness=strictness_of(args, whole="predictions"))
     check_output(args.output, format_name=name, overwrite=args.overwrite)
     tally = Tally()
-    least = 1 if args.rule == META else 2
     given = read_systems(args.files, args, tally=tally, least=least)
     rule.check(len(given))
     systems, notes = rename([one.system for one in given], read_map(args.map, given))
@@ -130,29 +122,10 @@ def run(args: argparse.Namespace) -> int:
     return 3 if args.strict and votes.unread else tally.exit_code(strict=args.strict)
 
 
-def _rule(args: argparse.Namespace) -> Rule:
-    owners = {"k": ("kofn",), "weights": ("weighted",), "threshold": ("weighted", META)}
-    owners |= {"filter": (META,), "texts": (META,), "threads": (META,)}
-    for option, rules in owners.items():
-        if getattr(args, option) is not None and args.rule not in rules:
-            owner = " and ".join(rules)
-            raise UsageError(f"--{option} is for the rule {owner}, but {args.rule} was asked for; leave it out")
-    if args.rule == META and (args.filter is None or args.texts is None):
-        raise UsageError(f"{META} needs --filter, the folder of a filter, and --texts, what was predicted on")
-    if args.rule == "kofn" and args.k is None:
-        raise UsageError("kofn needs --k, the number of systems that must agree, for example --k 2")
-    if args.rule == "weighted" and args.weights is None:
-        raise UsageError("weighted needs --weights, one number for each system, for example --weights 0.84,0.83,0.79")
-    made: dict[str, Callable[[], Rule]] = {
-        "union": union,
-        META: union,
-        "majority": majority,
-        "kofn": lambda: k_of_n(args.k),
-        "weighted": lambda: weighted(
-            args.weights.split(","), threshold=HALF if args.threshold is None else args.threshold
-        ),
-    }
-    return made[args.rule]()
+def rule_of(args: argparse.Namespace) -> RuleRequest:
+    """The rule that was asked for."""
+    weights = None if args.weights is None else args.weights.split(",")
+    return RuleRequest(name=args.rule, k=args.k, weights=weights, threshold=args.threshold, filter=args.filter)
 
 
 def _format(args: argparse.Namespace) -> str:

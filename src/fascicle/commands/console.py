@@ -37,11 +37,13 @@ _OPTIONS: Final[Mapping[str, str]] = MappingProxyType(
     }
 )
 _ARGUMENT: Final = re.compile("|".join(rf"(?<!\w){re.escape(name)}(?!\w)" for name in _OPTIONS))
+_NAMED: Final = re.compile(r"\bthe argument (\w+)")
 
 
 def with_options(text: str) -> str:
     """A sentence of an error with options of the command line in the place of arguments of functions."""
-    return _ARGUMENT.sub(lambda found: _OPTIONS[found[0]], text)
+    named = _NAMED.sub(lambda found: f"--{found[1].replace('_', '-')}", text)
+    return _ARGUMENT.sub(lambda found: _OPTIONS[found[0]], named)
 
 
 def say(text: str) -> None:
