@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final
 from fascicle import __version__
 from fascicle.annotation import Annotation, NothingError, OfInput
 from fascicle.commands.console import Progress, Tally, progress, say
-from fascicle.commands.inputs import Input, add_reading, note_left_out, paths_of, read_inputs, total_size
+from fascicle.commands.inputs import add_reading, note_left_out, reading_of
 from fascicle.commands.outputs import (
     OUTPUTS,
     STDOUT,
@@ -39,6 +39,7 @@ from fascicle.errors import UsageError
 from fascicle.formats.atomic import check_target, output
 from fascicle.formats.folder_run import FolderRun, check_folder_of_files
 from fascicle.formats.part import PartFile, part_of
+from fascicle.formats.requests import Input, paths_of, read_inputs, total_size
 from fascicle.formats.source import STDIN, stem
 from fascicle.loading import DEFAULT_MODEL, load
 
@@ -252,7 +253,7 @@ class _Work:
         return Annotation(predictor=self.predictor, account=account, segments=segments, seen=shown.see)
 
     def _read(self) -> Iterator[tuple[str, Document]]:
-        return read_inputs(self.inputs, self.args, report=self.tally.account.reading)
+        return read_inputs(self.inputs, reading_of(self.args), report=self.tally.account.reading)
 
     def _made_by(self) -> dict[str, str]:
         """What decides the bytes of the output, beside the documents."""
@@ -288,7 +289,7 @@ def _inputs(args: argparse.Namespace) -> list[Input]:
         raise UsageError("an empty file name was given; name a file or folder, or . for this folder")
     if not args.files:
         raise UsageError('nothing to annotate was given; name files or folders, - for standard input, or --text "..."')
-    return [Input(name=path) for path in dict.fromkeys(paths_of(args.files, format_name=args.input_format))]
+    return [Input(name=path) for path in dict.fromkeys(paths_of(args.files, reading_of(args)))]
 
 
 def _target(args: argparse.Namespace, inputs: Sequence[Input]) -> _Target:

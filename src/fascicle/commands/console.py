@@ -34,6 +34,11 @@ _OPTIONS: Final[Mapping[str, str]] = MappingProxyType(
         "encoding=NAME": "--encoding NAME",
         "format=native": "--input-format native",
         "format=NAME": "--format NAME",
+        "documents=VALUE": "--documents",
+        "columns=VALUE": "--columns",
+        "shape=VALUE": "--shape",
+        "fields=VALUE": "--field",
+        "where=VALUE": "--where",
     }
 )
 _ARGUMENT: Final = re.compile("|".join(rf"(?<!\w){re.escape(name)}(?!\w)" for name in _OPTIONS))

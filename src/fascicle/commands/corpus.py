@@ -5,11 +5,11 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from fascicle.commands import corpus_check
 from fascicle.commands.console import Tally, say, with_progress
-from fascicle.commands.inputs import Input, add_reading, paths_of, read_inputs
+from fascicle.commands.inputs import add_reading, reading_of
 from fascicle.commands.outputs import (
     STDOUT,
     Look,
@@ -28,6 +28,7 @@ from fascicle.core.document import Document
 from fascicle.errors import UsageError
 from fascicle.formats.account import Account
 from fascicle.formats.report import WriteReport
+from fascicle.formats.requests import Input, ReadRequest, paths_of, read_inputs
 from fascicle.formats.stats import corpus_stats, format_table
 
 HELP = "count what is in corpora, check them, or convert them"
@@ -69,7 +70,7 @@ def configure(parser: Parser) -> None:
 def run_stats(args: argparse.Namespace) -> int:
     """Counts; returns the exit code."""
     tally = Tally()
-    documents = with_progress(_documents(args, tally), quiet=False)
+    documents = with_progress(_documents(args.files, reading_of(args), tally.account), quiet=False)
     stats = corpus_stats(documents, tally.account.reading)
     tally.account.written, tally.account.mentions = stats.documents, stats.mentions
     tally.account.refuse_nothing()
@@ -88,7 +89,9 @@ def run_convert(args: argparse.Namespace) -> int:
     account, report = tally.account, tally.account.open_report()
     look = Look(format=name, source=args.source, colour=wants_colour(args.color, args.output), strictness=strictness)
     quiet = args.output == STDOUT and sys.stdout.isatty()
-    documents = with_progress(_refusing_nothing(_documents(args, tally), account, report), quiet=quiet)
+    documents = with_progress(
+        _refusing_nothing(_documents(args.files, reading_of(args), tally.account), account, report), quiet=quiet
+    )
     chosen = of_source(documents, args.source)
     write_documents(args.output, chosen, look=look, overwrite=args.overwrite, report=report)
     account.add(report)
@@ -100,10 +103,9 @@ def run_convert(args: argparse.Namespace) -> int:
     return tally.exit_code(strict=args.strict)
 
 
-def _documents(args: argparse.Namespace, tally: Tally) -> Iterator[Document]:
-    paths = paths_of(args.files, format_name=args.input_format)
-    account = tally.account
-    for _, document in read_inputs([Input(name=path) for path in paths], args, report=account.reading):
+def _documents(files: Sequence[str], request: ReadRequest, account: Account) -> Iterator[Document]:
+    inputs = [Input(name=path) for path in paths_of(files, request)]
+    for _, document in read_inputs(inputs, request, report=account.reading):
         account.read += 1
         account.events.see(document)
         yield document

@@ -15,6 +15,7 @@ from typing import BinaryIO, Final
 
 import msgspec
 
+from fascicle.commands.strictness import strictness_of
 from fascicle.commands.textview import HOLDS as VIEW_HOLDS
 from fascicle.commands.textview import TextView
 from fascicle.core.document import Document
@@ -26,6 +27,7 @@ from fascicle.formats.losses import EVERYTHING, LENIENT, Holds, Strictness
 from fascicle.formats.predictions import HOLDS as PREDICTION_HOLDS
 from fascicle.formats.predictions import Prediction, json_line, prediction_of
 from fascicle.formats.report import WriteReport
+from fascicle.formats.requests import WriteRequest
 from fascicle.formats.source import STDIN, suffix
 from fascicle.formats.tables import CSV, TSV, Table
 from fascicle.formats.writing import Encode, Put, write_each
@@ -126,6 +128,28 @@ def add_colour(parser: argparse.ArgumentParser) -> None:
         choices=("auto", "always", "never"),
         default="auto",
         help="colours in the format text; auto: on a terminal, unless NO_COLOR is set",
+    )
+
+
+def writing_of(args: argparse.Namespace, *, format_name: str = "", whole: str = "jsonl") -> WriteRequest:
+    """The request that ``-o``, `add_format`, `add_overwrite` and `add_strictness` make.
+
+    Args:
+        args: of a command; ``--source`` and ``--resume`` count where it has them.
+        format_name: of the output, where the command decides it; else ``--format`` or the name of the output does.
+        whole: the format that the command writes everything in; for the sentence of an error.
+
+    Raises:
+        UsageError: an output whose name stands for no format, or ``--allow-loss`` without ``--strict``.
+    """
+    path = args.output or STDOUT
+    return WriteRequest(
+        path=path,
+        format=format_name or args.format or file_format(path),
+        source=getattr(args, "source", None),
+        overwrite=args.overwrite,
+        resume=getattr(args, "resume", False),
+        strictness=strictness_of(args, whole=whole),
     )
 
 
