@@ -42,6 +42,7 @@ ROOMS: dict[str, set[str]] = {
         "decode",
         "nn",
         "vectors",
+        "systems",  # what the members of a filter say
     },
     "annotation": {"core", "formats", "runtime"},
     "loading": {"runtime", "models", "core", "text", "formats", "knowledge", "assets"},

@@ -117,7 +117,7 @@ def test_the_spans_of_another_system_are_typed(typer_run: Path, toy_corpus: Path
 @pytest.mark.parametrize(
     ("row", "said"),
     [
-        ("ID\tX\t4\t9999\t", "ends beyond document"),
+        ("ID\tX\t4\t9999\t", "9,999"),
         ("other\tX\t4\t8\t", "not among the texts"),
         ("ID\tX\t3\t4\t", "no word"),
     ],
