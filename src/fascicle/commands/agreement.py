@@ -16,7 +16,6 @@ from fascicle.evaluate.inputs import unit_of
 from fascicle.evaluate.table import UNDEFINED, aligned_rows, percent
 from fascicle.systems.predictions import PredictionRequest
 from fascicle.tasks.agreement import agree
-from fascicle.tasks.given import GoldRequest
 
 _NO_MEANING = (
     "report",
@@ -40,7 +39,7 @@ def run_agreement(args: argparse.Namespace) -> int:
     if given := [name for name in _NO_MEANING if getattr(args, name)]:
         option = given[0].replace("_", "-")
         raise UsageError(f"--{option} has no meaning with --agreement; leave one of the two out")
-    first = GoldRequest(path=args.gold, reading=reading_of(args, role="gold"))
+    first = PredictionRequest(path=args.gold, reading=reading_of(args, role="gold"))
     reading = reading_of(args, role="pred")
     tally = Tally()
     second = PredictionRequest(path=args.files[0], reading=reading, source=args.source or "")

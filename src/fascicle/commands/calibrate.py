@@ -16,8 +16,8 @@ from fascicle.commands.parsing import add_json, add_overwrite, add_strict, add_t
 from fascicle.commands.places import reads, writes
 from fascicle.errors import UsageError
 from fascicle.evaluate.table import aligned_rows, percent
+from fascicle.systems.predictions import PredictionRequest
 from fascicle.tasks.calibrate import Calibrated, CalibrateSettings, calibrate, described
-from fascicle.tasks.given import GoldRequest
 
 if TYPE_CHECKING:
     from fascicle.evaluate.fitting import Stage
@@ -65,7 +65,7 @@ def run(args: argparse.Namespace) -> int:
     if not args.output:
         raise UsageError("no place to write was given; name a folder with -o")
     tally = Tally()
-    gold = GoldRequest(path=args.gold, reading=reading_of(args))
+    gold = PredictionRequest(path=args.gold, reading=reading_of(args))
     events, watch = tally.account.events, partial(with_progress, quiet=False)
     made = calibrate(args.model, gold, args.output, settings, overwrite=args.overwrite, events=events, watch=watch)
     tally.say(verbose=args.verbose)

@@ -28,7 +28,6 @@ from fascicle.formats.requests import pairs
 from fascicle.systems.model import ModelRequest
 from fascicle.systems.predictions import PREDICTIONS, PredictionRequest
 from fascicle.tasks.evaluate import Evaluation, evaluate
-from fascicle.tasks.given import GoldRequest
 
 if TYPE_CHECKING:
     from fascicle.tasks.report import ReportRequest
@@ -123,7 +122,7 @@ def run(args: argparse.Namespace) -> int:
         return run_agreement(args)
     columns = columns_of(args)
     systems, wanted = systems_of(args, columns), report_of(args)
-    gold = GoldRequest(path=args.gold, reading=reading_of(args, role="gold"))
+    gold = PredictionRequest(path=args.gold, reading=reading_of(args, role="gold"))
     if columns is not None:
         gold = replace(gold, reading=columns.gold_request(gold.reading))
     tally = Tally()

@@ -28,8 +28,7 @@ from fascicle.errors import UsageError
 from fascicle.formats.atomic import check_target
 from fascicle.formats.source import suffix
 from fascicle.systems.predictions import PREDICTIONS, PredictionRequest
-from fascicle.tasks.given import GoldRequest
-from fascicle.tasks.typing import TyperScoreRequest, TypingRequest, score_types, type_spans
+from fascicle.tasks.typing import score_types, type_spans
 
 HELP = "type given spans with a light model of static vectors: train it, score it, re-type predictions"
 # What the name of the output tells -> the format of predictions.
@@ -97,7 +96,10 @@ def run_predict(args: argparse.Namespace) -> int:
     check_target(args.output, overwrite=args.overwrite)
     tally = Tally()
     account = tally.account
-    predictions = type_spans(typing_of(args), account=account)
+    spans, reading = spans_of(args), reading_of(args)
+    predictions = type_spans(
+        args.model, args.files, spans=spans, reading=reading, threads=args.threads, account=account
+    )
     report, look = account.open_report(), Look(format=_OUTPUTS[name])
     passing = account.passing(predictions, report)
     write_predictions(args.output, passing, look=look, overwrite=args.overwrite, report=report)
@@ -107,30 +109,27 @@ def run_predict(args: argparse.Namespace) -> int:
     return tally.exit_code(strict=args.strict)
 
 
-def typing_of(args: argparse.Namespace) -> TypingRequest:
-    """What is typed."""
-    spans = None
-    if args.spans is not None:
-        reading = reading_of(args, role="pred")
-        spans = PredictionRequest(path=args.spans, reading=reading, source=args.source or "")
-    return TypingRequest(
-        model=args.model, files=args.files, reading=reading_of(args), spans=spans, threads=args.threads
-    )
+def spans_of(args: argparse.Namespace) -> PredictionRequest | None:
+    """The predictions whose spans are typed."""
+    if args.spans is None:
+        return None
+    return PredictionRequest(path=args.spans, reading=reading_of(args, role="pred"), source=args.source or "")
 
 
 def run_score(args: argparse.Namespace) -> int:
     """Scores; returns the exit code."""
-    reading = reading_of(args)
-    request = TyperScoreRequest(
-        model=args.model,
-        gold=GoldRequest(path=args.gold, reading=reading),
-        train=GoldRequest(path=args.train, reading=reading),
+    gold, train = (PredictionRequest(path=path, reading=reading_of(args)) for path in (args.gold, args.train))
+    tally, place = Tally(), args.distributions or ""
+    events = tally.account.events
+    scores = score_types(
+        args.model,
+        gold,
+        train,
         threads=args.threads,
-        distributions=args.distributions or "",
+        distributions=place,
         overwrite=args.overwrite,
+        events=events,
     )
-    tally = Tally()
-    scores = score_types(request, events=tally.account.events)
     sys.stdout.write(json.dumps(scores.as_dict()) + "\n" if args.json else typing_text(scores))
     tally.say(verbose=args.verbose)
     return tally.exit_code(strict=args.strict)

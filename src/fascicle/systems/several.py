@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import os
 import tomllib
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -59,7 +60,13 @@ class FromFile:
     notes: tuple[str, ...] = ()
 
 
+Systems = SystemsRequest | Sequence[str | os.PathLike[str]]
 _File = tuple[Predictions, tuple[str, ...]]  # and the names that it goes by, the first of them its own
+
+
+def systems_of(given: Systems) -> SystemsRequest:
+    """Which systems are read: those of files, as usual, if no more than their paths were given."""
+    return given if isinstance(given, SystemsRequest) else SystemsRequest(paths=[os.fspath(path) for path in given])
 
 
 def read_systems(

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from fascicle.combine.align import some_documents
-from fascicle.core.document import GOLD, Document, Mention
+from fascicle.core.document import GOLD, Mention
 from fascicle.core.wording import counted
 from fascicle.errors import InputError
 from fascicle.evaluate.agreement import Agreement, agreement
@@ -15,7 +15,7 @@ from fascicle.formats.account import EventCounts
 from fascicle.systems.matching import on_documents_of
 from fascicle.systems.predictions import Predictions
 from fascicle.tasks.evaluate import names_of
-from fascicle.tasks.given import Given, Gold, GoldRequest, Path, gold_of, predictions_of, refuse_stdin_twice
+from fascicle.tasks.given import Given, Gold, gold_of, predictions_of, refuse_stdin_twice
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,9 +35,7 @@ class Agreed:
     notes: tuple[str, ...] = ()
 
 
-def agree(
-    first: Path | GoldRequest | Sequence[Document], second: Given, *, events: EventCounts | None = None
-) -> Agreed:
+def agree(first: Given, second: Given, *, events: EventCounts | None = None) -> Agreed:
     """Measures how far two annotators agree.
 
     Args:

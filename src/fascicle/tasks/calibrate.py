@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -22,7 +21,7 @@ from fascicle.loading import find_model, load_single
 from fascicle.recipe.calibration import Calibration, TemperatureCurve
 from fascicle.recipe.manifest import CARD, Manifest, write_manifest
 from fascicle.systems.model import Watch
-from fascicle.tasks.given import GoldRequest, gold_of
+from fascicle.tasks.given import File, gold_of, path_of
 
 if TYPE_CHECKING:
     from fascicle.evaluate.calibration import Judged
@@ -83,9 +82,9 @@ class Calibrated:
 
 
 def calibrate(
-    model: str | os.PathLike[str],
-    gold: GoldRequest | str | os.PathLike[str],
-    folder: str | os.PathLike[str],
+    model: Path | str,
+    gold: File,
+    folder: Path | str,
     settings: CalibrateSettings | None = None,
     *,
     overwrite: bool = False,
@@ -112,7 +111,7 @@ def calibrate(
     from fascicle.evaluate.fitting import fit_calibration  # late: other commands need none of it
 
     chosen, events, output = settings or CalibrateSettings(), events or EventCounts(), Path(folder)
-    path = gold.path if isinstance(gold, GoldRequest) else os.fspath(gold)
+    path = path_of(gold)
     if path == STDIN:
         raise UsageError("the gold was given as standard input (-), but the model keeps its hash; give a file")
     source = find_model(model)

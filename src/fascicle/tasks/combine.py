@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
@@ -24,7 +23,7 @@ from fascicle.formats.report import ReadReport
 from fascicle.formats.requests import ReadRequest, read_file
 from fascicle.loading import load_filter
 from fascicle.recipe.ensemble import RuleName
-from fascicle.systems.several import SystemsRequest, notes_on, read_systems, renamed, types_checked
+from fascicle.systems.several import Systems, notes_on, read_systems, renamed, systems_of, types_checked
 
 STEP: Final = "combine"
 OFFSETS: Final = "see that its offsets are code points from 0 and that an end is the place behind the last character"
@@ -61,7 +60,7 @@ class Combined:
 
 
 def combine(
-    systems: SystemsRequest | Sequence[str | os.PathLike[str]],
+    systems: Systems,
     rule: RuleRequest | RuleName = "union",
     *,
     missing: Missing = "auto",
@@ -87,8 +86,7 @@ def combine(
     """
     events = EventCounts() if account is None else account.events
     reading = ReadReport() if account is None else account.reading
-    if not isinstance(systems, SystemsRequest):
-        systems = SystemsRequest(paths=[os.fspath(path) for path in systems])
+    systems = systems_of(systems)
     wanted = rule if isinstance(rule, RuleRequest) else RuleRequest(name=rule)
     wanted.check({"texts": texts}, needed=("texts",) if wanted.name == "meta" else ())
     made, judge = wanted.rule(), _Judge.of(wanted) if texts is not None else None

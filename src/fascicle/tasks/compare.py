@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
@@ -14,17 +13,18 @@ from fascicle.evaluate.compare import Comparison
 from fascicle.evaluate.compare import compare as compared
 from fascicle.evaluate.search import MOST, search
 from fascicle.formats.account import EventCounts
-from fascicle.systems.predictions import PredictionRequest
 from fascicle.systems.several import (
     FromFile,
-    SystemsRequest,
+    Systems,
     notes_on,
     read_gold,
     read_systems,
     renamed,
+    systems_of,
     types_checked,
 )
 from fascicle.tasks.combine import OFFSETS
+from fascicle.tasks.given import File, request_of
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,8 +66,8 @@ class Compared:
 
 
 def compare(
-    gold: PredictionRequest | str | os.PathLike[str],
-    systems: SystemsRequest | Sequence[str | os.PathLike[str]],
+    gold: File,
+    systems: Systems,
     settings: CompareSettings | None = None,
     *,
     events: EventCounts | None = None,
@@ -85,11 +85,8 @@ def compare(
         InputError: a file that cannot be read, other texts than those of the gold, or other names for one type.
     """
     chosen = settings or CompareSettings()
-    if not isinstance(gold, PredictionRequest):
-        gold = PredictionRequest(path=os.fspath(gold))
-    if not isinstance(systems, SystemsRequest):
-        systems = SystemsRequest(paths=[os.fspath(path) for path in systems])
-    reference = read_gold(gold, events=events)
+    systems = systems_of(systems)
+    reference = read_gold(request_of(gold), events=events)
     given = read_systems(systems, gold=reference, events=events)
     if chosen.search and len(given) > MOST:
         raise UsageError(

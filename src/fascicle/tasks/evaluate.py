@@ -17,7 +17,7 @@ from fascicle.formats.source import STDIN, stem, telling_folders
 from fascicle.systems.matching import on_documents_of
 from fascicle.systems.model import ModelRequest, Watch, predict
 from fascicle.systems.predictions import PredictionRequest, Predictions
-from fascicle.tasks.given import Given, Gold, GoldRequest, Path, gold_of, path_of, predictions_of, refuse_stdin_twice
+from fascicle.tasks.given import Given, Gold, gold_of, path_of, predictions_of, refuse_stdin_twice
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,7 +41,7 @@ class Evaluation:
 
 
 def evaluate(
-    gold: Path | GoldRequest | Sequence[Document],
+    gold: Given,
     predictions: Given | ModelRequest | Sequence[Given | ModelRequest],
     *,
     allow_missing: bool = False,
@@ -102,13 +102,12 @@ def names_of(paths: Sequence[str]) -> list[str]:
     return names
 
 
-def _each(
-    given: Given | ModelRequest | Sequence[Given | ModelRequest],
-) -> list[Given | ModelRequest]:
+def _each(given: Given | ModelRequest | Sequence[Given | ModelRequest]) -> list[Given | ModelRequest]:
     if isinstance(given, str | os.PathLike | PredictionRequest | ModelRequest):
         return [given]
-    found = list(given)
-    return [found] if found and all(isinstance(one, Document) for one in found) else found  # type: ignore[list-item]
+    found = [one for one in given if not isinstance(one, Document)]
+    documents = [one for one in given if isinstance(one, Document)]
+    return [documents] if documents else found
 
 
 def _names(files: Sequence[Given]) -> list[str]:

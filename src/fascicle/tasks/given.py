@@ -10,25 +10,12 @@ from fascicle.core.document import Document
 from fascicle.errors import UsageError
 from fascicle.formats.account import EventCounts
 from fascicle.formats.report import ReadReport
-from fascicle.formats.requests import ReadRequest, read_file
+from fascicle.formats.requests import read_file
 from fascicle.formats.source import STDIN
 from fascicle.systems.predictions import PredictionRequest, Predictions, of_documents, read_system
 
-Path = str | os.PathLike[str]
-Given = Path | PredictionRequest | Sequence[Document]
-
-
-@dataclass(frozen=True, kw_only=True)
-class GoldRequest:
-    """A file of documents with gold mentions.
-
-    Attributes:
-        path: of the file.
-        reading: how it is read.
-    """
-
-    path: str
-    reading: ReadRequest = field(default_factory=ReadRequest)
+File = str | os.PathLike[str] | PredictionRequest
+Given = File | Sequence[Document]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,9 +39,14 @@ class Gold:
 
 def path_of(given: object) -> str:
     """Of the file of what was given; a name for documents."""
-    if isinstance(given, PredictionRequest | GoldRequest):
+    if isinstance(given, PredictionRequest):
         return given.path
     return os.fspath(given) if isinstance(given, str | os.PathLike) else "the predictions"
+
+
+def request_of(given: File) -> PredictionRequest:
+    """How a file is read: as usual, if no more than its path was given."""
+    return given if isinstance(given, PredictionRequest) else PredictionRequest(path=os.fspath(given))
 
 
 def refuse_stdin_twice(*given: object) -> None:
@@ -67,22 +59,20 @@ def refuse_stdin_twice(*given: object) -> None:
         raise UsageError("standard input (-) was given twice; it can be read once")
 
 
-def gold_of(given: Path | GoldRequest | Sequence[Document], *, events: EventCounts) -> Gold:
+def gold_of(given: Given, *, events: EventCounts) -> Gold:
     """Reads the gold, where it is not there already.
 
     Args:
-        given: documents, or the file that they are in.
+        given: documents, or the file that they are in, which is no prediction file.
         events: counts the events of documents.
 
     Raises:
         InputError: the file cannot be read.
     """
-    if isinstance(given, str | os.PathLike):
-        given = GoldRequest(path=os.fspath(given))
-    if isinstance(given, GoldRequest):
-        report = ReadReport()
-        documents = list(events.observe(read_file(given.path, given.reading, report=report)))
-        return Gold(documents=documents, path=given.path, reading=report)
+    if isinstance(given, str | os.PathLike | PredictionRequest):
+        request, report = request_of(given), ReadReport()
+        documents = list(events.observe(read_file(request.path, request.reading, report=report)))
+        return Gold(documents=documents, path=request.path, reading=report)
     return Gold(documents=list(events.observe(given)))
 
 
@@ -97,8 +87,6 @@ def predictions_of(given: Given, *, events: EventCounts) -> Predictions:
         UsageError: a source that the file does not have, or options of another format.
         InputError: the file cannot be read, or has mentions of several sources, none of which was chosen.
     """
-    if isinstance(given, str | os.PathLike):
-        given = PredictionRequest(path=os.fspath(given))
-    if isinstance(given, PredictionRequest):
-        return read_system(given, events=events)
+    if isinstance(given, str | os.PathLike | PredictionRequest):
+        return read_system(request_of(given), events=events)
     return of_documents(events.observe(given), path="the predictions", formats=frozenset({"native"})).of_one_system()
