@@ -177,7 +177,7 @@ def test_sources_in_one_file(cli: Cli, refused: Refused, tmp_path: Path) -> None
         assert "did you mean 'three'?" in refused("combine", "majority", path, "--source", "tree", "-o", out)
         assert "one system (all:two) was given" in refused("combine", "majority", path, "--source", "two", "-o", out)
         twice = ["--source", "two", "--source", "two"]
-        assert "--source two was given twice" in refused("combine", "majority", path, *twice, "-o", out)
+        assert "source two was given twice" in refused("combine", "majority", path, *twice, "-o", out)
         sources = [f"--source={name}" for name in ("one", "all:two", "three")]
         assert cli("combine", "majority", path, *sources, "-o", out, "--overwrite").code == 0
         assert found(out) == MAJORITY

@@ -56,7 +56,7 @@ class CalibrateSettings:
         """Refuses to fit nothing."""
         if self.target is None and (self.per_type or self.method == "none"):
             wrong = "per_type=True" if self.per_type else "method=none"
-            raise UsageError(f"{wrong} needs a target for thresholds; give a precision, a recall or the best F1")
+            raise UsageError(f"{wrong} needs a target for thresholds: a precision, a recall, or the best F1")
 
 
 @dataclass(frozen=True, kw_only=True)
