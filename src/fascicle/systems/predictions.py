@@ -135,24 +135,28 @@ class Predictions:
             lists_all=self.lists_all,
         )
 
-    def check(self, documents: Sequence[Document], *, only: str = "") -> None:
+    def check(self, documents: Sequence[Document], *, only: str = "", named: bool = True) -> None:
         """Refuses predictions that are not about given documents.
 
         Args:
             documents: that they should be about.
             only: what these documents are called, where predictions for any other document are refused.
+            named: whether the sentence of an error names the file.
 
         Raises:
             InputError: the texts differ, a mention ends beyond its text, or a document is none of these.
         """
         others = sorted(self.mentions.keys() - {document.id for document in documents}) if only else []
-        if others:
-            raise InputError(
-                f"{self.path} holds predictions for {some_documents(others)}, not among {only}; give predictions for "
-                "these, with the same ids"
-            )
-        check_texts(documents, self.hashes, texts=self.texts)
-        check_offsets(documents, self.mentions)
+        try:
+            if others:
+                raise InputError(
+                    f"there are predictions for {some_documents(others)}, not among {only}; give predictions for these "
+                    "alone, with the same ids"
+                )
+            check_texts(documents, self.hashes, texts=self.texts)
+            check_offsets(documents, self.mentions)
+        except InputError as error:
+            raise InputError(f"{self.path}: {error}" if named else str(error)) from None
 
 
 def read_predictions(request: PredictionRequest, *, events: EventCounts | None = None) -> Predictions:

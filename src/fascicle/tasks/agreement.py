@@ -54,10 +54,7 @@ def agree(first: Given, second: Given, *, events: EventCounts | None = None) -> 
     found = on_documents_of(own, predictions_of(second, events=events))
     sources = own.sources
     ours = layers(gold.documents, source=GOLD if GOLD in sources or not sources else only_source(sources))
-    try:
-        found.check(gold.documents)
-    except InputError as error:
-        raise InputError(f"{found.path}: {error}") from None
+    found.check(gold.documents)
     theirs, notes = _of_the_same(ours, found, path=gold.path)
     names = names_of([gold.path, found.path])
     return Agreed(

@@ -119,7 +119,7 @@ def _scored(
     name: str, gold: Sequence[Document], predictions: Predictions, *, allow_missing: bool, several: bool
 ) -> Scored:
     try:
-        predictions.check(gold)
+        predictions.check(gold, named=False)
         allow = allow_missing or not predictions.lists_all
         return score_system(name, gold, predicted=predictions.mentions, allow_missing=allow)
     except InputError as error:

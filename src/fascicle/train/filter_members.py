@@ -159,10 +159,7 @@ def _check_data(folder: Path, recipe: FilterRecipe) -> None:
 def _predicted(path: Path, documents: Sequence[Document], *, part: str) -> Predicted:
     """The predictions of one file, for documents of this corpus and inside their texts."""
     found = read_predictions(PredictionRequest(path=str(path), reading=ReadRequest(format="predictions")))
-    try:
-        found.check(documents, only=f"the documents of {part}")
-    except InputError as error:
-        raise InputError(f"{path}: {error}") from None
+    found.check(documents, only=f"the documents of {part}")
     return found.mentions
 
 
