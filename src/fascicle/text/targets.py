@@ -154,7 +154,7 @@ def spans_in(spans: Ints, window: Window) -> Ints:
     start, end = window.units
     inside = (spans[:, 0] >= start) & (spans[:, 1] <= end)
     touched = (spans[:, 2] == UNKNOWN) & (spans[:, 0] < end) & (spans[:, 1] > start)
-    found = spans[inside | touched].copy()
+    found: Ints = spans[inside | touched].copy()
     found[:, :2] = found[:, :2].clip(start, end) - start
     return found
 
