@@ -43,10 +43,11 @@ ROOMS: dict[str, set[str]] = {
         "decode",
         "nn",
         "vectors",
+        "systems",  # what the members of a filter say
     },
     "annotation": {"core", "formats", "runtime"},
     "loading": {"runtime", "models", "core", "text", "formats", "knowledge", "assets"},
-    "systems": {"core", "text", "formats", "combine", "evaluate", "loading"},
+    "systems": {"core", "text", "formats", "combine", "evaluate", "loading", "runtime"},  # the last for what a model says
     "tasks": {"*"},  # what commands do, without the command line
     "cli": {"*"},
     "commands": {"*"},

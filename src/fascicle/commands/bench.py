@@ -12,6 +12,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import msgspec
+
 from fascicle.commands.console import say
 from fascicle.commands.parsing import add_json, add_threads, positive
 from fascicle.commands.places import fills, reads
