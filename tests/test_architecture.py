@@ -47,7 +47,15 @@ ROOMS: dict[str, set[str]] = {
     },
     "annotation": {"core", "formats", "runtime"},
     "loading": {"runtime", "models", "core", "text", "formats", "knowledge", "assets"},
-    "systems": {"core", "text", "formats", "combine", "evaluate", "loading", "runtime"},  # the last for what a model says
+    "systems": {
+        "core",
+        "text",
+        "formats",
+        "combine",
+        "evaluate",
+        "loading",
+        "runtime",
+    },  # the last for what a model says
     "tasks": {"*"},  # what commands do, without the command line
     "cli": {"*"},
     "commands": {"*"},
