@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 from tests.pages import blocks
 
+from fascicle.combination.rules import RULES
 from fascicle.combination.type_names import parse_map
-from fascicle.commands.combine import RULES
 from fascicle.settings.recipes.filter import parse_filter_recipe
 
 ROOT = Path(__file__).parents[2]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fascicle.core.document import Document, Mention
 from fascicle.evaluation.scoring.figures import ONE_DOCUMENT
-from fascicle.evaluation.scoring.systems import System, score_system
+from fascicle.evaluation.scoring.systems import Scored, score_system
 from fascicle.evaluation.uncertainty.differences import paired_tests
 from fascicle.evaluation.uncertainty.intervals import bootstrap_difference
 from fascicle.evaluation.uncertainty.significance import holm, randomisation
@@ -12,7 +12,7 @@ from fascicle.evaluation.uncertainty.significance import holm, randomisation
 GENE = Mention(((0, 4),), "Gene")
 
 
-def systems(*found: int, gold: bool = True, documents: int = 40) -> list[System]:
+def systems(*found: int, gold: bool = True, documents: int = 40) -> list[Scored]:
     """Systems that find the only mention in so many of the documents."""
     texts = [Document(id=str(i), text="IL-2", mentions=(GENE,) if gold else ()) for i in range(documents)]
     return [

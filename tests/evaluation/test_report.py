@@ -15,11 +15,11 @@ from fascicle.core.document import Document, Mention
 from fascicle.evaluation.breakdown.buckets import CUTTINGS
 from fascicle.evaluation.breakdown.lexicon import lexicon
 from fascicle.evaluation.headline import BUCKETS_UNCORRECTED
-from fascicle.evaluation.report import Settings, build_report
+from fascicle.evaluation.report import ReportSettings, build_report
 from fascicle.evaluation.scoring.figures import ONE_DOCUMENT
 from fascicle.evaluation.scoring.rules import RULES
 from fascicle.evaluation.scoring.scores import score
-from fascicle.evaluation.scoring.systems import System, score_system
+from fascicle.evaluation.scoring.systems import Scored, score_system
 from fascicle.evaluation.uncertainty.intervals import bootstrap, bootstrap_difference
 from fascicle.evaluation.uncertainty.significance import randomisation
 from fascicle.reports.markdown import escaped, markdown
@@ -30,7 +30,7 @@ from .strategies import TEXT, corpora, documents, mentions, sides
 Corpus = list[tuple[tuple[Mention, ...], ...]]
 
 
-def systems_of(corpus: Corpus, *others: dict[str, tuple[Mention, ...]]) -> list[System]:
+def systems_of(corpus: Corpus, *others: dict[str, tuple[Mention, ...]]) -> list[Scored]:
     said = [sides(corpus)[1], *others]
     return [score_system(f"system {i}", documents(corpus), predicted=one) for i, one in enumerate(said)]
 
@@ -59,7 +59,7 @@ def test_a_report_is_json_and_says_why_a_number_is_undefined(
     known = lexicon([Document(id="t", text=TEXT, mentions=training)]) if training else None
     found = systems_of(corpus, {str(i): () for i in range(len(corpus))})
     report = build_report(
-        documents(corpus), found, training=known, settings=Settings(cutting=cutting, resamples=10, examples=2)
+        documents(corpus), found, training=known, settings=ReportSettings(cutting=cutting, resamples=10, examples=2)
     )
     assert json.loads(json.dumps(report, allow_nan=False)) == report
     for row, key in undefined(report):
@@ -84,7 +84,7 @@ def check_tables(page: str) -> None:
 @given(corpora(scored=True))
 def test_the_parts_agree(corpus: Corpus) -> None:
     gold, said = sides(corpus)
-    report = build_report(documents(corpus), systems_of(corpus, gold), settings=Settings(resamples=10))
+    report = build_report(documents(corpus), systems_of(corpus, gold), settings=ReportSettings(resamples=10))
     first, perfect = report["systems"]
     strict = first["scores"]["rules"]["strict"]["micro"]
     assert list(first["scores"]["rules"]) == list(RULES)

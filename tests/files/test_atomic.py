@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 from fascicle.errors import OutputError
+from fascicle.files.atomic import atomic_folder, atomic_text_writer, atomic_writer
 from fascicle.files.owned import RECORD
-from fascicle.formats import atomic_folder, atomic_text_writer, atomic_writer
 
 
 def test_the_file_appears_when_complete(tmp_path: Path) -> None:
@@ -213,7 +213,7 @@ def test_folders(tmp_path: Path) -> None:
 KILLED = """
 import signal, sys, time
 signal.signal(signal.SIGINT, signal.default_int_handler)  # what a background job inherits is to ignore it
-from fascicle.formats import atomic_writer
+from fascicle.files.atomic import atomic_writer
 with atomic_writer(sys.argv[1]) as stream:
     stream.write(b"x" * 100_000)
     stream.flush()

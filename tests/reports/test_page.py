@@ -14,7 +14,7 @@ from tests.evaluation.strategies import corpora, documents, sides
 from fascicle.core.document import Document, Mention
 from fascicle.evaluation.breakdown.errors import CLASSES
 from fascicle.evaluation.headline import BUCKETS_UNCORRECTED
-from fascicle.evaluation.report import Settings, build_report
+from fascicle.evaluation.report import ReportSettings, build_report
 from fascicle.evaluation.scoring.rules import RULES, TITLES
 from fascicle.evaluation.scoring.subsets import SUBSETS
 from fascicle.evaluation.scoring.systems import score_system
@@ -168,7 +168,7 @@ def test_any_report_becomes_a_page(corpus: Corpus) -> None:
     gold, predicted = sides(corpus)
     found = [score_system(f"s{i}", documents(corpus), predicted=one) for i, one in enumerate((predicted, gold))]
     for systems in (found, found[:1]):
-        report = build_report(documents(corpus), systems, settings=Settings(resamples=5, examples=2))
+        report = build_report(documents(corpus), systems, settings=ReportSettings(resamples=5, examples=2))
         read(page(report))
 
 

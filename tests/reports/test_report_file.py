@@ -12,7 +12,7 @@ import pytest
 
 from fascicle.core.document import Document, Mention
 from fascicle.errors import FormatError, InputError
-from fascicle.evaluation.report import Settings, build_report
+from fascicle.evaluation.report import ReportSettings, build_report
 from fascicle.evaluation.scoring.systems import score_system
 from fascicle.reports.plots.report_file import load_report
 
@@ -28,7 +28,7 @@ SAID = (
 def report_of(*said: tuple[Mention, ...], gold: tuple[Mention, ...] = GOLD, documents: int = 2) -> dict[str, Any]:
     texts = [Document(id=str(i), text=TEXT, mentions=gold) for i in range(documents)]
     systems = [score_system(f"s{i}", texts, predicted={d.id: one for d in texts}) for i, one in enumerate(said)]
-    return build_report(texts, systems, settings=Settings(resamples=10))
+    return build_report(texts, systems, settings=ReportSettings(resamples=10))
 
 
 def written(path: Path, value: Any) -> str:

@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
+from typing import Final
 
 from fascicle.core.document import Document, Link
 from fascicle.core.spans import Fragments, Span
@@ -20,6 +21,7 @@ from fascicle.files.source import Source
 from fascicle.files.tree import Tree, archive_of, has_suffix_below, open_tree, suffix_of, tree_sha256
 from fascicle.formats.brat_lines import ANNOTATIONS, SUFFIXES, TEXT, TextBound, agrees, document_id
 from fascicle.formats.brat_parse import STEP, Standoff
+from fascicle.formats.catalogue import Reader
 from fascicle.formats.collect import MentionCollector
 from fascicle.formats.report import ReadReport
 
@@ -268,3 +270,6 @@ def _line_move(text: str) -> _Move:
         breaks.append(at - len(breaks))
         at = text.find("\r\n", at + 2)
     return lambda offset: offset + bisect_left(breaks, offset)
+
+
+READER: Final = Reader(read=read, options=BratOptions)

@@ -16,6 +16,7 @@ from fascicle.core.wording import counted
 from fascicle.errors import FormatError, InputError, UsageError
 from fascicle.files.encodings import by_mark
 from fascicle.files.source import MAX_LINE, STDIN, Line, Source, lines_or_errors, open_bytes, text_of
+from fascicle.formats.catalogue import Reader
 from fascicle.formats.collect import TokenMention, joined_document
 from fascicle.formats.grouping import sound
 from fascicle.formats.report import ReadReport
@@ -290,3 +291,6 @@ def _document(identifier: str, block: Sequence[_Sentence], census: TagCensus, *,
         return document
     message = f"{counted(first, 'token')} without one blank line: the source did not mark sentences"
     return document.with_events(Event(step=STEP, kind="note", code="no-sentence-breaks", message=message))
+
+
+READER: Final = Reader(read=read, options=ConllOptions)

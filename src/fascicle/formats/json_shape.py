@@ -77,10 +77,10 @@ def _bare(which: str, field: str) -> Event:
 def _refuse_native(record: dict[str, Any], place: str) -> None:
     if "fascicle" in record:
         # Of a file and of standard input only the beginning is seen before they are read.
-        raise FormatError(f"{place}: a native document, not another record; read it with format=native")
+        raise FormatError(f"{place}: a document of Fascicle, not a record of another tool; read it with format=jsonl")
     if looks_native(record):
         raise FormatError(
-            f"{place}: this looks like a native document without the version of its schema; add "
+            f"{place}: this looks like a document of Fascicle without the version of its schema; add "
             '"fascicle": 1 to every record'
         )
 

@@ -15,6 +15,7 @@ from fascicle.errors import FormatError, InputError, UsageError
 from fascicle.files.encodings import head_text
 from fascicle.files.pipes import is_pipe
 from fascicle.files.source import STDIN, Source, lines, lines_or_errors, open_bytes, text_of, whole_text, without_mark
+from fascicle.formats.catalogue import Reader, Writer
 from fascicle.formats.grouping import grouped, sound
 from fascicle.formats.json_record import Record, document_of
 from fascicle.formats.json_shape import Shapes
@@ -170,3 +171,7 @@ def _is_one_value(source: Source) -> bool:
     except (FormatError, msgspec.MsgspecError, ValueError, RecursionError):
         return True
     return not others
+
+
+READER: Final = Reader(read=read, options=JsonlOptions)
+WRITER: Final = Writer(holds=HOLDS, encoder=lambda _: encode)

@@ -16,6 +16,7 @@ from fascicle.core.document import Document, Event, Link, Section
 from fascicle.core.wording import counted
 from fascicle.errors import FormatError
 from fascicle.files.source import Line, Source, is_integer, lines_or_errors, text_of, without_mark
+from fascicle.formats.catalogue import Reader
 from fascicle.formats.collect import MentionCollector
 from fascicle.formats.report import ReadReport
 
@@ -185,3 +186,6 @@ def links_of(columns: Sequence[str]) -> tuple[tuple[Link, ...], tuple[tuple[str,
 
 def _place(source: Source, number: int) -> str:
     return f"{source.path}:{number}"
+
+
+READER: Final = Reader(read=read)

@@ -15,14 +15,14 @@ import msgspec
 import numpy as np
 
 from fascicle.combination.align import System, Votes, align
-from fascicle.combination.rules import Rule, combine, k_of_n, majority, union, weighted
+from fascicle.combination.rules import Rule, RuleRequest, combine
 from fascicle.core.arguments import checked_documents
 from fascicle.core.document import Document, Event, Mention, Patch, canonical
 from fascicle.core.wording import counted
 from fascicle.decoding.selection import select
 from fascicle.runtime.filter import MentionFilter
 from fascicle.runtime.predictor import Annotator
-from fascicle.settings.recipes.ensemble import EnsembleManifest
+from fascicle.settings.recipes.ensemble import FILTER_FOLDER, EnsembleManifest
 
 STEP: Final = "ensemble"
 _DIGITS = 6
@@ -34,14 +34,14 @@ def rule_of(manifest: EnsembleManifest) -> Rule:
     Raises:
         UsageError: numbers that are not allowed, or for another number of members.
     """
-    made: dict[str, Callable[[], Rule]] = {
-        "union": union,
-        "meta": union,
-        "majority": majority,
-        "kofn": lambda: k_of_n(manifest.k),
-        "weighted": lambda: weighted(manifest.weights, threshold=manifest.share),
-    }
-    rule = made[manifest.rule]()
+    request = RuleRequest(
+        name=manifest.rule,
+        k=manifest.k or None,
+        weights=manifest.weights or None,
+        threshold=manifest.share if manifest.weights else None,
+        filter=FILTER_FOLDER if manifest.rule == "meta" else None,
+    )
+    rule = request.rule()
     rule.check(len(manifest.members))
     return rule
 

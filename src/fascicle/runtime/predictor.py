@@ -124,7 +124,8 @@ class Annotator(ABC):
         """Annotates any number of documents in bounded memory, in order.
 
         What is given is read as it is needed: a few documents ahead at first, 512 documents or 131,072 characters
-        later.
+        later. Earlier mentions of this predictor give way, and an event says how many; another one says that a text is
+        empty.
 
         Args:
             documents: texts (they are named ``text-1`` and so on, by their place), pairs ``(id, text)``, or documents.
@@ -137,7 +138,7 @@ class Annotator(ABC):
             InputError: something else was given, or a document cannot be annotated.
         """
         predict = self.predict_and_cut if segments else self.predict
-        for outcome in outcomes(predict, documents_of(documents, aside=aside)):
+        for outcome in outcomes(predict, documents_of(documents, aside=aside), source=self.name):
             if outcome.document is not None:
                 yield outcome.document
             elif aside is not None:

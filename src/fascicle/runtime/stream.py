@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
-from fascicle.core.document import Document, Patch, apply
+import msgspec
+
+from fascicle.core.document import Document, Event, Patch, apply
+from fascicle.core.wording import counted
 from fascicle.errors import FascicleError, InputError, UsageError
 
+STEP: Final = "annotate"
+EMPTY_TEXT: Final = ("note", "empty-text")
 _CHUNK_CHARACTERS = 1 << 17  # text read together: enough to sort windows by length, little enough to stay flat
 _CHUNK_DOCUMENTS = 512
 _FIRST_DOCUMENTS = 8  # the first answers come soon: chunks double from here
@@ -52,17 +57,20 @@ def chunks(documents: Iterable[Document], *, first: int = _CHUNK_DOCUMENTS) -> I
         yield chunk
 
 
-def outcomes(predict: Predict, documents: Iterable[Document]) -> Iterator[Outcome]:
+def outcomes(predict: Predict, documents: Iterable[Document], *, source: str) -> Iterator[Outcome]:
     """Annotates documents, in order, and says for each what became of it.
 
-    Where a chunk raises an error, it is halved until the document that causes it is alone. Errors that no document can
-    cause (a model that cannot be opened, a place that cannot be read) are raised.
+    Earlier mentions of the same source give way, for they may be of an older model. An event says how many they were;
+    another one that a text is empty. Where a chunk raises an error, it is halved until the document that causes it is
+    alone. Errors that no document can cause (a model that cannot be opened, a place that cannot be read) are raised.
 
     Args:
         predict: of a predictor.
         documents: any number; at most a chunk of them is read ahead.
+        source: of the predictor's mentions.
     """
-    for chunk in chunks(documents, first=_FIRST_DOCUMENTS):
+    ready = (_prepared(document, source) for document in documents)
+    for chunk in chunks(ready, first=_FIRST_DOCUMENTS):
         for given, patch in _answered(predict, chunk):
             if isinstance(patch, Exception):
                 yield Outcome(given, error=patch)
@@ -126,6 +134,26 @@ def document_of(given: Given, number: int) -> Document:
         return Document(id=pair[0], text=pair[1])
     except ValueError as error:
         raise InputError(str(error)) from None
+
+
+def _prepared(document: Document, source: str) -> Document:
+    events: list[Event] = []
+    earlier = document.layer(source)
+    if earlier:
+        message = f"replaced: {counted(len(earlier), 'earlier mention')} of {source!r}"
+        events.append(Event(step=STEP, kind="note", code="replaced", message=message))
+        kept = tuple(mention for mention in document.mentions if mention.source != source)
+        document = msgspec.structs.replace(document, mentions=kept)
+    if not _can_be_seen(document.text):
+        kind, code = EMPTY_TEXT
+        message = "the text is empty or of invisible characters alone, so it has no mentions"
+        events.append(Event(step=STEP, kind=kind, code=code, message=message))
+    return document.with_events(*events) if events else document
+
+
+def _can_be_seen(text: str) -> bool:
+    """Whether anything of a text shows: no white space, zero-width space or soft hyphen does."""
+    return any(character.isprintable() and not character.isspace() for character in text)
 
 
 def _answered(predict: Predict, chunk: list[Document]) -> Iterator[tuple[Document, Patch | Exception]]:
