@@ -9,11 +9,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fascicle.core.document import Document, Mention
+from fascicle.core.html import Html, join, tag, text
 from fascicle.evaluate.errors import CLASSES
 from fascicle.evaluate.headline import BUCKETS_UNCORRECTED
 from fascicle.evaluate.intervals import HEADLINE
 from fascicle.evaluate.page import page
-from fascicle.evaluate.page_html import Html, Picture, join, percent, points, tag, text
+from fascicle.evaluate.page_html import Picture, percent, points
 from fascicle.evaluate.page_words import CLASSES as CLASS_WORDS
 from fascicle.evaluate.page_words import RULES as RULE_WORDS
 from fascicle.evaluate.page_words import SUBSETS as SUBSET_WORDS

@@ -7,8 +7,8 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fascicle.core.marks import Mark, marked
 from fascicle.core.spans import fragments_overlap, hull
-from fascicle.evaluate.page_marks import Mark, marked
 
 from .html_reader import HtmlReader
 from .strategies import TEXT, fragments

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, Final
 from fascicle.commands.console import say
 from fascicle.commands.parsing import add_overwrite
 from fascicle.commands.places import reads, writes
+from fascicle.core.html import harmless
 from fascicle.errors import OutputError, UsageError
-from fascicle.evaluate.page_html import harmless
 from fascicle.formats.atomic import check_target
 from fascicle.plots.canvas import SUFFIXES, save, sheet
 from fascicle.plots.densities import draw_densities, load_densities

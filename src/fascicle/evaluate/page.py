@@ -8,12 +8,13 @@ from collections.abc import Mapping
 from importlib import resources
 from typing import Any, Final
 
+from fascicle.core.html import Html, join, short, tag, user
 from fascicle.core.wording import counted
 from fascicle.evaluate.page_buckets import buckets_section
 from fascicle.evaluate.page_calibration import calibration_section, system_calibration
 from fascicle.evaluate.page_errors import errors_section, system_errors
 from fascicle.evaluate.page_examples import examples_section
-from fascicle.evaluate.page_html import Html, Pictures, Section, join, short, tag, user
+from fascicle.evaluate.page_html import Pictures, Section
 from fascicle.evaluate.page_reach import reach_section
 from fascicle.evaluate.page_scores import headline, rules_section, subsets_section, summary_section, types_section
 

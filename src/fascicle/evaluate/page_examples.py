@@ -6,8 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from fascicle.evaluate.page_html import Html, Section, join, short, tag, user
-from fascicle.evaluate.page_marks import Mark, marked
+from fascicle.core.html import Html, join, short, tag, user
+from fascicle.core.marks import Mark, marked
+from fascicle.evaluate.page_html import Section
 from fascicle.evaluate.page_words import CLASSES
 
 _HOW: Final = (

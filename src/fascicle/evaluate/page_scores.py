@@ -5,24 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
+from fascicle.core.html import Html, join, tag, user
 from fascicle.core.wording import counted
 from fascicle.evaluate import page_words
 from fascicle.evaluate.headline import intervals_told, left_out
 from fascicle.evaluate.intervals import HEADLINE
-from fascicle.evaluate.page_html import (
-    Html,
-    Pictures,
-    Section,
-    Table,
-    best,
-    figure,
-    join,
-    paragraphs,
-    percent,
-    points,
-    tag,
-    user,
-)
+from fascicle.evaluate.page_html import Pictures, Section, Table, best, figure, paragraphs, percent, points
 from fascicle.evaluate.rules import RULES, TITLES
 
 _LEVEL: Final = 0.05
