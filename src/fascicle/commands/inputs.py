@@ -14,7 +14,7 @@ from fascicle.errors import FormatError, InputError, UsageError
 from fascicle.formats.conll import DOCUMENTS, ConllOptions, parse_columns
 from fascicle.formats.detection import by_suffix, detect
 from fascicle.formats.encodings import AUTO
-from fascicle.formats.files import FORMATS, expanded, is_one_source, read, unique_ids
+from fascicle.formats.files import READABLE, expanded, is_one_source, read, unique_ids
 from fascicle.formats.jsonl import JsonlOptions
 from fascicle.formats.pipes import is_pipe
 from fascicle.formats.plain import left_out
@@ -22,7 +22,7 @@ from fascicle.formats.report import ReadReport
 from fascicle.formats.shapes import SHAPES
 from fascicle.formats.source import STDIN, Source, suffix
 
-INPUT_FORMATS = ("auto", *FORMATS)
+INPUT_FORMATS = ("auto", *READABLE)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -70,6 +70,7 @@ OUTPUTS: Final[Mapping[str, Output]] = MappingProxyType(
         "csv": Output(suffix=".csv", table=CSV, means="the same for spreadsheets"),
         "predictions": Output(suffix=".predictions.jsonl", means="mentions and a hash of the text, never the text"),
         "text": Output(suffix=".txt", means="for reading"),
+        "html": Output(suffix=".html", writer="html", means="one page of marked texts, for a browser"),
     }
 )
 _HERE: Final = MappingProxyType({".predictions.jsonl": PREDICTION_HOLDS, ".txt": VIEW_HOLDS})
@@ -85,6 +86,8 @@ _BY_SUFFIX: Final = MappingProxyType(
         ".tsv": "tsv",
         ".csv": "csv",
         ".txt": "text",
+        ".html": "html",
+        ".htm": "html",
         ".zip": "brat",
     }
 )

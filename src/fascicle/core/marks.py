@@ -63,7 +63,7 @@ def marked(shown: str, marks: Sequence[Mark], *, written: Callable[[str], Html] 
     Returns:
         The text, whose words and their order are unchanged, with tags between them.
     """
-    placed = _lanes(_inside(shown, marks))
+    placed = _lanes(_inside(shown, marks), len(shown))
     cuts = sorted({0, len(shown), *(end for one in placed for span in one.spans for end in span)})
     parts: list[Html] = []
     for (start, end), over in zip(pairwise(cuts), _over(placed, cuts), strict=True):
@@ -88,31 +88,15 @@ def _inside(shown: str, marks: Sequence[Mark]) -> list[_Placed]:
     return found
 
 
-def _lanes(found: Sequence[_Placed]) -> list[_Placed]:
+def _lanes(found: Sequence[_Placed], length: int) -> list[_Placed]:
     """Short mentions next to the text, and below each what overlaps it and is longer."""
-    placed = list(found)
-    for group in _groups(found):
-        done: list[_Placed] = []
-        for at in group:
-            low, high = found[at].hull
-            below = [one.lane for one in done if one.hull[0] < high and low < one.hull[1]]
-            placed[at] = replace(found[at], lane=max(below, default=-1) + 1)
-            done.append(placed[at])
+    placed, deep = [], [0] * length  # of each character, how many lines there are below it
+    for one in found:
+        low, high = one.hull
+        lane = max(deep[low:high])
+        deep[low:high] = [lane + 1] * (high - low)
+        placed.append(replace(one, lane=lane))
     return placed
-
-
-def _groups(found: Sequence[_Placed]) -> Iterator[list[int]]:
-    """Places in the list, apart where no mention reaches from one group into another; each in the order of the list."""
-    group: list[int] = []
-    reach = 0
-    for at in sorted(range(len(found)), key=lambda i: found[i].hull):
-        low, high = found[at].hull
-        if group and low >= reach:
-            yield sorted(group)
-            group = []
-        group.append(at)
-        reach = max(reach, high)
-    yield sorted(group)
 
 
 def _over(placed: Sequence[_Placed], cuts: Sequence[int]) -> Iterator[list[_Placed]]:

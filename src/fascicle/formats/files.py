@@ -18,6 +18,7 @@ import fascicle.formats.brat as brat
 import fascicle.formats.brat_write as brat_write
 import fascicle.formats.conll as conll
 import fascicle.formats.conll_write as conll_write
+import fascicle.formats.html_write as html_write
 import fascicle.formats.jsonl as jsonl
 import fascicle.formats.native as native
 import fascicle.formats.plain as plain
@@ -31,7 +32,7 @@ from fascicle.formats.detection import by_suffix, detect
 from fascicle.formats.encodings import AUTO
 from fascicle.formats.losses import LENIENT, Holds, Strictness, loss_names
 from fascicle.formats.report import STEP, ReadReport, WriteReport
-from fascicle.formats.source import STDIN, Source, stem
+from fascicle.formats.source import STDIN, Source, stem, suffix
 from fascicle.formats.tree import is_there
 from fascicle.formats.writing import Encode, Put, write_each
 
@@ -51,7 +52,7 @@ class Format:
     """One file format.
 
     Attributes:
-        reader: streams the documents of a source.
+        reader: streams the documents of a source; ``None`` for a format that is only written.
         holds: which fields of a document its files hold.
         encoder: takes options, and gives the function that makes of one document what is written of it.
         suffixes: of its files, the first one the usual one.
@@ -63,7 +64,7 @@ class Format:
             reader too, and ``writer`` writes a zip.
     """
 
-    reader: Reader
+    reader: Reader | None
     holds: Holds
     encoder: Callable[[Any], Encode]
     suffixes: tuple[str, ...]
@@ -93,6 +94,13 @@ FORMATS: Final[Mapping[str, Format]] = MappingProxyType(
             read_options=conll.ConllOptions,
             write_options=conll_write.ConllWriteOptions,
         ),
+        "html": Format(
+            reader=None,
+            holds=html_write.HOLDS,
+            encoder=lambda _: html_write.encode,
+            suffixes=(".html", ".htm"),
+            writer=html_write.into_page,
+        ),
         "jsonl": Format(
             reader=jsonl.read,
             holds=jsonl.HOLDS,
@@ -121,6 +129,7 @@ FORMATS: Final[Mapping[str, Format]] = MappingProxyType(
         ),
     }
 )
+READABLE: Final = tuple(name for name, one in FORMATS.items() if one.reader is not None)
 
 
 def read(
@@ -157,8 +166,8 @@ def read(
     """
     _check_arguments(format=format, encoding=encoding)
     check_optional(report, ReadReport, name="report", means="a ReadReport")
-    if format != "auto":
-        _named(format)
+    if format != "auto" and _named(format).reader is None:
+        raise UsageError(f"the format {format!r} is only written; choose auto or one of {', '.join(READABLE)}")
     files = expanded([paths] if isinstance(paths, str | Path) else paths, format=format)
     names = _names(files)
     report = ReadReport() if report is None else report
@@ -325,6 +334,7 @@ def _of_one(source: Source, chosen: Format, options: Any, report: ReadReport) ->
     given = options if options is not None or chosen.read_options is None else chosen.read_options()
     found, before = False, report.aside.count
     try:
+        assert chosen.reader is not None, "checked by `read`"
         for document in chosen.reader(source, given, report):
             found = True
             notes = report.take_notes()
@@ -380,7 +390,7 @@ def _format_for(path: str) -> str:
     name = path.lower().removesuffix(".gz")
     if name.endswith(".fascicle.jsonl"):
         return "native"
-    found = by_suffix(path)
+    found = by_suffix(path) or ("html" if suffix(path) in FORMATS["html"].suffixes else "")
     if not found:
         raise UsageError(f"the format of {path} cannot be told from its name; choose one of {', '.join(FORMATS)}")
     return found
