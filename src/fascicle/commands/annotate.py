@@ -257,7 +257,18 @@ class _Work:
     def _made_by(self) -> dict[str, str]:
         """What decides the bytes of the output, beside the documents."""
         args = self.args
-        names = ("input_format", "encoding", "documents", "columns", "shape", "field", "where", "segments")
+        names = (
+            "input_format",
+            "encoding",
+            "documents",
+            "columns",
+            "shape",
+            "field",
+            "where",
+            "labels",
+            "bare_tags",
+            "segments",
+        )
         options = {name: getattr(args, name) for name in names}
         told = json.dumps([self.look.format, options], sort_keys=True)
         return {

@@ -156,10 +156,11 @@ def _types_agree(systems: Sequence[System], rule: Rule) -> bool:
 
 def _reading(args: argparse.Namespace, *, documents: bool) -> list[str]:
     """The options that tell how files are read, as far as they were given."""
-    names = ["map", "input_format", "encoding", *(("documents", "columns", "shape") if documents else ())]
+    names = ["map", "input_format", "encoding", *(("documents", "columns", "shape", "labels") if documents else ())]
     defaults = {"input_format": "auto", "encoding": "auto"}
     given = [(f"--{name.replace('_', '-')}", getattr(args, name), defaults.get(name)) for name in names]
     words = [word for option, value, default in given if value != default for word in (option, value)]
+    words += ["--bare-tags"] if documents and args.bare_tags else []
     for name in ("field", "where") if documents else ():
         words += [word for value in getattr(args, name) for word in (f"--{name}", value)]
     return words

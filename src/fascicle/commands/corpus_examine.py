@@ -96,8 +96,8 @@ def _places(args: argparse.Namespace) -> Iterator[Given]:
 
 def _against(args: argparse.Namespace) -> Iterator[Given]:
     """Other corpora are read as their formats are by default: the other options say how to read what is checked."""
-    plain: dict[str, object] = {"documents": None, "columns": None, "shape": None, "where": []}
-    plain["field"] = args.against_field
+    plain: dict[str, object] = dict.fromkeys(("documents", "columns", "shape", "labels", "bare_tags"))
+    plain |= {"where": [], "field": args.against_field}
     own = argparse.Namespace(**{**vars(args), **plain, "input_format": args.against_format})
     for order, given in enumerate(args.against):
         for path in paths_of([given], format_name=args.against_format):

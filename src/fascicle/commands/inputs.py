@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from fascicle.commands.console import say
+from fascicle.commands.places import reads
 from fascicle.core.document import Document
 from fascicle.core.wording import counted
 from fascicle.errors import FormatError, InputError, UsageError
@@ -64,6 +65,13 @@ def add_reading_details(group: argparse._ArgumentGroup) -> None:
         metavar="NAME=VALUE",
         help="a part of the shape and its field in these records (text=body, type=label); may be repeated",
     )
+    group.add_argument(
+        "--labels",
+        type=reads,
+        metavar="O,B-PER,...",
+        help="names of tags that are numbers, in order, or the file dataset_info.json that lists them",
+    )
+    group.add_argument("--bare-tags", action="store_true", help="tags are types without B- and I- (person, O)")
     group.add_argument(
         "--where", action="append", default=[], metavar="FIELD=VALUE", help="only these JSON records; may be repeated"
     )
@@ -209,17 +217,25 @@ def _named_after_format(path: str) -> bool:
 
 def _options(path: str, name: str, args: argparse.Namespace) -> ConllOptions | JsonlOptions | None:
     of_columns = [option for option in ("documents", "columns") if getattr(args, option)]
-    of_records = [option for option in ("shape", "field", "where") if getattr(args, option)]
+    of_records = [option for option in ("shape", "field", "labels", "where") if getattr(args, option)]
     for given, owner in ((of_columns, "conll"), (of_records, "jsonl")):
         if given and name != owner:
             raise UsageError(f"--{given[0]} is for files of the format {owner}, but {path} has the format {name}")
-    if of_columns:
+    if args.bare_tags and name not in ("conll", "jsonl"):
+        raise UsageError(f"--bare-tags is for files with tags, but {path} has the format {name}")
+    if of_columns or (args.bare_tags and name == "conll"):
         token, tags = parse_columns(args.columns) if args.columns else (0, (-1,))
-        return ConllOptions(token_column=token, tag_columns=tags, documents=args.documents or "auto")
-    if of_records:
+        return ConllOptions(
+            token_column=token, tag_columns=tags, documents=args.documents or "auto", bare=args.bare_tags
+        )
+    if of_records or args.bare_tags:
         return JsonlOptions(
             shape=args.shape or "auto",
-            fields=tuple(_pair(text, "--field NAME=VALUE", "text=body") for text in args.field),
+            fields=(
+                *(_pair(text, "--field NAME=VALUE", "text=body") for text in args.field),
+                *((("bare", "true"),) if args.bare_tags else ()),
+            ),
+            labels=args.labels or "",
             where=tuple(_pair(text, "--where FIELD=VALUE", "split=test") for text in args.where),
         )
     return None
