@@ -37,6 +37,7 @@ from fascicle.commands import (
     export,
     models,
     plot,
+    settings,
     train,
     typer,
     vectors,
@@ -62,6 +63,7 @@ COMMANDS: Final[Mapping[str, ModuleType]] = MappingProxyType(
         "vectors": vectors,
         "typer": typer,
         "models": models,
+        "settings": settings,
     }
 )
 

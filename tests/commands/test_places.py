@@ -39,6 +39,7 @@ NO_PLACES = {
     "source": "who found a mention",
     "system": "who found a mention",
     "name": "of a model",
+    "names": "parts of names of settings",
     "weights": "numbers",
     "threshold": "a number",
     "title": "of a picture",

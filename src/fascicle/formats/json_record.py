@@ -12,7 +12,6 @@ from fascicle.core.document import Document, Event
 from fascicle.core.spans import Span
 from fascicle.core.tags import TagCensus, decode_tags
 from fascicle.errors import FormatError
-from fascicle.formats import bigbio, label_studio
 from fascicle.formats.collect import MentionCollector, TokenMention, joined_document
 from fascicle.formats.label_names import named, prefixed
 from fascicle.formats.report import ReadReport
@@ -179,6 +178,8 @@ def _tagged(tags: list[str], before: int, census: TagCensus) -> list[TokenMentio
 
 def _of_tool(record: Record, identifier: str, meta: dict[str, str]) -> Document:
     """A record of a tool or schema that has a reader of its own."""
+    from fascicle.formats import bigbio, label_studio  # late: most files are of no such tool
+
     if record.shape.reader == label_studio.STEP:
         shape = record.shape
         return label_studio.document_of(record.value, identifier, field=shape.text, annotator=shape.annotator)
