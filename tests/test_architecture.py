@@ -44,6 +44,7 @@ ROOMS: dict[str, set[str]] = {
         "vectors",
     },
     "annotation": {"core", "formats", "runtime"},
+    "starting": {"core", "text", "formats"},
     "loading": {"runtime", "models", "core", "text", "formats", "knowledge", "assets"},
     "cli": {"*"},
     "commands": {"*"},

@@ -35,6 +35,7 @@ from fascicle.commands import (
     ensemble,
     evaluate,
     export,
+    init,
     models,
     plot,
     settings,
@@ -50,6 +51,7 @@ from fascicle.errors import FascicleError
 COMMANDS: Final[Mapping[str, ModuleType]] = MappingProxyType(
     {
         "annotate": annotate,
+        "init": init,
         "train": train,
         "bench": bench,
         "evaluate": evaluate,
