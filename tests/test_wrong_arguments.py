@@ -148,6 +148,7 @@ OPTIONS_MAY_STAND_IN = (
     "training",
     "experiments",
     "labelling",
+    "starting.py",
     "models",
 )
 
@@ -160,8 +161,8 @@ def test_errors_of_rooms_for_python_name_no_option() -> None:
             continue
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.Raise):
-                texts = [one.value for one in ast.walk(node) if isinstance(one, ast.Constant)]
-                found += [
-                    (path.name, text) for text in texts if isinstance(text, str) and re.search(r"(?<!\w)--\w", text)
-                ]
+                constants = [one.value for one in ast.walk(node) if isinstance(one, ast.Constant)]
+                text = "".join(one for one in constants if isinstance(one, str))
+                if re.search(r"(?<!\w)--\w", text) and "in Python" not in text:  # some give both
+                    found.append((path.name, text))
     assert found == []

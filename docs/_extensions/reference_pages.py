@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import argparse
 import inspect
-import json
 import os
 import re
 from collections.abc import Callable, Iterator, Mapping
@@ -18,67 +17,19 @@ from types import MappingProxyType
 from typing import Any, Final
 
 import msgspec
-from msgspec import inspect as kinds
 from sphinx.application import Sphinx
 from sphinx.util import logging
 
 import fascicle
 from fascicle.cli import build_parser
 from fascicle.settings.heads import HEADS
-from fascicle.settings.recipes.filter import (
-    FilterModelSettings,
-    FilterReading,
-    FilterRecipe,
-    FilterSettings,
-    MembersSettings,
-)
-from fascicle.settings.recipes.recogniser import (
-    BundleSettings,
-    CorpusSettings,
-    CorpusTypes,
-    DecisionSettings,
-    DistantSettings,
-    ModelSettings,
-    ReadingSettings,
-    Recipe,
-    TrainingSettings,
-)
-from fascicle.settings.recipes.typer import SpanTyperSettings, TyperRecipe, VectorSettings
+from fascicle.settings.recipes.reference import FILTER, RECOGNISER, TYPER, Struct, about, keys_of
 
-Struct = type[msgspec.Struct]
 PLACE = re.compile(r"^<!-- generated: (\w+) -->$", re.MULTILINE)
 _LINK = re.compile(r"(?<!!)\[(?P<text>(?:[^\[\]]|\[[^\]]*\])+)\]\((?P<path>[^)#:\s]+)(?P<anchor>#[^)\s]*)?\)")
 _FENCE = re.compile(r"^(?:```|~~~).*?^(?:```|~~~)$", re.DOTALL | re.MULTILINE)
 _SPECIAL: Final = re.compile(r"([*_<>\[\]])")
 _ESCAPED: Final = r"\\\1"
-_OWN: Final = ("head", "corpus", "distant", "reading", "model", "bundle", "training", "decision")
-_OF_OTHERS: Final = (*_OWN, "members", "filter", "vectors", "typer", "types")
-
-RECOGNISER: Final[Mapping[str, Struct]] = MappingProxyType(
-    {
-        "": Recipe,
-        "corpus": CorpusSettings,
-        "corpus.types": CorpusTypes,
-        "distant": DistantSettings,
-        "reading": ReadingSettings,
-        "model": ModelSettings,
-        "bundle": BundleSettings,
-        "training": TrainingSettings,
-        "decision": DecisionSettings,
-    }
-)
-FILTER: Final[Mapping[str, Struct]] = MappingProxyType(
-    {
-        "": FilterRecipe,
-        "members": MembersSettings,
-        "model": FilterModelSettings,
-        "reading": FilterReading,
-        "filter": FilterSettings,
-    }
-)
-TYPER: Final[Mapping[str, Struct]] = MappingProxyType(
-    {"": TyperRecipe, "vectors": VectorSettings, "typer": SpanTyperSettings}
-)
 
 
 def settings() -> str:
@@ -86,7 +37,7 @@ def settings() -> str:
     parts = ["## A recogniser", *_tables(RECOGNISER)]
     parts += ["## Families of heads", "These keys stand in `[model]`, and in `[bundle]` for a second head."]
     for name, kind in HEADS.items():
-        parts += [f'### `family = "{name}"`', _lead(kind), *_keys(kind)]
+        parts += [f'### `family = "{name}"`', about(kind), *_keys(kind)]
     parts += ["## A learned filter", "`[corpus]` and `[training]` are those of a recogniser.", *_tables(FILTER)]
     parts += ["## A span typer", "`[corpus]` is that of a recogniser; `dev` may be left out.", *_tables(TYPER)]
     return "\n\n".join(parts)
@@ -96,84 +47,18 @@ def _tables(tables: Mapping[str, Struct]) -> Iterator[str]:
     for name, kind in tables.items():
         yield f"### `[{name}]`" if name else "### Top of the file"
         if name:
-            yield _lead(kind)
+            yield about(kind)
         yield from _keys(kind)
-
-
-def _lead(kind: Struct) -> str:
-    """What the docstring says before its attributes."""
-    return inspect.cleandoc(kind.__doc__ or "").partition("\nAttributes:")[0].strip()
 
 
 def _keys(kind: Struct) -> Iterator[str]:
     """A list of the keys of a structure: kind of value, default, meaning."""
-    meanings = meanings_of(kind)
-    lines = []
-    for field in kinds.type_info(kind).fields:  # type: ignore[attr-defined]
-        if field.name in _OF_OTHERS and (field.name == "head" or isinstance(_bare(field.type), kinds.StructType)):
-            continue
-        told = f": {meanings[field.name]}" if field.name in meanings else ""
-        lines.append(f"- **`{field.name}`** ({value_of(field.type)}; {default_of(field)}){told}")
+    lines = [
+        f"- **`{key.name}`** ({key.value}; {key.default}){': ' if key.meaning else ''}{key.meaning}"
+        for key in keys_of(kind)
+    ]
     if lines:
         yield "\n".join(lines)
-
-
-def meanings_of(kind: type) -> dict[str, str]:
-    """Attribute -> its line in the docstring, of the class itself before those of its bases."""
-    found: dict[str, str] = {}
-    for one in kind.__mro__:
-        listed = inspect.cleandoc(one.__dict__.get("__doc__") or "").partition("Attributes:\n")[2]
-        listed = re.split(r"^\S", listed, maxsplit=1, flags=re.MULTILINE)[0]
-        for name, text in re.findall(r"^    (\w+): (.*(?:\n {5,}.*)*)", listed, re.MULTILINE):
-            found.setdefault(name, " ".join(text.split()))
-    return found
-
-
-def _bare(kind: kinds.Type) -> kinds.Type:
-    """A type without the alternative that it is absent."""
-    if isinstance(kind, kinds.UnionType):
-        kept = [t for t in kind.types if not isinstance(t, kinds.NoneType)]
-        return kept[0] if len(kept) == 1 else kind
-    return kind
-
-
-def value_of(kind: kinds.Type) -> str:
-    """What a value may be, in words."""
-    kind = _bare(kind)
-    match kind:
-        case kinds.LiteralType():
-            return " or ".join(f"`{json.dumps(value)}`" for value in kind.values)
-        case kinds.IntType():
-            return f"integer{_bounds(kind)}"
-        case kinds.FloatType():
-            return f"number{_bounds(kind)}"
-        case kinds.BoolType():
-            return "`true` or `false`"
-        case kinds.StrType():
-            return "text"
-        case kinds.VarTupleType() | kinds.ListType():
-            return f"list of {value_of(kind.item_type)}"
-        case kinds.DictType():
-            return "table of names"
-        case kinds.StructType() | kinds.UnionType():
-            return "table"
-    raise TypeError(f"no words for {kind}: add them to value_of")
-
-
-def _bounds(kind: kinds.IntType | kinds.FloatType) -> str:
-    words = (("from", kind.ge), ("above", kind.gt), ("to", kind.le), ("below", kind.lt))
-    told = [f"{word} {bound:g}" for word, bound in words if bound is not None]
-    return f" {' '.join(told)}" if told else ""
-
-
-def default_of(field: kinds.Field) -> str:
-    """The default of a key, as it would be written in a recipe."""
-    if field.required:
-        return "required"
-    if field.default in (None, msgspec.NODEFAULT):
-        return "not set"
-    value = list(field.default) if isinstance(field.default, tuple) else field.default
-    return f"default `{json.dumps(value)}`"
 
 
 def commands() -> str:

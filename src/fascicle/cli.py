@@ -35,8 +35,10 @@ from fascicle.commands import (
     ensemble,
     evaluate,
     export,
+    init,
     models,
     plot,
+    settings,
     train,
     typer,
     vectors,
@@ -49,6 +51,7 @@ from fascicle.errors import FascicleError
 COMMANDS: Final[Mapping[str, ModuleType]] = MappingProxyType(
     {
         "annotate": annotate,
+        "init": init,
         "train": train,
         "bench": bench,
         "evaluate": evaluate,
@@ -62,6 +65,7 @@ COMMANDS: Final[Mapping[str, ModuleType]] = MappingProxyType(
         "vectors": vectors,
         "typer": typer,
         "models": models,
+        "settings": settings,
     }
 )
 

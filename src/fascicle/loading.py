@@ -6,7 +6,9 @@ The one place that knows the runtime and, lazily, torch models.
 from __future__ import annotations
 
 import difflib
+import json
 import os
+import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache, partial
@@ -43,6 +45,7 @@ if TYPE_CHECKING:
 
 DEFAULT_MODEL = "bc5cdr"
 DICTIONARIES = (".tsv", ".txt")
+_HUB_NAME = re.compile(r"[A-Za-z0-9][\w.-]*/[\w.-]+")  # of an owner and a model
 TOGETHER = 1 << 30  # bytes of files: ensembles of at most so many keep all members in memory
 
 
@@ -65,7 +68,8 @@ def load(
             that the run kept (that one needs the extra ``train``), or a dictionary: a ``.tsv`` or ``.txt`` file (also
             ``.gz``) with a type, a TAB and a name in each row. Its names are found as they are written, in capitals and
             in lower case, but no English function word alone; its mentions have no score, and the name of the file as
-            their source.
+            their source. A Hugging Face name (``OWNER/NAME``), or a folder with a checkpoint for token classification
+            in ``config.json`` and ``model.safetensors``, is read too, with the extra ``train``.
         threads: CPU threads of the network; all usable cores by default. The tokenizer uses all cores, unless the
             environment variable ``RAYON_NUM_THREADS`` says otherwise.
 
@@ -89,6 +93,10 @@ def load(
         if types is not None:
             raise UsageError(f"{model} is a dictionary, which says the types of its names; leave out the types")
         return _dictionary(Path(model).expanduser())
+    if is_checkpoint(model):
+        if types is not None:
+            raise UsageError(f"{model} is a checkpoint of another tool, whose types are labels; leave out the types")
+        return _checkpoint(model, threads)
     folder = find_model(model)
     if is_ensemble(folder):
         if types is not None:
@@ -101,6 +109,22 @@ def is_dictionary(model: str | os.PathLike[str]) -> bool:
     """Whether `load` reads a dictionary: a file that is called ``.tsv`` or ``.txt``, packed or not."""
     path = Path(model).expanduser()
     return path.is_file() and path.name.lower().removesuffix(".gz").endswith(DICTIONARIES)
+
+
+def is_checkpoint(model: str | os.PathLike[str]) -> bool:
+    """Whether `load` reads a Hugging Face checkpoint: a folder of one, or a name of the hub that is no path."""
+    place = Path(model).expanduser()
+    if not place.is_dir():
+        is_path = place.exists() or place.parent.exists()
+        return not is_path and _HUB_NAME.fullmatch(os.fspath(model)) is not None
+    if described_by(model_folder(place)).is_file() or not (place / "config.json").is_file():
+        return False
+    try:
+        said = json.loads((place / "config.json").read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError):
+        return False
+    named = said.get("architectures") if isinstance(said, dict) else None
+    return isinstance(named, list) and any(str(one).endswith("ForTokenClassification") for one in named)
 
 
 def load_single(model: str | os.PathLike[str], *, threads: int | None = None) -> ModelPredictor:
@@ -219,6 +243,20 @@ def _dictionary(path: Path) -> DictionaryPredictor:
 def _check_tokenizer(folder: Path, tokenizer: PieceTokenizer, facts: TokenizerFacts, *, name: str) -> None:
     if (tokenizer.sha256, tokenizer.prefix, tokenizer.suffix) != (facts.sha256, facts.prefix, facts.suffix):
         raise ModelError(f"the tokenizer in {folder} is not the one its {name} describes; copy the folder again")
+
+
+def _checkpoint(model: str | os.PathLike[str], threads: int | None) -> ModelPredictor:
+    try:
+        import torch
+
+        from fascicle.models.token_classifier import load_token_classifier
+    except ModuleNotFoundError as error:
+        raise MissingExtraError("train", error.name or "torch") from None
+    if threads is not None:
+        torch.set_num_threads(threads)
+    return load_token_classifier(
+        os.fspath(Path(model).expanduser()) if Path(model).expanduser().is_dir() else str(model)
+    )
 
 
 def _onnx(folder: Path, threads: int | None) -> OnnxSession:

@@ -39,6 +39,7 @@ NO_PLACES = {
     "source": "who found a mention",
     "system": "who found a mention",
     "name": "of a model",
+    "names": "parts of names of settings",
     "weights": "numbers",
     "threshold": "a number",
     "title": "of a picture",
@@ -361,6 +362,7 @@ FILES: dict[tuple[str, ...], Callable[[Path, Path], list[object]]] = {
     ("combine",): lambda run, corpus: ["union", "one.tsv", "two.tsv", "-o", "new.tsv"],
     ("vectors",): lambda run, corpus: [corpus, "-o", "new.vec", "--dimension", "2", "--passes", "1"],
     ("plot",): lambda run, corpus: ["learning", run, "-o", "new.svg"],
+    ("init",): lambda run, corpus: [corpus, "--dev", corpus, "-o", "new.toml"],
 }
 # Commands whose output is no file that --overwrite replaces, and what tests them.
 ELSEWHERE = {

@@ -13,7 +13,8 @@ import pytest
 from fascicle.core import codec
 from fascicle.core.document import Document
 from fascicle.errors import FormatError, InputError, OutputError, UsageError
-from fascicle.formats import FORMATS, ConllOptions, JsonlOptions, ReadReport, Source, detect, read, unique_ids, write
+from fascicle.files.source import Source
+from fascicle.formats import FORMATS, ConllOptions, JsonlOptions, ReadReport, detect, read, unique_ids, write
 from fascicle.formats.catalogue import READABLE
 
 TAGGED = "a\tO\nb\tB-X\n"

@@ -23,6 +23,7 @@ BAD = {
     "csv": (Document(id="a\x85b", text="asthma", mentions=(Mention(((0, 6),), "X"),)), "a\\x85b"),
     "jsonl": (Document(id="a\udc80", text="asthma"), "\\udc80"),
     "records": (Document(id="a\udc80", text="asthma"), "\\udc80"),
+    "html": (Document(id="a\udc80", text="asthma"), "\\udc80"),
     "predictions": (Document(id="a\udc80", text="asthma"), "\\udc80"),
     "text": (Document(id="a\udc80", text="asthma"), "\\udc80"),
 }

@@ -12,6 +12,7 @@ from tests.evaluation.reports import LONG, SCRIPT, hostile_report, rich_report
 from tests.evaluation.strategies import corpora, documents, sides
 
 from fascicle.core.document import Document, Mention
+from fascicle.core.html import Html, join, tag, text
 from fascicle.evaluation.breakdown.errors import CLASSES
 from fascicle.evaluation.headline import BUCKETS_UNCORRECTED
 from fascicle.evaluation.report import ReportSettings, build_report
@@ -19,7 +20,7 @@ from fascicle.evaluation.scoring.rules import RULES, TITLES
 from fascicle.evaluation.scoring.subsets import SUBSETS
 from fascicle.evaluation.scoring.systems import score_system
 from fascicle.evaluation.uncertainty.intervals import HEADLINE
-from fascicle.reports.page.html import Html, Picture, join, percent, points, tag, text
+from fascicle.reports.page.html import Picture, percent, points
 from fascicle.reports.page.page import page
 from fascicle.reports.page.words import CLASSES as CLASS_WORDS
 from fascicle.reports.page.words import RULES as RULE_WORDS

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from tests.evaluation.html_reader import HtmlReader
 from tests.evaluation.strategies import TEXT, fragments
 
+from fascicle.core.marks import Mark, marked
 from fascicle.core.spans import fragments_overlap, hull
-from fascicle.reports.page.marks import Mark, marked
 
 
 def without_tags(page: str) -> str:

@@ -100,6 +100,57 @@ DYGIE = [
     {"doc_key": "k", "sentences": [["We", "parse"], ["It", "works"]], "ner": [[[1, 1, "Task"]], [[2, 3, "G"]]]},
     {"doc_key": "l", "sentences": [["β"]], "ner": [[]]},
 ]
+STUDIO = [
+    {
+        "id": 1,
+        "data": {"text": "\U0001f600 Bonn, Köln", "source": "web"},
+        "annotations": [
+            {
+                "id": 3,
+                "completed_by": {"id": 4, "email": "a@b.c"},
+                "was_cancelled": False,
+                "result": [
+                    {"type": "labels", "value": {"start": 2, "end": 6, "text": "Bonn", "labels": ["LOC", "CITY"]}},
+                    {"type": "choices", "value": {"choices": ["good"]}},
+                ],
+            },
+            {"id": 4, "was_cancelled": True, "result": []},
+        ],
+        "predictions": [
+            {
+                "model_version": "m1",
+                "result": [{"type": "labels", "score": 0.5, "value": {"start": 8, "end": 12, "labels": ["LOC"]}}],
+            }
+        ],
+    },
+    {"id": 2, "data": {"text": "Ulm"}, "annotations": [], "predictions": []},
+]
+BIGBIO = [
+    {
+        "id": "1",
+        "document_id": "77",
+        "passages": [
+            {"id": "p1", "type": "title", "text": ["IL-2 and β"], "offsets": [[0, 10]]},
+            {"id": "p2", "type": "abstract", "text": ["Lung cancer."], "offsets": [[11, 23]]},
+        ],
+        "entities": [
+            {
+                "id": "e1",
+                "type": "Gene",
+                "text": ["IL-2", "β"],
+                "offsets": [[0, 4], [9, 10]],
+                "normalized": [{"db_name": "NCBI", "db_id": "3558"}],
+            },
+            {"id": "e2", "type": "Disease", "text": ["Lung cancer"], "offsets": [[11, 22]], "normalized": []},
+        ],
+        "events": [],
+        "coreferences": [],
+        "relations": [{"id": "r1", "type": "x", "arg1_id": "e1", "arg2_id": "e2", "normalized": []}],
+    },
+]
+NUMBERED = [{"id": "0", "tokens": ["Jo", "in", "Bonn"], "ner_tags": [1, 0, 3], "pos_tags": [5, 6, 7]}]
+GLINER = [{"tokenized_text": ["the", "c-fos", "gene"], "ner": [[1, 2, "DNA"], [1, 1, "Protein"]]}]
+BARE = "the\tO\nold\tperson\nman\tperson\n\nIL-2\tgene\n"
 NATIVE = [
     {
         "id": "1",
@@ -616,6 +667,12 @@ TARGETS: Final[dict[str, Target]] = {
     "jsonl-groups": _corpus("a.jsonl", _lines(GROUPS), "jsonl"),
     "jsonl-tags": _corpus("a.jsonl", _lines(TAGS + TAGS), "jsonl"),
     "jsonl-dygie": _corpus("a.jsonl", _lines(DYGIE), "jsonl", JsonlOptions(shape="dygie")),
+    "jsonl-label-studio": _corpus("a.jsonl", _lines(STUDIO), "jsonl"),
+    "json-label-studio": _corpus("a.json", json.dumps(STUDIO, indent=1).encode(), "jsonl"),
+    "jsonl-bigbio": _corpus("a.jsonl", _lines(BIGBIO * 2), "jsonl"),
+    "jsonl-numbered": _corpus("a.jsonl", _lines(NUMBERED * 2), "jsonl", JsonlOptions(labels="O,B-PER,I-PER,B-LOC")),
+    "jsonl-gliner": _corpus("a.jsonl", _lines(GLINER * 2), "jsonl"),
+    "conll-bare": _corpus("a.conll", BARE.encode(), "conll", ConllOptions(bare=True)),
     "json-array": _corpus("a.json", json.dumps(RECORDS, indent=1).encode(), "jsonl"),
     "native": _corpus("a.jsonl", _lines(NATIVE), "native"),
     "plain": _corpus("a.txt", PLAIN.encode(), "plain"),

@@ -146,7 +146,8 @@ def options_of(reading: ReadRequest, *, documents: bool) -> list[str]:
     words += [] if reading.encoding == AUTO else ["--encoding", reading.encoding]
     if not documents:
         return words
-    for name in ("documents", "columns", "shape"):
+    words += ["--bare-tags"] if reading.bare_tags else []
+    for name in ("documents", "columns", "shape", "labels"):
         words += [f"--{name}", getattr(reading, name)] if getattr(reading, name) else []
     for option, pairs in (("--field", reading.fields), ("--where", reading.where)):
         words += [word for name, value in pairs for word in (option, f"{name}={value}")]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 
+from fascicle.commands.places import reads
 from fascicle.files.encodings import AUTO
 from fascicle.formats.catalogue import EARLIER, READABLE
 from fascicle.formats.conll import DOCUMENTS
@@ -46,6 +47,13 @@ def add_reading_details(group: argparse._ArgumentGroup) -> None:
         help="a part of the shape and its field in these records (text=body, type=label); may be repeated",
     )
     group.add_argument(
+        "--labels",
+        type=reads,
+        metavar="O,B-PER,...",
+        help="names of tags that are numbers, in order, or the file dataset_info.json that lists them",
+    )
+    group.add_argument("--bare-tags", action="store_true", help="tags are types without B- and I- (person, O)")
+    group.add_argument(
         "--where", action="append", default=[], metavar="FIELD=VALUE", help="only these JSON records; may be repeated"
     )
 
@@ -67,6 +75,8 @@ def reading_of(args: argparse.Namespace, *, role: str = "input") -> ReadRequest:
         columns=args.columns or "",
         shape=args.shape or "",
         fields=pairs(args.field, key="--field", example="text=body"),
+        labels=args.labels or "",
+        bare_tags=args.bare_tags,
         where=pairs(args.where, key="--where FIELD=VALUE", example="split=test"),
         asked_by=f"--{role}-format",
     )

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any, Final
 from fascicle.commands.console import say
 from fascicle.commands.parsing import add_overwrite
 from fascicle.commands.places import reads, writes
+from fascicle.core.html import harmless
 from fascicle.errors import OutputError, UsageError
 from fascicle.files.atomic import check_target
-from fascicle.reports.page.html import harmless
 from fascicle.reports.plots.canvas import SUFFIXES, save, sheet
 from fascicle.reports.plots.densities import draw_densities, load_densities
 from fascicle.reports.plots.densities import size as size_of_densities

@@ -184,6 +184,12 @@ _ROWS: Final = (
         writes="fascicle.formats.textview:WRITER",
     ),
     Format(
+        name="html",
+        means="one page of marked texts, for a browser",
+        suffixes=(".html", ".htm"),
+        writes="fascicle.formats.html_write:WRITER",
+    ),
+    Format(
         name="plain",
         means="the text of one document alone",
         suffixes=(".txt", ".text"),

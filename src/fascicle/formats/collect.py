@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from fascicle.core.document import Document, Event, Link, Mention, MentionKey
+from fascicle.core.document import GOLD, Document, Event, Link, Mention, MentionKey
 from fascicle.core.spans import Fragments, Span, check_fragments
 from fascicle.core.wording import counted
 
@@ -39,6 +39,8 @@ class MentionCollector:
         expected: str | None = None,
         links: tuple[Link, ...] = (),
         attributes: tuple[tuple[str, str], ...] = (),
+        source: str = GOLD,
+        score: float | None = None,
     ) -> None:
         """Takes one mention, if it lies in the text and is not there already.
 
@@ -48,6 +50,8 @@ class MentionCollector:
             expected: the text of the mention, as the source gives it; another text at the offsets is reported.
             links: entries of ontologies.
             attributes: further facts.
+            source: who says it.
+            score: probability, if its source gives one.
         """
         fragments = tuple(sorted(spans))
         if not self._inside(fragments):
@@ -55,7 +59,7 @@ class MentionCollector:
                 f"a mention of type {kind!r} at {fragments} is not in a text of {counted(len(self._text), 'character')}"
             )
             return
-        mention = Mention(fragments, kind, links=links, attributes=attributes)
+        mention = Mention(fragments, kind, score=score, source=source, links=links, attributes=attributes)
         if expected is not None and len(fragments) == 1 and mention.text(self._text) != expected:
             message = f"a mention of type {kind!r} has other text at its offsets than its source says; offsets kept"
             self._say("repair", "text-mismatch", message, span=fragments[0])

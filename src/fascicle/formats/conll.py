@@ -19,12 +19,17 @@ from fascicle.files.source import MAX_LINE, STDIN, Line, Source, lines_or_errors
 from fascicle.formats.catalogue import Reader
 from fascicle.formats.collect import TokenMention, joined_document
 from fascicle.formats.grouping import sound
+from fascicle.formats.label_names import prefixed
 from fascicle.formats.report import ReadReport
 
 STEP: Final = "conll"
 DOCUMENTS: Final = ("auto", "sentence", "file", "docstart")
 _MARK: Final = "-DOCSTART-"
 _LOST: Final = "\ufffd"
+_OTHERWISE: Final = (
+    "say which column holds the tags, if it is not this one, or, if tags are types without a prefix, --bare-tags, in "
+    "Python with ConllOptions(bare=True)"
+)
 # A "sentence" beyond this, in a file without one blank line, is a stream whose source did not mark sentences.
 _ONE_STREAM: Final = 1000
 
@@ -40,12 +45,14 @@ class ConllOptions:
         documents: what is one document: ``"sentence"``, ``"file"``, ``"docstart"`` (what stands between
             ``-DOCSTART-`` lines), or ``"auto"``: docstart if the file has two such lines or more (a single one at the
             top marks nothing), else sentence.
+        bare: tags are types without a prefix (``person``), and ``O``; neighbours of one type are one mention.
         comment: lines that begin with this are skipped; nothing is a comment by default.
     """
 
     token_column: int = 0
     tag_columns: tuple[int, ...] | None = (-1,)
     documents: str = "auto"
+    bare: bool = False
     comment: str = ""
 
     def __post_init__(self) -> None:
@@ -160,12 +167,13 @@ class _Parser:
                 raise self._error(number, self._columns_message(columns, by_tab=by_tab)) from None
             token, tags = self._chosen(["", *columns])
         try:
+            tags = prefixed(tags) if self._options.bare else tags
             for tag in tags:
                 if tag not in self._known:
                     split_tag(tag)
                     self._known.add(tag)
         except ValueError as error:
-            raise self._error(number, f"{error}; say which column holds the tags, if it is not this one") from None
+            raise self._error(number, f"{error}; {_OTHERWISE}") from None
         self._tab = by_tab
         self._watch(columns)
         self._missing += not token

@@ -6,12 +6,15 @@ from collections.abc import Sequence
 from itertools import chain
 from typing import Any, Final
 
+import msgspec
+
 from fascicle.core.document import Document, Event
 from fascicle.core.spans import Span
 from fascicle.core.tags import TagCensus, decode_tags
 from fascicle.errors import FormatError
 from fascicle.files.source import Source
 from fascicle.formats.collect import MentionCollector, TokenMention, joined_document
+from fascicle.formats.label_names import named, prefixed
 from fascicle.formats.report import ReadReport
 from fascicle.formats.shapes import JsonShape
 
@@ -61,11 +64,21 @@ class Record:
         return nested
 
     def tags(self, length: int) -> list[str]:
-        """One tag for each token."""
-        found: list[str] = self.field(self.shape.tags, list)
-        if len(found) != length or not all(isinstance(tag, str) for tag in found):
-            raise self.error(f"{len(found)} tags for {length} tokens; allowed is one tag (a string) for each token")
-        return found
+        """One tag for each token, with its prefix.
+
+        Raises:
+            ValueError: a number without a name, or a bare type with a prefix.
+        """
+        found: list[Any] = self.field(self.shape.tags, list)
+        is_text = all(isinstance(tag, str) for tag in found)
+        if len(found) != length or not (is_text or self.shape.tag_names):
+            raise self.error(
+                f"{len(found)} tags for {length} tokens; allowed is one tag for each token: a string, or a number if "
+                "its name is known from dataset_info.json or --labels O,B-PER,I-PER, in Python JsonlOptions(labels=...)"
+            )
+        if not is_text:
+            return named(found, self.shape.tag_names)
+        return prefixed(found) if self.shape.bare else found
 
     def mentions(self) -> list[_RawMention]:
         """Mentions as ``(spans with exclusive ends, type, text or None)``; offsets are not checked yet."""
@@ -130,14 +143,13 @@ def document_of(records: Sequence[Record], source: Source, number: int, report: 
     identifier = first.identifier or f"{source.name}:{number}"
     meta = first.meta() if len(records) == 1 else {}
     try:
-        made = (
-            _of_tokens(records, identifier, meta, source, report)
-            if first.shape.tokens
-            else _of_text(first, identifier, meta)
-        )
+        if first.shape.tokens:
+            made = _of_tokens(records, identifier, meta, source, report)
+        else:
+            made = _of_text(first, identifier, meta) if not first.shape.reader else _of_tool(first, identifier, meta)
         events = tuple(event for record in records for event in record.events)
         return made.with_events(*events) if events else made
-    except ValueError as error:
+    except (ValueError, msgspec.ValidationError) as error:
         raise first.error(str(error)) from None
 
 
@@ -162,6 +174,16 @@ def _of_tokens(
 def _tagged(tags: list[str], before: int, census: TagCensus) -> list[TokenMention]:
     census.add(tags)
     return [([(before + start, before + end)], kind) for start, end, kind in decode_tags(tags)]
+
+
+def _of_tool(record: Record, identifier: str, meta: dict[str, str]) -> Document:
+    """A record of a tool or schema that has a reader of its own."""
+    from fascicle.formats import bigbio, label_studio  # late: most files are of no such tool
+
+    if record.shape.reader == label_studio.STEP:
+        shape = record.shape
+        return label_studio.document_of(record.value, identifier, field=shape.text, annotator=shape.annotator)
+    return bigbio.document_of(record.value, identifier, meta=meta)
 
 
 def _of_text(record: Record, identifier: str, meta: dict[str, str]) -> Document:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, Final
 
 from fascicle.core.document import Event
 from fascicle.errors import FormatError
+from fascicle.formats.label_names import label_names, names_beside
 from fascicle.formats.report import ReadReport
 from fascicle.formats.shapes import SHAPES, UNANNOTATED, JsonShape, adjusted, detect_shape
 from fascicle.formats.unread import field_options, looks_native, unread
@@ -19,7 +21,9 @@ _PARTS: Final = ("start", "end", "type")
 class Shapes:
     """Tells the shape of one record after the other."""
 
-    def __init__(self, name: str, changes: Sequence[tuple[str, str]], *, report: ReadReport, path: str) -> None:
+    def __init__(
+        self, name: str, changes: Sequence[tuple[str, str]], *, report: ReadReport, path: str, labels: str = ""
+    ) -> None:
         """Starts with no record.
 
         Args:
@@ -27,7 +31,9 @@ class Shapes:
             changes: to the shape, as ``(attribute of JsonShape, value)``.
             report: receives the names of the shapes.
             path: of the file.
+            labels: names of tags that are numbers, or a file that tells them.
         """
+        self._labels = labels
         self._name, self._changes, self._report, self._path = name, changes, report, path
         self._adjusted: dict[str, JsonShape] = {}
         self._bare = 0  # records without annotation of which nothing was said yet
@@ -49,6 +55,13 @@ class Shapes:
         if shape is None:
             shape = self._adjusted[name] = adjusted(SHAPES.get(name, JsonShape()), self._changes)
             self._remember(name or _AS_GIVEN)
+        if shape.tags and not shape.tag_names and _has_numbers(record.get(shape.tags)):
+            names = (
+                label_names(self._labels, field=shape.tags)
+                if self._labels
+                else names_beside(self._path, field=shape.tags)
+            )
+            shape = self._adjusted[name] = replace(shape, tag_names=names)
         if left := unread(record, known=shape.fields):
             raise FormatError(f"{place}: {_refusal(left[0], record[left[0]], shape, name)}")
         return shape, () if is_told else self._noted(shape, name)
@@ -67,6 +80,10 @@ class Shapes:
             return (_bare("the record", self._annotated),)
         self._bare += 1
         return ()
+
+
+def _has_numbers(tags: object) -> bool:
+    return isinstance(tags, list) and any(type(tag) is int for tag in tags)
 
 
 def _bare(which: str, field: str) -> Event:

@@ -19,6 +19,7 @@ from fascicle.formats.catalogue import Reader, Writer
 from fascicle.formats.grouping import grouped, sound
 from fascicle.formats.json_record import Record, document_of
 from fascicle.formats.json_shape import Shapes
+from fascicle.formats.label_names import check_labels
 from fascicle.formats.losses import Holds
 from fascicle.formats.report import ReadReport, WriteReport
 from fascicle.formats.shapes import SHAPES, JsonShape, adjusted
@@ -41,12 +42,15 @@ class JsonlOptions:
     Attributes:
         shape: a name of `SHAPES`, or ``"auto"``: told by the fields of each record.
         fields: changes to the shape, as ``(attribute of JsonShape, value)``.
+        labels: names of tags that are numbers, in their order and with commas between them, or a ``.json`` file that
+            tells them; by default the file ``dataset_info.json`` beside the records.
         where: ``(field, value)``; only records that have all these values are read.
     """
 
     shape: str = "auto"
     fields: tuple[tuple[str, str], ...] = ()
     where: tuple[tuple[str, str], ...] = ()
+    labels: str = ""
 
     def __post_init__(self) -> None:
         """Checks the values that have rules."""
@@ -55,6 +59,7 @@ class JsonlOptions:
             hint = f" (did you mean {near[0]!r}?)" if near else ""
             raise UsageError(f"the shape {self.shape!r} is not known{hint}; choose auto or one of {', '.join(SHAPES)}")
         adjusted(JsonShape(), self.fields)
+        check_labels(self.labels)
 
 
 def read(source: Source, options: JsonlOptions, report: ReadReport) -> Iterator[Document]:
@@ -104,7 +109,7 @@ def _entity(mention: Mention, text: str) -> dict[str, Any]:
 
 
 def _chosen(source: Source, options: JsonlOptions, report: ReadReport) -> Iterator[Record | InputError]:
-    shapes = Shapes(options.shape, options.fields, report=report, path=source.path)
+    shapes = Shapes(options.shape, options.fields, report=report, path=source.path, labels=options.labels)
     for place, value in _records(source):
         if isinstance(value, FormatError):
             yield value

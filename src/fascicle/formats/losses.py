@@ -46,6 +46,7 @@ OF_WRITERS: Final[Mapping[str, str]] = MappingProxyType(
     {
         "line-breaks": "line breaks of the text, a blank instead",
         "nul": "NUL characters of the text, a blank instead",
+        "control-characters": "control characters, a picture of each instead (or U+FFFD)",
         "not-on-words": "mentions that do not begin and end with a word",
         "across-sentences": "mentions that reach across sentences",
         "empty-documents": "documents without a word, which leave no trace in the file",

@@ -24,7 +24,11 @@ if TYPE_CHECKING:
     from fascicle.formats.jsonl import JsonlOptions
 
 STDOUT: Final = STDIN
-_OWNERS: Final = (("conll", ("documents", "columns")), ("records", ("shape", "fields", "where")))
+_OWNERS: Final = (
+    (("conll",), ("documents", "columns")),
+    (("records",), ("shape", "fields", "labels", "where")),
+    (("conll", "records"), ("bare_tags",)),
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,6 +55,8 @@ class ReadRequest:
         columns: columns of a column file as ``formats.conll.parse_columns`` reads them, such as ``"0,3"``.
         shape: of JSON records, see `JsonlOptions`.
         fields: changes to that shape, ``(part of the shape, field of the records)``.
+        labels: names of tags of JSON records that are numbers, see `JsonlOptions`.
+        bare_tags: tags are types without a prefix.
         where: ``(field, value)``; only JSON records with all these values are read.
         asked_by: what a user writes to name the format; for the sentences of errors.
     """
@@ -61,6 +67,8 @@ class ReadRequest:
     columns: str = ""
     shape: str = ""
     fields: tuple[tuple[str, str], ...] = ()
+    labels: str = ""
+    bare_tags: bool = False
     where: tuple[tuple[str, str], ...] = ()
     asked_by: str = "format=NAME"
 
@@ -74,21 +82,25 @@ class ReadRequest:
         Raises:
             UsageError: an option of another format was given, or one with a value that is not allowed.
         """
-        for owner, names in _OWNERS:
+        for owners, names in _OWNERS:
             given = [name for name in names if getattr(self, name)]
-            if given and owner != format_name:
+            if given and format_name not in owners:
                 raise UsageError(
-                    f"{given[0]}=VALUE is for files of the format {owner}, but {path} has the format {format_name}"
+                    f"{given[0]}=VALUE is for files of the format {' or '.join(owners)}, but {path} has the format "
+                    f"{format_name}"
                 )
-        if self.documents or self.columns:
+        if self.documents or self.columns or (self.bare_tags and format_name == "conll"):
             from fascicle.formats.conll import ConllOptions
 
             token, tags = self.token_and_tags
-            return ConllOptions(token_column=token, tag_columns=tags, documents=self.documents or "auto")
-        if self.shape or self.fields or self.where:
+            return ConllOptions(
+                token_column=token, tag_columns=tags, documents=self.documents or "auto", bare=self.bare_tags
+            )
+        if self.shape or self.fields or self.labels or self.where or self.bare_tags:
             from fascicle.formats.jsonl import JsonlOptions
 
-            return JsonlOptions(shape=self.shape or "auto", fields=self.fields, where=self.where)
+            fields = (*self.fields, *((("bare", "true"),) if self.bare_tags else ()))
+            return JsonlOptions(shape=self.shape or "auto", fields=fields, labels=self.labels, where=self.where)
         return None
 
     @property

@@ -26,7 +26,7 @@ class JsonShape:
         group: consecutive records with the same value here are the sentences of one document.
         entities: list of mentions, or (as in DyGIE) one list for each sentence. A mention is an object, or a list
             ``[start, end, type]`` or ``[start, end, type, text]``.
-        tags: one tag for each token, of any scheme.
+        tags: one tag for each token: of any scheme, or the number of a name.
         sentences: ranges of sentences, for records with a text.
         start: first token or character, in a mention that is an object.
         end: one past the last, there.
@@ -34,7 +34,13 @@ class JsonShape:
         spans: list of ``[start, end]``, for a discontinuous mention, there.
         mention_text: text of the mention, there; checked against the offsets in records with a text.
         inclusive: ends are the last token or character itself.
+        bare: tags are types without a prefix, and O.
+        annotator: whose annotation is gold in a Label Studio export, as number or address; ``all`` keeps each.
         ignored: names of fields, with commas between them, that look like annotation and are not to be read.
+        tag_names: of tags that are numbers.
+        reader: name of the tool or schema whose records have a reader of their own.
+        needs: fields that tell its records, with the types of their values.
+        also: further fields that it reads.
     """
 
     tokens: str = ""
@@ -50,17 +56,26 @@ class JsonShape:
     spans: str = "spans"
     mention_text: str = "text"
     inclusive: bool = False
+    bare: bool = False
+    annotator: str = ""
     ignored: str = ""
+    tag_names: tuple[str, ...] = ()
+    reader: str = ""
+    needs: tuple[tuple[str, _Kind], ...] = ()
+    also: tuple[str, ...] = ()
 
     @cached_property
     def fields(self) -> frozenset[str]:
         """The fields of a record that are read, or left out on request."""
         of_record = (self.tokens, self.text, self.id, self.group, self.entities, self.tags, self.sentences)
-        return frozenset(of_record) | {name.strip() for name in self.ignored.split(",")}
+        needed = [name for name, _ in self.needs]
+        return frozenset((*of_record, *needed, *self.also)) | {name.strip() for name in self.ignored.split(",")}
 
     @cached_property
     def deciding(self) -> tuple[tuple[str, _Kind], ...]:
         """The fields by which records of this shape are told, with the types of their values."""
+        if self.needs:
+            return self.needs
         named = ((self.tokens, list), (self.text, str), (self.entities, list), (self.tags, list))
         return tuple((name, kind) for name, kind in named if name)
 
@@ -68,6 +83,11 @@ class JsonShape:
 # In the order in which they are tried: the first one all of whose own fields are in the record.
 SHAPES: Final[Mapping[str, JsonShape]] = MappingProxyType(
     {
+        "label-studio": JsonShape(
+            reader="label-studio", needs=(("data", dict), ("annotations", list)), also=("predictions",), id="id"
+        ),
+        "bigbio": JsonShape(reader="bigbio", needs=(("passages", list), ("entities", list)), id="document_id"),
+        "gliner": JsonShape(tokens="tokenized_text", entities="ner", id="id", inclusive=True),
         "dygie": JsonShape(tokens="sentences", entities="ner", id="doc_key", inclusive=True),
         "tokens-entities": JsonShape(tokens="tokens", entities="entities", id="id"),
         "tokens-mentions": JsonShape(
@@ -88,6 +108,8 @@ SHAPES: Final[Mapping[str, JsonShape]] = MappingProxyType(
     }
 )
 UNANNOTATED: Final = "text"
+_SWITCHES: Final = ("inclusive", "bare")
+_FIXED: Final = ("tag_names", "reader", "needs", "also")
 
 
 def detect_shape(record: Mapping[str, Any]) -> str:
@@ -121,19 +143,19 @@ def adjusted(shape: JsonShape, changes: Iterable[tuple[str, str]]) -> JsonShape:
 
     Args:
         shape: what to start from.
-        changes: ``(attribute of JsonShape, value)``; ``inclusive`` takes ``true`` or ``false``.
+        changes: ``(attribute of JsonShape, value)``; ``inclusive`` and ``bare`` take ``true`` or ``false``.
 
     Raises:
-        UsageError: no such attribute, or another value for ``inclusive``.
+        UsageError: no such attribute, or another value for one of these two.
     """
-    names = [field.name for field in fields(JsonShape)]
+    names = [field.name for field in fields(JsonShape) if field.name not in _FIXED]
     values: dict[str, Any] = {}
     for name, value in changes:
         if name not in names:
             near = difflib.get_close_matches(name, names, n=1)
             hint = f" (did you mean {near[0]!r}?)" if near else ""
             raise UsageError(f"a JSON record has no part {name!r}{hint}; choose one of {', '.join(names)}")
-        if name == "inclusive" and value not in ("true", "false"):
-            raise UsageError(f"inclusive = {value!r} is not allowed; give true or false")
-        values[name] = value == "true" if name == "inclusive" else value
+        if name in _SWITCHES and value not in ("true", "false"):
+            raise UsageError(f"{name} = {value!r} is not allowed; give true or false")
+        values[name] = value == "true" if name in _SWITCHES else value
     return replace(shape, **values)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import importlib.util
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from safetensors import SafetensorError
 from tokenizers import Tokenizer
@@ -87,6 +87,36 @@ def load_pretrained(name: str, *, revision: str = "", pooler: bool = False) -> P
     """
     from transformers import AutoModel, AutoTokenizer
 
+    def load(place: str, options: Mapping[str, Any]) -> tuple[Any, Mapping[str, Any], Any]:
+        layers = {} if pooler else without_pooler(_kind(place, options))
+        network, loading = AutoModel.from_pretrained(
+            place, trust_remote_code=False, output_loading_info=True, **layers, **options
+        )
+        return network, loading, AutoTokenizer.from_pretrained(place, trust_remote_code=False, use_fast=True, **options)
+
+    network, loading, fast = fetched(name, load, what="encoder", revision=revision)
+    tokenizer = reading_tokenizer(fast, name, what="encoder")
+    network = network.float()
+    pooling = _taken_pooler(network, loading["missing_keys"]) if pooler else None
+    return Pretrained(encoder=Encoder(network, origin=name), tokenizer=tokenizer, pooler=pooling)
+
+
+T = TypeVar("T")
+
+
+def fetched(name: str, load: Callable[[str, Mapping[str, Any]], T], *, what: str, revision: str = "") -> T:
+    """Loads something by its Hugging Face name or from its folder, without a word from transformers.
+
+    Args:
+        name: a Hugging Face name, a folder, or ``package:NAME/FOLDER``.
+        load: takes name or folder, and options for ``from_pretrained``.
+        what: is loaded, for messages.
+        revision: branch, tag or commit on the hub.
+
+    Raises:
+        ModelError: there is nothing of this name, or it cannot be read.
+        MissingExtraError: the package in ``package:`` is not installed.
+    """
     place = _place(name)
     options: dict[str, Any] = {"revision": revision} if revision else {}
     hub = _unreachable_hub(place)
@@ -94,29 +124,35 @@ def load_pretrained(name: str, *, revision: str = "", pooler: bool = False) -> P
         options["local_files_only"] = True  # what an earlier download left is used without a question to the hub
     try:
         with _quiet_loading():
-            layers = {} if pooler else without_pooler(_kind(place, options))
-            network, loading = AutoModel.from_pretrained(
-                place, trust_remote_code=False, output_loading_info=True, **layers, **options
-            )
-            fast = AutoTokenizer.from_pretrained(place, trust_remote_code=False, use_fast=True, **options)
+            return load(place, options)
     except (OSError, ValueError, KeyError, ImportError, RuntimeError, SafetensorError) as error:
         first = str(error).strip().partition("\n")[0]
         if hub:
             raise ModelError(
-                f"the encoder {name!r} is neither a folder nor among the models downloaded before, and {hub}; give a "
+                f"the {what} {name!r} is neither a folder nor among the models downloaded before, and {hub}; give a "
                 "folder, or connect this machine"
             ) from None
         raise ModelError(
-            f"the encoder {name!r} could not be loaded ({first}); give a Hugging Face name or a folder"
+            f"the {what} {name!r} could not be loaded ({first}); give a Hugging Face name or a folder"
         ) from None
+
+
+def reading_tokenizer(fast: Any, name: str, *, what: str) -> PieceTokenizer:
+    """The tokenizer of something that was loaded.
+
+    Args:
+        fast: of transformers.
+        name: of what was loaded.
+        what: that is, for messages.
+
+    Raises:
+        ModelError: it tells no offsets, or loses the capitals of a vocabulary that has them.
+    """
     backend = getattr(fast, "backend_tokenizer", None)
     if backend is None:
-        raise ModelError(f"the encoder {name!r} has no fast tokenizer, which offsets need; choose another encoder")
+        raise ModelError(f"the {what} {name!r} has no fast tokenizer, which offsets need; choose another {what}")
     _check_case(backend, name)
-    tokenizer = PieceTokenizer(backend, pad=fast.pad_token_id)
-    network = network.float()
-    pooling = _taken_pooler(network, loading["missing_keys"]) if pooler else None
-    return Pretrained(encoder=Encoder(network, origin=name), tokenizer=tokenizer, pooler=pooling)
+    return PieceTokenizer(backend, pad=fast.pad_token_id)
 
 
 def _taken_pooler(network: nn.Module, missing: Collection[str]) -> dict[str, Tensor] | None:
@@ -181,7 +217,7 @@ _HUB_NAME = re.compile(r"[\w.-]+(/[\w.-]+)?")
 _PATIENCE = 5.0  # seconds
 
 
-def _kind(place: str, options: dict[str, Any]) -> str:
+def _kind(place: str, options: Mapping[str, Any]) -> str:
     from transformers import AutoConfig
 
     return str(AutoConfig.from_pretrained(place, trust_remote_code=False, **options).model_type)

@@ -5,21 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from fascicle.core.html import Html, join, tag, text, user
 from fascicle.evaluation.headline import BUCKETS_UNCORRECTED
-from fascicle.reports.page.html import (
-    Html,
-    Pictures,
-    Section,
-    Table,
-    best,
-    figure,
-    join,
-    paragraphs,
-    points,
-    tag,
-    text,
-    user,
-)
+from fascicle.reports.page.html import Pictures, Section, Table, best, figure, paragraphs, points
 
 
 def buckets_section(report: Mapping[str, Any], pictures: Pictures) -> Section:

@@ -5,19 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from fascicle.core.html import Html, join, tag, text, user
 from fascicle.reports.page import words as page_words
-from fascicle.reports.page.html import (
-    Html,
-    Pictures,
-    Section,
-    Table,
-    figure,
-    join,
-    paragraphs,
-    tag,
-    text,
-    user,
-)
+from fascicle.reports.page.html import Pictures, Section, Table, figure, paragraphs
 
 
 def errors_section(report: Mapping[str, Any]) -> Section:

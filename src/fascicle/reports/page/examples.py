@@ -6,8 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from fascicle.reports.page.html import Html, Section, join, short, tag, user
-from fascicle.reports.page.marks import Mark, marked
+from fascicle.core.html import Html, join, short, tag, user
+from fascicle.core.marks import Mark, marked
+from fascicle.reports.page.html import Section
 from fascicle.reports.page.words import CLASSES
 
 _HOW: Final = (

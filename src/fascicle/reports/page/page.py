@@ -8,12 +8,13 @@ from collections.abc import Mapping
 from importlib import resources
 from typing import Any, Final
 
+from fascicle.core.html import Html, join, short, tag, user
 from fascicle.core.wording import counted
 from fascicle.reports.page.buckets import buckets_section
 from fascicle.reports.page.calibration import calibration_section, system_calibration
 from fascicle.reports.page.errors import errors_section, system_errors
 from fascicle.reports.page.examples import examples_section
-from fascicle.reports.page.html import Html, Pictures, Section, join, short, tag, user
+from fascicle.reports.page.html import Pictures, Section
 from fascicle.reports.page.reach import reach_section
 from fascicle.reports.page.scores import headline, rules_section, subsets_section, summary_section, types_section
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from fascicle.reports.page.html import Section, Table, join, paragraphs, tag, user
+from fascicle.core.html import join, tag, user
+from fascicle.reports.page.html import Section, Table, paragraphs
 
 _MEANS: Final = (
     ("out of reach", "gold mentions that no model with these units, windows, width, decoding and types can return"),

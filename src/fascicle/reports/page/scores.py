@@ -5,25 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
+from fascicle.core.html import Html, join, tag, user
 from fascicle.core.wording import counted
 from fascicle.evaluation.headline import intervals_told, left_out
 from fascicle.evaluation.scoring.rules import RULES, TITLES
 from fascicle.evaluation.uncertainty.intervals import HEADLINE
 from fascicle.reports.page import words as page_words
-from fascicle.reports.page.html import (
-    Html,
-    Pictures,
-    Section,
-    Table,
-    best,
-    figure,
-    join,
-    paragraphs,
-    percent,
-    points,
-    tag,
-    user,
-)
+from fascicle.reports.page.html import Pictures, Section, Table, best, figure, paragraphs, percent, points
 
 _LEVEL: Final = 0.05
 _COUNTS: Final = ("gold", "predicted", "tp", "fp", "fn")

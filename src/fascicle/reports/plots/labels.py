@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from fascicle.core.html import short
 from fascicle.errors import MissingExtraError
-from fascicle.reports.page.html import short
 
 if TYPE_CHECKING:
     from matplotlib.ft2font import FT2Font

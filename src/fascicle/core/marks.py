@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Final
 
+from fascicle.core.html import Html, join, tag, text, user
 from fascicle.core.spans import Fragments, Span
-from fascicle.reports.page.html import Html, join, tag, text, user
 
 _RIGHT: Final = "✓"
 _WRONG: Final = "✗"
@@ -24,12 +25,14 @@ class Mark:
         right: whether the other side has the same mention; ``None`` where that is not known.
         focus: whether it is the one that the text is shown for, ``"mention"``, or what is on the other side of it,
             ``"partner"``; else empty.
+        colour: class of its colour in the style sheet; empty for none.
     """
 
     spans: Fragments
     type: str
     right: bool | None = None
     focus: str = ""
+    colour: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,7 +41,7 @@ class _Placed:
 
     mark: Mark
     spans: tuple[Span, ...]
-    lane: int
+    lane: int = 0
     number: int  # among the discontinuous ones, from 1; 0 for others
 
     @property
@@ -46,7 +49,7 @@ class _Placed:
         return self.spans[0][0], self.spans[-1][1]
 
 
-def marked(shown: str, marks: Sequence[Mark]) -> Html:
+def marked(shown: str, marks: Sequence[Mark], *, written: Callable[[str], Html] = text) -> Html:
     """A text with mentions marked in it.
 
     A mention has a line below its words; one that lies inside another is nearer to the text. The fragments of a
@@ -55,16 +58,16 @@ def marked(shown: str, marks: Sequence[Mark]) -> Html:
     Args:
         shown: the text.
         marks: the mentions, in any order.
+        written: turns a part of the text into HTML.
 
     Returns:
         The text, whose words and their order are unchanged, with tags between them.
     """
-    placed = _lanes(shown, marks)
+    placed = _lanes(_inside(shown, marks), len(shown))
     cuts = sorted({0, len(shown), *(end for one in placed for span in one.spans for end in span)})
     parts: list[Html] = []
-    for start, end in pairwise(cuts):
-        over = [one for one in placed if one.hull[0] <= start and end <= one.hull[1]]
-        parts.append(_lined(text(shown[start:end]), over, start))
+    for (start, end), over in zip(pairwise(cuts), _over(placed, cuts), strict=True):
+        parts.append(_lined(written(shown[start:end]), over, start))
         ending = [_tag(one, end) for one in over if any(span[1] == end for span in one.spans)]
         # A mention that goes on goes on below the tags, too.
         parts.append(_lined(join(*ending), [one for one in over if one.hull[1] > end], end))
@@ -72,20 +75,41 @@ def marked(shown: str, marks: Sequence[Mark]) -> Html:
     return tag("span", *parts, class_="marked", style=f"--lanes:{deepest + 1}")
 
 
-def _lanes(shown: str, marks: Sequence[Mark]) -> list[_Placed]:
-    """Short mentions next to the text, and below each what overlaps it and is longer."""
-    placed: list[_Placed] = []
+def _inside(shown: str, marks: Sequence[Mark]) -> list[_Placed]:
+    """The marks with what of them lies in the text, short ones first."""
+    found: list[_Placed] = []
     discontinuous = 0
     for mark in sorted(marks, key=lambda m: (m.spans[-1][1] - m.spans[0][0], m.spans, m.type)):
         spans = tuple((max(a, 0), min(b, len(shown))) for a, b in mark.spans if b > 0 and a < len(shown))
-        if not spans:
-            continue
-        low, high = spans[0][0], spans[-1][1]
-        below = [one.lane for one in placed if one.hull[0] < high and low < one.hull[1]]
-        discontinuous += len(mark.spans) > 1
-        number = discontinuous if len(mark.spans) > 1 else 0
-        placed.append(_Placed(mark=mark, spans=spans, lane=max(below, default=-1) + 1, number=number))
+        if spans:
+            discontinuous += len(mark.spans) > 1
+            number = discontinuous if len(mark.spans) > 1 else 0
+            found.append(_Placed(mark=mark, spans=spans, number=number))
+    return found
+
+
+def _lanes(found: Sequence[_Placed], length: int) -> list[_Placed]:
+    """Short mentions next to the text, and below each what overlaps it and is longer."""
+    placed, deep = [], [0] * length  # of each character, how many lines there are below it
+    for one in found:
+        low, high = one.hull
+        lane = max(deep[low:high])
+        deep[low:high] = [lane + 1] * (high - low)
+        placed.append(replace(one, lane=lane))
     return placed
+
+
+def _over(placed: Sequence[_Placed], cuts: Sequence[int]) -> Iterator[list[_Placed]]:
+    """For each stretch between two cuts the mentions that reach over it, in the order of the list."""
+    begin: defaultdict[int, list[int]] = defaultdict(list)
+    finish: defaultdict[int, list[int]] = defaultdict(list)
+    for at, one in enumerate(placed):
+        begin[one.hull[0]].append(at)
+        finish[one.hull[1]].append(at)
+    reaching: set[int] = set()
+    for cut in cuts[:-1]:
+        reaching = (reaching - set(finish[cut])) | set(begin[cut])
+        yield [placed[at] for at in sorted(reaching)]
 
 
 def _lined(inner: Html, over: Sequence[_Placed], at: int) -> Html:
@@ -94,9 +118,8 @@ def _lined(inner: Html, over: Sequence[_Placed], at: int) -> Html:
         return inner
     for one in over:
         inside = any(low <= at < high for low, high in one.spans)
-        kind = "line" if inside else "gap"
-        focus = f" {one.mark.focus}" if one.mark.focus and inside else ""
-        inner = tag("span", inner, class_=f"{kind}{focus}", style=f"--lane:{one.lane}")
+        names = ["line" if inside else "gap", one.mark.focus if inside else "", one.mark.colour]
+        inner = tag("span", inner, class_=" ".join(filter(None, names)), style=f"--lane:{one.lane}")
     return inner
 
 
@@ -109,4 +132,4 @@ def _tag(one: _Placed, end: int) -> Html:
         at = next(i for i, span in enumerate(mark.spans, start=1) if span[1] >= end)
         part = f" #{one.number}, part {at} of {len(mark.spans)}"
     told = join(user(mark.type), part, sign)
-    return tag("span", told, class_=f"tag {mark.focus}".strip())
+    return tag("span", told, class_=" ".join(filter(None, ("tag", mark.focus, mark.colour))))

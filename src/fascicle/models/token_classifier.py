@@ -1,0 +1,161 @@
+"""Any Hugging Face checkpoint for token classification as a predictor; safetensors only, and no code of others."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import msgspec
+import torch
+from tokenizers import Tokenizer
+from torch import nn
+
+from fascicle import __version__
+from fascicle.core.arrays import Floats32, Ints
+from fascicle.core.document import Document, Mention
+from fascicle.core.spans import Span
+from fascicle.decoding.kinds import Kind, Kinds
+from fascicle.errors import ModelError, UsageError
+from fascicle.models.encoder import Encoder, fetched, reading_tokenizer
+from fascicle.runtime.labels import LabelDecoder, tags_of_labels, types_of_tags
+from fascicle.runtime.predictor import ModelPredictor
+from fascicle.settings.folders.manifest import Decision, Manifest, TokenizerFacts
+from fascicle.settings.heads import Level, SoftmaxSettings
+from fascicle.settings.recipes.recogniser import ReadingSettings
+from fascicle.text.batch import Batch
+from fascicle.text.pieces import PieceTokenizer
+from fascicle.text.reading import Reading, read_documents
+from fascicle.text.targets import Limits
+
+_WHAT: Final = "token classifier"
+_LONGEST: Final = 512  # pieces that are read at a time, if the network can
+_HEAD: Final = "labels"
+
+
+def load_token_classifier(name: str) -> ModelPredictor:
+    """Loads a checkpoint.
+
+    A word is what the tokenizer takes for one, or a word of the document if it has words; its first piece has its
+    label. Texts that are longer than the network can read are read through overlapping windows. The score of a mention
+    is the geometric mean of the probabilities of its labels.
+
+    Args:
+        name: a Hugging Face name, or a folder with ``config.json``, ``model.safetensors`` and the files of a tokenizer.
+
+    Raises:
+        ModelError: there is no such checkpoint, it cannot be read, lacks weights, or its labels are no tags.
+    """
+    from transformers import AutoModelForTokenClassification, AutoTokenizer
+
+    def load(place: str, options: Mapping[str, Any]) -> tuple[Any, Mapping[str, Any], Any]:
+        network, loading = AutoModelForTokenClassification.from_pretrained(
+            place, trust_remote_code=False, use_safetensors=True, output_loading_info=True, **options
+        )
+        return network, loading, AutoTokenizer.from_pretrained(place, trust_remote_code=False, use_fast=True, **options)
+
+    network, loading, fast = fetched(name, load, what=_WHAT)
+    if missing := sorted(loading["missing_keys"]):
+        raise ModelError(f"the {_WHAT} {name!r} lacks the weights {missing[0]}; give a checkpoint that was trained")
+    tokenizer = reading_tokenizer(fast, name, what=_WHAT)
+    if tokenizer.size > (known := network.get_input_embeddings().num_embeddings):
+        raise ModelError(
+            f"the tokenizer of the {_WHAT} {name!r} has {tokenizer.size:,} pieces, and its network {known:,}; "
+            "give a folder whose files belong together"
+        )
+    network = network.float().eval()
+    labels = [str(network.config.id2label[at]) for at in range(network.config.num_labels)]
+    tags = tags_of_labels(labels)
+    longest = min(Encoder(network).longest, int(fast.model_max_length), _LONGEST)
+    manifest = _manifest(name, network, tokenizer, tags=tags, longest=longest)
+    scorer = _Scorer(network=network)
+    return ModelPredictor(manifest, tokenizer, scorer, kinds=_kinds(tags), read=_Reader(fast.backend_tokenizer))
+
+
+def _manifest(
+    name: str, network: nn.Module, tokenizer: PieceTokenizer, *, tags: Sequence[str], longest: int
+) -> Manifest:
+    head = SoftmaxSettings(decoding="lenient")
+    facts = TokenizerFacts(sha256=tokenizer.sha256, prefix=tokenizer.prefix, suffix=tokenizer.suffix, pad=tokenizer.pad)
+    return Manifest(
+        name=name.rstrip("/\\").replace("\\", "/").rpartition("/")[2] or _WHAT,
+        fascicle=__version__,
+        runtime="torch",
+        types=types_of_tags(tags),
+        heads={_HEAD: head},
+        reading=ReadingSettings(unit="packed", max_length=longest, overlap=longest // 4),
+        tokenizer=facts,
+        decision=Decision(answer=_HEAD, decoding=head.decoding),
+        encoder=name,
+        files={"weights": _hash(network), "labels": hashlib.sha256(" ".join(tags).encode()).hexdigest()},
+    )
+
+
+def _hash(network: nn.Module) -> str:
+    found = hashlib.sha256()
+    for name, tensor in sorted(network.state_dict().items()):
+        found.update(name.encode())
+        found.update(tensor.detach().cpu().contiguous().numpy().tobytes())
+    return found.hexdigest()
+
+
+def _kinds(tags: Sequence[str]) -> Kinds:
+    def prober(head: SoftmaxSettings, decision: Decision, types: int, spans: Sequence[Ints]) -> Any:
+        raise UsageError("a checkpoint of another tool does not tell the probabilities of given spans; train a model")
+
+    def decoder(head: SoftmaxSettings, decision: Decision, types: int) -> LabelDecoder:
+        return LabelDecoder(tags)
+
+    limits = Limits(continues=True)
+    return {SoftmaxSettings: Kind(limits=lambda _: limits, decoder=decoder, prober=prober, definition="tag-path")}
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Scorer:
+    """The network as a scorer: the logits of the first piece of each unit."""
+
+    network: nn.Module
+
+    def run(self, inputs: Batch) -> dict[str, Floats32]:
+        with torch.inference_mode():
+            ids, mask, first = (torch.from_numpy(inputs[n]) for n in ("input_ids", "attention_mask", "first_piece"))
+            logits = self.network(input_ids=ids, attention_mask=mask).logits
+            rows = torch.arange(len(first))[:, None]
+            return {"emissions": logits[rows, first].float().numpy()}
+
+
+class _Reader:
+    """Reads a text as it was given to the tokenizer in training: as a whole, with the words of the tokenizer."""
+
+    def __init__(self, tokenizer: Tokenizer) -> None:
+        self._tokenizer = tokenizer
+
+    def __call__(
+        self, documents: Sequence[Document], tokenizer: PieceTokenizer, *, reading: ReadingSettings, level: Level
+    ) -> Reading:
+        return read_documents(list(map(self._cut, documents)), tokenizer, reading=reading, level=level)
+
+    def _cut(self, document: Document) -> Document:
+        """The document without its mentions, with sentences and words where it has none."""
+        text, nothing = document.text, tuple[Mention, ...]()
+        whole = ((0, len(text)),) if text else ()
+        sentences = document.sentences if document.sentences is not None else whole
+        words = document.words if document.words is not None else tuple(self._words(text))
+        return msgspec.structs.replace(document, mentions=nothing, sentences=sentences, words=words)
+
+    def _words(self, text: str) -> Iterator[Span]:
+        """The words of the tokenizer without white space; of those that overlap, the first."""
+        encoding = self._tokenizer.encode(text, add_special_tokens=False)
+        hulls: dict[int, Span] = {}
+        for number, (start, end) in zip(encoding.word_ids, encoding.offsets, strict=True):
+            if number is not None:
+                before = hulls.get(number, (start, end))
+                hulls[number] = min(start, before[0]), max(end, before[1])
+        reached = 0
+        for start, end in hulls.values():
+            part = text[start:end]
+            start, end = start + len(part) - len(part.lstrip()), end - len(part) + len(part.rstrip())
+            if reached <= start < end:
+                yield start, end
+                reached = end

@@ -1,0 +1,191 @@
+"""Every key of every recipe with its default and its meaning, taken from the structures of settings themselves."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Final
+
+import msgspec
+from msgspec import inspect as kinds
+
+from fascicle.settings.heads import HEADS
+from fascicle.settings.recipes.filter import (
+    FilterModelSettings,
+    FilterReading,
+    FilterRecipe,
+    FilterSettings,
+    MembersSettings,
+)
+from fascicle.settings.recipes.recogniser import (
+    BundleSettings,
+    CorpusSettings,
+    CorpusTypes,
+    DecisionSettings,
+    DistantSettings,
+    ModelSettings,
+    ReadingSettings,
+    Recipe,
+    TrainingSettings,
+)
+from fascicle.settings.recipes.typer import SpanTyperSettings, TyperRecipe, VectorSettings
+
+Struct = type[msgspec.Struct]
+_OWN: Final = ("head", "corpus", "distant", "reading", "model", "bundle", "training", "decision")
+_TABLES: Final = (*_OWN, "members", "filter", "vectors", "typer", "types")
+RECOGNISER: Final[Mapping[str, Struct]] = MappingProxyType(
+    {
+        "": Recipe,
+        "corpus": CorpusSettings,
+        "corpus.types": CorpusTypes,
+        "distant": DistantSettings,
+        "reading": ReadingSettings,
+        "model": ModelSettings,
+        "bundle": BundleSettings,
+        "training": TrainingSettings,
+        "decision": DecisionSettings,
+    }
+)
+FILTER: Final[Mapping[str, Struct]] = MappingProxyType(
+    {
+        "": FilterRecipe,
+        "members": MembersSettings,
+        "model": FilterModelSettings,
+        "reading": FilterReading,
+        "filter": FilterSettings,
+    }
+)
+TYPER: Final[Mapping[str, Struct]] = MappingProxyType(
+    {"": TyperRecipe, "vectors": VectorSettings, "typer": SpanTyperSettings}
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Key:
+    """One key of a recipe.
+
+    Attributes:
+        name: of the key.
+        value: what it may be, in words with Markdown.
+        default: as it would be written in a recipe, in words with Markdown.
+        meaning: of the key; empty if its structure does not say.
+    """
+
+    name: str
+    value: str
+    default: str
+    meaning: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Table:
+    """One table of a recipe.
+
+    Attributes:
+        recipe: of what the recipe is.
+        name: of the table; empty for the top of the file.
+        family: of the head whose keys these are; empty for the keys of all.
+        about: what the table is for.
+        keys: in their order.
+    """
+
+    recipe: str
+    name: str
+    family: str = ""
+    about: str
+    keys: tuple[Key, ...]
+
+
+def tables() -> Iterator[Table]:
+    """The tables of all recipes, those of the families of heads after those of a recogniser."""
+    yield from _tables("recogniser", RECOGNISER)
+    for family, kind in HEADS.items():
+        yield Table(recipe="recogniser", name="model", family=family, about=about(kind), keys=tuple(keys_of(kind)))
+    yield from _tables("filter", FILTER)
+    yield from _tables("span typer", TYPER)
+
+
+def _tables(recipe: str, listed: Mapping[str, Struct]) -> Iterator[Table]:
+    for name, kind in listed.items():
+        yield Table(recipe=recipe, name=name, about=about(kind) if name else "", keys=tuple(keys_of(kind)))
+
+
+def about(kind: Struct) -> str:
+    """What the docstring says before its attributes."""
+    return inspect.cleandoc(kind.__doc__ or "").partition("\nAttributes:")[0].strip()
+
+
+def keys_of(kind: Struct) -> Iterator[Key]:
+    """The keys of a structure, without the tables in it."""
+    meanings = meanings_of(kind)
+    for field in kinds.type_info(kind).fields:  # type: ignore[attr-defined]
+        if field.name in _TABLES and (field.name == "head" or isinstance(_bare(field.type), kinds.StructType)):
+            continue
+        yield Key(
+            name=field.name,
+            value=value_of(field.type),
+            default=default_of(field),
+            meaning=meanings.get(field.name, ""),
+        )
+
+
+def meanings_of(kind: type) -> dict[str, str]:
+    """Attribute -> its line in the docstring, of the class itself before those of its bases."""
+    found: dict[str, str] = {}
+    for one in kind.__mro__:
+        listed = inspect.cleandoc(one.__dict__.get("__doc__") or "").partition("Attributes:\n")[2]
+        listed = re.split(r"^\S", listed, maxsplit=1, flags=re.MULTILINE)[0]
+        for name, text in re.findall(r"^    (\w+): (.*(?:\n {5,}.*)*)", listed, re.MULTILINE):
+            found.setdefault(name, " ".join(text.split()))
+    return found
+
+
+def _bare(kind: kinds.Type) -> kinds.Type:
+    """A type without the alternative that it is absent."""
+    if isinstance(kind, kinds.UnionType):
+        kept = [t for t in kind.types if not isinstance(t, kinds.NoneType)]
+        return kept[0] if len(kept) == 1 else kind
+    return kind
+
+
+def value_of(kind: kinds.Type) -> str:
+    """What a value may be, in words."""
+    kind = _bare(kind)
+    match kind:
+        case kinds.LiteralType():
+            return " or ".join(f"`{json.dumps(value)}`" for value in kind.values)
+        case kinds.IntType():
+            return f"integer{_bounds(kind)}"
+        case kinds.FloatType():
+            return f"number{_bounds(kind)}"
+        case kinds.BoolType():
+            return "`true` or `false`"
+        case kinds.StrType():
+            return "text"
+        case kinds.VarTupleType() | kinds.ListType():
+            return f"list of {value_of(kind.item_type)}"
+        case kinds.DictType():
+            return "table of names"
+        case kinds.StructType() | kinds.UnionType():
+            return "table"
+    raise TypeError(f"no words for {kind}: add them to value_of")
+
+
+def _bounds(kind: kinds.IntType | kinds.FloatType) -> str:
+    words = (("from", kind.ge), ("above", kind.gt), ("to", kind.le), ("below", kind.lt))
+    told = [f"{word} {bound:g}" for word, bound in words if bound is not None]
+    return f" {' '.join(told)}" if told else ""
+
+
+def default_of(field: kinds.Field) -> str:
+    """The default of a key, as it would be written in a recipe."""
+    if field.required:
+        return "required"
+    if field.default in (None, msgspec.NODEFAULT):
+        return "not set"
+    value = list(field.default) if isinstance(field.default, tuple) else field.default
+    return f"default `{json.dumps(value)}`"
