@@ -18,7 +18,8 @@ from pathlib import Path
 from types import MappingProxyType
 
 from common import row, write_result
-from fascicle.core.document import GOLD, Document, Mention, apply
+from fascicle.core.document import GOLD, Document, Mention
+from fascicle.core.patches import apply
 from fascicle.core.spans import overlaps
 from fascicle.evaluate.inputs import layers
 from fascicle.evaluate.scores import Scores, score

@@ -17,7 +17,8 @@ import tempfile
 from pathlib import Path
 
 from common import RESULTS, write_result
-from fascicle.core.document import Document, Mention, Patch, apply
+from fascicle.core.document import Document, Mention, Patch
+from fascicle.core.patches import apply
 from fascicle.evaluate.inputs import by_sentence
 from fascicle.evaluate.intervals import bootstrap_difference
 from fascicle.evaluate.scores import Scores, score

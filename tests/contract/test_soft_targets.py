@@ -11,7 +11,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from fascicle.core.arrays import Ints
-from fascicle.core.document import apply
+from fascicle.core.patches import apply
 from fascicle.evaluate.inputs import layers
 from fascicle.evaluate.scores import score
 from fascicle.models.checkpoint import TorchScorer

@@ -33,6 +33,7 @@ HOLDS: Final = Holds(
     fields=frozenset(
         {"ids", "mentions", "discontinuous", "nested", "second-source", "sources", "scores"}
         | {"links", "link-ontologies", "link-names", "link-scores"}
+        | {"link-tiers", "link-curies", "nil-links"}
     ),
     by_reference=OF_TEXT,
 )

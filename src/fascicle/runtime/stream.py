@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from fascicle.core.document import Document, Patch, apply
+from fascicle.core.document import Document, Patch
+from fascicle.core.patches import apply
 from fascicle.errors import FascicleError, InputError, UsageError
 
 _CHUNK_CHARACTERS = 1 << 17  # text read together: enough to sort windows by length, little enough to stay flat
