@@ -43,7 +43,7 @@ ROOMS: dict[str, set[str]] = {
         "nn",
         "vectors",
     },
-    "annotation": {"core", "formats", "runtime"},
+    "annotation": {"core", "text", "formats"},
     "loading": {"runtime", "models", "core", "text", "formats", "knowledge", "assets"},
     "cli": {"*"},
     "commands": {"*"},

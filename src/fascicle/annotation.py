@@ -14,15 +14,15 @@ import msgspec
 
 from fascicle.core import codec
 from fascicle.core.document import Document, Event
+from fascicle.core.stream import Outcome, outcomes, unanswered
 from fascicle.core.wording import counted
 from fascicle.errors import InputError
 from fascicle.formats.account import Account, EventCounts
 from fascicle.formats.report import WriteReport
-from fascicle.runtime.stream import Outcome, outcomes, unanswered
 
 if TYPE_CHECKING:
     from fascicle.formats.part import PartFile
-    from fascicle.runtime.predictor import Annotator
+    from fascicle.text.annotator import Annotator
 
 STEP: Final = "annotate"
 EMPTY_TEXT: Final = ("note", "empty-text")

@@ -23,13 +23,14 @@ from fascicle.recipe.manifest import MANIFEST, Manifest, TokenizerFacts, check_f
 from fascicle.recipe.types import read_types
 
 if TYPE_CHECKING:
+    from fascicle.knowledge.matcher import Matcher
     from fascicle.models.checkpoint import TorchScorer
     from fascicle.models.filter import TorchFilter
-    from fascicle.runtime.dictionary import DictionaryPredictor
     from fascicle.runtime.ensemble import EnsemblePredictor
     from fascicle.runtime.filter import MentionFilter
-    from fascicle.runtime.predictor import Annotator, ModelPredictor
+    from fascicle.runtime.predictor import ModelPredictor
     from fascicle.runtime.session import OnnxSession
+    from fascicle.text.annotator import Annotator
     from fascicle.text.pieces import PieceTokenizer
 
 DEFAULT_MODEL = "bc5cdr"
@@ -47,7 +48,7 @@ def load(
     *,
     threads: int | None = None,
     types: str | os.PathLike[str] | None = None,
-) -> ModelPredictor | EnsemblePredictor | DictionaryPredictor:
+) -> ModelPredictor | EnsemblePredictor | Matcher:
     """Loads a model, an ensemble of models, or a dictionary.
 
     Args:
@@ -178,17 +179,15 @@ def find_model(model: str | os.PathLike[str]) -> Path:
     raise ModelError(f"there is no model {str(model)!r}; {advice}")
 
 
-def _dictionary(path: Path) -> DictionaryPredictor:
+def _dictionary(path: Path) -> Matcher:
     from fascicle.knowledge.dictionary import TsvOptions, read_dictionary
     from fascicle.knowledge.matcher import Matcher
     from fascicle.knowledge.rules import THREE_CASINGS
-    from fascicle.runtime.dictionary import DictionaryPredictor
 
     _, first = next(lines(Source(path=str(path))), (0, ""))
     header = tuple(cell.strip().lower() for cell in first.split("\t")) == ("type", "name")
     entries = read_dictionary(str(path), TsvOptions(header=header))
-    matcher = Matcher(entries, rule=THREE_CASINGS, name=stem(str(path)))
-    return DictionaryPredictor(matcher, content=file_sha256(path))
+    return Matcher(entries, rule=THREE_CASINGS, name=stem(str(path)), content=file_sha256(path))
 
 
 def _check_tokenizer(folder: Path, tokenizer: PieceTokenizer, facts: TokenizerFacts, *, name: str) -> None:

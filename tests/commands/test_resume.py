@@ -37,7 +37,7 @@ import fascicle.loading as loading
 from functools import partial
 from fascicle.cli import main
 from fascicle.formats.part import PartFile
-from fascicle.runtime.predictor import Annotator
+from fascicle.text.annotator import Annotator
 
 class Slow(Annotator):
     def __init__(self, inner):

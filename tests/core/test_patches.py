@@ -220,6 +220,6 @@ def test_a_link_says_what_it_is() -> None:
         {"id": "D1", "tier": "Exact"},
     ):
         with pytest.raises(ValueError, match=r"NIL|CURIE|tier"):
-            Link(**wrong)  # type: ignore[arg-type]
+            Link(**wrong)
     for curie in ("MESH:D003920", "NCBIGene:7157", "cellosaurus:CVCL_0030", "GO:0005634", "orphanet.ordo:C1"):
         assert Link(id="x", curie=curie).curie == curie

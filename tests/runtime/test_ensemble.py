@@ -14,7 +14,7 @@ from fascicle.core.spans import overlaps
 from fascicle.errors import UsageError
 from fascicle.recipe.ensemble import EnsembleManifest
 from fascicle.runtime.ensemble import EnsemblePredictor
-from fascicle.runtime.predictor import Annotator
+from fascicle.text.annotator import Annotator
 
 TEXT = "abcdefghij"
 Said = list[tuple[int, int, str, float | None]]

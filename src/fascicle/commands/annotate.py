@@ -44,7 +44,7 @@ from fascicle.loading import DEFAULT_MODEL, load
 
 if TYPE_CHECKING:
     from fascicle.formats.atomic import Opened
-    from fascicle.runtime.predictor import Annotator
+    from fascicle.text.annotator import Annotator
 
 HELP = "find mentions in texts, folders of texts, standard input or corpora"
 _LONGEST: Final = 255  # bytes of a name that file systems take

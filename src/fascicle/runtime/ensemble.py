@@ -22,7 +22,7 @@ from fascicle.core.wording import counted
 from fascicle.decode.selection import select
 from fascicle.recipe.ensemble import EnsembleManifest
 from fascicle.runtime.filter import MentionFilter
-from fascicle.runtime.predictor import Annotator
+from fascicle.text.annotator import Annotator
 
 STEP: Final = "ensemble"
 _DIGITS = 6

@@ -14,12 +14,12 @@ from torch import Tensor
 
 from fascicle.core.arrays import Ints
 from fascicle.core.document import GOLD, Document
+from fascicle.core.stream import chunks
 from fascicle.errors import RecipeError
 from fascicle.models.binder import UNKNOWN, held
 from fascicle.models.head import Head, Targets
 from fascicle.recipe.heads import Level
 from fascicle.recipe.settings import ReadingSettings
-from fascicle.runtime.stream import chunks
 from fascicle.text.batch import Batch, collate, with_level
 from fascicle.text.pieces import Pieces, PieceTokenizer
 from fascicle.text.reading import Reading, ReadsDocuments, by_pieces, read_documents

@@ -1,10 +1,14 @@
-"""Documents through a predictor one after the other: lazily, in order, and none costs the others their answer."""
+"""Documents through a predictor one after the other: lazily, in order, and none costs the others their answer.
+
+`stream` and `annotate` take the method ``predict`` of anything that has one, or ``run`` of a step.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple, overload
 
+from fascicle.core.arguments import check_argument
 from fascicle.core.document import Document, Patch
 from fascicle.core.patches import apply
 from fascicle.errors import FascicleError, InputError, UsageError
@@ -53,7 +57,70 @@ def chunks(documents: Iterable[Document], *, first: int = _CHUNK_DOCUMENTS) -> I
         yield chunk
 
 
-def outcomes(predict: Predict, documents: Iterable[Document]) -> Iterator[Outcome]:
+def stream(
+    predict: Predict,
+    documents: Iterable[Given],
+    *,
+    aside: Callable[[InputError], None] | None = None,
+    step: str = "patch",
+    drops: Collection[str] = (),
+) -> Iterator[Document]:
+    """Annotates any number of documents in bounded memory, in order.
+
+    What is given is read as it is needed: a few documents ahead at first, 512 documents or 131,072 characters later.
+
+    Args:
+        predict: of a predictor, or ``run`` of a step.
+        documents: texts (they are named ``text-1`` and so on, by their place), pairs ``(id, text)``, or documents.
+        aside: is called with an error that names a document which cannot be annotated, and the others go on; by default
+            the error is raised.
+        step: as for `apply`.
+        drops: as for `apply`.
+
+    Raises:
+        UsageError: one text or document in place of several.
+        InputError: something else was given, or a document cannot be annotated.
+    """
+    for outcome in outcomes(predict, documents_of(documents, aside=aside), step=step, drops=drops):
+        if outcome.document is not None:
+            yield outcome.document
+        elif aside is not None:
+            aside(unanswered(outcome))
+        elif outcome.error is not None:
+            raise outcome.error
+
+
+@overload
+def annotate(predict: Predict, texts: Collection[str]) -> list[Document]: ...
+
+
+@overload
+def annotate(predict: Predict, texts: Iterator[str]) -> Iterator[Document]: ...
+
+
+def annotate(predict: Predict, texts: Iterable[str]) -> list[Document] | Iterator[Document]:
+    """Annotates texts.
+
+    Args:
+        predict: of a predictor.
+        texts: one text, or several.
+
+    Returns:
+        One document per text, named ``text-1`` and so on: as a list, or, for a generator and any other iterator, as an
+        iterator that reads the texts as it goes.
+
+    Raises:
+        InputError: something else than texts.
+    """
+    check_argument(texts, Iterable, name="texts", means="a text, or a list or stream of texts")
+    given = [texts] if isinstance(texts, str) else texts
+    found = stream(predict, map(_text, given))
+    return found if isinstance(texts, Iterator) else list(found)
+
+
+def outcomes(
+    predict: Predict, documents: Iterable[Document], *, step: str = "patch", drops: Collection[str] = ()
+) -> Iterator[Outcome]:
     """Annotates documents, in order, and says for each what became of it.
 
     Where a chunk raises an error, it is halved until the document that causes it is alone. Errors that no document can
@@ -62,6 +129,8 @@ def outcomes(predict: Predict, documents: Iterable[Document]) -> Iterator[Outcom
     Args:
         predict: of a predictor.
         documents: any number; at most a chunk of them is read ahead.
+        step: as for `apply`.
+        drops: as for `apply`.
     """
     for chunk in chunks(documents, first=_FIRST_DOCUMENTS):
         for given, patch in _answered(predict, chunk):
@@ -69,7 +138,7 @@ def outcomes(predict: Predict, documents: Iterable[Document]) -> Iterator[Outcom
                 yield Outcome(given, error=patch)
                 continue
             try:
-                document = apply(given, patch)
+                document = apply(given, patch, step=step, drops=drops)
             except ValueError as error:
                 yield Outcome(given, error=error)
             else:
@@ -84,7 +153,7 @@ def unanswered(outcome: Outcome) -> InputError:
 
 
 def documents_of(given: Iterable[Given], *, aside: Callable[[InputError], None] | None = None) -> Iterator[Document]:
-    """Documents of whatever `Annotator.stream` takes, one after the other.
+    """Documents of whatever `stream` takes, one after the other.
 
     Args:
         given: texts (they are named ``text-1`` and so on, by their place), pairs of an id and a text, documents.
@@ -143,3 +212,9 @@ def _answered(predict: Predict, chunk: list[Document]) -> Iterator[tuple[Documen
             return
         patches = [error]
     yield from zip(chunk, patches, strict=True)
+
+
+def _text(given: object) -> str:
+    if not isinstance(given, str):
+        raise InputError(f"annotate takes texts, got {type(given).__name__}; stream and predict take documents")
+    return given
