@@ -84,7 +84,10 @@ def load(
     folder = find_model(model)
     if is_ensemble(folder):
         if types is not None:
-            raise UsageError(f"{folder} is an ensemble, which looks for the types of its members; leave out the types")
+            raise UsageError(
+                f"{folder} is an ensemble, which looks for the types of its members; leave out the types",
+                file=str(folder),
+            )
         return _ensemble(folder, threads)
     return _model(folder, threads, types)
 
@@ -107,7 +110,8 @@ def load_single(model: str | os.PathLike[str], *, threads: int | None = None) ->
     folder = find_model(model)
     if is_ensemble(folder):
         raise UsageError(
-            f"{folder} is an ensemble, and this needs a single model; give one of those in {folder / MEMBERS}"
+            f"{folder} is an ensemble, and this needs a single model; give one of those in {folder / MEMBERS}",
+            file=str(folder),
         )
     return _model(folder, threads, None)
 
@@ -171,12 +175,13 @@ def find_model(model: str | os.PathLike[str]) -> Path:
         return model_folder(path)
     if path.is_file():
         raise ModelError(
-            f"{path} is a file; give the model folder that it belongs to, or a dictionary that is called .tsv or .txt"
+            f"{path} is a file; give the model folder that it belongs to, or a dictionary that is called .tsv or .txt",
+            file=str(path),
         )
     near = difflib.get_close_matches(str(model), [*names, *(n.partition("@")[0] for n in names)], n=1)
     shipped = f"shipped are {', '.join(names)}; or " if names else ""
     advice = f"did you mean {near[0]!r}?" if near else f"{shipped}give a model folder"
-    raise ModelError(f"there is no model {str(model)!r}; {advice}")
+    raise ModelError(f"there is no model {str(model)!r}; {advice}", key=str(model), code="not-found")
 
 
 def _dictionary(path: Path) -> Matcher:
@@ -213,7 +218,7 @@ def _refuse_types(folder: Path, manifest: Manifest) -> None:
         reason = 'its thresholds were shifted on dev for its own types; train with decision.tune = "no"'
     else:
         return
-    raise UsageError(f"{folder} cannot look for other types: {reason}")
+    raise UsageError(f"{folder} cannot look for other types: {reason}", file=str(folder))
 
 
 def _retyped(
@@ -228,7 +233,7 @@ def _retyped(
     try:
         manifest = with_types(scorer.model, manifest, types=described, tokenizer=tokenizer)
     except RecipeError as error:
-        raise RecipeError(f"{types}: {error}") from None
+        raise RecipeError(str(error), at=str(types)) from None
     return ModelPredictor(manifest, tokenizer, scorer)
 
 

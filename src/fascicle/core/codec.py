@@ -98,7 +98,8 @@ def decode(line: bytes | str) -> Document:
 def _check_version(found: int) -> None:
     if found not in _READ:
         raise FormatError(
-            f"a document of schema {found} was given; this release reads the schemas {' and '.join(map(str, _READ))}"
+            f"a document of schema {found} was given; this release reads the schemas {' and '.join(map(str, _READ))}",
+            code="version",
         )
 
 

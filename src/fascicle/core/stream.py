@@ -149,7 +149,8 @@ def unanswered(outcome: Outcome) -> InputError:
     """The error of an outcome as one sentence that names the document."""
     error = outcome.error
     why = str(error) if isinstance(error, InputError) else f"{type(error).__name__}: {error}"
-    return InputError(f"document {outcome.given.id!r} could not be annotated ({why})")
+    name = outcome.given.id
+    return InputError(f"document {name!r} could not be annotated ({why})", key=name, code="prediction")
 
 
 def documents_of(given: Iterable[Given], *, aside: Callable[[InputError], None] | None = None) -> Iterator[Document]:
@@ -195,7 +196,7 @@ def document_of(given: Given, number: int) -> Document:
     try:
         return Document(id=pair[0], text=pair[1])
     except ValueError as error:
-        raise InputError(str(error)) from None
+        raise InputError(str(error), key=pair[0]) from None
 
 
 def _answered(predict: Predict, chunk: list[Document]) -> Iterator[tuple[Document, Patch | Exception]]:

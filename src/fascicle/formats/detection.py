@@ -85,10 +85,10 @@ def detect(path: str) -> str:
     with open_bytes(path) as stream:
         head, is_whole = _head(stream)
     if kind := binary_kind(head) or markup_kind(head_text(head[:_MARKUP]), suffix(path)):
-        raise FormatError(f"{path} is {kind}")
+        raise FormatError(f"{path} is {kind}", file=path)
     found = _by_content(_lines(head, is_whole=is_whole), path) or _SUFFIXES.get(suffix(path), "")
     if not found and not head:
-        raise InputError(f"{path} is empty")
+        raise InputError(f"{path} is empty", file=path, code="empty")
     if not found:
         raise FormatError(
             f"the format of {path} cannot be told; name it with format=NAME, one of {_NAMES}; a TSV of predictions "
@@ -137,8 +137,10 @@ def _of_archive(path: str) -> str:
         if any(suffix_of(name) in ANNOTATIONS for name in tree.names):
             return "brat"
         if kind := package_kind(tree.others):
-            raise FormatError(f"{path} is {kind}")
-    raise FormatError(f"{path} holds no brat annotation ({', '.join(ANNOTATIONS)}); unpack it, and name what is in it")
+            raise FormatError(f"{path} is {kind}", file=path)
+    raise FormatError(
+        f"{path} holds no brat annotation ({', '.join(ANNOTATIONS)}); unpack it, and name what is in it", file=path
+    )
 
 
 def _of_stdin() -> str:
@@ -195,7 +197,7 @@ def _keys(lines: Sequence[str]) -> Collection[str]:
 def _by_content(lines: Sequence[str], path: str) -> str:
     first, keys = _first(lines), _keys(lines)
     if columns_of(first) or _PREDICTIONS in keys or _CUT_OFF.match(first):
-        raise FormatError(f"{path} is a prediction file, which holds no text; give a file of documents")
+        raise FormatError(f"{path} is a prediction file, which holds no text; give a file of documents", file=path)
     is_text = by_suffix(path) == "plain"
     if _is_json(first) or keys or (first.lstrip()[:1] == "[" and suffix(path) in (".json", ".jsonl")):
         return "native" if _NATIVE in keys else "jsonl" if keys or not is_text else ""

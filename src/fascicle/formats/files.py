@@ -25,7 +25,7 @@ import fascicle.formats.pubtator as pubtator
 import fascicle.formats.pubtator_write as pubtator_write
 from fascicle.core.arguments import check_argument, check_optional, checked_documents
 from fascicle.core.document import Document, Event
-from fascicle.errors import FormatError, InputError, UsageError
+from fascicle.errors import InputError, UsageError
 from fascicle.formats.atomic import Opened, atomic_folder, output
 from fascicle.formats.detection import by_suffix, detect
 from fascicle.formats.encodings import AUTO
@@ -280,7 +280,7 @@ def expanded(paths: Sequence[PathLike], *, format: str = "auto") -> list[str]:  
     files: list[str] = []
     for path in map(str, paths):
         if path != STDIN and not is_there(path):
-            raise InputError(f"there is no file {path}; check the path")
+            raise InputError(f"there is no file {path}; check the path", file=str(path), code="not-found")
         if path == STDIN or not Path(path).is_dir() or is_one_source(path, format=format):
             files.append(path)
         else:
@@ -331,11 +331,15 @@ def _of_one(source: Source, chosen: Format, options: Any, report: ReadReport) ->
             yield document.with_events(*notes) if notes else document
     except InputError as error:
         if found and report.aside.keep_going:
-            raise FormatError(f"{error}; the rest of the file was not read") from None
+            raise error.saying(f"{error}; the rest of the file was not read") from None
         raise
     if not found and not chosen.may_be_empty and report.aside.count == before:
         where, name = " that the options ask for" if options is not None else "", report.formats[source.path]
-        raise InputError(f"{source.path} is empty: it holds no document{where}; give a file in the format {name}")
+        raise InputError(
+            f"{source.path} is empty: it holds no document{where}; give a file in the format {name}",
+            file=source.path,
+            code="empty",
+        )
 
 
 def _observed(documents: Iterator[Document], report: ReadReport) -> Iterator[Document]:
@@ -364,7 +368,11 @@ def _named(name: str) -> Format:
         return FORMATS[name]
     near = difflib.get_close_matches(name, list(FORMATS), n=1)
     hint = f" (did you mean {near[0]!r}?)" if near else ""
-    raise UsageError(f"the format {name!r} is not known{hint}; choose auto or one of {', '.join(FORMATS)}")
+    raise UsageError(
+        f"the format {name!r} is not known{hint}; choose auto or one of {', '.join(FORMATS)}",
+        key=name,
+        code="unknown-name",
+    )
 
 
 def _check_options(options: Any, allowed: type[Any] | None, name: str) -> None:

@@ -50,7 +50,7 @@ class Shapes:
             shape = self._adjusted[name] = adjusted(SHAPES.get(name, JsonShape()), self._changes)
             self._remember(name or _AS_GIVEN)
         if left := unread(record, known=shape.fields):
-            raise FormatError(f"{place}: {_refusal(left[0], record[left[0]], shape, name)}")
+            raise FormatError(_refusal(left[0], record[left[0]], shape, name), at=place)
         return shape, () if is_told else self._noted(shape, name)
 
     def _remember(self, name: str) -> None:
@@ -77,11 +77,11 @@ def _bare(which: str, field: str) -> Event:
 def _refuse_native(record: dict[str, Any], place: str) -> None:
     if "fascicle" in record:
         # Of a file and of standard input only the beginning is seen before they are read.
-        raise FormatError(f"{place}: a native document, not another record; read it with format=native")
+        raise FormatError("a native document, not another record; read it with format=native", at=place)
     if looks_native(record):
         raise FormatError(
-            f"{place}: this looks like a native document without the version of its schema; add "
-            '"fascicle": 1 to every record'
+            'this looks like a native document without the version of its schema; add "fascicle": 1 to every record',
+            at=place,
         )
 
 

@@ -266,7 +266,8 @@ class Strictness:
             advice = self.advice.format(codes=",".join(codes), quoted=", ".join(map(repr, codes)))
             raise LossError(
                 f"document {document.id!r} would lose {', '.join(codes)}, which {format_name} cannot hold ({codes[0]} "
-                f"first in {part.examples[codes[0]]}); {advice}"
+                f"first in {part.examples[codes[0]]}); {advice}",
+                key=document.id,
             )
 
 
@@ -285,5 +286,7 @@ def loss_names(names: Iterable[str]) -> frozenset[str]:
     for name in sorted(found - LOSSES.keys()):
         near = difflib.get_close_matches(name, list(LOSSES), n=1)
         hint = f" (did you mean {near[0]!r}?)" if near else ""
-        raise UsageError(f"there is no loss called {name!r}{hint}; choose from {', '.join(LOSSES)}")
+        raise UsageError(
+            f"there is no loss called {name!r}{hint}; choose from {', '.join(LOSSES)}", code="unknown-name"
+        )
     return found

@@ -7,7 +7,7 @@ from typing import Final
 
 from fascicle.core import codec
 from fascicle.core.document import Document
-from fascicle.errors import FormatError
+from fascicle.errors import FormatError, Place
 from fascicle.formats.losses import EVERYTHING, Holds
 from fascicle.formats.report import ReadReport, WriteReport
 from fascicle.formats.source import Line, Source, lines_or_errors, text_of, without_mark
@@ -30,7 +30,7 @@ def read(source: Source, options: None, report: ReadReport) -> Iterator[Document
         if line == "" or (isinstance(line, str) and line.isspace()):
             continue
         with report.aside.one():
-            yield _document(line, f"{source.path}:{number}")
+            yield _document(line, Place(source.path, number))
 
 
 def _document(line: Line, place: str) -> Document:
@@ -38,7 +38,7 @@ def _document(line: Line, place: str) -> Document:
     try:
         return codec.decode(text)
     except (FormatError, RecursionError) as error:
-        raise FormatError(f"{place}: {error}") from None
+        raise FormatError(str(error), at=place, code=getattr(error, "code", "")) from None
 
 
 def encode(document: Document, report: WriteReport) -> bytes:
