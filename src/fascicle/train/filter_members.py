@@ -13,8 +13,8 @@ from typing import Final
 from msgspec import UNSET
 
 from fascicle.combine.align import some_documents
-from fascicle.combine.type_names import near_hint, near_names
 from fascicle.core.document import GOLD, Document, Mention
+from fascicle.core.names import near_hint, near_names
 from fascicle.errors import InputError
 from fascicle.evaluate.inputs import check_texts
 from fascicle.formats.predictions import read
