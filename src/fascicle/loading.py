@@ -13,6 +13,7 @@ from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from fascicle import plugins
 from fascicle.core.arguments import check_argument, check_optional
 from fascicle.errors import MissingExtraError, ModelError, RecipeError, UsageError
 from fascicle.formats.source import Source, lines, stem
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from fascicle.models.filter import TorchFilter
     from fascicle.runtime.ensemble import EnsemblePredictor
     from fascicle.runtime.filter import MentionFilter
+    from fascicle.runtime.plugged import PluggedPredictor
     from fascicle.runtime.predictor import ModelPredictor
     from fascicle.runtime.session import OnnxSession
     from fascicle.text.annotator import Annotator
@@ -48,7 +50,7 @@ def load(
     *,
     threads: int | None = None,
     types: str | os.PathLike[str] | None = None,
-) -> ModelPredictor | EnsemblePredictor | Matcher:
+) -> ModelPredictor | EnsemblePredictor | Matcher | PluggedPredictor:
     """Loads a model, an ensemble of models, or a dictionary.
 
     Args:
@@ -57,10 +59,9 @@ def load(
             that the run kept (that one needs the extra ``train``), or a dictionary: a ``.tsv`` or ``.txt`` file (also
             ``.gz``) with a type, a TAB and a name in each row. Its names are found as they are written, in capitals and
             in lower case, but no English function word alone; its mentions have no score, and the name of the file as
-            their source.
+            their source. Or the name of a predictor of another package, see `fascicle.plugins`.
         threads: CPU threads of the network; all usable cores by default. The tokenizer uses all cores, unless the
             environment variable ``RAYON_NUM_THREADS`` says otherwise.
-
         types: a TOML file that describes types (see ``recipe/types.py``) to look for in place of those that the model
             was trained on; for a model of the family ``binder``, in a folder of a training run.
 
@@ -70,6 +71,7 @@ def load(
     Raises:
         ModelError: there is no such model, or its folder is damaged, foreign, or of another version.
         MissingExtraError: a torch model, but torch is not installed.
+        PluginError: a plug-in that cannot be loaded.
         UsageError: types for a model that cannot take others.
         RecipeError: the file of types cannot be read, or the model cannot read what it says.
         InputError: a dictionary that cannot be read, or holds no name.
@@ -81,6 +83,10 @@ def load(
         if types is not None:
             raise UsageError(f"{model} is a dictionary, which says the types of its names; leave out the types")
         return _dictionary(Path(model).expanduser())
+    if is_plugin(model):
+        if types is not None:
+            raise UsageError(f"{model} is a plug-in, which looks for its own types; leave out the types")
+        return _plugin(str(model))
     folder = find_model(model)
     if is_ensemble(folder):
         if types is not None:
@@ -96,6 +102,13 @@ def is_dictionary(model: str | os.PathLike[str]) -> bool:
     """Whether `load` reads a dictionary: a file that is called ``.tsv`` or ``.txt``, packed or not."""
     path = Path(model).expanduser()
     return path.is_file() and path.name.lower().removesuffix(".gz").endswith(DICTIONARIES)
+
+
+def is_plugin(model: str | os.PathLike[str]) -> bool:
+    """Whether `load` takes a predictor of another package: a name of no shipped model and no path, but of a plug-in."""
+    name = str(model)
+    ours = any(name in (one, one.partition("@")[0]) for one in shipped_models())
+    return not ours and not Path(model).expanduser().exists() and name in plugins.names("predictors")
 
 
 def load_single(model: str | os.PathLike[str], *, threads: int | None = None) -> ModelPredictor:
@@ -178,10 +191,17 @@ def find_model(model: str | os.PathLike[str]) -> Path:
             f"{path} is a file; give the model folder that it belongs to, or a dictionary that is called .tsv or .txt",
             file=str(path),
         )
-    near = difflib.get_close_matches(str(model), [*names, *(n.partition("@")[0] for n in names)], n=1)
+    known = [*names, *(n.partition("@")[0] for n in names), *plugins.names("predictors")]
+    near = difflib.get_close_matches(str(model), known, n=1)
     shipped = f"shipped are {', '.join(names)}; or " if names else ""
     advice = f"did you mean {near[0]!r}?" if near else f"{shipped}give a model folder"
     raise ModelError(f"there is no model {str(model)!r}; {advice}", key=str(model), code="not-found")
+
+
+def _plugin(name: str) -> PluggedPredictor:
+    from fascicle.runtime.plugged import PluggedPredictor
+
+    return PluggedPredictor(plugins.load_predictor(name), package=plugins.package_of("predictors", name))
 
 
 def _dictionary(path: Path) -> Matcher:

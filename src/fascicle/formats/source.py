@@ -8,7 +8,7 @@ import io
 import sys
 import zlib
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -107,6 +107,18 @@ class Source:
             return True
         decoded = bytes(range(256)).decode(self.codec, errors="replace")
         return len(decoded) == 256 and decoded[:128] == bytes(range(128)).decode("ascii")
+
+    def lines(self) -> Iterator[tuple[int, str]]:
+        """Numbered lines, see the function `lines`."""
+        return lines(self)
+
+    def text(self) -> str:
+        """The whole file, see `whole_text`."""
+        return whole_text(self)
+
+    def open(self) -> AbstractContextManager[BinaryIO]:
+        """The bytes of the file, see `open_bytes`."""
+        return open_bytes(self.path, meter=self.meter)
 
 
 def stem(path: str) -> str:
