@@ -72,7 +72,7 @@ def test_each_input_has_its_own_file_and_its_own_facts() -> None:
             yield to
 
         try:
-            write_as(one.name, one.documents(), FORMATS["native"], report=one.report, opened=opened)
+            write_as(one.name, one.documents(), FORMATS["jsonl"], report=one.report, opened=opened)
         except NothingError:
             continue
         finally:

@@ -46,6 +46,8 @@ ROOMS: dict[str, set[str]] = {
     },
     "annotation": {"core", "text", "formats"},
     "loading": {"plugins", "runtime", "models", "core", "text", "formats", "knowledge", "assets"},
+    "systems": {"core", "text", "formats", "combine", "evaluate", "loading"},
+    "tasks": {"*"},  # what commands do, without the command line
     "cli": {"*"},
     "commands": {"*"},
     "__init__": {"*"},
@@ -55,7 +57,7 @@ ROOMS: dict[str, set[str]] = {
 TORCH_ROOMS = {"nn", "models", "train"}  # every other room works in the base install
 LAZY_ONLY = {
     ("loading", "models"),
-    *((room, heavy) for room in ("cli", "commands") for heavy in ("models", "train", "nn", "runtime")),
+    *((room, heavy) for room in ("cli", "commands", "tasks") for heavy in ("models", "train", "nn", "runtime")),
 }
 TORCH = {"torch", "transformers", "accelerate", "safetensors", "sentence_transformers"}
 XML = {"xml", "lxml"}  # a reader of XML must refuse entities first, and is then named here
@@ -110,7 +112,7 @@ def allowed(room: str, module: str) -> bool:
     target = room_of(module)
     listed = ROOMS[room]
     if target == "__init__":  # the version and nothing else, and never from below
-        return room in ("cli", "commands", "train", "models", "__init__")
+        return room in ("cli", "commands", "tasks", "train", "models", "__init__")
     return target in {room} | EVERYWHERE | listed or "*" in listed or module.removeprefix("fascicle.") in listed
 
 

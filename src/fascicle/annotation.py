@@ -8,14 +8,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import groupby
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
-
-import msgspec
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from fascicle.core import codec
-from fascicle.core.document import Document, Event
-from fascicle.core.stream import Outcome, outcomes, unanswered
-from fascicle.core.wording import counted
+from fascicle.core.document import Document
+from fascicle.core.stream import EMPTY_TEXT, Outcome, outcomes, unanswered
 from fascicle.errors import InputError
 from fascicle.formats.account import Account, EventCounts
 from fascicle.formats.report import WriteReport
@@ -24,8 +21,8 @@ if TYPE_CHECKING:
     from fascicle.formats.part import PartFile
     from fascicle.text.annotator import Annotator
 
-STEP: Final = "annotate"
-EMPTY_TEXT: Final = ("note", "empty-text")
+
+__all__ = ["EMPTY_TEXT", "Annotation", "NothingError", "OfInput", "Passage"]
 
 
 class NothingError(Exception):
@@ -111,7 +108,7 @@ class Annotation:
             yield OfInput(run=self, name=name, group=group)
 
     def passages(self, given: Iterable[tuple[str, Document]], *, digests: bool = False) -> Iterator[Passage]:
-        """Counts and prepares the documents that come in.
+        """Counts the documents that come in.
 
         Args:
             given: input and document, in order.
@@ -122,8 +119,7 @@ class Annotation:
             self.account.read += 1
             if digests:
                 digest = hashlib.sha256(digest + codec.encode(document)).digest()
-            ready = prepared(document, source=self.predictor.name)
-            yield Passage(name, ready, number, digest.hex(), self.account.reading.meter.read)
+            yield Passage(name, document, number, digest.hex(), self.account.reading.meter.read)
 
     def _outcomes(self, passages: Iterable[Passage]) -> Iterator[tuple[Passage, Outcome]]:
         waiting: deque[Passage] = deque()
@@ -134,7 +130,7 @@ class Annotation:
                 yield passage.document
 
         predict = self.predictor.predict_and_cut if self.segments else self.predictor.predict
-        for outcome in outcomes(predict, documents()):
+        for outcome in outcomes(predict, documents(), source=self.predictor.name):
             yield waiting.popleft(), outcome
 
     def through(self, outcome: Outcome, events: EventCounts) -> Document | None:
@@ -217,24 +213,3 @@ class OfInput:
         """Counts the file; to be called when it is written, or when there is none to write."""
         self.run.account.add(self.report)
         self.run.account.events.restore(self._events.state())
-
-
-def prepared(document: Document, *, source: str) -> Document:
-    """A document ready to be annotated: earlier mentions of the source give way, for they may be of an older model."""
-    events: list[Event] = []
-    earlier = document.layer(source)
-    if earlier:
-        message = f"replaced: {counted(len(earlier), 'earlier mention')} of {source!r}"
-        events.append(Event(step=STEP, kind="note", code="replaced", message=message))
-        kept = tuple(m for m in document.mentions if m.source != source)
-        document = msgspec.structs.replace(document, mentions=kept)
-    if not _can_be_seen(document.text):
-        kind, code = EMPTY_TEXT
-        message = "the text is empty or of invisible characters alone, so it has no mentions"
-        events.append(Event(step=STEP, kind=kind, code=code, message=message))
-    return document.with_events(*events) if events else document
-
-
-def _can_be_seen(text: str) -> bool:
-    """Whether anything of a text shows: no white space, zero-width space or soft hyphen does."""
-    return any(character.isprintable() and not character.isspace() for character in text)

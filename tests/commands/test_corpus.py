@@ -85,7 +85,7 @@ def test_a_suffix_that_is_no_format(cli: Cli, refused: Refused, toy_corpus: Path
     assert not out.exists()
     assert cli("corpus", "convert", toy_corpus, "-o", out, "--format", "records").code == 0
     assert cli("corpus", "convert", toy_corpus, "-o", tmp_path / "bare").code == 0
-    assert detect(str(tmp_path / "bare")) == "native"
+    assert detect(str(tmp_path / "bare")) == "jsonl"
 
 
 def test_wrong_calls(refused: Refused, toy_corpus: Path) -> None:

@@ -139,14 +139,18 @@ def test_a_pipe_whose_writer_comes_late_and_pauses_is_read_whole(tmp_path: Path)
     assert (line * many).replace("\n", "\\n") in done.stdout
 
 
-def test_records_come_through_a_pipe(tmp_path: Path) -> None:
-    """Records and native documents are both JSON Lines, and a pipe cannot be looked at twice."""
+@pytest.mark.parametrize("form", ["records", "jsonl"])
+def test_records_come_through_a_pipe(tmp_path: Path, form: str) -> None:
+    """What Fascicle writes and what others write are both JSON Lines, and a pipe cannot be looked at twice."""
     os.mkfifo(tmp_path / "pipe")
     line = '{"id": "a", "text": "Aspirin.", "entities": [{"start": 0, "end": 7, "type": "Chemical"}]}'
     write = f"open({str(tmp_path / 'pipe')!r}, 'w').write({line!r})"
     with subprocess.Popen([sys.executable, "-c", write]) as writer:
-        done = fascicle("corpus", "convert", tmp_path / "pipe", "--input-format", "jsonl")
+        done = fascicle("corpus", "convert", tmp_path / "pipe", "--input-format", form)
         assert writer.wait(timeout=20) == 0
+    if form == "jsonl":
+        assert (done.returncode, "--input-format records" in done.stderr) == (2, True)
+        return
     assert done.returncode == 0, done.stderr
     assert '"type":"Chemical"' in done.stdout
 

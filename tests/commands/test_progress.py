@@ -18,10 +18,10 @@ class Clock:
 def shown(*, terminal: bool, total: int | None, seconds: int, rate: int, start: int = 0) -> list[str]:
     """What is written of a run that does so many documents of 10 bytes a second."""
     clock, lines = Clock(), list[str]()
-    progress = Progress(total=total, terminal=terminal, write=lines.append, clock=clock)
+    progress = Progress(terminal=terminal, write=lines.append, clock=clock)
     for number in range(seconds * rate):
         clock.now += 1 / rate
-        progress.see(start + number + 1, 10 * (start + number + 1))
+        progress.see(start + number + 1, 10 * (start + number + 1), total)
     progress.end()
     return lines
 

@@ -33,6 +33,7 @@ SLOW = """
 import sys, time
 from pathlib import Path
 import fascicle.commands.annotate as annotate
+import fascicle.tasks.annotate as task
 import fascicle.loading as loading
 from functools import partial
 from fascicle.cli import main
@@ -50,7 +51,7 @@ class Slow(Annotator):
         return self._inner.predict(documents)
 
 annotate.load = lambda *given, **options: Slow(loading.load(*given, **options))
-annotate.PartFile = partial(PartFile, every=0.0)
+task.PartFile = partial(PartFile, every=0.0)
 sys.exit(main(sys.argv[1:]))
 """
 

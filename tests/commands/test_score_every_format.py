@@ -9,15 +9,15 @@ from typing import Any
 
 import pytest
 
-from fascicle.commands.outputs import OUTPUTS
 from fascicle.core.document import Document, Mention
+from fascicle.formats import catalogue
 from fascicle.formats.files import write
 
 Cli = Callable[..., Any]
 Refused = Callable[..., str]
 
 UNSCORED = {"text", "html"}  # for reading
-FORMATS = [name for name in OUTPUTS if name not in UNSCORED]
+FORMATS = [name for name in catalogue.ANNOTATED if name not in UNSCORED]
 TEXTS = {
     "first": "Lung cancer (NSCLC) was seen.\nAspirin caused pain, \U0001f600 and fever in caf\u00e9s.",
     "second": "Nothing was found here. Nothing at all.",
@@ -40,7 +40,7 @@ def corpus(words: Mapping[str, list[str]], source: str) -> list[Document]:
 
 @pytest.fixture
 def gold(tmp_path: Path) -> Path:
-    write(tmp_path / "gold.jsonl", corpus(GOLD, "gold"), format="native")
+    write(tmp_path / "gold.jsonl", corpus(GOLD, "gold"), format="jsonl")
     return tmp_path / "gold.jsonl"
 
 
@@ -51,9 +51,9 @@ def system(cli: Cli, tmp_path: Path) -> Callable[..., Path]:
     def make(format_name: str, name: str = "said", words: Mapping[str, list[str]] = SAID) -> Path:
         given = tmp_path / f"{name}.source.fascicle.jsonl"
         if not given.exists():
-            write(given, corpus(words, name), format="native")
-        item = OUTPUTS[format_name]
-        path = tmp_path / f"{name}-{format_name}{item.suffix}"
+            write(given, corpus(words, name), format="jsonl")
+        item = catalogue.FORMATS[format_name]
+        path = tmp_path / f"{name}-{format_name}{'' if item.many else item.suffixes[0]}"
         result = cli("corpus", "convert", given, "-o", path, "--format", format_name)
         assert result.code == 0, result.err
         return path
@@ -78,19 +78,19 @@ def test_evaluate_brat_zip(cli: Cli, gold: Path, system: Callable[..., Path], tm
     assert counts(cli("evaluate", gold, tmp_path / "said.zip", "--json")) == (4, 2, 3)
 
 
-@pytest.mark.parametrize("form", [name for name in FORMATS if OUTPUTS[name].writer])
+@pytest.mark.parametrize("form", [name for name in FORMATS if catalogue.FORMATS[name].reads])
 def test_every_corpus_format_is_gold_too(cli: Cli, system: Callable[..., Path], form: str) -> None:
     gold = system(form, "gold", GOLD)
     sources = {name: system(name) for name in FORMATS}
     # Files without texts fit to nothing but the same ids and, where they hold hashes, the very same texts.
-    unfit = {"conll": {name for name in FORMATS if not OUTPUTS[name].writer}, "pubtator": {"predictions"}}
+    unfit = {"conll": {name for name in FORMATS if not catalogue.FORMATS[name].reads}, "pubtator": {"predictions"}}
     known = {name: path for name, path in sources.items() if name not in unfit.get(form, ())}
     assert {name: counts(cli("evaluate", gold, path, "--json")) for name, path in known.items()} == dict.fromkeys(
         known, (4, 2, 3)
     )
 
 
-@pytest.mark.parametrize("format_name", [name for name in FORMATS if not OUTPUTS[name].writer])
+@pytest.mark.parametrize("format_name", [name for name in FORMATS if not catalogue.FORMATS[name].reads])
 def test_gold_without_ids_and_predictions_without_texts(
     refused: Refused, system: Callable[..., Path], format_name: str
 ) -> None:
@@ -139,7 +139,7 @@ def test_a_first_document_of_many_mentions(cli: Cli, tmp_path: Path) -> None:
     mentions = tuple(Mention(((at, at + 4),), "Disease", score=0.123456789) for at in range(0, len(text), 5))
     documents = [Document(id="long", text=text, mentions=mentions), Document(id="none", text="none")]
     gold = tmp_path / "gold.jsonl"
-    write(gold, documents, format="native")
+    write(gold, documents, format="jsonl")
     paths = [tmp_path / f"{name}.jsonl" for name in ("one", "two")]
     for path in paths:
         assert cli("corpus", "convert", gold, "-o", path, "--format", "predictions").code == 0

@@ -291,7 +291,6 @@ def test_writing_layers(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("document", "message"),
     [
-        (Document(id="d", text="a"), "has no words"),
         (Document(id="d", text="a\tb", words=((0, 3),)), "cannot stand in a CoNLL file"),
         (Document(id="d", text="a", words=((0, 1),), mentions=(Mention(((0, 1),), "a\tb"),)), "TAB, line breaks"),
     ],
@@ -300,3 +299,15 @@ def test_what_cannot_be_written(tmp_path: Path, document: Document, message: str
     with pytest.raises(InputError, match=message):
         write(tmp_path / "out.conll", [document])
     assert not list(tmp_path.iterdir())
+
+
+def test_a_text_without_words_gets_those_that_models_read(tmp_path: Path) -> None:
+    write(tmp_path / "out.conll", [Document(id="d", text="No fever. Pain.", mentions=(Mention(((3, 8),), "X"),))])
+    rows = (tmp_path / "out.conll").read_text().split("\n")
+    assert [row.split("\t") for row in rows if row][1:] == [
+        ["No", "O"],
+        ["fever", "B-X"],
+        [".", "O"],
+        ["Pain", "O"],
+        [".", "O"],
+    ]

@@ -68,7 +68,7 @@ def test_a_long_file_is_not_read_to_its_end(tmp_path: Path) -> None:
     tracemalloc.start()
     try:
         assert prediction_kind(str(path)) == ""
-        assert detect(str(path)) == "jsonl"
+        assert detect(str(path)) == "records"
         assert tracemalloc.get_traced_memory()[1] < 2 * 2**20
     finally:
         tracemalloc.stop()
@@ -77,10 +77,10 @@ def test_a_long_file_is_not_read_to_its_end(tmp_path: Path) -> None:
 def test_a_damaged_first_line_does_not_hide_the_format(tmp_path: Path) -> None:
     path = tmp_path / "a.jsonl"
     path.write_text('{"id": "1", "text": "a"\n' + json.dumps({"id": "2", "text": "b" * 70_000, "fascicle": 1}) + "\n")
-    assert detect(str(path)) == "native"
+    assert detect(str(path)) == "jsonl"
     path = tmp_path / "b"
     path.write_text('{"text": "a"\n{"text": "b"}\n')
-    assert detect(str(path)) == "jsonl"
+    assert detect(str(path)) == "records"
 
 
 LINES = {

@@ -14,6 +14,7 @@ from fascicle.core import codec
 from fascicle.core.document import Document
 from fascicle.errors import FormatError, InputError, OutputError, UsageError
 from fascicle.formats import FORMATS, ConllOptions, JsonlOptions, ReadReport, Source, detect, read, unique_ids, write
+from fascicle.formats.catalogue import READABLE
 
 TAGGED = "a\tO\nb\tB-X\n"
 
@@ -30,11 +31,11 @@ TAGGED = "a\tO\nb\tB-X\n"
         ("a.txt", "1|t|Title\n1|a|Abstract\n", "pubtator"),
         ("a.txt", "", "plain"),
         ("a.conll", "broken", "conll"),
-        ("a.jsonl", '{"text": "a"}\n', "jsonl"),
-        ("a.data", '{"text": "a"}\n', "jsonl"),
-        ("a.json", '[{"text": "a"}]', "jsonl"),
-        ("a.json", '[\n{"text": "a"}]', "jsonl"),
-        ("a.jsonl", '\ufeff{"fascicle":1,"id":"a","text":"b"}\n', "native"),
+        ("a.jsonl", '{"text": "a"}\n', "records"),
+        ("a.data", '{"text": "a"}\n', "records"),
+        ("a.json", '[{"text": "a"}]', "records"),
+        ("a.json", '[\n{"text": "a"}]', "records"),
+        ("a.jsonl", '\ufeff{"fascicle":1,"id":"a","text":"b"}\n', "jsonl"),
         ("a.PubTator", "1|t|Title\n", "pubtator"),
     ],
 )
@@ -49,17 +50,17 @@ def test_detection(tmp_path: Path, name: str, content: str, expected: str) -> No
 
 def test_native_files_are_told_by_a_first_line_of_any_length(tmp_path: Path) -> None:
     document = Document(id="a", text="b" * 2**17)
-    write(tmp_path / "a.jsonl", [document], format="native")
-    assert detect(str(tmp_path / "a.jsonl")) == "native"
+    write(tmp_path / "a.jsonl", [document], format="jsonl")
+    assert detect(str(tmp_path / "a.jsonl")) == "jsonl"
     assert list(read(tmp_path / "a.jsonl")) == [document]
 
 
 @pytest.mark.parametrize(
     ("content", "expected"),
     [
-        ('\ufeff{"text": "a"}\n{"text": "b"}\n', "jsonl"),
-        ('\n{"id":"a","text":"b","fascicle":1}', "native"),
-        ('{"text": "' + "a" * 2**17, "jsonl"),
+        ('\ufeff{"text": "a"}\n{"text": "b"}\n', "records"),
+        ('\n{"id":"a","text":"b","fascicle":1}', "jsonl"),
+        ('{"text": "' + "a" * 2**17, "records"),
         ("{curly} text", "plain"),
         ('{"curly": text}\n', "plain"),
         ("[1] a reference", "plain"),
@@ -79,14 +80,14 @@ def test_standard_input_is_looked_at(
 def test_a_long_native_document_in_standard_input_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     data = codec.encode(Document(id="a", text="b" * 2**17))
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BufferedReader(io.BytesIO(data))))
-    with pytest.raises(FormatError, match="native"):
+    with pytest.raises(FormatError, match="format=jsonl"):
         list(read("-"))
 
 
 def test_what_cannot_be_told(tmp_path: Path) -> None:
     path = tmp_path / "a.data"
     path.write_text("something else")
-    with pytest.raises(FormatError, match=r"cannot be told; name it with format=NAME, one of plain, conll"):
+    with pytest.raises(FormatError, match=r"cannot be told; name it with format=NAME, one of jsonl, records"):
         detect(str(path))
     path.write_text("")
     with pytest.raises(InputError, match="is empty"):
@@ -103,27 +104,29 @@ def test_what_cannot_be_told(tmp_path: Path) -> None:
 def test_wrong_arguments_are_reported_at_once(tmp_path: Path) -> None:
     path = tmp_path / "a.tsv"
     path.write_text(TAGGED)
-    with pytest.raises(UsageError, match=r"did you mean 'conll'.*choose auto or one of brat, conll, jsonl"):
+    with pytest.raises(UsageError, match=r"did you mean 'conll'.*choose auto or one of jsonl, records"):
         read(path, format="conl")
     with pytest.raises(UsageError, match="they must be ConllOptions"):
         read(path, options=JsonlOptions())
     with pytest.raises(UsageError, match="it has none"):
         read(path, format="native", options=ConllOptions())
+    with pytest.raises(UsageError, match="hold no texts"):
+        read(path, format="tsv")
     with pytest.raises(InputError, match="there is no file"):
         read(tmp_path / "missing.txt")
     with pytest.raises(UsageError, match="no file was given"):
         read([])
-    with pytest.raises(UsageError, match="cannot be told from its name"):
+    with pytest.raises(UsageError, match="stands for no output format"):
         write(tmp_path / "a.xyz", [])
     with pytest.raises(UsageError, match="did you mean"):
         write(tmp_path / "a.xyz", [], format="nativ")
 
 
-@pytest.mark.parametrize("name", sorted(FORMATS))
+@pytest.mark.parametrize("name", sorted(READABLE))
 def test_empty_files(tmp_path: Path, name: str) -> None:
     path = tmp_path / f"a{FORMATS[name].suffixes[0]}"
     path.write_bytes(b"")
-    if FORMATS[name].may_be_empty:
+    if FORMATS[name].reader.may_be_empty:
         assert len(list(read(path, format=name))) == 1
     else:
         with pytest.raises(InputError, match="is empty"):
@@ -189,7 +192,7 @@ def test_reading_streams(tmp_path: Path) -> None:
 
 def test_an_unreadable_file(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="cannot be read"):
-        list(FORMATS["plain"].reader(Source(path=str(tmp_path)), None, ReadReport()))
+        list(FORMATS["plain"].reader.read(Source(path=str(tmp_path)), None, ReadReport()))
 
 
 def test_native_files(tmp_path: Path) -> None:
@@ -204,7 +207,7 @@ def test_native_files(tmp_path: Path) -> None:
         list(read(path))
     path.write_text('{"fascicle":1,"id":"a","text":"b","x":' + "[" * 20_000)
     with pytest.raises(FormatError, match=r"a\.jsonl:1: "):
-        list(read(path, format="native"))
+        list(read(path, format="jsonl"))
 
 
 @pytest.mark.parametrize("encoding", ["base64", "zip", "rot13", "undefined", "none-such"])
@@ -216,7 +219,7 @@ def test_encodings_that_are_none(encoding: str) -> None:
 def test_writing_packed_is_reproducible(tmp_path: Path) -> None:
     documents = [Document(id="a", text="b")]
     for name in ("x.jsonl.gz", "y.jsonl.gz"):
-        write(tmp_path / name, documents, format="native")
+        write(tmp_path / name, documents, format="jsonl")
     assert (tmp_path / "x.jsonl.gz").read_bytes() == (tmp_path / "y.jsonl.gz").read_bytes()
     assert list(read(tmp_path / "x.jsonl.gz")) == documents
 
@@ -241,6 +244,6 @@ def test_a_failing_stream_leaves_no_file(tmp_path: Path) -> None:
 
 
 def test_standard_output(capfdbinary: pytest.CaptureFixture[bytes]) -> None:
-    write("-", [Document(id="a", text="β")], format="native")
+    write("-", [Document(id="a", text="β")], format="jsonl")
     sys.stdout.flush()
     assert json.loads(capfdbinary.readouterr().out)["text"] == "β"

@@ -14,14 +14,15 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from fascicle.commands.outputs import OUTPUTS, Look, write_documents
 from fascicle.core.document import Change, Document, Link, Mention, Section, unique
 from fascicle.errors import LossError, UsageError
 from fascicle.formats import ConllOptions, ConllWriteOptions, read, write
-from fascicle.formats.files import FORMATS
+from fascicle.formats.catalogue import ANNOTATED, FORMATS
 from fascicle.formats.losses import EVERYTHING, FIELDS, LOSSES, OF_WRITERS, Holds
+from fascicle.formats.outputs import write_documents
 from fascicle.formats.predictions import read as read_predictions
 from fascicle.formats.report import SetAside, WriteReport
+from fascicle.formats.requests import WriteRequest
 from fascicle.formats.source import Source
 
 ODD = st.sampled_from("\t\n\r\0\ufeff\u2028\x85\x1b |;:,=+-@'\"#-") | st.sampled_from(
@@ -112,7 +113,7 @@ READERS: dict[str, Callable[[Path, Document], list[Document]]] = {
         read(path, format="conll", options=ConllOptions(tag_columns=None, documents="docstart"))
     ),
     **{
-        name: lambda path, _, writer=OUTPUTS[name].writer: list(read(path, format=writer))
+        name: lambda path, _, name=name: list(read(path, format=name))
         for name in ("jsonl", "records", "pubtator", "brat")
     },
 }
@@ -187,7 +188,7 @@ def test_what_is_not_read_back_is_in_the_report(name: str, document: Document) -
     report = WriteReport(aside=SetAside(keep_going=True))
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "file"
-        write_documents(str(path), [document], look=Look(format=name), report=report)
+        write_documents([document], WriteRequest(path=str(path), format=name), report=report)
         if report.aside.count:
             assert report.documents == 0
             return
@@ -203,7 +204,7 @@ def test_what_is_not_read_back_is_in_the_report(name: str, document: Document) -
     if joined:
         check_words(document, same, losses)
     check_mentions(document, same, losses, joined=joined)
-    if name != "conll" and OUTPUTS[name].writer:
+    if name != "conll" and FORMATS[name].reads:
         assert "abbreviations" in losses or not document.abbreviations or same.abbreviations == document.abbreviations
         plain = {key: value for key, value in document.meta.items() if (key, value) != ("text", "joined")}
         assert "meta" in losses or not plain or same.meta == document.meta
@@ -218,12 +219,12 @@ def test_every_document_is_written_or_set_aside(name: str, found: list[Document]
     report = WriteReport(aside=SetAside(keep_going=True))
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "file"
-        write_documents(str(path), numbered, look=Look(format=name), report=report)
+        write_documents(numbered, WriteRequest(path=str(path), format=name), report=report)
         assert report.documents + report.aside.count == len(numbered)
         traceless = report.losses["empty-documents"]
         if name == "predictions":
             assert len(list(read_predictions(Source(path=str(path))))) == report.documents
-        elif OUTPUTS[name].table is None and report.documents > traceless:
+        elif name not in ("tsv", "csv") and report.documents > traceless:
             assert len(READERS[name](path, numbered[0])) == report.documents - traceless
 
 
@@ -252,10 +253,12 @@ FULL = Document(
 )
 
 
-@pytest.mark.parametrize("name", sorted(OUTPUTS))
+@pytest.mark.parametrize("name", sorted(ANNOTATED))
 def test_each_lost_field_is_counted(tmp_path: Path, name: str) -> None:
-    report = write_documents(str(tmp_path / "out"), [FULL, FULL] if name != "brat" else [FULL], look=Look(format=name))
-    holds = OUTPUTS[name].holds
+    report = write_documents(
+        [FULL, FULL] if name != "brat" else [FULL], WriteRequest(path=str(tmp_path / "out"), format=name)
+    )
+    holds = FORMATS[name].writer.holds
     expected = {code for code in holds.lacking if code not in ("discontinuous", "nested", "second-source", "mentions")}
     expected -= {"text-between-words"}  # the words are joined by blanks
     partly = {"sections", "attributes"} if name == "pubtator" else set()
@@ -265,8 +268,8 @@ def test_each_lost_field_is_counted(tmp_path: Path, name: str) -> None:
 
 
 def test_only_the_format_that_holds_everything_loses_nothing() -> None:
-    assert [name for name, item in OUTPUTS.items() if not item.holds.lacking] == ["jsonl"]
-    assert all(item.holds.fields <= EVERYTHING for item in FORMATS.values())
+    assert [name for name in ANNOTATED if not FORMATS[name].writer.holds.lacking] == ["jsonl"]
+    assert all(item.writer.holds.fields <= EVERYTHING for item in FORMATS.values())
 
 
 def test_line_breaks_and_nul_are_counted_one_by_one(tmp_path: Path) -> None:
@@ -285,7 +288,7 @@ def test_a_mention_that_two_sources_have_is_written_once(tmp_path: Path) -> None
     document = Document(id="d", text="asthma", mentions=both)
     for name, source in (("pubtator", "gold"), ("tsv", "predictions"), ("records", "gold")):
         path = tmp_path / name
-        report = write_documents(str(path), [document], look=Look(format=name))
+        report = write_documents([document], WriteRequest(path=str(path), format=name))
         assert report.losses["second-source"] == 1
         (same,) = READERS[name](path, document)
         assert [(m.type, m.source) for m in same.mentions] == [("Disease", source)]
@@ -303,18 +306,18 @@ def test_a_copy_without_the_mentions_of_others_says_so(tmp_path: Path) -> None:
         ("predictions", {}),
         ("jsonl", {}),
     ):
-        look = Look(format=name, source="model")
-        assert write_documents(str(tmp_path / name), [document], look=look).losses == expected
+        request = WriteRequest(path=str(tmp_path / name), format=name, source="model")
+        assert write_documents([document], request).losses == expected
 
 
 def test_strict_writing(tmp_path: Path) -> None:
     bare = Document(id="bare", text="asthma")
-    for name, lost in (("pubtator", "scores"), ("jsonl", "attributes"), ("conll", "ids"), ("brat", "words")):
+    for name, lost in (("pubtator", "scores"), ("records", "attributes"), ("conll", "ids"), ("brat", "words")):
         with pytest.raises(LossError, match="document 'd' would lose") as caught:
             write(tmp_path / "out", [bare, FULL] if name != "conll" else [FULL], format=name, strict=True)
         assert lost in str(caught.value)
         assert list(tmp_path.iterdir()) == []
-    report = write(tmp_path / "all", [bare, FULL], format="native", strict=True)
+    report = write(tmp_path / "all", [bare, FULL], format="jsonl", strict=True)
     assert (report.documents, report.losses) == (2, {})
     with pytest.raises(LossError) as caught:
         write(tmp_path / "out", [FULL], format="pubtator", strict=True, allow_loss=["scores", "sources"])
@@ -339,7 +342,7 @@ def test_names_of_losses(tmp_path: Path) -> None:
 def test_a_field_that_a_document_has_not_is_not_lost(tmp_path: Path) -> None:
     document = Document(id="1", text="a b", words=(), sections=(), meta={"text": "joined"}, abbreviations=())
     for name in ("records", "pubtator", "brat"):
-        assert write_documents(str(tmp_path / name), [document], look=Look(format=name)).losses == {}
+        assert write_documents([document], WriteRequest(path=str(tmp_path / name), format=name)).losses == {}
 
 
 FORMATS_PAGE = Path(__file__).resolve().parents[2] / "docs" / "formats.md"
@@ -350,10 +353,10 @@ def test_the_page_of_formats_has_the_table_of_what_they_hold() -> None:
     header = next(at for at, row in enumerate(rows) if row[:1] == ["field"])
     names = [name.strip("`") for name in rows[header][1:]]
     found = {row[0].split("`")[1]: row[1:] for row in rows[header + 2 : header + 2 + len(FIELDS)]}
-    assert names == list(OUTPUTS)
+    assert names == list(ANNOTATED)
     assert list(found) == list(FIELDS)
     for field, cells in found.items():
-        assert cells == [in_words(field, OUTPUTS[name].holds) for name in names], field
+        assert cells == [in_words(field, FORMATS[name].writer.holds) for name in names], field
     listed = {row[0].strip("`") for row in rows if len(row) == 2}
     assert OF_WRITERS.keys() <= listed
 

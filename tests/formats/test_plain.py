@@ -70,9 +70,9 @@ def test_standard_input(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_writing(tmp_path: Path) -> None:
     document = Document(id="x", text="a\r\nβ", mentions=(Mention(((0, 1),), "X"),))
-    report = write(tmp_path / "a.txt", [document])
+    report = write(tmp_path / "a.txt", [document], format="plain")
     assert report.losses == {"ids": 1, "mentions": 1}
     assert (tmp_path / "a.txt").read_bytes() == "a\r\nβ".encode()
     with pytest.raises(UsageError, match="holds one document"):
-        write(tmp_path / "b.txt", [document, document])
+        write(tmp_path / "b.txt", [document, document], format="plain")
     assert not (tmp_path / "b.txt").exists()

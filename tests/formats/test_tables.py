@@ -10,10 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fascicle.commands.outputs import Look, write_documents
 from fascicle.core.document import Document, Mention
 from fascicle.errors import FormatError, InputError
+from fascicle.formats.outputs import write_documents
 from fascicle.formats.predictions import columns_of, prediction_of, read, write
+from fascicle.formats.requests import WriteRequest
 from fascicle.formats.source import Source
 from fascicle.formats.tables import CSV, TSV, cells_of
 
@@ -47,7 +48,7 @@ DOCUMENT = Document(
 
 def test_csv(tmp_path: Path) -> None:
     path = tmp_path / "a.csv"
-    write_documents(str(path), [DOCUMENT], look=Look(format="csv"))
+    write_documents([DOCUMENT], WriteRequest(path=str(path), format="csv"))
     content = path.read_bytes().decode()
     assert content.count("\r\n") == content.count("\n") == 4
     rows = list(csv.DictReader(io.StringIO(content, newline="")))
@@ -60,7 +61,7 @@ def test_csv(tmp_path: Path) -> None:
 
 def test_tsv(tmp_path: Path) -> None:
     path = tmp_path / "a.tsv"
-    write_documents(str(path), [DOCUMENT], look=Look(format="tsv"))
+    write_documents([DOCUMENT], WriteRequest(path=str(path), format="tsv"))
     rows = [line.split("\t") for line in path.read_text().splitlines()]
     assert {len(row) for row in rows} == {6}
     assert [row[5] for row in rows] == ["text", "-catenin", '"beta" +x', '"beta"  and']
@@ -78,7 +79,7 @@ def test_predictions_have_no_text(tmp_path: Path, name: str) -> None:
 
 def test_a_long_mention(tmp_path: Path) -> None:
     document = Document(id="1", text="a" * 200_000, mentions=(Mention(((0, 200_000),), "X"),))
-    write_documents(str(tmp_path / "a.csv"), [document], look=Look(format="csv"))
+    write_documents([document], WriteRequest(path=str(tmp_path / "a.csv"), format="csv"))
     (found,) = read(Source(path=str(tmp_path / "a.csv")), mention_source="gold")
     assert found.mentions == document.mentions
 

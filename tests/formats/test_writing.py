@@ -6,11 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from fascicle.commands.outputs import OUTPUTS, Look, write_documents
 from fascicle.core.document import Document, Mention
 from fascicle.errors import InputError
+from fascicle.formats.catalogue import ANNOTATED
 from fascicle.formats.files import read, write
+from fascicle.formats.outputs import write_documents
 from fascicle.formats.report import SetAside, WriteReport
+from fascicle.formats.requests import WriteRequest
 
 # For each output format a document that it cannot hold, and what in it is at fault.
 BAD = {
@@ -31,7 +33,7 @@ def good(number: int) -> Document:
 
 
 def test_every_format_has_a_case() -> None:
-    assert BAD.keys() == OUTPUTS.keys()
+    assert BAD.keys() == set(ANNOTATED)
 
 
 @pytest.mark.parametrize("packed", ["", ".zip"])
@@ -41,20 +43,20 @@ def test_one_bad_document_does_not_cost_the_others(tmp_path: Path, name: str, pa
     path = tmp_path / f"out{packed if name == 'brat' else ''}"
     heard: list[str] = []
     report = WriteReport(aside=SetAside(keep_going=True, tell=heard.append))
-    written = write_documents(str(path), [good(1), bad, good(2), bad], look=Look(format=name), report=report)
+    written = write_documents([good(1), bad, good(2), bad], WriteRequest(path=str(path), format=name), report=report)
     assert written is report
     assert (report.documents, report.mentions, report.aside.count) == (2, 2, 2)
     assert all(fault in sentence for sentence in heard)
     assert len(heard) == 2
     only_good = tmp_path / f"good{packed if name == 'brat' else ''}"
-    write_documents(str(only_good), [good(1), good(2)], look=Look(format=name))
+    write_documents([good(1), good(2)], WriteRequest(path=str(only_good), format=name))
     assert contents(path) == contents(only_good)
 
 
 @pytest.mark.parametrize("name", BAD)
 def test_one_bad_document_is_an_error_unless_it_is_asked_to_go_on(tmp_path: Path, name: str) -> None:
     with pytest.raises(InputError, match=r"document|id|word"):
-        write_documents(str(tmp_path / "out"), [good(1), BAD[name][0]], look=Look(format=name))
+        write_documents([good(1), BAD[name][0]], WriteRequest(path=str(tmp_path / "out"), format=name))
     assert list(tmp_path.iterdir()) == []
 
 

@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Any
 
 from fascicle.commands.console import say
 from fascicle.commands.parsing import add_json, add_threads, positive
-from fascicle.commands.places import Inputs, fills, reads
+from fascicle.commands.places import fills, reads
 from fascicle.errors import OutputError, UsageError
+from fascicle.formats.apart import Inputs
 
 if TYPE_CHECKING:
     from fascicle.train.grid import Grid

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator
+from dataclasses import dataclass, replace
 
 from fascicle.commands.console import Tally
-from fascicle.commands.inputs import read_file
+from fascicle.commands.inputs import reading_of
 from fascicle.commands.predicted import Predicted, read_predicted
 from fascicle.core.document import Document
 from fascicle.errors import UsageError
 from fascicle.formats.report import ReadReport
+from fascicle.formats.requests import ReadRequest, read_file
 from fascicle.formats.source import STDIN, stem
 
 
@@ -33,14 +35,52 @@ def add_columns(group: argparse._ArgumentGroup) -> None:
     )
 
 
-def check_columns(args: argparse.Namespace) -> None:
-    """Refuses columns that do not go together.
+@dataclass(frozen=True, kw_only=True)
+class Columns:
+    """Which columns of one file hold the words, the gold tags, and the tags of each system.
+
+    Attributes:
+        token: of the word.
+        gold: of the gold tags.
+        predicted: of the tags of each system.
+    """
+
+    token: int
+    gold: int
+    predicted: tuple[int, ...]
+
+    def gold_request(self, request: ReadRequest) -> ReadRequest:
+        """How the gold is read.
+
+        Args:
+            request: what the other options say.
+        """
+        return replace(request, format="conll", columns=f"{self.token},{self.gold}")
+
+    def predicted_requests(self, request: ReadRequest, path: str) -> dict[str, ReadRequest]:
+        """How the tags of each system are read, by the name of the system.
+
+        Args:
+            request: what the other options say.
+            path: of the file; the systems are named after it.
+        """
+        name = stem(path)
+        return {
+            name if len(self.predicted) == 1 else f"{name} column {column}": replace(
+                request, format="conll", columns=f"{self.token},{column}"
+            )
+            for column in self.predicted
+        }
+
+
+def columns_of(args: argparse.Namespace) -> Columns | None:
+    """The columns that ``--gold-column`` and ``--pred-column`` name; ``None`` without these options.
 
     Raises:
         UsageError: one of the two options without the other, files beside them, or one column twice.
     """
     if args.gold_column is None and not args.pred_column:
-        return
+        return None
     if args.gold_column is None or not args.pred_column:
         given, other = (
             ("--gold-column", "--pred-column") if not args.pred_column else ("--pred-column", "--gold-column")
@@ -52,49 +92,24 @@ def check_columns(args: argparse.Namespace) -> None:
         )
     if args.gold == STDIN:
         raise UsageError("standard input (-) can be read once, and each column needs a reading; name a file")
-    used = [_token(args), args.gold_column, *args.pred_column]
+    found = Columns(token=_token(args.columns), gold=args.gold_column, predicted=tuple(args.pred_column))
+    used = [found.token, found.gold, *found.predicted]
     twice = next((column for column in used if used.count(column) > 1), None)
     if twice is not None:
         raise UsageError(
             f"column {twice} was given twice; the word, the gold and each system have a column of their own"
         )
-
-
-def read_gold(args: argparse.Namespace, report: ReadReport) -> Iterator[Document]:
-    """Streams the gold documents, from their column if one is named."""
-    if args.gold_column is None:
-        return read_file(args.gold, args, format_name=args.gold_format, report=report)
-    return read_file(args.gold, _reading(args, args.gold_column), format_name="conll", report=report)
-
-
-def read_columns(args: argparse.Namespace, *, tally: Tally) -> dict[str, tuple[str, Predicted]]:
-    """Reads the predictions of ``--pred-column``.
-
-    Returns:
-        Name of the system -> the path, and what it said; nothing without the option.
-    """
-    found = {}
-    for column in args.pred_column:
-        name = stem(args.gold) if len(args.pred_column) == 1 else f"{stem(args.gold)} column {column}"
-        found[name] = args.gold, read_predicted(args.gold, _reading(args, column), tally=tally)
     return found
 
 
-def _reading(args: argparse.Namespace, column: int) -> argparse.Namespace:
-    """The options to read one column of tags."""
-    changed = {"columns": f"{_token(args)},{column}", "pred_format": "conll"}
-    return argparse.Namespace(**vars(args) | changed)
-
-
-def _token(args: argparse.Namespace) -> int:
-    if args.columns is None:
+def _token(text: str | None) -> int:
+    if text is None:
         return 0
     try:
-        return _column(args.columns)
+        return _column(text)
     except argparse.ArgumentTypeError:
         raise UsageError(
-            f"--columns {args.columns} was given with --gold-column; name the column of the word alone, for example "
-            "--columns 0"
+            f"--columns {text} was given with --gold-column; name the column of the word alone, for example --columns 0"
         ) from None
 
 
@@ -104,3 +119,27 @@ def _column(text: str) -> int:
     if not (digits.isascii() and digits.isdigit() and len(digits) < 6):
         raise argparse.ArgumentTypeError(f"{text!r} is not allowed, give the number of a column, from 0")
     return int(text)
+
+
+# The functions below are for `evaluate`, which still hands its options on; they go when it does not.
+def check_columns(args: argparse.Namespace) -> None:
+    """Refuses columns that do not go together."""
+    columns_of(args)
+
+
+def read_gold(args: argparse.Namespace, report: ReadReport) -> Iterator[Document]:
+    """Streams the gold documents, from their column if one is named."""
+    columns, request = columns_of(args), reading_of(args, role="gold")
+    return read_file(args.gold, columns.gold_request(request) if columns else request, report=report)
+
+
+def read_columns(args: argparse.Namespace, *, tally: Tally) -> dict[str, tuple[str, Predicted]]:
+    """Reads the predictions of ``--pred-column``, by the name of the system."""
+    columns = columns_of(args)
+    found = {}
+    for name, request in (
+        columns.predicted_requests(reading_of(args, role="gold"), args.gold).items() if columns else ()
+    ):
+        own = argparse.Namespace(**vars(args) | {"columns": request.columns, "pred_format": request.format})
+        found[name] = args.gold, read_predicted(args.gold, own, tally=tally)
+    return found

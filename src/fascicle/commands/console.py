@@ -32,8 +32,16 @@ _OPTIONS: Final[Mapping[str, str]] = MappingProxyType(
         "allow_missing=True": "--allow-missing",
         "resume=True": "--resume",
         "encoding=NAME": "--encoding NAME",
-        "format=native": "--input-format native",
+        "format=jsonl": "--input-format jsonl",
+        "format=records": "--input-format records",
         "format=NAME": "--format NAME",
+        "documents=VALUE": "--documents",
+        "columns=VALUE": "--columns",
+        "shape=VALUE": "--shape",
+        "fields=VALUE": "--field",
+        "where=VALUE": "--where",
+        "texts=TEXTS": "--text",
+        "path=PATH": "-o",
     }
 )
 _ARGUMENT: Final = re.compile("|".join(rf"(?<!\w){re.escape(name)}(?!\w)" for name in _OPTIONS))
@@ -147,7 +155,6 @@ class Progress:
     def __init__(
         self,
         *,
-        total: int | None = None,
         terminal: bool,
         write: Callable[[str], object],
         clock: Callable[[], float] = time.monotonic,
@@ -155,22 +162,22 @@ class Progress:
         """Starts the clock.
 
         Args:
-            total: of all inputs, in bytes; ``None`` if it is not known.
             terminal: whether lines can be written over.
             write: takes what is shown.
             clock: tells the time in seconds.
         """
-        self._total, self._terminal, self._write, self._clock = total, terminal, write, clock
+        self._terminal, self._write, self._clock = terminal, write, clock
         self._every = _OFTEN if terminal else _NOW_AND_THEN
         self._begun = self._shown = clock()
         self._first: tuple[int, int] | None = None
 
-    def see(self, documents: int, reached: int) -> None:
+    def see(self, documents: int, reached: int, total: int | None = None) -> None:
         """Takes note of a document that is done.
 
         Args:
             documents: how many are done.
             reached: how far the inputs are read, in bytes.
+            total: how many bytes they have; ``None`` if it is not known.
         """
         now = self._clock()
         if self._first is None:  # a run that goes on with another does not begin at 0
@@ -178,7 +185,7 @@ class Progress:
         if now - self._shown < self._every:
             return
         self._shown = now
-        line = self._line(documents, reached, now - self._begun)
+        line = self._line(documents, reached, total, now - self._begun)
         self._write(f"\r{line}\x1b[K" if self._terminal else f"fascicle: {line}\n")
 
     def end(self) -> None:
@@ -186,22 +193,21 @@ class Progress:
         if self._terminal:
             self._write("\r\x1b[K")
 
-    def _line(self, documents: int, reached: int, seconds: float) -> str:
+    def _line(self, documents: int, reached: int, total: int | None, seconds: float) -> str:
         before, start = self._first or (0, 0)
         parts = [counted(documents, "document")]
         if seconds > 0 and documents > before:
             parts.append(f"{(documents - before) / seconds:,.1f}/s")
-        if self._total and start < reached < self._total:
-            parts.append(f"{reached / self._total:.0%}")
-            parts.append(f"{_duration(seconds * (self._total - reached) / (reached - start))} left")
+        if total and start < reached < total:
+            parts.append(f"{reached / total:.0%}")
+            parts.append(f"{_duration(seconds * (total - reached) / (reached - start))} left")
         return ", ".join(parts)
 
 
-def progress(*, total: int | None = None, quiet: bool = False) -> Progress:
+def progress(*, quiet: bool = False) -> Progress:
     """Progress on standard error.
 
     Args:
-        total: of all inputs, in bytes; ``None`` if it is not known.
         quiet: no line that changes, for the documents themselves go to the terminal.
     """
 
@@ -210,7 +216,7 @@ def progress(*, total: int | None = None, quiet: bool = False) -> Progress:
         sys.stderr.flush()
 
     terminal = sys.stderr.isatty()
-    return Progress(total=total, terminal=terminal, write=(lambda _: None) if quiet and terminal else write)
+    return Progress(terminal=terminal, write=(lambda _: None) if quiet and terminal else write)
 
 
 def with_progress(documents: Iterable[Document], *, quiet: bool) -> Iterator[Document]:

@@ -6,11 +6,11 @@ import argparse
 from fractions import Fraction
 
 from fascicle.commands.inputs import INPUT_FORMATS, add_reading
-from fascicle.commands.outputs import STDOUT
 from fascicle.commands.parsing import Parser, add_json, add_overwrite, natural, positive
 from fascicle.commands.places import reads, writes
 from fascicle.core.document import GOLD
 from fascicle.doctor.settings import NEVER, SEVERITIES, Settings
+from fascicle.formats.requests import STDOUT
 
 HELP = "find defects, and copies of texts in other parts and corpora"
 _EXIT = "exit codes: 0 done; 2 bad input or usage, or nothing could be read; 3 a file was not read to its end, or \

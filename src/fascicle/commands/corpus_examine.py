@@ -5,12 +5,12 @@ from __future__ import annotations
 import argparse
 import difflib
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from fascicle.commands.console import say, with_progress
-from fascicle.commands.inputs import paths_of, read_file
-from fascicle.commands.outputs import STDOUT
+from fascicle.commands.inputs import reading_of
 from fascicle.core.document import Document
 from fascicle.core.wording import counted
 from fascicle.doctor.checks import CHECKS
@@ -21,17 +21,25 @@ from fascicle.doctor.settings import NEVER, SEVERITIES, Settings
 from fascicle.doctor.unreachable import tokenizer_file
 from fascicle.errors import UsageError
 from fascicle.formats.atomic import check_target, output
-from fascicle.formats.conll import ConllOptions, parse_columns
+from fascicle.formats.conll import ConllOptions
 from fascicle.formats.exclusions import write_exclusions
 from fascicle.formats.report import ReadReport
+from fascicle.formats.requests import STDOUT, ReadRequest, pairs, paths_of, read_file
 from fascicle.formats.source import STDIN
 
 
 def run_check(args: argparse.Namespace) -> int:
     """Checks as the options of `fascicle.commands.corpus_check` say; returns the exit code."""
-    _check_arguments(args)
-    places, against = list(_places(args)), list(_against(args))
-    found = examine(places, against=against, settings=_settings(args), skip=frozenset(args.skip))
+    _check_paths(args.files, args.train, args.dev, args.test, against=args.against)
+    _check_codes(args.skip)
+    if args.output == args.exclude_list == STDOUT:
+        raise UsageError("report and exclusion list cannot both go to standard output; name a file with -o")
+    for path in (args.output, args.exclude_list):
+        if path and path != STDOUT:
+            check_target(path, overwrite=args.overwrite)
+    settings = _settings_of(args)
+    places, against = list(_places_of(args)), list(_against_of(args))
+    found = examine(places, against=against, settings=settings, skip=frozenset(args.skip))
     text = markdown(found.report, names_all=args.verbose)
     if args.json:
         text = json.dumps(found.report.as_dict(), ensure_ascii=False) + "\n"
@@ -50,30 +58,12 @@ def run_check(args: argparse.Namespace) -> int:
     return 3 if found.case.unread or _fails(found.report, args.fail_on) else 0
 
 
-def _check_arguments(args: argparse.Namespace) -> None:
-    """Refuses what cannot be done, before long work.
-
-    Raises:
-        UsageError: no corpus, no tokenizer, standard input or output twice, an unknown code, numbers without a meaning.
-        OutputError: a file is there already.
-    """
-    _check_paths(args.files, args.train, args.dev, args.test, against=args.against)
-    for code in args.skip:
+def _check_codes(codes: Sequence[str]) -> None:
+    for code in codes:
         if code not in CHECKS:
             near = difflib.get_close_matches(code, CHECKS, n=1)
             hint = f" (did you mean {near[0]}?)" if near else ""
             raise UsageError(f"there is no finding {code!r}{hint}; the codes are {', '.join(CHECKS)}")
-    if args.width is not None and not args.tokenizer:
-        raise UsageError("--width needs --tokenizer, for it counts words or pieces that a tokenizer reads")
-    if args.tokenizer and not tokenizer_file(Path(args.tokenizer)).is_file():
-        raise UsageError(f"there is no tokenizer.json at {args.tokenizer}; name the folder of a model, or the file")
-    if args.max_length < 8:
-        raise UsageError(f"--max-length {args.max_length} is not allowed; give 8 or more")
-    if args.output == args.exclude_list == STDOUT:
-        raise UsageError("report and exclusion list cannot both go to standard output; name a file with -o")
-    for path in (args.output, args.exclude_list):
-        if path and path != STDOUT:
-            check_target(path, overwrite=args.overwrite)
 
 
 def _check_paths(*parts: list[str], against: list[str]) -> None:
@@ -86,39 +76,50 @@ def _check_paths(*parts: list[str], against: list[str]) -> None:
         raise UsageError("standard input (-) was given twice; it can be read once")
 
 
-def _places(args: argparse.Namespace) -> Iterator[Given]:
+def _places_of(args: argparse.Namespace) -> Iterator[Given]:
+    request = reading_of(args)
     named = [(Part(name=name, role=name), path) for name in ("train", "dev", "test") for path in getattr(args, name)]
     whole = [(Part(name=path, role="corpus", order=order), path) for order, path in enumerate(args.files)]
     for part, given in (*named, *whole):
-        for path in paths_of([given], format_name=args.input_format):
-            yield _given(path, part, args)
+        own = _of_split(request, part.role) if part.role in SPLITS else request
+        yield from (_given(path, part, own) for path in paths_of([given], request))
 
 
-def _against(args: argparse.Namespace) -> Iterator[Given]:
+def _against_of(args: argparse.Namespace) -> Iterator[Given]:
     """Other corpora are read as their formats are by default: the other options say how to read what is checked."""
-    plain: dict[str, object] = {"documents": None, "columns": None, "shape": None, "where": []}
-    plain["field"] = args.against_field
-    own = argparse.Namespace(**{**vars(args), **plain, "input_format": args.against_format})
+    request = ReadRequest(
+        format=args.against_format,
+        encoding=args.encoding,
+        fields=pairs(args.against_field, key="--against-field", example="text=body"),
+        asked_by="--against-format",
+    )
     for order, given in enumerate(args.against):
-        for path in paths_of([given], format_name=args.against_format):
-            yield _given(path, Part(name=given, role="against", order=order), own)
+        part = Part(name=given, role="against", order=order)
+        yield from (_given(path, part, request) for path in paths_of([given], request))
 
 
-def _given(path: str, part: Part, args: argparse.Namespace) -> Given:
+def _of_split(request: ReadRequest, role: str) -> ReadRequest:
+    return replace(request, where=tuple((name, value.replace("{part}", role)) for name, value in request.where))
+
+
+def _given(path: str, part: Part, request: ReadRequest) -> Given:
     report = ReadReport()
-    own = argparse.Namespace(**vars(args))
-    if part.role in SPLITS:
-        own.where = [text.replace("{part}", part.role) for text in args.where]
-    token, tags = parse_columns(args.columns) if args.columns else (0, (-1,))
+    token, tags = request.token_and_tags
 
     def documents() -> Iterator[Document]:
-        return with_progress(read_file(path, own, format_name=own.input_format, report=report), quiet=False)
+        return with_progress(read_file(path, request, report=report), quiet=False)
 
     columns = ConllOptions(token_column=token, tag_columns=tags)
-    return Given(part=part, path=path, documents=documents, report=report, encoding=args.encoding, columns=columns)
+    return Given(part=part, path=path, documents=documents, report=report, encoding=request.encoding, columns=columns)
 
 
-def _settings(args: argparse.Namespace) -> Settings:
+def _settings_of(args: argparse.Namespace) -> Settings:
+    if args.width is not None and not args.tokenizer:
+        raise UsageError("--width needs --tokenizer, for it counts words or pieces that a tokenizer reads")
+    if args.tokenizer and not tokenizer_file(Path(args.tokenizer)).is_file():
+        raise UsageError(f"there is no tokenizer.json at {args.tokenizer}; name the folder of a model, or the file")
+    if args.max_length < 8:
+        raise UsageError(f"--max-length {args.max_length} is not allowed; give 8 or more")
     return Settings(
         source=args.source,
         examples=args.examples,

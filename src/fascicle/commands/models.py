@@ -10,7 +10,7 @@ from typing import Any
 
 from fascicle.commands.console import say
 from fascicle.commands.parsing import add_json
-from fascicle.formats.files import FORMATS
+from fascicle.formats.catalogue import FORMATS
 from fascicle.loading import find_model, shipped_models
 from fascicle.plugins import plugins
 from fascicle.recipe.manifest import read_manifest

@@ -70,7 +70,7 @@ def read_predicted(path: str, args: argparse.Namespace, *, tally: Tally) -> Pred
         mentions=layers(documents, source=source),
         hashes={document.id: text_hash(document.text) for document in documents},
         texts={document.id: document.text for document in documents},
-        called_gold=source == GOLD and bool(found) and "native" in report.formats.values(),
+        called_gold=source == GOLD and bool(found) and "jsonl" in report.formats.values(),
     )
 
 

@@ -8,7 +8,7 @@ from pathlib import Path, PurePosixPath
 from typing import Final
 
 from fascicle.commands.console import Tally, say
-from fascicle.commands.inputs import add_reading, paths_of, read_file
+from fascicle.commands.inputs import add_reading, reading_of
 from fascicle.commands.parsing import Parser, add_overwrite, add_strict, natural, positive
 from fascicle.commands.places import reads, writes
 from fascicle.core.document import Document
@@ -16,6 +16,7 @@ from fascicle.core.wording import counted
 from fascicle.errors import UsageError
 from fascicle.formats.atomic import check_target
 from fascicle.formats.brat_lines import SUFFIXES
+from fascicle.formats.requests import paths_of, read_file
 from fascicle.formats.tree import archive_of, open_tree
 from fascicle.text.segment import segmenter
 from fascicle.text.surfaces import SurfaceReader
@@ -65,11 +66,12 @@ def run(args: argparse.Namespace) -> int:
 
     check_target(args.output, overwrite=args.overwrite)
     tally = Tally()
-    paths = paths_of(args.files, format_name=args.input_format)
+    request = reading_of(args)
+    paths = paths_of(args.files, request)
     if not args.all_parts:
         for path in paths:
             _check_part(path)
-    documents = (document for path in paths for document in read_file(path, args, format_name=args.input_format))
+    documents = (document for path in paths for document in read_file(path, request))
     sentences = sentences_of(tally.observe(documents), segmenter_name=args.segmenter, lowercase=args.lowercase)
     table = count_cooccurrence(sentences, window=args.window, least=args.least, most=args.words)
     say(

@@ -6,13 +6,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from typing import NamedTuple, overload
+from typing import Final, NamedTuple, overload
+
+import msgspec
 
 from fascicle.core.arguments import check_argument
-from fascicle.core.document import Document, Patch
+from fascicle.core.document import Document, Event, Patch
 from fascicle.core.patches import apply
+from fascicle.core.wording import counted
 from fascicle.errors import FascicleError, InputError, UsageError
 
+STEP: Final = "annotate"
+EMPTY_TEXT: Final = ("note", "empty-text")
 _CHUNK_CHARACTERS = 1 << 17  # text read together: enough to sort windows by length, little enough to stay flat
 _CHUNK_DOCUMENTS = 512
 _FIRST_DOCUMENTS = 8  # the first answers come soon: chunks double from here
@@ -62,6 +67,7 @@ def stream(
     documents: Iterable[Given],
     *,
     aside: Callable[[InputError], None] | None = None,
+    source: str = "",
     step: str = "patch",
     drops: Collection[str] = (),
 ) -> Iterator[Document]:
@@ -74,6 +80,7 @@ def stream(
         documents: texts (they are named ``text-1`` and so on, by their place), pairs ``(id, text)``, or documents.
         aside: is called with an error that names a document which cannot be annotated, and the others go on; by default
             the error is raised.
+        source: as for `outcomes`.
         step: as for `apply`.
         drops: as for `apply`.
 
@@ -81,7 +88,7 @@ def stream(
         UsageError: one text or document in place of several.
         InputError: something else was given, or a document cannot be annotated.
     """
-    for outcome in outcomes(predict, documents_of(documents, aside=aside), step=step, drops=drops):
+    for outcome in outcomes(predict, documents_of(documents, aside=aside), source=source, step=step, drops=drops):
         if outcome.document is not None:
             yield outcome.document
         elif aside is not None:
@@ -91,19 +98,20 @@ def stream(
 
 
 @overload
-def annotate(predict: Predict, texts: Collection[str]) -> list[Document]: ...
+def annotate(predict: Predict, texts: Collection[str], *, source: str = "") -> list[Document]: ...
 
 
 @overload
-def annotate(predict: Predict, texts: Iterator[str]) -> Iterator[Document]: ...
+def annotate(predict: Predict, texts: Iterator[str], *, source: str = "") -> Iterator[Document]: ...
 
 
-def annotate(predict: Predict, texts: Iterable[str]) -> list[Document] | Iterator[Document]:
+def annotate(predict: Predict, texts: Iterable[str], *, source: str = "") -> list[Document] | Iterator[Document]:
     """Annotates texts.
 
     Args:
         predict: of a predictor.
         texts: one text, or several.
+        source: as for `outcomes`.
 
     Returns:
         One document per text, named ``text-1`` and so on: as a list, or, for a generator and any other iterator, as an
@@ -114,25 +122,33 @@ def annotate(predict: Predict, texts: Iterable[str]) -> list[Document] | Iterato
     """
     check_argument(texts, Iterable, name="texts", means="a text, or a list or stream of texts")
     given = [texts] if isinstance(texts, str) else texts
-    found = stream(predict, map(_text, given))
+    found = stream(predict, map(_text, given), source=source)
     return found if isinstance(texts, Iterator) else list(found)
 
 
 def outcomes(
-    predict: Predict, documents: Iterable[Document], *, step: str = "patch", drops: Collection[str] = ()
+    predict: Predict,
+    documents: Iterable[Document],
+    *,
+    source: str = "",
+    step: str = "patch",
+    drops: Collection[str] = (),
 ) -> Iterator[Outcome]:
     """Annotates documents, in order, and says for each what became of it.
 
-    Where a chunk raises an error, it is halved until the document that causes it is alone. Errors that no document can
-    cause (a model that cannot be opened, a place that cannot be read) are raised.
+    Earlier mentions of the same source give way, for they may be of an older model. An event says how many they were;
+    another one that a text is empty. Where a chunk raises an error, it is halved until the document that causes it is
+    alone. Errors that no document can cause (a model that cannot be opened, a place that cannot be read) are raised.
 
     Args:
         predict: of a predictor.
         documents: any number; at most a chunk of them is read ahead.
+        source: of the predictor's mentions; with none, as for a step, earlier mentions stay, and no text is reported.
         step: as for `apply`.
         drops: as for `apply`.
     """
-    for chunk in chunks(documents, first=_FIRST_DOCUMENTS):
+    ready = (_prepared(document, source) for document in documents)
+    for chunk in chunks(ready, first=_FIRST_DOCUMENTS):
         for given, patch in _answered(predict, chunk):
             if isinstance(patch, Exception):
                 yield Outcome(given, error=patch)
@@ -197,6 +213,26 @@ def document_of(given: Given, number: int) -> Document:
         return Document(id=pair[0], text=pair[1])
     except ValueError as error:
         raise InputError(str(error), key=pair[0]) from None
+
+
+def _prepared(document: Document, source: str) -> Document:
+    events: list[Event] = []
+    earlier = document.layer(source)
+    if earlier:
+        message = f"replaced: {counted(len(earlier), 'earlier mention')} of {source!r}"
+        events.append(Event(step=STEP, kind="note", code="replaced", message=message))
+        kept = tuple(mention for mention in document.mentions if mention.source != source)
+        document = msgspec.structs.replace(document, mentions=kept)
+    if not _can_be_seen(document.text):
+        kind, code = EMPTY_TEXT
+        message = "the text is empty or of invisible characters alone, so it has no mentions"
+        events.append(Event(step=STEP, kind=kind, code=code, message=message))
+    return document.with_events(*events) if events else document
+
+
+def _can_be_seen(text: str) -> bool:
+    """Whether anything of a text shows: no white space, zero-width space or soft hyphen does."""
+    return any(character.isprintable() and not character.isspace() for character in text)
 
 
 def _answered(predict: Predict, chunk: list[Document]) -> Iterator[tuple[Document, Patch | Exception]]:

@@ -1,17 +1,41 @@
 """One file per format: readers stream documents, writers take them.
 
-`read` and `write` handle any format of the table `FORMATS`; the options of a format are in its own file.
+`read` and `write` handle any format of the table `FORMATS`; the options of a format are in its own file. No format is
+imported before it is needed.
 """
 
-from fascicle.formats.atomic import atomic_folder, atomic_text_writer, atomic_writer, check_target
-from fascicle.formats.brat import BratOptions
-from fascicle.formats.conll import ConllOptions, parse_columns
-from fascicle.formats.conll_write import ConllWriteOptions
-from fascicle.formats.detection import detect
-from fascicle.formats.files import FORMATS, Format, read, unique_ids, write
-from fascicle.formats.jsonl import JsonlOptions
-from fascicle.formats.report import ReadReport, WriteReport
-from fascicle.formats.source import Source
+from __future__ import annotations
+
+from importlib import import_module
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from fascicle.formats.atomic import atomic_folder, atomic_text_writer, atomic_writer, check_target
+    from fascicle.formats.brat import BratOptions
+    from fascicle.formats.catalogue import FORMATS, Format
+    from fascicle.formats.conll import ConllOptions, parse_columns
+    from fascicle.formats.conll_write import ConllWriteOptions
+    from fascicle.formats.detection import detect
+    from fascicle.formats.files import read, unique_ids, write
+    from fascicle.formats.jsonl import JsonlOptions
+    from fascicle.formats.report import ReadReport, WriteReport
+    from fascicle.formats.source import Source
+
+_NAMES: Final = MappingProxyType(
+    {
+        "atomic": ("atomic_folder", "atomic_text_writer", "atomic_writer", "check_target"),
+        "brat": ("BratOptions",),
+        "catalogue": ("FORMATS", "Format"),
+        "conll": ("ConllOptions", "parse_columns"),
+        "conll_write": ("ConllWriteOptions",),
+        "detection": ("detect",),
+        "files": ("read", "unique_ids", "write"),
+        "jsonl": ("JsonlOptions",),
+        "report": ("ReadReport", "WriteReport"),
+        "source": ("Source",),
+    }
+)
 
 __all__ = [
     "FORMATS",
@@ -33,3 +57,12 @@ __all__ = [
     "unique_ids",
     "write",
 ]
+
+
+def __getattr__(name: str) -> object:
+    """Imports the module of a public name when it is first asked for."""
+    for module, names in _NAMES.items():
+        if name in names:
+            found: object = getattr(import_module(f"{__name__}.{module}"), name)
+            return found
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
+from typing import Final
 
 from fascicle.core.document import Document, Link
 from fascicle.core.spans import Fragments, Span
@@ -18,6 +19,7 @@ from fascicle.core.wording import counted
 from fascicle.errors import FormatError, UsageError
 from fascicle.formats.brat_lines import ANNOTATIONS, SUFFIXES, TEXT, TextBound, agrees, document_id
 from fascicle.formats.brat_parse import STEP, Standoff
+from fascicle.formats.catalogue import Reader
 from fascicle.formats.collect import MentionCollector
 from fascicle.formats.report import ReadReport
 from fascicle.formats.source import Source
@@ -268,3 +270,6 @@ def _line_move(text: str) -> _Move:
         breaks.append(at - len(breaks))
         at = text.find("\r\n", at + 2)
     return lambda offset: offset + bisect_left(breaks, offset)
+
+
+READER: Final = Reader(read=read, options=BratOptions)

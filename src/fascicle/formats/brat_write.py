@@ -27,6 +27,7 @@ from fascicle.formats.brat_lines import (
     names_an_entry,
     parse_reference,
 )
+from fascicle.formats.catalogue import Writer
 from fascicle.formats.losses import Holds
 from fascicle.formats.report import WriteReport
 from fascicle.formats.source import STDIN
@@ -75,7 +76,7 @@ def check_place(path: str, *, overwrite: bool) -> None:
 
 
 @contextmanager
-def into_zip(stream: BinaryIO) -> Iterator[Callable[[Files], None]]:
+def into_zip(stream: BinaryIO, _: object = None) -> Iterator[Callable[[Files], None]]:
     """Gives the function that puts the files of one document into a zip."""
     with zipfile.ZipFile(stream, "w") as archive:
 
@@ -205,3 +206,8 @@ def _is_reference(target: str, value: str) -> bool:
     """Whether an attribute is a reference to no entry, which was an N line and can be one again."""
     reference, _, name = value.partition("\t")
     return "\t" not in name and parse_reference(f"{REFERENCE} {target} {reference}", name) == (target, None, reference)
+
+
+WRITER: Final = Writer(
+    holds=HOLDS, encoder=lambda _: encoder(), into=into_zip, into_folder=into_folder, check=check_place
+)

@@ -14,6 +14,7 @@ from fascicle.core.document import Document, Event
 from fascicle.core.tags import TagCensus, decode_tags, is_tag, split_tag
 from fascicle.core.wording import counted
 from fascicle.errors import FormatError, InputError, Place, UsageError
+from fascicle.formats.catalogue import Reader
 from fascicle.formats.collect import TokenMention, joined_document
 from fascicle.formats.encodings import by_mark
 from fascicle.formats.grouping import sound
@@ -292,3 +293,6 @@ def _document(identifier: str, block: Sequence[_Sentence], census: TagCensus, *,
         return document
     message = f"{counted(first, 'token')} without one blank line: the source did not mark sentences"
     return document.with_events(Event(step=STEP, kind="note", code="no-sentence-breaks", message=message))
+
+
+READER: Final = Reader(read=read, options=ConllOptions)

@@ -9,12 +9,17 @@ from functools import partial
 from itertools import pairwise
 from typing import Final
 
+import msgspec
+
 from fascicle.core.document import Document, Mention
 from fascicle.core.spans import Span
 from fascicle.errors import InputError, UsageError
+from fascicle.formats.catalogue import Writer
 from fascicle.formats.losses import Holds
 from fascicle.formats.report import WriteReport
 from fascicle.formats.writing import checked_name
+from fascicle.recipe.settings import ReadingSettings
+from fascicle.text.segment import segmenter
 
 HOLDS: Final = Holds(
     format="CoNLL",
@@ -45,7 +50,7 @@ def encoder(options: ConllWriteOptions) -> Callable[[Document, WriteReport], byt
     """Gives the function that makes the lines of one document.
 
     It counts mentions that do not begin and end with a word, that reach across sentences, or that find no layer. It
-    raises an `InputError` for a document without words, or with a word or a type that a line cannot hold.
+    raises an `InputError` for a document with a word or a type that a line cannot hold.
     """
     return partial(_encoded, options=options)
 
@@ -67,9 +72,7 @@ def _encoded(document: Document, report: WriteReport, *, options: ConllWriteOpti
 
 
 def _tags(document: Document, options: ConllWriteOptions, report: WriteReport) -> list[list[str]]:
-    words = document.words
-    if words is None:
-        raise InputError(f"document {document.id!r} has no words, which CoNLL needs; split it into words first")
+    words = document.words or ()
     starts = {start: at for at, (start, _) in enumerate(words)}
     ends = {end: at + 1 for at, (_, end) in enumerate(words)}
     sentence_of = {at: number for number, sentence in enumerate(_sentences(document)) for at in sentence}
@@ -130,3 +133,15 @@ def _sentences(document: Document) -> Iterator[range]:
         borders |= {bisect_right(starts, start - 1), bisect_right(starts, end - 1)}
     ordered = sorted(borders)
     yield from (range(a, b) for a, b in pairwise(ordered))
+
+
+def with_words(document: Document) -> Document:
+    """A text without words gets those of the segmenter that models read by default."""
+    if document.words is not None:
+        return document
+    rules = segmenter(ReadingSettings().segmenter)
+    sentences = document.sentences if document.sentences is not None else rules.sentences(document.text)
+    return msgspec.structs.replace(document, words=rules.words(document.text), sentences=sentences)
+
+
+WRITER: Final = Writer(holds=HOLDS, encoder=encoder, options=ConllWriteOptions, prepare=with_words)

@@ -16,9 +16,10 @@ import msgspec
 from fascicle.core.tags import is_tag
 from fascicle.errors import FormatError, InputError
 from fascicle.formats.brat_lines import ANNOTATIONS, SUFFIXES, TEXT
+from fascicle.formats.catalogue import READABLE, canonical_name, readable_by_suffix
 from fascicle.formats.encodings import AUTO, head_text
 from fascicle.formats.foreign import binary_kind, markup_kind, package_kind
-from fascicle.formats.pipes import refuse_pipe
+from fascicle.formats.pipes import is_pipe, refuse_pipe
 from fascicle.formats.predictions import columns_of
 from fascicle.formats.source import GZIP, MAX_LINE, STDIN, Source, open_bytes, suffix
 from fascicle.formats.tables import HEADER
@@ -37,34 +38,21 @@ _NATIVE: Final = "fascicle"
 _RECORDS: Final = 20  # that are tried
 _OBJECTS: Final = msgspec.json.Decoder(dict[str, msgspec.Raw])
 _MARKUP: Final = 4096
-_SUFFIXES: Final = {
-    ".txt": "plain",
-    ".text": "plain",
-    ".jsonl": "jsonl",
-    ".jsonlines": "jsonl",
-    ".json": "jsonl",
-    ".pubtator": "pubtator",
-    ".conll": "conll",
-    ".iob": "conll",
-    ".iob2": "conll",
-    ".bio": "conll",
-    ".zip": "brat",
-    **dict.fromkeys(ANNOTATIONS, "brat"),
-}
-_NAMES: Final = "plain, conll, jsonl, native, pubtator, brat"
+_NAMES: Final = ", ".join(READABLE)
+_JSON: Final = ("jsonl", "records")
 
 
 def detect(path: str) -> str:
     """The name of the format of a file.
 
-    The first 64 kB decide if they can: JSON with a ``fascicle`` version is native, other JSON jsonl, a first line
+    The first 64 kB decide if they can: JSON with a ``fascicle`` version is jsonl, other JSON records, a first line
     ``id|t|title`` pubtator, and rows that all end with a tag (``O``, ``B-Disease``) conll; if the file is called
     ``.txt``, at least ten of them with the same number of columns. Else the suffix decides.
 
     A folder with brat annotation (``.ann``, ``.a1``, ``.a2``) is brat; one with texts only is plain, and so is one with
     texts whose annotation is only in folders below it. A zip, or a folder inside a zip, must hold such annotation.
 
-    Standard input is JSON Lines (native or not) if its first line is a JSON object, else plain text.
+    Standard input is JSON Lines (jsonl or records) if its first line is a JSON object, else plain text.
 
     Args:
         path: a file, gzip or not, a folder, a zip, or a folder inside a zip.
@@ -73,6 +61,19 @@ def detect(path: str) -> str:
         InputError: the file cannot be opened.
         FormatError: a prediction file, which holds no documents, or nothing that is known.
     """
+    found = _told(path)
+    if found is None:
+        raise InputError(f"{path} is empty", file=path, code="empty")
+    if not found:
+        raise FormatError(
+            f"the format of {path} cannot be told; name it with format=NAME, one of {_NAMES}; a TSV of predictions "
+            f"begins with the header {' '.join(HEADER)} (TAB-separated, in any order; the score may be left out)"
+        )
+    return found
+
+
+def _told(path: str) -> str | None:
+    """The name of the format; empty if nothing tells it, and ``None`` of an empty file."""
     if path == STDIN:
         return _of_stdin()
     if Path(path).is_dir():
@@ -86,15 +87,8 @@ def detect(path: str) -> str:
         head, is_whole = _head(stream)
     if kind := binary_kind(head) or markup_kind(head_text(head[:_MARKUP]), suffix(path)):
         raise FormatError(f"{path} is {kind}", file=path)
-    found = _by_content(_lines(head, is_whole=is_whole), path) or _SUFFIXES.get(suffix(path), "")
-    if not found and not head:
-        raise InputError(f"{path} is empty", file=path, code="empty")
-    if not found:
-        raise FormatError(
-            f"the format of {path} cannot be told; name it with format=NAME, one of {_NAMES}; a TSV of predictions "
-            f"begins with the header {' '.join(HEADER)} (TAB-separated, in any order; the score may be left out)"
-        )
-    return found
+    found = _by_content(_lines(head, is_whole=is_whole), path) or _unlike_jsonl(by_suffix(path))
+    return found if found or head else None
 
 
 def prediction_kind(path: str, encoding: str = AUTO) -> str:
@@ -123,7 +117,32 @@ def prediction_kind(path: str, encoding: str = AUTO) -> str:
 
 def by_suffix(path: str) -> str:
     """The format that a suffix stands for, or the empty string."""
-    return _SUFFIXES.get(suffix(path), "")
+    return readable_by_suffix(suffix(path))
+
+
+def format_to_read(path: str, asked: str) -> str:
+    """The name of the format to read a file in.
+
+    Both formats of JSON are told apart by the file, whichever was asked for: what Fascicle wrote would lose its
+    mentions if it were read as records of others, and what others wrote was called ``jsonl`` before.
+
+    Args:
+        path: as `detect` takes it.
+        asked: a name of a format, or ``"auto"``.
+
+    Raises:
+        InputError, FormatError: see `detect`.
+    """
+    name = canonical_name(asked)
+    if name == "auto":
+        return detect(path)
+    found = _told(path) if name in _JSON and not is_pipe(path) else name
+    return found if found in _JSON else name
+
+
+def _unlike_jsonl(name: str) -> str:
+    """The format that a suffix stands for, of a file that is not what Fascicle writes, whose first line tells so."""
+    return "records" if name == "jsonl" else name
 
 
 def _of_folder(folder: Path) -> str:
@@ -200,7 +219,7 @@ def _by_content(lines: Sequence[str], path: str) -> str:
         raise FormatError(f"{path} is a prediction file, which holds no text; give a file of documents", file=path)
     is_text = by_suffix(path) == "plain"
     if _is_json(first) or keys or (first.lstrip()[:1] == "[" and suffix(path) in (".json", ".jsonl")):
-        return "native" if _NATIVE in keys else "jsonl" if keys or not is_text else ""
+        return "jsonl" if _NATIVE in keys else "records" if keys or not is_text else ""
     if _PUBTATOR.match(first):
         return "pubtator"
     return "conll" if _all_tagged(lines[:_ROWS], strict=is_text) else ""

@@ -1,126 +1,32 @@
-"""Reading and writing files of documents in any format: `FORMATS` is the table of them."""
+"""Reading and writing files of documents in any format of the table `fascicle.formats.catalogue.FORMATS`."""
 
 from __future__ import annotations
 
-import difflib
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
-from types import MappingProxyType
-from typing import Any, BinaryIO, Final
+from typing import Any, Final
 
 import msgspec
 
-import fascicle.formats.brat as brat
-import fascicle.formats.brat_write as brat_write
-import fascicle.formats.conll as conll
-import fascicle.formats.conll_write as conll_write
-import fascicle.formats.jsonl as jsonl
-import fascicle.formats.native as native
-import fascicle.formats.plain as plain
-import fascicle.formats.pubtator as pubtator
-import fascicle.formats.pubtator_write as pubtator_write
 from fascicle.core.arguments import check_argument, check_optional, checked_documents
 from fascicle.core.document import Document, Event
 from fascicle.errors import InputError, UsageError
 from fascicle.formats.atomic import Opened, atomic_folder, output
-from fascicle.formats.detection import by_suffix, detect
+from fascicle.formats.catalogue import FORMATS, Format, Reader, format_named, format_to_write
+from fascicle.formats.detection import detect, format_to_read
 from fascicle.formats.encodings import AUTO
 from fascicle.formats.losses import LENIENT, Holds, Strictness, loss_names
+from fascicle.formats.plain import files_of
 from fascicle.formats.report import STEP, ReadReport, WriteReport
 from fascicle.formats.source import STDIN, Source, stem
 from fascicle.formats.tree import is_there
-from fascicle.formats.writing import Encode, Put, write_each
+from fascicle.formats.writing import write_each
 
 ORIGINAL_ID: Final = "original-id"
 
-Reader = Callable[[Source, Any, ReadReport], Iterator[Document]]
 PathLike = str | Path
-
-
-@contextmanager
-def _as_it_is(stream: BinaryIO) -> Iterator[Put]:
-    yield stream.write
-
-
-@dataclass(frozen=True, kw_only=True)
-class Format:
-    """One file format.
-
-    Attributes:
-        reader: streams the documents of a source.
-        holds: which fields of a document its files hold.
-        encoder: takes options, and gives the function that makes of one document what is written of it.
-        suffixes: of its files, the first one the usual one.
-        read_options: class of the reader's options, if it has any.
-        write_options: class of the writer's options, if it has any.
-        may_be_empty: whether a file without documents is no error.
-        writer: opens a stream for what the encoder makes; bytes are written as they are by default.
-        folder_writer: the same for an empty folder, for a format of several files. A folder is then one source of the
-            reader too, and ``writer`` writes a zip.
-    """
-
-    reader: Reader
-    holds: Holds
-    encoder: Callable[[Any], Encode]
-    suffixes: tuple[str, ...]
-    read_options: type[Any] | None = None
-    write_options: type[Any] | None = None
-    may_be_empty: bool = False
-    writer: Callable[[BinaryIO], AbstractContextManager[Put]] = _as_it_is
-    folder_writer: Callable[[Path], Put] | None = None
-
-
-FORMATS: Final[Mapping[str, Format]] = MappingProxyType(
-    {
-        "brat": Format(
-            reader=brat.read,
-            holds=brat_write.HOLDS,
-            encoder=lambda _: brat_write.encoder(),
-            suffixes=(".zip", ".ann", ".a1", ".a2"),
-            read_options=brat.BratOptions,
-            writer=brat_write.into_zip,
-            folder_writer=brat_write.into_folder,
-        ),
-        "conll": Format(
-            reader=conll.read,
-            holds=conll_write.HOLDS,
-            encoder=conll_write.encoder,
-            suffixes=(".conll", ".iob2", ".iob", ".bio", ".tsv"),
-            read_options=conll.ConllOptions,
-            write_options=conll_write.ConllWriteOptions,
-        ),
-        "jsonl": Format(
-            reader=jsonl.read,
-            holds=jsonl.HOLDS,
-            encoder=lambda _: jsonl.encode,
-            suffixes=(".jsonl", ".json", ".jsonlines"),
-            read_options=jsonl.JsonlOptions,
-        ),
-        "native": Format(
-            reader=native.read,
-            holds=native.HOLDS,
-            encoder=lambda _: native.encode,
-            suffixes=(".fascicle.jsonl", ".jsonl"),
-        ),
-        "plain": Format(
-            reader=plain.read,
-            holds=plain.HOLDS,
-            encoder=lambda _: plain.encoder(),
-            suffixes=(".txt",),
-            may_be_empty=True,
-        ),
-        "pubtator": Format(
-            reader=pubtator.read,
-            holds=pubtator_write.HOLDS,
-            encoder=lambda _: pubtator_write.encode,
-            suffixes=(".pubtator", ".txt"),
-        ),
-    }
-)
 
 
 def read(
@@ -140,7 +46,7 @@ def read(
         paths: files, gzip or not; ``"-"`` is standard input; a folder stands for its ``*.txt`` files, but a folder, a
             zip, or a folder inside a zip (``corpus.zip/train``) of brat files is one corpus.
         format: a name of `FORMATS`, or ``"auto"``: told by content and suffix.
-        options: of the format's ``read_options`` class; defaults by default.
+        options: of the class of the format's reader; defaults by default.
         encoding: of the files; ``"auto"`` is what a byte order mark says, else UTF-8, else Windows-1252 if the bytes of
             a file can hardly be anything else. The report names what is not UTF-8, and so does an event of the document
             at which it was found.
@@ -158,7 +64,7 @@ def read(
     _check_arguments(format=format, encoding=encoding)
     check_optional(report, ReadReport, name="report", means="a ReadReport")
     if format != "auto":
-        _named(format)
+        format_named(format)
     files = expanded([paths] if isinstance(paths, str | Path) else paths, format=format)
     names = _names(files)
     report = ReadReport() if report is None else report
@@ -169,9 +75,10 @@ def read(
     plan = []
     for source in sources:
         with report.aside.one():
-            plan.append((source, format if format != "auto" else detect(source.path)))
-    for _, name in plan:
-        _check_options(options, FORMATS[name].read_options, name)
+            chosen = FORMATS[format_to_read(source.path, format)]
+            plan.append((source, chosen))
+    for _, chosen in plan:
+        _check_options(options, chosen.reader.options, chosen.name)
     return _observed(unique_ids(_all(plan, options, report)), report)
 
 
@@ -193,7 +100,7 @@ def write(  # noqa: PLR0913 - what users may say, each on its own
             to a folder, or to a zip if the path ends with ``.zip``.
         documents: may be a stream.
         format: a name of `FORMATS`, or ``"auto"``: told by the suffix.
-        options: of the format's ``write_options`` class; defaults by default.
+        options: of the class of the format's writer; defaults by default.
         overwrite: replace an existing file, or a folder that was written in the format and that nobody changed since.
         report: where to count; a new one by default. One whose ``aside`` keeps going sets documents aside that the
             format cannot hold at all.
@@ -213,16 +120,15 @@ def write(  # noqa: PLR0913 - what users may say, each on its own
     check_optional(report, WriteReport, name="report", means="a WriteReport")
     _check_arguments(format=format)
     documents = checked_documents(documents)
-    name = format if format != "auto" else _format_for(str(path))
-    chosen = _named(name)
-    _check_options(options, chosen.write_options, name)
+    chosen = FORMATS[format_to_write(str(path), format)]
+    _check_options(options, chosen.writer.options, chosen.name)
     strictness = Strictness(refuse=strict, allowed=loss_names(allow_loss))
     return write_as(path, documents, chosen, options=options, overwrite=overwrite, report=report, strictness=strictness)
 
 
 def write_as(  # noqa: PLR0913 - as of `write`
     path: PathLike,
-    documents: Iterable[Document],
+    documents: Iterable[Any],
     chosen: Format,
     *,
     options: Any = None,
@@ -230,33 +136,37 @@ def write_as(  # noqa: PLR0913 - as of `write`
     report: WriteReport | None = None,
     strictness: Strictness = LENIENT,
     opened: Opened = output,
+    holds: Holds | None = None,
 ) -> WriteReport:
     """Writes documents in one format, see `write`.
 
     Args:
         path: where.
-        documents: may be a stream.
+        documents: may be a stream; predictions for formats without texts.
         chosen: the format.
-        options: of its ``write_options`` class; defaults by default.
+        options: of the class of its writer; defaults by default.
         overwrite: replace an existing file, or a folder that holds nothing but files of the format.
         report: where to count; a new one by default.
         strictness: whether a document is refused that would lose something.
         opened: opens a format of one file for writing.
+        holds: what of a document is kept in this file; by default what the format holds.
 
     Raises:
         UsageError, OutputError, InputError, LossError: see `write`.
     """
-    options = options if options is not None or chosen.write_options is None else chosen.write_options()
+    writer = chosen.writer
+    options = options if options is not None or writer.options is None else writer.options()
     report = WriteReport() if report is None else report
-    encode = chosen.encoder(options)
-    send = partial(write_each, documents, encode, holds=chosen.holds, report=report, strictness=strictness)
-    if chosen.folder_writer is not None:
-        brat_write.check_place(str(path), overwrite=overwrite)
-        if not brat_write.is_zip_name(str(path)):
-            with atomic_folder(path, kind="brat", overwrite=overwrite) as folder:
-                send(chosen.folder_writer(folder))
+    encode = writer.encoder(options)
+    ready = map(writer.prepare, documents) if writer.prepare is not None else documents
+    send = partial(write_each, ready, encode, holds=holds or writer.holds, report=report, strictness=strictness)
+    if writer.into_folder is not None:
+        writer.check(str(path), overwrite=overwrite)
+        if not str(path).lower().endswith(".zip"):
+            with atomic_folder(path, kind=chosen.name, overwrite=overwrite) as folder:
+                send(writer.into_folder(folder))
             return report
-    with opened(path, overwrite=overwrite) as stream, chosen.writer(stream) as put:
+    with opened(path, overwrite=overwrite) as stream, writer.into(stream, encode) as put:
         send(put)
     return report
 
@@ -284,13 +194,13 @@ def expanded(paths: Sequence[PathLike], *, format: str = "auto") -> list[str]:  
         if path == STDIN or not Path(path).is_dir() or is_one_source(path, format=format):
             files.append(path)
         else:
-            files += map(str, plain.files_of(Path(path)))
+            files += map(str, files_of(Path(path)))
     return files
 
 
 def is_one_source(folder: str, *, format: str = "auto") -> bool:  # noqa: A002
     """Whether a folder is one corpus of the format, and not just the place of its text files."""
-    return FORMATS[format if format != "auto" else detect(folder)].folder_writer is not None
+    return format_named(format if format != "auto" else detect(folder)).many
 
 
 def unique_ids(documents: Iterable[Document]) -> Iterator[Document]:
@@ -313,19 +223,19 @@ def _renamed(document: Document, identifier: str) -> Document:
     return msgspec.structs.replace(document, id=identifier, meta=meta, events=(*document.events, event))
 
 
-def _all(plan: Sequence[tuple[Source, str]], options: Any, report: ReadReport) -> Iterator[Document]:
-    for source, name in plan:
-        report.formats[source.path] = name
+def _all(plan: Sequence[tuple[Source, Format]], options: Any, report: ReadReport) -> Iterator[Document]:
+    for source, chosen in plan:
+        report.formats[source.path] = chosen.name
         with report.aside.one():
-            yield from _of_one(source, FORMATS[name], options, report)
+            yield from _of_one(source, chosen.reader, options, report)
 
 
-def _of_one(source: Source, chosen: Format, options: Any, report: ReadReport) -> Iterator[Document]:
+def _of_one(source: Source, reader: Reader, options: Any, report: ReadReport) -> Iterator[Document]:
     """The documents of one source; an error that ends its reading is raised."""
-    given = options if options is not None or chosen.read_options is None else chosen.read_options()
+    given = options if options is not None or reader.options is None else reader.options()
     found, before = False, report.aside.count
     try:
-        for document in chosen.reader(source, given, report):
+        for document in reader.read(source, given, report):
             found = True
             notes = report.take_notes()
             yield document.with_events(*notes) if notes else document
@@ -333,7 +243,7 @@ def _of_one(source: Source, chosen: Format, options: Any, report: ReadReport) ->
         if found and report.aside.keep_going:
             raise error.saying(f"{error}; the rest of the file was not read") from None
         raise
-    if not found and not chosen.may_be_empty and report.aside.count == before:
+    if not found and not reader.may_be_empty and report.aside.count == before:
         where, name = " that the options ask for" if options is not None else "", report.formats[source.path]
         raise InputError(
             f"{source.path} is empty: it holds no document{where}; give a file in the format {name}",
@@ -363,32 +273,8 @@ def _check_arguments(**texts: object) -> None:
         check_argument(value, str, name=name, means="a str")
 
 
-def _named(name: str) -> Format:
-    if name in FORMATS:
-        return FORMATS[name]
-    near = difflib.get_close_matches(name, list(FORMATS), n=1)
-    hint = f" (did you mean {near[0]!r}?)" if near else ""
-    raise UsageError(
-        f"the format {name!r} is not known{hint}; choose auto or one of {', '.join(FORMATS)}",
-        key=name,
-        code="unknown-name",
-    )
-
-
 def _check_options(options: Any, allowed: type[Any] | None, name: str) -> None:
     if options is None or (allowed is not None and isinstance(options, allowed)):
         return
     rule = f"they must be {allowed.__name__}" if allowed is not None else "it has none"
     raise UsageError(f"{type(options).__name__} are not options of the format {name!r}: {rule}")
-
-
-def _format_for(path: str) -> str:
-    if path == STDIN:
-        return "native"
-    name = path.lower().removesuffix(".gz")
-    if name.endswith(".fascicle.jsonl"):
-        return "native"
-    found = by_suffix(path)
-    if not found:
-        raise UsageError(f"the format of {path} cannot be told from its name; choose one of {', '.join(FORMATS)}")
-    return found

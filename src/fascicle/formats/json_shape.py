@@ -77,10 +77,11 @@ def _bare(which: str, field: str) -> Event:
 def _refuse_native(record: dict[str, Any], place: str) -> None:
     if "fascicle" in record:
         # Of a file and of standard input only the beginning is seen before they are read.
-        raise FormatError("a native document, not another record; read it with format=native", at=place)
+        raise FormatError("a document of Fascicle, not a record of another tool; read it with format=jsonl", at=place)
     if looks_native(record):
         raise FormatError(
-            'this looks like a native document without the version of its schema; add "fascicle": 1 to every record',
+            "this looks like a document of Fascicle without the version of its schema; add "
+            '"fascicle": 1 to every record',
             at=place,
         )
 

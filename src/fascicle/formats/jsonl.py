@@ -12,6 +12,7 @@ import msgspec
 
 from fascicle.core.document import Document, Mention
 from fascicle.errors import FormatError, InputError, Place, UsageError
+from fascicle.formats.catalogue import Reader, Writer
 from fascicle.formats.encodings import head_text
 from fascicle.formats.grouping import grouped, sound
 from fascicle.formats.json_record import Record, document_of
@@ -174,3 +175,7 @@ def _is_one_value(source: Source) -> bool:
     except (FormatError, msgspec.MsgspecError, ValueError, RecursionError):
         return True
     return not others
+
+
+READER: Final = Reader(read=read, options=JsonlOptions)
+WRITER: Final = Writer(holds=HOLDS, encoder=lambda _: encode)

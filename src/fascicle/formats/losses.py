@@ -248,7 +248,7 @@ class Strictness:
 
     refuse: bool = False
     allowed: frozenset[str] = frozenset()
-    advice: str = "write the format 'native', which holds everything, or give allow_loss=[{quoted}]"
+    advice: str = "write the format 'jsonl', which holds everything, or give allow_loss=[{quoted}]"
 
     def check(self, document: Named, part: WriteReport, *, format_name: str) -> None:
         """Refuses a document that would lose something.

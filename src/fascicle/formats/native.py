@@ -1,4 +1,4 @@
-"""The native format: JSON Lines of `Document`, with a schema version; nothing is lost."""
+"""The format ``jsonl``: JSON Lines of `Document`, with a schema version; nothing is lost."""
 
 from __future__ import annotations
 
@@ -8,11 +8,12 @@ from typing import Final
 from fascicle.core import codec
 from fascicle.core.document import Document
 from fascicle.errors import FormatError, Place
+from fascicle.formats.catalogue import Reader, Writer
 from fascicle.formats.losses import EVERYTHING, Holds
 from fascicle.formats.report import ReadReport, WriteReport
 from fascicle.formats.source import Line, Source, lines_or_errors, text_of, without_mark
 
-HOLDS: Final = Holds(format="the native format", fields=EVERYTHING)
+HOLDS: Final = Holds(format="the format jsonl", fields=EVERYTHING)
 
 
 def read(source: Source, options: None, report: ReadReport) -> Iterator[Document]:
@@ -38,10 +39,15 @@ def _document(line: Line, place: str) -> Document:
     try:
         return codec.decode(text)
     except (FormatError, RecursionError) as error:
-        raise FormatError(str(error), at=place, code=getattr(error, "code", "")) from None
+        hint = "" if '"fascicle"' in text else "; read what another tool wrote with format=records"
+        raise FormatError(f"{error}{hint}", at=place, code=getattr(error, "code", "")) from None
 
 
 def encode(document: Document, report: WriteReport) -> bytes:
     """One document as one line; nothing is lost."""
     report.mentions += len(document.mentions)
     return codec.encode(document) + b"\n"
+
+
+READER: Final = Reader(read=read)
+WRITER: Final = Writer(holds=HOLDS, encoder=lambda _: encode)

@@ -8,6 +8,7 @@ from typing import Final
 
 from fascicle.core.document import Document
 from fascicle.errors import InputError, UsageError
+from fascicle.formats.catalogue import Reader, Writer
 from fascicle.formats.losses import Holds
 from fascicle.formats.report import ReadReport, WriteReport
 from fascicle.formats.source import Source, whole_text
@@ -41,7 +42,7 @@ def encoder() -> Callable[[Document, WriteReport], bytes]:
 
     def encode(document: Document, report: WriteReport) -> bytes:
         if written:
-            raise UsageError("a plain text file holds one document, but there are several; write jsonl or native")
+            raise UsageError("a plain text file holds one document, but there are several; write jsonl")
         written.append(document.id)
         text = document.text.replace("\0", " ")
         if nul := document.text.count("\0"):
@@ -73,3 +74,7 @@ def left_out(folder: Path) -> int:
 
 def _is_text(file: Path) -> bool:
     return file.suffix.lower() == ".txt" and file.is_file()
+
+
+READER: Final = Reader(read=read, may_be_empty=True)
+WRITER: Final = Writer(holds=HOLDS, encoder=lambda _: encoder())

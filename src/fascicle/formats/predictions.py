@@ -20,9 +20,10 @@ from fascicle.core.document import Document, Event, Mention, canonical, unique
 from fascicle.core.spans import Fragments
 from fascicle.errors import FormatError, InputError, Place
 from fascicle.formats.atomic import output
+from fascicle.formats.catalogue import Writer
 from fascicle.formats.grouping import grouped, sound
 from fascicle.formats.losses import OF_TEXT, Holds
-from fascicle.formats.report import SetAside
+from fascicle.formats.report import SetAside, WriteReport
 from fascicle.formats.source import Line, Source, is_integer, lines_or_errors, suffix, text_of, without_mark
 from fascicle.formats.tables import CSV, HEADER, SOURCE, TSV, Table, cells_of, separator_of
 
@@ -308,3 +309,11 @@ def _score(text: str) -> float:
     if not text.isascii() or "_" in text:
         raise ValueError(f"{text!r} is no number")
     return float(text)
+
+
+def _encoded(said: Document | Prediction, part: WriteReport) -> bytes:
+    part.mentions = len(said.mentions)
+    return json_line(prediction_of(said) if isinstance(said, Document) else said)
+
+
+WRITER: Final = Writer(holds=HOLDS, encoder=lambda _: _encoded)

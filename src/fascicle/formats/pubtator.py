@@ -15,6 +15,7 @@ from typing import Final
 from fascicle.core.document import Document, Event, Link, Section
 from fascicle.core.wording import counted
 from fascicle.errors import FormatError, Place
+from fascicle.formats.catalogue import Reader
 from fascicle.formats.collect import MentionCollector
 from fascicle.formats.report import ReadReport
 from fascicle.formats.source import Line, Source, is_integer, lines_or_errors, text_of, without_mark
@@ -187,3 +188,6 @@ def links_of(columns: Sequence[str]) -> tuple[tuple[Link, ...], tuple[tuple[str,
 
 def _place(source: Source, number: int) -> str:
     return Place(source.path, number)
+
+
+READER: Final = Reader(read=read)

@@ -7,6 +7,7 @@ from collections import Counter
 from typing import Final
 
 from fascicle.core.document import Document, Mention
+from fascicle.formats.catalogue import Writer
 from fascicle.formats.losses import Holds
 from fascicle.formats.pubtator import NAMES, RAW_ID, TITLE, links_of, sections_of
 from fascicle.formats.report import WriteReport
@@ -83,3 +84,6 @@ def _facts(mention: Mention) -> list[str]:
         concept = raw
     names = attributes.get(NAMES, "")
     return [concept, names] if names and not _NOT_IN_COLUMNS.search(names) else [concept]
+
+
+WRITER: Final = Writer(holds=HOLDS, encoder=lambda _: encode)

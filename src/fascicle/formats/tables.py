@@ -9,14 +9,18 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Final
+from functools import partial
+from typing import Any, BinaryIO, Final
 
 from fascicle.core.document import Mention
 from fascicle.formats.brat_lines import joined
+from fascicle.formats.catalogue import Writer
 from fascicle.formats.losses import OF_TEXT, Holds
-from fascicle.formats.writing import checked_name
+from fascicle.formats.report import WriteReport
+from fascicle.formats.writing import Put, checked_name
 
 HEADER: Final = ("document", "type", "start", "end", "score")
 SOURCE: Final = "predictions"  # of mentions that are read from a table
@@ -120,3 +124,37 @@ TSV: Final = Table(
 CSV: Final = Table(
     holds=Holds(format="CSV", fields=_FIELDS, by_reference=OF_TEXT, source=SOURCE), row=_csv_row, cell=_harmless
 )
+
+
+@dataclass(frozen=True, kw_only=True)
+class TableOptions:
+    """How a table is written.
+
+    Attributes:
+        with_text: whether it has a column with the text of each mention, which predictions do not know.
+    """
+
+    with_text: bool = True
+
+
+class _Rows:
+    """Makes the rows of documents, or of predictions."""
+
+    def __init__(self, table: Table, options: TableOptions) -> None:
+        self._table = table
+        self._with_text = options.with_text
+        self.header = table.header(with_text=options.with_text)
+
+    def __call__(self, said: Any, part: WriteReport) -> bytes:
+        part.mentions = len(said.mentions)
+        return self._table.rows(said.id, said.mentions, text=said.text if self._with_text else None)
+
+
+@contextmanager
+def _below_header(stream: BinaryIO, rows: Any) -> Iterator[Put]:
+    stream.write(rows.header)
+    yield stream.write
+
+
+TSV_WRITER: Final = Writer(holds=TSV.holds, encoder=partial(_Rows, TSV), options=TableOptions, into=_below_header)
+CSV_WRITER: Final = Writer(holds=CSV.holds, encoder=partial(_Rows, CSV), options=TableOptions, into=_below_header)

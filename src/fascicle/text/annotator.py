@@ -76,12 +76,15 @@ class Annotator(ABC):
     ) -> Iterator[Document]:
         """Annotates any number of documents in bounded memory, in order; see `fascicle.core.stream.stream`.
 
+        Earlier mentions of this predictor give way, and an event says how many; another one says that a text is empty.
+
         Args:
             documents: texts, pairs ``(id, text)``, or documents.
             segments: also give the sentences and words that the text is cut into, where a document has none.
             aside: is called with an error that names a document which cannot be annotated, and the others go on.
         """
-        return stream(self.predict_and_cut if segments else self.predict, documents, aside=aside)
+        predict = self.predict_and_cut if segments else self.predict
+        return stream(predict, documents, aside=aside, source=self.name)
 
     @overload
     def annotate(self, texts: Collection[str]) -> list[Document]: ...
@@ -91,4 +94,4 @@ class Annotator(ABC):
 
     def annotate(self, texts: Collection[str] | Iterator[str]) -> list[Document] | Iterator[Document]:
         """Annotates one text or several; see `fascicle.core.stream.annotate`."""
-        return annotate(self.predict, texts)
+        return annotate(self.predict, texts, source=self.name)

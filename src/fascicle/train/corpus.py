@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
 from pathlib import Path
 from types import MappingProxyType
 from typing import Final, Literal, Protocol
 
 from fascicle.core.document import Document
-from fascicle.errors import InputError, RecipeError
+from fascicle.errors import InputError, RecipeError, UsageError
 from fascicle.formats.brat import content_sha256, holds_annotation
-from fascicle.formats.conll import ConllOptions, parse_columns
-from fascicle.formats.detection import detect
-from fascicle.formats.files import read
-from fascicle.formats.jsonl import JsonlOptions
 from fascicle.formats.plain import files_of
 from fascicle.formats.report import ReadReport
+from fascicle.formats.requests import ReadRequest, pairs, read_file
 from fascicle.formats.tree import is_there
 from fascicle.recipe.manifest import file_sha256
 from fascicle.recipe.settings import CorpusSettings
@@ -68,38 +64,41 @@ def read_chosen(corpus: CorpusSettings, part: Part, *, report: ReadReport | None
     return choose_types(_read(corpus, part, report), corpus.types or None)
 
 
+def reading_of_part(corpus: CorpusSettings, part: Part) -> ReadRequest:
+    """The request that a recipe makes for one part of its corpus.
+
+    Raises:
+        RecipeError: a value of ``fields`` or ``where`` that is no ``NAME=VALUE``.
+    """
+    where = (corpus.where.replace("{part}", part),) if corpus.where else ()
+    try:
+        return ReadRequest(
+            format=corpus.format,
+            encoding=corpus.encoding,
+            documents=_unless_auto(corpus.documents),
+            columns=corpus.columns,
+            shape=_unless_auto(corpus.shape),
+            fields=pairs(corpus.fields, key="corpus.fields", example="text=body"),
+            where=pairs(where, key="corpus.where", example="split=test"),
+        )
+    except UsageError as error:
+        raise RecipeError(str(error)) from None
+
+
 def _read(corpus: CorpusSettings, part: Part, report: ReadReport | None) -> list[Document]:
     path: str = getattr(corpus, part)
     if not path:
         return []
-    name = corpus.format if corpus.format != "auto" else detect(path)
-    _check_settings(corpus, name, path)
-    options: ConllOptions | JsonlOptions | None = None
-    if name == "conll":
-        columns = parse_columns(corpus.columns) if corpus.columns else (0, (-1,))
-        options = ConllOptions(token_column=columns[0], tag_columns=columns[1], documents=corpus.documents)
-    elif name == "jsonl":
-        where = (corpus.where.replace("{part}", part),) if corpus.where else ()
-        options = JsonlOptions(shape=corpus.shape, fields=_pairs("fields", corpus.fields), where=_pairs("where", where))
-    return list(read(path, format=name, options=options, encoding=corpus.encoding, report=report))
+    request = reading_of_part(corpus, part)
+    try:
+        documents = read_file(path, request, report=report)
+    except UsageError as error:
+        raise RecipeError(f"in [corpus], {error}") from None
+    return list(documents)
 
 
-def _check_settings(corpus: CorpusSettings, name: str, path: str) -> None:
-    """Refuses settings that say nothing about this format."""
-    of_format = {"documents": "conll", "columns": "conll", "where": "jsonl", "shape": "jsonl", "fields": "jsonl"}
-    defaults = {"documents": "auto", "columns": "", "where": "", "shape": "auto", "fields": ()}
-    for key, wanted in of_format.items():
-        given = getattr(corpus, key)
-        if given != defaults[key] and name != wanted:
-            raise RecipeError(f"corpus.{key} = {given!r} is for the format {wanted}, but {path} has the format {name}")
-
-
-def _pairs(key: str, given: Sequence[str]) -> tuple[tuple[str, str], ...]:
-    for text in given:
-        if "=" not in text:
-            raise RecipeError(f"corpus.{key} = {text!r} is not allowed: write NAME=VALUE")
-    split = (text.partition("=") for text in given)
-    return tuple((name, value) for name, _, value in split)
+def _unless_auto(value: str) -> str:
+    return "" if value == "auto" else value
 
 
 def part_sha256(path: str) -> str:

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import re
+import shutil
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, BinaryIO, Final
 
 from fascicle.core.document import Document, Mention
 from fascicle.core.wording import counted, shortened
+from fascicle.formats.catalogue import Writer
 from fascicle.formats.losses import OF_TEXT, Holds
+from fascicle.formats.report import WriteReport
+from fascicle.formats.writing import Put
 
 HOLDS: Final = Holds(
     format="the view for reading",
@@ -172,3 +177,51 @@ def _columns(text: str) -> int:
         return len(text)
     wide = sum(unicodedata.east_asian_width(c) in "WF" for c in text)
     return len(text) + wide - sum(unicodedata.combining(c) > 0 for c in text)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ViewOptions:
+    """How documents are shown.
+
+    Attributes:
+        width: columns of the lines; ``None`` for those of the terminal.
+        colour: ANSI colours.
+        types: entity types in the order of their colours.
+        title: whether each document is named.
+    """
+
+    width: int | None = None
+    colour: bool = False
+    types: tuple[str, ...] = ()
+    title: bool = True
+
+
+class _Views:
+    """Makes the view of one document after the other."""
+
+    def __init__(self, options: ViewOptions) -> None:
+        width = options.width or shutil.get_terminal_size((100, 24)).columns
+        self._view = TextView(width=width, colour=options.colour, types=options.types)
+        self._title = options.title
+
+    def __call__(self, document: Document, part: WriteReport) -> bytes:
+        part.mentions = len(document.mentions)
+        # The view counts what it renders, so what cannot be written is found before.
+        " ".join([document.id, *(mention.type for mention in document.mentions)]).encode()
+        return self._view.render(document, document.mentions, title=self._title).encode()
+
+    def legend(self) -> bytes:
+        return self._view.legend().encode()
+
+
+@contextmanager
+def _above_legend(stream: BinaryIO, views: Any) -> Iterator[Put]:
+    def put(content: bytes) -> None:
+        stream.write(content)
+        stream.flush()
+
+    yield put
+    put(views.legend())
+
+
+WRITER: Final = Writer(holds=HOLDS, encoder=_Views, options=ViewOptions, into=_above_legend)

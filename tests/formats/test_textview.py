@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fascicle.commands.textview import TextView
 from fascicle.core.document import Document, Mention
+from fascicle.formats.textview import TextView
 
 SEQUENCE = re.compile(r"\x1b\[[0-9;]*m")
 

@@ -1,0 +1,264 @@
+"""The formats: one row for each, the same names for the command line, recipes and Python.
+
+A row names the constants that read and write its files, and the modules with them are imported when they are needed. A
+new format is a module with such constants, and a row.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
+from functools import cached_property
+from importlib import import_module
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, BinaryIO, Final
+
+from fascicle.core.document import Document
+from fascicle.errors import UsageError
+from fascicle.formats.atomic import check_target
+from fascicle.formats.losses import Holds
+from fascicle.formats.report import ReadReport
+from fascicle.formats.source import STDIN, Source, suffix
+from fascicle.formats.writing import Encode, Put
+
+EARLIER: Final = MappingProxyType({"native": "jsonl"})  # earlier name -> the name of today
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reader:
+    """How files of a format are read.
+
+    Attributes:
+        read: streams the documents of a source.
+        options: class of its options, if it has any.
+        may_be_empty: whether a file without documents is no error.
+    """
+
+    read: Callable[[Source, Any, ReadReport], Iterator[Document]]
+    options: type[Any] | None = None
+    may_be_empty: bool = False
+
+
+@contextmanager
+def _as_it_is(stream: BinaryIO, encode: Encode) -> Iterator[Put]:
+    yield stream.write
+
+
+def _check_file(path: str, *, overwrite: bool) -> None:
+    if path != STDIN:
+        check_target(path, overwrite=overwrite)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Writer:
+    """How files of a format are written.
+
+    Attributes:
+        holds: what of a document they hold.
+        encoder: takes options, and gives the function that makes of one document what is written of it.
+        options: class of the options, if there are any.
+        into: opens a stream for what that function, its second argument, makes; bytes are written as they are by
+            default.
+        into_folder: the same for an empty folder, for a format of several files; ``into`` then writes a zip.
+        check: says early whether a path can be written.
+        prepare: gives a document what the format needs, if it lacks it.
+    """
+
+    holds: Holds
+    encoder: Callable[[Any], Encode]
+    options: type[Any] | None = None
+    into: Callable[[BinaryIO, Encode], AbstractContextManager[Put]] = _as_it_is
+    into_folder: Callable[[Path], Put] | None = None
+    check: Callable[..., None] = _check_file
+    prepare: Callable[[Document], Document] | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Format:
+    """One file format.
+
+    Attributes:
+        name: in options, recipes and Python.
+        means: for the help.
+        suffixes: of its files, the first one the usual one.
+        reads: ``module:name`` of its `Reader`; empty if its files hold no texts.
+        writes: ``module:name`` of its `Writer`.
+        many: whether documents are written to several files, so that a folder, or a zip, is one corpus.
+        annotated: whether its files hold mentions.
+    """
+
+    name: str
+    means: str
+    suffixes: tuple[str, ...]
+    reads: str = ""
+    writes: str
+    many: bool = False
+    annotated: bool = True
+
+    @cached_property
+    def reader(self) -> Reader:
+        """How its files are read.
+
+        Raises:
+            UsageError: they hold no texts.
+        """
+        if not self.reads:
+            raise UsageError(
+                f"files of the format {self.name} hold no texts, so no documents can be read from them; give one of "
+                f"{', '.join(READABLE)}"
+            )
+        found = _loaded(self.reads)
+        assert isinstance(found, Reader)
+        return found
+
+    @cached_property
+    def writer(self) -> Writer:
+        """How its files are written."""
+        found = _loaded(self.writes)
+        assert isinstance(found, Writer)
+        return found
+
+
+_ROWS: Final = (
+    Format(
+        name="jsonl",
+        means="everything, one document per line",
+        suffixes=(".jsonl", ".jsonlines", ".json"),
+        reads="fascicle.formats.native:READER",
+        writes="fascicle.formats.native:WRITER",
+    ),
+    Format(
+        name="records",
+        means="simple JSON records with text and entities; the JSON of other tools is read",
+        suffixes=(".records.jsonl",),
+        reads="fascicle.formats.jsonl:READER",
+        writes="fascicle.formats.jsonl:WRITER",
+    ),
+    Format(
+        name="pubtator",
+        means="PubTator",
+        suffixes=(".pubtator",),
+        reads="fascicle.formats.pubtator:READER",
+        writes="fascicle.formats.pubtator_write:WRITER",
+    ),
+    Format(
+        name="conll",
+        means="a token per line with its IOB2 tag",
+        suffixes=(".conll", ".iob2", ".iob", ".bio"),
+        reads="fascicle.formats.conll:READER",
+        writes="fascicle.formats.conll_write:WRITER",
+    ),
+    Format(
+        name="brat",
+        means="a folder, or a .zip, of .txt and .ann files",
+        suffixes=(".zip", ".ann", ".a1", ".a2"),
+        reads="fascicle.formats.brat:READER",
+        writes="fascicle.formats.brat_write:WRITER",
+        many=True,
+    ),
+    Format(
+        name="tsv",
+        means="mentions only: document, type, start, end, score, text",
+        suffixes=(".tsv",),
+        writes="fascicle.formats.tables:TSV_WRITER",
+    ),
+    Format(
+        name="csv",
+        means="the same for spreadsheets",
+        suffixes=(".csv",),
+        writes="fascicle.formats.tables:CSV_WRITER",
+    ),
+    Format(
+        name="predictions",
+        means="mentions and a hash of the text, never the text",
+        suffixes=(".predictions.jsonl",),
+        writes="fascicle.formats.predictions:WRITER",
+    ),
+    Format(
+        name="text",
+        means="for reading",
+        suffixes=(".txt",),
+        writes="fascicle.formats.textview:WRITER",
+    ),
+    Format(
+        name="plain",
+        means="the text of one document alone",
+        suffixes=(".txt", ".text"),
+        annotated=False,
+        reads="fascicle.formats.plain:READER",
+        writes="fascicle.formats.plain:WRITER",
+    ),
+)
+FORMATS: Final[Mapping[str, Format]] = MappingProxyType({row.name: row for row in _ROWS})
+READABLE: Final = tuple(row.name for row in _ROWS if row.reads)
+ANNOTATED: Final = tuple(row.name for row in _ROWS if row.annotated)
+
+
+def canonical_name(name: str) -> str:
+    """The name of a format as it is today; an earlier name still stands for it."""
+    return EARLIER.get(name, name)
+
+
+def format_named(name: str) -> Format:
+    """A format.
+
+    Args:
+        name: a name of `FORMATS`, or an earlier one.
+
+    Raises:
+        UsageError: there is none of this name; the message has the nearest.
+    """
+    found = FORMATS.get(canonical_name(name))
+    if found is None:
+        near = difflib.get_close_matches(name, [*FORMATS, *EARLIER], n=1)
+        hint = f" (did you mean {canonical_name(near[0])!r}?)" if near else ""
+        raise UsageError(
+            f"the format {name!r} is not known{hint}; choose auto or one of {', '.join(FORMATS)}",
+            key=name,
+            code="unknown-name",
+        )
+    return found
+
+
+def readable_by_suffix(end: str) -> str:
+    """The format that files with a suffix are read in, or the empty string."""
+    return next((row.name for row in _ROWS if row.reads and end in row.suffixes), "")
+
+
+def format_of_output(path: str) -> str:
+    """The format that the name of an output tells, or the empty string; ``.gz`` at its end counts for nothing."""
+    name = path.lower().removesuffix(".gz")
+    ends = {end: row.name for row in reversed(_ROWS) for end in row.suffixes if name.endswith(end)}
+    return ends[max(ends, key=len)] if ends else ""
+
+
+def format_to_write(path: str, asked: str = "auto") -> str:
+    """The name of the format to write an output in.
+
+    Args:
+        path: of the output; ``"-"`` for standard output.
+        asked: a name of a format, or ``"auto"``: what the name of the output tells; ``jsonl`` if that has no suffix.
+
+    Raises:
+        UsageError: there is no such format, or a suffix stands for none.
+    """
+    if asked != "auto":
+        return format_named(asked).name
+    found, end = format_of_output(path), suffix(path)
+    if end and not found:
+        known = sorted({one for row in _ROWS for one in row.suffixes})
+        raise UsageError(
+            f"{path} ends with {end}, which stands for no output format; name it {', '.join(known)}, or choose the "
+            "format with format=NAME",
+            file=path,
+        )
+    return found or "jsonl"
+
+
+def _loaded(place: str) -> object:
+    module, _, name = place.partition(":")
+    found: object = getattr(import_module(module), name)
+    return found

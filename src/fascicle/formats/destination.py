@@ -1,0 +1,117 @@
+"""Where the result of a run over several inputs goes: to one file, or to one file for each input."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+from fascicle.errors import UsageError
+from fascicle.formats.catalogue import FORMATS, format_of_output, format_to_write
+from fascicle.formats.folder_run import check_folder_of_files
+from fascicle.formats.part import part_of
+from fascicle.formats.requests import STDOUT, Input, WriteRequest
+from fascicle.formats.source import STDIN, stem
+
+_LONGEST: Final = 255  # bytes of a name that file systems take
+_NUMBER: Final = 8  # of them for a number that tells names apart
+
+
+@dataclass(frozen=True, kw_only=True)
+class Destination:
+    """Where a result goes.
+
+    Attributes:
+        path: of the file or folder, or ``"-"``.
+        format: a name of ``formats.catalogue.FORMATS``.
+        files: name of an input -> its output file; nothing where all go to one place.
+        grows: whether one file is written beside its final name, so that a later run can go on with it.
+    """
+
+    path: str
+    format: str
+    files: Mapping[str, Path] = field(default_factory=dict)
+    grows: bool = False
+
+    def places(self) -> Iterator[str | Path]:
+        """All files that are written."""
+        yield from self.files.values() or (self.path,)
+        yield from part_of(self.path) if self.grows else ()
+
+
+def destination(inputs: Sequence[Input], request: WriteRequest, *, several: bool) -> Destination:
+    """Decides where and in which format to write, and refuses now what would be refused after hours of work.
+
+    The output is a folder with a file for each input if its name ends with ``/``, if it is a folder, or if there are
+    several inputs and the name has no suffix and is nothing yet.
+
+    Args:
+        inputs: in order.
+        request: where to, and in which format.
+        several: whether several files were named, even if they hold one input.
+
+    Raises:
+        UsageError: a name that stands for no format, or something that cannot be resumed.
+        OutputError: a file is there already, or its folder is missing.
+    """
+    path, asked = request.path, "" if request.format == "auto" else format_to_write(request.path, request.format)
+    told = asked or format_of_output(path)
+    one_place = (told and FORMATS[told].many) or path == STDOUT
+    if one_place or not _is_folder(path, several=several or len(inputs) > 1):
+        request.check()
+        name = request.chosen.name
+        found = Destination(path=path, format=name, grows=not one_place and _grows(path, name))
+    else:
+        name = asked or "jsonl"
+        found = Destination(path=path, format=name, files=_file_names(inputs, Path(path), FORMATS[name].suffixes[0]))
+        check_folder_of_files(Path(path), found.files.values(), overwrite=request.overwrite, resume=request.resume)
+    if request.resume:
+        _check_resume(found, inputs)
+    return found
+
+
+def _check_resume(found: Destination, inputs: Sequence[Input]) -> None:
+    if any(given.name == STDIN and given.text is None for given in inputs):
+        raise UsageError("resume=True was given with standard input, which cannot be read again; name files to read")
+    if found.path == STDOUT:
+        raise UsageError("resume=True was given without an output; give a file or a folder with path=PATH")
+    if not found.files and not found.grows:
+        raise UsageError(
+            f"{found.path} cannot be gone on with: resume=True is for a folder with one file for each input, and for "
+            "one file of records that is not packed and has no very long name; write to such a one"
+        )
+
+
+def _grows(path: str, format_name: str) -> bool:
+    """Whether a file is one of records, each whole by itself: no view for reading, nothing packed, no device.
+
+    The name of its part must be one that file systems take.
+    """
+    if format_name == "text" or path.endswith(".gz") or (Path(path).exists() and not Path(path).is_file()):
+        return False
+    return all(len(os.fsencode(own.name)) <= _LONGEST for own in part_of(path))
+
+
+def _is_folder(path: str, *, several: bool) -> bool:
+    return path.endswith("/") or Path(path).is_dir() or (several and not Path(path).suffix and not Path(path).exists())
+
+
+def _file_names(inputs: Sequence[Input], folder: Path, suffix: str) -> dict[str, Path]:
+    """Names of the output files; two inputs of one name are told apart by a number, and long names are cut."""
+    found: dict[str, Path] = {}
+    taken: set[str] = set()
+    numbers: Counter[str] = Counter()
+    for given in inputs:
+        base = stem(given.name) if given.text is None else given.name
+        while len(os.fsencode(base + suffix)) > _LONGEST - _NUMBER:
+            base = base[:-1]
+        name = base
+        while name.lower() in taken:
+            numbers[base.lower()] = max(numbers[base.lower()], 1) + 1
+            name = f"{base}-{numbers[base.lower()]}"
+        taken.add(name.lower())
+        found[given.name] = folder / f"{name}{suffix}"
+    return found

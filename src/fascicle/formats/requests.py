@@ -1,0 +1,313 @@
+"""What is to be read and what is to be written: the options of commands, recipes and Python, resolved once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from fascicle.core.document import Document
+from fascicle.core.wording import counted
+from fascicle.errors import FormatError, InputError, UsageError
+from fascicle.formats.catalogue import FORMATS, Format, canonical_name, format_to_write
+from fascicle.formats.detection import by_suffix, format_to_read
+from fascicle.formats.encodings import AUTO
+from fascicle.formats.files import expanded, is_one_source, read, unique_ids
+from fascicle.formats.losses import LENIENT, Strictness
+from fascicle.formats.plain import left_out
+from fascicle.formats.report import ReadReport
+from fascicle.formats.source import STDIN, suffix
+
+if TYPE_CHECKING:
+    from fascicle.formats.conll import ConllOptions
+    from fascicle.formats.jsonl import JsonlOptions
+
+STDOUT: Final = STDIN
+_OWNERS: Final = (("conll", ("documents", "columns")), ("records", ("shape", "fields", "where")))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Input:
+    """One input: a file (``"-"`` for standard input), or a text.
+
+    Attributes:
+        name: path of the file, or the id of the document with the text.
+        text: the text; ``None`` for a file.
+    """
+
+    name: str
+    text: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReadRequest:
+    """How files of documents are read. An option of a format is empty where it was not given.
+
+    Attributes:
+        format: a name of ``formats.catalogue.FORMATS``, or ``"auto"``: told by content and suffix.
+        encoding: of the files, or ``"auto"``, see ``formats.files.read``.
+        documents: what a document of a column file is, see `ConllOptions`.
+        columns: columns of a column file as ``formats.conll.parse_columns`` reads them, such as ``"0,3"``.
+        shape: of JSON records, see `JsonlOptions`.
+        fields: changes to that shape, ``(part of the shape, field of the records)``.
+        where: ``(field, value)``; only JSON records with all these values are read.
+        asked_by: what a user writes to name the format; for the sentences of errors.
+    """
+
+    format: str = "auto"
+    encoding: str = AUTO
+    documents: str = ""
+    columns: str = ""
+    shape: str = ""
+    fields: tuple[tuple[str, str], ...] = ()
+    where: tuple[tuple[str, str], ...] = ()
+    asked_by: str = "format=NAME"
+
+    def options(self, path: str, format_name: str) -> ConllOptions | JsonlOptions | None:
+        """The options of a format.
+
+        Args:
+            path: of the file; for the sentence of an error.
+            format_name: its format.
+
+        Raises:
+            UsageError: an option of another format was given, or one with a value that is not allowed.
+        """
+        for owner, names in _OWNERS:
+            given = [name for name in names if getattr(self, name)]
+            if given and owner != format_name:
+                raise UsageError(
+                    f"{given[0]}=VALUE is for files of the format {owner}, but {path} has the format {format_name}"
+                )
+        if self.documents or self.columns:
+            from fascicle.formats.conll import ConllOptions
+
+            token, tags = self.token_and_tags
+            return ConllOptions(token_column=token, tag_columns=tags, documents=self.documents or "auto")
+        if self.shape or self.fields or self.where:
+            from fascicle.formats.jsonl import JsonlOptions
+
+            return JsonlOptions(shape=self.shape or "auto", fields=self.fields, where=self.where)
+        return None
+
+    @property
+    def token_and_tags(self) -> tuple[int, tuple[int, ...] | None]:
+        """The columns of the token and of the tags, as `ConllOptions` takes them."""
+        from fascicle.formats.conll import parse_columns
+
+        return parse_columns(self.columns) if self.columns else (0, (-1,))
+
+
+@dataclass(frozen=True, kw_only=True)
+class WriteRequest:
+    """Where and how documents are written.
+
+    Attributes:
+        path: a file or folder, or ``"-"`` for standard output.
+        format: a name of ``formats.catalogue.FORMATS``, or ``"auto"``: told by the name of the output.
+        source: only the mentions of this source, in all formats but the one that holds everything; ``None`` for all.
+        overwrite: replace what is there.
+        resume: go on with what an interrupted run left.
+        strictness: whether a document is refused of which the format would lose something.
+        options: of one format; other formats have their defaults.
+    """
+
+    path: str = STDOUT
+    format: str = "auto"
+    source: str | None = None
+    overwrite: bool = False
+    resume: bool = False
+    strictness: Strictness = LENIENT
+    options: Any = None
+
+    @property
+    def chosen(self) -> Format:
+        """The format.
+
+        Raises:
+            UsageError: there is no such format, or the name of the output stands for none.
+        """
+        return FORMATS[format_to_write(self.path, self.format)]
+
+    def check(self) -> None:
+        """Says early whether the output can be written: to be called before long work.
+
+        Raises:
+            UsageError: standard output, or the name of one file, for a format of several files.
+            OutputError: it exists and may not be overwritten, or its folder is missing.
+        """
+        self.chosen.writer.check(self.path, overwrite=self.overwrite)
+
+
+def pairs(texts: Iterable[str], *, key: str, example: str) -> tuple[tuple[str, str], ...]:
+    """Splits ``NAME=VALUE`` texts.
+
+    Args:
+        texts: as a user writes them.
+        key: what a user calls them; for the sentence of an error.
+        example: for the same.
+
+    Raises:
+        UsageError: a text without a name or without ``=``.
+    """
+    found = []
+    for text in texts:
+        name, sign, value = text.partition("=")
+        if not sign or not name:
+            raise UsageError(f"{key} {text!r} is not allowed; give NAME=VALUE, for example {example}")
+        found.append((name, value))
+    return tuple(found)
+
+
+def inputs_of(files: Sequence[str], texts: Sequence[str], request: ReadRequest) -> list[Input]:
+    """Files and folders as inputs, each once; or texts, which are named ``text-1`` and so on.
+
+    Args:
+        files: as `paths_of` takes them.
+        texts: in place of files.
+        request: how files are read.
+
+    Raises:
+        UsageError: both, neither, or an empty name.
+        InputError: see `paths_of`.
+    """
+    if texts and files:
+        raise UsageError("files and texts=TEXTS were given; give one or the other")
+    if texts:
+        return [Input(name=f"text-{number}", text=text) for number, text in enumerate(texts, start=1)]
+    if "" in files:
+        raise UsageError("an empty file name was given; name a file or folder, or . for this folder")
+    return [Input(name=path) for path in dict.fromkeys(paths_of(files, request))]
+
+
+def left_out_notes(files: Sequence[str], request: ReadRequest) -> Iterator[str]:
+    """Says how much of the folders of texts is not read."""
+    for folder in dict.fromkeys(file for file in files if file != STDIN and Path(file).is_dir()):
+        if not is_one_source(folder, format=request.format) and (count := left_out(Path(folder))):
+            yield (
+                f"{count:,} other {'entry' if count == 1 else 'entries'} of {folder} left out; "
+                "of a folder, only the *.txt files are read, not those of its subfolders"
+            )
+
+
+def paths_of(files: Sequence[str], request: ReadRequest) -> list[str]:
+    """Files, with those of folders (``*.txt``) in place of the folders; a brat corpus stays one path.
+
+    Args:
+        files: as given.
+        request: its format decides what a folder is.
+
+    Raises:
+        UsageError: nothing was given, or standard input twice.
+        InputError: a path that is not there, or a folder without texts.
+    """
+    if not files:
+        raise UsageError("no file was given; name files or folders, or - for standard input")
+    if files.count(STDIN) > 1:
+        raise UsageError("standard input (-) was given twice; it can be read once")
+    return expanded(files, format=request.format)
+
+
+def read_file(path: str, request: ReadRequest, *, report: ReadReport | None = None) -> Iterator[Document]:
+    """Streams the documents of one file.
+
+    Args:
+        path: of the file, or ``"-"``.
+        request: how to read it.
+        report: see ``formats.files.read``.
+
+    Raises:
+        UsageError: options that the format of the file does not have.
+        InputError: see ``formats.files.read``.
+    """
+    name = _format_of(path, request)
+    return read(path, format=name, options=request.options(path, name), encoding=request.encoding, report=report)
+
+
+def read_inputs(inputs: Sequence[Input], request: ReadRequest, *, report: ReadReport) -> Iterator[tuple[str, Document]]:
+    """Streams all documents of several inputs, each with the name of its input; their ids are unique.
+
+    What cannot be read is set aside in the report, and stops neither the rest of its file, where that can be found, nor
+    the other files.
+
+    Args:
+        inputs: in order.
+        request: how to read them.
+        report: collects what is known about the files; its ``aside`` goes on or does not.
+    """
+    names: list[str] = []
+    documents = unique_ids(_noting(names, _each(inputs, request, report)))
+    return ((names.pop(), document) for document in documents)
+
+
+def total_size(inputs: Sequence[Input]) -> int | None:
+    """Bytes of all inputs, as far as files are read from one end to the other; ``None`` if there are others."""
+    sizes = [_size_of(given) for given in inputs]
+    return None if None in sizes else sum(size for size in sizes if size is not None)
+
+
+def _size_of(given: Input) -> int | None:
+    if (
+        given.text is not None
+        or given.name == STDIN
+        or not Path(given.name).is_file()
+        or by_suffix(given.name) == "brat"
+    ):
+        return None
+    return Path(given.name).stat().st_size
+
+
+def _noting(names: list[str], pairs: Iterator[tuple[str, Document]]) -> Iterator[Document]:
+    for name, document in pairs:
+        names.append(name)
+        yield document
+
+
+def _each(inputs: Sequence[Input], request: ReadRequest, report: ReadReport) -> Iterator[tuple[str, Document]]:
+    for given in inputs:
+        before = 0
+        try:
+            for document in _read_input(given, request, report):
+                before += 1
+                yield given.name, document
+        except (InputError, OSError) as error:
+            kept = f"; the {counted(before, 'document')} before that are kept, the rest was not read" if before else ""
+            report.aside.add(InputError(f"{error}{kept}"))
+
+
+def _read_input(given: Input, request: ReadRequest, report: ReadReport) -> Iterator[Document]:
+    if given.text is None:
+        return read_file(given.name, request, report=report)
+    try:
+        return iter((Document(id=given.name, text=given.text),))
+    except ValueError as error:
+        raise InputError(f"the text that was given is not Unicode: {error}") from None
+
+
+def _format_of(path: str, request: ReadRequest) -> str:
+    """The format to read a file in."""
+    if not _is_unicode(path):
+        raise InputError(
+            f"the name of the file {path!r} is not Unicode, so no document can be named after it; rename it"
+        )
+    if canonical_name(request.format) in ("auto", "jsonl", "records") and _is_bare(path):
+        return "plain"  # nothing tells its format, and nothing is all that it holds
+    try:
+        return format_to_read(path, request.format)
+    except FormatError as error:
+        raise FormatError(str(error).replace("format=NAME", request.asked_by)) from None
+
+
+def _is_bare(path: str) -> bool:
+    """Whether a file is empty, and its suffix does not say what it is: a corpus in a format, or predictions."""
+    told = by_suffix(path) or suffix(path) in (".tsv", ".csv")
+    return path != STDIN and not told and Path(path).is_file() and not Path(path).stat().st_size
+
+
+def _is_unicode(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True

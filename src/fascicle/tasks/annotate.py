@@ -1,0 +1,226 @@
+"""A predictor over texts, folders and corpora: what ``fascicle annotate`` does."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from fascicle import __version__
+from fascicle.annotation import Annotation, NothingError, OfInput
+from fascicle.core.document import Document
+from fascicle.core.wording import counted
+from fascicle.formats.account import Account
+from fascicle.formats.apart import Inputs
+from fascicle.formats.atomic import output
+from fascicle.formats.destination import Destination, destination
+from fascicle.formats.folder_run import FolderRun
+from fascicle.formats.outputs import write_documents
+from fascicle.formats.part import PartFile, part_of
+from fascicle.formats.report import WriteReport
+from fascicle.formats.requests import (
+    Input,
+    ReadRequest,
+    WriteRequest,
+    inputs_of,
+    left_out_notes,
+    read_inputs,
+    total_size,
+)
+from fascicle.formats.textview import ViewOptions
+
+if TYPE_CHECKING:
+    from fascicle.formats.atomic import Opened
+    from fascicle.text.annotator import Annotator
+
+
+@dataclass(frozen=True, kw_only=True)
+class Listener:
+    """Hears how a run goes; by default nothing is said.
+
+    Attributes:
+        tell: is called with each sentence that a person may want to read.
+        seen: is called when a document is through, with the number of documents so far, how far the inputs were read,
+            in bytes, and how many bytes they have, if that is known.
+        wrote: is called for each of several output files that is complete.
+    """
+
+    tell: Callable[[str], None] = lambda sentence: None
+    seen: Callable[[int, int, int | None], None] = lambda documents, reached, total: None
+    wrote: Callable[[Path, WriteReport], None] = lambda path, report: None
+
+
+@dataclass(frozen=True, kw_only=True)
+class AnnotateRequest:
+    """What is annotated, and where the result goes.
+
+    Attributes:
+        files: files, folders of ``*.txt`` files, corpora, zips, ``"-"`` for standard input.
+        texts: in place of files.
+        reading: how files are read.
+        writing: where and how the result is written; to standard output by default.
+        segments: also give the sentences and words that each text is cut into.
+        also_read: other files that must not be overwritten.
+    """
+
+    files: tuple[str, ...] = ()
+    texts: tuple[str, ...] = ()
+    reading: ReadRequest = field(default_factory=ReadRequest)
+    writing: WriteRequest = field(default_factory=WriteRequest)
+    segments: bool = False
+    also_read: tuple[str, ...] = ()
+
+
+def annotate_files(
+    request: AnnotateRequest,
+    open_predictor: Callable[[], Annotator],
+    *,
+    account: Account | None = None,
+    listener: Listener | None = None,
+) -> Account:
+    """Annotates files or texts in bounded memory.
+
+    Earlier mentions of the same predictor give way, and an empty text is reported, each by an event. What cannot be
+    read, annotated or written is set aside, and the rest goes on. Files take their names when they are complete.
+
+    Args:
+        request: what to annotate, and where to.
+        open_predictor: gives the predictor; is called when everything that can be refused early was looked at.
+        account: where to count; a new one by default. Its ``aside`` says how many documents were set aside.
+        listener: hears how the run goes.
+
+    Returns:
+        The account: where all documents went.
+
+    Raises:
+        UsageError: nothing to annotate, or requests that do not go together.
+        OutputError: an output is there already, is an input, or cannot be written.
+        InputError: no input can be read, or every document was set aside.
+        LossError: the format would lose something of a document, and that is refused.
+    """
+    inputs = inputs_of(request.files, request.texts, request.reading)
+    to = destination(inputs, request.writing, several=len(request.files) > 1)
+    read = Inputs.of([*request.also_read, *(given.name for given in inputs if given.text is None)])
+    for place in to.places():
+        read.refuse(place)
+    listener = Listener() if listener is None else listener
+    for note in left_out_notes(request.files, request.reading):
+        listener.tell(f"note: {note}")
+    work = _Work(
+        request=request,
+        inputs=inputs,
+        to=to,
+        predictor=open_predictor(),
+        account=Account() if account is None else account,
+        listener=listener,
+    )
+    work.write()
+    work.account.check()
+    return work.account
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Work:
+    """One run over all inputs; batches cross the borders between them."""
+
+    request: AnnotateRequest
+    inputs: Sequence[Input]
+    to: Destination
+    predictor: Annotator
+    account: Account
+    listener: Listener
+
+    def write(self) -> None:
+        """All documents to where they go."""
+        if self.to.files:
+            self._write_each()
+        elif self.to.grows:
+            self._write_growing()
+        else:
+            self._write_one()
+
+    def _write_one(self, *, part: PartFile | None = None, opened: Opened = output) -> None:
+        """All documents to one place."""
+        report = self.account.open_report()
+        documents = self._run().documents(self._read(), report=report, part=part)
+        write_documents(documents, self._writing(self.to.path), report=report, opened=opened)
+        self.account.add(report)
+
+    def _write_growing(self) -> None:
+        """All documents to one file, so that a later run can go on if this one is killed."""
+        writing = self.request.writing
+        part = PartFile(self.to.path, made_by=self._made_by(), overwrite=writing.overwrite, resume=writing.resume)
+        if part.replaced:
+            again, _ = part_of(self.to.path)
+            self.listener.tell(f"note: {again}, of an interrupted run, is made anew; resume=True would go on with it")
+        if part.done is not None:
+            self.listener.tell(f"going on after {counted(part.done['documents'], 'document')} of the interrupted run")
+        try:
+            self._write_one(part=part, opened=part.opened)
+        except BaseException:
+            if part.kept is not None:
+                self.listener.tell(f"what was done is kept in {part.kept}; resume=True goes on with it")
+            raise
+
+    def _write_each(self) -> None:
+        """One file for each input; an input without a good document gets none."""
+        writing, folder = self.request.writing, Path(self.to.path)
+        files = FolderRun(
+            folder, self.to.files, made_by=self._made_by(), overwrite=writing.overwrite, resume=writing.resume
+        )
+        try:
+            with files:
+                if files.done:
+                    self.listener.tell(f"going on after {counted(len(files.done), 'file')} of the interrupted run")
+                for one in self._run().by_input(self._read(), done=files.done):
+                    self._write_input(one, files)
+                self.account.refuse_nothing()
+        except BaseException:
+            if files.kept:
+                self.listener.tell(f"the files so far are kept in {folder}; resume=True goes on with them")
+            raise
+
+    def _write_input(self, one: OfInput, files: FolderRun) -> None:
+        def opened(path: Any, *, overwrite: bool = False) -> Any:
+            return files.opened(one.name, one.facts)
+
+        place = files.files[one.name]
+        try:
+            write_documents(one.documents(), self._writing(str(place)), report=one.report, opened=opened)
+        except NothingError:
+            return
+        finally:
+            one.close()
+        self.listener.wrote(place, one.report)
+
+    def _writing(self, path: str) -> WriteRequest:
+        """How one file is written: as the answer of the predictor."""
+        writing = self.request.writing
+        options = writing.options
+        if isinstance(options, ViewOptions):
+            options = replace(options, types=options.types or self.predictor.types)
+        return replace(writing, path=path, format=self.to.format, source=self.predictor.name, options=options)
+
+    def _run(self) -> Annotation:
+        total = total_size(self.inputs)
+        return Annotation(
+            predictor=self.predictor,
+            account=self.account,
+            segments=self.request.segments,
+            seen=lambda documents, reached: self.listener.seen(documents, reached, total),
+        )
+
+    def _read(self) -> Iterator[tuple[str, Document]]:
+        return read_inputs(self.inputs, self.request.reading, report=self.account.reading)
+
+    def _made_by(self) -> dict[str, str]:
+        """What decides the bytes of the output, beside the documents."""
+        told = json.dumps([self.to.format, asdict(self.request.reading), self.request.segments], sort_keys=True)
+        return {
+            "release": __version__,
+            "model": hashlib.sha256(self.predictor.fingerprint.encode()).hexdigest(),
+            "set of options": hashlib.sha256(told.encode()).hexdigest(),
+        }
