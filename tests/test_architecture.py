@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from graphlib import TopologicalSorter
@@ -43,10 +44,19 @@ ROOMS: dict[str, set[str]] = {
         "decode",
         "nn",
         "vectors",
+        "systems",  # what the members of a filter say
     },
     "annotation": {"core", "text", "formats"},
     "loading": {"plugins", "runtime", "models", "core", "text", "formats", "knowledge", "assets"},
-    "systems": {"core", "text", "formats", "combine", "evaluate", "loading"},
+    "systems": {
+        "core",
+        "text",
+        "formats",
+        "combine",
+        "evaluate",
+        "loading",
+        "runtime",
+    },  # the last for what a model says
     "tasks": {"*"},  # what commands do, without the command line
     "cli": {"*"},
     "commands": {"*"},
@@ -284,3 +294,51 @@ def test_files_and_functions_stay_small(path: Path) -> None:
     for node in ast.walk(parse(path)):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             assert (node.end_lineno or node.lineno) - node.lineno < 60, f"line {node.lineno}: {node.name}"
+
+
+# What may take the options of the command line: a command, what adds options, and what makes a request of them.
+PARSES = re.compile(r"_?(run(_\w+)?|add_\w+|configure|\w+_of)")
+
+
+def hands_options_on(tree: ast.Module) -> Iterator[str]:
+    """Where a file hands on the options of the command line as they were parsed, or makes some up."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and not PARSES.fullmatch(node.name):
+            given = [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs, node.args.vararg, node.args.kwarg]
+            if any(one and one.annotation and "Namespace" in ast.unparse(one.annotation) for one in given):
+                yield f"line {node.lineno}: {node.name}"
+        elif isinstance(node, ast.Call) and ast.unparse(node.func).split(".")[-1] == "Namespace":
+            yield f"line {node.lineno}: {ast.unparse(node)}"
+
+
+@each_source
+def test_options_become_requests_at_once(path: Path) -> None:
+    """No function but those that parse takes a ``Namespace``, and none is made up."""
+    assert not list(hands_options_on(parse(path)))
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "def read(path, args: argparse.Namespace): pass",
+        "def _inputs(args: Namespace): pass",
+        "def show(*, args: argparse.Namespace | None = None): pass",
+        "class Work:\n    def write(self, args: argparse.Namespace): pass",
+        "argparse.Namespace(**vars(args) | {'where': []})",
+    ],
+)
+def test_the_check_for_options_finds_it(code: str) -> None:
+    assert len(list(hands_options_on(ast.parse(code)))) == 1
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "def run(args: argparse.Namespace): pass",
+        "def run_check(args: argparse.Namespace): pass",
+        "def _request_of(args: argparse.Namespace): pass",
+        "def parse(parser) -> argparse.Namespace: pass",
+    ],
+)
+def test_the_check_for_options_leaves_the_rest(code: str) -> None:
+    assert not list(hands_options_on(ast.parse(code)))

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import difflib
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import cache, partial
 from importlib import resources
 from pathlib import Path
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from fascicle.knowledge.matcher import Matcher
     from fascicle.models.checkpoint import TorchScorer
     from fascicle.models.filter import TorchFilter
+    from fascicle.models.span_typer import TyperModel
     from fascicle.runtime.ensemble import EnsemblePredictor
     from fascicle.runtime.filter import MentionFilter
     from fascicle.runtime.plugged import PluggedPredictor
@@ -171,6 +173,22 @@ def load_filter(folder: str | os.PathLike[str], *, threads: int | None = None) -
     return MentionFilter(manifest, tokenizer, scorer)
 
 
+def load_typer(folder: str | os.PathLike[str], *, threads: int | None = None) -> TyperModel:
+    """Loads a span typer, which needs the extra ``train``.
+
+    Args:
+        folder: of a run of ``fascicle train`` with a recipe of a span typer, or of the model in it.
+        threads: CPU threads; all usable cores by default.
+
+    Raises:
+        ModelError: there is no span typer, or its folder is damaged.
+        MissingExtraError: torch is not installed.
+    """
+    with _needs_torch(threads):
+        from fascicle.models.span_typer import load_typer as typer_of
+    return typer_of(Path(folder).expanduser())
+
+
 def find_model(model: str | os.PathLike[str]) -> Path:
     """The folder of a model: a shipped model of that name, else an existing path (``./NAME`` is always a path).
 
@@ -258,14 +276,8 @@ def _retyped(
 
 
 def _torch(folder: Path, manifest: Manifest, threads: int | None) -> TorchScorer:
-    try:
-        import torch
-
+    with _needs_torch(threads):
         from fascicle.models.checkpoint import TorchScorer, load_model
-    except ModuleNotFoundError as error:
-        raise MissingExtraError("train", error.name or "torch") from None
-    if threads is not None:
-        torch.set_num_threads(threads)
     return TorchScorer(model=load_model(folder, manifest))
 
 
@@ -289,15 +301,22 @@ def _ensemble(folder: Path, threads: int | None) -> EnsemblePredictor:
 
 
 def _torch_filter(folder: Path, manifest: FilterManifest, threads: int | None) -> TorchFilter:
+    with _needs_torch(threads):
+        from fascicle.models.filter import TorchFilter, load_filter_model
+    return TorchFilter(model=load_filter_model(folder, manifest))
+
+
+@contextmanager
+def _needs_torch(threads: int | None) -> Iterator[None]:
+    """Guards the imports of a model of torch, and limits its threads; ``None`` leaves them as they are."""
     try:
         import torch
 
-        from fascicle.models.filter import TorchFilter, load_filter_model
+        yield
     except ModuleNotFoundError as error:
         raise MissingExtraError("train", error.name or "torch") from None
     if threads is not None:
         torch.set_num_threads(threads)
-    return TorchFilter(model=load_filter_model(folder, manifest))
 
 
 def _assets() -> Path:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from fractions import Fraction
 from itertools import pairwise
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 import pytest
@@ -13,9 +13,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fascicle.combine.align import System, Votes, align
-from fascicle.combine.rules import Rule, combine, k_of_n, majority, union, weighted
+from fascicle.combine.rules import RULES, Rule, RuleRequest, combine, k_of_n, majority, union, weighted
 from fascicle.core.document import Link, Mention, identities
 from fascicle.errors import UsageError
+from fascicle.recipe.ensemble import RuleName
 
 Said = dict[str, list[Mention]]
 SPANS = st.sampled_from([((0, 2),), ((1, 4),), ((0, 1), (3, 4))])
@@ -214,3 +215,33 @@ def test_rules_over_arrays() -> None:
 def test_what_no_rule_can_be(make: Any, message: str) -> None:
     with pytest.raises(UsageError, match=message):
         combine(voted([{}, {}, {}]), make())
+
+
+def test_the_table_of_rules_has_every_name_that_a_manifest_may_have() -> None:
+    assert tuple(RULES) == get_args(RuleName)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "named"),
+    [
+        ({"name": "union", "k": 2}, "k"),
+        ({"name": "majority", "threshold": "0.6"}, "threshold"),
+        ({"name": "majority", "weights": ("1", "1")}, "weights"),
+        ({"name": "weighted", "weights": ("1", "1"), "filter": "folder"}, "filter"),
+        ({"name": "kofn"}, "k"),
+        ({"name": "weighted"}, "weights"),
+        ({"name": "meta"}, "filter"),
+        ({"name": "unions"}, "unions"),
+    ],
+)
+def test_a_request_refuses_what_its_rule_does_not_take(arguments: dict[str, Any], named: str) -> None:
+    with pytest.raises(UsageError, match=rf"\b{named}\b"):
+        RuleRequest(**arguments)
+
+
+def test_a_request_makes_its_rule() -> None:
+    assert RuleRequest(name="kofn", k=2).rule() == k_of_n(2)
+    weights = ("1", "3")
+    assert RuleRequest(name="weighted", weights=weights).rule() == weighted(weights)
+    assert RuleRequest(name="weighted", weights=weights, threshold="0").rule() == weighted(weights, threshold=0)
+    assert RuleRequest(name="meta", filter="folder", threshold="0.9").rule() == union()

@@ -223,7 +223,7 @@ def test_cores_are_shared_among_jobs(monkeypatch: pytest.MonkeyPatch) -> None:
     from fascicle.cli import build_parser
 
     def threads(*argv: str) -> int | None:
-        return bench._threads(build_parser().parse_args(["bench", "x.toml", *argv]))
+        return bench._threads_of(build_parser().parse_args(["bench", "x.toml", *argv]))
 
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: set(range(6)), raising=False)
     assert threads() is None

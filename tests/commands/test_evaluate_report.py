@@ -333,6 +333,16 @@ def test_gold_that_no_model_of_a_kind_can_find(cli: Cli, refused: Refused, tmp_p
     assert "there is no model" in refused(*options, "--unreachable-for", tmp_path / "no", "--report", tmp_path / "s.md")
 
 
+def test_a_dictionary_is_of_no_kind(cli: Cli, tmp_path: Path) -> None:
+    write(tmp_path / "gold.jsonl", [Document(id="1", text="aspirin", mentions=(Mention(((0, 7),), "Drug"),))])
+    (tmp_path / "names.tsv").write_text("Drug\taspirin\n", encoding="utf-8")
+    options = ("evaluate", tmp_path / "gold.jsonl", "--model", tmp_path / "names.tsv")
+    assert cli(*options, "--report", tmp_path / "r.json").code == 0
+    report = json.loads((tmp_path / "r.json").read_text(encoding="utf-8"))
+    assert report["systems"][0]["scores"]["rules"]["strict"]["micro"]["f1"] == 1.0
+    assert report["unreachable"] == []
+
+
 def test_no_model_no_section(cli: Cli, tmp_path: Path) -> None:
     write(tmp_path / "gold.jsonl", [Document(id="1", text="a", mentions=(Mention(((0, 1),), "A"),))])
     assert cli("evaluate", tmp_path / "gold.jsonl", tmp_path / "gold.jsonl", "--report", tmp_path / "r.md").code == 0

@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 from tests.pages import blocks
 
+from fascicle.combine.rules import RULES
 from fascicle.combine.type_names import parse_map
-from fascicle.commands.combine import RULES
 from fascicle.recipe.filter import parse_filter_recipe
 
 ROOT = Path(__file__).parents[2]

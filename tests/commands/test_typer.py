@@ -9,7 +9,9 @@ from pathlib import Path
 import pytest
 
 from fascicle.cli import main
+from fascicle.core.document import Document, Mention
 from fascicle.formats.distributions import read as read_distributions
+from fascicle.formats.files import write
 from fascicle.formats.predictions import read as read_predictions
 from fascicle.formats.source import Source
 from fascicle.vectors.files import read_vectors
@@ -117,7 +119,7 @@ def test_the_spans_of_another_system_are_typed(typer_run: Path, toy_corpus: Path
 @pytest.mark.parametrize(
     ("row", "said"),
     [
-        ("ID\tX\t4\t9999\t", "ends beyond document"),
+        ("ID\tX\t4\t9999\t", "9,999"),
         ("other\tX\t4\t8\t", "not among the texts"),
         ("ID\tX\t3\t4\t", "no word"),
     ],
@@ -137,6 +139,28 @@ def test_spans_that_are_none_are_refused_in_one_sentence(
     shown = capsys.readouterr().err
     assert said in shown
     assert "Traceback" not in shown
+
+
+def test_a_document_that_a_table_cannot_hold_is_set_aside(
+    typer_run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    texts, spans = tmp_path / "texts.jsonl", tmp_path / "spans.jsonl"
+    mention = Mention(((0, 7),), "X", source="seen")
+    documents = [Document(id=name, text="aspirin helps", mentions=(mention,)) for name in ("a", "b\tc", "d")]
+    write(texts, documents, format="native")
+    write(spans, documents, format="native")
+    out = tmp_path / "typed.tsv"
+    command = ["typer", "predict", str(typer_run / "run"), str(texts), "--spans", str(spans), "--threads", "1"]
+    assert main([*command, "-o", str(out)]) == 3
+    said = capsys.readouterr().err
+    assert "set aside: " in said
+    assert "3 documents in: 2 written" in said
+    assert [p.id for p in read_predictions(Source(path=str(out)))] == ["a", "d"]
+    assert main([*command, "-o", str(tmp_path / "typed.jsonl")]) == 0  # JSON Lines hold every id
+    write(texts, documents[1:2], format="native", overwrite=True)
+    write(spans, documents[1:2], format="native", overwrite=True)
+    assert main([*command, "-o", str(tmp_path / "none.tsv")]) == 2
+    assert not (tmp_path / "none.tsv").exists()
 
 
 def test_finding_needs_a_model_that_can(

@@ -6,7 +6,7 @@ from typing import Any
 
 from fascicle.core.document import Document, Mention
 from fascicle.evaluate.lexicon import lexicon
-from fascicle.evaluate.report import Settings, build_report
+from fascicle.evaluate.report import ReportSettings, build_report
 from fascicle.evaluate.systems import score_system
 
 TEXT = "left and right ventricle of the heart, acute renal failure and pain after lithium or sodium valproate given"
@@ -54,7 +54,7 @@ def rich_report(*, systems: int = 3, documents: int = 30, examples: int = 5) -> 
         for at in range(systems)
     ]
     training = lexicon([Document(id="t", text=TEXT, mentions=GOLD[2:5])])
-    return build_report(gold, named, training=training, settings=Settings(resamples=50, examples=examples))
+    return build_report(gold, named, training=training, settings=ReportSettings(resamples=50, examples=examples))
 
 
 def hostile_report() -> dict[str, Any]:
@@ -71,4 +71,4 @@ def hostile_report() -> dict[str, Any]:
     predicted = {documents[0].id: wrong, "other": ()}
     names = (EVIL, TURNED, f"_{SCRIPT}$", LONG, f"{LONG}\udcff")
     systems = [score_system(name, documents, predicted=predicted) for name in names]
-    return build_report(documents, systems, settings=Settings(resamples=20))
+    return build_report(documents, systems, settings=ReportSettings(resamples=20))

@@ -7,12 +7,12 @@ from fascicle.evaluate.differences import paired_tests
 from fascicle.evaluate.figures import ONE_DOCUMENT
 from fascicle.evaluate.intervals import bootstrap_difference
 from fascicle.evaluate.significance import holm, randomisation
-from fascicle.evaluate.systems import System, score_system
+from fascicle.evaluate.systems import Scored, score_system
 
 GENE = Mention(((0, 4),), "Gene")
 
 
-def systems(*found: int, gold: bool = True, documents: int = 40) -> list[System]:
+def systems(*found: int, gold: bool = True, documents: int = 40) -> list[Scored]:
     """Systems that find the only mention in so many of the documents."""
     texts = [Document(id=str(i), text="IL-2", mentions=(GENE,) if gold else ()) for i in range(documents)]
     return [

@@ -26,12 +26,12 @@ def test_a_repeated_id_is_refused() -> None:
 
 
 def test_the_only_source_is_found() -> None:
-    assert only_source([Document(id="a", text="BRCA1", mentions=(GOLD, SEQ))]) == "seq"
+    assert only_source([GOLD.source, SEQ.source]) == "seq"
     with pytest.raises(InputError, match="no mention besides the gold"):
-        only_source([Document(id="a", text="BRCA1", mentions=(GOLD,))])
+        only_source([GOLD.source])
     other = Mention(((0, 4),), "Gene", source="crf")
     with pytest.raises(InputError, match="crf, seq; choose one"):
-        only_source([Document(id="a", text="BRCA1", mentions=(other, SEQ))])
+        only_source([other.source, SEQ.source])
 
 
 def test_another_text_is_refused() -> None:

@@ -17,7 +17,7 @@ from fascicle.evaluate.page_html import Html, Picture, join, percent, points, ta
 from fascicle.evaluate.page_words import CLASSES as CLASS_WORDS
 from fascicle.evaluate.page_words import RULES as RULE_WORDS
 from fascicle.evaluate.page_words import SUBSETS as SUBSET_WORDS
-from fascicle.evaluate.report import Settings, build_report
+from fascicle.evaluate.report import ReportSettings, build_report
 from fascicle.evaluate.rules import RULES, TITLES
 from fascicle.evaluate.subsets import SUBSETS
 from fascicle.evaluate.systems import score_system
@@ -169,7 +169,7 @@ def test_any_report_becomes_a_page(corpus: Corpus) -> None:
     gold, predicted = sides(corpus)
     found = [score_system(f"s{i}", documents(corpus), predicted=one) for i, one in enumerate((predicted, gold))]
     for systems in (found, found[:1]):
-        report = build_report(documents(corpus), systems, settings=Settings(resamples=5, examples=2))
+        report = build_report(documents(corpus), systems, settings=ReportSettings(resamples=5, examples=2))
         read(page(report))
 
 

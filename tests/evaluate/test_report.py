@@ -19,18 +19,18 @@ from fascicle.evaluate.intervals import bootstrap, bootstrap_difference
 from fascicle.evaluate.lexicon import lexicon
 from fascicle.evaluate.markdown import escaped, markdown
 from fascicle.evaluate.page import page
-from fascicle.evaluate.report import Settings, build_report
+from fascicle.evaluate.report import ReportSettings, build_report
 from fascicle.evaluate.rules import RULES
 from fascicle.evaluate.scores import score
 from fascicle.evaluate.significance import randomisation
-from fascicle.evaluate.systems import System, score_system
+from fascicle.evaluate.systems import Scored, score_system
 
 from .strategies import TEXT, corpora, documents, mentions, sides
 
 Corpus = list[tuple[tuple[Mention, ...], ...]]
 
 
-def systems_of(corpus: Corpus, *others: dict[str, tuple[Mention, ...]]) -> list[System]:
+def systems_of(corpus: Corpus, *others: dict[str, tuple[Mention, ...]]) -> list[Scored]:
     said = [sides(corpus)[1], *others]
     return [score_system(f"system {i}", documents(corpus), predicted=one) for i, one in enumerate(said)]
 
@@ -59,7 +59,7 @@ def test_a_report_is_json_and_says_why_a_number_is_undefined(
     known = lexicon([Document(id="t", text=TEXT, mentions=training)]) if training else None
     found = systems_of(corpus, {str(i): () for i in range(len(corpus))})
     report = build_report(
-        documents(corpus), found, training=known, settings=Settings(cutting=cutting, resamples=10, examples=2)
+        documents(corpus), found, training=known, settings=ReportSettings(cutting=cutting, resamples=10, examples=2)
     )
     assert json.loads(json.dumps(report, allow_nan=False)) == report
     for row, key in undefined(report):
@@ -84,7 +84,7 @@ def check_tables(page: str) -> None:
 @given(corpora(scored=True))
 def test_the_parts_agree(corpus: Corpus) -> None:
     gold, said = sides(corpus)
-    report = build_report(documents(corpus), systems_of(corpus, gold), settings=Settings(resamples=10))
+    report = build_report(documents(corpus), systems_of(corpus, gold), settings=ReportSettings(resamples=10))
     first, perfect = report["systems"]
     strict = first["scores"]["rules"]["strict"]["micro"]
     assert list(first["scores"]["rules"]) == list(RULES)

@@ -14,7 +14,7 @@ from matplotlib.lines import Line2D
 
 from fascicle.core.document import Document, Mention
 from fascicle.evaluate.errors import CLASSES, mistakes
-from fascicle.evaluate.report import Settings, build_report
+from fascicle.evaluate.report import ReportSettings, build_report
 from fascicle.evaluate.systems import score_system
 from fascicle.plots.canvas import STYLES, sheet, style
 from fascicle.plots.confusion import Matrix, confusion, confusion_matrix, folded
@@ -35,7 +35,7 @@ def report_of(*predicted: tuple[Mention, ...], gold: tuple[Mention, ...] = GOLD,
     systems = [
         score_system(f"s{at}", texts, predicted={d.id: said for d in texts}) for at, said in enumerate(predicted)
     ]
-    return build_report(texts, systems, settings=Settings(resamples=20))
+    return build_report(texts, systems, settings=ReportSettings(resamples=20))
 
 
 NAMES = Labels(names=("a", "b", "c"))

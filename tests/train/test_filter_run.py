@@ -251,7 +251,7 @@ BAD: dict[str, tuple[Callable[[Path, list[Document]], dict[str, Any]], type[Fasc
     "other documents": (
         lambda p, d: {"members": {"dev": [str(write_said(p / "m.jsonl", [Document(id="x", text="no")], {}))]}},
         InputError,
-        "holds predictions for 1 document: 'x', which dev does not have",
+        "predictions for 1 document: 'x', not among the documents of dev",
     ),
     "beyond": (
         lambda p, d: {
@@ -260,7 +260,7 @@ BAD: dict[str, tuple[Callable[[Path, list[Document]], dict[str, Any]], type[Fasc
             }
         },
         InputError,
-        "a mention ends at 99",
+        "ends at 99",
     ),
     "types": (
         lambda p, d: {

@@ -13,9 +13,10 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from types import MappingProxyType
 from typing import Any, Final
 
 import numpy as np
@@ -25,6 +26,7 @@ from fascicle.core.arrays import Bools
 from fascicle.core.document import Link, Mention, canonical
 from fascicle.core.wording import counted
 from fascicle.errors import UsageError
+from fascicle.recipe.ensemble import RuleName
 
 HALF: Final = 0.5
 _DECIMAL: Final = re.compile(r"[0-9]{1,18}(?:\.[0-9]{1,18})?(?:e-[0-9]{1,3})?", re.ASCII)
@@ -133,6 +135,120 @@ def weighted(weights: Sequence[float | str], *, threshold: float | str = HALF) -
     if share >= 1:
         raise UsageError(f"the threshold {threshold} is not allowed; give a share from 0 up to but not including 1")
     return Rule(name="weighted", share=share, weights=exact)
+
+
+@dataclass(frozen=True, kw_only=True)
+class RuleKind:
+    """What is known of a rule by its name.
+
+    Attributes:
+        means: what it keeps, for help.
+        make: the rule of a request; that of the learned filter is what the filter judges.
+        needs: arguments without which there is no such rule.
+        takes: arguments that it may have.
+        least: systems that it can be applied to.
+    """
+
+    means: str
+    make: Callable[[RuleRequest], Rule]
+    needs: tuple[str, ...] = ()
+    takes: tuple[str, ...] = ()
+    least: int = 2
+
+
+@dataclass(frozen=True, kw_only=True)
+class RuleRequest:
+    """A rule by its name, and the arguments that it was given.
+
+    Attributes:
+        name: of a rule of `RULES`.
+        k: of ``"kofn"``, how many systems must agree.
+        weights: of ``"weighted"``, one for each system.
+        threshold: of ``"weighted"``, the share of the weight to exceed; of ``"meta"``, the least probability to keep.
+        filter: of ``"meta"``, the folder of the filter.
+
+    Raises:
+        UsageError: another name, an argument that the rule does not have, or one that it needs and that is missing.
+    """
+
+    name: RuleName
+    k: int | None = None
+    weights: Sequence[float | str] | None = None
+    threshold: float | str | None = None
+    filter: str | None = None
+
+    def __post_init__(self) -> None:
+        """Checks the name and the arguments."""
+        if self.name not in RULES:
+            raise UsageError(f"the rule {self.name!r} was asked for; choose from {', '.join(RULES)}")
+        self.check({name: getattr(self, name) for name in ("k", "weights", "threshold", "filter")})
+
+    @property
+    def kind(self) -> RuleKind:
+        """What is known of the rule."""
+        return RULES[self.name]
+
+    def check(self, given: Mapping[str, object], *, needed: Sequence[str] = ()) -> None:
+        """Refuses arguments that are not for this rule.
+
+        Args:
+            given: argument -> its value; ``None`` if it was not given.
+            needed: of them, those that there must be beside the ones that the rule always needs.
+        """
+        for argument, value in given.items():
+            owners = [name for name, kind in RULES.items() if argument in (*kind.needs, *kind.takes)]
+            if value is not None and self.name not in owners:
+                raise UsageError(
+                    f"the argument {argument} is for the rule {' and '.join(owners)}, but {self.name} was asked for; "
+                    "leave it out"
+                )
+            if value is None and argument in (*self.kind.needs, *needed):
+                raise UsageError(f"{self.name} needs the argument {argument}, {_ARGUMENTS[argument]}")
+
+    def rule(self) -> Rule:
+        """The rule itself.
+
+        Raises:
+            UsageError: a number that is not allowed.
+        """
+        return self.kind.make(self)
+
+
+def _weighted(request: RuleRequest) -> Rule:
+    return weighted(request.weights or (), threshold=HALF if request.threshold is None else request.threshold)
+
+
+# The one table of rules: for commands, for the manifests of ensembles and for Python.
+RULES: Final[Mapping[RuleName, RuleKind]] = MappingProxyType(
+    {
+        "union": RuleKind(means="what any system said", make=lambda _: union()),
+        "majority": RuleKind(means="what more than half said (of two: both)", make=lambda _: majority()),
+        "kofn": RuleKind(
+            means="what at least k systems said", make=lambda request: k_of_n(request.k or 0), needs=("k",)
+        ),
+        "weighted": RuleKind(
+            means="what systems with more than the threshold of the weights said",
+            make=_weighted,
+            needs=("weights",),
+            takes=("threshold",),
+        ),
+        "meta": RuleKind(
+            means="what the learned filter accepts of what any system said; also of one system",
+            make=lambda _: union(),
+            needs=("filter",),
+            takes=("threshold", "texts", "threads"),
+            least=1,
+        ),
+    }
+)
+_ARGUMENTS: Final = MappingProxyType(
+    {
+        "k": "the number of systems that must agree, for example 2",
+        "weights": "one number for each system, for example 0.84,0.83,0.79",
+        "filter": "the folder of a filter",
+        "texts": "the texts that were predicted on",
+    }
+)
 
 
 def combine(votes: Votes, rule: Rule) -> dict[str, tuple[Mention, ...]]:

@@ -5,19 +5,17 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
-from fascicle.combine.align import some_documents
 from fascicle.commands.console import Tally, say
-from fascicle.commands.inputs import read_file
-from fascicle.commands.predicted import names_of, on_gold, read_predicted
-from fascicle.core.document import GOLD, Mention
+from fascicle.commands.inputs import reading_of
 from fascicle.core.wording import counted
-from fascicle.errors import InputError, UsageError
-from fascicle.evaluate.agreement import Agreement, Number, Row, agreement
-from fascicle.evaluate.inputs import check_offsets, check_texts, layers, only_source, unit_of
+from fascicle.errors import UsageError
+from fascicle.evaluate.agreement import Agreement, Number, Row
+from fascicle.evaluate.inputs import unit_of
 from fascicle.evaluate.table import UNDEFINED, aligned_rows, percent
-from fascicle.formats.source import STDIN
+from fascicle.systems.predictions import PredictionRequest
+from fascicle.tasks.agreement import agree
 
 _NO_MEANING = (
     "report",
@@ -36,64 +34,25 @@ _NO_MEANING = (
 
 def run_agreement(args: argparse.Namespace) -> int:
     """Compares; returns the exit code."""
-    _check_arguments(args)
-    tally = Tally()
-    documents = list(tally.observe(read_file(args.gold, args, format_name=args.gold_format)))
-    path = args.files[0]
-    predicted = on_gold(read_predicted(path, args, tally=tally), documents, path=path, gold_path=args.gold)
-    tally.say(verbose=args.verbose)
-    given = {mention.source for document in documents for mention in document.mentions}
-    first = layers(documents, source=GOLD if given <= {GOLD} or GOLD in given else only_source(documents))
-    try:
-        check_texts(documents, predicted.hashes, texts=predicted.texts)
-        check_offsets(documents, predicted.mentions)
-    except InputError as error:
-        raise InputError(f"{args.files[0]}: {error}") from None
-    second = _second(first, predicted.mentions, args, lists_all=predicted.lists_all)
-    found = agreement(documents, first, second)
-    names = names_of([args.gold, *args.files])
-    if args.json:
-        value = {"names": names} | found.as_dict()
-        sys.stdout.write(json.dumps(value, ensure_ascii=False, allow_nan=False) + "\n")
-    else:
-        sys.stdout.write(shown(found, names, by_type=args.by_type, unit=unit_of(documents)))
-    return tally.exit_code(strict=args.strict)
-
-
-def _check_arguments(args: argparse.Namespace) -> None:
     if len(args.files) != 1:
         raise UsageError(f"agreement is between two annotations, and {1 + len(args.files)} files were given; give two")
-    if args.gold == args.files[0] == STDIN:
-        raise UsageError("standard input (-) was given twice; it can be read once")
     if given := [name for name in _NO_MEANING if getattr(args, name)]:
         option = given[0].replace("_", "-")
         raise UsageError(f"--{option} has no meaning with --agreement; leave one of the two out")
-
-
-def _second(
-    first: Mapping[str, object], second: Mapping[str, Sequence[Mention]], args: argparse.Namespace, *, lists_all: bool
-) -> dict[str, Sequence[Mention]]:
-    """The mentions of the second side for every document.
-
-    Raises:
-        InputError: a document that only one side annotated.
-    """
-    missing = [identifier for identifier in first if identifier not in second]
-    for lacking, other, ids in (
-        (args.gold, args.files[0], [identifier for identifier in second if identifier not in first]),
-        (args.files[0], args.gold, missing if lists_all else []),
-    ):
-        if ids:
-            raise InputError(
-                f"{lacking} lacks {some_documents(ids, shown=5)} that {other} has; agreement needs documents that both "
-                "annotated (documents without a name are called after their file: give both files the same name)"
-            )
-    if missing:
-        say(
-            f"note: {args.files[0]} names {len(second):,} of {counted(len(first), 'document')}; the others count "
-            "as annotated"
-        )
-    return {identifier: second.get(identifier, ()) for identifier in first}
+    first = PredictionRequest(path=args.gold, reading=reading_of(args, role="gold"))
+    reading = reading_of(args, role="pred")
+    tally = Tally()
+    second = PredictionRequest(path=args.files[0], reading=reading, source=args.source or "")
+    found = agree(first, second, events=tally.account.events)
+    tally.say(verbose=args.verbose)
+    for note in found.notes:
+        say(f"note: {note}")
+    if args.json:
+        value = {"names": list(found.names)} | found.numbers.as_dict()
+        sys.stdout.write(json.dumps(value, ensure_ascii=False, allow_nan=False) + "\n")
+    else:
+        sys.stdout.write(shown(found.numbers, found.names, by_type=args.by_type, unit=unit_of(found.gold.documents)))
+    return tally.exit_code(strict=args.strict)
 
 
 def shown(found: Agreement, names: Sequence[str], *, by_type: bool = True, unit: str = "document") -> str:

@@ -12,6 +12,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import msgspec
+
 from fascicle.commands.console import say
 from fascicle.commands.parsing import add_json, add_threads, positive
 from fascicle.commands.places import fills, reads
@@ -20,7 +22,7 @@ from fascicle.formats.apart import Inputs
 
 if TYPE_CHECKING:
     from fascicle.train.grid import Grid
-    from fascicle.train.grid_events import GridEvent, Task
+    from fascicle.train.grid_events import GridEvent
     from fascicle.train.grid_queue import Planned
 
 HELP = "run a grid of recipes, and keep what tables are made of"
@@ -53,7 +55,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Works off the grid; returns the exit code."""
     from fascicle.train.grid import read_grid
-    from fascicle.train.grid_queue import check_installed, examine, select, tasks_of
+    from fascicle.train.grid_queue import check_installed, examine, select, tasks_of, work_off
 
     deadline = None if args.minutes is None else time.time() + 60 * args.minutes
     grid = read_grid(args.grid)
@@ -68,9 +70,9 @@ def run(args: argparse.Namespace) -> int:
     _check_results(planned, args.grid, results)
     book = _Book(planned=planned)
     able = _able(_possible(planned, book), named=bool(args.only), book=book)
-    tasks = tasks_of(grid, able, results=results, threads=_threads(args), deadline=deadline)
+    tasks = tasks_of(grid, able, results=results, threads=_threads_of(args), deadline=deadline)
     _say_plan(grid, planned, len(tasks))
-    for event in _events(tasks, args):
+    for event in work_off([msgspec.structs.replace(task, debug=args.debug) for task in tasks], jobs=args.jobs):
         _report(event, book, verbose=args.verbose)
     rows = book.rows(results)
     for line in _mixed(planned, results):
@@ -196,20 +198,12 @@ def _able(planned: Sequence[Planned], *, named: bool, book: _Book) -> list[Plann
     return [found for found in planned if found not in waiting]
 
 
-def _threads(args: argparse.Namespace) -> int | None:
+def _threads_of(args: argparse.Namespace) -> int | None:
     """As asked for; else the usable cores are shared among the jobs."""
     if args.threads is not None or args.jobs == 1:
         return int(args.threads) if args.threads is not None else None
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     return max(1, cores // int(args.jobs))
-
-
-def _events(tasks: Sequence[Task], args: argparse.Namespace) -> Iterator[GridEvent]:
-    import msgspec
-
-    from fascicle.train.grid_queue import work_off
-
-    return work_off([msgspec.structs.replace(task, debug=args.debug) for task in tasks], jobs=args.jobs)
 
 
 def _say_plan(grid: Grid, planned: Sequence[Planned], count: int) -> None:

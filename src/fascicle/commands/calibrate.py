@@ -4,38 +4,26 @@ from __future__ import annotations
 
 import argparse
 import json
-import shutil
 import sys
-from collections.abc import Sequence
-from pathlib import Path
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from fascicle.commands.console import Tally, say, with_progress
-from fascicle.commands.inputs import add_reading, read_file
+from fascicle.commands.inputs import add_reading, reading_of
 from fascicle.commands.parsing import add_json, add_overwrite, add_strict, add_threads
 from fascicle.commands.places import reads, writes
-from fascicle.core.document import Document
-from fascicle.core.wording import counted
-from fascicle.errors import InputError, UsageError
-from fascicle.evaluate.inputs import layers
+from fascicle.errors import UsageError
 from fascicle.evaluate.table import aligned_rows, percent
-from fascicle.formats.atomic import atomic_folder, check_folder
-from fascicle.formats.source import STDIN
-from fascicle.loading import find_model, load_single
-from fascicle.recipe.calibration import TemperatureCurve
-from fascicle.recipe.manifest import CARD, Manifest, write_manifest
+from fascicle.systems.predictions import PredictionRequest
+from fascicle.tasks.calibrate import Calibrated, CalibrateSettings, calibrate, described
 
 if TYPE_CHECKING:
-    from fascicle.evaluate.calibration import Judged
-    from fascicle.evaluate.fitting import Fitted, Stage, Target
-    from fascicle.recipe.calibration import Calibration
-    from fascicle.runtime.predictor import ModelPredictor
+    from fascicle.evaluate.fitting import Stage
 
 HELP = "fit the scores and thresholds of a model on development data"
 METHODS = ("temperature", "isotonic", "none")
-_CARD = "\n## Calibration\n\n"
 OPTIMISTIC = (
     "These numbers are of the documents that all of it was fitted on, so they are optimistic; score the new model on "
     "others."
@@ -73,129 +61,40 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Fits and writes; returns the exit code."""
-    from fascicle.evaluate.fitting import fit_calibration  # late: other commands need none of it
-
-    target = _target(args)
-    folder, output = find_model(args.model), Path(args.output)
-    check_folder(output, kind="model", overwrite=args.overwrite)
-    predictor = load_single(folder, threads=args.threads)
-    manifest, tally = _named(predictor.manifest, args.name), Tally()
-    documents = list(tally.observe(read_file(args.gold, args, format_name=args.input_format)))
-    if manifest.decision.calibration:
-        say(f"note: {manifest.name} is calibrated already; the new calibration starts from its first scores")
-    data = _judged(predictor.uncalibrated(), documents, tally)
+    settings = settings_of(args)
+    if not args.output:
+        raise UsageError("no place to write was given; name a folder with -o")
+    tally = Tally()
+    gold = PredictionRequest(path=args.gold, reading=reading_of(args))
+    events, watch = tally.account.events, partial(with_progress, quiet=False)
+    made = calibrate(args.model, gold, args.output, settings, overwrite=args.overwrite, events=events, watch=watch)
     tally.say(verbose=args.verbose)
-    _say_types(data, manifest)
-    try:
-        types = manifest.types if args.per_type else ()
-        fitted = fit_calibration(data, method=args.method, target=target, types=types, chosen_on=_hash(args.gold))
-    except InputError as error:
-        raise InputError(f"{manifest.name} on {args.gold}: {error}") from None
-    for note in fitted.notes:
+    for note in made.notes:
         say(f"note: {note}")
-    written = _write(folder, output, _decided(manifest, fitted.calibration), overwrite=args.overwrite)
-    sys.stdout.write(_as_json(written, fitted) if args.json else _as_text(written, fitted, args.gold))
-    say(f"the calibrated model is {output}; fascicle annotate --model {output} uses it")
+    sys.stdout.write(_as_json(made) if args.json else _as_text(made, args.gold))
+    say(f"the calibrated model is {made.folder}; fascicle annotate --model {made.folder} uses it")
     return tally.exit_code(strict=args.strict)
 
 
-def _target(args: argparse.Namespace) -> Target | None:
-    """What the threshold is for; refuses what is not to be done."""
-    from fascicle.evaluate.fitting import Target
+def settings_of(args: argparse.Namespace) -> CalibrateSettings:
+    """What is fitted."""
+    from fascicle.evaluate.fitting import Target  # late: other commands need none of it
 
     wanted = args.f1 or args.precision is not None or args.recall is not None
-    if not args.output:
-        raise UsageError("no place to write was given; name a folder with -o")
-    if args.gold == STDIN:
-        raise UsageError("the gold was given as standard input (-), but the model keeps its hash; give a file")
-    if not wanted and (args.per_type or args.method == "none"):
-        option = "--per-type" if args.per_type else "--method none"
-        raise UsageError(f"{option} needs a target for thresholds; give --precision P, --recall R or --f1")
-    return Target(precision=args.precision, recall=args.recall) if wanted else None
-
-
-def _judged(predictor: ModelPredictor, documents: Sequence[Document], tally: Tally) -> Judged:
-    """What the model says of documents, none of whose mentions it sees."""
-    from fascicle.evaluate.calibration import judged
-
-    bare = (msgspec.structs.replace(document, mentions=(), events=()) for document in documents)
-    found = with_progress(tally.observe(predictor.stream(bare)), quiet=False)
-    return judged(layers(documents), layers(found, source=predictor.name))
-
-
-def _say_types(data: Judged, manifest: Manifest) -> None:
-    strange = {name: count for name, count in data.gold.items() if name not in manifest.types}
-    if strange:
-        listed = ", ".join(f"{name!r} ({count:,})" for name, count in strange.items())
-        say(f"note: the model lacks types of the gold, {listed}; their mentions count as missed")
-
-
-def _hash(path: str) -> str:
-    from fascicle.train.corpus import part_sha256  # knows no torch
-
-    return part_sha256(path)
-
-
-def _named(manifest: Manifest, name: str | None) -> Manifest:
-    try:
-        return msgspec.structs.replace(manifest, name=name or manifest.name)
-    except ValueError as error:
-        raise UsageError(f"--name {name} is not allowed: {error}") from None
-
-
-def _decided(manifest: Manifest, calibration: Calibration) -> Manifest:
-    decision = msgspec.structs.replace(manifest.decision, calibration=calibration)
-    return msgspec.structs.replace(manifest, decision=decision)
-
-
-def _write(folder: Path, output: Path, manifest: Manifest, *, overwrite: bool) -> Manifest:
-    """The model folder with another manifest, complete or not at all."""
-    with atomic_folder(output, kind="model", overwrite=overwrite) as place:
-        for file in manifest.files:
-            shutil.copyfile(folder / file, place / file)
-        if (folder / CARD).is_file():
-            card = (folder / CARD).read_text(encoding="utf-8").partition(_CARD)[0].rstrip("\n")
-            (place / CARD).write_text(f"{card}\n{_CARD}{_card(manifest.decision.calibration)}", encoding="utf-8")
-        return write_manifest(place, manifest)
-
-
-def _card(calibration: Calibration | msgspec.UnsetType) -> str:
-    assert calibration
-    said = "\n".join(f"- {line}" for line in _described(calibration))
-    return (
-        "This is a copy whose scores and thresholds were fitted on development data (sha256 "
-        f"{calibration.chosen_on}). What is said above of its accuracy was measured before.\n\n{said}\n"
+    return CalibrateSettings(
+        method=args.method,
+        target=Target(precision=args.precision, recall=args.recall) if wanted else None,
+        per_type=args.per_type,
+        name=args.name or "",
+        threads=args.threads,
     )
 
 
-def _described(calibration: Calibration) -> list[str]:
-    """What was fitted, as lines."""
-    lines = []
-    curve = calibration.curve
-    if isinstance(curve, TemperatureCurve):
-        word = "too sure" if curve.temperature > 1 else "not too sure"
-        lines.append(f"temperature {curve.temperature:.4g}: the scores of the model are {word}")
-    elif curve is not None:
-        lines.append(f"isotonic curve with {counted(len(curve.scores), 'knot')}")
-    if not calibration.wanted:
-        return lines
-    if not calibration.thresholds or calibration.threshold:
-        rest = " of the other types" if calibration.thresholds else ""
-        lines.append(f"threshold{rest} for {calibration.wanted}: {_threshold(calibration.threshold)}")
-    lines += [f"threshold of {t} for {calibration.wanted}: {_threshold(v)}" for t, v in calibration.thresholds.items()]
-    return lines
-
-
-def _threshold(value: float) -> str:
-    return f"{value:.4g}" if value else "0, which keeps all"
-
-
-def _as_text(manifest: Manifest, fitted: Fitted, gold: str) -> str:
-    rows = [("", "mentions", "ECE", "Brier", "P", "R", "F1"), *map(_row, fitted.stages)]
+def _as_text(made: Calibrated, gold: str) -> str:
+    rows = [("", "mentions", "ECE", "Brier", "P", "R", "F1"), *map(_row, made.fitted.stages)]
     head, *rest = (line.rstrip() for line in aligned_rows(rows))
-    assert manifest.decision.calibration
-    lines = [f"{manifest.name} on {gold}", "", head, "-" * len(head), *rest, ""]
-    return "\n".join([*lines, *_described(manifest.decision.calibration), OPTIMISTIC]) + "\n"
+    lines = [f"{made.manifest.name} on {gold}", "", head, "-" * len(head), *rest, ""]
+    return "\n".join([*lines, *described(made.calibration), OPTIMISTIC]) + "\n"
 
 
 def _row(stage: Stage) -> tuple[str, ...]:
@@ -205,12 +104,12 @@ def _row(stage: Stage) -> tuple[str, ...]:
     return (stage.name, f"{stage.mentions:,}", percent(stage.calibration_error), brier, *rates)
 
 
-def _as_json(manifest: Manifest, fitted: Fitted) -> str:
+def _as_json(made: Calibrated) -> str:
     value: dict[str, Any] = {
-        "name": manifest.name,
-        "calibration": msgspec.to_builtins(fitted.calibration),
-        "stages": [stage.as_dict() for stage in fitted.stages],
-        "notes": [*fitted.notes, OPTIMISTIC],
+        "name": made.manifest.name,
+        "calibration": msgspec.to_builtins(made.calibration),
+        "stages": [stage.as_dict() for stage in made.fitted.stages],
+        "notes": [*made.fitted.notes, OPTIMISTIC],
     }
     return json.dumps(value, ensure_ascii=False) + "\n"
 

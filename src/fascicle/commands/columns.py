@@ -3,16 +3,10 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from fascicle.commands.console import Tally
-from fascicle.commands.inputs import reading_of
-from fascicle.commands.predicted import Predicted, read_predicted
-from fascicle.core.document import Document
 from fascicle.errors import UsageError
-from fascicle.formats.report import ReadReport
-from fascicle.formats.requests import ReadRequest, read_file
+from fascicle.formats.requests import ReadRequest
 from fascicle.formats.source import STDIN, stem
 
 
@@ -119,27 +113,3 @@ def _column(text: str) -> int:
     if not (digits.isascii() and digits.isdigit() and len(digits) < 6):
         raise argparse.ArgumentTypeError(f"{text!r} is not allowed, give the number of a column, from 0")
     return int(text)
-
-
-# The functions below are for `evaluate`, which still hands its options on; they go when it does not.
-def check_columns(args: argparse.Namespace) -> None:
-    """Refuses columns that do not go together."""
-    columns_of(args)
-
-
-def read_gold(args: argparse.Namespace, report: ReadReport) -> Iterator[Document]:
-    """Streams the gold documents, from their column if one is named."""
-    columns, request = columns_of(args), reading_of(args, role="gold")
-    return read_file(args.gold, columns.gold_request(request) if columns else request, report=report)
-
-
-def read_columns(args: argparse.Namespace, *, tally: Tally) -> dict[str, tuple[str, Predicted]]:
-    """Reads the predictions of ``--pred-column``, by the name of the system."""
-    columns = columns_of(args)
-    found = {}
-    for name, request in (
-        columns.predicted_requests(reading_of(args, role="gold"), args.gold).items() if columns else ()
-    ):
-        own = argparse.Namespace(**vars(args) | {"columns": request.columns, "pred_format": request.format})
-        found[name] = args.gold, read_predicted(args.gold, own, tally=tally)
-    return found

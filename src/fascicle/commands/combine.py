@@ -3,54 +3,33 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from itertools import combinations
-from types import MappingProxyType
+from dataclasses import replace
 from typing import Final
 
-import numpy as np
-
-from fascicle.combine.align import MISSING, Votes, align, some_documents
-from fascicle.combine.rules import HALF, Rule, combine, k_of_n, majority, union, weighted
-from fascicle.combine.type_names import rename
-from fascicle.commands.combine_filter import filtered
+from fascicle.combine.align import MISSING
+from fascicle.combine.rules import HALF, RULES, RuleRequest
 from fascicle.commands.console import Tally, say
-from fascicle.commands.outputs import STDOUT, Look, check_output, format_of, write_predictions
+from fascicle.commands.inputs import INPUT_FORMATS, add_reading_details, reading_of
+from fascicle.commands.outputs import predicting_of
 from fascicle.commands.parsing import add_overwrite, add_threads, positive
 from fascicle.commands.places import reads, writes
-from fascicle.commands.strictness import add_strictness, strictness_of
-from fascicle.commands.systems import (
-    OFFSETS,
-    add_system_options,
-    read_map,
-    read_systems,
-    said_about,
-    types_checked,
-)
-from fascicle.core.document import Event, Mention
+from fascicle.commands.strictness import add_strictness
 from fascicle.core.wording import counted
-from fascicle.errors import UsageError
-from fascicle.formats.predictions import Prediction
+from fascicle.formats.outputs import write_predictions
+from fascicle.formats.requests import STDOUT
+from fascicle.systems.predictions import PREDICTIONS
+from fascicle.systems.several import SystemsRequest
+from fascicle.tasks.combine import TextsRequest, combine
 
 META: Final = "meta"
 HELP = "join the predictions of several systems by a rule"
 STEP: Final = "combine"
-RULES: Final[Mapping[str, str]] = MappingProxyType(
-    {
-        "union": "what any system said",
-        "majority": "what more than half said (of two: both)",
-        "kofn": "what at least --k said",
-        "weighted": "what systems with more than --threshold of the --weights said",
-        META: "what the learned --filter accepts of what any system said; also of one system",
-    }
-)
-_FORMATS: Final = MappingProxyType({"tsv": "tsv", "csv": "csv", "predictions": "predictions", "jsonl": "predictions"})
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Adds the options."""
     parser.set_defaults(run=run)
-    listed = "; ".join(f"{name}: {means}" for name, means in RULES.items())
+    listed = "; ".join(f"{name}: {kind.means}" for name, kind in RULES.items())
     parser.add_argument("rule", choices=tuple(RULES), metavar="RULE", help=listed)
     parser.add_argument(
         "files",
@@ -100,28 +79,17 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Combines; returns the exit code."""
-    rule = _rule(args)
-    name = _format(args)
-    look = Look(format=name, strictness=strictness_of(args, whole="predictions"))
-    check_output(args.output, format_name=name, overwrite=args.overwrite)
+    rule, texts = rule_of(args), texts_of(args)
+    writing = predicting_of(args)
+    writing.check()
     tally = Tally()
-    least = 1 if args.rule == META else 2
-    given = read_systems(args.files, args, tally=tally, least=least)
-    rule.check(len(given))
-    systems, notes = rename([one.system for one in given], read_map(args.map, given))
-    if not args.distinct_types:
-        notes += types_checked({system.name: system.types() for system in systems}, notes, agree=rule.is_vote)
-    votes = align(systems, missing=args.missing, least=least)
-    combined = combine(votes, rule)
-    found: Mapping[str, Sequence[Event]] = {}
-    if args.rule == META:
-        combined, found = filtered(combined, votes, args, tally=tally)
-    written = write_predictions(args.output, _predictions(combined, votes, found), look=look, overwrite=args.overwrite)
-    tally.add_report(written)
-    for note in (*notes, *said_about(given), *_said(votes)):
+    found = combine(systems_of(args), rule, missing=args.missing, texts=texts, account=tally.account)
+    tally.add_report(write_predictions(found.predictions, writing))
+    for note in found.notes:
         say(f"note: {note}")
+    votes = found.votes
     if args.verbose:
-        kept = sum(map(len, combined.values()))
+        kept = sum(len(one.mentions) for one in found.predictions)
         say(
             f"{args.rule} of {', '.join(votes.systems)}: {kept:,} of {counted(len(votes.said), 'distinct mention')} "
             f"kept, in {counted(len(votes.documents), 'document')}"
@@ -130,87 +98,52 @@ def run(args: argparse.Namespace) -> int:
     return 3 if args.strict and votes.unread else tally.exit_code(strict=args.strict)
 
 
-def _rule(args: argparse.Namespace) -> Rule:
-    owners = {"k": ("kofn",), "weights": ("weighted",), "threshold": ("weighted", META)}
-    owners |= {"filter": (META,), "texts": (META,), "threads": (META,)}
-    for option, rules in owners.items():
-        if getattr(args, option) is not None and args.rule not in rules:
-            owner = " and ".join(rules)
-            raise UsageError(f"--{option} is for the rule {owner}, but {args.rule} was asked for; leave it out")
-    if args.rule == META and (args.filter is None or args.texts is None):
-        raise UsageError(f"{META} needs --filter, the folder of a filter, and --texts, what was predicted on")
-    if args.rule == "kofn" and args.k is None:
-        raise UsageError("kofn needs --k, the number of systems that must agree, for example --k 2")
-    if args.rule == "weighted" and args.weights is None:
-        raise UsageError("weighted needs --weights, one number for each system, for example --weights 0.84,0.83,0.79")
-    made: dict[str, Callable[[], Rule]] = {
-        "union": union,
-        META: union,
-        "majority": majority,
-        "kofn": lambda: k_of_n(args.k),
-        "weighted": lambda: weighted(
-            args.weights.split(","), threshold=HALF if args.threshold is None else args.threshold
-        ),
-    }
-    return made[args.rule]()
+def add_system_options(parser: argparse.ArgumentParser) -> None:
+    """Adds what tells which systems a file holds, and how it is read."""
+    parser.add_argument(
+        "--source",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="of files with mentions of several sources: take this one; give it once for each",
+    )
+    parser.add_argument(
+        "--map",
+        type=reads,
+        metavar="TYPES.toml",
+        help='other names for types: lines "CHEMICAL" = "Chemical", in a table [NAME] for one system only; '
+        'the new name "" leaves a type out',
+    )
+    parser.add_argument(
+        "--distinct-types",
+        action="store_true",
+        help="types with other names are other types, however similar the names are",
+    )
+    group = parser.add_argument_group("reading")
+    group.add_argument("--input-format", choices=(*INPUT_FORMATS, *PREDICTIONS), default="auto", help="default: auto")
+    add_reading_details(group)
 
 
-def _format(args: argparse.Namespace) -> str:
-    if args.format is not None or args.output == STDOUT:
-        return args.format or "predictions"
-    name = format_of(args.output)
-    if name not in _FORMATS:
-        raise UsageError(
-            f"combined mentions are written as TSV, CSV or JSON Lines, which {args.output} does not tell; name it "
-            ".tsv, .csv or .jsonl, or give --format"
-        )
-    return _FORMATS[name]
-
-
-def _predictions(
-    combined: Mapping[str, tuple[Mention, ...]], votes: Votes, found: Mapping[str, Sequence[Event]]
-) -> Iterator[Prediction]:
-    for row, (identifier, mentions) in enumerate(combined.items()):
-        voters = votes.voters[row]
-        silent = sorted(name for name, has_vote in zip(votes.systems, voters, strict=True) if not has_vote)
-        events = [_no_vote(name) for name in silent]
-        yield Prediction(
-            id=identifier,
-            sha256=votes.hashes.get(identifier),
-            mentions=mentions,
-            events=(*votes.events.get(identifier, ()), *events, *found.get(identifier, ())),
-        )
-
-
-def _no_vote(name: str) -> Event:
-    return Event(
-        step=STEP, kind="loss", code="no-vote", message=f"{name} did not list this document, so it had no vote here"
+def systems_of(args: argparse.Namespace) -> SystemsRequest:
+    """The systems that the options of `add_system_options` and the files name."""
+    return SystemsRequest(
+        paths=args.files,
+        reading=reading_of(args),
+        sources=args.source,
+        map=args.map or "",
+        distinct_types=args.distinct_types,
     )
 
 
-def _said(votes: Votes) -> Iterator[str]:
-    """What was decided about documents that are missing, and what may surprise."""
-    for name, documents in votes.unread.items():
-        yield f"{name} lacks {some_documents(documents)}; it has no vote there, and the rule is applied to the others"
-    for name, documents in votes.assumed.items():
-        all_ = len(votes.documents)
-        yield (
-            f"{name} names {all_ - len(documents):,} of {counted(all_, 'document')}; in the rest nothing "
-            "counts as found"
-        )
-    alone = int((votes.voters.sum(axis=1) == 1).sum())
-    if alone and len(votes.systems) > 1:
-        yield f"documents in which only one system has a vote: {alone:,}"
-    if votes.duplicates:
-        yield f"mentions that a system has more than once, beyond the first: {votes.duplicates:,}; they have one vote"
-    together = votes.said.sum(axis=1)
-    for column, name in enumerate(votes.systems):
-        own = together[votes.said[:, column]]
-        if len(votes.systems) > 1 and len(own) and own.max() == 1:
-            yield f"{name} has no mention in common with any other system; {OFFSETS}"
-    for first, second in combinations(range(len(votes.systems)), 2):
-        if len(votes.said) and np.array_equal(votes.said[:, first], votes.said[:, second]):
-            yield (
-                f"{votes.systems[first]} and {votes.systems[second]} say exactly the same; if they are one system, it "
-                "has two votes"
-            )
+def rule_of(args: argparse.Namespace) -> RuleRequest:
+    """The rule that was asked for."""
+    weights = None if args.weights is None else args.weights.split(",")
+    return RuleRequest(name=args.rule, k=args.k, weights=weights, threshold=args.threshold, filter=args.filter)
+
+
+def texts_of(args: argparse.Namespace) -> TextsRequest | None:
+    """The texts of ``--texts``; how many threads read them is for their rule alone."""
+    rule_of(args).check({"threads": args.threads})
+    if args.texts is None:
+        return None
+    return TextsRequest(path=args.texts, reading=replace(reading_of(args), format="auto"), threads=args.threads)

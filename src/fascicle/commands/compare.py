@@ -6,35 +6,28 @@ import argparse
 import json
 import shlex
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Final
 
-from fascicle.combine.align import System, some_documents
+from fascicle.combine.align import System
 from fascicle.combine.rules import Rule
-from fascicle.combine.type_names import check_types, rename
+from fascicle.combine.type_names import check_types
+from fascicle.commands.combine import add_system_options, systems_of
 from fascicle.commands.console import Tally, say
-from fascicle.commands.inputs import INPUT_FORMATS
+from fascicle.commands.inputs import INPUT_FORMATS, reading_of
 from fascicle.commands.parsing import add_json, add_overwrite, add_strict, natural, positive
 from fascicle.commands.places import reads, writes
-from fascicle.commands.systems import (
-    OFFSETS,
-    PREDICTIONS,
-    Given,
-    add_system_options,
-    read_gold,
-    read_map,
-    read_systems,
-    said_about,
-    types_checked,
-)
-from fascicle.errors import InputError, UsageError
-from fascicle.evaluate.cells import Cells, cells_of
-from fascicle.evaluate.choice import Chosen, Floors, choose
-from fascicle.evaluate.compare import Comparison, compare
+from fascicle.errors import InputError
+from fascicle.evaluate.choice import Chosen, Floors
 from fascicle.evaluate.comparison_record import as_dict
 from fascicle.evaluate.comparison_table import as_markdown, as_text, sections_of
-from fascicle.evaluate.search import MOST, search
+from fascicle.evaluate.search import MOST
 from fascicle.formats.atomic import atomic_text_writer, check_target
+from fascicle.formats.encodings import AUTO
+from fascicle.formats.requests import ReadRequest
+from fascicle.systems.predictions import PREDICTIONS, PredictionRequest
+from fascicle.systems.several import SystemsRequest
+from fascicle.tasks.compare import Compared, CompareSettings, compare
 
 HELP = "compare several systems on gold, and find the best combination"
 OUT: Final = "combined.tsv"
@@ -82,66 +75,54 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Compares; returns the exit code."""
-    floors = Floors(recall=args.recall_floor, precision=args.precision_floor)
+    settings = CompareSettings(
+        floors=Floors(recall=args.recall_floor, precision=args.precision_floor),
+        search=args.search,
+        resamples=args.resamples,
+        seed=args.seed,
+        allow_missing=args.allow_missing,
+    )
     if args.output is not None:
         check_target(args.output, overwrite=args.overwrite)
-    tally = Tally()
-    read = read_gold(args.gold, args, tally=tally, kind=args.gold_format)
-    given = read_systems(args.files, args, tally=tally, gold=read)
-    if args.search and len(given) > MOST:
-        raise UsageError(
-            f"all subsets of {len(given)} systems are too many to try; give at most {MOST} systems, or --no-search"
-        )
-    (gold, *systems), notes = rename([read.system, *(one.system for one in given)], read_map(args.map, given))
-    if not args.distinct_types:
-        notes += _check_types(gold, systems, notes)
-    cells = cells_of(gold, systems, allow_missing=args.allow_missing)
-    drawn = cells.drawn(resamples=args.resamples, seed=args.seed)
-    comparison = compare(cells, drawn, seed=args.seed)
-    choices, commands = None, list[str]()
-    if args.search:
-        choices = choose(cells, drawn, search(cells, drawn), floors=floors, seed=args.seed)
-        commands = [_command(one.chosen, given, systems, args) for one in choices.choices]
-    sections = sections_of(comparison, choices, commands=commands)
-    notes += [*said_about(given), *_said(cells), *_all_wrong(comparison)]
+    tally, systems = Tally(), systems_of(args)
+    gold = PredictionRequest(path=args.gold, reading=reading_of(args, role="gold"))
+    found = compare(gold, systems, settings, events=tally.account.events)
+    commands = [
+        _command(one.chosen, found, systems, settings) for one in (found.choices.choices if found.choices else ())
+    ]
+    sections = sections_of(found.comparison, found.choices, commands=commands)
     if args.output is not None:
         with atomic_text_writer(args.output, overwrite=args.overwrite) as stream:
-            stream.write(as_markdown(f"Systems compared on {args.gold}", sections, notes=notes))
+            stream.write(as_markdown(f"Systems compared on {args.gold}", sections, notes=found.notes))
     tally.say(verbose=args.verbose)
-    for note in notes:
+    for note in found.notes:
         say(f"note: {note}")
     if args.json:
-        value = as_dict(comparison, choices, commands=commands)
+        value = as_dict(found.comparison, found.choices, commands=commands)
         sys.stdout.write(json.dumps(value, ensure_ascii=False) + "\n")
     else:
         sys.stdout.write(as_text(sections))
     return tally.exit_code(strict=args.strict)
 
 
-def _check_types(gold: System, systems: Sequence[System], notes: Sequence[str]) -> list[str]:
-    """Every system must be able to be right; names that differ only in spelling are refused between any two."""
-    types_checked({one.name: one.types() for one in (gold, *systems)}, notes, agree=False)
-    pairs = [{one.name: one.types() for one in (gold, system)} for system in systems]
-    return [note for pair in pairs for note in types_checked(pair, notes, agree=True)]
-
-
-def _command(chosen: Chosen | None, given: Sequence[Given], systems: Sequence[System], args: argparse.Namespace) -> str:
+def _command(chosen: Chosen | None, found: Compared, systems: SystemsRequest, settings: CompareSettings) -> str:
     """What makes this combination of these files; empty where none was chosen."""
     if chosen is None:
         return ""
     rule, members = chosen.candidate.rule, chosen.candidate.members
-    files = [given[member] for member in members]
+    files = [found.given[member] for member in members]
     words = ["fascicle", "combine", rule.name, *dict.fromkeys(one.path for one in files)]
     words += [word for one in files if one.source for word in ("--source", one.source)]
     if rule.name == "kofn":
         words += ["--k", str(rule.votes)]
     if rule.weights:
         words += ["--weights", ",".join(str(float(weight)) for weight in rule.weights)]
-    if args.allow_missing:
+    if settings.allow_missing:
         words += ["--missing", "empty"]
-    if args.distinct_types or not _types_agree([systems[member] for member in members], rule):
+    if systems.distinct_types or not _types_agree([found.systems[member] for member in members], rule):
         words += ["--distinct-types"]
-    reading = _reading(args, documents=any(one.system.lengths for one in files))
+    words += ["--map", systems.map] if systems.map else []
+    reading = options_of(systems.reading, documents=any(one.system.lengths for one in files))
     return shlex.join([*words, *reading, "-o", OUT])
 
 
@@ -154,25 +135,19 @@ def _types_agree(systems: Sequence[System], rule: Rule) -> bool:
     return True
 
 
-def _reading(args: argparse.Namespace, *, documents: bool) -> list[str]:
-    """The options that tell how files are read, as far as they were given."""
-    names = ["map", "input_format", "encoding", *(("documents", "columns", "shape") if documents else ())]
-    defaults = {"input_format": "auto", "encoding": "auto"}
-    given = [(f"--{name.replace('_', '-')}", getattr(args, name), defaults.get(name)) for name in names]
-    words = [word for option, value, default in given if value != default for word in (option, value)]
-    for name in ("field", "where") if documents else ():
-        words += [word for value in getattr(args, name) for word in (f"--{name}", value)]
+def options_of(reading: ReadRequest, *, documents: bool) -> list[str]:
+    """The options that tell how files are read, as far as they were given.
+
+    Args:
+        reading: what they say.
+        documents: whether any file holds documents, which prediction files have no options for.
+    """
+    words = [] if reading.format == "auto" else ["--input-format", reading.format]
+    words += [] if reading.encoding == AUTO else ["--encoding", reading.encoding]
+    if not documents:
+        return words
+    for name in ("documents", "columns", "shape"):
+        words += [f"--{name}", getattr(reading, name)] if getattr(reading, name) else []
+    for option, pairs in (("--field", reading.fields), ("--where", reading.where)):
+        words += [word for name, value in pairs for word in (option, f"{name}={value}")]
     return words
-
-
-def _all_wrong(comparison: Comparison) -> Iterator[str]:
-    for row in comparison.rows:
-        if row.measured.counts.fp and not row.measured.counts.tp:
-            yield f"{row.name} has no mention of the gold; {OFFSETS}"
-
-
-def _said(cells: Cells) -> Iterator[str]:
-    for name, documents in cells.missing.items():
-        yield f"{name} does not list {some_documents(documents)}; nothing counts as found in them"
-    if cells.duplicates:
-        yield f"mentions that one side has more than once, beyond the first: {cells.duplicates:,}; they count once"

@@ -37,6 +37,10 @@ _OPTIONS: Final[Mapping[str, str]] = MappingProxyType(
         "format=NAME": "--format NAME",
         "documents=VALUE": "--documents",
         "columns=VALUE": "--columns",
+        "per_type=True": "--per-type",
+        "method=none": "--method none",
+        "search=False": "--no-search",
+        "source=NAME": "--source NAME",
         "shape=VALUE": "--shape",
         "fields=VALUE": "--field",
         "where=VALUE": "--where",
@@ -45,11 +49,13 @@ _OPTIONS: Final[Mapping[str, str]] = MappingProxyType(
     }
 )
 _ARGUMENT: Final = re.compile("|".join(rf"(?<!\w){re.escape(name)}(?!\w)" for name in _OPTIONS))
+_NAMED: Final = re.compile(r"\bthe argument (\w+)")
 
 
 def with_options(text: str) -> str:
     """A sentence of an error with options of the command line in the place of arguments of functions."""
-    return _ARGUMENT.sub(lambda found: _OPTIONS[found[0]], text)
+    named = _NAMED.sub(lambda found: f"--{found[1].replace('_', '-')}", text)
+    return _ARGUMENT.sub(lambda found: _OPTIONS[found[0]], named)
 
 
 def say(text: str) -> None:

@@ -27,7 +27,7 @@ HELP = "count what is in corpora, check them, or convert them"
 
 def configure(parser: Parser) -> None:
     """Adds the commands."""
-    parser.set_defaults(run=_no_command)
+    parser.set_defaults(run=_run_nothing)
     commands = commands_of(parser, dest="corpus_command")
     stats = add_command(commands, "stats", help_text="count documents, mentions, types, nesting")
     stats.set_defaults(run=run_stats)
@@ -105,5 +105,5 @@ def _refusing_nothing(documents: Iterator[Document], account: Account, report: W
     account.refuse_nothing(report)
 
 
-def _no_command(args: argparse.Namespace) -> int:
+def _run_nothing(args: argparse.Namespace) -> int:
     raise UsageError("corpus needs a command of its own: stats, convert or check; see fascicle corpus --help")

@@ -3,20 +3,13 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Sequence
 
-import fascicle.formats.requests as requests
-from fascicle.commands.console import say
-from fascicle.core.document import Document
 from fascicle.formats.catalogue import EARLIER, READABLE
 from fascicle.formats.conll import DOCUMENTS
 from fascicle.formats.encodings import AUTO
-from fascicle.formats.report import ReadReport
-from fascicle.formats.requests import Input as Input
 from fascicle.formats.requests import ReadRequest, pairs
 from fascicle.formats.shapes import SHAPES
-from fascicle.formats.source import Source
 
 INPUT_FORMATS = ("auto", *READABLE, *EARLIER)
 
@@ -77,42 +70,3 @@ def reading_of(args: argparse.Namespace, *, role: str = "input") -> ReadRequest:
         where=pairs(args.where, key="--where FIELD=VALUE", example="split=test"),
         asked_by=f"--{role}-format",
     )
-
-
-def prediction_source(path: str, encoding: str) -> Source:
-    """A file of predictions; a line says so if it is not UTF-8."""
-
-    def tell(encoding: str, how: str) -> None:
-        say(f"note: {path} was read as {encoding}: {how}")
-
-    return Source(path=path, encoding=encoding, told=tell)
-
-
-# The functions below are for commands that still hand their options on; each goes with its last caller.
-def read_file(
-    path: str, args: argparse.Namespace, *, format_name: str, report: ReadReport | None = None
-) -> Iterator[Document]:
-    """Streams the documents of one file, as the options of the command line say."""
-    return requests.read_file(path, _request(args, format_name), report=report)
-
-
-def read_inputs(
-    inputs: Sequence[Input], args: argparse.Namespace, *, report: ReadReport
-) -> Iterator[tuple[str, Document]]:
-    """Streams the documents of several inputs, as the options of the command line say."""
-    return requests.read_inputs(inputs, reading_of(args), report=report)
-
-
-def paths_of(files: Sequence[str], *, format_name: str) -> list[str]:
-    """The files that paths stand for."""
-    return requests.paths_of(files, ReadRequest(format=format_name))
-
-
-def source_of(path: str, args: argparse.Namespace) -> Source:
-    """A file of predictions."""
-    return prediction_source(path, args.encoding)
-
-
-def _request(args: argparse.Namespace, format_name: str) -> ReadRequest:
-    role = next(name.removesuffix("_format") for name in vars(args) if name.endswith("_format"))
-    return replace(reading_of(args, role=role), format=format_name)

@@ -6,22 +6,22 @@ import argparse
 import os
 import sys
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Final
 
 import msgspec
 
 from fascicle.commands.strictness import strictness_of
 from fascicle.core.document import Document
+from fascicle.errors import UsageError
 from fascicle.formats.catalogue import ANNOTATED, EARLIER, FORMATS, format_of_output
-from fascicle.formats.losses import LENIENT, Strictness
-from fascicle.formats.outputs import write_predictions as write_requested
-from fascicle.formats.predictions import Prediction
-from fascicle.formats.report import WriteReport
-from fascicle.formats.requests import STDOUT as STDOUT
-from fascicle.formats.requests import WriteRequest
+from fascicle.formats.losses import LENIENT
+from fascicle.formats.requests import STDOUT, WriteRequest
+from fascicle.formats.source import suffix
 from fascicle.formats.textview import ViewOptions
 
+# What the name of an output tells, or --format says -> the format of predictions.
+PREDICTING: Final = MappingProxyType({"tsv": "tsv", "csv": "csv", "predictions": "predictions", "jsonl": "predictions"})
 _OUTPUTS: Final = (*ANNOTATED, *EARLIER)
 
 
@@ -78,26 +78,15 @@ def of_source(documents: Iterable[Document], source: str | None) -> Iterator[Doc
         yield document if source is None else msgspec.structs.replace(document, mentions=document.layer(source))
 
 
-# What follows is for commands that do not make a request yet; it goes with its last caller.
-format_of = format_of_output
+def predicting_of(args: argparse.Namespace) -> WriteRequest:
+    """The request of a command that writes predictions, of which JSON Lines are a format of their own.
 
-
-def check_output(path: str, *, format_name: str, overwrite: bool) -> None:
-    """Says early whether a path can be written."""
-    WriteRequest(path=path, format=format_name, overwrite=overwrite).check()
-
-
-@dataclass(frozen=True, kw_only=True)
-class Look:
-    """The format of predictions, and whether one is refused of which it would lose something."""
-
-    format: str
-    strictness: Strictness = LENIENT
-
-
-def write_predictions(
-    path: str, predictions: Iterable[Prediction], *, look: Look, overwrite: bool = False
-) -> WriteReport:
-    """Writes what is known of documents without their texts; see `fascicle.formats.requests.write_predictions`."""
-    request = WriteRequest(path=path, format=look.format, strictness=look.strictness, overwrite=overwrite)
-    return write_requested(predictions, request)
+    Raises:
+        UsageError: an output whose name does not tell that it is a prediction file.
+    """
+    path = args.output or STDOUT
+    name = getattr(args, "format", None) or (format_of_output(path) if suffix(path) else "predictions")
+    if name not in PREDICTING:
+        raise UsageError(f"{path} is no name of a prediction file; name it .tsv, .csv or .jsonl")
+    strictness = strictness_of(args, whole="predictions") if "allow_loss" in args else LENIENT
+    return WriteRequest(path=path, format=PREDICTING[name], overwrite=args.overwrite, strictness=strictness)

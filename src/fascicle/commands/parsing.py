@@ -70,7 +70,7 @@ def parse(parser: Parser, argv: Sequence[str]) -> argparse.Namespace:
         raise UsageError(f"{others[0]!r} is one argument too many; see {chosen.prog} --help")
     if others:
         args.files = [*args.files, *others]
-    check_places(chosen._actions, args)
+    check_places(chosen._actions, vars(args))
     return args
 
 

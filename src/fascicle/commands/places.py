@@ -9,8 +9,8 @@ from __future__ import annotations
 import argparse
 import os
 import stat
-from collections.abc import Iterable
-from typing import Final
+from collections.abc import Iterable, Mapping
+from typing import Any, Final
 
 from fascicle.errors import OutputError
 from fascicle.formats.apart import Inputs, stat_of
@@ -35,21 +35,21 @@ def fills(path: str) -> str:
 ROLES: Final = (reads, writes, fills)
 
 
-def check_places(actions: Iterable[argparse.Action], args: argparse.Namespace) -> None:
+def check_places(actions: Iterable[argparse.Action], given: Mapping[str, Any]) -> None:
     """Refuses an output that is an input, and two outputs that are one.
 
     Args:
         actions: of the parser of the command.
-        args: what was given.
+        given: what was given, by the name of the option.
 
     Raises:
         OutputError: see `Inputs.refuse`.
     """
     actions = [action for action in actions if action.type in ROLES]
     written = [
-        (path, action.type is fills) for action in actions if action.type is not reads for path in _of(action, args)
+        (path, action.type is fills) for action in actions if action.type is not reads for path in _paths(action, given)
     ]
-    inputs = Inputs.of(path for action in actions if action.type is reads for path in _of(action, args))
+    inputs = Inputs.of(path for action in actions if action.type is reads for path in _paths(action, given))
     for path, filled in written:
         inputs.refuse(path, filled=filled)
     inputs.refuse(STDIN)  # whatever is written there: results, or what a command says
@@ -75,8 +75,8 @@ def _check_apart(paths: Iterable[str]) -> None:
         known[identity] = path
 
 
-def _of(action: argparse.Action, args: argparse.Namespace) -> list[str]:
-    value = getattr(args, action.dest, None)
+def _paths(action: argparse.Action, given: Mapping[str, Any]) -> list[str]:
+    value = given.get(action.dest)
     if value is None:
         return []
     return [value] if isinstance(value, str) else list(value)

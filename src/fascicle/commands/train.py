@@ -51,7 +51,8 @@ def run(args: argparse.Namespace) -> int:
     recipe = read_recipe(args.recipe, changes=args.set)
     if args.seed is not None:
         recipe = msgspec.structs.replace(recipe, seed=args.seed)
-    ended = _trained(recipe, args)
+    folder = Path(args.output) if args.output else None
+    ended = _trained(recipe, folder, resume=args.resume, threads=args.threads)
     if args.json:
         sys.stdout.write(json.dumps({"folder": str(ended.folder), **ended.as_dict()}) + "\n")
     shown = lines_of(ended, recipe)
@@ -61,17 +62,14 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def _trained(recipe: AnyRecipe, args: argparse.Namespace) -> Ended:
+def _trained(recipe: AnyRecipe, folder: Path | None, *, resume: bool, threads: int | None) -> Ended:
     with needs_extra("train"):
         from tqdm import tqdm
 
         from fascicle.train.run import train_recipe
     terminal = sys.stderr.isatty()
-    folder = Path(args.output) if args.output else None
     with tqdm(unit="step", file=sys.stderr, disable=not terminal, leave=False, dynamic_ncols=True) as bar:
-        return train_recipe(
-            recipe, folder, resume=args.resume, threads=args.threads, listen=lambda event: _show(event, bar)
-        )
+        return train_recipe(recipe, folder, resume=resume, threads=threads, listen=lambda event: _show(event, bar))
 
 
 def _show(event: RunEvent, bar: Any) -> None:

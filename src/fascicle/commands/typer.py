@@ -5,20 +5,12 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any
 
 from fascicle.commands import train
-from fascicle.commands.console import Tally, needs_extra, say
-from fascicle.commands.inputs import (
-    INPUT_FORMATS,
-    Input,
-    add_reading,
-    add_reading_details,
-    paths_of,
-    read_file,
-    read_inputs,
-)
-from fascicle.commands.outputs import format_of
+from fascicle.commands.console import Tally, say
+from fascicle.commands.inputs import INPUT_FORMATS, add_reading, add_reading_details, reading_of
+from fascicle.commands.outputs import predicting_of
 from fascicle.commands.parsing import (
     Parser,
     add_command,
@@ -29,26 +21,14 @@ from fascicle.commands.parsing import (
     commands_of,
 )
 from fascicle.commands.places import reads, writes
-from fascicle.commands.predicted import Predicted, read_predicted
-from fascicle.commands.probed import add_distributions, check_distributions
-from fascicle.commands.systems import PREDICTIONS
+from fascicle.commands.probed import add_distributions
 from fascicle.commands.typing_text import typing_text
-from fascicle.core.document import Document, Patch
-from fascicle.core.wording import counted
-from fascicle.errors import InputError, UsageError
-from fascicle.evaluate.inputs import check_texts
-from fascicle.evaluate.typing import fit_lookup
-from fascicle.formats.atomic import check_target
-from fascicle.formats.distributions import Header
-from fascicle.formats.distributions import write as write_distributions
-from fascicle.formats.predictions import Prediction, text_hash, write
-from fascicle.formats.source import suffix
-
-if TYPE_CHECKING:
-    from fascicle.models.span_typer import TyperModel
+from fascicle.errors import UsageError
+from fascicle.formats.outputs import write_predictions
+from fascicle.systems.predictions import PREDICTIONS, PredictionRequest
+from fascicle.tasks.typing import score_types, type_spans
 
 HELP = "type given spans with a light model of static vectors: train it, score it, re-type predictions"
-_OUTPUTS: Final = ("tsv", "csv", "predictions", "jsonl")
 
 
 def configure(parser: Parser) -> None:
@@ -106,87 +86,47 @@ def run_train(args: argparse.Namespace) -> int:
 
 def run_predict(args: argparse.Namespace) -> int:
     """Predicts; returns the exit code."""
-    if suffix(args.output) and format_of(args.output) not in _OUTPUTS:
-        raise UsageError(f"{args.output} is no name of a prediction file; name it .tsv, .csv or .jsonl")
-    check_target(args.output, overwrite=args.overwrite)
-    model, tally = _opened(args), Tally()
-    documents = _documents(args, tally)
-    if args.spans is None:
-        patches = model.predict(documents)
-    else:
-        patches = model.retype(documents, _proposed(args, documents, tally).mentions)
-    for document, patch in zip(documents, patches, strict=True):
-        for event in patch.events:
-            tally.add(event, document.id)
-    write(args.output, map(_prediction, documents, patches), overwrite=args.overwrite)
-    tally.account.written, tally.account.mentions = len(patches), sum(len(patch.add) for patch in patches)
+    writing = predicting_of(args)
+    writing.check()
+    tally = Tally()
+    account = tally.account
+    spans, reading = spans_of(args), reading_of(args)
+    predictions = type_spans(
+        args.model, args.files, spans=spans, reading=reading, threads=args.threads, account=account
+    )
+    report = account.open_report()
+    passing = account.passing(predictions, report)
+    write_predictions(passing, writing, report=report)
+    account.add(report)
     tally.say(verbose=args.verbose)
     tally.close(args.output)
     return tally.exit_code(strict=args.strict)
 
 
+def spans_of(args: argparse.Namespace) -> PredictionRequest | None:
+    """The predictions whose spans are typed."""
+    if args.spans is None:
+        return None
+    return PredictionRequest(path=args.spans, reading=reading_of(args, role="pred"), source=args.source or "")
+
+
 def run_score(args: argparse.Namespace) -> int:
     """Scores; returns the exit code."""
-    check_distributions(args)
-    model, tally = _opened(args), Tally()
-    with needs_extra("train"):
-        from fascicle.text.segment import segmenter
-        from fascicle.train.typer_scores import distributions_of, given_mentions, score_typer, training_pairs
-    training, gold = (
-        list(tally.observe(read_file(path, args, format_name=args.input_format))) for path in (args.train, args.gold)
+    gold, train = (PredictionRequest(path=path, reading=reading_of(args)) for path in (args.gold, args.train))
+    tally, place = Tally(), args.distributions or ""
+    events = tally.account.events
+    scores = score_types(
+        args.model,
+        gold,
+        train,
+        threads=args.threads,
+        distributions=place,
+        overwrite=args.overwrite,
+        events=events,
     )
-    lookup = fit_lookup(training_pairs(training, segmenter(model.manifest.settings.segmenter)))
-    if not any(document.layer("gold") for document in gold):
-        raise InputError(f"{args.gold} holds no gold mention, so there is nothing to type; give annotated text")
-    given = given_mentions(model, gold)
-    scores = score_typer(model, gold, lookup, given=given)
-    if args.distributions is not None:
-        header = Header(model=model.manifest.name, family="span-typer", definition="softmax", types=model.types)
-        write_distributions(args.distributions, header, distributions_of(given, model.types), overwrite=args.overwrite)
     sys.stdout.write(json.dumps(scores.as_dict()) + "\n" if args.json else typing_text(scores))
     tally.say(verbose=args.verbose)
     return tally.exit_code(strict=args.strict)
-
-
-def _opened(args: argparse.Namespace) -> TyperModel:
-    with needs_extra("train"):
-        from fascicle.models.span_typer import load_typer
-        from fascicle.train.environment import use_threads
-    use_threads(args.threads)
-    return load_typer(args.model)
-
-
-def _documents(args: argparse.Namespace, tally: Tally) -> list[Document]:
-    paths = paths_of(args.files, format_name=args.input_format)
-    account = tally.account
-    found = read_inputs([Input(name=path) for path in paths], args, report=account.reading)
-    documents = list(tally.observe(document for _, document in found))
-    account.read = len(documents)
-    if not documents:
-        account.refuse_nothing()
-    return documents
-
-
-def _proposed(args: argparse.Namespace, documents: list[Document], tally: Tally) -> Predicted:
-    """The spans to type, of texts that are known to be the same."""
-    predicted = read_predicted(args.spans, args, tally=tally)
-    check_texts(documents, predicted.hashes, texts=predicted.texts)
-    others = sorted(predicted.mentions.keys() - {document.id for document in documents})
-    if others:
-        raise InputError(
-            f"{args.spans} holds predictions for {counted(len(others), 'document')} not among the texts (the first is "
-            f"{others[0]!r}); give the texts that they were made on"
-        )
-    return predicted
-
-
-def _prediction(document: Document, patch: Patch) -> Prediction:
-    return Prediction(
-        id=document.id,
-        sha256=text_hash(document.text),
-        mentions=tuple(sorted(patch.add, key=lambda m: (m.start, -m.end, m.type, m.spans))),
-        events=patch.events,
-    )
 
 
 def _no_command(args: Any) -> int:

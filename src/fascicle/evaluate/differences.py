@@ -8,12 +8,12 @@ from typing import Any, Final
 from fascicle.evaluate.figures import no_interval
 from fascicle.evaluate.intervals import bootstrap_difference
 from fascicle.evaluate.significance import holm, randomisation
-from fascicle.evaluate.systems import System
+from fascicle.evaluate.systems import Scored
 
 _NO_F1: Final = "the F1 of one of the two is undefined"
 
 
-def paired_tests(systems: Sequence[System], *, resamples: int = 1000) -> list[dict[str, Any]]:
+def paired_tests(systems: Sequence[Scored], *, resamples: int = 1000) -> list[dict[str, Any]]:
     """The strict micro F1 of each further system against that of the first, on the same documents.
 
     Args:
@@ -43,6 +43,6 @@ def paired_tests(systems: Sequence[System], *, resamples: int = 1000) -> list[di
     return rows
 
 
-def _why_not(one: System, first: System) -> str:
+def _why_not(one: Scored, first: Scored) -> str:
     why = no_interval(one.drawn) or no_interval(first.drawn)
     return _NO_F1 if why and len(first.drawn.by_document) > 1 else why

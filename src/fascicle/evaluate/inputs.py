@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from bisect import bisect_right
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from fascicle.core.arguments import check_argument, checked_documents
 from fascicle.core.document import GOLD, Document, Mention
@@ -30,29 +30,35 @@ def layers(documents: Iterable[Document], *, source: str = GOLD) -> dict[str, tu
     return found
 
 
-def only_source(documents: Iterable[Document]) -> str:
-    """The one source besides the gold that documents have mentions of.
+def only_source(sources: Iterable[str]) -> str:
+    """The one source besides the gold.
+
+    Args:
+        sources: of all mentions of some documents.
 
     Raises:
         InputError: there is none, or there are several and the caller must choose.
     """
-    sources = sorted({mention.source for document in documents for mention in document.mentions} - {GOLD})
-    if len(sources) == 1:
-        return sources[0]
-    if not sources:
+    found = sorted({*sources} - {GOLD})
+    if len(found) == 1:
+        return found[0]
+    if not found:
         raise InputError("the documents hold no mention besides the gold; give documents that a system has annotated")
-    raise InputError(f"the documents hold mentions of {', '.join(sources)}; choose one of these with source")
+    raise InputError(f"the documents hold mentions of {', '.join(found)}; choose one of these with source")
 
 
 def check_texts(
-    documents: Iterable[Document], hashes: Mapping[str, str | None], *, texts: Mapping[str, str] | None = None
+    documents: Iterable[Document],
+    hashes: Mapping[str, str | None],
+    *,
+    texts: Callable[[], Mapping[str, str]] | None = None,
 ) -> None:
     """Refuses predictions that were made on other texts than the gold: their offsets would mean nothing.
 
     Args:
         documents: the gold.
         hashes: document id -> sha256 of the UTF-8 text that was predicted on, in hexadecimal; ``None`` if unknown.
-        texts: the texts themselves, where they are known, to say where the first one differs.
+        texts: gives document id -> text, where texts are known, to say where the first one differs.
 
     Raises:
         InputError: at least one hash belongs to another text.
@@ -64,7 +70,7 @@ def check_texts(
             different.append(document)
     if different:
         shown = ", ".join(repr(document.id) for document in different[:5])
-        other = (texts or {}).get(different[0].id)
+        other = texts().get(different[0].id) if texts is not None else None
         where = "" if other is None else f", the first from character {_first_difference(different[0].text, other)}"
         raise InputError(
             f"the predictions were made on another text than the gold in {len(different):,} "

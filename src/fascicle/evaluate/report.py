@@ -32,7 +32,7 @@ from fascicle.evaluate.layout import TextUnit
 from fascicle.evaluate.lexicon import Lexicon
 from fascicle.evaluate.scores import Scores
 from fascicle.evaluate.subsets import SUBSETS, subset_recall
-from fascicle.evaluate.systems import System
+from fascicle.evaluate.systems import Scored
 
 SCHEMA: Final = 1
 _WANTED: Final = (0.8, 0.9, 0.95)  # precision
@@ -40,7 +40,7 @@ _MOST_CONFUSIONS: Final = 30
 
 
 @dataclass(frozen=True, kw_only=True)
-class Settings:
+class ReportSettings:
     """How a report is made.
 
     Attributes:
@@ -60,10 +60,10 @@ class Settings:
 
 def build_report(
     documents: Sequence[Document],
-    systems: Sequence[System],
+    systems: Sequence[Scored],
     *,
     training: Lexicon | None = None,
-    settings: Settings | None = None,
+    settings: ReportSettings | None = None,
     unreachable: Sequence[Mapping[str, Any]] = (),
 ) -> dict[str, Any]:
     """Analyses systems.
@@ -79,7 +79,7 @@ def build_report(
         A value of dictionaries, lists, strings and numbers, without NaN: a number that is undefined is ``None``, and
         the key ``"undefined"`` beside it says why.
     """
-    chosen = settings or Settings()
+    chosen = settings or ReportSettings()
     gold = layers(documents)
     ruler = Ruler(documents, training=training, unit=chosen.unit)
     bucketing = Bucketing(gold, ruler, cutting=chosen.cutting)
@@ -120,7 +120,7 @@ def build_report(
     }
 
 
-def scores_part(one: System, *, resamples: int = 1000) -> dict[str, Any]:
+def scores_part(one: Scored, *, resamples: int = 1000) -> dict[str, Any]:
     """The scores of a system under every rule, with the intervals of the strict ones."""
     strict = one.strict
     rules: dict[str, dict[str, Any]] = {
@@ -229,7 +229,7 @@ def _attributes(bucketing: Bucketing, counted: Sequence[Mapping[str, tuple[Bucke
     return value
 
 
-def _subsets(documents: Sequence[Document], one: System, training: Lexicon | None) -> dict[str, Any]:
+def _subsets(documents: Sequence[Document], one: Scored, training: Lexicon | None) -> dict[str, Any]:
     known = None if training is None else training.surfaces
     found = subset_recall(documents, one.predicted, known=known)
     value: dict[str, Any] = {}
@@ -263,7 +263,7 @@ def _errors(
     }
 
 
-def _differences(of: System, baseline: System) -> dict[str, Any]:
+def _differences(of: Scored, baseline: Scored) -> dict[str, Any]:
     """Micro F1 of one system less that of another under each rule."""
     numbers: list[dict[str, float | None]] = [
         {rule: figures(scores.counts).f1 for rule, scores in one.scores.items()} for one in (of, baseline)

@@ -12,7 +12,7 @@ from fascicle.evaluate.scores import Scores, score, score_rules
 
 
 @dataclass(frozen=True, kw_only=True)
-class System:
+class Scored:
     """What one system said, and its scores.
 
     Attributes:
@@ -44,7 +44,7 @@ def score_system(
     *,
     predicted: Mapping[str, Sequence[Mention]],
     allow_missing: bool = False,
-) -> System:
+) -> Scored:
     """Scores one system under every rule.
 
     Args:
@@ -59,7 +59,7 @@ def score_system(
     gold = layers(documents)
     scores = score_rules(gold, predicted, allow_missing=allow_missing)
     said = {key: predicted.get(key, ()) for key in gold}
-    return System(name=name, predicted=said, scores=scores, drawn=by_unit(documents, said, scores["strict"]))
+    return Scored(name=name, predicted=said, scores=scores, drawn=by_unit(documents, said, scores["strict"]))
 
 
 def by_unit(documents: Sequence[Document], predicted: Mapping[str, Sequence[Mention]], whole: Scores) -> Scores:

@@ -12,7 +12,7 @@ from fascicle.evaluate.headline import Headline, left_out
 from fascicle.evaluate.intervals import HEADLINE
 from fascicle.evaluate.rules import RULES, TITLES
 from fascicle.evaluate.scores import ZERO_RULES, Counts, Scores
-from fascicle.evaluate.systems import System
+from fascicle.evaluate.systems import Scored
 
 _HEADER = ("type", "P", "R", "F1", "gold", "predicted", "TP", "FP", "FN")
 UNDEFINED: Final = "-"
@@ -52,7 +52,7 @@ def table(
 
 
 def systems_table(
-    systems: Sequence[System],
+    systems: Sequence[Scored],
     *,
     headlines: Mapping[str, Headline] | None = None,
     by_type: bool = True,
@@ -132,7 +132,7 @@ def _undefined(scores: Scores) -> str:
     )
 
 
-def _types(systems: Sequence[System]) -> list[Sequence[str]]:
+def _types(systems: Sequence[Scored]) -> list[Sequence[str]]:
     """F1 per type of each system."""
     rows: list[Sequence[str]] = [["F1 by type", "gold", *(one.name for one in systems)]]
     for name in sorted({name for one in systems for name in one.strict.by_type}):

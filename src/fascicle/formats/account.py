@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from fascicle.core.document import Document, Event
 from fascicle.core.wording import counted, shortened
 from fascicle.errors import InputError
 from fascicle.formats.report import ReadReport, SetAside, WriteReport
 
+T = TypeVar("T")
 _COUNTS: Final = ("written", "mentions")
 
 
@@ -127,6 +128,21 @@ class Account:
         if report.documents and not self._passed:
             self._passed = True
             self.release()
+
+    def passing(self, documents: Iterable[T], report: WriteReport) -> Iterator[T]:
+        """Documents, or predictions, on their way to a writer.
+
+        Args:
+            documents: passed on.
+            report: of the writer.
+
+        Raises:
+            InputError: see `refuse_nothing`; at the end, before an output file takes its name.
+        """
+        for document in documents:
+            yield document
+            self.passed(report)
+        self.refuse_nothing(report)
 
     def release(self) -> None:
         """Tells the sentence that is held back, if there is one."""

@@ -20,10 +20,8 @@ from fascicle.models.types import TypeEncoder, make_types, type_texts
 from fascicle.nn.contrast import ContrastForm, ContrastiveScorer, LossWeights, TextStates, contrastive_loss
 from fascicle.recipe.heads import BinderSettings
 from fascicle.runtime.kinds import limits_of
-from fascicle.text.targets import NONE_UNKNOWN
+from fascicle.text.targets import NONE_UNKNOWN, UNKNOWN, spans_in
 from fascicle.text.windows import Window
-
-UNKNOWN = -1  # in the place of a type: nothing is known of what overlaps this range
 
 _AXES = {
     "starts": ("batch", "units", ""),
@@ -97,7 +95,7 @@ class BinderHead(Head):
         the type ``UNKNOWN``.
         """
         pairs = zip(gold, windows, strict=True)
-        rows = [np.insert(held(spans, window), 0, row, axis=1) for row, (spans, window) in enumerate(pairs)]
+        rows = [np.insert(spans_in(spans, window), 0, row, axis=1) for row, (spans, window) in enumerate(pairs)]
         found = np.concatenate([np.zeros((0, 4), dtype=np.int64), *rows])
         found[:, 2] -= 1
         return found
@@ -164,16 +162,6 @@ class BinderHead(Head):
             self.forget()
         super().train(mode)
         return self
-
-
-def held(spans: Ints, window: Window) -> Ints:
-    """The spans that lie in a window and the parts of unknown ranges in it, counted from its first unit."""
-    start, end = window.units
-    inside = (spans[:, 0] >= start) & (spans[:, 1] <= end)
-    touched = (spans[:, 2] == UNKNOWN) & (spans[:, 0] < end) & (spans[:, 1] > start)
-    found = spans[inside | touched].copy()
-    found[:, :2] = found[:, :2].clip(start, end) - start
-    return found
 
 
 def _decides(table: str, settings: BinderSettings) -> bool:

@@ -18,11 +18,10 @@ from fascicle.nn.biaffine import BiaffineScorer
 from fascicle.nn.spans import REPRESENTATIONS, LinearSpanScorer, SpanScorer, span_loss
 from fascicle.recipe.heads import BiaffineSettings, SpanHeadSettings, SpanSettings
 from fascicle.runtime.kinds import limits_of
-from fascicle.text.targets import NONE_UNKNOWN, covered
+from fascicle.text.targets import NONE_UNKNOWN, UNKNOWN, covered
 from fascicle.text.windows import Window, answered
 
 _NONE = 0
-_UNKNOWN = -1  # in place of a type
 _AXES = {
     "starts": ("batch", "units", ""),
     "ends": ("batch", "units", ""),
@@ -65,7 +64,7 @@ class SpanClassifier(Head):
 
     def gold(self, spans: Ints, *, units: int, unknown: Ints = NONE_UNKNOWN) -> Ints:
         """The spans as they are, and behind them the unknown ranges with -1 as their type, ``[m + r, 3]``."""
-        return np.concatenate([spans, np.pad(unknown, ((0, 0), (0, 1)), constant_values=_UNKNOWN)])
+        return np.concatenate([spans, np.pad(unknown, ((0, 0), (0, 1)), constant_values=UNKNOWN)])
 
     def targets(self, gold: Sequence[Ints], windows: Sequence[Window], *, chance: np.random.Generator) -> Ints:
         """Classes ``[B, U, L]`` of the spans that a window answers for, ``IGNORED`` for all others.
@@ -79,7 +78,7 @@ class SpanClassifier(Head):
         found = np.full((len(windows), lengths.max() + 2 * around, self.settings.width), IGNORED, dtype=np.int64)
         found[_answered(windows, found.shape[1:], around)] = _NONE
         for row, (rows, window) in enumerate(zip(gold, windows, strict=True)):
-            known = rows[:, 2] != _UNKNOWN
+            known = rows[:, 2] != UNKNOWN
             if not known.all():
                 found[row][_touched(rows[~known], window, found.shape[1:], around)] = IGNORED
             for start, end, kind in _of_window(rows[known], window):

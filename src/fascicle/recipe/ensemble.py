@@ -17,7 +17,7 @@ FORMAT: Final = 1
 MEMBERS: Final = "members"
 FILTER_FOLDER: Final = "filter"
 
-RuleKind = Literal["union", "majority", "kofn", "weighted", "meta"]
+RuleName = Literal["union", "majority", "kofn", "weighted", "meta"]
 _INSIDE = re.compile(r"[0-9]+")
 
 
@@ -42,7 +42,7 @@ class EnsembleManifest(Settings, frozen=True, kw_only=True):
     name: str
     fascicle: str
     types: tuple[str, ...]
-    rule: RuleKind
+    rule: RuleName
     k: Natural = 0
     weights: tuple[str, ...] = ()
     share: str = "0.5"

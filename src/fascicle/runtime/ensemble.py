@@ -15,12 +15,12 @@ import msgspec
 import numpy as np
 
 from fascicle.combine.align import System, Votes, align
-from fascicle.combine.rules import Rule, combine, k_of_n, majority, union, weighted
+from fascicle.combine.rules import Rule, RuleRequest, combine
 from fascicle.core.arguments import checked_documents
 from fascicle.core.document import Document, Event, Mention, Patch, canonical
 from fascicle.core.wording import counted
 from fascicle.decode.selection import select
-from fascicle.recipe.ensemble import EnsembleManifest
+from fascicle.recipe.ensemble import FILTER_FOLDER, EnsembleManifest
 from fascicle.runtime.filter import MentionFilter
 from fascicle.text.annotator import Annotator
 
@@ -34,14 +34,14 @@ def rule_of(manifest: EnsembleManifest) -> Rule:
     Raises:
         UsageError: numbers that are not allowed, or for another number of members.
     """
-    made: dict[str, Callable[[], Rule]] = {
-        "union": union,
-        "meta": union,
-        "majority": majority,
-        "kofn": lambda: k_of_n(manifest.k),
-        "weighted": lambda: weighted(manifest.weights, threshold=manifest.share),
-    }
-    rule = made[manifest.rule]()
+    request = RuleRequest(
+        name=manifest.rule,
+        k=manifest.k or None,
+        weights=manifest.weights or None,
+        threshold=manifest.share if manifest.weights else None,
+        filter=FILTER_FOLDER if manifest.rule == "meta" else None,
+    )
+    rule = request.rule()
     rule.check(len(manifest.members))
     return rule
 

@@ -28,6 +28,7 @@ REASONS = {
     "touching": "touches a mention of its own type, which IO tags cannot keep apart",
 }
 
+UNKNOWN: Final = -1  # in the place of a type: nothing is known of what overlaps this range
 NONE_UNKNOWN: Final[Ints] = np.zeros((0, 2), dtype=np.int64)  # of a text that people annotated
 
 
@@ -140,6 +141,21 @@ def unknown_units(ranges: Sequence[Span], pieces: Pieces, *, limits: Limits) -> 
         sentence_of = np.searchsorted(pieces.sentences[:, 1], pieces.first, side="right")
         following = np.append(sentence_of, -1)  # no unit follows the last one
         found[:, 1] += sentence_of[found[:, 1] - 1] == following[found[:, 1]]
+    return found
+
+
+def spans_in(spans: Ints, window: Window) -> Ints:
+    """The spans that lie in a window and the parts of unknown ranges in it, counted from its first unit.
+
+    Args:
+        spans: first unit, end and type, `UNKNOWN` for an unknown range, ``[n, 3]``.
+        window: of the same document.
+    """
+    start, end = window.units
+    inside = (spans[:, 0] >= start) & (spans[:, 1] <= end)
+    touched = (spans[:, 2] == UNKNOWN) & (spans[:, 0] < end) & (spans[:, 1] > start)
+    found: Ints = spans[inside | touched].copy()
+    found[:, :2] = found[:, :2].clip(start, end) - start
     return found
 
 

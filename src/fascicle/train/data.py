@@ -16,14 +16,13 @@ from fascicle.core.arrays import Ints
 from fascicle.core.document import GOLD, Document
 from fascicle.core.stream import chunks
 from fascicle.errors import RecipeError
-from fascicle.models.binder import UNKNOWN, held
 from fascicle.models.head import Head, Targets
 from fascicle.recipe.heads import Level
 from fascicle.recipe.settings import ReadingSettings
 from fascicle.text.batch import Batch, collate, with_level
 from fascicle.text.pieces import Pieces, PieceTokenizer
 from fascicle.text.reading import Reading, ReadsDocuments, by_pieces, read_documents
-from fascicle.text.targets import Aligned, Limits, align, unknown_units
+from fascicle.text.targets import UNKNOWN, Aligned, Limits, align, spans_in, unknown_units
 from fascicle.text.windows import Window, cut_short
 from fascicle.train.distant import unknown_ranges
 
@@ -224,7 +223,7 @@ def with_mentions(data: TrainingSet) -> TrainingSet:
     """
     ((level, view),) = data.views.items()
     (gold,) = data.gold.values()
-    kept = [w for w in view.windows if (held(gold[w.document], w)[:, 2] != UNKNOWN).any()]
+    kept = [w for w in view.windows if (spans_in(gold[w.document], w)[:, 2] != UNKNOWN).any()]
     if not kept:
         raise RecipeError('windows = "mentions" leaves nothing to train on: no window of train holds one; choose "all"')
     return replace(data, views={level: replace(view, windows=kept)})

@@ -12,18 +12,17 @@ from typing import Final
 
 from msgspec import UNSET
 
-from fascicle.combine.align import some_documents
 from fascicle.core.document import GOLD, Document, Mention
 from fascicle.core.names import near_hint, near_names
 from fascicle.errors import InputError
-from fascicle.evaluate.inputs import check_texts
-from fascicle.formats.predictions import read
-from fascicle.formats.source import Source, stem
+from fascicle.formats.requests import ReadRequest
+from fascicle.formats.source import stem
 from fascicle.recipe.filter import FilterRecipe
 from fascicle.recipe.manifest import file_sha256
+from fascicle.systems.predictions import PredictionRequest, read_predictions
 from fascicle.train.corpus import part_sha256
 
-Predicted = Mapping[str, tuple[Mention, ...]]
+Predicted = Mapping[str, Sequence[Mention]]
 _EPOCH: Final = re.compile(r"dev-(?:epoch|step)-([0-9]+)\.tsv(?:\.gz)?")
 _CHOSEN: Final = ("dev.tsv", "dev.tsv.gz")
 ROWS: Final = ("union", "half", "kept")  # what is scored beside the members where the threshold is chosen
@@ -159,29 +158,9 @@ def _check_data(folder: Path, recipe: FilterRecipe) -> None:
 
 def _predicted(path: Path, documents: Sequence[Document], *, part: str) -> Predicted:
     """The predictions of one file, for documents of this corpus and inside their texts."""
-    found, hashes = {}, {}
-    for prediction in read(Source(path=str(path))):
-        found[prediction.id] = prediction.mentions
-        hashes[prediction.id] = prediction.sha256
-    lengths = {document.id: len(document.text) for document in documents}
-    strange = [identifier for identifier in found if identifier not in lengths]
-    if strange:
-        raise InputError(
-            f"{path} holds predictions for {some_documents(strange)}, which {part} does not have; give predictions "
-            f"for the documents of {part}, with the same ids"
-        )
-    for identifier, mentions in found.items():
-        beyond = next((m for m in mentions if m.end > lengths[identifier]), None)
-        if beyond is not None:
-            raise InputError(
-                f"{path}: in document {identifier!r}, which has {lengths[identifier]:,} characters, a mention ends at "
-                f"{beyond.end:,}; give predictions for this text"
-            )
-    try:
-        check_texts(documents, hashes)
-    except InputError as error:
-        raise InputError(f"{path}: {error}") from None
-    return found
+    found = read_predictions(PredictionRequest(path=str(path), reading=ReadRequest(format="predictions")))
+    found.check(documents, only=f"the documents of {part}")
+    return found.mentions
 
 
 def _check_types(member: Member, types: set[str], *, chosen: bool) -> None:

@@ -1,0 +1,166 @@
+"""Several models and a rule become one folder that is used like a model."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from fascicle.combine.rules import HALF, RuleRequest
+from fascicle.combine.type_names import check_filter_types, check_types
+from fascicle.errors import InputError, UsageError
+from fascicle.formats.atomic import atomic_folder, check_folder
+from fascicle.loading import find_model
+from fascicle.recipe.ensemble import (
+    FILTER_FOLDER,
+    MEMBERS,
+    EnsembleManifest,
+    is_ensemble,
+    read_ensemble,
+    write_ensemble,
+)
+from fascicle.recipe.filter import FILTER, read_filter_manifest
+from fascicle.recipe.folders import described_by, model_folder
+from fascicle.recipe.manifest import check_files, file_sha256, read_manifest
+
+
+@dataclass(frozen=True, kw_only=True)
+class EnsembleRequest:
+    """What an ensemble is made of.
+
+    Attributes:
+        rule: which mentions of the models are kept; it has no threshold for the rule ``"meta"``, whose filter keeps its
+            own.
+        models: names of shipped models, or folders of models, runs or ensembles, in the order of the weights.
+        name: of the ensemble, the source of its mentions; that of its folder by default.
+        flat: keep, of mentions that overlap, those with most support.
+        distinct_types: types with other names are other types, however similar the names are.
+    """
+
+    rule: RuleRequest
+    models: Sequence[str]
+    name: str = ""
+    flat: bool = False
+    distinct_types: bool = False
+
+    def __post_init__(self) -> None:
+        """Refuses too few models, and a threshold that a filter has already."""
+        if self.rule.name == "meta" and self.rule.threshold is not None:
+            raise UsageError(
+                "the argument threshold is for the rule weighted, but meta was asked for; leave it out, for the filter "
+                "has its own"
+            )
+        if len(self.models) < self.rule.kind.least:
+            raise UsageError(
+                f"{len(self.models)} models were given; give at least {self.rule.kind.least}, names or folders"
+            )
+
+
+@dataclass(frozen=True, kw_only=True)
+class SavedEnsemble:
+    """An ensemble folder as it was written.
+
+    Attributes:
+        folder: the folder.
+        manifest: what it says of itself.
+        notes: sentences about types that one model alone has.
+    """
+
+    folder: Path
+    manifest: EnsembleManifest
+    notes: tuple[str, ...]
+
+
+def save_ensemble(request: EnsembleRequest, folder: Path, *, overwrite: bool = False) -> SavedEnsemble:
+    """Copies models into one folder that `loading.load` reads as one predictor.
+
+    Args:
+        request: the models and their rule.
+        folder: to write.
+        overwrite: replace an existing ensemble.
+
+    Returns:
+        What was written.
+
+    Raises:
+        OutputError: the folder exists.
+        ModelError: there is no such model, or a folder is damaged.
+        UsageError: numbers that the rule does not allow, or one model twice.
+        InputError: other names for one type.
+    """
+    check_folder(folder, kind="ensemble", overwrite=overwrite)
+    members = [_undamaged(name) for name in request.models]
+    judges = [_undamaged_filter(request.rule.filter)] if request.rule.filter is not None else []
+    manifest, notes = _manifest(request, members, judges, name=request.name or folder.resolve().name)
+    with atomic_folder(folder, kind="ensemble", overwrite=overwrite) as place:
+        for number, member in zip(manifest.members, members, strict=True):
+            _copy(member, place / MEMBERS / number)
+        for judge in judges:
+            _copy(judge, place / FILTER_FOLDER)
+        write_ensemble(place, manifest)
+    return SavedEnsemble(folder=folder, manifest=manifest, notes=tuple(notes))
+
+
+def _copy(folder: Path, place: Path) -> None:
+    shutil.copytree(folder, place, ignore=shutil.ignore_patterns(".*"))  # what is hidden is no part of a model
+
+
+def _undamaged(name: str) -> Path:
+    """The folder of one model."""
+    folder = find_model(name)
+    if not is_ensemble(folder):
+        check_files(folder, read_manifest(folder))
+    return folder
+
+
+def _undamaged_filter(name: str) -> Path:
+    folder = model_folder(Path(name).expanduser())
+    check_files(folder, read_filter_manifest(folder), name=FILTER)
+    return folder
+
+
+def _manifest(
+    request: EnsembleRequest, members: Sequence[Path], judges: Sequence[Path], *, name: str
+) -> tuple[EnsembleManifest, list[str]]:
+    from fascicle import __version__  # late: the root may import this module
+
+    manifests = [read_ensemble(folder) if is_ensemble(folder) else read_manifest(folder) for folder in members]
+    used = {f"model {at} ({one.name})": one.types for at, one in enumerate(manifests, start=1)}
+    rule = request.rule.rule()
+    notes = [] if request.distinct_types else _check_types(used, judges, agree=rule.is_vote)
+    described = [file_sha256(described_by(folder)) for folder in (*members, *judges)]
+    try:
+        manifest = EnsembleManifest(
+            name=name,
+            fascicle=__version__,
+            types=tuple(sorted({type_ for types in used.values() for type_ in types})),
+            rule=request.rule.name,
+            k=request.rule.k or 0,
+            weights=tuple(map(str, request.rule.weights or ())),
+            share=str(HALF if request.rule.threshold is None else request.rule.threshold),
+            output="flat" if request.flat else "nested",
+            members=tuple(f"{at:02d}" for at in range(1, len(members) + 1)),
+            described=tuple(described),
+        )
+    except ValueError as error:
+        raise UsageError(str(error)) from None
+    rule.check(len(members))
+    for at, one in enumerate(described[: len(members)]):
+        if one in described[:at]:
+            first = described.index(one) + 1
+            raise UsageError(f"models {first} and {at + 1} are the same, and a model has one vote; give it once")
+    return manifest, notes
+
+
+def _check_types(used: Mapping[str, Sequence[str]], judges: Sequence[Path], *, agree: bool) -> list[str]:
+    """Refuses other names for one type. Types of models cannot be renamed, so the advice to do so is left out."""
+    try:
+        notes = check_types(used, agree=agree) if len(used) > 1 else []
+        for judge in judges:
+            predicted = {name for types in used.values() for name in types}
+            notes += check_filter_types(predicted, read_filter_manifest(judge).types)
+    except InputError as error:
+        sentence = str(error).partition("; ")[0]
+        raise InputError(f"{sentence}; train models with one name for each type, or say --distinct-types") from None
+    return [note.partition("; ")[0] for note in notes]

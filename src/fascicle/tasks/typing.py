@@ -1,0 +1,127 @@
+"""Given spans get types of a span typer, and the typer is scored."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from fascicle.core.document import GOLD, Document, Patch
+from fascicle.errors import InputError
+from fascicle.evaluate.typing import fit_lookup
+from fascicle.formats.account import Account, EventCounts
+from fascicle.formats.distributions import Header, write
+from fascicle.formats.predictions import Prediction, text_hash
+from fascicle.formats.requests import Input, ReadRequest, paths_of, read_inputs
+from fascicle.loading import load_typer
+from fascicle.systems.model import check_distributions
+from fascicle.tasks.given import Given, gold_of, path_of, predictions_of
+from fascicle.text.segment import segmenter
+
+if TYPE_CHECKING:
+    from fascicle.train.typer_scores import TyperScores
+
+
+def type_spans(
+    model: str | os.PathLike[str],
+    files: Sequence[str],
+    *,
+    spans: Given | None = None,
+    reading: ReadRequest | None = None,
+    threads: int | None = None,
+    account: Account | None = None,
+) -> list[Prediction]:
+    """Types spans of texts.
+
+    Args:
+        model: folder of a span typer, or of the run that made it.
+        files: texts: files, folders, zips.
+        spans: predictions whose spans are typed; without them, the typer tries spans one by one.
+        reading: how the files are read.
+        threads: CPU threads; all usable cores by default.
+        account: counts documents and events, and sets aside what cannot be read.
+
+    Returns:
+        A prediction for each text, in order.
+
+    Raises:
+        ModelError: there is no such typer.
+        UsageError: the typer cannot find spans, and none were given.
+        InputError: nothing can be read, or spans of other texts.
+        MissingExtraError: torch is not installed.
+    """
+    account = account or Account()
+    typer = load_typer(model, threads=threads)
+    documents = _documents(files, reading or ReadRequest(), account)
+    if spans is None:
+        patches = typer.predict(documents)
+    else:
+        proposed = predictions_of(spans, events=account.events)
+        proposed.check(documents, only="the texts")
+        patches = typer.retype(documents, proposed.mentions)
+    for document, patch in zip(documents, patches, strict=True):
+        for event in patch.events:
+            account.events.add(event, document.id)
+    return [_prediction(document, patch) for document, patch in zip(documents, patches, strict=True)]
+
+
+def _documents(files: Sequence[str], reading: ReadRequest, account: Account) -> list[Document]:
+    inputs = [Input(name=path) for path in paths_of(files, reading)]
+    found = read_inputs(inputs, reading, report=account.reading)
+    documents = list(account.events.observe(document for _, document in found))
+    account.read = len(documents)
+    if not documents:
+        account.refuse_nothing()
+    return documents
+
+
+def _prediction(document: Document, patch: Patch) -> Prediction:
+    return Prediction(
+        id=document.id,
+        sha256=text_hash(document.text),
+        mentions=tuple(sorted(patch.add, key=lambda m: (m.start, -m.end, m.type, m.spans))),
+        events=patch.events,
+    )
+
+
+def score_types(
+    model: str | os.PathLike[str],
+    gold: Given,
+    train: Given,
+    *,
+    threads: int | None = None,
+    distributions: str = "",
+    overwrite: bool = False,
+    events: EventCounts | None = None,
+) -> TyperScores:
+    """Scores the types that a span typer gives to gold mentions, beside two baselines.
+
+    Args:
+        model: folder of the typer, or of the run that made it.
+        gold: documents with gold mentions.
+        train: the training corpus, which the baselines need.
+        threads: CPU threads; all usable cores by default.
+        distributions: file to write with the probability of each type for every gold mention; empty for none.
+        overwrite: replace such a file.
+        events: counts the events of documents.
+
+    Raises:
+        ModelError: there is no such typer.
+        InputError: the corpora cannot be read, or hold no gold mention.
+        OutputError: the distributions file cannot be written.
+        MissingExtraError: torch is not installed.
+    """
+    check_distributions(distributions, overwrite=overwrite)
+    typer = load_typer(model, threads=threads)
+    from fascicle.train.typer_scores import distributions_of, given_mentions, score_typer, training_pairs
+
+    events = events or EventCounts()
+    training, right = (gold_of(one, events=events).documents for one in (train, gold))
+    lookup = fit_lookup(training_pairs(training, segmenter(typer.manifest.settings.segmenter)))
+    if not any(document.layer(GOLD) for document in right):
+        raise InputError(f"{path_of(gold)} holds no gold mention, so there is nothing to type; give annotated text")
+    given = given_mentions(typer, right)
+    if distributions:
+        header = Header(model=typer.manifest.name, family="span-typer", definition="softmax", types=typer.types)
+        write(distributions, header, distributions_of(given, typer.types), overwrite=overwrite)
+    return score_typer(typer, right, lookup, given=given)
