@@ -22,7 +22,7 @@ ROOMS: dict[str, set[str]] = {
     "plugins": {"core"},
     "text": {"core"},
     "decode": {"core"},
-    "formats": {"core", "text"},
+    "formats": {"core", "text", "plugins"},
     "combine": {"core"},
     "evaluate": {"core", "text", "decode", "combine"},  # the last for the rules that a comparison tries out
     "knowledge": {"core", "text", "formats.source"},  # the last to open files

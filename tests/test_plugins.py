@@ -15,7 +15,8 @@ from fascicle.cli import main
 from fascicle.core.contracts import Predictor
 from fascicle.core.document import Document
 from fascicle.core.stream import stream
-from fascicle.errors import ModelError, PluginError, UsageError
+from fascicle.errors import InputError, ModelError, PluginError, UsageError
+from fascicle.formats.report import ReadReport, SetAside
 from fascicle.plugins import GROUPS, load, load_predictor, load_step, names, plugins
 
 Install = Callable[..., None]
@@ -172,3 +173,78 @@ def test_no_plugin_is_looked_for_without_need(install: Install, tmp_path: Path) 
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
+
+
+FORMAT = """
+class Lines:
+    suffixes = (".lines",)
+    holds = frozenset({"ids", "text-between-words"})
+    start, end = b"<\\n", b">\\n"
+
+    def read(self, source):
+        from fascicle.core.document import Document
+        for number, line in source.lines():
+            if line not in ("<", ">"):
+                yield Document(id=str(1 // int(line.split()[0])), text=line)
+
+    def encode(self, document):
+        return (document.text + "\\n").encode()
+
+class Odd(Lines):
+    holds = frozenset({"no-such-field"})
+
+    def read(self, source):
+        yield "a text"
+
+class Text(Lines):
+    def encode(self, document):
+        return document.text
+
+class Failing(Lines):
+    def encode(self, document):
+        return document.no_such_part
+"""
+
+
+def test_a_format_has_a_start_and_an_end(install: Install, tmp_path: Path) -> None:
+    install("plug_f", FORMAT, readers={"lines": "Lines"}, writers={"lines": "Lines"})
+    path = tmp_path / "a.lines.gz"
+    report = fascicle.write(path, [Document(id="1", text="1 a"), Document(id="2", text="1 b")])
+    assert report.documents == 2
+    assert [document.text for document in fascicle.read(path)] == ["1 a", "1 b"]
+    text = tmp_path / "b.txt"
+    fascicle.write(text, fascicle.read(path), format="lines")
+    assert text.read_bytes() == b"<\n1 a\n1 b\n>\n"
+
+
+def test_a_fault_of_a_reader_costs_its_file_alone(install: Install, tmp_path: Path) -> None:
+    install("plug_f", FORMAT, readers={"lines": "Lines", "odd": "Odd"})
+    for name, content in (("a.lines", "0 x\n"), ("b.lines", "1 fine\n")):
+        (tmp_path / name).write_text(content, encoding="utf-8")
+    files = [tmp_path / "a.lines", tmp_path / "b.lines"]
+    with pytest.raises(UsageError, match=r"lines and odd"):
+        fascicle.read(files)
+    report = ReadReport(aside=SetAside(keep_going=True))
+    assert [d.text for d in fascicle.read(files, format="lines", report=report)] == ["1 fine"]
+    (error,) = report.aside.errors
+    assert (error.file, error.key) == (str(files[0]), "lines")
+    assert "ZeroDivisionError" in str(error)
+    with pytest.raises(PluginError, match="in place of a Document"):
+        list(fascicle.read(files, format="odd"))
+
+
+def test_a_writer_is_held_to_its_contract(install: Install, tmp_path: Path) -> None:
+    install("plug_f", FORMAT, writers={"odd": "Odd", "text-only": "Text", "failing": "Failing", "conll": "Lines"})
+    document = Document(id="1", text="1 a", words=((0, 1), (2, 3)))
+    for name, kind, message in (
+        ("odd", PluginError, "no-such-field"),
+        ("text-only", PluginError, "in place of bytes"),
+        ("failing", InputError, "no_such_part"),
+    ):
+        with pytest.raises(kind, match=message):
+            fascicle.write(tmp_path / "out", [document], format=name)
+        assert not (tmp_path / "out").exists()
+    fascicle.write(tmp_path / "out", [document], format="conll")  # ours goes before theirs
+    assert b"<" not in (tmp_path / "out").read_bytes()
+    with pytest.raises(PluginError, match="a reader called 'text-only'"):
+        list(fascicle.read(tmp_path / "out", format="text-only"))

@@ -5,13 +5,14 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 
+from fascicle.commands.parsing import FormatNames
 from fascicle.formats.catalogue import EARLIER, READABLE
 from fascicle.formats.conll import DOCUMENTS
 from fascicle.formats.encodings import AUTO
 from fascicle.formats.requests import ReadRequest, pairs
 from fascicle.formats.shapes import SHAPES
 
-INPUT_FORMATS = ("auto", *READABLE, *EARLIER)
+INPUT_FORMATS = FormatNames(("auto", *READABLE, *EARLIER), group="readers")
 
 
 def add_reading(parser: argparse.ArgumentParser, *, aliases: Sequence[str] = ()) -> None:

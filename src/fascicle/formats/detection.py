@@ -16,7 +16,7 @@ import msgspec
 from fascicle.core.tags import is_tag
 from fascicle.errors import FormatError, InputError
 from fascicle.formats.brat_lines import ANNOTATIONS, SUFFIXES, TEXT
-from fascicle.formats.catalogue import READABLE, canonical_name, readable_by_suffix
+from fascicle.formats.catalogue import READABLE, canonical_name, plugged_by_suffix, readable_by_suffix
 from fascicle.formats.encodings import AUTO, head_text
 from fascicle.formats.foreign import binary_kind, markup_kind, package_kind
 from fascicle.formats.pipes import is_pipe, refuse_pipe
@@ -83,6 +83,8 @@ def _told(path: str) -> str | None:
     refuse_pipe(path, formats=_NAMES)
     if suffix(path) in ANNOTATIONS and Path(path).is_file():
         return "brat"
+    if other := plugged_by_suffix(suffix(path), "readers"):
+        return other
     with open_bytes(path) as stream:
         head, is_whole = _head(stream)
     if kind := binary_kind(head) or markup_kind(head_text(head[:_MARKUP]), suffix(path)):

@@ -14,7 +14,7 @@ from fascicle.core.arguments import check_argument, check_optional, checked_docu
 from fascicle.core.document import Document, Event
 from fascicle.errors import InputError, UsageError
 from fascicle.formats.atomic import Opened, atomic_folder, output
-from fascicle.formats.catalogue import FORMATS, Format, Reader, format_named, format_to_write
+from fascicle.formats.catalogue import Format, Reader, format_named, format_to_write
 from fascicle.formats.detection import detect, format_to_read
 from fascicle.formats.encodings import AUTO
 from fascicle.formats.losses import LENIENT, Holds, Strictness, loss_names
@@ -75,7 +75,7 @@ def read(
     plan = []
     for source in sources:
         with report.aside.one():
-            chosen = FORMATS[format_to_read(source.path, format)]
+            chosen = format_named(format_to_read(source.path, format))
             plan.append((source, chosen))
     for _, chosen in plan:
         _check_options(options, chosen.reader.options, chosen.name)
@@ -120,7 +120,7 @@ def write(  # noqa: PLR0913 - what users may say, each on its own
     check_optional(report, WriteReport, name="report", means="a WriteReport")
     _check_arguments(format=format)
     documents = checked_documents(documents)
-    chosen = FORMATS[format_to_write(str(path), format)]
+    chosen = format_named(format_to_write(str(path), format))
     _check_options(options, chosen.writer.options, chosen.name)
     strictness = Strictness(refuse=strict, allowed=loss_names(allow_loss))
     return write_as(path, documents, chosen, options=options, overwrite=overwrite, report=report, strictness=strictness)

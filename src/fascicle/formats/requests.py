@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 from fascicle.core.document import Document
 from fascicle.core.wording import counted
 from fascicle.errors import FormatError, InputError, UsageError
-from fascicle.formats.catalogue import FORMATS, Format, canonical_name, format_to_write
+from fascicle.formats.catalogue import Format, canonical_name, format_named, format_to_write
 from fascicle.formats.detection import by_suffix, format_to_read
 from fascicle.formats.encodings import AUTO
 from fascicle.formats.files import expanded, is_one_source, read, unique_ids
@@ -128,7 +128,7 @@ class WriteRequest:
         Raises:
             UsageError: there is no such format, or the name of the output stands for none.
         """
-        return FORMATS[format_to_write(self.path, self.format)]
+        return format_named(format_to_write(self.path, self.format))
 
     def check(self) -> None:
         """Says early whether the output can be written: to be called before long work.
