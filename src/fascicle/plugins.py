@@ -9,9 +9,8 @@ does not have. So a broken plug-in is an error where it is used, and nowhere els
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
 
 from fascicle.core.contracts import Predictor, Reader, Step, Writer
 from fascicle.errors import PluginError
@@ -24,8 +23,7 @@ GROUPS: Final[Mapping[str, type[Any]]] = MappingProxyType(
 )
 
 
-@dataclass(frozen=True, kw_only=True)
-class Plugin:
+class Plugin(NamedTuple):
     """One entry point of another package.
 
     Attributes:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from dataclasses import asdict
 from typing import Any
 
 from fascicle.commands.console import say
@@ -47,7 +46,7 @@ def _list_plugins(*, as_json: bool) -> int:
     own = {"predictors": [one for name in shipped_models() for one in (name, name.partition("@")[0])]}
     found = plugins({**own, "readers": [*FORMATS], "writers": [*FORMATS]})
     if as_json:
-        sys.stdout.write(json.dumps([asdict(one) for one in found]) + "\n")
+        sys.stdout.write(json.dumps([one._asdict() for one in found]) + "\n")
         return 0
     if not found:
         say("no installed package has plug-ins for Fascicle")

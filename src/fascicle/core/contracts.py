@@ -25,12 +25,10 @@ class Predictor(Protocol):
     @property
     def name(self) -> str:
         """The source of its mentions."""
-        ...
 
     @property
     def types(self) -> tuple[str, ...]:
         """What it looks for."""
-        ...
 
     def predict(self, documents: Sequence[Document]) -> list[Patch]:
         """Mentions and events for each document.
@@ -42,7 +40,6 @@ class Predictor(Protocol):
             One patch per document, in order; the documents stay as they are. The answer for a document does not depend
             on the documents beside it. Mentions have the name of the predictor as their source.
         """
-        ...
 
 
 @runtime_checkable
@@ -55,31 +52,25 @@ class Step(Protocol):
     @property
     def name(self) -> str:
         """Who reports the events of its patches."""
-        ...
 
     @property
     def needs(self) -> frozenset[str]:
         """Parts of a document (see `PARTS`) that must be there before."""
-        ...
 
     @property
     def gives(self) -> frozenset[str]:
         """Parts of a document that its patches add."""
-        ...
 
     @property
     def drops(self) -> frozenset[str]:
         """Sources whose mentions it may drop or replace."""
-        ...
 
     @property
     def fingerprint(self) -> str:
         """Decides, with the release, what the step returns: equal ones give equal patches for equal documents."""
-        ...
 
     def run(self, documents: Sequence[Document]) -> list[Patch]:
         """One patch per document, in order; the documents stay as they are."""
-        ...
 
 
 class Source(Protocol):
@@ -88,24 +79,19 @@ class Source(Protocol):
     @property
     def path(self) -> str:
         """Where it is, for error messages; ``"-"`` is standard input."""
-        ...
 
     @property
     def name(self) -> str:
         """What ids of documents are made from: the file name without its suffix."""
-        ...
 
     def lines(self) -> Iterator[tuple[int, str]]:
         """Numbered lines from 1, unpacked and decoded, without their ends."""
-        ...
 
     def text(self) -> str:
         """The whole file, unpacked and decoded."""
-        ...
 
     def open(self) -> AbstractContextManager[BinaryIO]:
         """The bytes of the file, unpacked."""
-        ...
 
 
 @runtime_checkable
@@ -115,7 +101,6 @@ class Reader(Protocol):
     @property
     def suffixes(self) -> tuple[str, ...]:
         """Of its files in lower case, such as ``(".mu",)``."""
-        ...
 
     def read(self, source: Source) -> Iterator[Document | InputError]:
         """Streams the documents of a file.
@@ -127,7 +112,6 @@ class Reader(Protocol):
             Each document; or, for one that cannot be read, the error, so that the others can go on. An error that
             ends the reading is raised.
         """
-        ...
 
 
 @runtime_checkable
@@ -137,22 +121,18 @@ class Writer(Protocol):
     @property
     def suffixes(self) -> tuple[str, ...]:
         """Of its files in lower case; the first one is the usual one."""
-        ...
 
     @property
     def holds(self) -> frozenset[str]:
         """Which fields of `fascicle.formats.losses.FIELDS` its files hold; the others are counted as lost."""
-        ...
 
     @property
     def start(self) -> bytes:
         """What a file begins with."""
-        ...
 
     @property
     def end(self) -> bytes:
         """What a file ends with."""
-        ...
 
     def encode(self, document: Document) -> bytes:
         """What stands in the file for one document.
@@ -160,4 +140,3 @@ class Writer(Protocol):
         Raises:
             InputError: the format cannot hold the document at all.
         """
-        ...
