@@ -39,6 +39,7 @@ _OPTIONS: Final[Mapping[str, str]] = MappingProxyType(
         "columns=VALUE": "--columns",
         "per_type=True": "--per-type",
         "method=none": "--method none",
+        "distinct_types=True": "--distinct-types",
         "search=False": "--no-search",
         "source=NAME": "--source NAME",
         "shape=VALUE": "--shape",

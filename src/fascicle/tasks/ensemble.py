@@ -162,5 +162,5 @@ def _check_types(used: Mapping[str, Sequence[str]], judges: Sequence[Path], *, a
             notes += check_filter_types(predicted, read_filter_manifest(judge).types)
     except InputError as error:
         sentence = str(error).partition("; ")[0]
-        raise InputError(f"{sentence}; train models with one name for each type, or say --distinct-types") from None
+        raise InputError(f"{sentence}; train models with one name for each type, or give distinct_types=True") from None
     return [note.partition("; ")[0] for note in notes]
