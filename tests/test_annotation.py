@@ -14,8 +14,9 @@ from fascicle.annotation import Annotation, NothingError
 from fascicle.core.document import Document, Mention, Patch
 from fascicle.errors import InputError
 from fascicle.formats.account import Account
-from fascicle.formats.files import FORMATS, read, write, write_as
-from fascicle.runtime.predictor import Annotator
+from fascicle.formats.catalogue import FORMATS
+from fascicle.formats.files import read, write, write_as
+from fascicle.text.annotator import Annotator
 
 
 class Fragile(Annotator):

@@ -20,9 +20,10 @@ ROOMS: dict[str, set[str]] = {
     "settings": set(),
     "files": set(),
     "core": set(),
+    "plugins": {"core"},
     "text": {"core"},
     "decoding": {"core", "text"},
-    "formats": {"core", "text", "files"},
+    "formats": {"core", "text", "files", "plugins"},
     "combination": {"core"},
     "knowledge": {"core", "text", "files"},
     "vectors": {"core", "text", "files"},
@@ -33,8 +34,8 @@ ROOMS: dict[str, set[str]] = {
     "runtime": {"core", "text", "decoding", "combination", "knowledge"},  # the last two for ensembles and dictionaries
     "models": {"core", "text", "decoding", "nn", "files", "runtime"},  # the last two for export
     "labelling": {"core", "knowledge", "evaluation"},  # the last to say how good weak labels are
-    "annotation": {"core", "files", "formats", "runtime"},
-    "loading": {"runtime", "models", "core", "text", "files", "formats", "knowledge", "assets"},
+    "annotation": {"core", "text", "files", "formats"},
+    "loading": {"plugins", "runtime", "models", "core", "text", "files", "formats", "knowledge", "assets"},
     "training": {
         "models",
         "files",

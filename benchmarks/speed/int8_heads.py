@@ -17,7 +17,8 @@ import tempfile
 from pathlib import Path
 
 from benchmarks.common import RESULTS, write_result
-from fascicle.core.document import Document, Mention, Patch, apply
+from fascicle.core.document import Document, Mention, Patch
+from fascicle.core.patches import apply
 from fascicle.evaluation.scoring.inputs import by_sentence
 from fascicle.evaluation.scoring.scores import Scores, score
 from fascicle.evaluation.uncertainty.intervals import bootstrap_difference

@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from fascicle.core import codec
 from fascicle.core.document import Document
+from fascicle.core.stream import EMPTY_TEXT, Outcome, outcomes, unanswered
 from fascicle.errors import InputError
 from fascicle.formats.account import Account, EventCounts
 from fascicle.formats.report import WriteReport
-from fascicle.runtime.stream import EMPTY_TEXT, Outcome, outcomes, unanswered
 
 if TYPE_CHECKING:
     from fascicle.files.part import PartFile
-    from fascicle.runtime.predictor import Annotator
+    from fascicle.text.annotator import Annotator
 
 
 __all__ = ["EMPTY_TEXT", "Annotation", "NothingError", "OfInput", "Passage"]

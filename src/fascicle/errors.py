@@ -10,19 +10,70 @@ The tree::
     ├── OutputError          a place that cannot be written, or that exists already
     ├── LossError            a document of which the output format would lose something, where that is refused
     ├── UsageError           options that do not go together
-    └── MissingExtraError    a part of Fascicle that is not installed
+    ├── MissingExtraError    a part of Fascicle that is not installed
+    └── PluginError          a plug-in of another package that cannot be used
 
-Every message is one sentence: what was given, what is allowed, what to do.
+Every message is one sentence: what was given, what is allowed, what to do. Beside it, an error has fields for programs:
+``code``, ``file``, ``line`` and ``key``. A code is one of `CODES`; a field is empty where nobody knows it.
 """
 
 from __future__ import annotations
 
+import copy
 import re
-from typing import Final
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from os import PathLike
+from types import MappingProxyType
+from typing import Any, Final, Self
 
+CODES: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "error": "any other error",
+        "input": "a file, text or document that cannot be used as given",
+        "format": "content that breaks the rules of its format",
+        "recipe": "a setting that is not allowed",
+        "model": "a model folder that cannot be used",
+        "output": "a place that cannot be written",
+        "loss": "a document of which the output format would lose something",
+        "usage": "options or arguments that do not go together",
+        "missing-extra": "a part of Fascicle that is not installed",
+        "plugin": "a plug-in that cannot be used",
+        "not-found": "a file, folder or model that is not there",
+        "unreadable": "a file that is there and cannot be opened",
+        "empty": "a file without a document",
+        "encoding": "a binary file, or text in another encoding",
+        "damaged": "a file that is cut off, or was changed",
+        "too-large": "a line or a file beyond the limit",
+        "version": "a file of a version that this release does not read",
+        "exists": "an output that is there already",
+        "unknown-key": "a setting that does not exist",
+        "unknown-name": "a name that is none of those allowed",
+        "ambiguous-name": "a name that means several things",
+        "prediction": "a document that a predictor cannot answer",
+    }
+)
 _LONGEST: Final = 1_000  # characters of a message; what is in between is the content of some file
 _END: Final = 300
 _UNSEEN: Final = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
+
+
+class Place(str):
+    """A place in a file as sentences name it: ``file:line``, or otherwise where there are no lines.
+
+    Attributes:
+        file: the file.
+        line: number of the line from 1, or ``None``.
+    """
+
+    file: str
+    line: int | None
+
+    def __new__(cls, file: str | PathLike[str], line: int | None = None, *, shown: str = "") -> Self:
+        """Makes the text; ``shown`` is another one."""
+        place = super().__new__(cls, shown or f"{file}:{line}")
+        place.file, place.line = str(file), line
+        return place
 
 
 class FascicleError(Exception):
@@ -30,48 +81,137 @@ class FascicleError(Exception):
 
     Whatever a message quotes from a file, it is one line of bounded length: control characters are escaped, and a long
     one loses its middle, so that the place at its beginning and the remedy at its end stay.
+
+    Attributes:
+        code: what went wrong, one of `CODES`.
+        file: the file that it is about.
+        line: its line from 1, or ``None``.
+        key: the setting, the name or the document that it is about.
     """
 
     exit_code = 2
+    code = "error"
 
-    def __init__(self, message: str = "") -> None:
-        """Makes one line of the message."""
+    def __init__(
+        self,
+        message: str = "",
+        *,
+        at: str = "",
+        code: str = "",
+        file: str = "",
+        line: int | None = None,
+        key: str = "",
+    ) -> None:
+        """Makes one line of the message.
+
+        Args:
+            message: the sentence.
+            at: the file, or the `Place` in a file, that the sentence begins with, a colon behind it.
+            code: one of `CODES`; that of the class by default.
+            file: the file, or the `Place`, for a sentence that names it elsewhere.
+            line: its line.
+            key: the setting, the name or the document.
+
+        Raises:
+            ValueError: a code that is not in `CODES`.
+        """
+        message = f"{at}: {message}" if at else message
+        file = at or file
+        if isinstance(file, Place):
+            line, file = file.line, file.file
         escaped = _UNSEEN.sub(lambda found: found[0].encode("unicode_escape").decode(), message)
         if len(escaped) > _LONGEST:
             escaped = f"{escaped[: _LONGEST - _END]} … {escaped[-_END:]}"
         super().__init__(escaped)
+        self.code = code or type(self).code
+        if self.code not in CODES:
+            raise ValueError(f"the code {self.code!r} is not in CODES")
+        self.file, self.line, self.key = file, line, key
+
+    def __reduce__(self) -> tuple[Callable[..., Any], tuple[Any, ...], dict[str, Any]]:
+        """For other processes: a class may have arguments of its own, so none is made anew."""
+        return _again, (type(self), *self.args), self.__dict__
+
+    def saying(self, message: str) -> Self:
+        """The same error with another sentence, and without the traceback of this one."""
+        other = copy.copy(self)
+        Exception.__init__(other, *FascicleError(message).args)
+        return other
+
+    def fields(self) -> dict[str, Any]:
+        """The error as plain values, e.g. for JSON: the class, the code, the message, and the fields that are known."""
+        known = {"file": self.file, "line": self.line, "key": self.key}
+        named = {name: value for name, value in known.items() if value}
+        return {"error": type(self).__name__, "code": self.code, "message": str(self), **named}
+
+
+def _again(kind: type[FascicleError], *args: Any) -> FascicleError:
+    error = kind.__new__(kind, *args)
+    error.args = args
+    return error
+
+
+@contextmanager
+def about(*, file: str = "", key: str = "") -> Iterator[None]:
+    """Errors that are raised inside are about this file, or this key, unless they name another.
+
+    Args:
+        file: the file.
+        key: the setting, the name or the document.
+    """
+    try:
+        yield
+    except FascicleError as error:
+        error.file, error.key = error.file or file, error.key or key
+        raise
 
 
 class InputError(FascicleError):
     """A file, text or document that cannot be used as given."""
 
+    code = "input"
+
 
 class FormatError(InputError):
     """Content that breaks the rules of its format; names the file and, where there is one, the line."""
+
+    code = "format"
 
 
 class RecipeError(FascicleError):
     """A recipe with an unknown key, a wrong type, or a value that is not allowed."""
 
+    code = "recipe"
+
 
 class ModelError(FascicleError):
     """A model folder that is damaged, not ours, or of a version this release does not read."""
+
+    code = "model"
 
 
 class OutputError(FascicleError):
     """A place that cannot be written, or that exists already."""
 
+    code = "output"
+
 
 class LossError(FascicleError):
     """A document of which the output format would lose something, where that is refused."""
+
+    code = "loss"
 
 
 class UsageError(FascicleError):
     """Options or arguments that do not go together."""
 
+    code = "usage"
+
 
 class MissingExtraError(FascicleError):
     """A part of Fascicle whose packages are not installed."""
+
+    code = "missing-extra"
 
     def __init__(self, extra: str, package: str) -> None:
         """Names the extra to install.
@@ -83,5 +223,12 @@ class MissingExtraError(FascicleError):
         super().__init__(
             f"This needs the package {package!r}, which is not installed: run pip install 'fascicle[{extra}]'."
         )
+        self.key = package
         self.extra = extra
         self.package = package
+
+
+class PluginError(FascicleError):
+    """A plug-in of another package that cannot be loaded, or that breaks its contract."""
+
+    code = "plugin"

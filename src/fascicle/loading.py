@@ -16,6 +16,7 @@ from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from fascicle import plugins
 from fascicle.core.arguments import check_argument, check_optional
 from fascicle.errors import MissingExtraError, ModelError, RecipeError, UsageError
 from fascicle.files.source import Source, lines, stem
@@ -33,14 +34,16 @@ from fascicle.settings.recipes.filter import FILTER, FilterManifest, read_filter
 from fascicle.settings.types import read_types
 
 if TYPE_CHECKING:
+    from fascicle.knowledge.matcher import Matcher
     from fascicle.models.checkpoint import TorchScorer
     from fascicle.models.filter import TorchFilter
     from fascicle.models.span_typer import TyperModel
-    from fascicle.runtime.dictionary import DictionaryPredictor
     from fascicle.runtime.ensemble import EnsemblePredictor
     from fascicle.runtime.filter import MentionFilter
-    from fascicle.runtime.predictor import Annotator, ModelPredictor
+    from fascicle.runtime.plugged import PluggedPredictor
+    from fascicle.runtime.predictor import ModelPredictor
     from fascicle.runtime.session import OnnxSession
+    from fascicle.text.annotator import Annotator
     from fascicle.text.pieces import PieceTokenizer
 
 DEFAULT_MODEL = "bc5cdr"
@@ -59,7 +62,7 @@ def load(
     *,
     threads: int | None = None,
     types: str | os.PathLike[str] | None = None,
-) -> ModelPredictor | EnsemblePredictor | DictionaryPredictor:
+) -> ModelPredictor | EnsemblePredictor | Matcher | PluggedPredictor:
     """Loads a model, an ensemble of models, or a dictionary.
 
     Args:
@@ -70,9 +73,9 @@ def load(
             in lower case, but no English function word alone; its mentions have no score, and the name of the file as
             their source. A Hugging Face name (``OWNER/NAME``), or a folder with a checkpoint for token classification
             in ``config.json`` and ``model.safetensors``, is read too, with the extra ``train``.
+            Or the name of a predictor of another package, see `fascicle.plugins`.
         threads: CPU threads of the network; all usable cores by default. The tokenizer uses all cores, unless the
             environment variable ``RAYON_NUM_THREADS`` says otherwise.
-
         types: a TOML file that describes types (see ``settings/types.py``) to look for in place of those that the model
             was trained on; for a model of the family ``binder``, in a folder of a training run.
 
@@ -82,6 +85,7 @@ def load(
     Raises:
         ModelError: there is no such model, or its folder is damaged, foreign, or of another version.
         MissingExtraError: a torch model, but torch is not installed.
+        PluginError: a plug-in that cannot be loaded.
         UsageError: types for a model that cannot take others.
         RecipeError: the file of types cannot be read, or the model cannot read what it says.
         InputError: a dictionary that cannot be read, or holds no name.
@@ -93,6 +97,10 @@ def load(
         if types is not None:
             raise UsageError(f"{model} is a dictionary, which says the types of its names; leave out the types")
         return _dictionary(Path(model).expanduser())
+    if is_plugin(model):
+        if types is not None:
+            raise UsageError(f"{model} is a plug-in, which looks for its own types; leave out the types")
+        return _plugin(str(model))
     if is_checkpoint(model):
         if types is not None:
             raise UsageError(f"{model} is a checkpoint of another tool, whose types are labels; leave out the types")
@@ -100,7 +108,10 @@ def load(
     folder = find_model(model)
     if is_ensemble(folder):
         if types is not None:
-            raise UsageError(f"{folder} is an ensemble, which looks for the types of its members; leave out the types")
+            raise UsageError(
+                f"{folder} is an ensemble, which looks for the types of its members; leave out the types",
+                file=str(folder),
+            )
         return _ensemble(folder, threads)
     return _model(folder, threads, types)
 
@@ -127,6 +138,13 @@ def is_checkpoint(model: str | os.PathLike[str]) -> bool:
     return isinstance(named, list) and any(str(one).endswith("ForTokenClassification") for one in named)
 
 
+def is_plugin(model: str | os.PathLike[str]) -> bool:
+    """Whether `load` takes a predictor of another package: a name of no shipped model and no path, but of a plug-in."""
+    name = str(model)
+    ours = any(name in (one, one.partition("@")[0]) for one in shipped_models())
+    return not ours and not Path(model).expanduser().exists() and name in plugins.names("predictors")
+
+
 def load_single(model: str | os.PathLike[str], *, threads: int | None = None) -> ModelPredictor:
     """Loads a model that is no ensemble, for what only a single model can answer.
 
@@ -139,7 +157,8 @@ def load_single(model: str | os.PathLike[str], *, threads: int | None = None) ->
     folder = find_model(model)
     if is_ensemble(folder):
         raise UsageError(
-            f"{folder} is an ensemble, and this needs a single model; give one of those in {folder / MEMBERS}"
+            f"{folder} is an ensemble, and this needs a single model; give one of those in {folder / MEMBERS}",
+            file=str(folder),
         )
     return _model(folder, threads, None)
 
@@ -219,25 +238,31 @@ def find_model(model: str | os.PathLike[str]) -> Path:
         return model_folder(path)
     if path.is_file():
         raise ModelError(
-            f"{path} is a file; give the model folder that it belongs to, or a dictionary that is called .tsv or .txt"
+            f"{path} is a file; give the model folder that it belongs to, or a dictionary that is called .tsv or .txt",
+            file=str(path),
         )
-    near = difflib.get_close_matches(str(model), [*names, *(n.partition("@")[0] for n in names)], n=1)
+    known = [*names, *(n.partition("@")[0] for n in names), *plugins.names("predictors")]
+    near = difflib.get_close_matches(str(model), known, n=1)
     shipped = f"shipped are {', '.join(names)}; or " if names else ""
     advice = f"did you mean {near[0]!r}?" if near else f"{shipped}give a model folder"
-    raise ModelError(f"there is no model {str(model)!r}; {advice}")
+    raise ModelError(f"there is no model {str(model)!r}; {advice}", key=str(model), code="not-found")
 
 
-def _dictionary(path: Path) -> DictionaryPredictor:
+def _plugin(name: str) -> PluggedPredictor:
+    from fascicle.runtime.plugged import PluggedPredictor
+
+    return PluggedPredictor(plugins.load_predictor(name), package=plugins.package_of("predictors", name))
+
+
+def _dictionary(path: Path) -> Matcher:
     from fascicle.knowledge.dictionary import TsvOptions, read_dictionary
     from fascicle.knowledge.matcher import Matcher
     from fascicle.knowledge.rules import THREE_CASINGS
-    from fascicle.runtime.dictionary import DictionaryPredictor
 
     _, first = next(lines(Source(path=str(path))), (0, ""))
     header = tuple(cell.strip().lower() for cell in first.split("\t")) == ("type", "name")
     entries = read_dictionary(str(path), TsvOptions(header=header))
-    matcher = Matcher(entries, rule=THREE_CASINGS, name=stem(str(path)))
-    return DictionaryPredictor(matcher, content=file_sha256(path))
+    return Matcher(entries, rule=THREE_CASINGS, name=stem(str(path)), content=file_sha256(path))
 
 
 def _check_tokenizer(folder: Path, tokenizer: PieceTokenizer, facts: TokenizerFacts, *, name: str) -> None:
@@ -277,7 +302,7 @@ def _refuse_types(folder: Path, manifest: Manifest) -> None:
         reason = 'its thresholds were shifted on dev for its own types; train with decision.tune = "no"'
     else:
         return
-    raise UsageError(f"{folder} cannot look for other types: {reason}")
+    raise UsageError(f"{folder} cannot look for other types: {reason}", file=str(folder))
 
 
 def _retyped(
@@ -292,7 +317,7 @@ def _retyped(
     try:
         manifest = with_types(scorer.model, manifest, types=described, tokenizer=tokenizer)
     except RecipeError as error:
-        raise RecipeError(f"{types}: {error}") from None
+        raise RecipeError(str(error), at=str(types)) from None
     return ModelPredictor(manifest, tokenizer, scorer)
 
 

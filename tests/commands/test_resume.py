@@ -38,7 +38,7 @@ import fascicle.loading as loading
 from functools import partial
 from fascicle.cli import main
 from fascicle.files.part import PartFile
-from fascicle.runtime.predictor import Annotator
+from fascicle.text.annotator import Annotator
 
 class Slow(Annotator):
     def __init__(self, inner):
@@ -48,11 +48,14 @@ class Slow(Annotator):
     fingerprint = property(lambda self: self._inner.fingerprint)
     def predict(self, documents):
         time.sleep(0.004 * len(documents))
+        if any(document.id == wait_at for document in documents):
+            time.sleep(60)
         return self._inner.predict(documents)
 
 annotate.load = lambda *given, **options: Slow(loading.load(*given, **options))
 task.PartFile = partial(PartFile, every=0.0)
-sys.exit(main(sys.argv[1:]))
+wait_at = sys.argv[1]
+sys.exit(main(sys.argv[2:]))
 """
 
 
@@ -76,10 +79,13 @@ def corpus(tmp_path: Path) -> Path:
     return path
 
 
-def start(*argv: object) -> subprocess.Popen[str]:
-    """Begins a slow run."""
+def start(*argv: object, wait_at: str = "") -> subprocess.Popen[str]:
+    """Begins a slow run, which waits to be ended before the document ``wait_at``, if it is given."""
     return subprocess.Popen(
-        [sys.executable, "-c", SLOW, *map(str, argv)], stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True
+        [sys.executable, "-c", SLOW, wait_at, *map(str, argv)],
+        stderr=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        text=True,
     )
 
 
@@ -267,7 +273,7 @@ def test_an_end_in_the_middle_keeps_what_is_done(
     cli: Cli, names: Path, corpus: Path, tmp_path: Path, sent: signal.Signals, code: int
 ) -> None:
     out = tmp_path / "out.jsonl"
-    process = start("annotate", corpus, "--model", names, "-o", out)
+    process = start("annotate", corpus, "--model", names, "-o", out, wait_at="d300")
     while size(part_of(out)[1]) < 5000:
         assert process.poll() is None, process.communicate()[1]
         time.sleep(0.002)

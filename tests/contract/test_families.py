@@ -21,7 +21,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from fascicle.core.document import Document, Mention, apply
+from fascicle.core.document import Document, Mention
+from fascicle.core.patches import apply
 from fascicle.core.tags import SCHEMES
 from fascicle.decoding.kinds import KINDS, limits_of
 from fascicle.decoding.tagger import ChainScores, TagDecision, decode_emissions

@@ -11,7 +11,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from fascicle.core.arrays import Ints
-from fascicle.core.document import apply
+from fascicle.core.patches import apply
 from fascicle.evaluation.scoring.inputs import layers
 from fascicle.evaluation.scoring.scores import score
 from fascicle.models.checkpoint import TorchScorer

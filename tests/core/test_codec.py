@@ -33,6 +33,29 @@ def test_files_without_the_text_of_mentions_are_read() -> None:
     assert codec.decode(json.dumps(record)) == DOCUMENT
 
 
+# As the release with schema 1 wrote it.
+SCHEMA_1 = (
+    '{"id":"1","text":"lung and breast cancer","sections":[{"start":0,"end":22,"name":"title"}],"sentences":[[0,22]],'
+    '"words":[[0,4]],"mentions":[{"spans":[[0,4],[16,22]],"type":"Disease","text":"lung cancer","score":0.5,'
+    '"source":"m",'
+    '"links":[{"id":"D1","ontology":"MESH","score":0.5},{"id":""}],"attributes":[["a","b"]]}],'
+    '"abbreviations":[[[0,1],[0,4]]],"meta":{"year":"2020"},'
+    '"events":[{"step":"s","kind":"note","code":"c","message":"m","span":[0,1]}],"fascicle":1}'
+)
+
+
+def test_documents_of_schema_1_are_read() -> None:
+    found = codec.decode(SCHEMA_1)
+    assert [(link.id, link.ontology, link.score, link.nil) for link in found.mentions[0].links] == [
+        ("D1", "MESH", 0.5, False),
+        ("", "", None, False),
+    ]
+    assert found.changes == ()
+    before, after = json.loads(SCHEMA_1), json.loads(codec.encode(found))
+    assert (before.pop("fascicle"), after.pop("fascicle")) == (1, 2)
+    assert after == before
+
+
 @pytest.mark.parametrize("text", ["breast cancers", "Breast cancer", ""])
 def test_another_text_than_that_at_the_offsets_is_said(text: str) -> None:
     record = json.loads(codec.encode(DOCUMENT))

@@ -15,11 +15,11 @@ from fascicle.core.document import (
     Mention,
     Patch,
     Section,
-    apply,
     canonical,
     identities,
     unique,
 )
+from fascicle.core.patches import apply
 from fascicle.errors import FormatError
 
 AWKWARD = ["", "a\r\nb", "İstanbul", "e\u0301", "👩‍👩‍👧 family", "\u05e9\u05dc\u05d5\u05dd", "\x00\u2028", "𝔘nicode"]

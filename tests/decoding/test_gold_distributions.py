@@ -9,7 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from fascicle.core.document import Document, Mention, apply
+from fascicle.core.document import Document, Mention
+from fascicle.core.patches import apply
 from fascicle.core.tags import SCHEMES
 from fascicle.decoding.decoders import Tables
 from fascicle.decoding.distributions import REASONS, Definition

@@ -26,6 +26,7 @@ DOCS = ROOT / "docs"
 _BLOCK = re.compile(r"(?:^<!-- (not run|slow): ([^\n]+) -->\n)?^```(\w*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 _COMMAND = re.compile(r"^(?:fascicle|python|pytest) ", re.MULTILINE)
 OWN_TESTS = {  # pages whose blocks are followed, and their results looked at, by a test of their own
+    "contribute/plugins.md": "docs/test_plugins_page.py",
     "how-to-add-a-model.md": "contract/test_toy_head.py",
     "how-to-annotate-many.md": "commands/test_how_to_annotate_many.py",
     "how-to-combine.md": "commands/test_how_to_combine.py",

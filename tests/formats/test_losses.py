@@ -14,7 +14,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from fascicle.core.document import Document, Link, Mention, Section, unique
+from fascicle.core.document import Change, Document, Link, Mention, Section, unique
 from fascicle.errors import LossError, UsageError
 from fascicle.files.source import Source
 from fascicle.formats import ConllOptions, ConllWriteOptions, read, write
@@ -41,6 +41,10 @@ LINK = st.builds(
     ontology=st.sampled_from(["", "MESH"]) | NAME,
     name=st.just("") | TEXT,
     score=st.none() | st.floats(0, 1),
+    tier=st.sampled_from(["", "exact", "k2-plural"]),
+    curie=st.sampled_from(["", "MESH:D003920"]),
+) | st.builds(
+    Link, id=st.just(""), nil=st.just(True), ontology=st.sampled_from(["", "MESH"]), score=st.none() | st.floats(0, 1)
 )
 FACT = st.tuples(st.sampled_from(["AnnotatorNotes", "Reference", "pubtator-id", "pubtator-names", "x"]) | NAME, TEXT)
 
@@ -91,6 +95,7 @@ def documents(draw: st.DrawFn) -> Document:
         mentions=unique(found)[0],
         abbreviations=draw(st.none() | st.just((((0, 0), (0, length)),))),
         meta=draw(st.dictionaries(NAME, TEXT, max_size=1) | st.just({"text": "joined"})),
+        changes=tuple(Change(step="choice", taken=((mention, None),)) for mention in found[:1]),
     )
 
 
@@ -159,10 +164,13 @@ def check_mentions(before: Document, after: Document, losses: Any, *, joined: bo
         facts: dict[str, Callable[[Mention], Any]] = {
             "scores": lambda m: m.score,
             "sources": lambda m: m.source,
-            "links": lambda m: [link.id for link in m.links],
-            "link-ontologies": lambda m: [link.ontology for link in m.links],
-            "link-names": lambda m: [link.name for link in m.links],
-            "link-scores": lambda m: [link.score for link in m.links],
+            "links": lambda m: [link.id for link in m.links if not link.nil],
+            "link-ontologies": lambda m: [link.ontology for link in m.links if not link.nil],
+            "link-names": lambda m: [link.name for link in m.links if not link.nil],
+            "link-scores": lambda m: [link.score for link in m.links if not link.nil],
+            "link-tiers": lambda m: [link.tier for link in m.links if not link.nil],
+            "link-curies": lambda m: [link.curie for link in m.links if not link.nil],
+            "nil-links": lambda m: [link for link in m.links if link.nil],
             "attributes": lambda m: set(m.attributes) - {a for a in m.attributes if a[0].startswith("pubtator-id")},
         }
         for code, fact in facts.items():
@@ -200,6 +208,7 @@ def test_what_is_not_read_back_is_in_the_report(name: str, document: Document) -
         assert "abbreviations" in losses or not document.abbreviations or same.abbreviations == document.abbreviations
         plain = {key: value for key, value in document.meta.items() if (key, value) != ("text", "joined")}
         assert "meta" in losses or not plain or same.meta == document.meta
+        assert "changes" in losses or same.changes == document.changes
 
 
 @pytest.mark.parametrize("name", sorted(READERS))
@@ -231,12 +240,16 @@ FULL = Document(
             "Disease",
             score=0.5,
             source="model",
-            links=(Link(id="D1", ontology="MESH", name="asthma", score=0.5),),
+            links=(
+                Link(id="D1", ontology="MESH", name="asthma", score=0.5, tier="exact", curie="MESH:D1"),
+                Link(id="", nil=True),
+            ),
             attributes=(("note", "sure"),),
         ),
     ),
     abbreviations=(((0, 1), (0, 6)),),
     meta={"year": "1999"},
+    changes=(Change(step="choice", taken=((Mention(((7, 10),), "Disease", source="model"), None),)),),
 )
 
 

@@ -52,9 +52,9 @@ def test_rows_without_a_name_are_left_out_and_counted(table: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "place"),
     [
-        ("Chemical\taspirin\nparacetamol\n", "line 2: 1 TAB-separated column"),
-        ("Chemical\taspirin\n\nDisease\tpain\tache\n", "line 3: 3 TAB-separated columns, but the first row has 2"),
-        ("Chemical\taspirin\n \tpain\n", "line 2: the name 'pain' has no type"),
+        ("Chemical\taspirin\nparacetamol\n", ":2: 1 TAB-separated column"),
+        ("Chemical\taspirin\n\nDisease\tpain\tache\n", ":3: 3 TAB-separated columns, but the first row has 2"),
+        ("Chemical\taspirin\n \tpain\n", ":2: the name 'pain' has no type"),
     ],
 )
 def test_a_malformed_row_is_named_with_file_and_line(table: Path, content: str, place: str) -> None:

@@ -13,7 +13,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fascicle.core.document import Document, Mention, apply
+from fascicle.core.document import Document, Mention
+from fascicle.core.patches import apply
 from fascicle.errors import InputError, UsageError
 from fascicle.evaluation.scoring.inputs import layers
 from fascicle.evaluation.scoring.scores import score

@@ -13,8 +13,8 @@ from fascicle.core.document import Document, Event, Mention, Patch
 from fascicle.core.spans import overlaps
 from fascicle.errors import UsageError
 from fascicle.runtime.ensemble import EnsemblePredictor
-from fascicle.runtime.predictor import Annotator
 from fascicle.settings.recipes.ensemble import EnsembleManifest
+from fascicle.text.annotator import Annotator
 
 TEXT = "abcdefghij"
 Said = list[tuple[int, int, str, float | None]]

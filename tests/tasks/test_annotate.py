@@ -16,8 +16,8 @@ from fascicle.formats.files import read
 from fascicle.formats.report import ReadReport, SetAside
 from fascicle.formats.requests import ReadRequest, WriteRequest
 from fascicle.loading import load
-from fascicle.runtime.predictor import Annotator
 from fascicle.tasks.annotate import AnnotateRequest, Listener, annotate_files
+from fascicle.text.annotator import Annotator
 
 EARLIER = (Mention(((0, 4),), "Disease", source="names"), Mention(((0, 4),), "Disease"))
 DOCUMENTS = (

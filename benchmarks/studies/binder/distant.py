@@ -19,7 +19,8 @@ from pathlib import Path
 from types import MappingProxyType
 
 from benchmarks.common import row, write_result
-from fascicle.core.document import GOLD, Document, Mention, apply
+from fascicle.core.document import GOLD, Document, Mention
+from fascicle.core.patches import apply
 from fascicle.core.spans import overlaps
 from fascicle.evaluation.scoring.inputs import layers
 from fascicle.evaluation.scoring.scores import Scores, score

@@ -290,18 +290,21 @@ def _mean(scores: Iterable[float | None]) -> float | None:
 
 
 def _links(found: Sequence[Mention]) -> tuple[Link, ...]:
-    same: dict[tuple[str, str], list[Link]] = {}
+    same: dict[tuple[str, str, bool], list[Link]] = {}
     for mention in found:
         for link in mention.links:
-            same.setdefault((link.ontology, link.id), []).append(link)
+            same.setdefault((link.ontology, link.id, link.nil), []).append(link)
     return tuple(
         Link(
             id=identifier,
             ontology=ontology,
             name=min((link.name for link in links if link.name), default=""),
             score=_mean(link.score for link in links),
+            nil=nil,
+            tier=links[0].tier if len({link.tier for link in links}) == 1 else "",
+            curie=min((link.curie for link in links if link.curie), default=""),
         )
-        for (ontology, identifier), links in sorted(same.items())
+        for (ontology, identifier, nil), links in sorted(same.items())
     )
 
 

@@ -5,9 +5,7 @@ A vote is for the exact name of a type, so ``Chemical`` of one tool and ``CHEMIC
 
 from __future__ import annotations
 
-import difflib
 import json
-import unicodedata
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations
@@ -17,10 +15,9 @@ import msgspec
 
 from fascicle.combination.align import System
 from fascicle.core.document import Mention
+from fascicle.core.names import folded, likeness, near_hint, near_names
 from fascicle.errors import InputError
 
-_NEAR: Final = 0.6  # of difflib: chemicals and Chemical, GeneProduct and Gene
-_ROOT: Final = 3  # letters that one name must share with another that goes on after them
 _SHOWN: Final = 5
 
 
@@ -121,7 +118,7 @@ def check_types(types: Mapping[str, Collection[str]], *, agree: bool = True) -> 
         pairs = [(name, near) for name in sorted(names) for near in near_names(name, others)[:1]]
         sentence = f"{system} has the types {_listed(names)}, and no other system has any of them"
         if pairs:
-            raise InputError(f"{sentence}; {_how_to_map(*max(pairs, key=lambda pair: _likeness(*pair)))}")
+            raise InputError(f"{sentence}; {_how_to_map(*max(pairs, key=lambda pair: likeness(*pair)))}")
         if agree:
             raise InputError(
                 f"{sentence} (they have {_listed(others)}), so nothing of it can be agreed upon; rename "
@@ -160,7 +157,7 @@ def _check_spelling(used: Mapping[str, set[str]]) -> None:
     spelt: dict[str, dict[str, list[str]]] = {}  # folded -> name -> systems that have it
     for system, names in used.items():
         for name in sorted(names):
-            spelt.setdefault(_folded(name), {}).setdefault(name, []).append(system)
+            spelt.setdefault(folded(name), {}).setdefault(name, []).append(system)
     for variants in spelt.values():
         for (name, systems), (other, theirs) in combinations(variants.items(), 2):
             if set(systems).isdisjoint(theirs):
@@ -175,29 +172,6 @@ def _how_to_map(name: str, other: str) -> str:
         f"if they are one, rename with --map types.toml and a line {_quoted(name)} = {_quoted(other)}; if not, say "
         "--distinct-types"
     )
-
-
-def near_names(name: str, others: Iterable[str]) -> list[str]:
-    """Those of other names that may mean the same, the most similar first."""
-    folded = {other: _folded(other) for other in sorted(others)}
-    wanted = _folded(name)
-    close = set(difflib.get_close_matches(wanted, list(folded.values()), n=len(folded), cutoff=_NEAR) if folded else ())
-    near = [o for o, f in folded.items() if f in close or _goes_on(wanted, f) or _goes_on(f, wanted)]
-    return sorted(near, key=lambda other: (-_likeness(name, other), other))
-
-
-def _likeness(name: str, other: str) -> float:
-    return difflib.SequenceMatcher(None, _folded(name), _folded(other)).ratio()
-
-
-def _goes_on(name: str, longer: str) -> bool:
-    return len(name) >= _ROOT and longer.startswith(name)
-
-
-def _folded(name: str) -> str:
-    """The letters and digits of a name, without case; of a name of other signs, the name."""
-    plain = unicodedata.normalize("NFKC", name).casefold()
-    return "".join(sign for sign in plain if sign.isalnum()) or plain
 
 
 def _renamed(system: System, names: Mapping[str, str]) -> System:
@@ -225,12 +199,6 @@ def _name(value: object, key: str, origin: str) -> str:
             f'{origin}: {key} = {value!r} is not allowed; give the new name in quotes, or "" to leave the type out'
         )
     return value
-
-
-def near_hint(name: str, known: Iterable[str]) -> str:
-    """``" (did you mean ...?)"``, or nothing where no known name is near."""
-    near = near_names(name, known)
-    return f" (did you mean {near[0]!r}?)" if near else ""
 
 
 def _listed(names: Iterable[str]) -> str:

@@ -24,7 +24,7 @@ from fascicle.loading import DEFAULT_MODEL, load
 from fascicle.tasks.annotate import AnnotateRequest, Listener, annotate_files
 
 if TYPE_CHECKING:
-    from fascicle.runtime.predictor import Annotator
+    from fascicle.text.annotator import Annotator
 
 HELP = "find mentions in texts, folders of texts, standard input or corpora"
 

@@ -120,7 +120,9 @@ def add_system_options(parser: argparse.ArgumentParser) -> None:
         help="types with other names are other types, however similar the names are",
     )
     group = parser.add_argument_group("reading")
-    group.add_argument("--input-format", choices=(*INPUT_FORMATS, *PREDICTIONS), default="auto", help="default: auto")
+    group.add_argument(
+        "--input-format", choices=INPUT_FORMATS.with_more(PREDICTIONS), default="auto", help="default: auto"
+    )
     add_reading_details(group)
 
 

@@ -69,7 +69,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     add_overwrite(parser)
     add_strict(parser)
-    parser.add_argument("--gold-format", choices=(*INPUT_FORMATS, *PREDICTIONS), default="auto", help="default: auto")
+    parser.add_argument(
+        "--gold-format", choices=INPUT_FORMATS.with_more(PREDICTIONS), default="auto", help="default: auto"
+    )
     add_system_options(parser)
 
 

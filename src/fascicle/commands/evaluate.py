@@ -71,7 +71,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add_overwrite(parser)
     group = parser.add_argument_group("reading")
     group.add_argument("--gold-format", choices=INPUT_FORMATS, default="auto", help="default: auto")
-    group.add_argument("--pred-format", choices=(*INPUT_FORMATS, *PREDICTIONS), default="auto", help="default: auto")
+    group.add_argument(
+        "--pred-format", choices=INPUT_FORMATS.with_more(PREDICTIONS), default="auto", help="default: auto"
+    )
     add_reading_details(group)
     add_columns(group)
 

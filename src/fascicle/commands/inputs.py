@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 
+from fascicle.commands.parsing import FormatNames
 from fascicle.commands.places import reads
 from fascicle.files.encodings import AUTO
 from fascicle.formats.catalogue import EARLIER, READABLE
@@ -12,7 +13,7 @@ from fascicle.formats.conll import DOCUMENTS
 from fascicle.formats.requests import ReadRequest, pairs
 from fascicle.formats.shapes import SHAPES
 
-INPUT_FORMATS = ("auto", *READABLE, *EARLIER)
+INPUT_FORMATS = FormatNames(("auto", *READABLE, *EARLIER), group="readers")
 
 
 def add_reading(parser: argparse.ArgumentParser, *, aliases: Sequence[str] = ()) -> None:

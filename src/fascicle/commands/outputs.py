@@ -11,6 +11,7 @@ from typing import Final
 
 import msgspec
 
+from fascicle.commands.parsing import FormatNames
 from fascicle.commands.strictness import strictness_of
 from fascicle.core.document import Document
 from fascicle.errors import UsageError
@@ -22,7 +23,7 @@ from fascicle.formats.textview import ViewOptions
 
 # What the name of an output tells, or --format says -> the format of predictions.
 PREDICTING: Final = MappingProxyType({"tsv": "tsv", "csv": "csv", "predictions": "predictions", "jsonl": "predictions"})
-_OUTPUTS: Final = (*ANNOTATED, *EARLIER)
+_OUTPUTS: Final = FormatNames((*ANNOTATED, *EARLIER), group="writers")
 
 
 def add_format(parser: argparse.ArgumentParser, *, default: str) -> None:

@@ -7,8 +7,9 @@ import difflib
 import os
 import re
 from collections.abc import Iterable, Sequence
-from typing import Any, Final, NoReturn
+from typing import Any, Final, NoReturn, Self
 
+from fascicle import plugins
 from fascicle.commands.places import check_places
 from fascicle.errors import UsageError
 from fascicle.settings.base import LARGEST
@@ -132,3 +133,23 @@ def _explained(message: str) -> str:
 def _nearest(given: str, allowed: Iterable[str]) -> str:
     near = difflib.get_close_matches(given, list(allowed), n=1, cutoff=0.5)
     return f" (did you mean {near[0]}?)" if near else ""
+
+
+class FormatNames(tuple[str, ...]):
+    """Names of formats for an option: ours are listed, and those of plug-ins are taken too."""
+
+    group: str
+
+    def __new__(cls, names: Iterable[str], *, group: str) -> Self:
+        """Takes our names, and the group of plug-ins."""
+        found = super().__new__(cls, names)
+        found.group = group
+        return found
+
+    def __contains__(self, name: object) -> bool:
+        """Looks for a plug-in only where the name is none of ours."""
+        return super().__contains__(name) or name in plugins.names(self.group)
+
+    def with_more(self, names: Iterable[str]) -> Self:
+        """The same names, and more of ours."""
+        return type(self)((*self, *names), group=self.group)

@@ -53,7 +53,7 @@ def configure(parser: Parser) -> None:
         metavar="PRED",
         help="predictions whose spans are typed; without them, spans are tried one by one",
     )
-    predict.add_argument("--pred-format", choices=(*INPUT_FORMATS, *PREDICTIONS), default="auto", help="of PRED")
+    predict.add_argument("--pred-format", choices=INPUT_FORMATS.with_more(PREDICTIONS), default="auto", help="of PRED")
     predict.add_argument("--source", metavar="NAME", help="whose mentions of PRED, if there are several")
     _add_common(predict)
     add_overwrite(predict)

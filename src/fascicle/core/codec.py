@@ -9,11 +9,12 @@ import contextlib
 
 import msgspec
 
-from fascicle.core.document import GOLD, Document, Event, Link, Mention, Section
+from fascicle.core.document import GOLD, Abbreviation, Change, Document, Event, Link, Mention, Section
 from fascicle.core.spans import Fragments, Span
 from fascicle.errors import FormatError
 
-SCHEMA = 1
+SCHEMA = 2
+_READ = (1, 2)  # what version 2 added has a default, so that one decoder reads both
 
 
 # The fields of `Mention`, and the text. No check is made here: those of `Mention` itself come after.
@@ -40,9 +41,10 @@ class _Record(msgspec.Struct, kw_only=True, omit_defaults=True, forbid_unknown_f
     sentences: tuple[Span, ...] | None = None
     words: tuple[Span, ...] | None = None
     mentions: tuple[_Mention, ...] = ()
-    abbreviations: tuple[tuple[Span, Span], ...] | None = None
+    abbreviations: tuple[Abbreviation, ...] | None = None
     meta: dict[str, str] = msgspec.field(default_factory=dict)
     events: tuple[Event, ...] = ()
+    changes: tuple[Change, ...] = ()
     fascicle: int
 
 
@@ -68,6 +70,7 @@ def encode(document: Document) -> bytes:
             abbreviations=document.abbreviations,
             meta=document.meta,
             events=document.events,
+            changes=document.changes,
             fascicle=SCHEMA,
         )
     )
@@ -93,8 +96,11 @@ def decode(line: bytes | str) -> Document:
 
 
 def _check_version(found: int) -> None:
-    if found != SCHEMA:
-        raise FormatError(f"a document of schema {found} was given; this release reads schema {SCHEMA}")
+    if found not in _READ:
+        raise FormatError(
+            f"a document of schema {found} was given; this release reads the schemas {' and '.join(map(str, _READ))}",
+            code="version",
+        )
 
 
 def _document(record: _Record) -> Document:
@@ -109,6 +115,7 @@ def _document(record: _Record) -> Document:
         abbreviations=record.abbreviations,
         meta=record.meta,
         events=record.events,
+        changes=record.changes,
     )
     wrong = [
         _mismatch(mention)

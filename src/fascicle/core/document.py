@@ -6,8 +6,10 @@ All of it is frozen. Offsets are half-open Unicode code points into ``Document.t
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Iterator
-from itertools import pairwise
+from itertools import chain, pairwise
+from typing import Final
 
 import msgspec
 
@@ -18,24 +20,55 @@ GOLD = "gold"
 
 MentionKey = tuple[str, str, Fragments]
 Identity = tuple[str, str, Fragments]
+Abbreviation = tuple[Span, Span]
+_CURIE: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]*:[^\s:]\S*")
+_TIER: Final = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
 
 
 # ``gc=False``: no cycle can go through a link or a mention, and collections that visit millions of them cost a fifth of
 # the time to read predictions.
 class Link(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
-    """An entry of a dictionary or ontology that a mention refers to.
+    """An entry of a dictionary or ontology that a mention refers to, or the statement that no entry fits (NIL).
 
     Attributes:
-        id: identifier in the ontology, e.g. ``"D003920"``.
+        id: identifier as its source writes it, e.g. ``"D003920"``; empty for NIL.
         ontology: which one, e.g. ``"MESH"``; empty if the source did not say.
         name: preferred name, if known.
-        score: probability in [0, 1], or ``None``.
+        score: probability in [0, 1], or ``None``; of a NIL link the probability that no entry fits.
+        nil: no entry of the ontology (of any, if it is empty) fits the mention. A mention without links was not linked.
+        tier: how the entry was found, e.g. ``"exact"``: letters in lower case, digits and hyphens; empty if unknown.
+        curie: the one spelling of the identifier, ``prefix:local`` with a prefix of the Bioregistry, e.g.
+            ``"MESH:D003920"``; empty if nobody gave it.
     """
 
     id: str
     ontology: str = ""
     name: str = ""
     score: float | None = None
+    nil: bool = False
+    tier: str = ""
+    curie: str = ""
+
+    def __post_init__(self) -> None:
+        """Refuses what no link can be.
+
+        Raises:
+            ValueError: NIL with an entry, a malformed CURIE or tier.
+        """
+        try:
+            if self.nil and (self.id or self.name or self.curie):
+                raise ValueError(
+                    f"a NIL link names no entry, but id={self.id!r}, name={self.name!r} and curie={self.curie!r} were "
+                    "given; leave them empty, or leave out nil"
+                )
+            if self.curie and not _CURIE.fullmatch(self.curie):
+                raise ValueError(f"{self.curie!r} is no CURIE; write prefix:local without blanks, as in MESH:D003920")
+            if self.tier and not _TIER.fullmatch(self.tier):
+                raise ValueError(
+                    f"the tier {self.tier!r} is not allowed; give lower-case letters, digits and hyphens, as in exact"
+                )
+        except TypeError:
+            raise ValueError(f"id, curie and tier of a link are of the type str; given was {self!r}") from None
 
 
 class Mention(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
@@ -126,9 +159,18 @@ class Event(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class Patch(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """How anything changes a document: mentions to add, links to attach to ``(source, type, spans)``, events.
+    """How anything changes a document; `fascicle.core.patches.apply` has the rules.
 
-    Sentences and words are for a document that has none.
+    Attributes:
+        add: mentions to add.
+        links: links to attach to the mention of a ``(source, type, spans)``.
+        events: what was not done, or not done as asked.
+        sentences: for a document that has none; so are words and sections.
+        words: see above.
+        sections: see above.
+        abbreviations: pairs of ranges, short form and long form, beside those that the document has.
+        drop: mentions to drop.
+        replace: mentions, and what takes the place of each: a mention of the same source.
     """
 
     add: tuple[Mention, ...] = ()
@@ -136,6 +178,22 @@ class Patch(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     events: tuple[Event, ...] = ()
     sentences: tuple[Span, ...] | None = None
     words: tuple[Span, ...] | None = None
+    sections: tuple[Section, ...] | None = None
+    abbreviations: tuple[Abbreviation, ...] = ()
+    drop: tuple[MentionKey, ...] = ()
+    replace: tuple[tuple[MentionKey, Mention], ...] = ()
+
+
+class Change(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+    """What one step took out of a document.
+
+    Attributes:
+        step: its name.
+        taken: each mention as it was, and the key of the one that took its place, or ``None``.
+    """
+
+    step: str
+    taken: tuple[tuple[Mention, MentionKey | None], ...]
 
 
 class Document(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -151,6 +209,7 @@ class Document(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         abbreviations: pairs of ranges, short form and long form.
         meta: further facts of the source.
         events: what was not done.
+        changes: what steps dropped or replaced, one after the other; `layer` can undo it.
 
     Raises:
         ValueError: ranges or mentions outside the text, a duplicate mention, a lone surrogate in the text.
@@ -162,9 +221,10 @@ class Document(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     sentences: tuple[Span, ...] | None = None
     words: tuple[Span, ...] | None = None
     mentions: tuple[Mention, ...] = ()
-    abbreviations: tuple[tuple[Span, Span], ...] | None = None
+    abbreviations: tuple[Abbreviation, ...] | None = None
     meta: dict[str, str] = msgspec.field(default_factory=dict)
     events: tuple[Event, ...] = ()
+    changes: tuple[Change, ...] = ()
 
     def __post_init__(self) -> None:
         """Checks every offset, and puts the mentions into canonical order."""
@@ -187,7 +247,8 @@ class Document(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         for name, span in self._other_ranges():
             if not 0 <= span[0] <= span[1] <= length:
                 raise ValueError(f"{name} {span} is not allowed in a text of {counted(length, 'character')}")
-        for mention in self.mentions:
+        taken = (mention for change in self.changes for mention, _ in change.taken)
+        for mention in chain(self.mentions, taken):
             if mention.end > length:
                 raise ValueError(
                     f"document {self.id!r} has {counted(length, 'character')}, but a mention of type {mention.type!r} "
@@ -202,9 +263,23 @@ class Document(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         yield from (("abbreviation", span) for pair in self.abbreviations or () for span in pair)
         yield from (("event", e.span) for e in self.events if e.span is not None)
 
-    def layer(self, source: str) -> tuple[Mention, ...]:
-        """The mentions of one source, in canonical order."""
-        return tuple(m for m in self.mentions if m.source == source)
+    def layer(self, source: str, *, original: bool = False) -> tuple[Mention, ...]:
+        """The mentions of one source, in canonical order.
+
+        Args:
+            source: whose.
+            original: as the source gave them, before any step dropped or replaced some of them.
+        """
+        found = self.mentions
+        if original and self.changes:
+            before = {mention.key: mention for mention in found}
+            for change in reversed(self.changes):
+                for _, instead in change.taken:
+                    if instead is not None:
+                        before.pop(instead, None)
+                before |= {mention.key: mention for mention, _ in change.taken}
+            found = canonical(before.values())
+        return tuple(m for m in found if m.source == source)
 
     def with_events(self, *events: Event) -> Document:
         """The same document with more events."""
@@ -239,40 +314,6 @@ def unique(mentions: Iterable[Mention]) -> tuple[tuple[Mention, ...], int]:
 def identities(document_id: str, mentions: Iterable[Mention]) -> set[Identity]:
     """The identity of mentions for scoring and voting: ``(document id, type, spans)``."""
     return {(document_id, m.type, m.spans) for m in mentions}
-
-
-def apply(document: Document, patch: Patch) -> Document:
-    """Applies a patch.
-
-    A mention whose key is there already is not added again. Sentences and words of the document stay as they are.
-
-    Args:
-        document: stays as it is.
-        patch: what to add.
-
-    Returns:
-        A new document.
-
-    Raises:
-        ValueError: a mention, sentence or word outside the text, or a link to a mention that is not there.
-    """
-    mentions, _ = unique((*document.mentions, *patch.add))
-    if patch.links:
-        mentions = _with_links(mentions, dict(patch.links))
-    return msgspec.structs.replace(
-        document,
-        mentions=mentions,
-        events=document.events + patch.events,
-        sentences=patch.sentences if document.sentences is None else document.sentences,
-        words=patch.words if document.words is None else document.words,
-    )
-
-
-def _with_links(mentions: tuple[Mention, ...], links: dict[MentionKey, tuple[Link, ...]]) -> tuple[Mention, ...]:
-    missing = links.keys() - {m.key for m in mentions}
-    if missing:
-        raise ValueError(f"links were given for {sorted(missing)[0]}, but the document has no such mention")
-    return tuple(msgspec.structs.replace(m, links=m.links + links[m.key]) if m.key in links else m for m in mentions)
 
 
 def _position(mention: Mention) -> tuple[int, int, str, Fragments, str]:

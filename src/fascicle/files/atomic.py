@@ -151,14 +151,20 @@ def check_target(path: str | os.PathLike[str], *, overwrite: bool = False) -> No
     """
     target = Path(path)
     if target.is_dir():
-        raise OutputError(f"{path} is a folder; give the name of a file to write")
+        raise OutputError(f"{path} is a folder; give the name of a file to write", file=str(path))
     if target.is_file() and not overwrite:
-        raise OutputError(f"{path} exists already; give another name, or overwrite=True to replace it")
+        raise OutputError(
+            f"{path} exists already; give another name, or overwrite=True to replace it", file=str(path), code="exists"
+        )
     if _real(path).is_symlink():
-        raise OutputError(f"{path} is a link that leads in a circle; give another name")
+        raise OutputError(f"{path} is a link that leads in a circle; give another name", file=str(path))
     for folder in (target.parent, _real(path).parent):
         if not folder.is_dir():
-            raise OutputError(f"the folder {folder} does not exist; make it first, or give another place")
+            raise OutputError(
+                f"the folder {folder} does not exist; make it first, or give another place",
+                file=str(folder),
+                code="not-found",
+            )
 
 
 def check_folder(target: Path, *, kind: str, overwrite: bool) -> Owned:
@@ -178,15 +184,23 @@ def check_folder(target: Path, *, kind: str, overwrite: bool) -> Owned:
     """
     place = _real(target)
     if place.exists() and not place.is_dir():
-        raise OutputError(f"{target} is a file; give the name of a folder to write")
+        raise OutputError(f"{target} is a file; give the name of a folder to write", file=str(target))
     if place.is_dir() and _is_above_us(place):
-        raise OutputError(f"{target} is the working folder, or a folder above it; give another name")
+        raise OutputError(f"{target} is the working folder, or a folder above it; give another name", file=str(target))
     if not place.parent.is_dir():
-        raise OutputError(f"the folder {target.parent} does not exist; make it first, or give another place")
+        raise OutputError(
+            f"the folder {target.parent} does not exist; make it first, or give another place",
+            file=str(target.parent),
+            code="not-found",
+        )
     if not place.is_dir() or not any(place.iterdir()):
         return Owned()
     if not overwrite:
-        raise OutputError(f"the folder {target} exists already; give another name, or overwrite=True to replace it")
+        raise OutputError(
+            f"the folder {target} exists already; give another name, or overwrite=True to replace it",
+            file=str(target),
+            code="exists",
+        )
     return check_replaceable(place, kind=kind)
 
 
@@ -247,7 +261,11 @@ def _swap(temporary: Path, target: Path, own: Owned, *, overwrite: bool) -> None
         else:
             return
     if not overwrite or not target.is_dir():
-        raise OutputError(f"{target} exists already; give another name, or overwrite=True to replace it")
+        raise OutputError(
+            f"{target} exists already; give another name, or overwrite=True to replace it",
+            file=str(target),
+            code="exists",
+        )
     for name in (name for name in own.files if (temporary / name).is_file()):
         like(target / name, temporary / name)
     like(target, temporary)
@@ -317,5 +335,7 @@ def place_errors(target: Path) -> Iterator[None]:
         # An error with another file's name comes from the caller's own reading, and is not ours to explain.
         own = error.filename is None or str(error.filename).startswith(str(target.parent))
         if error.errno in _PLACE or (own and isinstance(error, PermissionError)):
-            raise OutputError(f"{target} cannot be written: {error.strerror}; give another place") from error
+            raise OutputError(
+                f"{target} cannot be written: {error.strerror}; give another place", file=str(target)
+            ) from error
         raise

@@ -11,7 +11,7 @@ from typing import Any, BinaryIO, Final
 
 import msgspec
 
-from fascicle.errors import OutputError
+from fascicle.errors import OutputError, Place
 
 _KEY: Final = "fascicle_progress"
 _SCHEMA: Final = 1
@@ -81,7 +81,7 @@ class Journal:
             )
         end = content.rfind(b"\n") + 1  # what is behind it was cut off in the middle
         lines = content[:end].split(b"\n")[:-1]
-        entries = [_entry(line, f"{self.path}:{number}") for number, line in enumerate(lines, start=1)]
+        entries = [_entry(line, Place(self.path, number)) for number, line in enumerate(lines, start=1)]
         self._stream.truncate(end)
         self._stream.seek(end)
         return entries[1:]
@@ -107,7 +107,9 @@ def _entry(line: bytes, place: str) -> dict[str, Any]:
     """An entry as it was written: what was done is only left out on the word of a whole journal."""
     rest = line[len(_CHECKED % 0) :]
     if line != _CHECKED % zlib.crc32(rest) + rest:
-        raise OutputError(f"{place} is damaged, so the interrupted run cannot go on; {_ANEW}")
+        raise OutputError(
+            f"{place} is damaged, so the interrupted run cannot go on; {_ANEW}", file=place, code="damaged"
+        )
     found: dict[str, Any] = msgspec.json.decode(line)
     return found
 
@@ -115,7 +117,9 @@ def _entry(line: bytes, place: str) -> dict[str, Any]:
 def _header(content: bytes, path: Path) -> dict[str, Any]:
     line = content.partition(b"\n")[0]
     if not _is_header(line):
-        raise OutputError(f"{path} is no journal of an interrupted run, but would have to be; move it elsewhere")
+        raise OutputError(
+            f"{path} is no journal of an interrupted run, but would have to be; move it elsewhere", file=str(path)
+        )
     found: dict[str, Any] = msgspec.json.decode(line)
     return found
 
@@ -130,11 +134,13 @@ def _is_header(line: bytes) -> bool:
 
 def _opened(path: Path) -> BinaryIO:
     if os.path.lexists(path) and (path.is_symlink() or not path.is_file()):
-        raise OutputError(f"{path} is no journal of an interrupted run, but would have to be; move it elsewhere")
+        raise OutputError(
+            f"{path} is no journal of an interrupted run, but would have to be; move it elsewhere", file=str(path)
+        )
     try:
         stream = os.fdopen(os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0), 0o666), "r+b")
     except OSError as error:
-        raise OutputError(f"{path} cannot be written: {error.strerror}; give another place") from None
+        raise OutputError(f"{path} cannot be written: {error.strerror}; give another place", file=str(path)) from None
     with contextlib.suppress(ImportError):  # a system without such locks: two runs at once are not told apart
         import fcntl
 

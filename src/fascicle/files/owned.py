@@ -90,7 +90,8 @@ def check_replaceable(folder: Path, *, kind: str) -> Owned:
     if found.others:
         raise OutputError(
             f"the folder {folder} holds {_listed(found.others)}, which this command did not write there or which "
-            "changed since; remove it by hand, or give another name"
+            "changed since; remove it by hand, or give another name",
+            file=str(folder),
         )
     return found
 
@@ -103,7 +104,11 @@ def entries(folder: Path) -> Iterator[str]:
     """
 
     def refuse(error: OSError) -> None:
-        raise OutputError(f"{error.filename} cannot be read: {error.strerror}; give another name") from error
+        raise OutputError(
+            f"{error.filename} cannot be read: {error.strerror}; give another name",
+            file=str(error.filename),
+            code="unreadable",
+        ) from error
 
     for place, folders, files in os.walk(folder, onerror=refuse):
         links = [name for name in folders if (Path(place) / name).is_symlink()]
@@ -166,7 +171,8 @@ class Ledger:
         if others:
             raise OutputError(
                 f"the folder {self._folder} holds {_listed(others)}, which this command did not write there or which "
-                "changed since; remove it by hand, or give another folder"
+                "changed since; remove it by hand, or give another folder",
+                file=str(self._folder),
             )
 
     def _is_own(self, name: str) -> bool:

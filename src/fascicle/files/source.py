@@ -8,7 +8,7 @@ import io
 import sys
 import zlib
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -84,7 +84,8 @@ class Source:
             "".encode(self.codec)  # codecs.lookup would also find base64 and others that are not of text
         except (LookupError, UnicodeError):
             raise UsageError(
-                f"the encoding {self.encoding!r} is not known; give one that Python knows, such as utf-8 or latin-1"
+                f"the encoding {self.encoding!r} is not known; give one that Python knows, such as utf-8 or latin-1",
+                code="unknown-name",
             ) from None
         if not self.name:
             object.__setattr__(self, "name", stem(self.path))
@@ -106,6 +107,18 @@ class Source:
             return True
         decoded = bytes(range(256)).decode(self.codec, errors="replace")
         return len(decoded) == 256 and decoded[:128] == bytes(range(128)).decode("ascii")
+
+    def lines(self) -> Iterator[tuple[int, str]]:
+        """Numbered lines, see the function `lines`."""
+        return lines(self)
+
+    def text(self) -> str:
+        """The whole file, see `whole_text`."""
+        return whole_text(self)
+
+    def open(self) -> AbstractContextManager[BinaryIO]:
+        """The bytes of the file, see `open_bytes`."""
+        return open_bytes(self.path, meter=self.meter)
 
 
 def stem(path: str) -> str:
@@ -146,13 +159,17 @@ def open_bytes(path: str, *, meter: Meter | None = None) -> Iterator[BinaryIO]:
     try:
         raw = sys.stdin.buffer if path == STDIN else _opened(path, meter)
     except OSError as error:
-        raise InputError(f"the file {path} cannot be read: {error.strerror}; check the path") from None
+        raise InputError(
+            f"the file {path} cannot be read: {error.strerror}; check the path", file=path, code="unreadable"
+        ) from None
     try:
         buffered = raw if isinstance(raw, io.BufferedReader) else io.BufferedReader(cast(io.RawIOBase, raw))
         packed = buffered.peek(2)[:2] == GZIP
         yield cast(BinaryIO, gzip.GzipFile(fileobj=buffered, mode="rb") if packed else buffered)
     except (EOFError, gzip.BadGzipFile, zlib.error) as error:
-        raise FormatError(f"{path}: the gzip data are damaged or cut off ({error}); fetch the file again") from None
+        raise FormatError(
+            f"the gzip data are damaged or cut off ({error}); fetch the file again", at=path, code="damaged"
+        ) from None
     finally:
         if path != STDIN:
             raw.close()
@@ -216,7 +233,11 @@ def whole_text(source: Source) -> str:
         source = _looked_at(stream, source)
         data = stream.read(MAX_FILE + 1)
     if len(data) > MAX_FILE:
-        raise FormatError(f"{source.path} has more than {MAX_FILE:,} bytes; split it into files below that")
+        raise FormatError(
+            f"{source.path} has more than {MAX_FILE:,} bytes; split it into files below that",
+            file=source.path,
+            code="too-large",
+        )
     if not source.is_utf8:
         return _decode_other(data, source)
     offset = len(_BOM) if data.startswith(_BOM) else 0
@@ -259,7 +280,9 @@ def _text_lines(stream: BinaryIO, source: Source) -> Iterator[tuple[int, Line]]:
                 yield number, binary(source.path, f"in line {number}") if "\0" in part else part
     except UnicodeError as error:
         raise FormatError(
-            f"{source.path}: after line {number} the text is not {source.encoding} ({error}); {GIVE_ENCODING}"
+            f"after line {number} the text is not {source.encoding} ({error}); {GIVE_ENCODING}",
+            at=source.path,
+            code="encoding",
         ) from None
     finally:
         text.detach()
@@ -294,7 +317,10 @@ class _Decoder:
         named = self._source.codec
         return FormatError(
             f"{path} is not {named} text: byte {offset + bad}{place} is 0x{data[bad]:02x}; if it is text, "
-            f"{GIVE_ENCODING}"
+            f"{GIVE_ENCODING}",
+            file=path,
+            line=line,
+            code="encoding",
         )
 
     def _guess(self) -> bool:
@@ -313,7 +339,7 @@ def _looked_at(stream: BinaryIO, source: Source) -> Source:
     """The source with the encoding that its byte order mark says; a file that is no text is refused."""
     head = cast(io.BufferedReader, stream).peek(HEAD)[:HEAD]
     if kind := binary_kind(head):
-        raise FormatError(f"{source.path} is {kind}")
+        raise FormatError(f"{source.path} is {kind}", file=source.path)
     found = by_mark(head) if source.encoding == AUTO else ""
     if not found:
         return source
@@ -330,7 +356,9 @@ def _decode_other(data: bytes, source: Source) -> str:
     try:
         text = data.decode(source.encoding).removeprefix("\ufeff")
     except UnicodeError as error:
-        raise FormatError(f"{source.path} is not {source.encoding} text ({error}); {GIVE_ENCODING}") from None
+        raise FormatError(
+            f"{source.path} is not {source.encoding} text ({error}); {GIVE_ENCODING}", file=source.path, code="encoding"
+        ) from None
     if "\0" in text:
         raise binary(source.path, f"at character {text.index(chr(0))}")
     return text
@@ -340,12 +368,16 @@ def binary(path: str, where: str) -> FormatError:
     """What to say of a file that has a NUL, and where it has it."""
     return FormatError(
         f"{path} is a binary file or text in another encoding (a NUL {where}); if it is text, {GIVE_ENCODING} "
-        "(utf-16, for example)"
+        "(utf-16, for example)",
+        file=path,
+        code="encoding",
     )
 
 
 def _too_long(source: Source, number: int) -> FormatError:
     return FormatError(
-        f"{source.path}: line {number} is longer than {MAX_LINE:,} bytes; is this the format you named? "
-        "If so, split the line"
+        f"line {number} is longer than {MAX_LINE:,} bytes; is this the format you named? If so, split the line",
+        at=source.path,
+        line=number,
+        code="too-large",
     )

@@ -92,7 +92,9 @@ class Tree:
         try:
             text = _decoded(data, source)
         except UnicodeError as error:
-            raise FormatError(f"{place} is not {source.codec} text ({error}); {GIVE_ENCODING}") from None
+            raise FormatError(
+                f"{place} is not {source.codec} text ({error}); {GIVE_ENCODING}", code="encoding"
+            ) from None
         if "\0" in text:
             raise binary(place, f"at character {text.index(chr(0))}")
         marked = text.startswith("\ufeff")
@@ -206,9 +208,11 @@ def _folder(path: str, suffixes: Collection[str]) -> Tree:
             names = [entry.name for entry in place.parent.iterdir() if entry.stem == place.stem and entry.is_file()]
             root = str(place.parent)
         else:
-            raise InputError(f"there is no file or folder {path}; check the path")
+            raise InputError(f"there is no file or folder {path}; check the path", file=path, code="not-found")
     except OSError as error:
-        raise InputError(f"{path} cannot be read: {error.strerror}; check the path") from None
+        raise InputError(
+            f"{path} cannot be read: {error.strerror}; check the path", file=path, code="unreadable"
+        ) from None
     chosen, unnamed = _chosen(names, suffixes)
     return Tree(path=root, names=chosen, reader=partial(_file, Path(root)), unnamed=unnamed)
 
@@ -229,7 +233,11 @@ def _file(folder: Path, name: str) -> bytes:
         with (folder / name).open("rb") as stream:
             return stream.read(MAX_MEMBER + 1)
     except OSError as error:
-        raise InputError(f"the file {folder / name} cannot be read: {error.strerror}; check the path") from None
+        raise InputError(
+            f"the file {folder / name} cannot be read: {error.strerror}; check the path",
+            file=str(folder / name),
+            code="unreadable",
+        ) from None
 
 
 def _archive(path: str, archive: zipfile.ZipFile, found: tuple[Path, str], suffixes: Collection[str]) -> Tree:
@@ -241,7 +249,7 @@ def _archive(path: str, archive: zipfile.ZipFile, found: tuple[Path, str], suffi
             raise _not_inside(place, inner, members)
         if suffix_of(inner) not in suffixes:
             raise FormatError(
-                f"{path} is no {' or '.join(suffixes)} file; give a folder inside the zip, or such a file"
+                f"{path} is no {' or '.join(suffixes)} file; give a folder inside the zip, or such a file", file=path
             )
         beside = PurePosixPath(inner)
         start = "" if str(beside.parent) == "." else f"{beside.parent}/"
@@ -276,7 +284,9 @@ def _members(archive: zipfile.ZipFile, place: Path) -> dict[str, zipfile.ZipInfo
 
 def _member(archive: zipfile.ZipFile, info: zipfile.ZipInfo, place: Path) -> bytes:
     if info.compress_type not in _METHODS:
-        raise FormatError(f"{place}: {info.filename!r} is packed in a way that is not read; pack it again with deflate")
+        raise FormatError(
+            f"{info.filename!r} is packed in a way that is not read; pack it again with deflate", at=str(place)
+        )
     if info.file_size > MAX_MEMBER:
         raise _too_large(f"{place}/{info.filename}")
     try:
@@ -290,7 +300,9 @@ def _opened(place: Path) -> zipfile.ZipFile:
     try:
         return zipfile.ZipFile(place)
     except PermissionError as error:
-        raise InputError(f"the file {place} cannot be read: {error.strerror}; check the path") from None
+        raise InputError(
+            f"the file {place} cannot be read: {error.strerror}; check the path", file=str(place), code="unreadable"
+        ) from None
     except (*_DAMAGED, OSError) as error:
         raise _damaged(place, error) from None
 
@@ -325,7 +337,7 @@ def _is_zip(place: Path) -> bool:
 
 def _no_tree(place: Path, suffixes: Collection[str]) -> InputError:
     if not place.stat().st_size:
-        return InputError(f"{place} is empty: it holds no document; give a folder or a .zip")
+        return InputError(f"{place} is empty: it holds no document; give a folder or a .zip", code="empty")
     return FormatError(f"{place} is no zip, and no {' or '.join(suffixes)} file; give a folder, a .zip, or such a file")
 
 
@@ -333,13 +345,16 @@ def _not_inside(place: Path, inner: str, members: Collection[str]) -> InputError
     folders = sorted({name.split("/")[0] for name in members if "/" in name})
     listed = ", ".join(folders[:10]) + (", ..." if len(folders) > 10 else "")
     return InputError(
-        f"there is no {inner} in {place}; {'its folders are ' + listed if listed else 'it has no folder'}"
+        f"there is no {inner} in {place}; {'its folders are ' + listed if listed else 'it has no folder'}",
+        code="not-found",
     )
 
 
 def _too_large(place: str) -> FormatError:
-    return FormatError(f"{place} has more than {MAX_MEMBER:,} bytes; split it into documents below that")
+    return FormatError(
+        f"{place} has more than {MAX_MEMBER:,} bytes; split it into documents below that", file=place, code="too-large"
+    )
 
 
 def _damaged(place: Path, error: Exception) -> FormatError:
-    return FormatError(f"{place}: the zip is damaged or cut off ({error}); fetch the file again")
+    return FormatError(f"the zip is damaged or cut off ({error}); fetch the file again", at=str(place), code="damaged")

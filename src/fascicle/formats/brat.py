@@ -162,7 +162,7 @@ def _document(tree: Tree, pair: _Pair, identifier: str, source: Source, options:
     try:
         return Document(id=identifier, text=text, mentions=collector.mentions, events=events)
     except ValueError as error:  # codecs that let lone surrogates pass
-        raise FormatError(f"{tree.place(pair.text)}: {error}") from None
+        raise FormatError(str(error), at=tree.place(pair.text)) from None
 
 
 def _found(text: str, standoff: Standoff, collector: MentionCollector, options: BratOptions) -> list[_Found]:

@@ -10,7 +10,7 @@ from types import MappingProxyType
 from typing import Final
 
 from fascicle.core.document import Event, Link
-from fascicle.errors import FormatError
+from fascicle.errors import FormatError, Place
 from fascicle.formats.brat_lines import REFERENCE, TextBound, parse_reference, parse_text_bound
 
 STEP: Final = "brat"
@@ -91,8 +91,8 @@ class Standoff:
                 self.say("loss", "malformed-line", f"{place}: this is no line of a brat file; it was left out")
         if first and not readable:
             raise FormatError(
-                f"{path}:{first}: no line of this file is one of brat; a mention is written as "
-                "T1<TAB>Type start end<TAB>text"
+                "no line of this file is one of brat; a mention is written as T1<TAB>Type start end<TAB>text",
+                at=Place(path, first),
             )
 
     def say(self, kind: str, code: str, message: str, *, span: tuple[int, int] | None = None) -> None:

@@ -8,18 +8,21 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from importlib import import_module
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, BinaryIO, Final
 
+from fascicle import plugins
+from fascicle.core import contracts
 from fascicle.core.document import Document
-from fascicle.errors import UsageError
+from fascicle.errors import PluginError, UsageError
 from fascicle.files.atomic import check_target
 from fascicle.files.source import STDIN, Source, suffix
+from fascicle.formats import plugged
 from fascicle.formats.losses import Holds
 from fascicle.formats.report import ReadReport
 from fascicle.formats.writing import Encode, Put
@@ -122,6 +125,42 @@ class Format:
         return found
 
 
+class _Plugged(Format):
+    """The format of the reader, the writer, or both, that other packages have under its name."""
+
+    @cached_property
+    def reader(self) -> Reader:
+        """See `Format`."""
+        return reader_of(plugins.load_reader(self.name), name=self.name)
+
+    @cached_property
+    def writer(self) -> Writer:
+        """See `Format`."""
+        return writer_of(plugins.load_writer(self.name), name=self.name)
+
+
+def reader_of(reader: contracts.Reader, *, name: str) -> Reader:
+    """The reader of a format, from an object that meets the protocol; ``name`` is that of the format."""
+    return Reader(read=plugged.reading(reader, name=name))
+
+
+def writer_of(writer: contracts.Writer, *, name: str) -> Writer:
+    """The writer of a format, from an object that meets the protocol.
+
+    Args:
+        writer: the object.
+        name: of the format.
+
+    Raises:
+        PluginError: it says that it holds a field that does not exist.
+    """
+    return Writer(
+        holds=plugged.holds_of(writer, name=name),
+        encoder=plugged.encoding(writer, name=name),
+        into=partial(plugged.framed, writer),
+    )
+
+
 _ROWS: Final = (
     Format(
         name="jsonl",
@@ -212,16 +251,21 @@ def format_named(name: str) -> Format:
     """A format.
 
     Args:
-        name: a name of `FORMATS`, or an earlier one.
+        name: a name of `FORMATS`, or an earlier one, or that of a reader or writer of another package.
 
     Raises:
         UsageError: there is none of this name; the message has the nearest.
+        PluginError: a plug-in that cannot be loaded.
     """
-    found = FORMATS.get(canonical_name(name))
+    found = FORMATS.get(canonical_name(name)) or _plugged(name)
     if found is None:
-        near = difflib.get_close_matches(name, [*FORMATS, *EARLIER], n=1)
+        near = difflib.get_close_matches(name, [*FORMATS, *EARLIER, *_plugged_names()], n=1)
         hint = f" (did you mean {canonical_name(near[0])!r}?)" if near else ""
-        raise UsageError(f"the format {name!r} is not known{hint}; choose auto or one of {', '.join(FORMATS)}")
+        raise UsageError(
+            f"the format {name!r} is not known{hint}; choose auto or one of {', '.join(FORMATS)}",
+            key=name,
+            code="unknown-name",
+        )
     return found
 
 
@@ -234,7 +278,47 @@ def format_of_output(path: str) -> str:
     """The format that the name of an output tells, or the empty string; ``.gz`` at its end counts for nothing."""
     name = path.lower().removesuffix(".gz")
     ends = {end: row.name for row in reversed(_ROWS) for end in row.suffixes if name.endswith(end)}
-    return ends[max(ends, key=len)] if ends else ""
+    return ends[max(ends, key=len)] if ends else plugged_by_suffix(suffix(path), "writers")
+
+
+def plugged_by_suffix(end: str, group: str) -> str:
+    """The reader or writer of another package that a suffix stands for, or the empty string.
+
+    A suffix of `FORMATS` stands for none, and plug-ins that cannot be loaded are left out.
+
+    Args:
+        end: the suffix; may be empty.
+        group: ``"readers"`` or ``"writers"``.
+
+    Raises:
+        UsageError: it stands for several.
+    """
+    if not end or any(end in row.suffixes for row in _ROWS):
+        return ""
+    found = []
+    for name in plugins.names(group):
+        with suppress(PluginError):
+            found += [name] if end in plugins.load(group, name).suffixes and name not in FORMATS else []
+    if len(found) > 1:
+        raise UsageError(
+            f"files that end with {end} are for the {group} {' and '.join(found)}; choose one with format=NAME",
+            key=end,
+            code="ambiguous-name",
+        )
+    return found[0] if found else ""
+
+
+def _plugged_names() -> tuple[str, ...]:
+    return tuple(dict.fromkeys((*plugins.names("readers"), *plugins.names("writers"))))
+
+
+def _plugged(name: str) -> Format | None:
+    reads, writes = (name in plugins.names(group) for group in ("readers", "writers"))
+    if not (reads or writes):
+        return None
+    suffixes = plugins.load_writer(name).suffixes if writes else plugins.load_reader(name).suffixes
+    read, written = (name if there else "" for there in (reads, writes))
+    return _Plugged(name=name, means="a plug-in", suffixes=tuple(suffixes), reads=read, writes=written)
 
 
 def format_to_write(path: str, asked: str = "auto") -> str:
@@ -254,7 +338,8 @@ def format_to_write(path: str, asked: str = "auto") -> str:
         known = sorted({one for row in _ROWS for one in row.suffixes})
         raise UsageError(
             f"{path} ends with {end}, which stands for no output format; name it {', '.join(known)}, or choose the "
-            "format with format=NAME"
+            "format with format=NAME",
+            file=path,
         )
     return found or "jsonl"
 

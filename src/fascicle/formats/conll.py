@@ -13,7 +13,7 @@ from typing import Final
 from fascicle.core.document import Document, Event
 from fascicle.core.tags import TagCensus, decode_tags, is_tag, split_tag
 from fascicle.core.wording import counted
-from fascicle.errors import FormatError, InputError, UsageError
+from fascicle.errors import FormatError, InputError, Place, UsageError
 from fascicle.files.encodings import by_mark
 from fascicle.files.source import MAX_LINE, STDIN, Line, Source, lines_or_errors, open_bytes, text_of
 from fascicle.formats.catalogue import Reader
@@ -58,7 +58,9 @@ class ConllOptions:
     def __post_init__(self) -> None:
         """Checks the values that have rules."""
         if self.documents not in DOCUMENTS:
-            raise UsageError(f"documents={self.documents!r} is not known; choose one of {', '.join(DOCUMENTS)}")
+            raise UsageError(
+                f"documents={self.documents!r} is not known; choose one of {', '.join(DOCUMENTS)}", code="unknown-name"
+            )
         if self.tag_columns is not None and not self.tag_columns:
             raise UsageError("tag_columns is empty; give at least one column, or None for all but that of the token")
 
@@ -229,7 +231,7 @@ class _Parser:
         return (Event(step=STEP, kind="note", code="other-tag-columns", message=message),)
 
     def _error(self, number: int, message: str) -> FormatError:
-        return FormatError(f"{self._source.path}:{number}: {message}")
+        return FormatError(message, at=Place(self._source.path, number))
 
 
 def _transposed(rows: list[_Row]) -> _Sentence:

@@ -12,7 +12,7 @@ from typing import Final
 from fascicle.errors import UsageError
 from fascicle.files.part import part_of
 from fascicle.files.source import STDIN, stem
-from fascicle.formats.catalogue import FORMATS, format_of_output, format_to_write
+from fascicle.formats.catalogue import FORMATS, format_named, format_of_output, format_to_write
 from fascicle.formats.folder_run import check_folder_of_files
 from fascicle.formats.requests import STDOUT, Input, WriteRequest
 
@@ -59,14 +59,16 @@ def destination(inputs: Sequence[Input], request: WriteRequest, *, several: bool
     """
     path, asked = request.path, "" if request.format == "auto" else format_to_write(request.path, request.format)
     told = asked or format_of_output(path)
-    one_place = (told and FORMATS[told].many) or path == STDOUT
+    one_place = (told and format_named(told).many) or path == STDOUT
     if one_place or not _is_folder(path, several=several or len(inputs) > 1):
         request.check()
         name = request.chosen.name
         found = Destination(path=path, format=name, grows=not one_place and _grows(path, name))
     else:
         name = asked or "jsonl"
-        found = Destination(path=path, format=name, files=_file_names(inputs, Path(path), FORMATS[name].suffixes[0]))
+        found = Destination(
+            path=path, format=name, files=_file_names(inputs, Path(path), format_named(name).suffixes[0])
+        )
         check_folder_of_files(Path(path), found.files.values(), overwrite=request.overwrite, resume=request.resume)
     if request.resume:
         _check_resume(found, inputs)
@@ -90,7 +92,12 @@ def _grows(path: str, format_name: str) -> bool:
 
     The name of its part must be one that file systems take.
     """
-    if format_name == "text" or path.endswith(".gz") or (Path(path).exists() and not Path(path).is_file()):
+    if (
+        format_name == "text"
+        or format_name not in FORMATS
+        or path.endswith(".gz")
+        or (Path(path).exists() and not Path(path).is_file())
+    ):
         return False
     return all(len(os.fsencode(own.name)) <= _LONGEST for own in part_of(path))
 

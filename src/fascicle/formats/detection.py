@@ -21,7 +21,7 @@ from fascicle.files.pipes import is_pipe, refuse_pipe
 from fascicle.files.source import GZIP, MAX_LINE, STDIN, Source, open_bytes, suffix
 from fascicle.files.tree import archive_of, has_suffix_below, open_tree, suffix_of
 from fascicle.formats.brat_lines import ANNOTATIONS, SUFFIXES, TEXT
-from fascicle.formats.catalogue import READABLE, canonical_name, readable_by_suffix
+from fascicle.formats.catalogue import READABLE, canonical_name, plugged_by_suffix, readable_by_suffix
 from fascicle.formats.predictions import columns_of
 from fascicle.formats.tables import HEADER
 
@@ -63,7 +63,7 @@ def detect(path: str) -> str:
     """
     found = _told(path)
     if found is None:
-        raise InputError(f"{path} is empty")
+        raise InputError(f"{path} is empty", file=path, code="empty")
     if not found:
         raise FormatError(
             f"the format of {path} cannot be told; name it with format=NAME, one of {_NAMES}; a TSV of predictions "
@@ -83,10 +83,12 @@ def _told(path: str) -> str | None:
     refuse_pipe(path, formats=_NAMES)
     if suffix(path) in ANNOTATIONS and Path(path).is_file():
         return "brat"
+    if other := plugged_by_suffix(suffix(path), "readers"):
+        return other
     with open_bytes(path) as stream:
         head, is_whole = _head(stream)
     if kind := binary_kind(head) or markup_kind(head_text(head[:_MARKUP]), suffix(path)):
-        raise FormatError(f"{path} is {kind}")
+        raise FormatError(f"{path} is {kind}", file=path)
     found = _by_content(_lines(head, is_whole=is_whole), path) or _unlike_jsonl(by_suffix(path))
     return found if found or head else None
 
@@ -156,8 +158,10 @@ def _of_archive(path: str) -> str:
         if any(suffix_of(name) in ANNOTATIONS for name in tree.names):
             return "brat"
         if kind := package_kind(tree.others):
-            raise FormatError(f"{path} is {kind}")
-    raise FormatError(f"{path} holds no brat annotation ({', '.join(ANNOTATIONS)}); unpack it, and name what is in it")
+            raise FormatError(f"{path} is {kind}", file=path)
+    raise FormatError(
+        f"{path} holds no brat annotation ({', '.join(ANNOTATIONS)}); unpack it, and name what is in it", file=path
+    )
 
 
 def _of_stdin() -> str:
@@ -214,7 +218,7 @@ def _keys(lines: Sequence[str]) -> Collection[str]:
 def _by_content(lines: Sequence[str], path: str) -> str:
     first, keys = _first(lines), _keys(lines)
     if columns_of(first) or _PREDICTIONS in keys or _CUT_OFF.match(first):
-        raise FormatError(f"{path} is a prediction file, which holds no text; give a file of documents")
+        raise FormatError(f"{path} is a prediction file, which holds no text; give a file of documents", file=path)
     is_text = by_suffix(path) == "plain"
     if _is_json(first) or keys or (first.lstrip()[:1] == "[" and suffix(path) in (".json", ".jsonl")):
         return "jsonl" if _NATIVE in keys else "records" if keys or not is_text else ""

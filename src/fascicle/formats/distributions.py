@@ -14,7 +14,7 @@ from typing import BinaryIO, Final, Literal
 import msgspec
 
 from fascicle.core.spans import Fragments
-from fascicle.errors import FormatError, InputError
+from fascicle.errors import FormatError, InputError, Place
 from fascicle.files.atomic import output
 from fascicle.files.source import Source, lines
 
@@ -108,17 +108,19 @@ def read(path: str | Path) -> tuple[Header, Iterator[Entry]]:
     numbered = lines(Source(path=str(path)))
     first = next(numbered, None)
     if first is None:
-        raise InputError(f"{path} is empty; {_MAKE}")
+        raise InputError(f"{path} is empty; {_MAKE}", file=str(path), code="empty")
     try:
         found = _FIRST.decode(first[1])
         if found.fascicle_distributions != SCHEMA:
             raise FormatError(
-                f"{path}: distributions of schema {found.fascicle_distributions}; this release reads schema {SCHEMA}"
+                f"distributions of schema {found.fascicle_distributions}; this release reads schema {SCHEMA}",
+                at=str(path),
+                code="version",
             )
         if not found.types or len(set(found.types)) < len(found.types):
             raise ValueError("its types must be distinct, one at least")
     except (msgspec.MsgspecError, ValueError, RecursionError) as error:
-        raise FormatError(f"{path} is not a distributions file ({error}); {_MAKE}") from None
+        raise FormatError(f"{path} is not a distributions file ({error}); {_MAKE}", file=str(path)) from None
     named = {name: getattr(found, name) for name in Header.__struct_fields__}
     header = Header(**named)
     return header, _entries(numbered, path, header)
@@ -135,7 +137,7 @@ def _entries(numbered: Iterator[tuple[int, str]], path: str | Path, header: Head
             entry = _ENTRY.decode(line)
             _check(entry, header)
         except (msgspec.MsgspecError, ValueError, RecursionError) as error:
-            raise FormatError(f"{path}:{number}: not a mention of a distributions file ({error})") from None
+            raise FormatError(f"not a mention of a distributions file ({error})", at=Place(path, number)) from None
         yield entry
 
 

@@ -19,7 +19,7 @@ from typing import Final
 import msgspec
 
 from fascicle.core.wording import counted
-from fascicle.errors import FormatError
+from fascicle.errors import FormatError, Place
 from fascicle.files.atomic import output
 from fascicle.files.source import Source, lines
 
@@ -94,11 +94,11 @@ def read_exclusions(source: Source) -> Iterator[Exclusion]:
     """
     for number, line in lines(source):
         columns = line.split("\t")
-        place = f"{source.path}:{number}"
+        place = Place(source.path, number)
         if number == 1:
             if tuple(columns) != HEADER:
                 raise FormatError(
-                    f"{place}: not an exclusion list; its first line must be {' '.join(HEADER)} (TAB-separated)"
+                    f"not an exclusion list; its first line must be {' '.join(HEADER)} (TAB-separated)", at=place
                 )
         elif line:
             yield _exclusion(columns, place)
@@ -115,17 +115,23 @@ def _columns(row: Exclusion) -> Iterator[str]:
 
 def _exclusion(columns: list[str], place: str) -> Exclusion:
     if len(columns) != len(HEADER):
-        raise FormatError(f"{place}: {counted(len(columns), 'column')}; allowed are the {len(HEADER)} of the header")
+        raise FormatError(f"{counted(len(columns), 'column')}; allowed are the {len(HEADER)} of the header", at=place)
     values = {name: re.sub(r"\\.", _meant, value) for name, value in zip(HEADER, columns, strict=True)}
     similarity = values.pop("similarity")
     if not _SHA256.fullmatch(values["sha256"]):
-        raise FormatError(f"{place}: {values['sha256']!r} is no SHA-256, which has 64 hexadecimal digits in lower case")
+        raise FormatError(
+            f"{values['sha256']!r} is no SHA-256, which has 64 hexadecimal digits in lower case", at=place
+        )
     if values["reason"] not in REASONS:
-        raise FormatError(f"{place}: the reason {values['reason']!r} is not known; it is one of {', '.join(REASONS)}")
+        raise FormatError(
+            f"the reason {values['reason']!r} is not known; it is one of {', '.join(REASONS)}",
+            at=place,
+            code="unknown-name",
+        )
     try:
         return Exclusion(similarity=float(similarity) if similarity else None, **values)
     except ValueError:
-        raise FormatError(f"{place}: the similarity {similarity!r} is no number") from None
+        raise FormatError(f"the similarity {similarity!r} is no number", at=place) from None
 
 
 def _meant(found: re.Match[str]) -> str:

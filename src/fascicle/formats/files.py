@@ -12,12 +12,12 @@ import msgspec
 
 from fascicle.core.arguments import check_argument, check_optional, checked_documents
 from fascicle.core.document import Document, Event
-from fascicle.errors import FormatError, InputError, UsageError
+from fascicle.errors import InputError, UsageError
 from fascicle.files.atomic import Opened, atomic_folder, output
 from fascicle.files.encodings import AUTO
 from fascicle.files.source import STDIN, Source, stem
 from fascicle.files.tree import is_there
-from fascicle.formats.catalogue import FORMATS, Format, Reader, format_named, format_to_write
+from fascicle.formats.catalogue import Format, Reader, format_named, format_to_write
 from fascicle.formats.detection import detect, format_to_read
 from fascicle.formats.losses import LENIENT, Holds, Strictness, loss_names
 from fascicle.formats.plain import files_of
@@ -75,7 +75,7 @@ def read(
     plan = []
     for source in sources:
         with report.aside.one():
-            chosen = FORMATS[format_to_read(source.path, format)]
+            chosen = format_named(format_to_read(source.path, format))
             plan.append((source, chosen))
     for _, chosen in plan:
         _check_options(options, chosen.reader.options, chosen.name)
@@ -120,7 +120,7 @@ def write(  # noqa: PLR0913 - what users may say, each on its own
     check_optional(report, WriteReport, name="report", means="a WriteReport")
     _check_arguments(format=format)
     documents = checked_documents(documents)
-    chosen = FORMATS[format_to_write(str(path), format)]
+    chosen = format_named(format_to_write(str(path), format))
     _check_options(options, chosen.writer.options, chosen.name)
     strictness = Strictness(refuse=strict, allowed=loss_names(allow_loss))
     return write_as(path, documents, chosen, options=options, overwrite=overwrite, report=report, strictness=strictness)
@@ -190,7 +190,7 @@ def expanded(paths: Sequence[PathLike], *, format: str = "auto") -> list[str]:  
     files: list[str] = []
     for path in map(str, paths):
         if path != STDIN and not is_there(path):
-            raise InputError(f"there is no file {path}; check the path")
+            raise InputError(f"there is no file {path}; check the path", file=str(path), code="not-found")
         if path == STDIN or not Path(path).is_dir() or is_one_source(path, format=format):
             files.append(path)
         else:
@@ -241,11 +241,15 @@ def _of_one(source: Source, reader: Reader, options: Any, report: ReadReport) ->
             yield document.with_events(*notes) if notes else document
     except InputError as error:
         if found and report.aside.keep_going:
-            raise FormatError(f"{error}; the rest of the file was not read") from None
+            raise error.saying(f"{error}; the rest of the file was not read") from None
         raise
     if not found and not reader.may_be_empty and report.aside.count == before:
         where, name = " that the options ask for" if options is not None else "", report.formats[source.path]
-        raise InputError(f"{source.path} is empty: it holds no document{where}; give a file in the format {name}")
+        raise InputError(
+            f"{source.path} is empty: it holds no document{where}; give a file in the format {name}",
+            file=source.path,
+            code="empty",
+        )
 
 
 def _observed(documents: Iterator[Document], report: ReadReport) -> Iterator[Document]:

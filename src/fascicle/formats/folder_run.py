@@ -221,7 +221,9 @@ def check_folder_of_files(folder: Path, files: Iterable[Path], *, overwrite: boo
             any file, with it a file that no such run wrote there, or that was changed since.
     """
     if folder.exists() and not folder.is_dir():
-        raise OutputError(f"{folder} is a file; give the name of a folder to write, or remove the / at its end")
+        raise OutputError(
+            f"{folder} is a file; give the name of a folder to write, or remove the / at its end", file=str(folder)
+        )
     if not folder.is_dir():
         return
     if resume and is_journal(folder / JOURNAL):
@@ -235,7 +237,9 @@ def check_folder_of_files(folder: Path, files: Iterable[Path], *, overwrite: boo
             if is_journal(folder / JOURNAL) and not overwrite:
                 raise OutputError(
                     f"{file} exists already, made by a run that was interrupted; go on with resume=True, or begin anew "
-                    "with overwrite=True"
+                    "with overwrite=True",
+                    file=str(file),
+                    code="exists",
                 )
             check_target(file, overwrite=overwrite)
 

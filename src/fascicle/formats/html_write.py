@@ -16,7 +16,9 @@ from fascicle.formats.writing import Encode, Put
 
 HOLDS: Final = Holds(
     format="HTML",
-    fields=EVERYTHING - {"sections", "sentences", "words", "abbreviations", "meta", "link-scores"},
+    fields=EVERYTHING
+    - {"sections", "sentences", "words", "abbreviations", "meta", "changes"}
+    - {"link-scores", "link-tiers", "link-curies", "nil-links"},
 )
 _HEAD: Final = (
     tag("meta", charset="utf-8"),

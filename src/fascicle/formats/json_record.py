@@ -124,7 +124,7 @@ class Record:
 
     def error(self, message: str) -> FormatError:
         """An error that names the file and the line."""
-        return FormatError(f"{self.place}: {message}")
+        return FormatError(message, at=self.place)
 
 
 def document_of(records: Sequence[Record], source: Source, number: int, report: ReadReport) -> Document:

@@ -63,7 +63,7 @@ class Shapes:
             )
             shape = self._adjusted[name] = replace(shape, tag_names=names)
         if left := unread(record, known=shape.fields):
-            raise FormatError(f"{place}: {_refusal(left[0], record[left[0]], shape, name)}")
+            raise FormatError(_refusal(left[0], record[left[0]], shape, name), at=place)
         return shape, () if is_told else self._noted(shape, name)
 
     def _remember(self, name: str) -> None:
@@ -94,11 +94,12 @@ def _bare(which: str, field: str) -> Event:
 def _refuse_native(record: dict[str, Any], place: str) -> None:
     if "fascicle" in record:
         # Of a file and of standard input only the beginning is seen before they are read.
-        raise FormatError(f"{place}: a document of Fascicle, not a record of another tool; read it with format=jsonl")
+        raise FormatError("a document of Fascicle, not a record of another tool; read it with format=jsonl", at=place)
     if looks_native(record):
         raise FormatError(
-            f"{place}: this looks like a document of Fascicle without the version of its schema; add "
-            '"fascicle": 1 to every record'
+            "this looks like a document of Fascicle without the version of its schema; add "
+            '"fascicle": 1 to every record',
+            at=place,
         )
 
 

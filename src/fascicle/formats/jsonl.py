@@ -11,7 +11,7 @@ from typing import Any, Final
 import msgspec
 
 from fascicle.core.document import Document, Mention
-from fascicle.errors import FormatError, InputError, UsageError
+from fascicle.errors import FormatError, InputError, Place, UsageError
 from fascicle.files.encodings import head_text
 from fascicle.files.pipes import is_pipe
 from fascicle.files.source import STDIN, Source, lines, lines_or_errors, open_bytes, text_of, whole_text, without_mark
@@ -57,7 +57,10 @@ class JsonlOptions:
         if self.shape != "auto" and self.shape not in SHAPES:
             near = difflib.get_close_matches(self.shape, list(SHAPES), n=1)
             hint = f" (did you mean {near[0]!r}?)" if near else ""
-            raise UsageError(f"the shape {self.shape!r} is not known{hint}; choose auto or one of {', '.join(SHAPES)}")
+            raise UsageError(
+                f"the shape {self.shape!r} is not known{hint}; choose auto or one of {', '.join(SHAPES)}",
+                code="unknown-name",
+            )
         adjusted(JsonShape(), self.fields)
         check_labels(self.labels)
 
@@ -115,7 +118,7 @@ def _chosen(source: Source, options: JsonlOptions, report: ReadReport) -> Iterat
             yield value
         elif not isinstance(value, dict):
             found = type(value).__name__
-            yield FormatError(f"{place}: a JSON object is expected for each record, found {found}")
+            yield FormatError(f"a JSON object is expected for each record, found {found}", at=place)
         elif all(field in value and str(value[field]) == wanted for field, wanted in options.where):
             yield _record(value, place, shapes, asked=[field for field, _ in options.where])
 
@@ -126,8 +129,9 @@ def _record(value: dict[str, Any], place: str, shapes: Shapes, *, asked: Collect
         # Prodigy keeps what the annotator rejected or skipped beside what was accepted.
         if value.get(_ANSWER, _ACCEPTED) != _ACCEPTED and _ANSWER not in asked and shape.entities:
             raise FormatError(
-                f"{place}: the annotation of this record was not accepted ({_ANSWER} = {value[_ANSWER]!r}); read only "
-                f"the records where {_ANSWER}={_ACCEPTED}"
+                f"the annotation of this record was not accepted ({_ANSWER} = {value[_ANSWER]!r}); read only "
+                f"the records where {_ANSWER}={_ACCEPTED}",
+                at=place,
             )
     except FormatError as error:
         return error
@@ -143,10 +147,10 @@ def _records(source: Source) -> Iterator[tuple[str, Any]]:
     if source.path != STDIN and not is_pipe(source.path) and _is_one_value(source):
         value = _parse(whole_text(source), source.path)
         for number, record in enumerate(value if isinstance(value, list) else [value], 1):
-            yield f"{source.path}, record {number}", record
+            yield Place(source.path, shown=f"{source.path}, record {number}"), record
         return
     for number, line in lines_or_errors(source):
-        place = f"{source.path}:{number}"
+        place = Place(source.path, number)
         if isinstance(line, FormatError):
             yield place, line
         elif line.strip():
@@ -160,7 +164,7 @@ def _parse(text: str, place: str) -> Any:
     try:
         return _DECODER.decode(text)
     except (msgspec.MsgspecError, ValueError, RecursionError) as error:
-        raise FormatError(f"{place}: not JSON ({error}); JSON Lines has one object per line") from None
+        raise FormatError(f"not JSON ({error}); JSON Lines has one object per line", at=place) from None
 
 
 def _is_one_value(source: Source) -> bool:

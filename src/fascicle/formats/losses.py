@@ -10,6 +10,7 @@ import difflib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from operator import is_
 from types import MappingProxyType
 from typing import Final, Protocol, TypeVar, cast
 
@@ -29,6 +30,7 @@ FIELDS: Final[Mapping[str, str]] = MappingProxyType(
         "words": "ranges of words (documents)",
         "abbreviations": "pairs of short and long form",
         "meta": "further facts of the source; not text = joined, which readers set",
+        "changes": "mentions that a step dropped or replaced",
         "mentions": "mentions",
         "discontinuous": "mentions of several fragments",
         "nested": "mentions that overlap others",
@@ -39,6 +41,9 @@ FIELDS: Final[Mapping[str, str]] = MappingProxyType(
         "link-ontologies": "... and their ontology",
         "link-names": "... and their name",
         "link-scores": "... and their score",
+        "link-tiers": "... and how they were found",
+        "link-curies": "... and the one spelling of their id",
+        "nil-links": "statements that no entry fits a mention",
         "attributes": "further facts about mentions",
     }
 )
@@ -109,15 +114,19 @@ _OF_DOCUMENT: Final[Mapping[str, Callable[[Document], int]]] = MappingProxyType(
         "words": lambda document: bool(document.words),
         "abbreviations": lambda document: len(document.abbreviations or ()),
         "meta": lambda document: len(document.meta) - (document.meta.get("text") == "joined"),
+        "changes": lambda document: sum(len(change.taken) for change in document.changes),
     }
 )
 _OF_MENTION: Final[Mapping[str, Callable[[Mention], int]]] = MappingProxyType(
     {
         "scores": lambda mention: mention.score is not None,
-        "links": lambda mention: len(mention.links),
+        "links": lambda mention: sum(not link.nil for link in mention.links),
         "link-ontologies": lambda mention: sum(bool(link.ontology) for link in mention.links),
         "link-names": lambda mention: sum(bool(link.name) for link in mention.links),
         "link-scores": lambda mention: sum(link.score is not None for link in mention.links),
+        "link-tiers": lambda mention: sum(bool(link.tier) for link in mention.links),
+        "link-curies": lambda mention: sum(bool(link.curie) for link in mention.links),
+        "nil-links": lambda mention: sum(link.nil for link in mention.links),
         "attributes": lambda mention: len(mention.attributes),
     }
 )
@@ -155,7 +164,7 @@ def held_part(document: Said, holds: Holds, report: WriteReport) -> Said:
     if not document.mentions:
         return document
     kept = held_mentions(document, document.mentions, holds, report)
-    if len(kept) == len(document.mentions):
+    if len(kept) == len(document.mentions) and all(map(is_, kept, document.mentions)):
         return document
     return cast(Said, msgspec.structs.replace(cast(msgspec.Struct, document), mentions=kept))
 
@@ -188,7 +197,12 @@ def held_mentions(
         if total := sum(lost):
             first = next(mention for mention, some in zip(kept, lost, strict=True) if some)
             report.lose(code, document, first, count=total)
-    return kept
+    return tuple(map(_without_nil, kept)) if "nil-links" in holds.lacking else kept
+
+
+def _without_nil(mention: Mention) -> Mention:
+    links = tuple(link for link in mention.links if not link.nil)
+    return mention if len(links) == len(mention.links) else msgspec.structs.replace(mention, links=links)
 
 
 def _of_one_source(
@@ -253,7 +267,8 @@ class Strictness:
             advice = self.advice.format(codes=",".join(codes), quoted=", ".join(map(repr, codes)))
             raise LossError(
                 f"document {document.id!r} would lose {', '.join(codes)}, which {format_name} cannot hold ({codes[0]} "
-                f"first in {part.examples[codes[0]]}); {advice}"
+                f"first in {part.examples[codes[0]]}); {advice}",
+                key=document.id,
             )
 
 
@@ -272,5 +287,7 @@ def loss_names(names: Iterable[str]) -> frozenset[str]:
     for name in sorted(found - LOSSES.keys()):
         near = difflib.get_close_matches(name, list(LOSSES), n=1)
         hint = f" (did you mean {near[0]!r}?)" if near else ""
-        raise UsageError(f"there is no loss called {name!r}{hint}; choose from {', '.join(LOSSES)}")
+        raise UsageError(
+            f"there is no loss called {name!r}{hint}; choose from {', '.join(LOSSES)}", code="unknown-name"
+        )
     return found

@@ -7,7 +7,7 @@ from typing import Final
 
 from fascicle.core import codec
 from fascicle.core.document import Document
-from fascicle.errors import FormatError
+from fascicle.errors import FormatError, Place
 from fascicle.files.source import Line, Source, lines_or_errors, text_of, without_mark
 from fascicle.formats.catalogue import Reader, Writer
 from fascicle.formats.losses import EVERYTHING, Holds
@@ -31,7 +31,7 @@ def read(source: Source, options: None, report: ReadReport) -> Iterator[Document
         if line == "" or (isinstance(line, str) and line.isspace()):
             continue
         with report.aside.one():
-            yield _document(line, f"{source.path}:{number}")
+            yield _document(line, Place(source.path, number))
 
 
 def _document(line: Line, place: str) -> Document:
@@ -40,7 +40,7 @@ def _document(line: Line, place: str) -> Document:
         return codec.decode(text)
     except (FormatError, RecursionError) as error:
         hint = "" if '"fascicle"' in text else "; read what another tool wrote with format=records"
-        raise FormatError(f"{place}: {error}{hint}") from None
+        raise FormatError(f"{error}{hint}", at=place, code=getattr(error, "code", "")) from None
 
 
 def encode(document: Document, report: WriteReport) -> bytes:

@@ -29,7 +29,7 @@ def read(source: Source, options: None, report: ReadReport) -> Iterator[Document
     try:
         yield Document(id=source.name, text=text)
     except ValueError as error:  # utf-16 with surrogatepass-like codecs can produce lone surrogates
-        raise InputError(f"{source.path}: {error}") from None
+        raise InputError(str(error), at=source.path) from None
 
 
 def encoder() -> Callable[[Document, WriteReport], bytes]:
@@ -60,7 +60,10 @@ def files_of(folder: Path) -> list[Path]:
     """
     files = sorted(file for file in folder.iterdir() if _is_text(file))
     if not files:
-        raise InputError(f"the folder {folder} holds no *.txt file; give a folder of plain texts, or name the files")
+        raise InputError(
+            f"the folder {folder} holds no *.txt file; give a folder of plain texts, or name the files",
+            file=str(folder),
+        )
     return files
 
 

@@ -18,7 +18,7 @@ import msgspec
 
 from fascicle.core.document import Document, Event, Mention, canonical, unique
 from fascicle.core.spans import Fragments
-from fascicle.errors import FormatError, InputError
+from fascicle.errors import FormatError, InputError, Place
 from fascicle.files.atomic import output
 from fascicle.files.source import Line, Source, is_integer, lines_or_errors, suffix, text_of, without_mark
 from fascicle.formats.catalogue import Writer
@@ -34,6 +34,7 @@ HOLDS: Final = Holds(
     fields=frozenset(
         {"ids", "mentions", "discontinuous", "nested", "second-source", "sources", "scores"}
         | {"links", "link-ontologies", "link-names", "link-scores"}
+        | {"link-tiers", "link-curies", "nil-links"}
     ),
     by_reference=OF_TEXT,
 )
@@ -185,8 +186,9 @@ def read(source: Source, *, mention_source: str = "", aside: SetAside | None = N
 def _new(prediction: Prediction, seen: set[str], source: Source) -> Prediction:
     if prediction.id in seen:
         raise FormatError(
-            f"{source.path}: document {prediction.id!r} is there twice; put the rows of a document together, as "
-            "sorting does, and give each document an id of its own"
+            f"document {prediction.id!r} is there twice; put the rows of a document together, as "
+            "sorting does, and give each document an id of its own",
+            at=source.path,
         )
     seen.add(prediction.id)
     return prediction
@@ -197,19 +199,24 @@ def _makers(source: Source, mention_source: str) -> Iterator[Callable[[], Predic
     numbered = lines_or_errors(source)
     begin, first = next(numbered, (0, ""))
     if not begin:
-        raise InputError(f"{source.path} is empty; a prediction file has at least the header of a TSV")
+        raise InputError(
+            f"{source.path} is empty; a prediction file has at least the header of a TSV",
+            file=source.path,
+            code="empty",
+        )
     if isinstance(first, str) and columns_of(first):
         for group in grouped(_rows(numbered, first, source), _owner):
             yield partial(_from_rows, group, source, mention_source or SOURCE)
         return
     if isinstance(first, str) and first.lstrip()[:1] != "{" and _KEY not in first:
         raise FormatError(
-            f"{source.path}:{begin}: not a prediction file; allowed are JSON Lines of predictions, or TSV or CSV "
-            f"with the header {' '.join(HEADER)} (in any order; the score may be left out)"
+            f"not a prediction file; allowed are JSON Lines of predictions, or TSV or CSV "
+            f"with the header {' '.join(HEADER)} (in any order; the score may be left out)",
+            at=Place(source.path, begin),
         )
     for number, line in chain([(begin, first)], numbered):
         if isinstance(line, FormatError) or line.strip():
-            yield partial(_from_json, line, f"{source.path}:{number}", mention_source)
+            yield partial(_from_json, line, Place(source.path, number), mention_source)
 
 
 def _from_json(line: Line, place: str, mention_source: str) -> Prediction:
@@ -218,14 +225,16 @@ def _from_json(line: Line, place: str, mention_source: str) -> Prediction:
         found = _DECODER.decode(text)
         if found.fascicle_predictions != SCHEMA:
             raise FormatError(
-                f"{place}: predictions of schema {found.fascicle_predictions}; this release reads schema {SCHEMA}"
+                f"predictions of schema {found.fascicle_predictions}; this release reads schema {SCHEMA}",
+                at=place,
+                code="version",
             )
         mentions: Iterable[Mention] = found.mentions
         if mention_source:
             mentions, _ = unique(msgspec.structs.replace(m, source=mention_source) for m in mentions)
         return Prediction(id=found.id, sha256=found.sha256, mentions=canonical(mentions), events=found.events)
     except (msgspec.MsgspecError, ValueError, RecursionError) as error:
-        raise FormatError(f"{place}: not a prediction ({error})") from None
+        raise FormatError(f"not a prediction ({error})", at=place) from None
 
 
 def _rows(numbered: Iterator[tuple[int, Line]], header: str, source: Source) -> Iterator[_Row | InputError]:
@@ -247,9 +256,9 @@ def _row(
     try:
         columns = cells_of(line, separator)
     except ValueError as error:
-        return FormatError(f"{source.path}:{number}: {error}; write every row on one line")
+        return FormatError(f"{error}; write every row on one line", at=Place(source.path, number))
     if len(columns) != len(names):
-        return FormatError(f"{source.path}:{number}: columns: {len(columns)}; the header has {len(names)}")
+        return FormatError(f"columns: {len(columns)}; the header has {len(names)}", at=Place(source.path, number))
     return number, [columns[at] for at in order]
 
 
@@ -264,11 +273,11 @@ def _from_rows(group: Sequence[_Row | InputError], source: Source, mention_sourc
         try:
             mentions.append(_mention(columns, mention_source))
         except ValueError as error:
-            raise FormatError(f"{source.path}:{number}: {error}") from None
+            raise FormatError(str(error), at=Place(source.path, number)) from None
     try:
         return Prediction(id=columns[0], mentions=canonical(mentions))
     except ValueError as error:
-        raise FormatError(f"{source.path}:{number}: in document {columns[0]!r}, {error}") from None
+        raise FormatError(f"in document {columns[0]!r}, {error}", at=Place(source.path, number)) from None
 
 
 def _mention(columns: list[str], mention_source: str) -> Mention:

@@ -14,7 +14,7 @@ from typing import Final
 
 from fascicle.core.document import Document, Event, Link, Section
 from fascicle.core.wording import counted
-from fascicle.errors import FormatError
+from fascicle.errors import FormatError, Place
 from fascicle.files.source import Line, Source, is_integer, lines_or_errors, text_of, without_mark
 from fascicle.formats.catalogue import Reader
 from fascicle.formats.collect import MentionCollector
@@ -107,10 +107,10 @@ class _Block:
     def take_text(self, match: re.Match[str], place: str) -> None:
         identifier, kind, text = match[1].strip(), match[2], match[3]
         if not identifier:
-            raise FormatError(f"{place}: a title or abstract without a document id; the line must be id|{kind}|text")
+            raise FormatError(f"a title or abstract without a document id; the line must be id|{kind}|text", at=place)
         if kind in self.texts:
             raise FormatError(
-                f"{place}: document {identifier} has two |{kind}| lines; put a blank line between documents"
+                f"document {identifier} has two |{kind}| lines; put a blank line between documents", at=place
             )
         self.identifier = identifier
         self.texts[kind] = text
@@ -119,16 +119,18 @@ class _Block:
         if len(columns) < 4 or columns[0].strip() != self.identifier:
             owner = f"of document {self.identifier}" if self.identifier else "before any title line"
             raise FormatError(
-                f"{place}: {len(columns)} TAB-separated column(s) {owner}; allowed are id|t|title, id|a|abstract, "
-                "mentions (id, start, end, text, type, concept id) and relations (id, type, id1, id2)"
+                f"{len(columns)} TAB-separated column(s) {owner}; allowed are id|t|title, id|a|abstract, "
+                "mentions (id, start, end, text, type, concept id) and relations (id, type, id1, id2)",
+                at=place,
             )
         if not is_integer(columns[1]):
             self.relations[columns[1]] += 1
             return
         if len(columns) < 5 or not is_integer(columns[2]) or not columns[4].strip():
             raise FormatError(
-                f"{place}: a mention needs the columns id, start, end, text, type and perhaps a concept id; "
-                f"found {counted(len(columns), 'column')}, end {columns[2]!r}"
+                f"a mention needs the columns id, start, end, text, type and perhaps a concept id; "
+                f"found {counted(len(columns), 'column')}, end {columns[2]!r}",
+                at=place,
             )
         self.rows.append((int(columns[1]), int(columns[2]), columns))
 
@@ -151,7 +153,7 @@ def _document(block: _Block) -> Document:
             events=(*collector.events, *_relation_events(block)),
         )
     except ValueError as error:
-        raise FormatError(f"{block.place}: {error}") from None
+        raise FormatError(str(error), at=block.place) from None
 
 
 def sections_of(title: str, abstract: str) -> tuple[Section, ...]:
@@ -185,7 +187,7 @@ def links_of(columns: Sequence[str]) -> tuple[tuple[Link, ...], tuple[tuple[str,
 
 
 def _place(source: Source, number: int) -> str:
-    return f"{source.path}:{number}"
+    return Place(source.path, number)
 
 
 READER: Final = Reader(read=read)

@@ -30,13 +30,18 @@ class SetAside:
         keep_going: whether an error sets its document aside; by default it is raised.
         tell: is called with the sentence of each error.
         count: number of documents that were set aside.
-        sentences: the first errors, each one sentence that names the file and the line, or the document.
+        errors: the first errors; each names the file and the line, or the document.
     """
 
     keep_going: bool = False
     tell: Callable[[str], None] | None = None
     count: int = 0
-    sentences: list[str] = field(default_factory=list)
+    errors: list[InputError] = field(default_factory=list)
+
+    @property
+    def sentences(self) -> list[str]:
+        """The first errors, each as its sentence."""
+        return list(map(str, self.errors))
 
     @contextmanager
     def one(self) -> Iterator[None]:
@@ -62,8 +67,8 @@ class SetAside:
         if not self.keep_going:
             raise error
         self.count += 1
-        if len(self.sentences) < _REMEMBERED:
-            self.sentences.append(str(error))
+        if len(self.errors) < _REMEMBERED:
+            self.errors.append(error.saying(str(error)))  # the traceback would hold what was read
         if self.tell is not None:
             self.tell(str(error))
 

@@ -12,7 +12,7 @@ from fascicle.core.wording import counted
 from fascicle.errors import FormatError, InputError, UsageError
 from fascicle.files.encodings import AUTO
 from fascicle.files.source import STDIN, suffix
-from fascicle.formats.catalogue import FORMATS, Format, canonical_name, format_to_write
+from fascicle.formats.catalogue import Format, canonical_name, format_named, format_to_write
 from fascicle.formats.detection import by_suffix, format_to_read
 from fascicle.formats.files import expanded, is_one_source, read, unique_ids
 from fascicle.formats.losses import LENIENT, Strictness
@@ -140,7 +140,7 @@ class WriteRequest:
         Raises:
             UsageError: there is no such format, or the name of the output stands for none.
         """
-        return FORMATS[format_to_write(self.path, self.format)]
+        return format_named(format_to_write(self.path, self.format))
 
     def check(self) -> None:
         """Says early whether the output can be written: to be called before long work.

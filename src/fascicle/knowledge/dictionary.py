@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from fascicle.core.wording import counted
-from fascicle.errors import FormatError, InputError, UsageError
+from fascicle.errors import FormatError, InputError, Place, UsageError
 from fascicle.files.source import Source, lines
 
 
@@ -121,8 +121,8 @@ def read_dictionary(
         cells = line.split("\t")
         if line.strip():
             columns = columns or len(cells)
-            _check_columns(cells, wanted=wanted, before=columns, place=f"{path}, line {number}")
-            _check_alone(cells, options, place=f"{path}, line {number}")
+            _check_columns(cells, wanted=wanted, before=columns, place=Place(path, number))
+            _check_alone(cells, options, place=Place(path, number))
         if not line.strip() or not cells[options.name_column].strip():
             report.empty += 1
             report.first_empty = report.first_empty or f"{path}, line {number}"
@@ -132,9 +132,9 @@ def read_dictionary(
             same = value.casefold() == options.type.casefold()
             own, other = own or same, other or ("" if same else value)
         report.entries += 1
-        yield _entry(cells, options, place=f"{path}, line {number}")
+        yield _entry(cells, options, place=Place(path, number))
     if not columns or not report.entries:
-        raise InputError(f"{path} holds no name; give a table with one name in a row")
+        raise InputError(f"{path} holds no name; give a table with one name in a row", file=path)
     if own and other:
         raise InputError(
             f"column {options.suspect} of {path} holds the type {options.type!r} and others, such as {other!r}, but "
@@ -146,8 +146,9 @@ def _entry(cells: list[str], options: TsvOptions, *, place: str) -> Entry:
     kind = options.type if options.type_column is None else cells[options.type_column].strip()
     if options.type_column is not None and not kind:
         raise FormatError(
-            f"{place}: the name {cells[options.name_column]!r} has no type; give it one, or read a file of names "
-            "without types as such"
+            f"the name {cells[options.name_column]!r} has no type; give it one, or read a file of names "
+            "without types as such",
+            at=place,
         )
     return Entry(cells[options.name_column], kind)
 
@@ -155,18 +156,20 @@ def _entry(cells: list[str], options: TsvOptions, *, place: str) -> Entry:
 def _check_alone(cells: list[str], options: TsvOptions, *, place: str) -> None:
     if options.alone and len(cells) > 1:
         raise FormatError(
-            f"{place}: {len(cells)} TAB-separated columns, but phrases that are known without a type stand alone in "
-            "their rows; leave the other columns out"
+            f"{len(cells)} TAB-separated columns, but phrases that are known without a type stand alone in "
+            "their rows; leave the other columns out",
+            at=place,
         )
 
 
 def _check_columns(cells: list[str], *, wanted: int, before: int, place: str) -> None:
     if len(cells) < wanted:
         raise FormatError(
-            f"{place}: {len(cells)} TAB-separated column(s), but {wanted} are needed; correct the row, or name the "
-            "columns that the table has"
+            f"{len(cells)} TAB-separated column(s), but {wanted} are needed; correct the row, or name the "
+            "columns that the table has",
+            at=place,
         )
     if len(cells) != before:
         raise FormatError(
-            f"{place}: {len(cells)} TAB-separated columns, but the first row has {before}; all rows need as many"
+            f"{len(cells)} TAB-separated columns, but the first row has {before}; all rows need as many", at=place
         )

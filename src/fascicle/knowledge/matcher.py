@@ -20,6 +20,7 @@ from fascicle.knowledge.dictionary import Entry
 from fascicle.knowledge.names import NameCounts, gather_names
 from fascicle.knowledge.phrases import best_segmentation
 from fascicle.knowledge.rules import RULES, MatchingRule
+from fascicle.text.annotator import Annotator
 from fascicle.text.segment import Segmenter
 from fascicle.text.segment import segmenter as segmenter_of
 
@@ -41,7 +42,7 @@ class Match(NamedTuple):
     types: tuple[str, ...]
 
 
-class Matcher:
+class Matcher(Annotator):
     """A dictionary as a predictor.
 
     A text is cut into words by the segmenter, whatever words it comes with, for only then are names and texts cut
@@ -57,6 +58,7 @@ class Matcher:
         rule: MatchingRule | str,
         segmenter: str = "rules@1",
         name: str = SOURCE,
+        content: str = "",
     ) -> None:
         """Reads a dictionary to its end.
 
@@ -65,13 +67,15 @@ class Matcher:
             rule: one of ``RULES``, or its name.
             segmenter: name of the segmenter.
             name: source of the mentions.
+            content: hash of the dictionary, for the fingerprint.
 
         Raises:
             InputError: no name is left, or no such segmenter.
             UsageError: no such rule, or phrases without a type under a rule that takes none.
         """
         self.rule = _rule(rule)
-        self.name = name
+        self._name = name
+        self._content = content
         self._segmenter = segmenter_of(segmenter)
         self._names = gather_names(entries, rule=self.rule, segmenter=self._segmenter)
 
@@ -79,6 +83,11 @@ class Matcher:
     def counts(self) -> NameCounts:
         """What became of the entries."""
         return self._names.counts
+
+    @property
+    def name(self) -> str:
+        """The source of its mentions."""
+        return self._name
 
     @property
     def types(self) -> tuple[str, ...]:
@@ -89,6 +98,21 @@ class Matcher:
     def version(self) -> str:
         """Rule and segmenter: together with the dictionary they decide every match."""
         return f"{self.rule.name} {self._segmenter.name}"
+
+    @property
+    def kind(self) -> str:
+        """That it is a dictionary."""
+        return "dictionary"
+
+    @property
+    def segmenter(self) -> str:
+        """Name of what cuts texts into words."""
+        return self._segmenter.name
+
+    @property
+    def fingerprint(self) -> str:
+        """Hash of the dictionary, with the rules that it is matched by."""
+        return f"{self.name} {self._content} {self.version}"
 
     def matches(self, documents: Iterable[Document]) -> Iterator[tuple[Match, ...]]:
         """The matches of each document, disjoint and in order; any number of documents in bounded memory.

@@ -10,7 +10,7 @@ import msgspec
 from fascicle.core.document import Document, Event, Patch
 from fascicle.core.wording import counted
 from fascicle.errors import UsageError
-from fascicle.runtime.predictor import Annotator
+from fascicle.text.annotator import Annotator
 
 STEP = "choose"
 

@@ -21,8 +21,8 @@ from fascicle.core.document import Document, Event, Mention, Patch, canonical
 from fascicle.core.wording import counted
 from fascicle.decoding.selection import select
 from fascicle.runtime.filter import MentionFilter
-from fascicle.runtime.predictor import Annotator
 from fascicle.settings.recipes.ensemble import FILTER_FOLDER, EnsembleManifest
+from fascicle.text.annotator import Annotator
 
 STEP: Final = "ensemble"
 _DIGITS = 6

@@ -6,26 +6,24 @@ read (pieces, windows) -> score (batches) -> decode -> mentions.
 from __future__ import annotations
 
 import hashlib
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol, overload
+from typing import Any, Protocol
 
 import msgspec
 
-from fascicle.core.arguments import check_argument, checked_documents
+from fascicle.core.arguments import checked_documents
 from fascicle.core.arrays import Ints
 from fascicle.core.document import GOLD, Document, Patch
+from fascicle.core.stream import chunks
 from fascicle.decoding.decoders import Decoder, Found, Tables
 from fascicle.decoding.distributions import GoldDistribution, Prober
 from fascicle.decoding.kinds import KINDS, Kinds, decoder_of, prober_of
-from fascicle.errors import InputError
 from fascicle.runtime.answer import Answer, Unseen
 from fascicle.runtime.batching import length_sorted_batches
-from fascicle.runtime.stream import Given, chunks, documents_of, outcomes, unanswered
 from fascicle.settings.calibration import Calibration
 from fascicle.settings.folders.manifest import Manifest
-from fascicle.settings.recipes.recogniser import ReadingSettings
+from fascicle.text.annotator import Annotator
 from fascicle.text.batch import Batch, collate
 from fascicle.text.parts import PART, can_be_parted, parts_of
 from fascicle.text.pieces import PieceTokenizer
@@ -61,114 +59,6 @@ class _Both:
     def take(self, tables: Tables, windows: Sequence[Window], counts: Ints) -> list[tuple[Any, Any]]:
         decided, probed = (one.take(tables, windows, counts) for one in (self.decoder, self.prober))
         return list(zip(decided, probed, strict=True))
-
-
-class Annotator(ABC):
-    """A predictor of mentions, over documents, streams and texts."""
-
-    def __repr__(self) -> str:
-        """The name, the types, and what kind of predictor it is."""
-        return f"<{type(self).__name__} {self.name}: {', '.join(self.types)}; {self.kind}>"
-
-    @property
-    def kind(self) -> str:
-        """How it works, in a few words."""
-        return "predictor"
-
-    @property
-    @abstractmethod
-    def name(self) -> str:
-        """The source of its mentions."""
-
-    @property
-    @abstractmethod
-    def types(self) -> tuple[str, ...]:
-        """What it looks for."""
-
-    @abstractmethod
-    def predict(self, documents: Sequence[Document]) -> list[Patch]:
-        """Mentions and events for each document.
-
-        Args:
-            documents: sentences and words are taken from them where given.
-
-        Returns:
-            One patch per document, in order; the documents stay as they are.
-        """
-
-    @property
-    def fingerprint(self) -> str:
-        """Decides, with the release, what this predictor says of a document: equal ones give equal answers."""
-        return f"{self.name} {' '.join(self.types)}"
-
-    @property
-    def segmenter(self) -> str:
-        """Name of what cuts texts into sentences and words."""
-        return ReadingSettings().segmenter
-
-    def predict_and_cut(self, documents: Sequence[Document]) -> list[Patch]:
-        """As `predict`, with the sentences and words that each text is cut into."""
-        rules = segmenter(self.segmenter)
-        return [
-            msgspec.structs.replace(patch, sentences=rules.sentences(document.text), words=rules.words(document.text))
-            for document, patch in zip(documents, self.predict(documents), strict=True)
-        ]
-
-    def stream(
-        self,
-        documents: Iterable[Given],
-        *,
-        segments: bool = False,
-        aside: Callable[[InputError], None] | None = None,
-    ) -> Iterator[Document]:
-        """Annotates any number of documents in bounded memory, in order.
-
-        What is given is read as it is needed: a few documents ahead at first, 512 documents or 131,072 characters
-        later. Earlier mentions of this predictor give way, and an event says how many; another one says that a text is
-        empty.
-
-        Args:
-            documents: texts (they are named ``text-1`` and so on, by their place), pairs ``(id, text)``, or documents.
-            segments: also give the sentences and words that the text is cut into, where a document has none.
-            aside: is called with an error that names a document which cannot be annotated, and the others go on; by
-                default the error is raised.
-
-        Raises:
-            UsageError: one text or document in place of several.
-            InputError: something else was given, or a document cannot be annotated.
-        """
-        predict = self.predict_and_cut if segments else self.predict
-        for outcome in outcomes(predict, documents_of(documents, aside=aside), source=self.name):
-            if outcome.document is not None:
-                yield outcome.document
-            elif aside is not None:
-                aside(unanswered(outcome))
-            elif outcome.error is not None:
-                raise outcome.error
-
-    @overload
-    def annotate(self, texts: Collection[str]) -> list[Document]: ...
-
-    @overload
-    def annotate(self, texts: Iterator[str]) -> Iterator[Document]: ...
-
-    def annotate(self, texts: Iterable[str]) -> list[Document] | Iterator[Document]:
-        """Annotates texts.
-
-        Args:
-            texts: one text, or several.
-
-        Returns:
-            One document per text, named ``text-1`` and so on: as a list, or, for a generator and any other iterator,
-            as an iterator that reads the texts as it goes.
-
-        Raises:
-            InputError: something else than texts.
-        """
-        check_argument(texts, Iterable, name="texts", means="a text, or a list or stream of texts")
-        given = [texts] if isinstance(texts, str) else texts
-        found = self.stream(map(_text, given))
-        return found if isinstance(texts, Iterator) else list(found)
 
 
 class ModelPredictor(Annotator):
@@ -345,9 +235,3 @@ class ModelPredictor(Annotator):
                 taken[i] = row
         in_order = iter(taken)
         return [[next(in_order) for _ in cut] for cut in read.windows]
-
-
-def _text(given: object) -> str:
-    if not isinstance(given, str):
-        raise InputError(f"annotate takes texts, got {type(given).__name__}; stream and predict take documents")
-    return given

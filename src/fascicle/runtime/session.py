@@ -74,7 +74,9 @@ class OnnxSession:
             )
         except Exception as error:  # its errors share no base class below Exception
             reason = str(error).strip().split("\n", 1)[0]
-            raise ModelError(f"{path} is not a usable ONNX model ({reason}): export it again.") from error
+            raise ModelError(
+                f"{path} is not a usable ONNX model ({reason}): export it again.", file=str(path)
+            ) from error
         return cls(session, path=path, threads=count)
 
     def run(self, inputs: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:

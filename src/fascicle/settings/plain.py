@@ -27,13 +27,15 @@ def toml_values(path: Path, *, missing: str, advice: str = "") -> dict[str, Any]
     except FileNotFoundError:
         raise RecipeError(f"{missing}; give the path of a TOML file") from None
     except RecursionError:
-        raise RecipeError(f"{path} is not a readable TOML file: its values are nested too deeply") from None
+        raise RecipeError(
+            f"{path} is not a readable TOML file: its values are nested too deeply", file=str(path)
+        ) from None
     except OSError as error:
         what = _folder(path) if path.is_dir() else f"{path} cannot be read: {error.strerror}"
         raise RecipeError(f"{what}; give the path of a TOML file") from None
     except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         told = f"; {advice}" if advice else ""
-        raise RecipeError(f"{path} is not a readable TOML file: {error}{told}") from None
+        raise RecipeError(f"{path} is not a readable TOML file: {error}{told}", file=str(path)) from None
 
 
 def _folder(path: Path) -> str:

@@ -245,18 +245,21 @@ def parse_types(values: Mapping[str, Any], *, origin: str) -> TypeDescriptions:
     for key in values:
         if key != "type":
             raise RecipeError(
-                f"{origin}: unknown key {key}; each type begins with a line [[type]] and has its label as name"
+                f"unknown key {key}; each type begins with a line [[type]] and has its label as name",
+                at=origin,
+                key=key,
+                code="unknown-key",
             )
     tables = values.get("type", [])
     if not isinstance(tables, list) or not all(isinstance(table, Mapping) for table in tables):
-        raise RecipeError(f"{origin}: type is not a list of tables; begin each type with a line [[type]]")
+        raise RecipeError("type is not a list of tables; begin each type with a line [[type]]", at=origin)
     if not tables:
-        raise RecipeError(f"{origin}: no type is described; begin each type with a line [[type]]")
+        raise RecipeError("no type is described; begin each type with a line [[type]]", at=origin)
     try:
         types = [_described(table, number) for number, table in enumerate(tables, 1)]
         return TypeDescriptions(types=tuple(sorted(types, key=lambda described: described.name)))
     except ValueError as error:
-        raise RecipeError(f"{origin}: {error}") from None
+        raise RecipeError(str(error), at=origin) from None
 
 
 def check_types(descriptions: TypeDescriptions, types: Iterable[str], *, origin: str = "the type descriptions") -> None:
@@ -276,7 +279,7 @@ def check_types(descriptions: TypeDescriptions, types: Iterable[str], *, origin:
         return
     found = [f"no description of {_listed(missing)}"] if missing else []
     found += [f"a description of {_listed(extra)}, which is not among the types"] if extra else []
-    raise RecipeError(f"{origin}: {' and '.join(found)}; describe exactly {_listed(wanted)}")
+    raise RecipeError(f"{' and '.join(found)}; describe exactly {_listed(wanted)}", at=origin)
 
 
 def _described(table: Mapping[str, Any], number: int) -> TypeDescription:

@@ -34,7 +34,7 @@ from fascicle.formats.textview import ViewOptions
 
 if TYPE_CHECKING:
     from fascicle.files.atomic import Opened
-    from fascicle.runtime.predictor import Annotator
+    from fascicle.text.annotator import Annotator
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -84,7 +84,7 @@ class PieceTokenizer:
             return cls(Tokenizer.from_file(str(path)), pad=pad)
         except Exception as error:  # the library raises bare Exception
             raise ModelError(
-                f"{path} is not a readable tokenizer file ({error}); copy the model folder again"
+                f"{path} is not a readable tokenizer file ({error}); copy the model folder again", file=str(path)
             ) from None
 
     @cached_property

@@ -22,7 +22,7 @@ import numpy as np
 
 from fascicle.core.arrays import Floats32
 from fascicle.core.wording import counted
-from fascicle.errors import FormatError, InputError
+from fascicle.errors import FormatError, InputError, Place
 from fascicle.files.atomic import atomic_folder, check_folder, output
 from fascicle.files.owned import Ledger
 from fascicle.files.source import GZIP
@@ -66,7 +66,11 @@ def read_vectors(path: str | Path, *, dimension: int | None = None, cache: Path 
     """
     path = Path(path)
     if not path.is_file():
-        raise InputError(f"there is no file of vectors at {path}; give a GloVe or word2vec text file")
+        raise InputError(
+            f"there is no file of vectors at {path}; give a GloVe or word2vec text file",
+            file=str(path),
+            code="not-found",
+        )
     found = _mapped(path, cache) if cache is not None else None
     if found is None:
         if cache is not None:
@@ -115,7 +119,7 @@ def _parsed(path: Path) -> StaticVectors:
             announced, dimension = int(parts[0]), int(parts[1])  # the first line of word2vec
             continue
         dimension = dimension or len(parts) - 1
-        name, row = _row(parts, dimension, f"{path}:{number}")
+        name, row = _row(parts, dimension, Place(path, number))
         try:
             word = name.decode("utf-8")
         except UnicodeDecodeError:
@@ -127,7 +131,7 @@ def _parsed(path: Path) -> StaticVectors:
         words[word] = None
         numbers += row.tobytes()
     if not words:
-        raise InputError(f"{path} holds no vector; give a GloVe or word2vec text file")
+        raise InputError(f"{path} holds no vector; give a GloVe or word2vec text file", file=str(path))
     matrix = np.frombuffer(numbers, dtype=np.float32).reshape(len(words), dimension)
     if announced == len(words) + counts["duplicates"] + counts["not_utf8"]:
         announced = 0
@@ -154,42 +158,47 @@ def _lines(path: Path) -> Iterator[tuple[int, bytes]]:
                 if number == 1:
                     line = line.removeprefix(codecs.BOM_UTF8)
                 if len(line) == _LONGEST_ROW:
-                    raise FormatError(f"{path}:{number}: a row of more than {_LONGEST_ROW:,} bytes is no vector")
+                    raise FormatError(f"a row of more than {_LONGEST_ROW:,} bytes is no vector", at=Place(path, number))
                 if line := line.rstrip(b"\r\n \t"):
                     yield number, line
         except (EOFError, gzip.BadGzipFile, zlib.error) as error:
-            raise FormatError(f"{path} is a damaged gzip file ({error}); copy it again") from None
+            raise FormatError(
+                f"{path} is a damaged gzip file ({error}); copy it again", file=str(path), code="damaged"
+            ) from None
 
 
 def _row(parts: list[bytes], dimension: int, place: str) -> tuple[bytes, Floats32]:
     """The word and the numbers of a row."""
     if dimension < 1:
         raise FormatError(
-            f"{place}: a row without numbers, or with other marks than blanks between them; a row is a word and its "
-            "numbers, with one blank between any two"
+            "a row without numbers, or with other marks than blanks between them; a row is a word and its "
+            "numbers, with one blank between any two",
+            at=place,
         )
     if len(parts) < dimension + 1:
         raise FormatError(
-            f"{place}: a row with {counted(len(parts) - 1, 'number')}, where the vectors of this file have "
-            f"{dimension}; give each word one row with all its numbers"
+            f"a row with {counted(len(parts) - 1, 'number')}, where the vectors of this file have "
+            f"{dimension}; give each word one row with all its numbers",
+            at=place,
         )
     name, numbers = b" ".join(parts[: len(parts) - dimension]), parts[len(parts) - dimension :]
     if not name.strip():
-        raise FormatError(f"{place}: a row without a word; a row begins with its word, then come its numbers")
+        raise FormatError("a row without a word; a row begins with its word, then come its numbers", at=place)
     if b" " in name and _is_number(name.rpartition(b" ")[2]):
         raise FormatError(
-            f"{place}: a row with more than {counted(dimension, 'number')}, which the vectors of this file have; "
-            "give each word one row with all its numbers"
+            f"a row with more than {counted(dimension, 'number')}, which the vectors of this file have; "
+            "give each word one row with all its numbers",
+            at=place,
         )
     try:
         with np.errstate(over="ignore"):  # what is too large for float32 is not finite, and refused below
             row = np.array([float(value) for value in numbers], dtype=np.float32)
     except ValueError:
         raise FormatError(
-            f"{place}: a row holds something else than a word and {counted(dimension, 'number')}"
+            f"a row holds something else than a word and {counted(dimension, 'number')}", at=place
         ) from None
     if not np.isfinite(row).all():
-        raise FormatError(f"{place}: a vector with a number that is not finite; repair the file")
+        raise FormatError("a vector with a number that is not finite; repair the file", at=place)
     return name, row
 
 

@@ -109,7 +109,9 @@ def _read(path: str | Path) -> Any:
     try:
         return onnx.load(str(path))
     except (OSError, DecodeError) as error:
-        raise ModelError(f"{path} cannot be read as an ONNX graph: {error}") from error
+        raise ModelError(
+            f"{path} cannot be read as an ONNX graph: {error}", file=str(path), code="unreadable"
+        ) from error
 
 
 def _name_nodes(graph: Any) -> None:

@@ -102,7 +102,9 @@ def load_densities(path: str) -> Densities:
     try:
         content = Path(path).read_bytes()
     except OSError as error:
-        raise InputError(f"the file {path} cannot be read: {error.strerror}; check the path") from None
+        raise InputError(
+            f"the file {path} cannot be read: {error.strerror}; check the path", file=path, code="unreadable"
+        ) from None
     try:
         found = msgspec.json.decode(content, type=Densities)
         if found.fascicle_densities != SCHEMA:
@@ -110,7 +112,9 @@ def load_densities(path: str) -> Densities:
         if len(found.groups) > len(STYLES):
             raise ValueError(f"it has {len(found.groups)} groups; allowed are up to {len(STYLES)}")
     except (msgspec.MsgspecError, ValueError, RecursionError) as error:
-        raise FormatError(f"{path} is not a densities file ({error}); docs/pictures.md shows its form") from None
+        raise FormatError(
+            f"{path} is not a densities file ({error}); docs/pictures.md shows its form", file=path
+        ) from None
     return found
 
 

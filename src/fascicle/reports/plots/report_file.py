@@ -167,17 +167,21 @@ def load_report(path: str) -> dict[str, Any]:
     try:
         content = Path(path).read_bytes()
     except OSError as error:
-        raise InputError(f"the file {path} cannot be read: {error.strerror}; check the path") from None
+        raise InputError(
+            f"the file {path} cannot be read: {error.strerror}; check the path", file=path, code="unreadable"
+        ) from None
     try:
         value = msgspec.json.decode(content)
     except (msgspec.MsgspecError, ValueError, RecursionError) as error:
-        raise FormatError(f"{path} is not a report as JSON ({error}); {_REMEDY}") from None
+        raise FormatError(f"{path} is not a report as JSON ({error}); {_REMEDY}", file=path) from None
     if not isinstance(value, Mapping) or "fascicle_report" not in value:
-        raise FormatError(f"{path} is not a report as JSON (it has no key fascicle_report); {_REMEDY}")
+        raise FormatError(f"{path} is not a report as JSON (it has no key fascicle_report); {_REMEDY}", file=path)
     if value["fascicle_report"] != SCHEMA:
         raise FormatError(
             f"{path} is a report of version {value['fascicle_report']!r}; this release reads version {SCHEMA}, and "
-            f"{_REMEDY}"
+            f"{_REMEDY}",
+            file=path,
+            code="version",
         )
     try:
         msgspec.convert(value, type=_Report)

@@ -97,7 +97,7 @@ def read_run(folder: str) -> RunCurves:
     path = Path(folder)
     metrics, scores = path / METRICS, path / "scores.json"
     if not path.is_dir():
-        raise InputError(f"{folder} is no run folder; give the folder that fascicle train wrote")
+        raise InputError(f"{folder} is no run folder; give the folder that fascicle train wrote", file=folder)
     if not metrics.is_file() or not metrics.stat().st_size:
         raise InputError(
             f"the run folder {folder} is incomplete: it holds no {METRICS} with a finished epoch; give the folder of a "
@@ -149,7 +149,9 @@ def _chosen(path: Path) -> dict[str, _Chosen]:
     try:
         found = msgspec.json.decode(path.read_bytes(), type=_Chosen)
     except msgspec.MsgspecError as error:
-        raise FormatError(f"{path} is not what a run writes ({error}); give the folder of a run") from None
+        raise FormatError(
+            f"{path} is not what a run writes ({error}); give the folder of a run", file=str(path)
+        ) from None
     return {_DEV: found} | {f"{_DEV}.{head}": one for head, one in found.others.items()}
 
 
@@ -162,14 +164,18 @@ def _curves(
     places = epochs if unit == "epoch" else tuple(epoch.step or 0 for epoch, _ in rows)
     keys = list(rows[0][1])
     if list(places) != sorted(set(places)) or _DEV not in keys or any(list(scores) != keys for _, scores in rows):
-        raise FormatError(f"{path} is not what a run writes (epochs in order, each with dev scores); copy it again")
+        raise FormatError(
+            f"{path} is not what a run writes (epochs in order, each with dev scores); copy it again", file=str(path)
+        )
     heads = []
     for key in sorted(keys):
         f1 = tuple(scores[key] for _, scores in rows)
         said = (chosen or {}).get(key)
         best = places[f1.index(max(f1))] if said is None else said.epoch if unit == "epoch" else said.step or 0
         if best not in places:
-            raise FormatError(f"{path} has no {unit} {best}, which scores.json says was chosen; copy the folder again")
+            raise FormatError(
+                f"{path} has no {unit} {best}, which scores.json says was chosen; copy the folder again", file=str(path)
+            )
         heads.append(HeadCurve(head=key.removeprefix(_DEV).removeprefix("."), f1=f1, best=best))
     loss = tuple(_number(epoch.loss) for epoch, _ in rows)
     return RunCurves(name=name, unit=unit, places=places, loss=loss, heads=tuple(heads), finished=chosen is not None)

@@ -132,13 +132,15 @@ def read_manifest(folder: Path) -> Manifest:
     """
     path = folder / MANIFEST
     if not path.is_file():
-        raise ModelError(f"{folder} holds no {MANIFEST}; {_advice(folder)}")
+        raise ModelError(f"{folder} holds no {MANIFEST}; {_advice(folder)}", file=str(folder))
     try:
         content = path.read_bytes()
         said = msgspec.json.decode(content, type=_Outline)
         if said.format != FORMAT:
             raise ModelError(
-                f"{path} has model format {said.format}; this release reads format {FORMAT}: export it again"
+                f"{path} has model format {said.format}; this release reads format {FORMAT}: export it again",
+                file=str(path),
+                code="version",
             )
         unknown = sorted({head.family for head in said.heads.values()} - HEADS.keys())
         if unknown:
@@ -147,7 +149,9 @@ def read_manifest(folder: Path) -> Manifest:
             )
         return msgspec.json.decode(content, type=Manifest)
     except (msgspec.MsgspecError, ValueError, OSError) as error:
-        raise ModelError(f"{path} is not a Fascicle model ({error}); copy or export the folder again") from None
+        raise ModelError(
+            f"{path} is not a Fascicle model ({error}); copy or export the folder again", file=str(path)
+        ) from None
 
 
 def _advice(folder: Path) -> str:
@@ -202,7 +206,11 @@ def check_files(folder: Path, manifest: Inventory, *, name: str = MANIFEST) -> N
         if not path.is_file():
             raise ModelError(f"the model folder {folder} lacks {listed}; copy or export it again")
         if file_sha256(path) != expected:
-            raise ModelError(f"{path} is damaged: its hash is not the one in {name}; copy or export it again")
+            raise ModelError(
+                f"{path} is damaged: its hash is not the one in {name}; copy or export it again",
+                file=str(path),
+                code="damaged",
+            )
 
 
 def write_manifest(folder: Path, manifest: Manifest, *, names: Iterable[str] | None = None) -> Manifest:

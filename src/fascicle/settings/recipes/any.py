@@ -12,7 +12,7 @@ from typing import Any, Final, Protocol
 
 import msgspec
 
-from fascicle.errors import UsageError
+from fascicle.errors import Place, UsageError
 from fascicle.settings.recipes.filter import FilterRecipe, parse_filter_recipe
 from fascicle.settings.recipes.reader import parse_recipe
 from fascicle.settings.recipes.recogniser import Recipe
@@ -41,7 +41,7 @@ def read_recipe(path: str | os.PathLike[str], *, changes: Sequence[str] = ()) ->
     """
     path = Path(path)
     given = changed(changes)
-    origin = f"{path}, changed by {', '.join(changes)}" if changes else str(path)
+    origin = Place(path, shown=f"{path}, changed by {', '.join(changes)}" if changes else str(path))
     recipe = parse_any(merged(read_toml(path), given), origin=origin)
     keys = [change.partition("=")[0].strip() for change in changes]
 

@@ -78,14 +78,20 @@ def read_ensemble(folder: Path) -> EnsembleManifest:
         content = path.read_bytes()
         found = msgspec.json.decode(content, type=_Outline).format
         if found != FORMAT:
-            raise ModelError(f"{path} has format {found}; this release reads format {FORMAT}: make the ensemble again")
+            raise ModelError(
+                f"{path} has format {found}; this release reads format {FORMAT}: make the ensemble again",
+                file=str(path),
+                code="version",
+            )
         manifest = msgspec.json.decode(content, type=EnsembleManifest)
         folders = len(manifest.members) + (manifest.rule == "meta")
         if len(manifest.described) != folders:
             raise ValueError(f"{len(manifest.described)} hashes for {folders} folders")
         return manifest
     except (msgspec.MsgspecError, ValueError, OSError) as error:
-        raise ModelError(f"{path} describes no ensemble ({error}); copy or make the folder again") from None
+        raise ModelError(
+            f"{path} describes no ensemble ({error}); copy or make the folder again", file=str(path)
+        ) from None
 
 
 def write_ensemble(folder: Path, manifest: EnsembleManifest) -> None:

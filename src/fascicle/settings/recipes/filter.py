@@ -230,16 +230,23 @@ def read_filter_manifest(folder: Path) -> FilterManifest:
     path = folder / FILTER
     if not path.is_file():
         raise ModelError(
-            f"{folder} holds no {FILTER}, so it is no filter; give the run folder of a filter, or its export"
+            f"{folder} holds no {FILTER}, so it is no filter; give the run folder of a filter, or its export",
+            file=str(folder),
         )
     try:
         content = path.read_bytes()
         found = msgspec.json.decode(content, type=_Outline).format
         if found != FORMAT:
-            raise ModelError(f"{path} has format {found}; this release reads format {FORMAT}: train or export it again")
+            raise ModelError(
+                f"{path} has format {found}; this release reads format {FORMAT}: train or export it again",
+                file=str(path),
+                code="version",
+            )
         return msgspec.json.decode(content, type=FilterManifest)
     except (msgspec.MsgspecError, ValueError, OSError) as error:
-        raise ModelError(f"{path} describes no filter ({error}); copy or export the folder again") from None
+        raise ModelError(
+            f"{path} describes no filter ({error}); copy or export the folder again", file=str(path)
+        ) from None
 
 
 def write_filter_manifest(

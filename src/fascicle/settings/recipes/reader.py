@@ -11,7 +11,7 @@ from typing import Any, get_type_hints
 import msgspec
 
 from fascicle.errors import RecipeError
-from fascicle.settings.base import Settings
+from fascicle.settings.base import Settings, place_of
 from fascicle.settings.heads import HEADS
 from fascicle.settings.recipes.recogniser import BundleSettings, ModelSettings, Recipe
 from fascicle.settings.recipes.strict import explained, refuse_unknown
@@ -33,7 +33,7 @@ def parse_recipe(values: Mapping[str, Any], *, origin: str) -> Recipe:
     try:
         return msgspec.convert(_with_heads(values, families), Recipe)
     except msgspec.ValidationError as error:
-        raise RecipeError(f"{origin}: {explained(error, values, Recipe, keys=keys)}") from None
+        raise RecipeError(explained(error, values, Recipe, keys=keys), at=origin, key=place_of(error)[1]) from None
 
 
 # The tables in which the settings of a head stand beside others, and the classes of these.
@@ -58,7 +58,11 @@ def _family(values: Mapping[str, Any], table: str, *, origin: str) -> str:
         near = difflib.get_close_matches(str(family), HEADS, n=1)
         advice = f"; did you mean {near[0]!r}?" if near else ""
         allowed = ", ".join(map(repr, sorted(HEADS)))
-        raise RecipeError(f"{origin}: {table}.family = {family!r} is not allowed: allowed are {allowed}{advice}")
+        raise RecipeError(
+            f"{table}.family = {family!r} is not allowed: allowed are {allowed}{advice}",
+            at=origin,
+            key=f"{table}.family",
+        )
     return family
 
 

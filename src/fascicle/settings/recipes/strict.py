@@ -55,7 +55,9 @@ def resolved(given: str, recipe_path: Path, *, key: str) -> str:
     unset = [name for name in _VARIABLE.findall(given) if name not in os.environ]
     if unset:
         raise RecipeError(
-            f"{recipe_path}: {key} = {given!r} names the environment variable {unset[0]}, which is not set"
+            f"{key} = {given!r} names the environment variable {unset[0]}, which is not set",
+            at=str(recipe_path),
+            key=key,
         )
     expanded = Path(os.path.expandvars(given)).expanduser()
     return str((recipe_path.parent / expanded).resolve())
@@ -76,7 +78,7 @@ def converted(values: Mapping[str, Any], schema: type[S], *, origin: str) -> S:
     try:
         return msgspec.convert(values, schema)
     except msgspec.ValidationError as error:
-        raise RecipeError(f"{origin}: {explained(error, values, schema)}") from None
+        raise RecipeError(explained(error, values, schema), at=origin, key=place_of(error)[1]) from None
 
 
 def refuse_unknown(
@@ -116,12 +118,12 @@ def refuse_unknown(
             place = f"{prefix}{key}"
             if key not in allowed:
                 advice = advise(key, prefix.rstrip(".")) or nearest(key, allowed, prefix)
-                raise RecipeError(f"{origin}: unknown key {place}; {advice}")
+                raise RecipeError(f"unknown key {place}; {advice}", at=origin, key=place, code="unknown-key")
             table = table_of(allowed[key])
             if table and isinstance(value, list):
                 advice = f"write one table, [{place}]"
                 advice += f"; {more}" if (more := advise("", place)) else ""
-                raise RecipeError(f"{origin}: {place} is a list of {len(value):,}; {advice}")
+                raise RecipeError(f"{place} is a list of {len(value):,}; {advice}", at=origin, key=place)
             if table and isinstance(value, Mapping):
                 walk(value, table, f"{place}.")
 

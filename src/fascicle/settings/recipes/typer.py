@@ -144,21 +144,28 @@ def read_typer_manifest(folder: Path) -> TyperManifest:
     """
     path = folder / TYPER
     if not path.is_file():
-        raise ModelError(f"{folder} holds no span typer ({TYPER}); give the model folder of one")
+        raise ModelError(f"{folder} holds no span typer ({TYPER}); give the model folder of one", file=str(folder))
     try:
         content = path.read_bytes()
         said = msgspec.json.decode(content, type=_Outline).format
         if said != FORMAT:
-            raise ModelError(f"{path} has format {said}; this release reads format {FORMAT}: train it again")
+            raise ModelError(
+                f"{path} has format {said}; this release reads format {FORMAT}: train it again",
+                file=str(path),
+                code="version",
+            )
         manifest = msgspec.json.decode(content, type=TyperManifest)
     except (msgspec.MsgspecError, ValueError, OSError) as error:
-        raise ModelError(f"{path} is not the file of a span typer ({error}); copy the folder again") from None
+        raise ModelError(
+            f"{path} is not the file of a span typer ({error}); copy the folder again", file=str(path)
+        ) from None
     if set(manifest.files) != {WEIGHTS, WORDS}:
-        raise ModelError(f"{path} does not list {WEIGHTS} and {WORDS}; copy the folder again")
+        raise ModelError(f"{path} does not list {WEIGHTS} and {WORDS}; copy the folder again", file=str(path))
     for name, expected in manifest.files.items():
         if not (folder / name).is_file() or file_sha256(folder / name) != expected:
             raise ModelError(
-                f"{folder / name} is missing or damaged: its hash is not the one in {TYPER}; copy it again"
+                f"{folder / name} is missing or damaged: its hash is not the one in {TYPER}; copy it again",
+                code="damaged",
             )
     return manifest
 

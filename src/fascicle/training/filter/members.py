@@ -12,8 +12,8 @@ from typing import Final
 
 from msgspec import UNSET
 
-from fascicle.combination.type_names import near_hint, near_names
 from fascicle.core.document import GOLD, Document, Mention
+from fascicle.core.names import near_hint, near_names
 from fascicle.errors import InputError
 from fascicle.files.source import stem
 from fascicle.formats.requests import ReadRequest

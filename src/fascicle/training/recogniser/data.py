@@ -14,10 +14,10 @@ from torch import Tensor
 
 from fascicle.core.arrays import Ints
 from fascicle.core.document import GOLD, Document
+from fascicle.core.stream import chunks
 from fascicle.errors import RecipeError
 from fascicle.labelling.distant import unknown_ranges
 from fascicle.models.heads.contract import Head, Targets
-from fascicle.runtime.stream import chunks
 from fascicle.settings.heads import Level
 from fascicle.settings.recipes.recogniser import ReadingSettings
 from fascicle.text.batch import Batch, collate, with_level

@@ -6,11 +6,12 @@ from collections.abc import Iterator, Sequence
 
 import pytest
 
+from fascicle.core.contracts import PARTS, Predictor, Step
 from fascicle.core.document import Document, Mention, Patch
+from fascicle.core.stream import annotate, chunks, stream
 from fascicle.errors import InputError, ModelError, UsageError
 from fascicle.runtime.choice import Chosen
-from fascicle.runtime.predictor import Annotator
-from fascicle.runtime.stream import chunks
+from fascicle.text.annotator import Annotator
 
 
 class Finder(Annotator):
@@ -163,3 +164,60 @@ def test_predictors_that_answer_alike_have_one_fingerprint() -> None:
     every = [Finder(), Chosen(Finder(), only=["X"]), Chosen(Finder(), only=["Y"]), Chosen(Finder(), min_score=0.5)]
     assert len({predictor.fingerprint for predictor in every}) == 4
     assert Chosen(Finder(), only=["X", "Y"]).fingerprint == Chosen(Finder(), only=["Y", "X"]).fingerprint
+
+
+class Bare:
+    """A predictor of nobody's family."""
+
+    name = "bare"
+    types = ("X",)
+
+    def predict(self, documents: Sequence[Document]) -> list[Patch]:
+        return [Patch(add=(Mention(((0, 1),), "X", source=self.name),)) for _ in documents]
+
+
+def test_whatever_predicts_can_stream_and_annotate() -> None:
+    bare: Predictor = Bare()
+    assert [d.layer("bare")[0].text(d.text) for d in stream(bare.predict, ["ab", ("id", "cd")])] == ["a", "c"]
+    assert [d.id for d in annotate(bare.predict, ["a", "b"])] == ["text-1", "text-2"]
+    assert next(annotate(bare.predict, iter(["a"]))).mentions
+    with pytest.raises(InputError):
+        list(stream(bare.predict, [3]))  # type: ignore[list-item]
+
+
+class Newer:
+    """A step that takes a label back that another source gave, and gives its own."""
+
+    name = "newer"
+    needs = frozenset({"mentions"})
+    gives = frozenset({"mentions"})
+    drops = frozenset({"bare"})
+    fingerprint = "newer 1"
+
+    def run(self, documents: Sequence[Document]) -> list[Patch]:
+        return [Patch(drop=tuple(m.key for m in d.mentions if m.type == "X")) for d in documents]
+
+
+def test_a_step_drops_what_it_declares_and_no_more() -> None:
+    step: Step = Newer()
+    given = list(stream(Bare().predict, ["ab", "c"]))
+    found = list(stream(step.run, given, step=step.name, drops=step.drops))
+    assert [d.mentions for d in found] == [(), ()]
+    assert [d.layer("bare", original=True) for d in found] == [d.mentions for d in given]
+    assert [(e.step, e.code) for d in found for e in d.events] == [("newer", "dropped")] * 2
+    gold = Document(id="gold", text="ab", mentions=(Mention(((0, 1),), "X"),))
+    errors: list[InputError] = []
+    assert [d.id for d in stream(step.run, [gold, *given], drops=step.drops, aside=errors.append)] == [
+        "text-1",
+        "text-2",
+    ]
+    assert "'gold'" in str(errors[0])
+
+
+def test_every_annotator_is_a_step_and_a_predictor() -> None:
+    finder = Finder()
+    assert isinstance(finder, Step)
+    assert isinstance(finder, Predictor)
+    (document,) = texts(1)
+    assert finder.run([document]) == finder.predict([document])
+    assert finder.gives <= set(PARTS)

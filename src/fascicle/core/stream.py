@@ -1,13 +1,18 @@
-"""Documents through a predictor one after the other: lazily, in order, and none costs the others their answer."""
+"""Documents through a predictor one after the other: lazily, in order, and none costs the others their answer.
+
+`stream` and `annotate` take the method ``predict`` of anything that has one, or ``run`` of a step.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Final, NamedTuple
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from typing import Final, NamedTuple, overload
 
 import msgspec
 
-from fascicle.core.document import Document, Event, Patch, apply
+from fascicle.core.arguments import check_argument
+from fascicle.core.document import Document, Event, Patch
+from fascicle.core.patches import apply
 from fascicle.core.wording import counted
 from fascicle.errors import FascicleError, InputError, UsageError
 
@@ -57,7 +62,78 @@ def chunks(documents: Iterable[Document], *, first: int = _CHUNK_DOCUMENTS) -> I
         yield chunk
 
 
-def outcomes(predict: Predict, documents: Iterable[Document], *, source: str) -> Iterator[Outcome]:
+def stream(
+    predict: Predict,
+    documents: Iterable[Given],
+    *,
+    aside: Callable[[InputError], None] | None = None,
+    source: str = "",
+    step: str = "patch",
+    drops: Collection[str] = (),
+) -> Iterator[Document]:
+    """Annotates any number of documents in bounded memory, in order.
+
+    What is given is read as it is needed: a few documents ahead at first, 512 documents or 131,072 characters later.
+
+    Args:
+        predict: of a predictor, or ``run`` of a step.
+        documents: texts (they are named ``text-1`` and so on, by their place), pairs ``(id, text)``, or documents.
+        aside: is called with an error that names a document which cannot be annotated, and the others go on; by default
+            the error is raised.
+        source: as for `outcomes`.
+        step: as for `apply`.
+        drops: as for `apply`.
+
+    Raises:
+        UsageError: one text or document in place of several.
+        InputError: something else was given, or a document cannot be annotated.
+    """
+    for outcome in outcomes(predict, documents_of(documents, aside=aside), source=source, step=step, drops=drops):
+        if outcome.document is not None:
+            yield outcome.document
+        elif aside is not None:
+            aside(unanswered(outcome))
+        elif outcome.error is not None:
+            raise outcome.error
+
+
+@overload
+def annotate(predict: Predict, texts: Collection[str], *, source: str = "") -> list[Document]: ...
+
+
+@overload
+def annotate(predict: Predict, texts: Iterator[str], *, source: str = "") -> Iterator[Document]: ...
+
+
+def annotate(predict: Predict, texts: Iterable[str], *, source: str = "") -> list[Document] | Iterator[Document]:
+    """Annotates texts.
+
+    Args:
+        predict: of a predictor.
+        texts: one text, or several.
+        source: as for `outcomes`.
+
+    Returns:
+        One document per text, named ``text-1`` and so on: as a list, or, for a generator and any other iterator, as an
+        iterator that reads the texts as it goes.
+
+    Raises:
+        InputError: something else than texts.
+    """
+    check_argument(texts, Iterable, name="texts", means="a text, or a list or stream of texts")
+    given = [texts] if isinstance(texts, str) else texts
+    found = stream(predict, map(_text, given), source=source)
+    return found if isinstance(texts, Iterator) else list(found)
+
+
+def outcomes(
+    predict: Predict,
+    documents: Iterable[Document],
+    *,
+    source: str = "",
+    step: str = "patch",
+    drops: Collection[str] = (),
+) -> Iterator[Outcome]:
     """Annotates documents, in order, and says for each what became of it.
 
     Earlier mentions of the same source give way, for they may be of an older model. An event says how many they were;
@@ -67,7 +143,9 @@ def outcomes(predict: Predict, documents: Iterable[Document], *, source: str) ->
     Args:
         predict: of a predictor.
         documents: any number; at most a chunk of them is read ahead.
-        source: of the predictor's mentions.
+        source: of the predictor's mentions; with none, as for a step, earlier mentions stay, and no text is reported.
+        step: as for `apply`.
+        drops: as for `apply`.
     """
     ready = (_prepared(document, source) for document in documents)
     for chunk in chunks(ready, first=_FIRST_DOCUMENTS):
@@ -76,7 +154,7 @@ def outcomes(predict: Predict, documents: Iterable[Document], *, source: str) ->
                 yield Outcome(given, error=patch)
                 continue
             try:
-                document = apply(given, patch)
+                document = apply(given, patch, step=step, drops=drops)
             except ValueError as error:
                 yield Outcome(given, error=error)
             else:
@@ -87,11 +165,12 @@ def unanswered(outcome: Outcome) -> InputError:
     """The error of an outcome as one sentence that names the document."""
     error = outcome.error
     why = str(error) if isinstance(error, InputError) else f"{type(error).__name__}: {error}"
-    return InputError(f"document {outcome.given.id!r} could not be annotated ({why})")
+    name = outcome.given.id
+    return InputError(f"document {name!r} could not be annotated ({why})", key=name, code="prediction")
 
 
 def documents_of(given: Iterable[Given], *, aside: Callable[[InputError], None] | None = None) -> Iterator[Document]:
-    """Documents of whatever `Annotator.stream` takes, one after the other.
+    """Documents of whatever `stream` takes, one after the other.
 
     Args:
         given: texts (they are named ``text-1`` and so on, by their place), pairs of an id and a text, documents.
@@ -133,7 +212,7 @@ def document_of(given: Given, number: int) -> Document:
     try:
         return Document(id=pair[0], text=pair[1])
     except ValueError as error:
-        raise InputError(str(error)) from None
+        raise InputError(str(error), key=pair[0]) from None
 
 
 def _prepared(document: Document, source: str) -> Document:
@@ -170,3 +249,9 @@ def _answered(predict: Predict, chunk: list[Document]) -> Iterator[tuple[Documen
             return
         patches = [error]
     yield from zip(chunk, patches, strict=True)
+
+
+def _text(given: object) -> str:
+    if not isinstance(given, str):
+        raise InputError(f"annotate takes texts, got {type(given).__name__}; stream and predict take documents")
+    return given

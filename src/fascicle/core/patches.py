@@ -1,0 +1,111 @@
+"""Applying a patch to a document: the one way in which steps and predictors change documents."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection
+
+import msgspec
+
+from fascicle.core.document import Abbreviation, Change, Document, Event, Link, Mention, MentionKey, Patch, unique
+from fascicle.core.wording import counted
+
+
+def apply(document: Document, patch: Patch, *, step: str = "patch", drops: Collection[str] = ()) -> Document:
+    """Applies a patch.
+
+    Mentions are dropped and replaced first, then added, then linked. A mention whose key is there already is not added
+    again. What is dropped and what is replaced is counted in one event each (``dropped``, ``replaced``), and
+    `Document.layer` still gives it on request. Sentences, words and sections of the document stay as they are.
+
+    Patches that were made of the same document may be applied in any order if they touch mentions of different
+    sources, and no two give sentences, words or sections: the results differ in the order of ``events`` and ``changes``
+    alone.
+
+    Args:
+        document: stays as it is.
+        patch: what to change.
+        step: who made the patch, for events.
+        drops: sources whose mentions the step may drop or replace.
+
+    Returns:
+        A new document.
+
+    Raises:
+        ValueError: a range outside the text, the key of a mention that is not there, or a mention of another source
+            than ``drops`` that would be dropped or replaced.
+    """
+    kept, changes = document.mentions, document.changes
+    events = document.events + patch.events
+    if patch.drop or patch.replace:
+        kept, change = _without(document, patch, step, drops)
+        changes, events = (*changes, change), events + _counts(change)
+    mentions, _ = unique((*kept, *patch.add))
+    if patch.links:
+        mentions = _with_links(mentions, dict(patch.links))
+    return msgspec.structs.replace(
+        document,
+        mentions=mentions,
+        events=events,
+        sentences=patch.sentences if document.sentences is None else document.sentences,
+        words=patch.words if document.words is None else document.words,
+        sections=patch.sections if document.sections is None else document.sections,
+        abbreviations=_abbreviations(document, patch),
+        changes=changes,
+    )
+
+
+def _without(document: Document, patch: Patch, step: str, drops: Collection[str]) -> tuple[tuple[Mention, ...], Change]:
+    """The mentions after dropping and replacing, and what was taken out."""
+    keys = (*patch.drop, *(key for key, _ in patch.replace))
+    left = {mention.key: mention for mention in document.mentions}
+    _check_keys(keys, left, step, drops)
+    found = {key: left.pop(key) for key in keys}
+    taken: list[tuple[Mention, MentionKey | None]] = [(found[key], None) for key in patch.drop]
+    for key, new in patch.replace:
+        if new.source != key[0]:
+            raise ValueError(
+                f"{step} replaces a mention of the source {key[0]!r} by one of {new.source!r}; keep the source, or "
+                "drop the one and add the other"
+            )
+        is_there = new.key in left  # then nothing takes the place of the old one
+        left.setdefault(new.key, new)
+        taken.append((found[key], None if is_there else new.key))
+    return tuple(left.values()), Change(step=step, taken=tuple(taken))
+
+
+def _check_keys(keys: tuple[MentionKey, ...], known: Collection[MentionKey], step: str, drops: Collection[str]) -> None:
+    for key, count in Counter(keys).items():
+        if key[0] not in drops:
+            allowed = ", ".join(map(repr, sorted(drops))) or "none"
+            raise ValueError(
+                f"{step} drops or replaces a mention of the source {key[0]!r}; the sources that it declares for that "
+                f"are {allowed}"
+            )
+        if key not in known or count > 1:
+            why = "more than once" if key in known else "but the document has no such mention"
+            raise ValueError(f"{step} drops or replaces {key}, {why}")
+
+
+def _counts(change: Change) -> tuple[Event, ...]:
+    replaced = sum(instead is not None for _, instead in change.taken)
+    counts = {"dropped": len(change.taken) - replaced, "replaced": replaced}
+    return tuple(
+        Event(step=change.step, kind="note", code=code, message=f"{code}: {counted(count, 'mention')}")
+        for code, count in counts.items()
+        if count
+    )
+
+
+def _with_links(mentions: tuple[Mention, ...], links: dict[MentionKey, tuple[Link, ...]]) -> tuple[Mention, ...]:
+    missing = links.keys() - {m.key for m in mentions}
+    if missing:
+        raise ValueError(f"links were given for {sorted(missing)[0]}, but the document has no such mention")
+    return tuple(msgspec.structs.replace(m, links=m.links + links[m.key]) if m.key in links else m for m in mentions)
+
+
+def _abbreviations(document: Document, patch: Patch) -> tuple[Abbreviation, ...] | None:
+    """Those of the document as they are, or sorted with those of the patch."""
+    if not patch.abbreviations:
+        return document.abbreviations
+    return tuple(sorted({*(document.abbreviations or ()), *patch.abbreviations}))

@@ -1,0 +1,137 @@
+"""One vocabulary of types for models, dictionaries and linking: canonical names, and what others call them.
+
+A model keeps the names that it was trained with. `Vocabulary.canonical` says what each of them means here; the table is
+``type_names.tsv`` beside this file, and a user adds to it by a TOML file or by `Vocabulary.extended`.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Self
+
+from fascicle.core.names import folded, near_hint
+from fascicle.errors import InputError, RecipeError
+from fascicle.settings.plain import toml_values
+
+
+@dataclass(frozen=True, kw_only=True)
+class Meanings:
+    """What names of types mean.
+
+    Attributes:
+        known: name -> the canonical name.
+        ambiguous: name -> the canonical names that it may stand for.
+        unknown: names that are not in the vocabulary.
+    """
+
+    known: Mapping[str, str]
+    ambiguous: Mapping[str, tuple[str, ...]]
+    unknown: tuple[str, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Vocabulary:
+    """Canonical names of types, and other names for them; made by `read_vocabulary`.
+
+    Attributes:
+        types: canonical names.
+        names: folded name (see `fascicle.core.names.folded`) -> the canonical names that it stands for.
+    """
+
+    types: tuple[str, ...]
+    names: Mapping[str, tuple[str, ...]]
+
+    def candidates(self, name: str) -> tuple[str, ...]:
+        """The canonical names that a name may stand for: one, several if it is ambiguous, none if it is unknown."""
+        return self.names.get(folded(name), ())
+
+    def canonical(self, name: str) -> str:
+        """The canonical name of a type.
+
+        Raises:
+            InputError: an unknown name, or one of several meanings.
+        """
+        found = self.candidates(name)
+        if len(found) == 1:
+            return found[0]
+        if found:
+            raise InputError(
+                f"the type {name!r} may be {' or '.join(found)}; say which in a file of type names, with a line "
+                f'{found[0]} = ["{name}"]',
+                key=name,
+                code="ambiguous-name",
+            )
+        raise InputError(
+            f"the type {name!r} is not known{near_hint(name, self.types)}; add it to a file of type names, or rename "
+            f"it to one of {', '.join(self.types)}",
+            key=name,
+            code="unknown-name",
+        )
+
+    def meanings(self, names: Iterable[str]) -> Meanings:
+        """What each of several names means; nothing is refused."""
+        found = {name: self.candidates(name) for name in names}
+        return Meanings(
+            known={name: several[0] for name, several in found.items() if len(several) == 1},
+            ambiguous={name: several for name, several in found.items() if len(several) > 1},
+            unknown=tuple(name for name, several in found.items() if not several),
+        )
+
+    def extended(self, added: Mapping[str, Iterable[str]], *, origin: str = "the type names") -> Self:
+        """A vocabulary with further types and names; what is added goes before what was there.
+
+        Args:
+            added: canonical name -> other names for it. A name that meant something else means this alone from now on.
+            origin: where they are from, for messages.
+
+        Raises:
+            RecipeError: a canonical name that is another one but for case and punctuation, or a name for two types.
+        """
+        own = {folded(kind): kind for kind in self.types}
+        for kind in added:
+            if own.setdefault(folded(kind), kind) != kind:
+                there = own[folded(kind)]
+                raise RecipeError(f"the type {kind!r} is there as {there!r}; write it so", at=origin, key=kind)
+        new: dict[str, str] = {}
+        for kind, others in added.items():
+            for name in (kind, *others):
+                meant = new.setdefault(folded(name), own.get(folded(name), kind))
+                if meant != kind:
+                    raise RecipeError(
+                        f"the name {name!r} stands for {meant} and {kind}; give it to one type", at=origin, key=name
+                    )
+        names = {**self.names, **{name: (kind,) for name, kind in new.items()}}
+        return type(self)(types=tuple(own.values()), names=names)
+
+
+def read_vocabulary(path: str | Path | None = None) -> Vocabulary:
+    """The vocabulary of this release, with what a user adds.
+
+    Args:
+        path: a TOML file with lines such as ``Gene = ["GGP", "my genes"]``; a type that is not there yet is a new one.
+
+    Raises:
+        RecipeError: the file cannot be read, or says something else, or see `Vocabulary.extended`.
+    """
+    table = Path(__file__).with_name("type_names.tsv").read_text(encoding="utf-8")
+    rows = [line.split("\t") for line in table.splitlines() if line and not line.startswith("#")]
+    names: defaultdict[str, list[str]] = defaultdict(list)
+    for kind, *others in rows:
+        for name in (kind, *(other for cell in others for other in cell.split(", "))):
+            names[folded(name)].append(kind)
+    known = Vocabulary(types=tuple(kind for kind, *_ in rows), names={name: tuple(k) for name, k in names.items()})
+    if path is None:
+        return known
+    values = toml_values(Path(path), missing=f"there is no file of type names at {path}")
+    return known.extended({kind: _listed(names, kind, path) for kind, names in values.items()}, origin=str(path))
+
+
+def _listed(names: Any, kind: str, path: str | Path) -> list[str]:
+    if isinstance(names, list) and all(isinstance(name, str) and name for name in names):
+        return names
+    raise RecipeError(
+        f'{kind} = {names!r} is not allowed; give a list of names, such as ["protein"]', at=str(path), key=kind
+    )

@@ -1,0 +1,154 @@
+"""Predictors, steps, readers and writers of other packages, found by their entry points.
+
+A package names what it adds in its ``pyproject.toml``, under ``[project.entry-points."fascicle.readers"]`` and likewise
+for the other groups. The object meets the protocol of its group in `fascicle.core.contracts`; a class is called without
+arguments to make it. Nothing is looked for, and no plug-in is imported, before a name is asked for that Fascicle itself
+does not have. So a broken plug-in is an error where it is used, and nowhere else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
+
+from fascicle.core.contracts import Predictor, Reader, Step, Writer
+from fascicle.errors import PluginError
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
+
+GROUPS: Final[Mapping[str, type[Any]]] = MappingProxyType(
+    {"predictors": Predictor, "steps": Step, "readers": Reader, "writers": Writer}
+)
+
+
+class Plugin(NamedTuple):
+    """One entry point of another package.
+
+    Attributes:
+        group: one of `GROUPS`.
+        name: that users ask for.
+        package: that it is from, with its version.
+        problem: why it cannot be used, in one sentence; empty if it can.
+    """
+
+    group: str
+    name: str
+    package: str
+    problem: str = ""
+
+
+def names(group: str) -> tuple[str, ...]:
+    """The names of the plug-ins of a group, sorted; none is imported."""
+    return tuple(dict.fromkeys(entry.name for entry in _entries(group)))
+
+
+def load_predictor(name: str) -> Predictor:
+    """A predictor of another package; see `load`."""
+    return cast(Predictor, load("predictors", name))
+
+
+def load_step(name: str) -> Step:
+    """A step of another package; see `load`."""
+    return cast(Step, load("steps", name))
+
+
+def load_reader(name: str) -> Reader:
+    """A reader of another package; see `load`."""
+    return cast(Reader, load("readers", name))
+
+
+def load_writer(name: str) -> Writer:
+    """A writer of another package; see `load`."""
+    return cast(Writer, load("writers", name))
+
+
+def load(group: str, name: str) -> Any:
+    """Imports a plug-in and makes its object.
+
+    Args:
+        group: one of `GROUPS`.
+        name: one of `names`.
+
+    Raises:
+        PluginError: there is none of this name, or several packages have one, or it cannot be imported, or lacks what
+            its protocol asks for.
+    """
+    entry = _entry(group, name)
+    try:
+        found = entry.load()
+        made = found() if isinstance(found, type) else found
+        lacks = [part for part in _parts(group) if not hasattr(made, part)]
+    except (Exception, SystemExit) as error:
+        why = f"cannot be loaded ({type(error).__name__}: {error})"
+        raise PluginError(f"{_title(entry, group)} {why}; update or remove that package", key=name) from error
+    if lacks:
+        raise PluginError(
+            f"{_title(entry, group)} lacks {', '.join(lacks)}, which a {GROUPS[group].__name__} must have; update or "
+            "remove that package",
+            key=name,
+        )
+    return made
+
+
+def package_of(group: str, name: str) -> str:
+    """The package that a plug-in is from, with its version.
+
+    Raises:
+        PluginError: there is none of this name, or several packages have one.
+    """
+    return _package(_entry(group, name))
+
+
+def plugins(own: Mapping[str, Collection[str]]) -> list[Plugin]:
+    """All plug-ins, each tried, with the reason why it cannot be used.
+
+    Args:
+        own: group -> names that Fascicle itself has in it, which hide plug-ins of the same name.
+    """
+    return [_tried(group, entry, own.get(group, ())) for group in GROUPS for entry in _entries(group)]
+
+
+def _tried(group: str, entry: EntryPoint, own: Collection[str]) -> Plugin:
+    problem = ""
+    if entry.name in own:
+        problem = f"{_title(entry, group)} is hidden by that of Fascicle, which has the same name; rename it"
+    else:
+        try:
+            load(group, entry.name)
+        except PluginError as error:
+            problem = str(error)
+    return Plugin(group=group, name=entry.name, package=_package(entry), problem=problem)
+
+
+def _entry(group: str, name: str) -> EntryPoint:
+    found = [entry for entry in _entries(group) if entry.name == name]
+    if not found:
+        raise PluginError(f"no installed package has {_one(group)} called {name!r}; install one that has", key=name)
+    if len(found) > 1:
+        packages = " and ".join(sorted(map(_package, found)))
+        raise PluginError(f"{packages} both have {_one(group)} called {name!r}; remove one of the packages", key=name)
+    return found[0]
+
+
+def _entries(group: str) -> list[EntryPoint]:
+    from importlib.metadata import entry_points  # takes milliseconds, and few runs need it
+
+    return sorted(entry_points(group=f"fascicle.{group}"), key=lambda entry: (entry.name, _package(entry)))
+
+
+def _parts(group: str) -> list[str]:
+    return sorted(part for part in vars(GROUPS[group]) if not part.startswith("_"))
+
+
+def _one(group: str) -> str:
+    return f"a {group.removesuffix('s')}"
+
+
+def _title(entry: EntryPoint, group: str) -> str:
+    return f"the {group.removesuffix('s')} {entry.name!r} of {_package(entry)}"
+
+
+def _package(entry: EntryPoint) -> str:
+    return f"{entry.dist.name} {entry.dist.version}" if entry.dist is not None else entry.module

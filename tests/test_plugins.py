@@ -1,0 +1,250 @@
+"""Plug-ins of other packages: found by name, held to their contract, and harmless where they are broken."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+import fascicle
+from fascicle.cli import main
+from fascicle.core.contracts import Predictor
+from fascicle.core.document import Document
+from fascicle.core.stream import stream
+from fascicle.errors import InputError, ModelError, PluginError, UsageError
+from fascicle.formats.report import ReadReport, SetAside
+from fascicle.plugins import GROUPS, load, load_predictor, load_step, names, plugins
+
+Install = Callable[..., None]
+
+PREDICTOR = """
+from fascicle.core.document import Mention, Patch
+
+class Finder:
+    name = "finder"
+    types = ("X",)
+
+    def predict(self, documents):
+        return [Patch(add=(Mention(((0, 1),), "X", source=self.name),)) for _ in documents]
+
+class Wordless(Finder):
+    predict = None
+    types = property(lambda self: 1 / 0)
+
+class Forgetful(Finder):
+    def predict(self, documents):
+        return super().predict(documents)[1:]
+
+class Impostor(Finder):
+    def predict(self, documents):
+        return [Patch(add=(Mention(((0, 1),), "X"),)) for _ in documents]
+
+class Half:
+    name = "half"
+
+class Cleaner:
+    name = "cleaner"
+    needs = gives = frozenset()
+    drops = frozenset({"finder"})
+    fingerprint = "1"
+
+    def run(self, documents):
+        return [Patch(drop=tuple(m.key for m in d.layer("finder"))) for d in documents]
+"""
+
+
+@pytest.fixture
+def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Install:
+    """Installs a package of one module, by hand, where this process finds it."""
+    monkeypatch.syspath_prepend(str(tmp_path))
+
+    def installed(package: str, source: str = PREDICTOR, **groups: dict[str, str]) -> None:
+        (tmp_path / f"{package}.py").write_text(source, encoding="utf-8")
+        info = tmp_path / f"{package}-1.2.dist-info"
+        info.mkdir()
+        (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {package}\nVersion: 1.2\n")
+        sections = [
+            f"[fascicle.{group}]\n" + "".join(f"{name} = {package}:{value}\n" for name, value in entries.items())
+            for group, entries in groups.items()
+        ]
+        (info / "entry_points.txt").write_text("\n".join(sections))
+        monkeypatch.delitem(sys.modules, package, raising=False)
+
+    return installed
+
+
+def test_a_predictor_is_loaded_by_its_name(install: Install) -> None:
+    install("plug_a", predictors={"finder-x": "Finder"}, steps={"cleaner": "Cleaner"})
+    assert "finder-x" in names("predictors")
+    assert isinstance(load_predictor("finder-x"), Predictor)
+    model = fascicle.load("finder-x")
+    assert [d.layer("finder")[0].text(d.text) for d in model.stream(["ab", "cd"])] == ["a", "c"]
+    assert "plug_a 1.2" in repr(model)
+    step = load_step("cleaner")
+    assert all(not d.mentions for d in stream(step.run, model.annotate(["ab"]), step=step.name, drops=step.drops))
+    with pytest.raises(UsageError, match="plug-in"):
+        fascicle.load("finder-x", types="types.toml")
+
+
+def test_a_folder_goes_before_a_plugin(install: Install, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    install("plug_a", predictors={"finder-x": "Finder"})
+    (tmp_path / "finder-x").mkdir()
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(ModelError):
+        fascicle.load("finder-x")
+
+
+@pytest.mark.parametrize(
+    ("source", "value", "message"),
+    [
+        ("import no_such_package", "Finder", "no_such_package"),
+        ("raise SystemExit(3)", "Finder", "SystemExit"),
+        ("def (", "Finder", "SyntaxError"),
+        (PREDICTOR, "Missing", "Missing"),
+        (PREDICTOR, "Half", "lacks predict, types"),
+        (PREDICTOR, "Wordless", "ZeroDivisionError"),
+        ("class Finder:\n    def __init__(self, size): pass", "Finder", "size"),
+    ],
+)
+def test_a_broken_plugin_is_named_and_stops_nothing_else(
+    install: Install, capsys: pytest.CaptureFixture[str], source: str, value: str, message: str
+) -> None:
+    install("plug_bad", source, predictors={"bad": value})
+    install("plug_good", predictors={"good": "Finder"})
+    with pytest.raises(PluginError, match=message) as error:
+        fascicle.load("bad")
+    assert "plug_bad 1.2" in str(error.value)
+    assert (error.value.code, error.value.key) == ("plugin", "bad")
+    assert fascicle.load("good").annotate(["ab"])
+    assert main(["annotate", "--text", "asthma"]) == 0
+    assert main(["annotate", "--text", "asthma", "--model", "bad"]) == 2
+    assert main(["models", "--plugins"]) == 0
+    captured = capsys.readouterr()
+    assert "good  predictor of plug_good 1.2" in captured.out
+    assert "plug_bad 1.2" in captured.err
+
+
+def test_clashes_are_reported(install: Install, capsys: pytest.CaptureFixture[str]) -> None:
+    install("plug_a", predictors={"same": "Finder", "bc5cdr": "Finder"})
+    install("plug_b", predictors={"same": "Finder"})
+    with pytest.raises(PluginError, match=r"plug_a 1\.2 and plug_b 1\.2"):
+        fascicle.load("same")
+    assert fascicle.load("bc5cdr").name != "finder"
+    assert main(["models", "--plugins", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    problems = {(one["name"], one["package"]): one["problem"] for one in found}
+    assert "plug_b 1.2" in problems["same", "plug_a 1.2"]
+    assert "hidden" in problems["bc5cdr", "plug_a 1.2"]
+
+
+def test_what_is_asked_for_and_not_there() -> None:
+    for group in GROUPS:
+        with pytest.raises(PluginError, match="no installed package"):
+            load(group, "no-such-plugin")
+    with pytest.raises(ModelError):
+        fascicle.load("no-such-plugin")
+    assert all(one.group in GROUPS for one in plugins({}))
+
+
+@pytest.mark.parametrize(("value", "message"), [("Forgetful", "as many patches"), ("Impostor", "'gold'")])
+def test_a_predictor_is_held_to_its_contract(install: Install, value: str, message: str) -> None:
+    install("plug_a", predictors={"odd": value})
+    model = fascicle.load("odd")
+    with pytest.raises(PluginError, match=message):
+        model.predict([Document(id="1", text="ab"), Document(id="2", text="ab")])
+    with pytest.raises(PluginError):
+        list(model.stream(["ab"], aside=lambda error: None))
+
+
+def test_no_plugin_is_looked_for_without_need(install: Install, tmp_path: Path) -> None:
+    install("plug_bad", "raise SystemExit('imported')", predictors={"bad": "Finder"}, readers={"bad": "Finder"})
+    program = (
+        f"import sys; sys.path.insert(0, {str(tmp_path)!r})\n"
+        "import fascicle, fascicle.plugins\n"
+        "def refuse(group): raise AssertionError(group)\n"
+        "fascicle.plugins._entries = refuse\n"
+        "from fascicle.cli import main\n"
+        "assert main(['annotate', '--text', 'asthma', '--format', 'tsv']) == 0\n"
+        "assert 'plug_bad' not in sys.modules\n"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+FORMAT = """
+class Lines:
+    suffixes = (".lines",)
+    holds = frozenset({"ids", "text-between-words"})
+    start, end = b"<\\n", b">\\n"
+
+    def read(self, source):
+        from fascicle.core.document import Document
+        for number, line in source.lines():
+            if line not in ("<", ">"):
+                yield Document(id=str(1 // int(line.split()[0])), text=line)
+
+    def encode(self, document):
+        return (document.text + "\\n").encode()
+
+class Odd(Lines):
+    holds = frozenset({"no-such-field"})
+
+    def read(self, source):
+        yield "a text"
+
+class Text(Lines):
+    def encode(self, document):
+        return document.text
+
+class Failing(Lines):
+    def encode(self, document):
+        return document.no_such_part
+"""
+
+
+def test_a_format_has_a_start_and_an_end(install: Install, tmp_path: Path) -> None:
+    install("plug_f", FORMAT, readers={"lines": "Lines"}, writers={"lines": "Lines"})
+    path = tmp_path / "a.lines.gz"
+    report = fascicle.write(path, [Document(id="1", text="1 a"), Document(id="2", text="1 b")])
+    assert report.documents == 2
+    assert [document.text for document in fascicle.read(path)] == ["1 a", "1 b"]
+    text = tmp_path / "b.txt"
+    fascicle.write(text, fascicle.read(path), format="lines")
+    assert text.read_bytes() == b"<\n1 a\n1 b\n>\n"
+
+
+def test_a_fault_of_a_reader_costs_its_file_alone(install: Install, tmp_path: Path) -> None:
+    install("plug_f", FORMAT, readers={"lines": "Lines", "odd": "Odd"})
+    for name, content in (("a.lines", "0 x\n"), ("b.lines", "1 fine\n")):
+        (tmp_path / name).write_text(content, encoding="utf-8")
+    files = [tmp_path / "a.lines", tmp_path / "b.lines"]
+    with pytest.raises(UsageError, match=r"lines and odd"):
+        fascicle.read(files)
+    report = ReadReport(aside=SetAside(keep_going=True))
+    assert [d.text for d in fascicle.read(files, format="lines", report=report)] == ["1 fine"]
+    (error,) = report.aside.errors
+    assert (error.file, error.key) == (str(files[0]), "lines")
+    assert "ZeroDivisionError" in str(error)
+    with pytest.raises(PluginError, match="in place of a Document"):
+        list(fascicle.read(files, format="odd"))
+
+
+def test_a_writer_is_held_to_its_contract(install: Install, tmp_path: Path) -> None:
+    install("plug_f", FORMAT, writers={"odd": "Odd", "text-only": "Text", "failing": "Failing", "conll": "Lines"})
+    document = Document(id="1", text="1 a", words=((0, 1), (2, 3)))
+    for name, kind, message in (
+        ("odd", PluginError, "no-such-field"),
+        ("text-only", PluginError, "in place of bytes"),
+        ("failing", InputError, "no_such_part"),
+    ):
+        with pytest.raises(kind, match=message):
+            fascicle.write(tmp_path / "out", [document], format=name)
+        assert not (tmp_path / "out").exists()
+    fascicle.write(tmp_path / "out", [document], format="conll")  # ours goes before theirs
+    assert b"<" not in (tmp_path / "out").read_bytes()
+    with pytest.raises(PluginError, match="a reader called 'text-only'"):
+        list(fascicle.read(tmp_path / "out", format="text-only"))
