@@ -82,7 +82,7 @@ def test_a_predictor_is_loaded_by_its_name(install: Install) -> None:
     assert "finder-x" in names("predictors")
     assert isinstance(load_predictor("finder-x"), Predictor)
     model = fascicle.load("finder-x")
-    assert [d.layer("finder")[0].text(d.text) for d in model.stream(["ab", "cd"])] == ["a", "c"]
+    assert [d.layer("finder")[0].text_in(d.text) for d in model.stream(["ab", "cd"])] == ["a", "c"]
     assert "plug_a 1.2" in repr(model)
     step = load_step("cleaner")
     assert all(not d.mentions for d in stream(step.run, model.annotate(["ab"]), step=step.name, drops=step.drops))

@@ -75,7 +75,7 @@ def drawn(piece: Piece) -> str:
 
 def svg(document: fascicle.Document) -> str:
     """The picture of a document."""
-    listed = "; ".join(f"{m.type}: {m.text(document.text)}" for m in document.mentions)
+    listed = "; ".join(f"{m.type}: {m.text_in(document.text)}" for m in document.mentions)
     width, height = 2 * MARGIN + COLUMNS * ADVANCE, 2 * MARGIN + LINE * len(rows(document.text)) - 4
     lines = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:g} {height}" width="{width:g}" role="img">',

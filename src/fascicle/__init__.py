@@ -1,16 +1,31 @@
 """Fascicle trains, bundles, combines and ships named entity recognisers, and runs them over any amount of text.
 
-Importing it loads no model, no torch and no runtime; ``load`` brings what a model needs.
+Importing it loads no model, no torch and no runtime; each name brings what it needs when it is used.
 """
 
 from __future__ import annotations
 
+from importlib import import_module
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Final
+
 from fascicle import errors
-from fascicle.core.document import Document, Event, Link, Mention, Patch, Section
+from fascicle.core.document import Document, Event, Link, Mention, Patch, Section, TextMention
+from fascicle.core.patches import apply
 from fascicle.evaluation.scoring.inputs import layers
 from fascicle.evaluation.scoring.scores import Scores, score
 from fascicle.formats.files import read, write
 from fascicle.loading import load
+
+if TYPE_CHECKING:
+    from fascicle.tasks.annotate import annotate
+    from fascicle.tasks.calibrate import calibrate
+    from fascicle.tasks.check import check
+    from fascicle.tasks.combine import combine
+    from fascicle.tasks.compare import compare
+    from fascicle.tasks.evaluate import evaluate
+    from fascicle.tasks.export import export
+    from fascicle.training.run import train_recipe as train
 
 __version__ = "0.1.0"
 
@@ -22,11 +37,49 @@ __all__ = [
     "Patch",
     "Scores",
     "Section",
+    "TextMention",
     "__version__",
+    "annotate",
+    "apply",
+    "calibrate",
+    "check",
+    "combine",
+    "compare",
     "errors",
+    "evaluate",
+    "export",
     "layers",
     "load",
     "read",
     "score",
+    "train",
     "write",
 ]
+
+_LATE: Final = MappingProxyType(
+    {
+        **{
+            verb: f"fascicle.tasks.{verb}:{verb}"
+            for verb in ("annotate", "calibrate", "check", "combine", "compare", "evaluate", "export")
+        },
+        "train": "fascicle.training.run:train_recipe",
+    }
+)
+
+
+def __getattr__(name: str) -> object:
+    """Imports a verb when it is first used."""
+    if name not in _LATE:
+        raise AttributeError(f"module 'fascicle' has no attribute {name!r}")
+    module, _, function = _LATE[name].partition(":")
+    try:
+        return getattr(import_module(module), function)
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] == "fascicle":
+            raise
+        raise errors.MissingExtraError("train", error.name or name) from None
+
+
+def __dir__() -> list[str]:
+    """All public names, also of verbs that are not imported yet."""
+    return sorted({*globals(), *__all__})

@@ -62,6 +62,7 @@ def load(
     *,
     threads: int | None = None,
     types: str | os.PathLike[str] | None = None,
+    device: str | None = None,
 ) -> ModelPredictor | EnsemblePredictor | Matcher | PluggedPredictor:
     """Loads a model, an ensemble of models, or a dictionary.
 
@@ -78,6 +79,8 @@ def load(
             environment variable ``RAYON_NUM_THREADS`` says otherwise.
         types: a TOML file that describes types (see ``settings/types.py``) to look for in place of those that the model
             was trained on; for a model of the family ``binder``, in a folder of a training run.
+        device: of a model of torch: ``"cpu"`` (the default), the name of another device, such as ``"cuda"``, or
+            ``"auto"``: a GPU where there is one. Everything else runs on the processor.
 
     Returns:
         A predictor with ``annotate(texts)`` and ``predict(documents)``.
@@ -93,27 +96,26 @@ def load(
     check_argument(model, (str, os.PathLike), name="model", means="the name of a model, or the path of its folder")
     check_optional(threads, int, name="threads", means="a number of threads")
     check_optional(types, (str, os.PathLike), name="types", means="the path of a file")
+    check_optional(device, str, name="device", means="cpu, cuda or auto")
     if is_dictionary(model):
-        if types is not None:
-            raise UsageError(f"{model} is a dictionary, which says the types of its names; leave out the types")
+        _refuse_other_types(types, f"{model} is a dictionary, which says the types of its names")
         return _dictionary(Path(model).expanduser())
     if is_plugin(model):
-        if types is not None:
-            raise UsageError(f"{model} is a plug-in, which looks for its own types; leave out the types")
+        _refuse_other_types(types, f"{model} is a plug-in, which looks for its own types")
         return _plugin(str(model))
     if is_checkpoint(model):
-        if types is not None:
-            raise UsageError(f"{model} is a checkpoint of another tool, whose types are labels; leave out the types")
+        _refuse_other_types(types, f"{model} is a checkpoint of another tool, whose types are labels")
         return _checkpoint(model, threads)
     folder = find_model(model)
     if is_ensemble(folder):
-        if types is not None:
-            raise UsageError(
-                f"{folder} is an ensemble, which looks for the types of its members; leave out the types",
-                file=str(folder),
-            )
+        _refuse_other_types(types, f"{folder} is an ensemble, which looks for the types of its members")
         return _ensemble(folder, threads)
-    return _model(folder, threads, types)
+    return _model(folder, threads, types, device=device)
+
+
+def _refuse_other_types(types: object, reason: str) -> None:
+    if types is not None:
+        raise UsageError(f"{reason}; leave out the types")
 
 
 def is_dictionary(model: str | os.PathLike[str]) -> bool:
@@ -163,7 +165,9 @@ def load_single(model: str | os.PathLike[str], *, threads: int | None = None) ->
     return _model(folder, threads, None)
 
 
-def _model(folder: Path, threads: int | None, types: str | os.PathLike[str] | None) -> ModelPredictor:
+def _model(
+    folder: Path, threads: int | None, types: str | os.PathLike[str] | None, *, device: str | None = None
+) -> ModelPredictor:
     from fascicle.runtime.predictor import ModelPredictor
     from fascicle.text.pieces import PieceTokenizer
 
@@ -173,9 +177,15 @@ def _model(folder: Path, threads: int | None, types: str | os.PathLike[str] | No
     _check_tokenizer(folder, tokenizer, manifest.tokenizer, name=MANIFEST)
     if types is not None:
         _refuse_types(folder, manifest)
-        return _retyped(folder, manifest, tokenizer, types, threads)
-    scorer = _onnx(folder, threads) if manifest.runtime == "onnx" else _torch(folder, manifest, threads)
-    return ModelPredictor(manifest, tokenizer, scorer)
+        return _retyped(folder, manifest, tokenizer, types, partial(_torch, folder, manifest, threads, device))
+    if manifest.runtime == "onnx":
+        if device not in (None, "cpu", "auto"):
+            raise UsageError(
+                f"the device {device!r} was given for {manifest.name}, which was exported for processors; leave it "
+                "out, or load the run folder of its training"
+            )
+        return ModelPredictor(manifest, tokenizer, _onnx(folder, threads))
+    return ModelPredictor(manifest, tokenizer, _torch(folder, manifest, threads, device))
 
 
 def load_filter(folder: str | os.PathLike[str], *, threads: int | None = None) -> MentionFilter:
@@ -306,12 +316,16 @@ def _refuse_types(folder: Path, manifest: Manifest) -> None:
 
 
 def _retyped(
-    folder: Path, manifest: Manifest, tokenizer: PieceTokenizer, types: str | os.PathLike[str], threads: int | None
+    folder: Path,
+    manifest: Manifest,
+    tokenizer: PieceTokenizer,
+    types: str | os.PathLike[str],
+    opened: Callable[[], TorchScorer],
 ) -> ModelPredictor:
     from fascicle.runtime.predictor import ModelPredictor
 
     described = read_types(types)
-    scorer = _torch(folder, manifest, threads)
+    scorer = opened()
     from fascicle.models.checkpoint import with_types
 
     try:
@@ -321,10 +335,22 @@ def _retyped(
     return ModelPredictor(manifest, tokenizer, scorer)
 
 
-def _torch(folder: Path, manifest: Manifest, threads: int | None) -> TorchScorer:
+def _torch(folder: Path, manifest: Manifest, threads: int | None, device: str | None = None) -> TorchScorer:
     with _needs_torch(threads):
+        import torch
+
         from fascicle.models.checkpoint import TorchScorer, load_model
-    return TorchScorer(model=load_model(folder, manifest))
+    wanted = device or "cpu"
+    if wanted == "auto":
+        wanted = "cuda" if torch.cuda.is_available() else "cpu"
+    try:
+        place = torch.device(wanted)
+        torch.empty(0, device=place)
+    except (RuntimeError, AssertionError, NotImplementedError):
+        raise UsageError(
+            f"the device {device!r} cannot be used here; give cpu, auto, or one that torch has, such as cuda"
+        ) from None
+    return TorchScorer(model=load_model(folder, manifest).to(place))
 
 
 def _ensemble(folder: Path, threads: int | None) -> EnsemblePredictor:

@@ -24,7 +24,7 @@ Refused = Callable[..., str]
 
 
 def found(document: Document) -> list[tuple[str, str]]:
-    return [(m.type, m.text(document.text)) for m in document.layer("tiny")]
+    return [(m.type, m.text_in(document.text)) for m in document.layer("tiny")]
 
 
 def documents(text: str) -> list[Document]:

@@ -109,7 +109,7 @@ def test_the_text_and_every_mention_come_back(document: Document) -> None:
     for mention in document.mentions:
         whole = {(at, any(a <= at < b for a, b in mention.spans)) for at in range(mention.start, mention.end)}
         assert any(whole <= places for places in lined.values()), "a mention without a line of its own"
-    surfaces = [as_shown(mention.text(document.text)) for mention in document.mentions]
+    surfaces = [as_shown(mention.text_in(document.text)) for mention in document.mentions]
     columns = len(page.cells) // max(1, len(document.mentions))
     assert page.cells[::columns] == surfaces if document.mentions else not page.cells
 

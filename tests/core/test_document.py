@@ -136,7 +136,7 @@ def test_a_score_is_a_probability(score: float) -> None:
 
 def test_a_discontinuous_mention_reads_as_its_fragments() -> None:
     mention = Mention(((0, 4), (12, 18)), "Disease")
-    assert mention.text("lung breast cancer") == "lung cancer"
+    assert mention.text_in("lung breast cancer") == "lung cancer"
     assert (mention.start, mention.end) == (0, 18)
 
 

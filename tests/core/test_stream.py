@@ -178,7 +178,7 @@ class Bare:
 
 def test_whatever_predicts_can_stream_and_annotate() -> None:
     bare: Predictor = Bare()
-    assert [d.layer("bare")[0].text(d.text) for d in stream(bare.predict, ["ab", ("id", "cd")])] == ["a", "c"]
+    assert [d.layer("bare")[0].text_in(d.text) for d in stream(bare.predict, ["ab", ("id", "cd")])] == ["a", "c"]
     assert [d.id for d in annotate(bare.predict, ["a", "b"])] == ["text-1", "text-2"]
     assert next(annotate(bare.predict, iter(["a"]))).mentions
     with pytest.raises(InputError):

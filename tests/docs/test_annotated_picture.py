@@ -52,6 +52,6 @@ def test_the_picture_is_what_the_model_finds(script: ModuleType) -> None:
     (document,) = fascicle.load("bc5cdr", threads=1).annotate(script.TEXT)
     kept = ElementTree.fromstring(PICTURE.read_text(encoding="utf-8"))
     listed = (kept.findtext(f"{SVG}desc") or "").split("; ")
-    found = [f"{m.type}: {m.text(document.text)}" for m in document.mentions]
+    found = [f"{m.type}: {m.text_in(document.text)}" for m in document.mentions]
     assert len(set(found) ^ set(listed)) <= 1  # 8-bit products differ a little between processors
     assert "".join(words(PICTURE.read_text(encoding="utf-8"))).split()

@@ -38,7 +38,7 @@ def naive(documents: list[Document]) -> tuple[Counter[str], Counter[str]]:
     annotated: Counter[str] = Counter()
     for d in documents:
         for m in d.mentions:
-            text = m.text(d.text)
+            text = m.text_in(d.text)
             if len(text) >= 3 and any(map(str.isalpha, text)):
                 annotated[text] += 1
     free: Counter[str] = Counter()

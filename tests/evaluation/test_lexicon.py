@@ -39,7 +39,7 @@ def test_consistency_frequency_and_vocabulary(training: list[tuple[Mention, ...]
                 surfaces[surface] = surfaces.get(surface, 0) + 1
     assert dict(found.frequency) == surfaces
     assert found.vocabulary == {d.text[a:b] for d in documents for a, b in words_of(d)}
-    assert found.surfaces == {(m.text(d.text), m.type) for d in documents for m in d.mentions}
+    assert found.surfaces == {(m.text_in(d.text), m.type) for d in documents for m in d.mentions}
     for surface in surfaces:
         for type_ in ("Cell", "Gene", "gene"):
             assert found.consistency.get((surface, type_), 0.0) == share(documents, lower, surface, type_)

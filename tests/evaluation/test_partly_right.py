@@ -72,7 +72,7 @@ def test_every_pair_is_a_false_positive_beside_gold_of_its_type(
     known = Counter(TEXT[m.start : m.end].lower() for m in of["train"])
     pairs = partly_right(found, [test], lexicon([document(*of["train"], identifier="t")]).frequency)
     exact = {(m.type, m.spans) for m in of["gold"]}
-    wrong = {m.text(TEXT) for m in of["said"] if (m.type, m.spans) not in exact}
+    wrong = {m.text_in(TEXT) for m in of["said"] if (m.type, m.spans) not in exact}
     for pair in pairs:
         assert pair.predicted in wrong
         assert pair.predicted != pair.gold or TEXT.count(pair.gold) > 1

@@ -28,7 +28,7 @@ def example() -> tuple[str, dict[str, list[Mention]]]:
     sides: dict[str, list[Mention]] = {"gold": [], "predicted": []}
     for side, type_, start, end, words, said in table("side"):
         mention = Mention(((int(start), int(end)),), type_, score=float(said) if said else None)
-        assert mention.text(quoted[1]) == words
+        assert mention.text_in(quoted[1]) == words
         sides[side].append(mention)
     return quoted[1], sides
 
@@ -48,7 +48,8 @@ def test_the_errors_of_the_example() -> None:
     text, sides = example()
     found = mistakes({"d": sides["gold"]}, {"d": sides["predicted"]})
     shown = [
-        [m.side.upper(), m.mention.text(text), m.kind, "" if m.partner is None else m.partner.text(text)] for m in found
+        [m.side.upper(), m.mention.text_in(text), m.kind, "" if m.partner is None else m.partner.text_in(text)]
+        for m in found
     ]
     part = PAGE[PAGE.index("The errors, each in one class") :]
     lines = re.findall(r"^\| (F[PN]) \| (.*) \| (.*) \| (.*?) ?\|$", part, re.MULTILINE)

@@ -63,7 +63,7 @@ def test_recall_against_a_naive_loop(
     documents = [Document(id=str(i), text=TEXT, mentions=gold) for i, (gold, _) in enumerate(pairs)]
     predicted = {str(i): said for i, (_, said) in enumerate(pairs)}
     found = subset_recall(documents, predicted, known=surfaces([Document(id="t", text=TEXT, mentions=train)]))
-    names = {(m.text(TEXT), m.type) for m in train}
+    names = {(m.text_in(TEXT), m.type) for m in train}
     expected = {name: [0, 0] for name in found}
     for gold, said in pairs:
         for m in gold:
@@ -71,7 +71,7 @@ def test_recall_against_a_naive_loop(
             inside = any(characters(m) < characters(o) for o in gold)
             twin = any(o.type != m.type and characters(o) == characters(m) for o in gold)
             subsets = [
-                "seen" if (m.text(TEXT), m.type) in names else "unseen",
+                "seen" if (m.text_in(TEXT), m.type) in names else "unseen",
                 "inner" if inside else "outermost",
                 *(["nested"] if inside or any(characters(o) < characters(m) for o in gold) else []),
                 *(["same_span"] if twin else []),

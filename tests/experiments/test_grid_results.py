@@ -95,7 +95,7 @@ def test_seen_is_what_train_has(spoilt_run: Path, tiny_recipe: Maker, toy_corpus
     train.write_text("lung\tB-Disease\ncancer\tI-Disease\n\nPain\tB-Disease\naspirin\tB-Disease\n", encoding="utf-8")
     recall = made(spoilt_run, tiny_recipe(corpus={"train": str(train), "test": str(toy_corpus)}))["test_recall"]
     gold = [(m, d) for d in read_part(tiny_recipe().corpus, "train") for m in d.mentions]
-    cancers = [(m, d) for m, d in gold if m.text(d.text) == "lung cancer"]
+    cancers = [(m, d) for m, d in gold if m.text_in(d.text) == "lung cancer"]
     found = said(spoilt_run)
     hits = [(m.type, m.start, m.end) in found.get(d.id, set()) for m, d in cancers]
     assert recall["seen"] == {"gold": 2, "found": sum(hits), "recall": sum(hits) / 2}

@@ -133,7 +133,7 @@ def test_a_guess_in_a_brat_corpus(tmp_path: Path) -> None:
     report = ReadReport()
     first, second = read(tmp_path, report=report)
     assert first.text == "Größe der Ärzte"
-    assert first.mentions[0].text(first.text) == "Größe"
+    assert first.mentions[0].text_in(first.text) == "Größe"
     assert second.text == "Maße"
     assert "windows-1252" in _said(report, [first, second])
     assert not any(event.code == "text-mismatch" for event in first.events)

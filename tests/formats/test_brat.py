@@ -82,7 +82,7 @@ def test_a_folder_a_zip_and_a_folder_in_a_zip(tmp_path: Path) -> None:
         report = ReadReport()
         found = list(read(whole, report=report))
         assert [d.id for d in found] == ["test/a", "train/a", "b", "c"]
-        assert [m.text(d.text) for d in found for m in d.mentions] == ["alpha", "beta", "gamma"]
+        assert [m.text_in(d.text) for d in found for m in d.mentions] == ["alpha", "beta", "gamma"]
         assert set(report.formats.values()) == {"brat"}
         part = list(read(f"{whole}/train"))
         assert [d.id for d in part] == ["a", "b", "c"]
@@ -409,7 +409,7 @@ def test_ids_and_mentions_that_are_there_twice(tmp_path: Path) -> None:
 
 def test_offsets_are_code_points(tmp_path: Path) -> None:
     document = _one(tmp_path, "T1\tX 2 6\tcell\nT2\tX 7 11\tline\nT3\tX 12 14\te\u0301\n", "𝛽-cell\u2028line e\u0301")
-    assert [m.text(document.text) for m in document.mentions] == ["cell", "line", "e\u0301"]
+    assert [m.text_in(document.text) for m in document.mentions] == ["cell", "line", "e\u0301"]
     assert document.events == ()
 
 
@@ -417,7 +417,7 @@ def test_text_with_crlf_stays_as_it_is(tmp_path: Path) -> None:
     text = "a drug\r\nfor fever\r\n"
     document = _one(tmp_path, "T1\tX 2 6\tdrug\r\nT2\tX 12 17\tfever\r\nT3\tX 2 11\tdrug for\r\n", text)
     assert document.text == text
-    assert [m.text(text) for m in document.mentions] == ["drug\r\nfor", "drug", "fever"]
+    assert [m.text_in(text) for m in document.mentions] == ["drug\r\nfor", "drug", "fever"]
     assert document.events == ()
 
 
@@ -437,7 +437,7 @@ def test_offsets_of_files_that_were_changed_after_annotation(
     lines = [f"T{at}\tX {at} {at + 4}\t{counted[at : at + 4]}" for at in chosen]
     document = _one(tmp_path_factory.mktemp("moved"), "\n".join(lines), now)
     assert document.text == now.removeprefix("\ufeff")
-    assert {m.text(document.text) for m in document.mentions} == {counted[at : at + 4] for at in chosen}
+    assert {m.text_in(document.text) for m in document.mentions} == {counted[at : at + 4] for at in chosen}
     changed = any(document.text.index(counted[at : at + 4]) != at for at in chosen)
     assert _codes(document) == ([("repair", "offsets-moved")] if changed else [])
 
@@ -775,10 +775,10 @@ def test_annotate(tmp_path: Path, tiny_run: Path, capfd: pytest.CaptureFixture[s
     out = tmp_path / "out"
     assert main(["annotate", str(texts), *model, "-o", str(out), "--format", "brat"]) == 0
     assert sorted(file.name for file in out.iterdir() if file.name != RECORD) == ["a.ann", "a.txt", "b.ann", "b.txt"]
-    found = {d.id: [(m.type, m.text(d.text)) for m in d.mentions] for d in read(out)}
+    found = {d.id: [(m.type, m.text_in(d.text)) for m in d.mentions] for d in read(out)}
     assert found["a"] == [("Chemical", "aspirin"), ("Disease", "pain")]
     assert main(["annotate", str(out), *model, "-o", str(tmp_path / "again.zip")]) == 0
-    assert {d.id: [(m.type, m.text(d.text)) for m in d.mentions] for d in read(tmp_path / "again.zip")} == found
+    assert {d.id: [(m.type, m.text_in(d.text)) for m in d.mentions] for d in read(tmp_path / "again.zip")} == found
     capfd.readouterr()
     for path, folder, message in (
         (texts, texts, str(texts)),

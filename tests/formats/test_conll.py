@@ -22,7 +22,7 @@ def _read(folder: Path, text: str, *, options: ConllOptions | None = None, name:
 
 
 def _found(documents: list[Document]) -> list[tuple[str, str, str]]:
-    return [(d.id, m.type, m.text(d.text)) for d in documents for m in d.mentions]
+    return [(d.id, m.type, m.text_in(d.text)) for d in documents for m in d.mentions]
 
 
 def test_a_sentence_is_a_document(tmp_path: Path) -> None:
@@ -285,7 +285,10 @@ def test_writing_layers(tmp_path: Path) -> None:
     report = write(path, [NESTED], options=ConllWriteOptions(layers=2))
     assert report.losses["nested"] == 0
     (document,) = read(path, options=ConllOptions(tag_columns=None, documents="docstart"))
-    assert [(m.type, m.text(document.text)) for m in document.mentions] == [("DNA", "IL-2 gene"), ("protein", "IL-2")]
+    assert [(m.type, m.text_in(document.text)) for m in document.mentions] == [
+        ("DNA", "IL-2 gene"),
+        ("protein", "IL-2"),
+    ]
 
 
 @pytest.mark.parametrize(

@@ -321,7 +321,7 @@ def test_brat_against_the_lines_themselves(path: str, suffix: str) -> None:
     found: Counter[tuple[str, str, str]] = Counter()
     for document in read(DATA / path):
         assert document.text == document.text.removeprefix("\ufeff")
-        texts = ((m.type, m.text(document.text).rstrip()) for m in document.mentions)
+        texts = ((m.type, m.text_in(document.text).rstrip()) for m in document.mentions)
         found.update((document.id.rpartition("/")[2], *pair) for pair in texts)
     # The order of fragments is that of the line there, and that of the text here.
     assert {(*key[:2], *sorted(key[2].split())) for key in expected} == {

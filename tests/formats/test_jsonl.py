@@ -21,7 +21,7 @@ def _write(path: Path, *records: Any) -> Path:
 
 
 def _found(document: Document) -> list[tuple[str, str]]:
-    return [(m.type, m.text(document.text)) for m in document.mentions]
+    return [(m.type, m.text_in(document.text)) for m in document.mentions]
 
 
 SHAPES: list[tuple[str, dict[str, Any], list[tuple[str, str]]]] = [

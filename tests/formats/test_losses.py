@@ -155,7 +155,7 @@ DROPPED = ("second-source", "discontinuous", "nested", "not-on-words", "across-s
 def check_mentions(before: Document, after: Document, losses: Any, *, joined: bool) -> None:
     assert len(after.mentions) == len(before.mentions) - sum(losses[code] for code in DROPPED)
     if joined:
-        pairs = sorted((m.type, m.text(after.text)) for m in after.mentions)
+        pairs = sorted((m.type, m.text_in(after.text)) for m in after.mentions)
         assert without(losses, *DROPPED) <= (len(pairs) == len(before.mentions))
         return
     for mention in after.mentions:

@@ -33,7 +33,7 @@ def test_text_sections_and_links(tmp_path: Path) -> None:
     first, second = _read(tmp_path, TWO)
     assert first.text == "Aspirin and fever. Asthma was seen."
     assert first.sections == (Section(0, 18, "title"), Section(19, 35, "abstract"))
-    assert [m.text(first.text) for m in first.mentions] == ["Aspirin", "fever", "Asthma"]
+    assert [m.text_in(first.text) for m in first.mentions] == ["Aspirin", "fever", "Asthma"]
     assert [[link.id for link in m.links] for m in first.mentions] == [["D001241"], ["D005334"], ["D001249", "D005334"]]
     assert dict(first.mentions[1].attributes) == {"pubtator-id": " D005334"}
     assert dict(first.mentions[2].attributes) == {"pubtator-names": "asthma|fever"}
@@ -78,7 +78,7 @@ def test_windows_line_ends_and_no_blank_line(tmp_path: Path) -> None:
 
 def test_offsets_are_code_points(tmp_path: Path) -> None:
     (document,) = _read(tmp_path, "1|t|𝛽-cell\u2028line\n1|a|x\n1\t2\t6\tcell\tX\n1\t12\t13\tx\tX\n")
-    assert [m.text(document.text) for m in document.mentions] == ["cell", "x"]
+    assert [m.text_in(document.text) for m in document.mentions] == ["cell", "x"]
     assert not document.events
 
 

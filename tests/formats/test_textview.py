@@ -111,4 +111,4 @@ def test_brackets_enclose_what_the_mentions_say(case: tuple[str, list[Mention]])
     for mention in mentions[:1]:
         alone = view(text, mention, width=10_000)
         inside = alone[alone.index("[") + 1 : alone.rindex("]")]
-        assert inside.split() == mention.text(text).split()
+        assert inside.split() == mention.text_in(text).split()

@@ -31,7 +31,7 @@ def parse(*records: Any, options: JsonlOptions | None = None) -> list[Document]:
 
 
 def found(document: Document) -> list[tuple[str, str, str]]:
-    return [(m.source, m.type, m.text(document.text)) for m in document.mentions]
+    return [(m.source, m.type, m.text_in(document.text)) for m in document.mentions]
 
 
 def codes(document: Document) -> list[str]:
@@ -178,7 +178,7 @@ def test_every_region_comes_back(case: tuple[str, list[tuple[Fragments, str]]], 
     got = sorted((m.spans, m.type) for m in document.mentions)
     # Units may happen to give the same words elsewhere; then the offsets are code points, as they would be today.
     words = sorted((text[a:b], kind) for (a, b), kind in set(single))
-    assert not agrees or got == expected or sorted((m.text(text), m.type) for m in document.mentions) == words
+    assert not agrees or got == expected or sorted((m.text_in(text), m.type) for m in document.mentions) == words
 
 
 # -- BigBIO ------------------------------------------------------------------------------------------------------------
@@ -336,7 +336,7 @@ def test_bare_tags_are_runs_of_one_type(tags: list[str]) -> None:
         path = Path(folder) / "a.conll"
         path.write_text("".join(f"{word}\t{tag}\n" for word, tag in zip(words, tags, strict=True)), encoding="utf-8")
         (document,) = read(path, format="conll", options=ConllOptions(bare=True))
-    assert [(m.type, m.text(document.text)) for m in document.mentions] == [
+    assert [(m.type, m.text_in(document.text)) for m in document.mentions] == [
         (kind, " ".join(words[a:b])) for kind, a, b in expected
     ]
     (same,) = parse({"tokens": words, "tags": tags}, options=JsonlOptions(fields=(("bare", "true"),)))

@@ -52,7 +52,7 @@ def matcher() -> Matcher:
 
 
 def layer(document: Document, source: str) -> list[tuple[str, str]]:
-    return [(m.type, m.text(document.text)) for m in document.layer(source)]
+    return [(m.type, m.text_in(document.text)) for m in document.layer(source)]
 
 
 def test_matches_become_the_gold_and_the_rest_is_unknown(matcher: Matcher) -> None:

@@ -77,7 +77,7 @@ def test_python_and_the_command_treat_documents_alike(
     assert report.aside.sentences[0] in said
 
     first, empty, unseen, good = streamed
-    assert {(m.source, m.type, m.text(first.text)) for m in first.mentions} == {
+    assert {(m.source, m.type, m.text_in(first.text)) for m in first.mentions} == {
         ("gold", "Disease", "lung"),
         ("names", "Disease", "lung cancer"),
     }
@@ -160,4 +160,4 @@ def test_one_file_for_each_input(tmp_path: Path) -> None:
     annotate_files(request, Fragile, listener=Listener(wrote=lambda path, report: wrote.append(path.name)))
     assert wrote == ["a.records.jsonl", "b.records.jsonl"]
     (document,) = read(tmp_path / "out" / "b.records.jsonl")
-    assert [m.text(document.text) for m in document.mentions] == ["fever"]
+    assert [m.text_in(document.text) for m in document.mentions] == ["fever"]

@@ -32,6 +32,7 @@ _OPTIONS: Final[Mapping[str, str]] = MappingProxyType(
         "allow_missing=True": "--allow-missing",
         "resume=True": "--resume",
         "encoding=NAME": "--encoding NAME",
+        "sample=FILE": "--calibrate FILE",
         'labels="O,B-PER,I-PER"': "--labels O,B-PER,I-PER",
         "format=jsonl": "--input-format jsonl",
         "format=records": "--input-format records",

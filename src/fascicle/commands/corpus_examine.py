@@ -5,27 +5,23 @@ from __future__ import annotations
 import argparse
 import difflib
 import json
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 from fascicle.commands.console import say, with_progress
 from fascicle.commands.inputs import reading_of
-from fascicle.core.document import Document
 from fascicle.core.wording import counted
 from fascicle.doctor.checks.table import CHECKS
 from fascicle.doctor.checks.unreachable import tokenizer_file
-from fascicle.doctor.examine import examine
-from fascicle.doctor.parts import SPLITS, Given, Part
 from fascicle.doctor.report import Report, markdown, summary
 from fascicle.doctor.settings import NEVER, SEVERITIES, Settings
 from fascicle.errors import UsageError
 from fascicle.files.atomic import check_target, output
 from fascicle.files.source import STDIN
-from fascicle.formats.conll import ConllOptions
 from fascicle.formats.exclusions import write_exclusions
-from fascicle.formats.report import ReadReport
-from fascicle.formats.requests import STDOUT, ReadRequest, pairs, paths_of, read_file
+from fascicle.formats.requests import STDOUT, ReadRequest, pairs
+from fascicle.tasks.check import CheckRequest, examined
 
 
 def run_check(args: argparse.Namespace) -> int:
@@ -37,9 +33,8 @@ def run_check(args: argparse.Namespace) -> int:
     for path in (args.output, args.exclude_list):
         if path and path != STDOUT:
             check_target(path, overwrite=args.overwrite)
-    settings = _settings_of(args)
-    places, against = list(_places_of(args)), list(_against_of(args))
-    found = examine(places, against=against, settings=settings, skip=frozenset(args.skip))
+    checked = examined(_request_of(args), watch=partial(with_progress, quiet=False))
+    found = checked.examination
     text = markdown(found.report, names_all=args.verbose)
     if args.json:
         text = json.dumps(found.report.as_dict(), ensure_ascii=False) + "\n"
@@ -51,7 +46,7 @@ def run_check(args: argparse.Namespace) -> int:
     if args.output != STDOUT:
         say(summary(found.report))
     if args.verbose:
-        for line in (line for place in (*places, *against) for line in place.report.lines()):
+        for line in (line for reading in checked.readings for line in reading.lines()):
             say(line)
     for place in found.case.unread:
         say(f"failed: {place.message}")
@@ -76,41 +71,23 @@ def _check_paths(*parts: list[str], against: list[str]) -> None:
         raise UsageError("standard input (-) was given twice; it can be read once")
 
 
-def _places_of(args: argparse.Namespace) -> Iterator[Given]:
-    request = reading_of(args)
-    named = [(Part(name=name, role=name), path) for name in ("train", "dev", "test") for path in getattr(args, name)]
-    whole = [(Part(name=path, role="corpus", order=order), path) for order, path in enumerate(args.files)]
-    for part, given in (*named, *whole):
-        own = _of_split(request, part.role) if part.role in SPLITS else request
-        yield from (_given(path, part, own) for path in paths_of([given], request))
-
-
-def _against_of(args: argparse.Namespace) -> Iterator[Given]:
-    """Other corpora are read as their formats are by default: the other options say how to read what is checked."""
-    request = ReadRequest(
+def _request_of(args: argparse.Namespace) -> CheckRequest:
+    # Other corpora are read as their formats are by default: the other options say how to read what is checked.
+    against = ReadRequest(
         format=args.against_format,
         encoding=args.encoding,
         fields=pairs(args.against_field, key="--against-field", example="text=body"),
         asked_by="--against-format",
     )
-    for order, given in enumerate(args.against):
-        part = Part(name=given, role="against", order=order)
-        yield from (_given(path, part, request) for path in paths_of([given], request))
-
-
-def _of_split(request: ReadRequest, role: str) -> ReadRequest:
-    return replace(request, where=tuple((name, value.replace("{part}", role)) for name, value in request.where))
-
-
-def _given(path: str, part: Part, request: ReadRequest) -> Given:
-    report = ReadReport()
-    token, tags = request.token_and_tags
-
-    def documents() -> Iterator[Document]:
-        return with_progress(read_file(path, request, report=report), quiet=False)
-
-    columns = ConllOptions(token_column=token, tag_columns=tags)
-    return Given(part=part, path=path, documents=documents, report=report, encoding=request.encoding, columns=columns)
+    return CheckRequest(
+        files=tuple(args.files),
+        parts=tuple((part, path) for part in ("train", "dev", "test") for path in getattr(args, part)),
+        against=tuple(args.against),
+        reading=reading_of(args),
+        reading_against=against,
+        settings=_settings_of(args),
+        skip=frozenset(args.skip),
+    )
 
 
 def _settings_of(args: argparse.Namespace) -> Settings:

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, Final, NoReturn, Self
 
 from fascicle import plugins
+from fascicle.commands.in_python import shown
 from fascicle.commands.places import check_places
 from fascicle.errors import UsageError
 from fascicle.settings.base import LARGEST
@@ -36,6 +37,10 @@ class Parser(argparse.ArgumentParser):
             UsageError: always.
         """
         raise UsageError(f"{_explained(message)}; see {self.prog} --help")
+
+    def format_help(self) -> str:
+        """The help, with the Python that does the same at its end."""
+        return super().format_help() + shown(self.prog.removeprefix("fascicle "))
 
 
 def commands_of(parser: Parser, *, dest: str) -> argparse._SubParsersAction[Parser]:

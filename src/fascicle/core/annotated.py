@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from functools import cache
 from importlib import resources
-from typing import Final
+from typing import TYPE_CHECKING, Final
 from zlib import crc32
 
-from fascicle.core.document import Document, Link, Mention
 from fascicle.core.html import Html, faithful, join, tag
 from fascicle.core.marks import Mark, marked
 from fascicle.core.wording import counted
+
+if TYPE_CHECKING:
+    from fascicle.core.document import Document, Link, Mention
 
 _SHADES: Final = 12  # classes t0, t1, ... of the style sheet
 _SEED: Final = b"929"  # the first one with which types that are common together have different colours
@@ -49,7 +51,7 @@ def shown(document: Document) -> Html:
 
 
 def _table(document: Document) -> Html:
-    cells = {"Mention": [mention.text(document.text) for mention in document.mentions]}
+    cells = {"Mention": [mention.text_in(document.text) for mention in document.mentions]}
     cells |= {title: [made(mention) for mention in document.mentions] for title, made in _COLUMNS}
     kept = {title: column for title, column in cells.items() if any(column)}
     head = tag("tr", *(tag("th", title, scope="col") for title in kept))

@@ -57,7 +57,7 @@ def encode(document: Document) -> bytes:
     """One document as one line of JSON (UTF-8, without the line break)."""
     text = document.text
     mentions = [
-        _Mention(m.spans, m.type, m.text(text), m.score, m.source, m.links, m.attributes) for m in document.mentions
+        _Mention(m.spans, m.type, m.text_in(text), m.score, m.source, m.links, m.attributes) for m in document.mentions
     ]
     return _ENCODER.encode(
         _Record(
@@ -128,7 +128,7 @@ def _document(record: _Record) -> Document:
 def _agrees(mention: Mention, expected: str, text: str) -> bool:
     # The length first: a line may name the whole text a thousand times, and then none is copied.
     length = sum(end - start for start, end in mention.spans) + len(mention.spans) - 1
-    return length == len(expected) and mention.text(text) == expected
+    return length == len(expected) and mention.text_in(text) == expected
 
 
 def _mismatch(mention: Mention) -> Event:

@@ -9,7 +9,7 @@ import math
 import re
 from collections.abc import Iterable, Iterator
 from itertools import chain, pairwise
-from typing import Final
+from typing import Any, Final
 
 import msgspec
 
@@ -126,9 +126,42 @@ class Mention(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
         """``(source, type, spans)``: no document holds the same key twice."""
         return self.source, self.type, self.spans
 
-    def text(self, document_text: str) -> str:
+    def text_in(self, document_text: str) -> str:
         """The words of the mention; fragments are joined by one space."""
         return " ".join(document_text[start:end] for start, end in self.spans)
+
+
+class TextMention:
+    """A mention with its text at hand, as iterating over a document gives it.
+
+    It has the attributes of a `Mention` (``type``, ``spans``, ``start``, ``end``, ``score``, ``source``, ``links``,
+    ``attributes``).
+
+    Attributes:
+        mention: the mention itself.
+        document: that it stands in.
+    """
+
+    __slots__ = ("document", "mention")
+
+    def __init__(self, mention: Mention, document: Document) -> None:
+        """Binds a mention to its document."""
+        self.mention = mention
+        self.document = document
+
+    @property
+    def text(self) -> str:
+        """The words of the mention; fragments are joined by one space."""
+        return self.mention.text_in(self.document.text)
+
+    def __getattr__(self, name: str) -> Any:
+        """What the mention has."""
+        return getattr(self.mention, name)
+
+    def __repr__(self) -> str:
+        """Type, words and offsets, in one line."""
+        score = "" if self.mention.score is None else f", {self.mention.score:.3f}"
+        return f"<{self.mention.type} {self.text!r} {self.mention.start}-{self.mention.end}{score}>"
 
 
 class Section(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -235,6 +268,16 @@ class Document(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
                 f"document {self.id!r} has a part of the wrong type ({error}); its text is a str, its mentions are "
                 "Mention objects"
             ) from None
+
+    def __iter__(self) -> Iterator[TextMention]:
+        """The mentions in their order, each with its text."""
+        return (TextMention(mention, self) for mention in self.mentions)
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: the text with its mentions marked."""
+        from fascicle.core.annotated import html_of  # late: it knows documents
+
+        return html_of(self)
 
     def _check(self) -> None:
         if not self.text.isascii():

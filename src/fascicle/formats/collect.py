@@ -60,7 +60,7 @@ class MentionCollector:
             )
             return
         mention = Mention(fragments, kind, score=score, source=source, links=links, attributes=attributes)
-        if expected is not None and len(fragments) == 1 and mention.text(self._text) != expected:
+        if expected is not None and len(fragments) == 1 and mention.text_in(self._text) != expected:
             message = f"a mention of type {kind!r} has other text at its offsets than its source says; offsets kept"
             self._say("repair", "text-mismatch", message, span=fragments[0])
         if mention.key in self._kept:

@@ -105,7 +105,7 @@ def encode(document: Document, report: WriteReport) -> bytes:
 
 def _entity(mention: Mention, text: str) -> dict[str, Any]:
     entity: dict[str, Any] = {"start": mention.start, "end": mention.end, "type": mention.type}
-    entity["text"] = mention.text(text)
+    entity["text"] = mention.text_in(text)
     if len(mention.spans) > 1:
         entity["spans"] = mention.spans
     return entity

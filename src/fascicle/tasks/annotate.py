@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -31,6 +33,7 @@ from fascicle.formats.requests import (
     total_size,
 )
 from fascicle.formats.textview import ViewOptions
+from fascicle.loading import DEFAULT_MODEL, load
 
 if TYPE_CHECKING:
     from fascicle.files.atomic import Opened
@@ -72,6 +75,39 @@ class AnnotateRequest:
     writing: WriteRequest = field(default_factory=WriteRequest)
     segments: bool = False
     also_read: tuple[str, ...] = ()
+
+
+def annotate(
+    files: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
+    output: str | os.PathLike[str],
+    *,
+    model: str | os.PathLike[str] = DEFAULT_MODEL,
+    format: str = "auto",  # noqa: A002
+    overwrite: bool = False,
+    resume: bool = False,
+) -> Account:
+    """Annotates files in bounded memory, as ``fascicle annotate`` does; see `annotate_files`.
+
+    Args:
+        files: a file, a folder, or several.
+        output: a file for all, or a folder (``"name/"``) with a file for each.
+        model: as `fascicle.load` takes it.
+        format: of the output, a name of ``formats.catalogue.FORMATS``; by default told by the name of the output.
+        overwrite: replace what such a run wrote before.
+        resume: go on with an interrupted run.
+
+    Returns:
+        The account: how many documents were read, written and set aside.
+
+    Raises:
+        FascicleError: see `annotate_files` and `fascicle.load`.
+    """
+    given = [files] if isinstance(files, str | os.PathLike) else files
+    request = AnnotateRequest(
+        files=tuple(os.fspath(one) for one in given),
+        writing=WriteRequest(path=os.fspath(output), format=format, overwrite=overwrite, resume=resume),
+    )
+    return annotate_files(request, partial(load, model))
 
 
 def annotate_files(

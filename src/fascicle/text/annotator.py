@@ -86,6 +86,17 @@ class Annotator(ABC):
         predict = self.predict_and_cut if segments else self.predict
         return stream(predict, documents, aside=aside, source=self.name)
 
+    def __call__(self, text: Given) -> Document:
+        """Annotates one text.
+
+        Args:
+            text: a text, a pair ``(id, text)``, or a document.
+
+        Returns:
+            The document; iterating over it gives its mentions.
+        """
+        return next(self.stream([text]))
+
     @overload
     def annotate(self, texts: Collection[str]) -> list[Document]: ...
 

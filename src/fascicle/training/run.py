@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final
 
-from fascicle.settings.recipes.any import AnyRecipe
+from fascicle.settings.recipes.any import AnyRecipe, read_recipe
 from fascicle.settings.recipes.filter import FilterRecipe
 from fascicle.settings.recipes.recogniser import Recipe
 from fascicle.settings.recipes.typer import TyperRecipe
@@ -53,8 +54,8 @@ def run_recipe(recipe: AnyRecipe, folder: Path, *, resume: bool = False) -> Iter
 
 
 def train_recipe(
-    recipe: AnyRecipe,
-    folder: Path | None = None,
+    recipe: AnyRecipe | str | os.PathLike[str],
+    folder: str | os.PathLike[str] | None = None,
     *,
     resume: bool = False,
     threads: int | None = None,
@@ -63,7 +64,7 @@ def train_recipe(
     """Trains from beginning to end; ``run_recipe`` for whoever wants only what came out.
 
     Args:
-        recipe: what to do, see ``settings.recipes.any.read_recipe_of_any_kind``.
+        recipe: what to do, or the TOML file that says it.
         folder: of the run; by default that of ``default_folder``.
         resume: see ``run_recipe``.
         threads: CPU threads; all usable cores by default.
@@ -75,9 +76,11 @@ def train_recipe(
     Raises:
         FascicleError: see ``run_recipe``.
     """
+    if isinstance(recipe, str | os.PathLike):
+        recipe = read_recipe(recipe)
     use_threads(threads)
     event: RunEvent | None = None
-    for event in run_recipe(recipe, folder or default_folder(recipe), resume=resume):
+    for event in run_recipe(recipe, Path(folder) if folder else default_folder(recipe), resume=resume):
         listen(event)
     assert isinstance(event, Ended)
     return event

@@ -42,7 +42,7 @@ def ambiguous_string(case: Case) -> Found:
     first: dict[tuple[str, str], tuple[Item, Mention]] = {}
     for item in case.items:
         for mention in item.mentions:
-            text = _line(mention.text(item.text))
+            text = _line(mention.text_in(item.text))
             types[text][mention.type] += 1
             first.setdefault((text, mention.type), (item, mention))
     found = [(text, counts) for text, counts in types.items() if len(counts) > 1]
@@ -154,7 +154,7 @@ def _shares(repeats: Repeats, words: _Words) -> str:
 
 
 def _folded(mention: Mention, item: Item) -> str:
-    return _line(mention.text(item.text)).casefold()
+    return _line(mention.text_in(item.text)).casefold()
 
 
 def _line(text: str) -> str:

@@ -203,7 +203,7 @@ def _around(example: Mapping[str, Any], sides: Mapping[str, Sequence[Mention]]) 
 
 
 def _shown(mention: Mention, text: str) -> dict[str, Any]:
-    words = mention.text(text)
+    words = mention.text_in(text)
     return {
         "type": mention.type,
         "spans": [list(span) for span in mention.spans],

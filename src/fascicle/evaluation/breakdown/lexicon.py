@@ -65,7 +65,7 @@ def lexicon(documents: Iterable[Document]) -> Lexicon:
         frequency=dict(frequency),
         consistency=_consistency(layouts, gold, frequency.keys()),
         surfaces=frozenset(
-            (m.text(layout.document.text), m.type) for layout, part in zip(layouts, gold, strict=True) for m in part
+            (m.text_in(layout.document.text), m.type) for layout, part in zip(layouts, gold, strict=True) for m in part
         ),
     )
 

@@ -82,9 +82,9 @@ def _pair(mistake: Mistake, layout: Layout, frequency: Mapping[Surface, int]) ->
         type=said.type,
         side=mistake.kind.removeprefix("boundary-"),
         change="longer" if lengths[0] > lengths[1] else "shorter" if lengths[0] < lengths[1] else "moved",
-        predicted=_shown(said.text(text)),
+        predicted=_shown(said.text_in(text)),
         predicted_in_training=frequency.get(layout.surface(said.spans), 0),
-        gold=_shown(gold.text(text)),
+        gold=_shown(gold.text_in(text)),
         gold_in_training=frequency.get(layout.surface(gold.spans), 0),
         context=" ".join(text[max(0, start - _CONTEXT) : end + _CONTEXT].split()),
     )

@@ -55,7 +55,7 @@ class Recall:
 
 def surfaces(documents: Iterable[Document]) -> Surfaces:
     """The ``(surface, type)`` pairs of the gold of some documents, those of training."""
-    return frozenset((m.text(document.text), m.type) for document in documents for m in document.layer(GOLD))
+    return frozenset((m.text_in(document.text), m.type) for document in documents for m in document.layer(GOLD))
 
 
 def is_seen(mention: Mention, text: str, known: Surfaces) -> bool:
@@ -66,7 +66,7 @@ def is_seen(mention: Mention, text: str, known: Surfaces) -> bool:
         text: of that document.
         known: see ``surfaces``.
     """
-    return (mention.text(text), mention.type) in known
+    return (mention.text_in(text), mention.type) in known
 
 
 def inner_spans(mentions: Iterable[Mention]) -> frozenset[Fragments]:

@@ -1,0 +1,38 @@
+"""The Python that does what a command does, shown at the end of its help."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Final
+
+CALLS: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "annotate": 'fascicle.annotate("texts/", "mentions.tsv", model="bc5cdr")',
+        "train": 'fascicle.train("recipe.toml", "runs/mine")',
+        "evaluate": 'fascicle.evaluate("gold.tsv", ["one.jsonl", "two.jsonl"])',
+        "combine": 'fascicle.combine(["one.jsonl", "two.jsonl", "three.jsonl"], "majority")',
+        "compare": 'fascicle.compare("gold.tsv", ["one.jsonl", "two.jsonl"])',
+        "calibrate": 'fascicle.calibrate("runs/mine", "dev.tsv", "calibrated")',
+        "ensemble": 'fascicle.tasks.ensemble.save_ensemble(request, "both", overwrite=False)',
+        "export": 'fascicle.export("runs/mine", "mine", int8=True)',
+        "init": 'fascicle.starting.recipe_for({"train": train, "dev": dev}, place=recipe)',
+        "corpus stats": 'fascicle.formats.stats.corpus_stats(fascicle.read("corpus.tsv"))',
+        "corpus convert": 'fascicle.write("corpus.jsonl", fascicle.read("corpus.tsv"))',
+        "corpus check": 'fascicle.check("train.tsv", dev="dev.tsv", test="test.tsv")',
+        "typer train": 'fascicle.train("recipe.toml", "runs/typer")',
+        "typer predict": 'fascicle.tasks.typing.type_spans("runs/typer", ["texts.tsv"])',
+        "typer score": 'fascicle.tasks.typing.score_types("runs/typer", "gold.tsv", "train.tsv")',
+        "models": "fascicle.loading.shipped_models()",
+        "settings": "fascicle.settings.recipes.reference.tables()",
+    }
+)
+
+
+def shown(command: str) -> str:
+    """The end of the help of a command, or the empty string.
+
+    Args:
+        command: its name, such as ``"corpus check"``.
+    """
+    return f"\nin Python:\n  {CALLS[command]}\n" if command in CALLS else ""

@@ -1,0 +1,88 @@
+"""Exporting what was trained: a folder that runs without torch."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+import msgspec
+
+from fascicle.core.document import GOLD, Document
+from fascicle.errors import InputError, UsageError
+from fascicle.files.atomic import check_folder
+from fascicle.files.tree import is_there
+from fascicle.formats.files import read
+from fascicle.loading import find_model
+from fascicle.settings.folders.best import described_by
+from fascicle.settings.folders.manifest import Manifest
+from fascicle.settings.recipes.filter import FILTER, FilterManifest
+from fascicle.settings.recipes.recogniser import CorpusSettings
+
+
+class _Named(msgspec.Struct):
+    """What is needed of ``recipe.json``, whatever release wrote the rest."""
+
+    corpus: CorpusSettings
+
+
+def export(
+    model: str | os.PathLike[str],
+    folder: str | os.PathLike[str],
+    *,
+    int8: bool = False,
+    sample: str | os.PathLike[str] | Sequence[Document] | None = None,
+    name: str | None = None,
+    overwrite: bool = False,
+) -> Manifest | FilterManifest:
+    """Exports a trained model or filter; needs the extra ``train``.
+
+    Args:
+        model: a run folder, or the model folder in it.
+        folder: to write.
+        int8: 8-bit weights: smaller and faster, a little less exact.
+        sample: texts to measure 8-bit activations on, as a file in any format or as documents; for a filter with gold
+            mentions. By default the training part of the recipe of the run.
+        name: of the exported model; becomes the source of its mentions.
+        overwrite: replace a folder that was exported before.
+
+    Returns:
+        What the folder says of itself.
+
+    Raises:
+        UsageError: a name that no model may have, or no sample for 8-bit weights.
+        ModelError: there is no such model.
+        InputError: the sample cannot be read.
+        OutputError: the folder exists.
+        MissingExtraError: torch is not installed.
+    """
+    if name == GOLD:
+        raise UsageError(f"the argument name is {GOLD}, that of human annotation; give the model another name")
+    source, target = find_model(model), Path(folder)
+    from fascicle.models.export.folders import export_filter, export_model
+
+    is_filter = described_by(source).name == FILTER
+    check_folder(target, kind="filter" if is_filter else "model", overwrite=overwrite)
+    texts = _sample(source, sample) if int8 else []
+    make = export_filter if is_filter else export_model
+    return make(source, target, sample=texts, int8=int8, name=name, overwrite=overwrite)
+
+
+def _sample(folder: Path, given: str | os.PathLike[str] | Sequence[Document] | None) -> list[Document]:
+    """Texts to measure activations on: those given, or the training documents of the run that made the model."""
+    if isinstance(given, str | os.PathLike):
+        return list(read(os.fspath(given)))
+    if given is not None:
+        return list(given)
+    from fascicle.training.exclusion import training_documents
+
+    recipes = [p for p in (folder / "recipe.json", folder.parent / "recipe.json") if p.is_file()]
+    if not recipes:
+        raise UsageError(f"{folder} is not in a run folder that names its corpus; give sample texts with sample=FILE")
+    try:
+        corpus = msgspec.json.decode(recipes[0].read_bytes(), type=_Named).corpus
+    except (msgspec.MsgspecError, ValueError, RecursionError) as error:
+        raise InputError(f"{recipes[0]} is damaged ({error}); give sample texts with sample=FILE") from None
+    if not is_there(corpus.train):
+        raise InputError(f"the training corpus {corpus.train} is not there any more; give texts with sample=FILE")
+    return training_documents(corpus)
