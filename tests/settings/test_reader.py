@@ -189,7 +189,7 @@ WRONG = {
     "a setting of another family": (
         "[training]",
         'family = "span"\nscheme = "IO"\n[training]',
-        ": unknown key model.scheme; the family 'span' has no such setting, only crf, softmax have",
+        ": unknown key model.scheme; the family 'span' has no such setting, only crf, multilabel, softmax have",
     ),
     "a misspelt setting of the head": (
         "[training]",
