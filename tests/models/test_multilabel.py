@@ -122,6 +122,16 @@ def test_soft_labels_of_0_and_1_are_hard_labels(scheme: Any, form: Any) -> None:
     assert np.array_equal(head.soft_gold(gold[:, 1:]), gold)
 
 
+def test_before_training_a_label_is_rare() -> None:
+    """As rare as mentions are, so that training need not learn this first."""
+    head = head_of().eval()
+    with torch.no_grad():
+        scores = head.scores(torch.zeros(1, 2, 4), {"first_piece": torch.zeros(1, 2, dtype=torch.long)})["emissions"]
+    chances = torch.sigmoid(scores)
+    assert bool((chances[..., 0] > 0.5).all())
+    assert bool((chances[..., 1:] < 0.05).all())
+
+
 ROWS = st.lists(st.lists(st.floats(0, 1, width=32), min_size=3, max_size=3), min_size=1, max_size=4)
 
 
