@@ -31,9 +31,12 @@ def test_parts_count_and_types_without_predictions_do_not() -> None:
 def test_files_give_the_same(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    document = Document(id="one", text="aaaa bbbb cc dd", mentions=mentions(GOLD, "gold") + mentions(FOUND, "x"))
-    write(tmp_path / "gold.jsonl", [document])
-    predictions.write(tmp_path / "found.tsv", [prediction_of(document, source="x")])
+    gold, found = (
+        Document(id="one", text="aaaa bbbb cc dd", mentions=mentions(rows, source))
+        for rows, source in ((GOLD, "gold"), (FOUND, "x"))
+    )
+    write(tmp_path / "gold.jsonl", [gold])
+    predictions.write(tmp_path / "found.tsv", [prediction_of(found, source="x")])
     monkeypatch.setattr("sys.argv", ["kazu_metric", str(tmp_path / "gold.jsonl"), str(tmp_path / "found.tsv")])
     assert main() == 0
     printed = capsys.readouterr().out
