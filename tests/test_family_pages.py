@@ -106,7 +106,11 @@ def test_types_are_described_as_the_pages_say() -> None:
 def forms(family: str) -> Iterator[HeadSettings]:
     """The settings of a family with every scheme and decoding; span heads with a width of 3."""
     kind = HEADS[family]
-    choices = {"scheme": ("BIO", "IO"), "decoding": ("strict", "lenient", "viterbi", "nested", "greedy", "optimal")}
+    choices = {
+        "scheme": ("BIO", "IO"),
+        "decoding": ("strict", "lenient", "viterbi", "nested", "greedy", "optimal"),
+        "breakers": ("", "c"),
+    }
     kept = {name: values for name, values in choices.items() if name in kind.__struct_fields__}
     fixed = {"family": family, **({"width": 3} if "width" in kind.__struct_fields__ else {})}
     for values in product(*kept.values()):
@@ -128,6 +132,7 @@ LOSSES = (
     [mention((0, 11))],
     [mention((0, 2)), mention((0, 2), kind="B")],
     [mention((0, 2)), mention((3, 5))],
+    [mention((0, 5)), mention((3, 5))],
 )
 
 
@@ -142,6 +147,7 @@ def test_a_page_names_every_reason_for_which_gold_is_lost(family: str) -> None:
         first=np.arange(8),
         unit_of=np.arange(8),
         sentences=np.array([(0, 6), (6, 8)]),
+        text="aa bb cc dd ee ff gg hh",
     )
     windows = windows_of(pieces, document=0, unit="sentence", capacity=4, overlap=1)
     reasons: set[str] = set()
@@ -165,6 +171,7 @@ def test_the_parameters_are_as_many_as_the_pages_say() -> None:
     width = e * (h + 512)
     counts = {
         ("softmax", "C(d + 1) parameters"): (size(family="softmax"), 7 * (d + 1)),
+        ("multilabel", "C(d + 1) parameters"): (size(family="multilabel"), 7 * (d + 1)),
         ("crf", "C² + 2C parameters"): (size(family="crf") - size(family="softmax"), 7 * 7 + 2 * 7),
         ("span", '`"boundary"` | first unit, last unit | C(2d + 1)'): (size(**span), c * (2 * d + 1)),
         ("span", '`"pooling"` | maximum over its units, whole text | C(2d + 1)'): (

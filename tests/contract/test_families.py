@@ -35,6 +35,7 @@ from fascicle.models.encoder import load_pretrained
 from fascicle.models.export.folders import export_model
 from fascicle.models.families import FAMILIES
 from fascicle.models.heads.contract import IGNORED, Basis, put_weights
+from fascicle.models.heads.multilabel import MultiLabelTagger
 from fascicle.models.heads.spans import SpanClassifier
 from fascicle.models.heads.tagger import CrfTagger, SoftmaxTagger
 from fascicle.models.model import NerModel
@@ -45,6 +46,7 @@ from fascicle.settings.heads import (
     BiaffineSettings,
     BinderSettings,
     CrfSettings,
+    MultiLabelSettings,
     SoftmaxSettings,
     SpanHeadSettings,
     SpanSettings,
@@ -91,9 +93,10 @@ QUICK: tuple[AnyHead, ...] = (
     *DEFAULTS,
     *(
         msgspec.convert({"family": family, **form}, AnyHead)
-        for family in ("softmax", "crf")
+        for family in ("softmax", "crf", "multilabel")
         for form in ({"pooling": "max", "scheme": "IO"}, {"level": "piece", "specials": "include"})
     ),
+    MultiLabelSettings(scheme="IO", breakers="();", decoding="strict"),
     SpanSettings(level="piece", decoding="nested"),
     SpanSettings(level="piece", specials="include", decoding="optimal", negatives=8),
     SpanSettings(pooling="max", representation="hybrid", width_embedding=5, negatives=8),
@@ -148,7 +151,8 @@ def _forms() -> Iterator[Any]:
 @pytest.fixture(scope="module", params=_forms())
 def trained(request: pytest.FixtureRequest, tiny_recipe: Callable[..., Recipe]) -> Trained:
     sampled = isinstance(request.param, SpanHeadSettings) and request.param.negatives > 0
-    epochs = 20 if isinstance(request.param, TaggerSettings) else 80 if sampled else 40  # few negatives teach slowly
+    tagger = isinstance(request.param, TaggerSettings) and request.param.family != "multilabel"
+    epochs = 20 if tagger else 80 if sampled else 40  # few negatives teach slowly
     return overfit(tiny_recipe(model=msgspec.to_builtins(request.param), training={"epochs": epochs}))
 
 
@@ -288,6 +292,12 @@ def naive_crf_loss(head: Any, tables: Mapping[str, Tensor], targets: Tensor) -> 
     return total / count
 
 
+def naive_label_loss(head: Any, tables: Mapping[str, Tensor], targets: Tensor) -> Tensor:
+    """Label by label, in float64."""
+    labels = zip(tables["emissions"].double().flatten(), targets.flatten(), strict=True)
+    return torch.stack([-F.logsigmoid(score if gold else -score) for score, gold in labels if gold != IGNORED]).mean()
+
+
 def naive_span_loss(head: Any, tables: Mapping[str, Tensor], targets: Tensor) -> Tensor:
     """Span by span, in float64."""
     parts = {name: table.double() for name, table in tables.items()}
@@ -304,6 +314,7 @@ def naive_span_loss(head: Any, tables: Mapping[str, Tensor], targets: Tensor) ->
 LOSSES: dict[Any, Callable[[Any, Mapping[str, Tensor], Tensor], Tensor]] = {
     SoftmaxTagger.loss: naive_softmax_loss,
     CrfTagger.loss: naive_crf_loss,
+    MultiLabelTagger.loss: naive_label_loss,
     SpanClassifier.loss: naive_span_loss,
 }
 
@@ -373,7 +384,10 @@ def test_the_tables_have_the_axes_that_the_head_names(trained: Trained) -> None:
     assert len(fixed) == len(head.axes)
 
 
-@pytest.mark.parametrize("trained", DEFAULTS, ids=lambda head: head.family, indirect=True)
+EXPORTED = (*DEFAULTS, MultiLabelSettings(inference_pooling="max"))
+
+
+@pytest.mark.parametrize("trained", EXPORTED, ids=lambda head: head.family, indirect=True)
 def test_the_exported_model_predicts_the_same(trained: Trained, tmp_path: Path) -> None:
     pytest.importorskip("onnx")
     (tmp_path / "torch").mkdir()
@@ -388,7 +402,7 @@ def test_the_settings_that_a_head_allows() -> None:
     assert set(HEADS.values()) == FAMILIES.keys() == KINDS.keys()
     assert {head.family for head in LEGAL} == HEADS.keys()
     assert sum(isinstance(head, SoftmaxSettings | CrfSettings) for head in LEGAL) == 2 * 2 * (3 + 2)
-    for family in (SoftmaxSettings, CrfSettings, SpanSettings, BiaffineSettings):
+    for family in (SoftmaxSettings, CrfSettings, MultiLabelSettings, SpanSettings, BiaffineSettings):
         assert FAMILIES[family].loss in LOSSES  # type: ignore[attr-defined]
 
 

@@ -18,7 +18,15 @@ from fascicle.decoding.kinds import definition_of
 from fascicle.decoding.tagger import ChainScores, TagDecision, tag_distributions
 from fascicle.runtime.predictor import ModelPredictor, Probed
 from fascicle.settings.folders.manifest import Decision, Manifest, TokenizerFacts
-from fascicle.settings.heads import AnyHead, BinderSettings, CrfSettings, SoftmaxSettings, SpanSettings
+from fascicle.settings.heads import (
+    AnyHead,
+    BinderSettings,
+    CrfSettings,
+    MultiLabelSettings,
+    SoftmaxSettings,
+    SpanSettings,
+    TaggerSettings,
+)
 from fascicle.settings.recipes.recogniser import ReadingSettings
 from fascicle.text.batch import Batch
 from fascicle.text.pieces import PieceTokenizer
@@ -30,7 +38,12 @@ WIDTH = 4
 HEADS: dict[Definition, tuple[AnyHead, ...]] = {
     "tag-path": (SoftmaxSettings(), SoftmaxSettings(decoding="lenient", scheme="IO"), CrfSettings()),
     "softmax": (SpanSettings(width=WIDTH, decoding="nested"), SpanSettings(width=WIDTH)),
-    "sigmoid": (BinderSettings(width=WIDTH, decoding="nested"), BinderSettings(width=WIDTH, inference="joint")),
+    "sigmoid": (
+        BinderSettings(width=WIDTH, decoding="nested"),
+        BinderSettings(width=WIDTH, inference="joint"),
+        MultiLabelSettings(),
+        MultiLabelSettings(scheme="IO", decoding="strict"),
+    ),
 }
 ALL = [(definition, head) for definition, heads in HEADS.items() for head in heads]
 
@@ -48,7 +61,7 @@ class ContextFree:
         def by_word(*shape: int) -> np.ndarray:  # type: ignore[type-arg]
             return (2 * chance.normal(size=(100, *shape))).astype(np.float32)
 
-        if isinstance(self.head, SoftmaxSettings | CrfSettings):
+        if isinstance(self.head, TaggerSettings):
             tags = SCHEMES[self.head.scheme].count(len(TYPES))
             tables = {"emissions": by_word(tags)[words]}
             return tables | (chain_of(tags) if isinstance(self.head, CrfSettings) else {})
@@ -184,6 +197,7 @@ REACH = "lung cancer pain . aspirin caused fever"
         (SoftmaxSettings(), ((0, 4),), "Gene", "unknown-type"),
         (SoftmaxSettings(), ((0, 4), (12, 16)), "Disease", "discontinuous"),
         (SoftmaxSettings(), ((5, 9),), "Disease", "inside-word"),
+        (MultiLabelSettings(breakers="(c"), ((0, 16),), "Disease", "breaker"),
         (SoftmaxSettings(), ((12, 26),), "Disease", "crosses-segment"),
         (SpanSettings(width=1), ((0, 11),), "Disease", "too-wide"),
         (BinderSettings(width=1), ((0, 11),), "Disease", "too-wide"),

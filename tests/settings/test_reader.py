@@ -149,7 +149,7 @@ WRONG = [  # what is replaced, by what, and what the message names beside the fi
     (TABLE, model('specials = "include"'), ['specials = "include"', 'level = "piece"']),
     (TABLE, model('family = "crf"', 'decoding = "strict"'), ['decoding = "strict"', 'family = "crf"', '"viterbi"']),
     (TABLE, model('family = "sofmax"'), ["model.family = 'sofmax'", ", ".join(map(repr, sorted(HEADS))), "'softmax'?"]),
-    (TABLE, model('family = "span"', 'scheme = "IO"'), ["key model.scheme", "'span'", "crf, softmax"]),
+    (TABLE, model('family = "span"', 'scheme = "IO"'), ["key model.scheme", "'span'", "crf, multilabel, softmax"]),
     (TABLE, model('family = "span"', "widht = 3"), ["key model.widht", "model.width?"]),
     (TABLE, model("[model.head]"), ["key model.head"]),
     (TABLE, model('family = "span"', "width = 1000"), ["model.width = 1000", "<= 256"]),

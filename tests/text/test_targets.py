@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
@@ -143,7 +144,17 @@ def test_a_mention_is_lost_for_one_reason_only() -> None:
 
 
 def test_every_reason_has_an_example_and_an_explanation() -> None:
-    assert set(REASONS) == {*EXAMPLES, *NESTED_EXAMPLES, "touching"}
+    assert set(REASONS) == {*EXAMPLES, *NESTED_EXAMPLES, "touching", "breaker"}
+
+
+def test_a_mention_with_a_breaker_is_taught_and_counted() -> None:
+    pieces = replace(read(**TEXT), text="lung (ancer pain of rats")
+    windows = windows_of(pieces, document=0, unit="sentence", capacity=4, overlap=1)
+    for breakers, lost in (("", {}), (")", {}), (")(", {"breaker": 1})):
+        limits = Limits(breakers=breakers)
+        found = align([disease((0, 11)), disease((12, 16))], pieces, windows, types=TYPES, limits=limits)
+        assert found.lost == lost
+        assert found.spans.tolist() == [[0, 2, 1], [2, 3, 1]]
 
 
 def test_an_unknown_type_is_refused() -> None:

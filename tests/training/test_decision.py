@@ -133,3 +133,36 @@ class CountingTokenizer(PieceTokenizer):
     def encode(self, *args: Any, **given: Any) -> Any:
         self.calls += 1
         return super().encode(*args, **given)
+
+
+def test_types_that_do_not_compete_have_values_of_their_own(tiny_recipe: Maker, tmp_path: Path) -> None:
+    """Each is the best of its type by plain search, whatever the others have, and the run ships them."""
+    recipe = tiny_recipe(model={"family": "multilabel"}, training={"epochs": 8}, decision={"tune": "nothing"})
+    *_, finished = run_recipe(recipe, tmp_path / "run")
+    best = tmp_path / "run" / "best"
+    manifest, dev = read_manifest(best), read_parts(recipe.corpus).dev
+    tokenizer = PieceTokenizer.from_file(best / "tokenizer.json", pad=manifest.tokenizer.pad)
+    scorer = TorchScorer(model=load_model(best, manifest))
+    own = manifest.decision.nothing_by_type
+    assert own
+    assert finished.answer.tuned["nothing_by_type"] == dict(zip(manifest.types, own, strict=True))
+    assert manifest.decision.nothing == 0
+
+    def f1(kind: int, value: float) -> float:
+        others = tuple(value if k == kind else 9.0 for k in range(len(own)))
+        decision = msgspec.structs.replace(manifest.decision, nothing_by_type=others)
+        changed = msgspec.structs.replace(manifest, decision=decision)
+        patches = ModelPredictor(changed, tokenizer, scorer).predict(dev)
+        found = {d.id: p.add for d, p in zip(dev, patches, strict=True)}
+        return score(layers(dev), found).by_type[manifest.types[kind]].rates().f1
+
+    for kind, value in enumerate(own):
+        tried = {bias: f1(kind, bias) for bias in BIASES}
+        assert tried[value] == max(tried.values())
+        assert abs(value) == min(abs(bias) for bias, found in tried.items() if found == max(tried.values()))
+    with pytest.raises(ValueError, match="nothing_by_type"):
+        msgspec.structs.replace(manifest, types=("Chemical",)).__post_init__()
+
+
+def test_other_families_say_nothing_of_types(tiny_run: Path) -> None:
+    assert "nothing_by_type" not in (tiny_run / "best" / "model.json").read_text(encoding="utf-8")

@@ -84,6 +84,9 @@ def _fitted(scores: HeadScores) -> str:
     """What was fitted on dev, as a sentence; empty if nothing was."""
     if not scores.tuned:
         return ""
+    if own := scores.tuned.get("nothing_by_type"):
+        shown = ", ".join(f"{name} {value:g}" for name, value in own.items())
+        return f"decision.nothing_by_type for the head {scores.head}, fitted on dev: {shown}"
     chosen, tried = scores.tuned["nothing"], [float(value) for value in scores.tuned["dev_f1_by_nothing"]]
     most = "largest" if chosen == max(tried) else "smallest"
     edge = (

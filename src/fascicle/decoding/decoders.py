@@ -7,7 +7,7 @@ merge what the windows propose, each window only the spans that it answers for.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any, Protocol
@@ -16,12 +16,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fascicle.core.arrays import Floats, Floats32, Ints
+from fascicle.core.tags import SCHEMES
 from fascicle.decoding.contrast import logistic, matches
+from fascicle.decoding.labels import decode_labels, label_distributions
 from fascicle.decoding.selection import SpanDecoding, select
 from fascicle.decoding.spans import candidates
-from fascicle.decoding.tagger import ChainScores, TagDecision, decode_batch
+from fascicle.decoding.tagger import ChainScores, TagDecision, decode_batch, tag_distributions
 from fascicle.errors import ModelError
-from fascicle.settings.heads import BinderSettings, SpanHeadSettings
+from fascicle.settings.heads import BinderSettings, MultiLabelSettings, SpanHeadSettings
 from fascicle.text.windows import Window, answered, stitch
 
 Tables = Mapping[str, NDArray[Any]]
@@ -91,26 +93,44 @@ class TagDecoder:
         if self._chain and self._decision.chain is None:
             chain = ChainScores(**{name: tables[name] for name in ("transitions", "start", "end")})
             self._decision = replace(self._decision, chain=chain)
-        emissions = tables["emissions"]
         # Copies: views would keep the padded batch alive until everything is decoded.
-        rows = [_shifted(emissions[row, :count], self._nothing) for row, count in enumerate(counts.tolist())]
-        if any(np.isnan(row).any() for row in rows):
-            raise ModelError(f"the network gives emissions that are no numbers; {_AGAIN}")
-        return rows
+        return [_shifted(row, self._nothing) for row in _of_units(tables, counts)]
 
     def decide(self, taken: Sequence[Sequence[Any]], windows: Sequence[Sequence[Window]]) -> list[Found]:
         """Decodes each segment as one chain."""
-        chains: list[Floats32] = []
-        origins: list[tuple[int, int]] = []
-        for number, (rows, cut) in enumerate(zip(taken, windows, strict=True)):
-            joined = stitch(rows, cut, units=max((w.segment[1] for w in cut), default=0))
-            for start, end in dict.fromkeys(w.segment for w in cut):
-                chains.append(joined[start:end])
-                origins.append((number, start))
-        parts: list[list[Found]] = [[_NOTHING] for _ in windows]
-        for (number, start), (spans, scores) in zip(origins, decode_batch(chains, self._decision), strict=True):
-            parts[number].append((spans + np.array([start, start, 0]), scores))
-        return [_joined(found) for found in parts]
+        return _by_segments(taken, windows, lambda chains: decode_batch(chains, self._decision))
+
+    def distributions(self, texts: Sequence[NDArray[Any]], spans: Ints) -> Floats:
+        """See ``decoding.tagger.tag_distributions``."""
+        return tag_distributions(texts, spans, self._decision)
+
+
+class LabelDecoder:
+    """The labels of each unit, which do not exclude each other, into runs of each type."""
+
+    def __init__(self, head: MultiLabelSettings, *, thresholds: Sequence[float]) -> None:
+        """Prepares.
+
+        Args:
+            head: settings.
+            thresholds: of each type, in logits.
+        """
+        self._scheme = SCHEMES[head.scheme]
+        self._repair = head.decoding
+        self._thresholds = np.repeat(np.array(thresholds, dtype=np.float32), self._scheme.width)
+
+    def take(self, tables: Tables, windows: Sequence[Window], counts: Ints) -> list[Floats32]:
+        """The margins of each window's units over the thresholds, ``[units, C - 1]``; the output O decides nothing."""
+        _check(tables, "emissions", columns=1 + len(self._thresholds))
+        return [row[:, 1:] - self._thresholds for row in _of_units(tables, counts)]
+
+    def decide(self, taken: Sequence[Sequence[Any]], windows: Sequence[Sequence[Window]]) -> list[Found]:
+        """Finds the runs in each segment."""
+        return _by_segments(taken, windows, lambda texts: decode_labels(texts, self._scheme, repair=self._repair))
+
+    def distributions(self, texts: Sequence[NDArray[Any]], spans: Ints) -> Floats:
+        """See ``decoding.labels.label_distributions``."""
+        return label_distributions(texts, spans, self._scheme)
 
 
 class SpanDecoder:
@@ -220,6 +240,37 @@ class MatchDecoder:
 
 _AGAIN = "copy or export the model folder again"
 _NOTHING: Found = (np.zeros((0, 3), np.int64), np.zeros(0))
+
+
+def _of_units(tables: Tables, counts: Ints) -> list[NDArray[Any]]:
+    """The emissions of the units of each window, as views.
+
+    Raises:
+        ModelError: one is NaN.
+    """
+    rows = [tables["emissions"][row, :count] for row, count in enumerate(counts.tolist())]
+    if any(np.isnan(row).any() for row in rows):
+        raise ModelError(f"the network gives emissions that are no numbers; {_AGAIN}")
+    return rows
+
+
+def _by_segments(
+    taken: Sequence[Sequence[Any]],
+    windows: Sequence[Sequence[Window]],
+    decode: Callable[[Sequence[Floats32]], list[Found]],
+) -> list[Found]:
+    """Joins the windows of each segment, decodes all segments at once, and puts them back into their documents."""
+    chains: list[Floats32] = []
+    origins: list[tuple[int, int]] = []
+    for number, (rows, cut) in enumerate(zip(taken, windows, strict=True)):
+        joined = stitch(rows, cut, units=max((w.segment[1] for w in cut), default=0))
+        for start, end in dict.fromkeys(w.segment for w in cut):
+            chains.append(joined[start:end])
+            origins.append((number, start))
+    parts: list[list[Found]] = [[_NOTHING] for _ in windows]
+    for (number, start), (spans, scores) in zip(origins, decode(chains), strict=True):
+        parts[number].append((spans + np.array([start, start, 0]), scores))
+    return [_joined(found) for found in parts]
 
 
 def _selected(

@@ -14,8 +14,7 @@ import numpy as np
 
 from fascicle.core.arrays import Floats, Floats32, Ints
 from fascicle.core.document import Mention
-from fascicle.decoding.decoders import Tables, TagDecoder
-from fascicle.decoding.tagger import tag_distributions
+from fascicle.decoding.decoders import LabelDecoder, Tables, TagDecoder
 from fascicle.errors import ModelError
 from fascicle.text.pieces import Pieces
 from fascicle.text.placing import in_units, segments
@@ -25,7 +24,8 @@ from fascicle.text.windows import Window, answered, stitch
 Definition = Literal["tag-path", "softmax", "sigmoid"]
 """``tag-path``: of all ways to tag the text, weighted by the model, the share that reads as exactly this mention; none
 is the rest. ``softmax``: over the types and none of this span alone. ``sigmoid``: one number for each type, whatever
-the others have; none is the product of what they leave, and the numbers do not sum to 1."""
+the others have, the one that is the score of a mention; none is the product of what they leave, and the numbers do not
+sum to 1."""
 REASONS: Final = {
     "unknown-type": "the model does not know its type",
     "discontinuous": "several fragments, but a head marks one range",
@@ -33,6 +33,7 @@ REASONS: Final = {
     "inside-word": "a boundary inside a word or piece",
     "crosses-segment": "reaches over the end of a sentence or packed window",
     "crosses-window": "reaches over the end of the window that answers for it",
+    "breaker": "has a word or piece that begins with a breaker, at which mentions are cut",
     "too-wide": "has more words or pieces than the width of the head",
 }
 
@@ -88,7 +89,7 @@ def place(
     segment_of, reach = segments(windows, len(pieces.units)), Reach(pieces, windows, limits)
     spans, reasons = [], []
     for mention in mentions:
-        span, reason = in_units(mention, pieces, segment_of)
+        span, reason = in_units(mention, pieces, segment_of, breakers=limits.breakers)
         if mention.type not in types:
             reason = "unknown-type"
         elif span is not None and not reason:
@@ -114,7 +115,7 @@ class Prober(Protocol):
 class TagProber:
     """Of emissions, and the chain of a CRF."""
 
-    def __init__(self, decoder: TagDecoder, spans: Sequence[Ints], *, types: int) -> None:
+    def __init__(self, decoder: TagDecoder | LabelDecoder, spans: Sequence[Ints], *, types: int) -> None:
         """Prepares.
 
         Args:
@@ -146,7 +147,7 @@ class TagProber:
             texts += [joined[start : ends[start]] for start in starts.tolist()]
         found = np.zeros((0, self._classes))
         if texts:
-            found = tag_distributions(texts, np.concatenate(asked), self._decoder.decision)
+            found = self._decoder.distributions(texts, np.concatenate(asked))
         return _split(found, [len(spans) for spans in self._spans])
 
 

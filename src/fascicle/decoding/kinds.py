@@ -7,7 +7,7 @@ needs before it can be built says its settings class (``settings.heads.Needs``),
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from types import MappingProxyType
 from typing import Any, Final, Generic, TypeVar
@@ -16,7 +16,7 @@ from fascicle.core.arrays import Ints
 from fascicle.core.document import Mention
 from fascicle.core.tags import SCHEMES
 from fascicle.decoding.contrast import match_distributions
-from fascicle.decoding.decoders import Decoder, MatchDecoder, SpanDecoder, TagDecoder
+from fascicle.decoding.decoders import Decoder, LabelDecoder, MatchDecoder, SpanDecoder, TagDecoder
 from fascicle.decoding.distributions import Definition, Places, Prober, SpanProber, TagProber, place
 from fascicle.decoding.spans import span_distributions
 from fascicle.decoding.tagger import TagDecision
@@ -27,6 +27,7 @@ from fascicle.settings.heads import (
     BinderSettings,
     CrfSettings,
     HeadSettings,
+    MultiLabelSettings,
     SoftmaxSettings,
     SpanHeadSettings,
     SpanSettings,
@@ -107,6 +108,20 @@ def _match_prober(head: BinderSettings, decision: Decision, types: int, spans: S
     return SpanProber(partial(match_distributions, shift=decision.nothing), spans, types=types)
 
 
+def _label_limits(head: MultiLabelSettings) -> Limits:
+    return replace(_tag_limits(head), across_types=True, breakers=head.breakers)
+
+
+def _label_decoder(head: MultiLabelSettings, decision: Decision, types: int) -> LabelDecoder:
+    own = decision.nothing_by_type or (0.0,) * types
+    return LabelDecoder(head, thresholds=[decision.nothing + value for value in own])
+
+
+def _label_prober(head: MultiLabelSettings, decision: Decision, types: int, spans: Sequence[Ints]) -> TagProber:
+    return TagProber(_label_decoder(head, decision, types), spans, types=types)
+
+
+_LABELS: Final = Kind(limits=_label_limits, decoder=_label_decoder, prober=_label_prober, definition="sigmoid")
 _SPANS: Final = Kind(limits=_span_limits, decoder=_span_decoder, prober=_span_prober, definition="softmax")
 _MATCHES: Final = Kind(limits=_match_limits, decoder=_match_decoder, prober=_match_prober, definition="sigmoid")
 
@@ -115,6 +130,7 @@ KINDS: Final[Kinds] = MappingProxyType(
         BiaffineSettings: _SPANS,
         BinderSettings: _MATCHES,
         CrfSettings: _tags(chain=True),
+        MultiLabelSettings: _LABELS,
         SoftmaxSettings: _tags(chain=False),
         SpanSettings: _SPANS,
     }

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Literal
 
 import numpy as np
 
-from fascicle.core.arrays import Ints
+from fascicle.core.arrays import Bools, Floats, Ints
 from fascicle.core.tags import TagScheme
 
-__all__ = ["Repair", "tag_runs"]
+__all__ = ["Repair", "parted", "tag_runs"]
 
 Repair = Literal["strict", "lenient"]
 
@@ -53,3 +54,24 @@ def tag_runs(
     keep = named[heads] if repair == "lenient" else named[heads] & (place[heads] == 0)
     starts = heads[keep]
     return np.stack([starts, ends[: len(heads)][keep], kind[starts]], axis=1)
+
+
+def parted(spans: Ints, scores: Floats, broken: Bools) -> tuple[Ints, Floats]:
+    """Cut spans at units that no span may have: what is left of a span are spans with its score.
+
+    Args:
+        spans: `(start, end, type index)`, `[m, 3]`.
+        scores: `[m]`.
+        broken: Which units of the text no span may have, `[units]`.
+
+    Returns:
+        The parts of each span, in order, and their scores.
+    """
+    found: list[tuple[int, int, int]] = []
+    owners: list[int] = []
+    for number, (start, end, kind) in enumerate(spans.tolist()):
+        borders = [start - 1, *(start + np.flatnonzero(broken[start:end])).tolist(), end]
+        parts = [(a + 1, b, kind) for a, b in pairwise(borders) if a + 1 < b]
+        found += parts
+        owners += [number] * len(parts)
+    return np.array(found, dtype=np.int64).reshape(-1, 3), scores[np.array(owners, dtype=np.int64)]

@@ -99,7 +99,7 @@ def _alone(
     limits: Limits,
 ) -> tuple[list[Row], Counter[str]]:
     """The mentions that can be returned if there is no other, in units; and why the rest cannot."""
-    free = Limits(nested=True, width=limits.width, pieces=limits.pieces, pairs=True)
+    free = Limits(nested=True, width=limits.width, pieces=limits.pieces, pairs=True, breakers=limits.breakers)
     rows: list[Row] = []
     lost: Counter[str] = Counter()
     together = align(mentions, pieces, windows, types=types, limits=free)

@@ -9,6 +9,7 @@ from typing import Final
 from fascicle.errors import ModelError
 from fascicle.models.heads.binder import BinderHead
 from fascicle.models.heads.contract import Basis, Head
+from fascicle.models.heads.multilabel import MultiLabelTagger
 from fascicle.models.heads.spans import BiaffineSpans, LinearSpans
 from fascicle.models.heads.tagger import CrfTagger, SoftmaxTagger
 from fascicle.settings.heads import (
@@ -16,6 +17,7 @@ from fascicle.settings.heads import (
     BinderSettings,
     CrfSettings,
     HeadSettings,
+    MultiLabelSettings,
     SoftmaxSettings,
     SpanSettings,
 )
@@ -25,6 +27,7 @@ FAMILIES: Final[Mapping[type[HeadSettings], Callable[..., Head]]] = MappingProxy
         BiaffineSettings: BiaffineSpans,
         BinderSettings: BinderHead,
         CrfSettings: CrfTagger,
+        MultiLabelSettings: MultiLabelTagger,
         SoftmaxSettings: SoftmaxTagger,
         SpanSettings: LinearSpans,
     }

@@ -10,8 +10,10 @@ from fascicle.core.spans import Span
 from fascicle.core.wording import counted, has_letters
 from fascicle.decoding.calibration import calibrated, rounded, thresholds
 from fascicle.decoding.decoders import Found
+from fascicle.decoding.runs import parted
 from fascicle.settings.folders.manifest import Manifest
 from fascicle.text.pieces import Pieces
+from fascicle.text.placing import begun_by
 from fascicle.text.windows import cut_short
 
 
@@ -83,14 +85,16 @@ class Unseen:
 class Answer:
     """Puts together what is said of one document, part by part."""
 
-    def __init__(self, manifest: Manifest, unseen: Unseen) -> None:
+    def __init__(self, manifest: Manifest, unseen: Unseen, *, breakers: str = "") -> None:
         """Starts with nothing.
 
         Args:
             manifest: of the model.
             unseen: of the document; it is given the same parts.
+            breakers: characters; a mention is cut at units that begin with one.
         """
         self._manifest = manifest
+        self._breakers = breakers
         self._unseen = unseen
         self._mentions: list[Mention] = []
         self._below = 0
@@ -104,7 +108,7 @@ class Answer:
             found: spans in units of the part, and their scores.
         """
         self._unseen.take(pieces, part)
-        spans, raw = found
+        spans, raw = parted(*found, begun_by(pieces.text, pieces.units, self._breakers)) if self._breakers else found
         scores, kept = self._calibrated(spans, raw)
         self._below += int((~kept).sum())
         self._mentions += self._made(pieces, spans[kept], scores[kept])

@@ -18,7 +18,7 @@ from fascicle.core.document import GOLD, Document, Patch
 from fascicle.core.stream import chunks
 from fascicle.decoding.decoders import Decoder, Found, Tables
 from fascicle.decoding.distributions import GoldDistribution, Prober
-from fascicle.decoding.kinds import KINDS, Kinds, decoder_of, prober_of
+from fascicle.decoding.kinds import KINDS, Kinds, decoder_of, kind_of, prober_of
 from fascicle.runtime.answer import Answer, Unseen
 from fascicle.runtime.batching import length_sorted_batches
 from fascicle.settings.calibration import Calibration
@@ -219,7 +219,10 @@ class ModelPredictor(Annotator):
     def _answer(self, document: Document) -> Answer:
         prefix, suffix = self._tokenizer.prefix, self._tokenizer.suffix
         capacity = self.manifest.reading.max_length - len(prefix) - len(suffix)
-        return Answer(self.manifest, Unseen(document, capacity=capacity, unknown=self._tokenizer.unknown))
+        head = self.manifest.answering
+        breakers = kind_of(head, self._kinds).limits(head).breakers
+        unseen = Unseen(document, capacity=capacity, unknown=self._tokenizer.unknown)
+        return Answer(self.manifest, unseen, breakers=breakers)
 
     def _score(self, read: Reading, take: Callable[[Tables, Sequence[Window], Ints], list[Any]]) -> list[list[Any]]:
         """What is taken of each window of each document."""

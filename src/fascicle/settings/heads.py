@@ -107,6 +107,34 @@ class CrfSettings(TaggerSettings, frozen=True, kw_only=True, tag="crf"):
             raise ValueError(f'decoding = "{self.decoding}" is not allowed with family = "crf": use "viterbi"')
 
 
+class MultiLabelSettings(TaggerSettings, frozen=True, kw_only=True, tag="multilabel"):
+    """Labels of a unit that do not exclude each other: a logistic function for each (*tinybern2-kazu* §3).
+
+    Attributes:
+        decoding: what becomes of an I that continues nothing: dropped with its run (``"strict"``), or it opens a
+            mention (``"lenient"``).
+        outside: target of the output O from soft labels y: ``"max"``, 1 less the largest y; ``"product"``, the product
+            of all 1 - y; ``"hard"``, 1 if no y is above 0.5. From hard labels all three are equal.
+        inference_pooling: which pieces of a word decide at inference: the ``"first"``, which is trained; the ``"max"``
+            over all, so that any piece is enough (Kazu); or their ``"mean"``.
+        breakers: characters; a word or piece that begins with one is in no mention, so a mention ends before it.
+    """
+
+    decoding: Literal["strict", "lenient"] = "lenient"
+    outside: Literal["max", "product", "hard"] = "max"
+    inference_pooling: Literal["first", "max", "mean"] = "first"
+    breakers: str = ""
+
+    def __post_init__(self) -> None:
+        """Refuses two ways to pool, and pieces to pool where units are pieces."""
+        super().__post_init__()
+        if self.inference_pooling != "first" and (self.level, self.pooling) != ("word", "first"):
+            raise ValueError(
+                f'inference_pooling = "{self.inference_pooling}" needs level = "word" and pooling = "first": it pools '
+                "the scores of the pieces of a word in place of their states"
+            )
+
+
 class SpanHeadSettings(HeadSettings, frozen=True, kw_only=True):
     """Settings of all span classifiers.
 
@@ -265,7 +293,7 @@ class BinderSettings(HeadSettings, frozen=True, kw_only=True, tag="binder"):
                 raise ValueError(f"{name} = {getattr(self, name)!r} has no effect with {given}: leave it out")
 
 
-AnyHead = SoftmaxSettings | CrfSettings | SpanSettings | BiaffineSettings | BinderSettings
+AnyHead = SoftmaxSettings | CrfSettings | MultiLabelSettings | SpanSettings | BiaffineSettings | BinderSettings
 
 HEADS: dict[str, type[HeadSettings]] = {str(kind.__struct_config__.tag): kind for kind in get_args(AnyHead)}
 

@@ -71,7 +71,7 @@ def parts_of(document: Document, read: Read, *, reading: ReadingSettings, size: 
                 part = _shortened(part, count)
                 break
             wanted *= 2
-        yield Part(span=(before, end), reading=_moved(part, before))
+        yield Part(span=(before, end), reading=_moved(part, before, document.text))
         first, before = following, end
     if not sentences and document.text:
         yield Part(span=(0, len(document.text)), reading=read([bare]))
@@ -135,6 +135,6 @@ def _shortened(part: Reading, count: int) -> Reading:
     return replace(part, pieces=[kept], windows=[[window for window in windows if window.segment[1] <= units]])
 
 
-def _moved(part: Reading, start: int) -> Reading:
+def _moved(part: Reading, start: int, text: str) -> Reading:
     pieces: Pieces = part.pieces[0]
-    return replace(part, pieces=[replace(pieces, spans=pieces.spans + start, units=pieces.units + start)])
+    return replace(part, pieces=[replace(pieces, spans=pieces.spans + start, units=pieces.units + start, text=text)])

@@ -39,6 +39,7 @@ class Pieces:
         first: index of the first piece of each unit, ``[u]``, increasing.
         unit_of: unit of each piece, -1 for none, ``[n]``.
         sentences: piece range of each sentence, ``[s, 2]``; together they hold every piece.
+        text: of the document.
     """
 
     ids: Ints
@@ -47,6 +48,7 @@ class Pieces:
     first: Ints
     unit_of: Ints
     sentences: Ints
+    text: str = ""
 
 
 class PieceTokenizer:
@@ -197,10 +199,11 @@ def _assemble(
         keep = np.flatnonzero(spans[:, 0] < spans[:, 1])
         unit_of = np.full(len(ids), -1, dtype=np.int64)
         unit_of[keep] = np.arange(len(keep))
-        return Pieces(ids=ids, spans=spans, units=spans[keep], first=keep, unit_of=unit_of, sentences=bounds)
-    words = document.words if document.words is not None else words_by.words(document.text)
-    unit_of, first, units = _align(spans, np.array(words, dtype=np.int64).reshape(-1, 2))
-    return Pieces(ids=ids, spans=spans, units=units, first=first, unit_of=unit_of, sentences=bounds)
+        units, first = spans[keep], keep
+    else:
+        words = document.words if document.words is not None else words_by.words(document.text)
+        unit_of, first, units = _align(spans, np.array(words, dtype=np.int64).reshape(-1, 2))
+    return Pieces(ids=ids, spans=spans, units=units, first=first, unit_of=unit_of, sentences=bounds, text=document.text)
 
 
 def _align(spans: Ints, words: Ints) -> tuple[Ints, Ints, Ints]:

@@ -25,6 +25,7 @@ REASONS = {
     "overlapped": "overlaps a longer mention, and a flat head returns one of the two",
     "same-span": "has the range of another mention: one type is taught",
     "too-wide": "has more words or pieces than the width of the head",
+    "breaker": "has a word or piece that begins with a breaker, at which mentions are cut",
     "touching": "touches a mention of its own type, which IO tags cannot keep apart",
 }
 
@@ -46,6 +47,7 @@ class Limits:
             have several types, and all that is gold is taught, also what cannot be returned.
         across_types: types do not compete: ``nested`` is about the mentions of one type, while those of different types
             may lie inside, across and exactly over each other.
+        breakers: characters; no mention has a unit that begins with one.
     """
 
     nested: bool = False
@@ -55,6 +57,7 @@ class Limits:
     pieces: int | None = None
     pairs: bool = False
     across_types: bool = False
+    breakers: str = ""
 
     @property
     def of_spans(self) -> bool:
@@ -103,7 +106,7 @@ def align(
     for mention in sorted(mentions, key=lambda m: (m.start - m.end, m.start, m.type)):
         if mention.type not in index:
             raise ValueError(f"a mention has the type {mention.type!r}, not among the types {', '.join(types)}")
-        span, reason = in_units(mention, pieces, segment_of)
+        span, reason = in_units(mention, pieces, segment_of, breakers=limits.breakers)
         if span is not None:
             row, outside = (*span, index[mention.type]), reach.outside(span)
             refused = chosen.refuses(row) or outside

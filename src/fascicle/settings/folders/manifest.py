@@ -55,6 +55,7 @@ class Decision(Settings, frozen=True, kw_only=True):
         decoding: one that the family of the answering head has.
         nothing: added to the score of "no mention" (the tag O, the class None, the threshold of a bi-encoder) of each
             unit or span: positive for fewer mentions.
+        nothing_by_type: added to ``nothing`` for each type, in the order of the types, where types do not compete.
         touching: see ``decoding.tagger.TagDecision``.
         chosen_on: sha256 of the data that the choice was made on; empty if none was.
         calibration: what becomes of the scores of mentions; unset, they stay as they are.
@@ -63,6 +64,7 @@ class Decision(Settings, frozen=True, kw_only=True):
     answer: str
     decoding: str
     nothing: Annotated[float, Meta(ge=-1e3, le=1e3)] = 0.0
+    nothing_by_type: tuple[Annotated[float, Meta(ge=-1e3, le=1e3)], ...] | UnsetType = UNSET
     touching: Annotated[float, Meta(ge=-1e3, le=1e3)] = 0.0
     chosen_on: str = ""
     calibration: Calibration | UnsetType = UNSET
@@ -109,6 +111,8 @@ class Manifest(Settings, frozen=True, kw_only=True):
             decided(self.heads[self.decision.answer], decoding=self.decision.decoding)
         except msgspec.ValidationError as error:
             raise ValueError(f"the decision does not fit its head: {error}") from None
+        if self.decision.nothing_by_type and len(self.decision.nothing_by_type) != len(self.types):
+            raise ValueError(f"nothing_by_type needs {len(self.types)} numbers, one for each type")
         calibration = self.decision.calibration
         if calibration and (strangers := sorted(calibration.thresholds.keys() - set(self.types))):
             raise ValueError(f"the decision has a threshold for {strangers[0]!r}, which is none of the types")

@@ -10,6 +10,8 @@ import numpy as np
 
 from fascicle.core.document import Document
 from fascicle.decoding.decoders import Tables
+from fascicle.decoding.kinds import limits_of
+from fascicle.evaluation.scoring.scores import Counts, Scores
 from fascicle.labelling.distant import score_known
 from fascicle.runtime.predictor import ModelPredictor, Scorer
 from fascicle.settings.folders.manifest import Decision, Manifest
@@ -64,6 +66,8 @@ def fit_nothing(
 ) -> tuple[Decision, dict[str, float]]:
     """Chooses ``Decision.nothing`` by dev F1; of equally good values the one nearest to 0.
 
+    Where types do not compete, each type has its own value, in ``Decision.nothing_by_type``, chosen by its F1 alone.
+
     Where it is the threshold itself, and not a shift of one, it is sought from the highest score h down to -h: in steps
     of h/25, and around the best of these in steps of h/200; of equally good values the middle one is taken.
 
@@ -75,13 +79,21 @@ def fit_nothing(
         read: cuts them, and keeps what it has cut; by default a reader that knows nothing yet.
 
     Returns:
-        The decision, and dev F1 for each value that was tried.
+        The decision, and dev F1 for each value that was tried, the same for all types.
     """
     replayed = ReplayedScorer(scorer)
     trials = _Trials(ModelPredictor(manifest, tokenizer, replayed, read=read or KeptReadings(dev)), replayed, dev)
     near_first = sorted(BIASES, key=abs)  # max gives the first of several that are equally good
-    best = _fitted_threshold(trials) if is_unfitted(manifest) else max(near_first, key=trials.f1)
-    return trials.decision(best), {str(value): f1 for value, f1 in trials.tried.items()}
+    if limits_of(manifest.answering).across_types:
+        f1_of = {value: trials.f1_by_type(value) for value in near_first}
+        best_of = ({value: f1[name] for value, f1 in f1_of.items()} for name in manifest.types)
+        own = tuple(max(found, key=found.__getitem__) for found in best_of)
+        decision = msgspec.structs.replace(manifest.decision, nothing_by_type=own)
+    else:
+        decision = trials.decision(
+            _fitted_threshold(trials) if is_unfitted(manifest) else max(near_first, key=trials.f1)
+        )
+    return decision, {str(value): f1 for value, f1 in trials.tried.items()}
 
 
 class _Trials:
@@ -102,13 +114,22 @@ class _Trials:
     def f1(self, value: float) -> float:
         """Of all types together."""
         if value not in self.tried:
-            self._replayed.rewind()
-            patches = self._predictor.with_nothing(value).predict(self._dev)
-            scores = score_known(self._dev, {d.id: p.add for d, p in zip(self._dev, patches, strict=True)})
+            scores = self._scores(value)
             self.mentions = scores.counts.tp + scores.counts.fn
             self.returned = scores.counts.tp + scores.counts.fp
             self.tried[value] = scores.micro.f1
         return self.tried[value]
+
+    def f1_by_type(self, value: float) -> dict[str, float]:
+        """Of each type of the model."""
+        scores = self._scores(value)
+        self.tried[value] = scores.micro.f1
+        return {name: scores.by_type.get(name, Counts()).rates().f1 for name in self._predictor.types}
+
+    def _scores(self, value: float) -> Scores:
+        self._replayed.rewind()
+        patches = self._predictor.with_nothing(value).predict(self._dev)
+        return score_known(self._dev, {d.id: p.add for d, p in zip(self._dev, patches, strict=True)})
 
     def highest(self) -> float:
         """The highest score of a span, when the network has run; 0 if none is higher."""

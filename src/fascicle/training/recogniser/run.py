@@ -203,6 +203,8 @@ class Recogniser(Trainee):
         if self._recipe.decision.tune == "nothing" or is_unfitted(view.manifest):
             view, tried = self._tuned(TorchScorer(model=model.eval(), answer=view.name), view)
             tuned = {"nothing": view.manifest.decision.nothing, "dev_f1_by_nothing": tried}
+            if own := view.manifest.decision.nothing_by_type:
+                tuned["nothing_by_type"] = dict(zip(view.manifest.types, own, strict=True))
             with renewed_folder(self._folder / view.folder, kind="run") as place:
                 save_model(place, model, manifest=view.manifest, tokenizer=self._tokenizer)
         dev = self._predict_and_score(model, view, self._parts.dev, "dev")
@@ -218,7 +220,7 @@ class Recogniser(Trainee):
     def _tuned(self, scorer: TorchScorer, view: _View) -> tuple[_View, dict[str, float]]:
         """The view with its decision fitted on dev, and dev F1 of all values that were tried."""
         decision, tried = fit_nothing(view.manifest, self._tokenizer, scorer, self._parts.dev, read=self._read)
-        return view.deciding(nothing=decision.nothing), tried
+        return view.deciding(nothing=decision.nothing, nothing_by_type=decision.nothing_by_type), tried
 
     def _predict_and_score(
         self, model: NerModel, view: _View, documents: Sequence[Document], name: str, *, live: bool = False

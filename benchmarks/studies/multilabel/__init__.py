@@ -1,0 +1,1 @@
+"""What gold has that labels of units cannot keep apart."""
