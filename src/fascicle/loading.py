@@ -16,7 +16,7 @@ from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from fascicle import plugins
+import fascicle.plugins as plugins
 from fascicle.core.arguments import check_argument, check_optional
 from fascicle.errors import MissingExtraError, ModelError, RecipeError, UsageError
 from fascicle.files.source import Source, lines, stem

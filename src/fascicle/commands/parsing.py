@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Any, Final, NoReturn, Self
 
-from fascicle import plugins
+import fascicle.plugins as plugins
 from fascicle.commands.in_python import shown
 from fascicle.commands.places import check_places
 from fascicle.errors import UsageError

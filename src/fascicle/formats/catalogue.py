@@ -16,7 +16,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, BinaryIO, Final
 
-from fascicle import plugins
+import fascicle.plugins as plugins
 from fascicle.core import contracts
 from fascicle.core.document import Document
 from fascicle.errors import PluginError, UsageError
