@@ -184,7 +184,7 @@ def test_a_dictionary_is_a_predictor(cli: Cli, refused: Refused, names: Path, tm
     (tmp_path / "headed.tsv").write_text("type\tname\nDrug\taspirin\n", encoding="utf-8")
     assert fascicle.load(tmp_path / "headed.tsv").types == ("Drug",)
     (tmp_path / "bad.tsv").write_text("Drug\taspirin\nfever\n", encoding="utf-8")
-    assert "bad.tsv, line 2" in refused("annotate", "--text", TEXT, "--model", tmp_path / "bad.tsv")
+    assert "bad.tsv:2: " in refused("annotate", "--text", TEXT, "--model", tmp_path / "bad.tsv")
     assert "types" in refused("annotate", "--text", TEXT, "--model", names, "--types", tmp_path / "types.toml")
 
 

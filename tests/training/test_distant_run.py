@@ -300,8 +300,8 @@ WRONG: dict[str, Wrong] = {  # settings, rows of the dictionary, and what the er
     "missing": ({}, None, InputError, r"core\.tsv.*not exist"),
     "empty": ({}, "", InputError, r"core\.tsv holds no name"),
     "blank": ({}, "\n\n", InputError, r"core\.tsv holds no name"),
-    "no column of types": ({}, "pain\nfever\n", FormatError, r"line 1: 1 .*column.* 2 are needed"),
-    "a name without a type": ({}, "Disease\tpain\n\tfever\n", FormatError, "line 2: .*'fever'.* no type"),
+    "no column of types": ({}, "pain\nfever\n", FormatError, r":1: 1 .*column.* 2 are needed"),
+    "a name without a type": ({}, "Disease\tpain\n\tfever\n", FormatError, ":2: .*'fever'.* no type"),
     "nothing matches": ({}, "Gene\tBRCA1\n", InputError, r"1 name.*toy\.tsv"),
     "stop words": ({}, "Gene\tthe\n", InputError, "2 stop words .*THE, the"),
     "signs": ({}, "Gene\t.\n", InputError, "1 entry and no name"),
@@ -320,9 +320,7 @@ def test_typed_names_are_no_phrases_without_types(tiny_recipe: Maker, tmp_path: 
     core, full = tmp_path / "core.tsv", tmp_path / "full.tsv"
     for path in (core, full):
         path.write_text("Chemical\taspirin\nChemical\tcaffeine\n", encoding="utf-8")
-    with pytest.raises(
-        FormatError, match=r"full\.tsv, line 1: 2 TAB-separated columns, but phrases that are known witho"
-    ):
+    with pytest.raises(FormatError, match=r"full\.tsv:1: 2 TAB-separated columns, but phrases that are known witho"):
         list(run_recipe(tiny_recipe(distant={"core": str(core), "full": str(full)}), tmp_path / "run"))
     (tmp_path / "sub").mkdir()
     same = str(tmp_path / "." / "sub" / ".." / "core.tsv")
