@@ -148,7 +148,7 @@ def test_a_damaged_recipe_is_refused(refused: Refused, model: Path, tmp_path: Pa
 
 
 def test_a_run_of_an_earlier_release_names_its_corpus(model: Path, toy_corpus: Path, tmp_path: Path) -> None:
-    from fascicle.commands.export import _sample
+    from fascicle.tasks.export import _sample
 
     corpus = {"train": str(toy_corpus), "dev": str(toy_corpus), "documents": "sentence"}
     (tmp_path / "recipe.json").write_text(json.dumps({"model": {"family": "crf"}, "corpus": corpus}), encoding="utf-8")
