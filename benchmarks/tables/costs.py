@@ -86,3 +86,18 @@ def _ratio(value: dict[str, Any]) -> str:
 
 def _plain(value: dict[str, Any] | None) -> str:
     return MISSING if not value else f"{value['ratio']:.2f}"
+
+
+def folder_output() -> str:
+    """What one output file for each input costs beside one file for all."""
+    rows = []
+    for unit in ("abstracts", "sentences"):
+        path = RESULTS / f"folder-output-{unit}.json"
+        found = json.loads(path.read_text(encoding="utf-8")) if path.exists() else None
+        if found is None:
+            rows.append([unit, *[MISSING] * 4])
+            continue
+        ratios = (f"{found[key]:.3f}" for key in ("cpu_ratio", "cpu_ratio_without_file_system", "wall_ratio"))
+        rows.append([f"{found['files']:,} {unit}", *ratios, f"{found['first_file']:.1f}"])
+    head = ["files", "CPU ratio", "without the file system", "wall ratio", "seconds to the first file"]
+    return markdown(head, rows)

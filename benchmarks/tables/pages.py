@@ -29,7 +29,7 @@ from benchmarks.studies.families.reports import ATTRIBUTES
 from benchmarks.studies.span_typer.tables import in_words, pictures, span_typer, speed
 from benchmarks.tables import evaluation as evaluate_tables
 from benchmarks.tables.best import best_recipes
-from benchmarks.tables.costs import head_cost, int8_heads, span_speed
+from benchmarks.tables.costs import folder_output, head_cost, int8_heads, span_speed
 from benchmarks.tables.grids import MISSING, dev_table, grid_table, interval, markdown, mean, minutes, rows_of, spread
 from fascicle.experiments.grid import Grid, read_grid
 
@@ -38,6 +38,7 @@ PAGES = (
     ROOT / "README.md",
     DOCS / "results.md",
     DOCS / "families" / "span-typer.md",
+    DOCS / "how-to-annotate-many.md",
     DOCS / "how-to-calibrate.md",
     DOCS / "scores.md",
     DOCS / "corpus-check.md",
@@ -337,6 +338,7 @@ TABLES: Mapping[str, Callable[[], str]] = {
     "span-speed": span_speed,
     "head-cost": head_cost,
     "int8-heads": int8_heads,
+    "folder-output": folder_output,
     "bundling-table3": _bundling(bundling_tables.published),
     "bundling-gains": _bundling(bundling_tables.gains),
     "bundling-gaps": _bundling(bundling_tables.gaps),
