@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
 import subprocess
 import sys
 from pathlib import Path
@@ -41,6 +43,13 @@ def test_a_mention_of_several_fragments_has_all_its_words() -> None:
     mention = fascicle.Mention(((0, 4), (12, 18)), "Disease")
     document = fascicle.Document(id="1", text="lung breast cancer", mentions=(mention,))
     assert [m.text for m in document] == ["lung cancer"] == [mention.text_in(document.text)]
+
+
+def test_bound_mentions_are_copied_and_pickled() -> None:
+    mention = fascicle.Mention(((0, 7),), "Chemical")
+    bound = next(iter(fascicle.Document(id="1", text=TEXT, mentions=(mention,))))
+    for again in (copy.copy(bound), copy.deepcopy(bound), pickle.loads(pickle.dumps(bound))):
+        assert (again.text, again.type, again.mention) == ("Lithium", "Chemical", mention)
 
 
 def test_a_notebook_shows_marked_text() -> None:

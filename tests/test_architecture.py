@@ -83,7 +83,6 @@ class Import:
     module: str
     lazy: bool
     line: int
-    typing: bool = False
 
 
 def name_of(path: Path) -> str:
@@ -99,10 +98,10 @@ def room_of(module: str) -> str:
     return parts[1] if len(parts) > 1 else "__init__"
 
 
-def imports(tree: ast.AST, *, lazy: bool = False, typing: bool = False) -> Iterator[Import]:
+def imports(tree: ast.AST, *, lazy: bool = False) -> Iterator[Import]:
     for node in ast.iter_child_nodes(tree):
         if isinstance(node, ast.Import):
-            yield from (Import(module=alias.name, lazy=lazy, line=node.lineno, typing=typing) for alias in node.names)
+            yield from (Import(module=alias.name, lazy=lazy, line=node.lineno) for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
             assert node.level == 0, f"line {node.lineno}: imports are absolute"
             for alias in node.names:
@@ -111,7 +110,6 @@ def imports(tree: ast.AST, *, lazy: bool = False, typing: bool = False) -> Itera
                     module=module if module in MODULES else node.module or "",
                     lazy=lazy,
                     line=node.lineno,
-                    typing=typing,
                 )
         else:
             typing_only = isinstance(node, ast.If) and ast.unparse(node.test) in (
@@ -119,7 +117,7 @@ def imports(tree: ast.AST, *, lazy: bool = False, typing: bool = False) -> Itera
                 "typing.TYPE_CHECKING",
             )
             function = isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda)
-            yield from imports(node, lazy=lazy or function or typing_only, typing=typing or typing_only)
+            yield from imports(node, lazy=lazy or function or typing_only)
 
 
 def parse(path: Path) -> ast.Module:
@@ -175,7 +173,7 @@ def test_no_import_cycles() -> None:
     for path in SOURCES:
         name = name_of(path)
         if name != "fascicle":  # the root loads its names late, so that everything below may be imported first
-            found = {i.module for i in imports(parse(path)) if not i.typing}
+            found = {i.module for i in imports(parse(path))}
             graph[name] = {module for module in found if module.startswith("fascicle.") and module != name}
     TopologicalSorter(graph).prepare()  # raises CycleError, which names the cycle
 

@@ -10,7 +10,7 @@ from html.parser import HTMLParser
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fascicle.core.annotated import colour_of, html_of
+from fascicle.core.annotated import colour_of
 from fascicle.core.document import Document, Link, Mention, unique
 from fascicle.core.html import FORBIDDEN
 
@@ -96,7 +96,7 @@ def documents(draw: st.DrawFn) -> Document:
 
 @given(documents())
 def test_the_text_and_every_mention_come_back(document: Document) -> None:
-    page = Reader(html_of(document))
+    page = Reader(document._repr_html_())
     assert page.text == as_shown(document.text)
     assert len(page.tags) == sum(len(mention.spans) for mention in document.mentions)
     # No two mentions that overlap share a lane, so a line that goes on is one fragment, or two that touch.
@@ -117,12 +117,12 @@ def test_the_text_and_every_mention_come_back(document: Document) -> None:
 def test_the_table_says_what_is_known_of_a_mention() -> None:
     link = Link(id="D1", ontology="MESH", name="asthma")
     mention = Mention(((0, 2), (3, 6)), "Disease", score=0.25, source="m", links=(link,), attributes=(("a", "b"),))
-    page = Reader(html_of(Document(id="d", text="as thma", mentions=(mention,))))
+    page = Reader(Document(id="d", text="as thma", mentions=(mention,))._repr_html_())
     assert page.cells == ["as thm", "Disease", "0–2, 3–6", "0.25", "m", "MESH:D1 asthma", "a = b"]
     assert page.tags == ["Disease #1, part 1 of 2", "Disease #1, part 2 of 2"]
-    bare = Reader(html_of(Document(id="d", text="asthma", mentions=(Mention(((0, 6),), "Disease"),))))
+    bare = Reader(Document(id="d", text="asthma", mentions=(Mention(((0, 6),), "Disease"),))._repr_html_())
     assert bare.cells == ["asthma", "Disease", "0–6", "gold"]
-    assert Reader(html_of(Document(id="d", text=""))).text == ""
+    assert Reader(Document(id="d", text="")._repr_html_()).text == ""
 
 
 def test_types_that_are_common_together_differ_in_colour() -> None:
@@ -133,5 +133,5 @@ def test_types_that_are_common_together_differ_in_colour() -> None:
 def test_thousands_of_mentions_take_no_long_time() -> None:
     text = "a few words and more of them, " * 2_000
     mentions = [Mention(((at, at + 11),), "X") for at in range(0, len(text) - 20, 10)]
-    page = html_of(Document(id="d", text=text, mentions=tuple(mentions)))
+    page = Document(id="d", text=text, mentions=tuple(mentions))._repr_html_()
     assert page.count('class="line') > len(mentions) > 5_000

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from importlib import resources
-from typing import TYPE_CHECKING, Final
+from typing import Final
 from zlib import crc32
 
 from fascicle.core.html import Html, faithful, join, tag
 from fascicle.core.marks import Mark, marked
+from fascicle.core.mention import Link, Mention
 from fascicle.core.wording import counted
-
-if TYPE_CHECKING:
-    from fascicle.core.document import Document, Link, Mention
 
 _SHADES: Final = 12  # classes t0, t1, ... of the style sheet
 _SEED: Final = b"929"  # the first one with which types that are common together have different colours
@@ -24,14 +22,14 @@ def colour_of(kind: str) -> str:
     return f"t{crc32(_SEED + kind.encode(errors='replace')) % _SHADES}"
 
 
-def html_of(document: Document) -> str:
-    """A document as a fragment of HTML that brings its own style and needs no script.
+def html_of(text: str, mentions: Sequence[Mention]) -> str:
+    """A text with its mentions as a fragment of HTML that brings its own style and needs no script.
 
-    The text in it is the text of the document, character by character, but for what no page can hold (see
+    The text in it is the given one, character by character, but for what no page can hold (see
     `fascicle.core.html.faithful`), with the type of each mention behind its words. A table that opens on request lists
     the mentions with their offsets, scores, sources, links and attributes.
     """
-    return tag("style", style()) + tag("div", shown(document), class_="fascicle")
+    return tag("style", style()) + tag("div", shown(text, mentions), class_="fascicle")
 
 
 @cache
@@ -40,26 +38,26 @@ def style() -> Html:
     return Html(resources.files("fascicle.core").joinpath("annotated.css").read_text(encoding="utf-8"))
 
 
-def shown(document: Document) -> Html:
-    """The marked text of a document and the table of its mentions, without a style."""
-    if not document.text:
+def shown(text: str, mentions: Sequence[Mention]) -> Html:
+    """A marked text and the table of its mentions, without a style."""
+    if not text:
         return tag("p", "The text is empty.", class_="none")
-    marks = [Mark(spans=m.spans, type=m.type, colour=colour_of(m.type)) for m in document.mentions]
+    marks = [Mark(spans=m.spans, type=m.type, colour=colour_of(m.type)) for m in mentions]
     # The language is not known, and the direction is that of each paragraph.
-    text = tag("div", marked(document.text, marks, written=faithful), lang="", dir="auto")
-    return join(text, _table(document)) if document.mentions else text
+    page = tag("div", marked(text, marks, written=faithful), lang="", dir="auto")
+    return join(page, _table(text, mentions)) if mentions else page
 
 
-def _table(document: Document) -> Html:
-    cells = {"Mention": [mention.text_in(document.text) for mention in document.mentions]}
-    cells |= {title: [made(mention) for mention in document.mentions] for title, made in _COLUMNS}
+def _table(text: str, mentions: Sequence[Mention]) -> Html:
+    cells = {"Mention": [mention.text_in(text) for mention in mentions]}
+    cells |= {title: [made(mention) for mention in mentions] for title, made in _COLUMNS}
     kept = {title: column for title, column in cells.items() if any(column)}
     head = tag("tr", *(tag("th", title, scope="col") for title in kept))
     rows = [tag("tr", *(tag("td", _isolated(cell)) for cell in row)) for row in zip(*kept.values(), strict=True)]
     table = tag("table", tag("thead", head), tag("tbody", *rows))
     # The keyboard moves a table that is wider than the screen.
     place = tag("div", table, class_="wide", tabindex="0", role="region", aria_label="mentions")
-    return tag("details", tag("summary", counted(len(document.mentions), "mention")), place)
+    return tag("details", tag("summary", counted(len(mentions), "mention")), place)
 
 
 def _isolated(cell: str) -> Html:

@@ -1,0 +1,123 @@
+"""Mentions of entities, and the entries of ontologies that they refer to."""
+
+from __future__ import annotations
+
+import math
+import re
+from typing import Final
+
+import msgspec
+
+from fascicle.core.spans import Fragments, check_fragments
+
+GOLD = "gold"
+
+MentionKey = tuple[str, str, Fragments]
+_CURIE: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]*:[^\s:]\S*")
+_TIER: Final = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
+
+
+# ``gc=False``: no cycle can go through a link or a mention, and collections that visit millions of them cost a fifth of
+# the time to read predictions.
+class Link(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
+    """An entry of a dictionary or ontology that a mention refers to, or the statement that no entry fits (NIL).
+
+    Attributes:
+        id: identifier as its source writes it, e.g. ``"D003920"``; empty for NIL.
+        ontology: which one, e.g. ``"MESH"``; empty if the source did not say.
+        name: preferred name, if known.
+        score: probability in [0, 1], or ``None``; of a NIL link the probability that no entry fits.
+        nil: no entry of the ontology (of any, if it is empty) fits the mention. A mention without links was not linked.
+        tier: how the entry was found, e.g. ``"exact"``: letters in lower case, digits and hyphens; empty if unknown.
+        curie: the one spelling of the identifier, ``prefix:local`` with a prefix of the Bioregistry, e.g.
+            ``"MESH:D003920"``; empty if nobody gave it.
+    """
+
+    id: str
+    ontology: str = ""
+    name: str = ""
+    score: float | None = None
+    nil: bool = False
+    tier: str = ""
+    curie: str = ""
+
+    def __post_init__(self) -> None:
+        """Refuses what no link can be.
+
+        Raises:
+            ValueError: NIL with an entry, a malformed CURIE or tier.
+        """
+        try:
+            if self.nil and (self.id or self.name or self.curie):
+                raise ValueError(
+                    f"a NIL link names no entry, but id={self.id!r}, name={self.name!r} and curie={self.curie!r} were "
+                    "given; leave them empty, or leave out nil"
+                )
+            if self.curie and not _CURIE.fullmatch(self.curie):
+                raise ValueError(f"{self.curie!r} is no CURIE; write prefix:local without blanks, as in MESH:D003920")
+            if self.tier and not _TIER.fullmatch(self.tier):
+                raise ValueError(
+                    f"the tier {self.tier!r} is not allowed; give lower-case letters, digits and hyphens, as in exact"
+                )
+        except TypeError:
+            raise ValueError(f"id, curie and tier of a link are of the type str; given was {self!r}") from None
+
+
+class Mention(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
+    """One mention of an entity: where, of which type, and who said so.
+
+    Attributes:
+        spans: sorted, disjoint ``(start, end)``; several make a discontinuous mention.
+        type: entity type, e.g. ``"Disease"``.
+        score: probability in [0, 1], or ``None``; each head's docstring defines its own.
+        source: who said it: ``"gold"``, the name of a model, ``"dictionary"``.
+        links: entries of ontologies.
+        attributes: further facts as ``(name, value)`` pairs.
+    """
+
+    spans: Fragments
+    type: str
+    score: float | None = None
+    source: str = GOLD
+    links: tuple[Link, ...] = ()
+    attributes: tuple[tuple[str, str], ...] = ()
+
+    def __post_init__(self) -> None:
+        """Refuses what no mention can be.
+
+        Raises:
+            ValueError: unsorted, overlapping or empty spans, an empty type, a score outside [0, 1].
+        """
+        try:
+            check_fragments(self.spans)
+            if not self.type:
+                raise ValueError(f"the mention at {self.spans} has an empty type; give it a name")
+            if self.score is not None and not (math.isfinite(self.score) and 0.0 <= self.score <= 1.0):
+                raise ValueError(
+                    f"the score {self.score} of the mention at {self.spans} must be a probability from 0 to 1; divide "
+                    "percentages by 100"
+                )
+        except (TypeError, AttributeError):
+            raise ValueError(
+                f"a mention has spans, a tuple of (start, end), a type, and a score or None; given were "
+                f"{self.spans!r}, {self.type!r} and {self.score!r}"
+            ) from None
+
+    @property
+    def start(self) -> int:
+        """First character, in code points."""
+        return self.spans[0][0]
+
+    @property
+    def end(self) -> int:
+        """One past the last character, in code points."""
+        return self.spans[-1][1]
+
+    @property
+    def key(self) -> MentionKey:
+        """``(source, type, spans)``: no document holds the same key twice."""
+        return self.source, self.type, self.spans
+
+    def text_in(self, document_text: str) -> str:
+        """The words of the mention; fragments are joined by one space."""
+        return " ".join(document_text[start:end] for start, end in self.spans)
