@@ -8,7 +8,9 @@ does not have. So a broken plug-in is an error where it is used, and nowhere els
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Collection, Mapping
+from functools import lru_cache
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
 
@@ -132,10 +134,16 @@ def _entry(group: str, name: str) -> EntryPoint:
     return found[0]
 
 
-def _entries(group: str) -> list[EntryPoint]:
+def _entries(group: str) -> tuple[EntryPoint, ...]:
+    return _found(group, tuple(sys.path))
+
+
+@lru_cache
+def _found(group: str, path: tuple[str, ...]) -> tuple[EntryPoint, ...]:
+    """The entry points of a group; looked for once for each search path, since files may ask for them one by one."""
     from importlib.metadata import entry_points  # takes milliseconds, and few runs need it
 
-    return sorted(entry_points(group=f"fascicle.{group}"), key=lambda entry: (entry.name, _package(entry)))
+    return tuple(sorted(entry_points(group=f"fascicle.{group}"), key=lambda entry: (entry.name, _package(entry))))
 
 
 def _parts(group: str) -> list[str]:
