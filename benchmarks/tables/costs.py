@@ -92,9 +92,8 @@ def folder_output() -> str:
     """What one output file for each input costs beside one file for all."""
     rows = []
     for unit in ("abstracts", "sentences"):
-        path = RESULTS / f"folder-output-{unit}.json"
-        found = json.loads(path.read_text(encoding="utf-8")) if path.exists() else None
-        if found is None:
+        found = _result(f"folder-output-{unit}")
+        if not found:
             rows.append([unit, *[MISSING] * 4])
             continue
         ratios = (f"{found[key]:.3f}" for key in ("cpu_ratio", "cpu_ratio_without_file_system", "wall_ratio"))

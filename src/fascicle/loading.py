@@ -281,17 +281,10 @@ def _check_tokenizer(folder: Path, tokenizer: PieceTokenizer, facts: TokenizerFa
 
 
 def _checkpoint(model: str | os.PathLike[str], threads: int | None) -> ModelPredictor:
-    try:
-        import torch
-
+    with _needs_torch(threads):
         from fascicle.models.token_classifier import load_token_classifier
-    except ModuleNotFoundError as error:
-        raise MissingExtraError("train", error.name or "torch") from None
-    if threads is not None:
-        torch.set_num_threads(threads)
-    return load_token_classifier(
-        os.fspath(Path(model).expanduser()) if Path(model).expanduser().is_dir() else str(model)
-    )
+    folder = Path(model).expanduser()
+    return load_token_classifier(os.fspath(folder) if folder.is_dir() else str(model))
 
 
 def _onnx(folder: Path, threads: int | None) -> OnnxSession:

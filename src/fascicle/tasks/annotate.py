@@ -34,6 +34,7 @@ from fascicle.formats.requests import (
 )
 from fascicle.formats.textview import ViewOptions
 from fascicle.loading import DEFAULT_MODEL, load
+from fascicle.tasks.given import Paths, listed
 
 if TYPE_CHECKING:
     from fascicle.files.atomic import Opened
@@ -78,7 +79,7 @@ class AnnotateRequest:
 
 
 def annotate(
-    files: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
+    files: Paths,
     output: str | os.PathLike[str],
     *,
     model: str | os.PathLike[str] = DEFAULT_MODEL,
@@ -102,9 +103,8 @@ def annotate(
     Raises:
         FascicleError: see `annotate_files` and `fascicle.load`.
     """
-    given = [files] if isinstance(files, str | os.PathLike) else files
     request = AnnotateRequest(
-        files=tuple(os.fspath(one) for one in given),
+        files=listed(files),
         writing=WriteRequest(path=os.fspath(output), format=format, overwrite=overwrite, resume=resume),
     )
     return annotate_files(request, partial(load, model))

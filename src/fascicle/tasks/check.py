@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field, replace
 
 from fascicle.core.document import Document
@@ -13,9 +12,8 @@ from fascicle.doctor.settings import Settings
 from fascicle.formats.conll import ConllOptions
 from fascicle.formats.report import ReadReport
 from fascicle.formats.requests import ReadRequest, paths_of, read_file
-
-Paths = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
-Watch = Callable[[Iterable[Document]], Iterator[Document]]
+from fascicle.systems.model import Watch
+from fascicle.tasks.given import Paths, listed
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,8 +71,8 @@ def check(
         InputError: nothing could be read.
     """
     named = (("train", train), ("dev", dev), ("test", test))
-    parts = tuple((part, path) for part, given in named for path in _paths(given))
-    request = CheckRequest(parts=parts, against=tuple(_paths(against)), settings=settings or Settings())
+    parts = tuple((part, path) for part, given in named for path in listed(given))
+    request = CheckRequest(parts=parts, against=listed(against), settings=settings or Settings())
     return examined(request).examination
 
 
@@ -91,10 +89,6 @@ def examined(request: CheckRequest, *, watch: Watch = iter) -> Checked:
     places, against = list(_places(request, watch)), list(_against(request, watch))
     found = examine(places, against=against, settings=request.settings, skip=request.skip)
     return Checked(examination=found, readings=tuple(place.report for place in (*places, *against)))
-
-
-def _paths(given: Paths) -> list[str]:
-    return [os.fspath(one) for one in ([given] if isinstance(given, str | os.PathLike) else given)]
 
 
 def _places(request: CheckRequest, watch: Watch) -> Iterator[Given]:

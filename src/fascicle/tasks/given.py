@@ -16,6 +16,7 @@ from fascicle.systems.predictions import PredictionRequest, Predictions, of_docu
 
 File = str | os.PathLike[str] | PredictionRequest
 Given = File | Sequence[Document]
+Paths = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,6 +36,11 @@ class Gold:
     def predictions(self) -> Predictions:
         """The mentions of all sources."""
         return of_documents(self.documents, path=self.path)
+
+
+def listed(given: Paths) -> tuple[str, ...]:
+    """The paths of what may be one path or several."""
+    return tuple(os.fspath(one) for one in ([given] if isinstance(given, str | os.PathLike) else given))
 
 
 def path_of(given: object) -> str:
