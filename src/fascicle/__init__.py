@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Final
 from fascicle import errors
 from fascicle.core.document import Document, Event, Link, Mention, Patch, Section, TextMention
 from fascicle.core.patches import apply
-from fascicle.evaluation.scoring.inputs import layers
-from fascicle.evaluation.scoring.scores import Scores, score
 from fascicle.formats.files import read, write
 from fascicle.loading import load
 
 if TYPE_CHECKING:
+    from fascicle.evaluation.scoring.inputs import layers
+    from fascicle.evaluation.scoring.scores import Scores, score
     from fascicle.tasks.annotate import annotate
     from fascicle.tasks.calibrate import calibrate
     from fascicle.tasks.check import check
@@ -62,13 +62,16 @@ _LATE: Final = MappingProxyType(
             verb: f"fascicle.tasks.{verb}:{verb}"
             for verb in ("annotate", "calibrate", "check", "combine", "compare", "evaluate", "export")
         },
+        "Scores": "fascicle.evaluation.scoring.scores:Scores",
+        "score": "fascicle.evaluation.scoring.scores:score",
+        "layers": "fascicle.evaluation.scoring.inputs:layers",
         "train": "fascicle.training.run:train_recipe",
     }
 )
 
 
 def __getattr__(name: str) -> object:
-    """Imports a verb when it is first used."""
+    """Imports a name when it is first used."""
     if name not in _LATE:
         raise AttributeError(f"module 'fascicle' has no attribute {name!r}")
     module, _, function = _LATE[name].partition(":")
@@ -81,5 +84,5 @@ def __getattr__(name: str) -> object:
 
 
 def __dir__() -> list[str]:
-    """All public names, also of verbs that are not imported yet."""
+    """All public names, also those that are not imported yet."""
     return sorted({*globals(), *__all__})

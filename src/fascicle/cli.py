@@ -1,7 +1,8 @@
 """The command line: a table of commands, and what becomes of errors.
 
-Each command parses, calls one function of the package, and prints; it lives in a file of ``commands/`` with ``HELP``,
-``configure(parser)`` and ``run(args) -> exit code``. Exit codes::
+Each command parses, calls one function of the package, and prints; it lives in the module of its name in ``commands/``
+with ``configure(parser)`` and ``run(args) -> exit code``. Only the module of the command that is called is imported.
+Exit codes::
 
     0    done
     1    an error inside Fascicle
@@ -21,51 +22,34 @@ import os
 import sys
 import traceback
 from collections.abc import Mapping, Sequence
-from types import MappingProxyType, ModuleType
+from importlib import import_module
+from types import MappingProxyType
 from typing import Final
 
 from fascicle import __version__
-from fascicle.commands import (
-    annotate,
-    bench,
-    calibrate,
-    combine,
-    compare,
-    corpus,
-    ensemble,
-    evaluate,
-    export,
-    init,
-    models,
-    plot,
-    settings,
-    train,
-    typer,
-    vectors,
-)
 from fascicle.commands.console import say
 from fascicle.commands.parsing import Parser, add_command, commands_of, parse
 from fascicle.commands.process import EndedError, ended_cleanly, open_streams
 from fascicle.errors import FascicleError
 
-COMMANDS: Final[Mapping[str, ModuleType]] = MappingProxyType(
+COMMANDS: Final[Mapping[str, str]] = MappingProxyType(
     {
-        "annotate": annotate,
-        "init": init,
-        "train": train,
-        "bench": bench,
-        "evaluate": evaluate,
-        "combine": combine,
-        "compare": compare,
-        "plot": plot,
-        "calibrate": calibrate,
-        "ensemble": ensemble,
-        "export": export,
-        "corpus": corpus,
-        "vectors": vectors,
-        "typer": typer,
-        "models": models,
-        "settings": settings,
+        "annotate": "find mentions in texts, folders of texts, standard input or corpora",
+        "init": "write a commented recipe for annotated files, to train on them",
+        "train": "train what a recipe describes: a recogniser, a filter over several predictions, or a span typer",
+        "bench": "run a grid of recipes, and keep what tables are made of",
+        "evaluate": "score predictions against gold: precision, recall, F1, and where and why a system fails",
+        "combine": "join the predictions of several systems by a rule",
+        "compare": "compare several systems on gold, and find the best combination",
+        "plot": "draw learning curves, scores and errors, and what a model says of the gold mentions",
+        "calibrate": "fit the scores and thresholds of a model on development data",
+        "ensemble": "save several models and a rule as one folder, which is used like a model",
+        "export": "turn a trained model into a folder that runs without torch",
+        "corpus": "count what is in corpora, check them, or convert them",
+        "vectors": "train static word vectors (GloVe) on the text of a corpus",
+        "typer": "type given spans with a light model of static vectors: train it, score it, re-type predictions",
+        "models": "list the models that come with Fascicle, or the plug-ins of other packages",
+        "settings": "list the keys of recipes with their defaults and meanings",
     }
 )
 
@@ -92,8 +76,12 @@ def main(argv: Sequence[str] | None = None) -> int:
             return _code_of(error)
 
 
-def build_parser() -> Parser:
-    """The parser of all commands."""
+def build_parser(only: str | None = None) -> Parser:
+    """The parser of all commands.
+
+    Args:
+        only: the one command whose options are added; by default those of all. The others keep their names and help.
+    """
     parser = Parser(
         prog="fascicle",
         description="Find the names of things in text: annotate, train, evaluate, combine, convert.",
@@ -101,13 +89,15 @@ def build_parser() -> Parser:
     )
     parser.add_argument("--version", action="version", version=f"fascicle {__version__}")
     commands = commands_of(parser, dest="command")
-    for name, module in COMMANDS.items():
-        module.configure(add_command(commands, name, help_text=module.HELP))
+    for name, help_text in COMMANDS.items():
+        command = add_command(commands, name, help_text=help_text)
+        if only in (None, name):
+            import_module(f"fascicle.commands.{name}").configure(command)
     return parser
 
 
 def _run(argv: list[str]) -> int:
-    parser = build_parser()
+    parser = build_parser(argv[0] if argv and argv[0] in COMMANDS else None)
     args: argparse.Namespace = parse(parser, argv)
     if "run" not in args:
         parser.print_help(sys.stderr)

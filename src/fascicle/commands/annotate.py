@@ -26,8 +26,6 @@ from fascicle.tasks.annotate import AnnotateRequest, Listener, annotate_files
 if TYPE_CHECKING:
     from fascicle.text.annotator import Annotator
 
-HELP = "find mentions in texts, folders of texts, standard input or corpora"
-
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Adds the options."""

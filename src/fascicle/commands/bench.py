@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from fascicle.experiments.grid import Grid
     from fascicle.experiments.queue import Planned
 
-HELP = "run a grid of recipes, and keep what tables are made of"
 TIERS = ("smoke", "cpu", "gpu")
 
 

@@ -22,7 +22,6 @@ from fascicle.tasks.calibrate import Calibrated, CalibrateSettings, calibrate, d
 if TYPE_CHECKING:
     from fascicle.evaluation.calibration.fitting import Stage
 
-HELP = "fit the scores and thresholds of a model on development data"
 METHODS = ("temperature", "isotonic", "none")
 OPTIMISTIC = (
     "These numbers are of the documents that all of it was fitted on, so they are optimistic; score the new model on "

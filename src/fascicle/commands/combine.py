@@ -22,7 +22,6 @@ from fascicle.systems.several import SystemsRequest
 from fascicle.tasks.combine import TextsRequest, combine
 
 META: Final = "meta"
-HELP = "join the predictions of several systems by a rule"
 STEP: Final = "combine"
 
 

@@ -29,7 +29,6 @@ from fascicle.systems.predictions import PREDICTIONS, PredictionRequest
 from fascicle.systems.several import SystemsRequest
 from fascicle.tasks.compare import Compared, CompareSettings, compare
 
-HELP = "compare several systems on gold, and find the best combination"
 OUT: Final = "combined.tsv"
 
 

@@ -22,8 +22,6 @@ from fascicle.formats.report import WriteReport
 from fascicle.formats.requests import STDOUT, Input, ReadRequest, paths_of, read_inputs
 from fascicle.formats.stats import corpus_stats, format_table
 
-HELP = "count what is in corpora, check them, or convert them"
-
 
 def configure(parser: Parser) -> None:
     """Adds the commands."""

@@ -15,8 +15,6 @@ from fascicle.core.wording import counted
 from fascicle.errors import UsageError
 from fascicle.tasks.ensemble import EnsembleRequest, save_ensemble
 
-HELP = "save several models and a rule as one folder, which is used like a model"
-
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Adds the options."""

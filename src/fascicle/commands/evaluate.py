@@ -32,8 +32,6 @@ from fascicle.tasks.evaluate import Evaluation, evaluate
 if TYPE_CHECKING:
     from fascicle.tasks.report import ReportRequest
 
-HELP = "score predictions against gold: precision, recall, F1, and where and why a system fails"
-
 
 BUCKETS = ("fixed", "quantiles")
 UNITS = ("sentence", "document")

@@ -15,8 +15,6 @@ from fascicle.errors import UsageError
 from fascicle.settings.folders.manifest import Manifest
 from fascicle.tasks.export import export
 
-HELP = "turn a trained model into a folder that runs without torch"
-
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Adds the options."""

@@ -12,8 +12,6 @@ from fascicle.commands.places import reads, writes
 from fascicle.errors import InputError, UsageError
 from fascicle.files.atomic import atomic_text_writer, check_target
 
-HELP = "write a commented recipe for annotated files, to train on them"
-
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Adds the options."""

@@ -14,8 +14,6 @@ from fascicle.loading import find_model, shipped_models
 from fascicle.plugins import plugins
 from fascicle.settings.folders.manifest import read_manifest
 
-HELP = "list the models that come with Fascicle, or the plug-ins of other packages"
-
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Adds the options."""

@@ -27,8 +27,6 @@ from fascicle.reports.plots.report_plots import REPORT_PLOTS, load_drawing
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-HELP = "draw learning curves, scores and errors, and what a model says of the gold mentions"
-
 
 @dataclass(frozen=True, kw_only=True)
 class Kind:

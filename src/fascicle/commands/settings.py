@@ -17,7 +17,6 @@ from fascicle.errors import UsageError
 if TYPE_CHECKING:
     from fascicle.settings.recipes.reference import Key, Table
 
-HELP = "list the keys of recipes with their defaults and meanings"
 _WIDTH = 100
 
 

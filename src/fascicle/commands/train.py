@@ -19,8 +19,6 @@ from fascicle.settings.recipes.any import AnyRecipe, read_recipe
 if TYPE_CHECKING:
     from fascicle.training.engine.events import Ended, RunEvent, Validated
 
-HELP = "train what a recipe describes: a recogniser, a filter over the predictions of several, or a span typer"
-
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Adds the options."""

@@ -28,8 +28,6 @@ from fascicle.formats.outputs import write_predictions
 from fascicle.systems.predictions import PREDICTIONS, PredictionRequest
 from fascicle.tasks.typing import score_types, type_spans
 
-HELP = "type given spans with a light model of static vectors: train it, score it, re-type predictions"
-
 
 def configure(parser: Parser) -> None:
     """Adds the commands."""

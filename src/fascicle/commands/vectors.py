@@ -23,7 +23,6 @@ from fascicle.text.surfaces import SurfaceReader
 
 _TRAIN: Final = frozenset(("train", "training"))
 _HELD_OUT: Final = frozenset(("dev", "devel", "development", "valid", "validation", "test", "testing"))
-HELP = "train static word vectors (GloVe) on the text of a corpus"
 
 
 def configure(parser: Parser) -> None:
