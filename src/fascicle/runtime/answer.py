@@ -47,6 +47,8 @@ class Unseen:
         self._long += [(int(a), int(b)) for a, b in cut]
         self._strange += [span for span in _unknown_words(pieces, self._unknown) if self._has_letters(span)]
         for start, end in _gaps(pieces, part):
+            if part[0] < start and end < part[1] and self._text[start:end].isspace():
+                continue  # nearly all gaps
             if self._open is not None and self._open[1] == start:
                 start = self._open[0]
             else:
