@@ -34,7 +34,7 @@ from itertools import pairwise
 from pathlib import Path
 
 from benchmarks.common import RESULTS, write_result
-from fascicle.commands.vectors import sentences_of
+from fascicle.tasks.vectors import sentences_of
 from fascicle.core.document import Document, Mention
 from fascicle.formats.conll import ConllOptions
 from fascicle.formats.files import read, write

@@ -49,6 +49,11 @@ _OPTIONS: Final[Mapping[str, str]] = MappingProxyType(
         "where=VALUE": "--where",
         "texts=TEXTS": "--text",
         "path=PATH": "-o",
+        "dev=PATH": "--dev PATH",
+        "results=FOLDER": "-o",
+        "runs=FOLDER": "--runs",
+        "only=NAME": "--only",
+        "all_parts=True": "--all-parts",
     }
 )
 _ARGUMENT: Final = re.compile("|".join(rf"(?<!\w){re.escape(name)}(?!\w)" for name in _OPTIONS))

@@ -177,7 +177,7 @@ def _remove_empty(folder: Path) -> None:
                     path.rmdir()
         folder.rmdir()
     except OSError:
-        raise OutputError(f"{folder} holds no run to go on with; move it away, or give another --runs") from None
+        raise OutputError(f"{folder} holds no run to go on with; move it away, or give another runs=FOLDER") from None
 
 
 class _Cost:
