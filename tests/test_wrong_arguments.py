@@ -14,10 +14,13 @@ import pytest
 
 import fascicle
 from fascicle.combination.rules import RuleRequest
+from fascicle.commands.console import with_options
 from fascicle.core.document import Document, Mention, Patch
 from fascicle.doctor.settings import Settings
 from fascicle.errors import FascicleError, InputError, UsageError
+from fascicle.formats.jsonl import JsonlOptions
 from fascicle.formats.requests import ReadRequest
+from fascicle.formats.unread import fields_argument
 from fascicle.loading import load
 from fascicle.systems.model import ModelRequest
 from fascicle.systems.predictions import PredictionRequest
@@ -331,32 +334,59 @@ def test_a_model_says_what_it_is(model: Any) -> None:
     assert all(part in said for part in (model.name, *model.types, model.manifest.answering.family))
 
 
-# Rooms whose functions only commands call may name options; the others are called from Python too.
-OPTIONS_MAY_STAND_IN = (
-    "commands",
-    "cli.py",
-    "doctor",
-    "reports/plots",
-    "reports/comparison_table",
-    "combination",
-    "training",
-    "experiments",
-    "labelling",
-    "starting.py",
-    "models",
-)
+# Texts of these are about the command line: what parses it, and cards and reports, which a command writes.
+OPTIONS_MAY_STAND_IN = ("commands", "cli.py", "doctor/checks", "reports/comparison_table.py")
+OPTION = re.compile(r"(?<![\w-])--[a-z-]++(?!:)")  # no property of CSS
+COMMAND = re.compile(r"fascicle [a-z]+\b[^;:]*")  # a whole command, which a user of Python may give too
 
 
-def test_errors_of_rooms_for_python_name_no_option() -> None:
+def texts(tree: ast.Module) -> Iterable[str]:
+    """The texts of a file but for docstrings; those of one expression are joined."""
+    inside = {id(one) for node in ast.walk(tree) if isinstance(node, ast.JoinedStr) for one in ast.walk(node)}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.JoinedStr):
+            yield "".join(one.value if isinstance(one, ast.Constant) else "X" for one in node.values)  # type: ignore[misc]
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in inside:
+            yield node.value
+
+
+def docstrings(tree: ast.Module) -> set[str]:
+    kinds = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+    return {node.body[0].value.value for node in ast.walk(tree) if isinstance(node, kinds) and ast.get_docstring(node)}  # type: ignore[union-attr, attr-defined]
+
+
+def test_texts_of_rooms_for_python_name_no_option() -> None:
     package = Path(fascicle.__file__).parent
     found = []
     for path in sorted(package.rglob("*.py")):
-        if str(path.relative_to(package)).startswith(OPTIONS_MAY_STAND_IN):
-            continue
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.Raise):
-                constants = [one.value for one in ast.walk(node) if isinstance(one, ast.Constant)]
-                text = "".join(one for one in constants if isinstance(one, str))
-                if re.search(r"(?<!\w)--\w", text) and "in Python" not in text:  # some give both
-                    found.append((path.name, text))
+        if not str(path.relative_to(package)).startswith(OPTIONS_MAY_STAND_IN):
+            tree = ast.parse(path.read_text(encoding="utf-8"))
+            said = set(texts(tree)) - docstrings(tree)
+            found += [(path.name, one) for one in said if OPTION.search(COMMAND.sub("", one))]
     assert found == []
+
+
+@pytest.mark.parametrize(
+    ("in_python", "on_the_command_line"),
+    [
+        (fields_argument(("text", "body")), "--field text=body"),
+        (f"such as {fields_argument(('text', 'a b'), ('type', 'c'))}.", "such as --field text=a b --field type=c."),
+        ("give overwrite=True or map=FILE", "give --overwrite or --map FILE"),
+        ("the argument distinct_types, or fields=3", "--distinct-types, or fields=3"),
+    ],
+)
+def test_the_command_line_names_its_options(in_python: str, on_the_command_line: str) -> None:
+    assert with_options(in_python) == on_the_command_line
+
+
+def test_what_the_error_of_a_reader_tells_can_be_given(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_text('{"text": "Bonn", "annotations": [{"begin": 0, "end": 4, "label": "LOC"}]}\n', encoding="utf-8")
+    with pytest.raises(FascicleError) as error:
+        list(fascicle.read(path))
+    (told,) = re.findall(r"fields=(\[\(\"entities.*?\)\])", str(error.value))
+    fields = tuple(ast.literal_eval(told))
+    (document,) = fascicle.read(path, options=JsonlOptions(fields=fields))
+    assert [mention.text for mention in document] == ["Bonn"]
+    (listed,) = fascicle.read(path, options=JsonlOptions(fields=list(fields)))  # type: ignore[arg-type]
+    assert listed == document
