@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import hashlib
+import json
+import re
 from pathlib import Path
 from types import MappingProxyType
 from typing import Final, Literal, Protocol
@@ -14,11 +16,24 @@ from fascicle.formats.brat import content_sha256, holds_annotation
 from fascicle.formats.plain import files_of
 from fascicle.formats.report import ReadReport
 from fascicle.formats.requests import ReadRequest, pairs, read_file
+from fascicle.formats.unread import with_fields
 from fascicle.settings.folders.manifest import file_sha256
 from fascicle.settings.recipes.recogniser import CorpusSettings
 from fascicle.training.corpus_types import Chosen, choose_types
 
 Part = Literal["train", "dev", "test"]
+# What the sentences of readers call a setting, and what a recipe does.
+_KEYS: Final = MappingProxyType(
+    {
+        "format=NAME": 'format = "NAME" in [corpus]',
+        "format=jsonl": 'format = "jsonl" in [corpus]',
+        "format=records": 'format = "records" in [corpus]',
+        "encoding=NAME": 'encoding = "NAME" in [corpus]',
+        'labels="': 'labels = "',
+        "bare=True": "bare_tags = true",
+        "=VALUE": "",
+    }
+)
 _NAMES: Final = MappingProxyType({"vectors.path": "vectors"})
 
 
@@ -78,6 +93,8 @@ def reading_of_part(corpus: CorpusSettings, part: Part) -> ReadRequest:
             documents=_unless_auto(corpus.documents),
             columns=corpus.columns,
             shape=_unless_auto(corpus.shape),
+            labels=corpus.labels or "",
+            bare_tags=corpus.bare_tags is True,
             fields=pairs(corpus.fields, key="corpus.fields", example="text=body"),
             where=pairs(where, key="corpus.where", example="split=test"),
         )
@@ -91,10 +108,19 @@ def _read(corpus: CorpusSettings, part: Part, report: ReadReport | None) -> list
         return []
     request = reading_of_part(corpus, part)
     try:
-        documents = read_file(path, request, report=report)
+        return list(read_file(path, request, report=report))
     except UsageError as error:
-        raise RecipeError(f"in [corpus], {error}") from None
-    return list(documents)
+        raise RecipeError(f"in [corpus], {with_keys(str(error))}") from None
+    except InputError as error:
+        raise error.saying(with_keys(str(error))) from None
+
+
+def with_keys(text: str) -> str:
+    """A sentence of a reader with the keys of a recipe in the place of arguments of functions."""
+    listed = with_fields(text, lambda pairs: f"fields = {json.dumps([f'{part}={field}' for part, field in pairs])}")
+    for argument, key in _KEYS.items():
+        listed = re.sub(rf"\b{re.escape(argument)}", key, listed)
+    return listed
 
 
 def _unless_auto(value: str) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
+import msgspec
 from msgspec import UNSET, Meta, UnsetType, field
 
 from fascicle.settings.base import LARGEST, Name, Natural, NotNegative, Positive, Rate, RecipeBase, Settings, Share
@@ -65,6 +66,9 @@ class CorpusSettings(Settings, frozen=True, kw_only=True):
         shape: shape of JSON records, a name of ``formats/shapes.py`` or ``"auto"``.
         fields: changes to that shape, each ``"NAME=VALUE"``.
         encoding: encoding of the files.
+        labels: names of tags of JSON records that are numbers, in their order: ``"O,B-PER,I-PER"``, or a ``.json`` file
+            that tells them; by default the file ``dataset_info.json`` beside the records.
+        bare_tags: whether tags are types without a prefix (``person``, ``O``).
         exclude: exclusion list of ``fascicle corpus check``. Training leaves out the documents of train that it names.
         types: which types are used, and under which names; without this table all, with their own names.
     """
@@ -79,12 +83,21 @@ class CorpusSettings(Settings, frozen=True, kw_only=True):
     shape: Name = "auto"
     fields: tuple[str, ...] = ()
     encoding: Name = "utf-8"
-    exclude: Name | UnsetType = UNSET  # unset, it is in no file, as before there was such a key
+    labels: Name | UnsetType = UNSET  # unset, these are in no file, as before there were such keys
+    bare_tags: bool | UnsetType = UNSET
+    exclude: Name | UnsetType = UNSET
     types: CorpusTypes | UnsetType = UNSET  # unset, it is in no file, as before there was such a table
+
+    def __post_init__(self) -> None:
+        """Takes the default in the place of a value that says the same."""
+        if self.bare_tags is False:
+            msgspec.structs.force_setattr(self, "bare_tags", UNSET)
 
     def files(self) -> dict[str, str]:
         """The paths of its data, each by the key that names it in a recipe, e.g. ``"corpus.train"``."""
         found = {f"corpus.{part}": getattr(self, part) for part in ("train", "dev", "test")}
+        if self.labels is not UNSET and self.labels.lower().endswith(".json"):
+            found["corpus.labels"] = self.labels
         if self.exclude is not UNSET:
             found["corpus.exclude"] = self.exclude
         return {key: path for key, path in found.items() if path}
