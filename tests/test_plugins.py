@@ -128,6 +128,36 @@ def test_a_broken_plugin_is_named_and_stops_nothing_else(
     assert "plug_bad 1.2" in captured.err
 
 
+@pytest.mark.parametrize(
+    ("group", "base", "line", "message"),
+    [
+        ("predictors", "Finder", "name = None", "None as its name"),
+        ("predictors", "Finder", "name = 'gold'", "'gold' as its name"),
+        ("predictors", "Finder", "types = 'XY'", "'XY' as its types"),
+        ("predictors", "Finder", "types = (1,)", "a tuple of texts"),
+        ("predictors", "Finder", "predict = None", "a method"),
+        ("steps", "Cleaner", "drops = 'finder'", "a frozenset of texts"),
+        ("readers", "Lines", "suffixes = None", "None as its suffixes"),
+        ("readers", "Lines", "suffixes = '.odd'", "a tuple of texts"),
+        ("readers", "Lines", "suffixes = ('odd',)", "begin with a dot"),
+        ("readers", "Lines", "suffixes = ('.ODD',)", "lower case"),
+        ("writers", "Lines", "start = ''", "bytes"),
+        ("writers", "Lines", "holds = 'ids'", "a frozenset of texts"),
+    ],
+)
+def test_a_part_of_the_wrong_kind_is_refused(
+    install: Install, tmp_path: Path, group: str, base: str, line: str, message: str
+) -> None:
+    install("plug_bad", f"{PREDICTOR}{FORMAT}\nclass Wrong({base}):\n    {line}\n", **{group: {"wrong": "Wrong"}})
+    install("plug_good", FORMAT, readers={"lines": "Lines"})
+    with pytest.raises(PluginError, match=message) as error:
+        load(group, "wrong")
+    assert "plug_bad 1.2" in str(error.value)
+    path = tmp_path / "a.lines"
+    path.write_text("1 fine\n", encoding="utf-8")
+    assert [document.text for document in fascicle.read(path)] == ["1 fine"]
+
+
 def test_clashes_are_reported(install: Install, capsys: pytest.CaptureFixture[str]) -> None:
     install("plug_a", predictors={"same": "Finder", "bc5cdr": "Finder"})
     install("plug_b", predictors={"same": "Finder"})
