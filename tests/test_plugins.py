@@ -15,7 +15,7 @@ from fascicle.cli import main
 from fascicle.core.contracts import Predictor
 from fascicle.core.document import Document
 from fascicle.core.stream import stream
-from fascicle.errors import InputError, ModelError, PluginError, UsageError
+from fascicle.errors import FormatError, InputError, ModelError, PluginError, UsageError
 from fascicle.formats.report import ReadReport, SetAside
 from fascicle.plugins import GROUPS, load, load_predictor, load_step, names, plugins
 
@@ -42,6 +42,13 @@ class Forgetful(Finder):
 class Impostor(Finder):
     def predict(self, documents):
         return [Patch(add=(Mention(((0, 1),), "X"),)) for _ in documents]
+
+class Answering(Finder):
+    def predict(self, documents):
+        return eval(documents[0].text, globals() | {"documents": documents, "mention": self.mention})
+
+    def mention(self, spans=((0, 1),)):
+        return Mention(spans, "X", source=self.name)
 
 class Half:
     name = "half"
@@ -180,7 +187,10 @@ def test_what_is_asked_for_and_not_there() -> None:
     assert all(one.group in GROUPS for one in plugins({}))
 
 
-@pytest.mark.parametrize(("value", "message"), [("Forgetful", "as many patches"), ("Impostor", "'gold'")])
+@pytest.mark.parametrize(
+    ("value", "message"),
+    [("Forgetful", "gave 1 patch for 2 documents; return one for each"), ("Impostor", "'gold'")],
+)
 def test_a_predictor_is_held_to_its_contract(install: Install, value: str, message: str) -> None:
     install("plug_a", predictors={"odd": value})
     model = fascicle.load("odd")
@@ -188,6 +198,30 @@ def test_a_predictor_is_held_to_its_contract(install: Install, value: str, messa
         model.predict([Document(id="1", text="ab"), Document(id="2", text="ab")])
     with pytest.raises(PluginError):
         list(model.stream(["ab"], aside=lambda error: None))
+
+
+@pytest.mark.parametrize(
+    ("answer", "message"),
+    [
+        ("None", "gave an object of the type NoneType in place of a list of patches"),
+        ("(Patch() for _ in documents)", "gave an object of the type generator in place of a list"),
+        ("Patch()", "gave an object of the type Patch in place of a list"),
+        ("[None]", "gave an object of the type NoneType in place of a patch"),
+        ("list(documents)", "gave an object of the type Document in place of a patch"),
+        ("[Patch(add=mention())]", "an object of the type Mention as its add"),
+        ("[Patch(add=(mention() for _ in documents))]", "an object of the type generator as its add"),
+        ("[Patch(add=(((0, 1), 'X'),))]", "an object of the type tuple in place of a mention"),
+        ("[Patch(add=(mention([[0, 1]]),))]", r"the spans \[\[0, 1\]\]; make them a tuple"),
+    ],
+)
+def test_what_is_no_answer_is_named_as_a_fault_of_the_plugin(
+    install: Install, capsys: pytest.CaptureFixture[str], answer: str, message: str
+) -> None:
+    install("plug_a", predictors={"odd": "Answering"})
+    with pytest.raises(PluginError, match=f"plug_a 1.2, .*{message}"):
+        fascicle.load("odd").predict([Document(id="1", text=answer)])
+    assert main(["annotate", "--text", answer, "--model", "odd"]) == 2
+    assert "plug_a 1.2" in capsys.readouterr().err
 
 
 def test_no_plugin_is_looked_for_without_need(install: Install, tmp_path: Path) -> None:
@@ -219,6 +253,19 @@ class Lines:
 
     def encode(self, document):
         return (document.text + "\\n").encode()
+
+class Giving(Lines):
+    def read(self, source):
+        from fascicle.core.document import Document, Mention
+        from fascicle.errors import FormatError
+        yield Document(id="first", text="fine")
+        for number, line in source.lines():
+            yield eval(line)
+
+class Raising(Lines):
+    def read(self, source):
+        from fascicle.errors import FormatError
+        raise FormatError("no sense")
 
 class Odd(Lines):
     holds = frozenset({"no-such-field"})
@@ -261,6 +308,40 @@ def test_a_fault_of_a_reader_costs_its_file_alone(install: Install, tmp_path: Pa
     assert "ZeroDivisionError" in str(error)
     with pytest.raises(PluginError, match="in place of a Document"):
         list(fascicle.read(files, format="odd"))
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ("42", "gave an object of the type int in place of a Document; yield Documents, and an InputError"),
+        ("ValueError('bad')", "gave an object of the type ValueError"),
+        ("Document(id=7, text='a')", "an object of the type int as its id"),
+        ("Document(id='7', text=b'a')", "an object of the type bytes as its text"),
+        ("Document(id='7', text='abc', mentions=[Mention([[0, 1]], 'X')])", r"the spans \[\[0, 1\]\]"),
+    ],
+)
+def test_what_is_no_document_is_named_as_a_fault_of_the_reader(
+    install: Install, tmp_path: Path, given: str, message: str
+) -> None:
+    install("plug_f", FORMAT, readers={"giving": "Giving"})
+    path = tmp_path / "a.lines"
+    path.write_text(given, encoding="utf-8")
+    with pytest.raises(PluginError, match=f"the reader 'giving' .*{message}") as error:
+        list(fascicle.read(path))
+    assert error.value.file == str(path)
+
+
+def test_an_error_of_a_reader_names_the_file_though_the_reader_does_not(install: Install, tmp_path: Path) -> None:
+    install("plug_f", FORMAT, readers={"giving": "Giving", "raising": "Raising"})
+    path = tmp_path / "a.lines"
+    path.write_text("FormatError('no sense')", encoding="utf-8")
+    for name in ("giving", "raising"):
+        report = ReadReport(aside=SetAside(keep_going=True))
+        list(fascicle.read(path, format=name, report=report))
+        with pytest.raises(FormatError, match="no sense") as raised:
+            list(fascicle.read(path, format=name))
+        for error in (*report.aside.errors, raised.value):
+            assert (str(error), error.file) == (f"{path}: no sense", str(path))
 
 
 def test_a_writer_is_held_to_its_contract(install: Install, tmp_path: Path) -> None:

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NoReturn
 
 from fascicle.core.arguments import checked_documents
 from fascicle.core.contracts import Predictor
-from fascicle.core.document import Document, Patch
+from fascicle.core.document import Document, Mention, Patch
+from fascicle.core.spans import are_tuples
+from fascicle.core.wording import counted
 from fascicle.errors import PluginError
 from fascicle.text.annotator import Annotator
 
@@ -48,21 +51,39 @@ class PluggedPredictor(Annotator):
         """Mentions and events for each document; see `fascicle.core.contracts.Predictor`.
 
         Raises:
-            PluginError: it does not answer each document by a patch, or gives mentions of another source.
+            PluginError: it does not answer each document by a patch of mentions, or gives mentions of another source.
         """
         documents = list(checked_documents(documents))
         patches = self._predictor.predict(documents)
-        if len(patches) != len(documents) or not all(isinstance(patch, Patch) for patch in patches):
-            raise PluginError(
-                f"{self.name}, {self.kind}, must answer {len(documents)} documents by as many patches; correct "
-                "its predict",
-                key=self.name,
-            )
-        strange = {mention.source for patch in patches for mention in patch.add} - {self.name}
-        if strange:
-            raise PluginError(
-                f"{self.name}, {self.kind}, gave a mention of the source {min(strange)!r}; make its mentions with "
-                f"source={self.name!r}",
-                key=self.name,
-            )
-        return patches
+        if not isinstance(patches, Sequence):
+            self._refuse(f"gave {_kind(patches)} in place of a list of patches; return one patch for each document")
+        if len(patches) != len(documents):
+            given = counted(len(patches), "patch", "patches")
+            self._refuse(f"gave {given} for {counted(len(documents), 'document')}; return one for each, in their order")
+        for patch in patches:
+            self._check(patch)
+        return list(patches)
+
+    def _check(self, patch: Patch) -> None:
+        if not isinstance(patch, Patch):
+            self._refuse(f"gave {_kind(patch)} in place of a patch; make a Patch(add=(...)) for each document")
+        if not isinstance(patch.add, tuple | list):
+            self._refuse(f"made a Patch with {_kind(patch.add)} as its add; give it a tuple of mentions")
+        for mention in patch.add:
+            if not isinstance(mention, Mention):
+                self._refuse(f"gave {_kind(mention)} in place of a mention; make a Mention(((start, end),), type)")
+            if not are_tuples(mention.spans):
+                self._refuse(
+                    f"gave a mention with the spans {mention.spans!r}; make them a tuple of tuples (start, end)"
+                )
+            if mention.source != self.name:
+                self._refuse(
+                    f"gave a mention of the source {mention.source!r}; make its mentions with source={self.name!r}"
+                )
+
+    def _refuse(self, what: str) -> NoReturn:
+        raise PluginError(f"{self.name}, {self.kind}, {what}", key=self.name)
+
+
+def _kind(value: object) -> str:
+    return f"an object of the type {type(value).__name__}"
