@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -13,7 +14,7 @@ import pytest
 import fascicle
 from fascicle.cli import main
 from fascicle.core.contracts import Predictor
-from fascicle.core.document import Document
+from fascicle.core.document import Document, Mention
 from fascicle.core.stream import stream
 from fascicle.errors import FormatError, InputError, ModelError, PluginError, UsageError
 from fascicle.formats.report import ReadReport, SetAside
@@ -222,6 +223,23 @@ def test_what_is_no_answer_is_named_as_a_fault_of_the_plugin(
         fascicle.load("odd").predict([Document(id="1", text=answer)])
     assert main(["annotate", "--text", answer, "--model", "odd"]) == 2
     assert "plug_a 1.2" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("answer", ["1 / 0", "[Patch(add=(mention(((0, 999),)),))]"])
+def test_a_document_that_a_plugin_fails_at_is_named(
+    install: Install, tmp_path: Path, capsys: pytest.CaptureFixture[str], answer: str
+) -> None:
+    install("plug_a", predictors={"odd": "Answering"})
+    gold = tmp_path / "gold.jsonl"
+    fascicle.write(gold, [Document(id="a", text=answer, mentions=(Mention(((0, 1),), "X"),))])
+    assert main(["evaluate", str(gold), "--model", "odd", "--debug"]) == 2
+    said = capsys.readouterr().err
+    assert re.search(r"error: finder, a plug-in of plug_a 1\.2, .* document 'a'", said)
+    assert ("plug_a.py" in said) is (answer == "1 / 0")
+    with pytest.raises(InputError, match="document 'text-1'"):
+        fascicle.load("odd")(answer)
+    assert main(["annotate", "--text", answer, "--model", "odd"]) == 2
+    assert "error: document 'text-1' could not be annotated (" in capsys.readouterr().err
 
 
 def test_no_plugin_is_looked_for_without_need(install: Install, tmp_path: Path) -> None:

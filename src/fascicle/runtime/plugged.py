@@ -10,7 +10,7 @@ from fascicle.core.contracts import Predictor
 from fascicle.core.document import Document, Mention, Patch
 from fascicle.core.spans import are_tuples
 from fascicle.core.wording import counted
-from fascicle.errors import PluginError
+from fascicle.errors import FascicleError, InputError, PluginError
 from fascicle.text.annotator import Annotator
 
 
@@ -52,19 +52,31 @@ class PluggedPredictor(Annotator):
 
         Raises:
             PluginError: it does not answer each document by a patch of mentions, or gives mentions of another source.
+            InputError: it fails at a document, or finds mentions outside of its text.
         """
         documents = list(checked_documents(documents))
-        patches = self._predictor.predict(documents)
+        patches = self._said(documents)
         if not isinstance(patches, Sequence):
             self._refuse(f"gave {_kind(patches)} in place of a list of patches; return one patch for each document")
         if len(patches) != len(documents):
             given = counted(len(patches), "patch", "patches")
             self._refuse(f"gave {given} for {counted(len(documents), 'document')}; return one for each, in their order")
-        for patch in patches:
-            self._check(patch)
+        for document, patch in zip(documents, patches, strict=True):
+            self._check(patch, document)
         return list(patches)
 
-    def _check(self, patch: Patch) -> None:
+    def _said(self, documents: list[Document]) -> list[Patch]:
+        """What the predictor says; an error of its own is no fault of Fascicle, and may be one of the document."""
+        try:
+            return self._predictor.predict(documents)
+        except (FascicleError, OSError):
+            raise
+        except Exception as error:
+            which = f"document {documents[0].id!r}" if len(documents) == 1 else counted(len(documents), "document")
+            why = f"failed at {which} ({type(error).__name__}: {error})"
+            raise InputError(f"{self.name}, {self.kind}, {why}", key=self.name, code="prediction") from error
+
+    def _check(self, patch: Patch, document: Document) -> None:
         if not isinstance(patch, Patch):
             self._refuse(f"gave {_kind(patch)} in place of a patch; make a Patch(add=(...)) for each document")
         if not isinstance(patch.add, tuple | list):
@@ -79,6 +91,14 @@ class PluggedPredictor(Annotator):
             if mention.source != self.name:
                 self._refuse(
                     f"gave a mention of the source {mention.source!r}; make its mentions with source={self.name!r}"
+                )
+
+            if mention.end > len(document.text):
+                raise InputError(
+                    f"{self.name}, {self.kind}, gave a mention that ends at {mention.end} for document "
+                    f"{document.id!r}, which has {counted(len(document.text), 'character')}",
+                    key=self.name,
+                    code="prediction",
                 )
 
     def _refuse(self, what: str) -> NoReturn:
