@@ -179,6 +179,15 @@ def test_clashes_are_reported(install: Install, capsys: pytest.CaptureFixture[st
     assert "hidden" in problems["bc5cdr", "plug_a 1.2"]
 
 
+def test_a_group_that_does_not_exist_is_reported(install: Install, capsys: pytest.CaptureFixture[str]) -> None:
+    install("plug_a", predictor={"finder-x": "Finder"}, predictors={"finder-y": "Finder"})
+    assert main(["models", "--plugins"]) == 0
+    said = capsys.readouterr()
+    assert "finder-x  predictor of plug_a 1.2 (cannot be used)\n" in said.out
+    assert "finder-y  predictor of plug_a 1.2\n" in said.out
+    assert "group fascicle.predictor, which does not exist; choose one of fascicle.predictors, " in said.err
+
+
 def test_what_is_asked_for_and_not_there() -> None:
     for group in GROUPS:
         with pytest.raises(PluginError, match="no installed package"):

@@ -54,7 +54,7 @@ class Plugin(NamedTuple):
     """One entry point of another package.
 
     Attributes:
-        group: one of `GROUPS`.
+        group: one of `GROUPS`, or another one by mistake.
         name: that users ask for.
         package: that it is from, with its version.
         problem: why it cannot be used, in one sentence; empty if it can.
@@ -137,12 +137,28 @@ def package_of(group: str, name: str) -> str:
 
 
 def plugins(own: Mapping[str, Collection[str]]) -> list[Plugin]:
-    """All plug-ins, each tried, with the reason why it cannot be used.
+    """All plug-ins, each tried, with the reason why it cannot be used; those of groups that do not exist at the end.
 
     Args:
         own: group -> names that Fascicle itself has in it, which hide plug-ins of the same name.
     """
-    return [_tried(group, entry, own.get(group, ())) for group in GROUPS for entry in _entries(group)]
+    found = [_tried(group, entry, own.get(group, ())) for group in GROUPS for entry in _entries(group)]
+    return found + [_astray(entry) for entry in _strays()]
+
+
+def _strays() -> list[EntryPoint]:
+    from importlib.metadata import entry_points
+
+    known = {f"fascicle.{group}" for group in GROUPS}
+    groups = sorted(one for one in entry_points().groups if one.startswith("fascicle.") and one not in known)
+    return [entry for group in groups for entry in entry_points(group=group)]
+
+
+def _astray(entry: EntryPoint) -> Plugin:
+    group = entry.group.removeprefix("fascicle.")
+    known = ", ".join(f"fascicle.{one}" for one in GROUPS)
+    problem = f"{_title(entry, group)} is in the group {entry.group}, which does not exist; choose one of {known}"
+    return Plugin(group=group, name=entry.name, package=_package(entry), problem=problem)
 
 
 def _tried(group: str, entry: EntryPoint, own: Collection[str]) -> Plugin:
