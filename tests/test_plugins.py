@@ -321,6 +321,35 @@ def test_a_format_has_a_start_and_an_end(install: Install, tmp_path: Path) -> No
     assert text.read_bytes() == b"<\n1 a\n1 b\n>\n"
 
 
+def test_an_empty_file_with_the_suffix_of_a_plugin_is_no_plain_text(install: Install, tmp_path: Path) -> None:
+    install("plug_f", FORMAT, readers={"lines": "Lines"})
+    (tmp_path / "a.lines").touch()
+    (tmp_path / "a.other").touch()
+    assert main(["corpus", "stats", str(tmp_path / "a.lines")]) == 2
+    assert main(["corpus", "stats", str(tmp_path / "a.other")]) == 0
+
+
+def test_sentences_about_formats_name_those_of_plugins(
+    install: Install, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    install("plug_f", FORMAT, readers={"lines": "Lines", "other-lines": "Giving"}, writers={"lined": "Lines"})
+    (tmp_path / "a.lines").write_text("1 fine\n", encoding="utf-8")
+    (tmp_path / "a.none").write_text("1 fine\n", encoding="utf-8")
+    for command, sentence in (
+        (
+            ["corpus", "stats", "a.none"],
+            "name it with --input-format, one of jsonl, records, pubtator, conll, brat, plain, lines",
+        ),
+        (["corpus", "stats", "a.none", "--input-format", "linez"], "did you mean lines?); choose from auto"),
+        (["corpus", "convert", "a.none", "--format", "linet"], "lined; see"),
+        (["corpus", "stats", "a.lines"], "lines and other-lines; choose one with --input-format"),
+        (["evaluate", "a.lines", "a.none"], "lines and other-lines; choose one with --gold-format"),
+    ):
+        given = [str(tmp_path / word) if word.startswith("a.") else word for word in command]
+        assert main(given) == 2
+        assert sentence in capsys.readouterr().err
+
+
 def test_a_fault_of_a_reader_costs_its_file_alone(install: Install, tmp_path: Path) -> None:
     install("plug_f", FORMAT, readers={"lines": "Lines", "odd": "Odd"})
     for name, content in (("a.lines", "0 x\n"), ("b.lines", "1 fine\n")):
