@@ -64,7 +64,7 @@ def make_text(path: Path, *, documents: int = 60, seed: int = 1) -> Path:
     return path
 
 
-def make_recipe(encoder: Path, text: Path, **tables: Mapping[str, Any]) -> PretrainingRecipe:
+def make_recipe(encoder: Path, text: Path, /, **tables: Mapping[str, Any]) -> PretrainingRecipe:
     """A recipe that runs in a second: ``make_recipe(encoder, text, training={"epochs": 2})``."""
     values: dict[str, Any] = {
         "name": "tiny",

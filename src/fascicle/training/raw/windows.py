@@ -42,7 +42,7 @@ class TextBatch:
         ids: of pieces, ``[B, T]``.
         attention_mask: 0 for padding, ``[B, T]``.
         begins: whether a word begins with a piece, ``[B, T]``.
-        special: whether a place is a special token or padding, ``[B, T]``.
+        special: whether a place is a special token (as is what the tokenizer does not know) or padding, ``[B, T]``.
     """
 
     ids: Ints
@@ -268,12 +268,16 @@ def _pieces(documents: Sequence[RawDocument], tokenizer: PieceTokenizer) -> Iter
     """The pieces of each document, as they are stored."""
     parts = [list(_parts(document.text)) for document in documents]
     encoded = iter(tokenizer.encode_words([part for of_one in parts for part in of_one]))
+    unknown = -1 if tokenizer.unknown is None else tokenizer.unknown
     for of_one in parts:
-        found = [
-            ids.astype(np.uint32) | np.where(begins, _BEGINS, np.uint32(0))
-            for ids, begins in islice(encoded, len(of_one))
-        ]
+        found = [_stored(ids, begins, unknown) for ids, begins in islice(encoded, len(of_one))]
         yield np.concatenate([np.zeros(0, np.uint32), *found])
+
+
+def _stored(ids: Ints, begins: Bools, unknown: int) -> _Stored:
+    """Ids with their marks; what the tokenizer does not know is a special token."""
+    marks = np.where(begins, _BEGINS, np.uint32(0)) | np.where(ids == unknown, _SPECIAL, np.uint32(0))
+    return ids.astype(np.uint32) | marks
 
 
 def _parts(text: str) -> Iterator[str]:
