@@ -10,12 +10,17 @@ from typing import Any
 
 from fascicle.settings.recipes.pretraining import PretrainingRecipe, parse_pretraining_recipe
 
+_LETTERS = "abcdefghijklmnopqrstuvwxy"  # no z: a word with it is unknown
+_WORDS = "the of in and patient doctor liver heart cancer pain fever took gave saw lung kidney"
+_PARTS = "caus had with kinas aspir hepat ##ed ##es ##ase ##in ##it ##is ##itis"
 PIECES = (
-    "[PAD] [UNK] [CLS] [SEP] [MASK] . , - the a of in and patient doctor liver heart cancer pain fever took gave saw "
-    "caus had with kine aspir hepat ##ed ##s ##ase ##in ##it ##is ##a ##b ##c b c d"
+    *("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", ".", ",", "-"),
+    *(_WORDS.split() + _PARTS.split()),
+    *_LETTERS,
+    *("##" + letter for letter in _LETTERS),
 )
 _SUBJECTS, _VERBS = ("the doctor", "the patient"), ("saw", "gave", "took", "had", "caused")
-_OBJECTS = ("pain", "fever", "aspirin", "hepatitis", "kinases", "cancer of the liver", "pain in the heart")
+_OBJECTS = ("pain", "fever", "aspirin", "hepatitis", "kinases", "zinc", "cancer of the liver", "pain in the heart")
 
 
 def make_encoder(folder: Path, *, mask: bool = True) -> Path:
@@ -24,7 +29,7 @@ def make_encoder(folder: Path, *, mask: bool = True) -> Path:
     import transformers
     from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
 
-    pieces = [piece for piece in PIECES.split() if mask or piece != "[MASK]"]
+    pieces = [piece for piece in PIECES if mask or piece != "[MASK]"]
     tokenizer = Tokenizer(models.WordPiece({piece: i for i, piece in enumerate(pieces)}, unk_token="[UNK]"))
     tokenizer.normalizer = normalizers.BertNormalizer()
     tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()

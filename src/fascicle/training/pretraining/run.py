@@ -38,6 +38,7 @@ from fascicle.training.pretraining.card import card_of
 from fascicle.training.pretraining.events import HeldOut, PretrainingFinished, PretrainingScored
 from fascicle.training.pretraining.guessing import guess, held_out_set
 from fascicle.training.pretraining.masking import Mask, MaskedSet
+from fascicle.training.pretraining.vocabulary import changed
 from fascicle.training.raw.windows import RawText, read_windows
 
 ENCODER: Final = "encoder"
@@ -52,11 +53,13 @@ class Material:
         text: as windows of the tokenizer.
         pretrained: the encoder, with the vocabulary that it is trained with.
         mask: what stands in the place of hidden pieces.
+        vocabulary: what was changed in the vocabulary, if something was.
     """
 
     text: RawText
     pretrained: Pretrained
     mask: Mask
+    vocabulary: Mapping[str, int]
 
 
 def prepare_pretraining(recipe: PretrainingRecipe, folder: Path, before: Mapping[str, Any]) -> Pretraining:
@@ -76,11 +79,19 @@ def prepare_pretraining(recipe: PretrainingRecipe, folder: Path, before: Mapping
     _check_window(recipe, pretrained)
     mask = _mask_of(recipe, pretrained.tokenizer)
     text = read_windows(recipe.text, pretrained.tokenizer, seed=recipe.seed)
+    vocabulary: Mapping[str, int] = {}
+    if recipe.vocabulary.is_changed:
+        made = changed(pretrained, text.learned, recipe.vocabulary)
+        pretrained, vocabulary = made.pretrained, made.facts
+        mask = _mask_of(recipe, pretrained.tokenizer)
+        text = read_windows(recipe.text, pretrained.tokenizer, seed=recipe.seed)
     torch.manual_seed(recipe.seed)
     data = MaskedSet(windows=text.learned, masking=recipe.masking, mask=mask)
     trainer = Trainer(MaskedModel(pretrained.encoder), data, recipe.training.as_training(), seed=recipe.seed)
     trainer.settle_precision(before.get("precision"))
-    return Pretraining(folder, recipe, Material(text=text, pretrained=pretrained, mask=mask), trainer)
+    return Pretraining(
+        folder, recipe, Material(text=text, pretrained=pretrained, mask=mask, vocabulary=vocabulary), trainer
+    )
 
 
 class Pretraining(Trainee):
@@ -181,14 +192,25 @@ def _facts(recipe: PretrainingRecipe, material: Material, trainer: Trainer) -> F
             "recipe": recipe.name,
             "seed": recipe.seed,
             "documents": text.counts.as_dict(),
+            **({"vocabulary": material.vocabulary} if material.vocabulary else {}),
             "steps": trainer.steps,
             **trainer.precision_facts(),
         },
         notes=[
+            *_vocabulary_notes(material.vocabulary),
             *_notes(recipe, text),
             *filter(None, [slow_precision(trainer.device, recipe.training.as_training())]),
         ],
     )
+
+
+def _vocabulary_notes(vocabulary: Mapping[str, int]) -> Iterator[str]:
+    if vocabulary:
+        sizes = {name: f"{size:,}" for name, size in vocabulary.items()}
+        yield (
+            f"vocabulary: {sizes['left_out']} of {sizes['before']} pieces are left out and {sizes['added']} are new, "
+            f"which leaves {sizes['now']}"
+        )
 
 
 def _notes(recipe: PretrainingRecipe, text: RawText) -> Iterator[str]:
