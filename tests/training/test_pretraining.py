@@ -268,7 +268,7 @@ def test_perplexity_falls_and_the_folder_tells_it(whole_run: tuple[Path, list[An
     for told in (
         facts["data"]["text.files.0"]["sha256"],
         f"{scored[-1]:.3f}",
-        f"{facts['data']['windows']['pieces']:,}",
+        f"{facts['windows']['pieces']:,}",
     ):
         assert told in card
 
@@ -397,3 +397,14 @@ def test_without_held_out_text_there_is_no_perplexity(encoder: Path, text: Path,
     assert events[-1].held_out is None
     assert any(isinstance(event, Note) and "held out" in event.text for event in events)
     assert load_pretrained(str(tmp_path / "run" / "encoder")).encoder.width == 32
+
+
+def test_a_run_does_not_go_on_with_another_tokenizer(text: Path, tmp_path: Path) -> None:
+    encoder = make_encoder(tmp_path / "encoder")
+    recipe = make_recipe(encoder, text)
+    stopped(recipe, tmp_path / "run", 8)
+    content = (encoder / "tokenizer.json").read_text(encoding="utf-8")
+    assert "##itis" in content
+    (encoder / "tokenizer.json").write_text(content.replace("##itis", "##itus"), encoding="utf-8")
+    with pytest.raises(OutputError, match="tokenizer"):
+        finish(recipe, tmp_path / "run", resume=True)
