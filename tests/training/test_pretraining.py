@@ -320,7 +320,7 @@ def test_a_recogniser_is_trained_on_it(
     pretraining, recogniser = tmp_path / "pretrain.toml", tmp_path / "train.toml"
     pretraining.write_text(
         f'name = "domain"\n[text]\nfiles = ["{text}"]\nwindow = 32\nheld_out = 0.2\n[model]\nencoder = "{encoder}"\n'
-        "[training]\nbatch_size = 8\nevaluate_every_steps = 0\n",
+        "[vocabulary]\nprune = true\nadd_words = 9\nword_pieces = 2\n[training]\nbatch_size = 8\n",
         encoding="utf-8",
     )
     assert main(["pretrain", str(pretraining), "-o", str(tmp_path / "run"), "--json", "--threads", "1"]) == 0
@@ -333,6 +333,10 @@ def test_a_recogniser_is_trained_on_it(
     )
     assert main(["train", str(recogniser), "-o", str(tmp_path / "model"), "--threads", "1"]) == 0
     assert (tmp_path / "model" / "best" / "model.json").exists()
+    capsys.readouterr()
+    said = ["--text", "Aspirin caused hepatitis.", "--format", "jsonl"]
+    assert main(["annotate", "--model", str(tmp_path / "model"), *said]) == 0
+    assert json.loads(capsys.readouterr().out)["text"] == "Aspirin caused hepatitis."
     assert main(["pretrain", str(recogniser)]) == 2
     assert "[text]" in capsys.readouterr().err
 

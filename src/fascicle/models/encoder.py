@@ -56,7 +56,7 @@ class Encoder(nn.Module):
         return self.network(input_ids=input_ids, attention_mask=attention_mask).last_hidden_state
 
 
-_OFFSET_POSITIONS = frozenset({"roberta", "xlm-roberta", "camembert", "xlm-roberta-xl"})
+_OFFSET_POSITIONS = frozenset({"roberta", "xlm-roberta", "camembert", "xlm-roberta-xl", "mpnet"})
 
 
 @dataclass(frozen=True, kw_only=True)
