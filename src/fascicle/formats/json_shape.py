@@ -72,7 +72,7 @@ class Shapes:
 
     def _noted(self, shape: JsonShape, name: str) -> tuple[Event, ...]:
         """Says of texts without annotation that they have none, if others of the file do."""
-        if name != UNANNOTATED:
+        if name not in UNANNOTATED:
             self._annotated = shape.entities or shape.tags
             count, self._bare = self._bare, 0
             return (_bare(f"{count:,} of the records before this one", self._annotated),) if count else ()
