@@ -19,8 +19,8 @@ pytest.importorskip("onnx")
 from fascicle.core.document import Document, Mention
 from fascicle.decoding.calibration import calibrated, thresholds
 from fascicle.errors import UsageError
+from fascicle.formats import read, write
 from fascicle.formats.conll import ConllOptions
-from fascicle.formats.files import read, write
 from fascicle.loading import _refuse_types, load
 from fascicle.models.export.folders import export_model
 from fascicle.settings.calibration import Calibration, TemperatureCurve

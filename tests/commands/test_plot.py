@@ -12,9 +12,9 @@ import pytest
 
 from fascicle.commands.plot import KINDS
 from fascicle.core.document import Document, Mention
+from fascicle.formats import write as write_documents
 from fascicle.formats.distributions import Entry, Header, write
 from fascicle.formats.distributions import read as read_distributions
-from fascicle.formats.files import write as write_documents
 from fascicle.formats.predictions import prediction_of
 from fascicle.formats.predictions import write as write_predictions
 from fascicle.loading import shipped_models

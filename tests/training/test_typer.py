@@ -15,7 +15,7 @@ import torch
 from fascicle.commands.typing_text import typing_text
 from fascicle.core.document import Document, Mention
 from fascicle.errors import InputError, ModelError, OutputError, RecipeError, UsageError
-from fascicle.formats.files import read, write
+from fascicle.formats import read, write
 from fascicle.models.span_typer import SpanTyper, TyperModel, Vocabulary, load_typer, save_typer
 from fascicle.nn.span_reader import count_loss
 from fascicle.settings.recipes.recogniser import CorpusTypes

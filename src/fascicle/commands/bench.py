@@ -18,7 +18,7 @@ from fascicle.commands.console import say
 from fascicle.commands.parsing import add_json, add_threads, positive
 from fascicle.commands.places import fills, reads
 from fascicle.errors import OutputError, UsageError
-from fascicle.formats.apart import Inputs
+from fascicle.files.apart import Inputs
 
 if TYPE_CHECKING:
     from fascicle.experiments.events import GridEvent

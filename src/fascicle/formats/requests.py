@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import stat
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,11 +13,13 @@ from fascicle.core.wording import counted
 from fascicle.errors import FormatError, InputError, UsageError
 from fascicle.files.encodings import AUTO
 from fascicle.files.source import STDIN, suffix
+from fascicle.files.tree import archive_of, tree_sha256
+from fascicle.formats.brat_lines import SUFFIXES
 from fascicle.formats.catalogue import Format, canonical_name, format_named, format_to_write
 from fascicle.formats.detection import by_suffix, format_to_read
-from fascicle.formats.files import expanded, is_one_source, read, unique_ids
+from fascicle.formats.files import read, unique_ids
+from fascicle.formats.folders import expanded, is_one_source, left_out
 from fascicle.formats.losses import LENIENT, Strictness
-from fascicle.formats.plain import left_out
 from fascicle.formats.report import ReadReport
 
 if TYPE_CHECKING:
@@ -142,14 +145,19 @@ class WriteRequest:
         """
         return format_named(format_to_write(self.path, self.format))
 
-    def check(self) -> None:
+    def check(self) -> Format:
         """Says early whether the output can be written: to be called before long work.
 
+        Returns:
+            The format.
+
         Raises:
-            UsageError: standard output, or the name of one file, for a format of several files.
+            UsageError: see `chosen`; or standard output, or the name of one file, for a format of several files.
             OutputError: it exists and may not be overwritten, or its folder is missing.
         """
-        self.chosen.writer.check(self.path, overwrite=self.overwrite)
+        chosen = self.chosen
+        chosen.writer.check(self.path, overwrite=self.overwrite)
+        return chosen
 
 
 def pairs(texts: Iterable[str], *, key: str, example: str) -> tuple[tuple[str, str], ...]:
@@ -195,8 +203,8 @@ def inputs_of(files: Sequence[str], texts: Sequence[str], request: ReadRequest) 
 
 def left_out_notes(files: Sequence[str], request: ReadRequest) -> Iterator[str]:
     """Says how much of the folders of texts is not read."""
-    for folder in dict.fromkeys(file for file in files if file != STDIN and Path(file).is_dir()):
-        if not is_one_source(folder, format=request.format) and (count := left_out(Path(folder))):
+    for folder in dict.fromkeys(Path(file) for file in files if file != STDIN and Path(file).is_dir()):
+        if not is_one_source(folder, format=request.format) and (count := left_out(folder)):
             yield (
                 f"{count:,} other {'entry' if count == 1 else 'entries'} of {folder} left out; "
                 "of a folder, only the *.txt files are read, not those of its subfolders"
@@ -251,6 +259,24 @@ def read_inputs(inputs: Sequence[Input], request: ReadRequest, *, report: ReadRe
     names: list[str] = []
     documents = unique_ids(_noting(names, _each(inputs, request, report)))
     return ((names.pop(), document) for document in documents)
+
+
+def state_of(path: str) -> str:
+    """What tells whether an input is still the same: size and time of a file, the hash of a folder of files.
+
+    Args:
+        path: of an input; that of standard input and of what is not there is empty.
+    """
+    if path == STDIN:
+        return ""
+    try:
+        facts = Path(path).stat()
+    except OSError:
+        found = archive_of(path)  # a folder inside a zip
+        return "" if found is None else state_of(str(found[0]))
+    if stat.S_ISDIR(facts.st_mode):
+        return tree_sha256(path, suffixes=SUFFIXES)
+    return f"{facts.st_size} {facts.st_mtime_ns}"
 
 
 def total_size(inputs: Sequence[Input]) -> int | None:

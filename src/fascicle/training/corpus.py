@@ -11,7 +11,7 @@ from fascicle.core.document import Document
 from fascicle.errors import InputError, RecipeError, UsageError
 from fascicle.files.tree import is_there
 from fascicle.formats.brat import content_sha256, holds_annotation
-from fascicle.formats.plain import files_of
+from fascicle.formats.folders import files_of
 from fascicle.formats.report import ReadReport
 from fascicle.formats.requests import ReadRequest, pairs, read_file
 from fascicle.settings.folders.manifest import file_sha256
