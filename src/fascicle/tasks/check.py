@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from fascicle.core.document import Document
 from fascicle.doctor.examine import Examination, examine
 from fascicle.doctor.parts import SPLITS, Given, Part
-from fascicle.doctor.settings import Settings
+from fascicle.doctor.settings import CheckSettings
 from fascicle.formats.conll import ConllOptions
 from fascicle.formats.report import ReadReport
 from fascicle.formats.requests import ReadRequest, paths_of, read_file
@@ -35,7 +35,7 @@ class CheckRequest:
     against: tuple[str, ...] = ()
     reading: ReadRequest = field(default_factory=ReadRequest)
     reading_against: ReadRequest = field(default_factory=ReadRequest)
-    settings: Settings = field(default_factory=Settings)
+    settings: CheckSettings = field(default_factory=CheckSettings)
     skip: Collection[str] = ()
 
 
@@ -53,7 +53,7 @@ class Checked:
 
 
 def check(
-    train: Paths = (), *, dev: Paths = (), test: Paths = (), against: Paths = (), settings: Settings | None = None
+    train: Paths = (), *, dev: Paths = (), test: Paths = (), against: Paths = (), settings: CheckSettings | None = None
 ) -> Examination:
     """Checks a corpus: leaks between its parts, doubtful mentions, and texts that other corpora have too.
 
@@ -72,7 +72,7 @@ def check(
     """
     named = (("train", train), ("dev", dev), ("test", test))
     parts = tuple((part, path) for part, given in named for path in listed(given))
-    request = CheckRequest(parts=parts, against=listed(against), settings=settings or Settings())
+    request = CheckRequest(parts=parts, against=listed(against), settings=settings or CheckSettings())
     return examined(request).examination
 
 
