@@ -150,7 +150,7 @@ OPTIONS_MAY_STAND_IN = (
     "training",
     "experiments",
     "labelling",
-    "starting.py",
+    "tasks/init.py",
     "models",
 )
 

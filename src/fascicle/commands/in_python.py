@@ -16,7 +16,7 @@ CALLS: Final[Mapping[str, str]] = MappingProxyType(
         "calibrate": 'fascicle.calibrate("runs/mine", "dev.tsv", "calibrated")',
         "ensemble": 'fascicle.tasks.ensemble.save_ensemble(request, "both", overwrite=False)',
         "export": 'fascicle.export("runs/mine", "mine", int8=True)',
-        "init": 'fascicle.starting.recipe_for({"train": train, "dev": dev}, place=recipe)',
+        "init": 'fascicle.tasks.init.recipe_for({"train": train, "dev": dev}, place=recipe)',
         "corpus stats": 'fascicle.formats.stats.corpus_stats(fascicle.read("corpus.tsv"))',
         "corpus convert": 'fascicle.write("corpus.jsonl", fascicle.read("corpus.tsv"))',
         "corpus check": 'fascicle.check("train.tsv", dev="dev.tsv", test="test.tsv")',

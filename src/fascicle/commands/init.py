@@ -29,7 +29,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Writes the recipe; returns the exit code."""
-    from fascicle.starting import recipe_for
+    from fascicle.tasks.init import recipe_for
 
     check_target(args.output, overwrite=args.overwrite)
     text = recipe_for(
@@ -46,7 +46,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _parts(path: str, dev: str | None, test: str | None) -> dict[str, Path]:
-    from fascicle.starting import parts_in
+    from fascicle.tasks.init import parts_in
 
     given = {part: Path(one) for part, one in (("train", path), ("dev", dev), ("test", test)) if one is not None}
     for part, place in given.items():
