@@ -17,7 +17,7 @@ from fascicle.core.document import Document
 from fascicle.errors import OutputError
 from fascicle.files.folder_run import JOURNAL, FolderRun, OutputFiles
 from fascicle.files.part import PartFile, part_of
-from fascicle.formats.requests import state_of
+from fascicle.formats.sources import state_of
 
 Cli = Callable[..., Any]
 Refused = Callable[..., str]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any, Final
 
 from fascicle.core.document import GOLD, Document, Mention
@@ -192,7 +192,7 @@ def _thresholds(data: Judged) -> list[dict[str, Any]]:
         name = "best F1" if wanted is None else f"precision {wanted:g}"
         try:
             found = best_threshold(curve) if wanted is None else threshold_for(curve, precision=wanted)
-            rows.append({"for": name} | found.as_dict())
+            rows.append({"for": name} | asdict(found))
         except InputError as error:
             rows.append({"for": name, "threshold": None, "undefined": str(error)})
     return rows
@@ -258,7 +258,7 @@ def _errors(
         "rates_same_type": error_rates(found, same_type=True).as_dict(),
         "confusions": confused[:_MOST_CONFUSIONS],
         "more_confusions": max(0, len(confused) - _MOST_CONFUSIONS),
-        "boundary_words": [row.as_dict() for row in boundary_words(found, texts)],
+        "boundary_words": [asdict(row) for row in boundary_words(found, texts)],
         "examples": examples(found, documents, at_most=at_most, predicted=predicted),
     }
 

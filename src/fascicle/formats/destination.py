@@ -43,9 +43,8 @@ class Destination:
         Raises:
             OutputError: a file that would be written is among the inputs, holds one, or lies in one.
         """
-        for place in self.files.of.values() if self.files else (self.path,):
-            read.refuse(place)
-        for place in part_of(self.path) if self.grows else ():
+        one = (self.path, *part_of(self.path)) if self.grows else (self.path,)
+        for place in self.files.of.values() if self.files else one:
             read.refuse(place)
 
 

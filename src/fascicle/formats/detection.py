@@ -22,8 +22,8 @@ from fascicle.files.source import GZIP, MAX_LINE, STDIN, Source, open_bytes, suf
 from fascicle.files.tree import archive_of, open_tree, suffix_of
 from fascicle.formats.brat_lines import ANNOTATIONS, SUFFIXES
 from fascicle.formats.catalogue import READABLE, canonical_name, plugged_by_suffix, readable_by_suffix
-from fascicle.formats.folders import format_of_folder
 from fascicle.formats.predictions import columns_of
+from fascicle.formats.sources import format_of_folder
 from fascicle.formats.tables import HEADER
 
 _PEEK: Final = 64 * 1024

@@ -17,8 +17,8 @@ from fascicle.files.encodings import AUTO
 from fascicle.files.source import Source, stem
 from fascicle.formats.catalogue import Format, Reader, check_options, format_named
 from fascicle.formats.detection import format_to_read
-from fascicle.formats.folders import expanded
 from fascicle.formats.report import STEP, ReadReport
+from fascicle.formats.sources import expanded
 
 ORIGINAL_ID: Final = "original-id"
 
@@ -62,18 +62,24 @@ def read(
     check_optional(report, ReadReport, name="report", means="a ReadReport")
     if format != "auto":
         format_named(format)
-    files = expanded([*_checked(paths)], format=format)
-    names = _names(files)
     report = ReadReport() if report is None else report
-    sources = [
-        Source(path=path, encoding=encoding, name=name, told=partial(report.tell_encoding, path), meter=report.meter)
-        for path, name in zip(files, names, strict=True)
-    ]
     plan = []
-    for source in sources:
+    for source in sources_of(expanded([*_checked(paths)], format=format), encoding=encoding, report=report):
         with report.aside.one():
-            chosen = format_named(format_to_read(source.path, format))
-            plan.append((source, chosen))
+            plan.append((source, format_named(format_to_read(source.path, format))))
+    return documents_of(plan, options, report)
+
+
+def sources_of(files: Sequence[str], *, encoding: str, report: ReadReport) -> list[Source]:
+    """Files to read, with names that document ids are made from; see `read`."""
+    return [
+        Source(path=path, encoding=encoding, name=name, told=partial(report.tell_encoding, path), meter=report.meter)
+        for path, name in zip(files, _names(files), strict=True)
+    ]
+
+
+def documents_of(plan: Sequence[tuple[Source, Format]], options: Any, report: ReadReport) -> Iterator[Document]:
+    """Streams the documents of sources, each with its format; see `read`."""
     for _, chosen in plan:
         check_options(options, chosen.reader.options, chosen.name)
     return _observed(unique_ids(_all(plan, options, report)), report)

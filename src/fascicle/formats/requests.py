@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import stat
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,14 +12,12 @@ from fascicle.core.wording import counted
 from fascicle.errors import FormatError, InputError, UsageError
 from fascicle.files.encodings import AUTO
 from fascicle.files.source import STDIN, suffix
-from fascicle.files.tree import archive_of, tree_sha256
-from fascicle.formats.brat_lines import SUFFIXES
 from fascicle.formats.catalogue import Format, canonical_name, format_named, format_to_write
 from fascicle.formats.detection import by_suffix, format_to_read
-from fascicle.formats.files import read, unique_ids
-from fascicle.formats.folders import expanded, is_one_source, left_out
+from fascicle.formats.files import documents_of, sources_of, unique_ids
 from fascicle.formats.losses import LENIENT, Strictness
 from fascicle.formats.report import ReadReport
+from fascicle.formats.sources import expanded, is_one_source, left_out
 
 if TYPE_CHECKING:
     from fascicle.formats.conll import ConllOptions
@@ -241,8 +238,11 @@ def read_file(path: str, request: ReadRequest, *, report: ReadReport | None = No
         UsageError: options that the format of the file does not have.
         InputError: see ``formats.files.read``.
     """
-    name = _format_of(path, request)
-    return read(path, format=name, options=request.options(path, name), encoding=request.encoding, report=report)
+    chosen = format_named(_format_of(path, request))
+    options = request.options(path, chosen.name)
+    report = ReadReport() if report is None else report
+    sources = sources_of(expanded([path], format=chosen.name), encoding=request.encoding, report=report)
+    return documents_of([(source, chosen) for source in sources], options, report)
 
 
 def read_inputs(inputs: Sequence[Input], request: ReadRequest, *, report: ReadReport) -> Iterator[tuple[str, Document]]:
@@ -259,24 +259,6 @@ def read_inputs(inputs: Sequence[Input], request: ReadRequest, *, report: ReadRe
     names: list[str] = []
     documents = unique_ids(_noting(names, _each(inputs, request, report)))
     return ((names.pop(), document) for document in documents)
-
-
-def state_of(path: str) -> str:
-    """What tells whether an input is still the same: size and time of a file, the hash of a folder of files.
-
-    Args:
-        path: of an input; that of standard input and of what is not there is empty.
-    """
-    if path == STDIN:
-        return ""
-    try:
-        facts = Path(path).stat()
-    except OSError:
-        found = archive_of(path)  # a folder inside a zip
-        return "" if found is None else state_of(str(found[0]))
-    if stat.S_ISDIR(facts.st_mode):
-        return tree_sha256(path, suffixes=SUFFIXES)
-    return f"{facts.st_size} {facts.st_mtime_ns}"
 
 
 def total_size(inputs: Sequence[Input]) -> int | None:

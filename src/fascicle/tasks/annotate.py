@@ -30,9 +30,9 @@ from fascicle.formats.requests import (
     inputs_of,
     left_out_notes,
     read_inputs,
-    state_of,
     total_size,
 )
+from fascicle.formats.sources import state_of
 from fascicle.formats.textview import ViewOptions
 from fascicle.loading import DEFAULT_MODEL, load
 from fascicle.tasks.given import Paths, listed

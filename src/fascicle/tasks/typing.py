@@ -84,7 +84,7 @@ def _prediction(document: Document, patch: Patch) -> Prediction:
     )
 
 
-def score_types(
+def score_types(  # noqa: PLR0913 - what users may say, each on its own
     model: str | os.PathLike[str],
     gold: Given,
     train: Given,

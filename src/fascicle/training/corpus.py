@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-import hashlib
-from pathlib import Path
 from types import MappingProxyType
 from typing import Final, Literal, Protocol
 
 from fascicle.core.document import Document
 from fascicle.errors import InputError, RecipeError, UsageError
 from fascicle.files.tree import is_there
-from fascicle.formats.brat import content_sha256, holds_annotation
-from fascicle.formats.folders import files_of
 from fascicle.formats.report import ReadReport
 from fascicle.formats.requests import ReadRequest, pairs, read_file
-from fascicle.settings.folders.manifest import file_sha256
 from fascicle.settings.recipes.recogniser import CorpusSettings
 from fascicle.training.corpus_types import Chosen, choose_types
 
@@ -99,17 +94,6 @@ def _read(corpus: CorpusSettings, part: Part, report: ReadReport | None) -> list
 
 def _unless_auto(value: str) -> str:
     return "" if value == "auto" else value
-
-
-def part_sha256(path: str) -> str:
-    """Hash of a file's content, or of the names and contents of a folder's text files (of brat: annotation too)."""
-    if holds_annotation(path):
-        return content_sha256(path)
-    place = Path(path)
-    if not place.is_dir():
-        return file_sha256(place)
-    listed = "".join(f"{file.name} {file_sha256(file)}\n" for file in files_of(place))
-    return hashlib.sha256(listed.encode("utf-8")).hexdigest()
 
 
 def data_name(key: str) -> str:

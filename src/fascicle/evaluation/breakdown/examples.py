@@ -72,16 +72,6 @@ class BoundaryWords:
     count: int
     types: Mapping[str, int] = field(default_factory=dict)
 
-    def as_dict(self) -> dict[str, Any]:
-        """The fields, ready for JSON."""
-        return {
-            "side": self.side,
-            "change": self.change,
-            "words": self.words,
-            "count": self.count,
-            "types": dict(self.types),
-        }
-
 
 def boundary_words(found: Iterable[Mistake], texts: Mapping[str, str], *, at_most: int = 20) -> list[BoundaryWords]:
     """The words between the boundary of a false positive and that of its gold partner of the same type.

@@ -14,7 +14,7 @@ import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import Any, Final, Literal
+from typing import Final, Literal
 
 import numpy as np
 
@@ -267,10 +267,6 @@ class Threshold:
     threshold: float
     precision: float
     recall: float
-
-    def as_dict(self) -> dict[str, Any]:
-        """The fields, ready for JSON."""
-        return {"threshold": self.threshold, "precision": self.precision, "recall": self.recall}
 
 
 def threshold_for(curve: Curve, *, precision: float | None = None, recall: float | None = None) -> Threshold:

@@ -6,15 +6,15 @@ What is drawn is the value itself, as the page draws it; the classes here only c
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Annotated, Any
 
 import msgspec
 from msgspec import Meta
 
-from fascicle.errors import FormatError, InputError
+from fascicle.errors import FormatError
 from fascicle.evaluation.breakdown.errors import CLASSES
 from fascicle.evaluation.report import SCHEMA
+from fascicle.files.source import file_bytes
 
 _Count = Annotated[int, Meta(ge=0)]
 _Share = Annotated[float, Meta(ge=0.0, le=1.0)]
@@ -164,12 +164,7 @@ def load_report(path: str) -> dict[str, Any]:
         InputError: it cannot be read.
         FormatError: another kind of file, another version, or one that lacks parts.
     """
-    try:
-        content = Path(path).read_bytes()
-    except OSError as error:
-        raise InputError(
-            f"the file {path} cannot be read: {error.strerror}; check the path", file=path, code="unreadable"
-        ) from None
+    content = file_bytes(path)
     try:
         value = msgspec.json.decode(content)
     except (msgspec.MsgspecError, ValueError, RecursionError) as error:

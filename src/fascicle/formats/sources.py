@@ -1,16 +1,19 @@
-"""What a folder stands for: one corpus, or the text files in it."""
+"""What a path stands for: a file, the text files of a folder, or one corpus; and how its content is known again."""
 
 from __future__ import annotations
 
+import hashlib
+import stat
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Final
 
 from fascicle.errors import InputError
 from fascicle.files.source import STDIN
-from fascicle.files.tree import has_suffix_below, is_there
-from fascicle.formats.brat_lines import ANNOTATIONS, TEXT
+from fascicle.files.tree import archive_of, has_suffix_below, is_there, suffix_of, tree_sha256
+from fascicle.formats.brat_lines import ANNOTATIONS, SUFFIXES, TEXT
 from fascicle.formats.catalogue import format_named
+from fascicle.settings.folders.manifest import file_sha256
 
 _DEPTH: Final = 12  # folders below a folder in which annotation is looked for
 
@@ -70,6 +73,44 @@ def files_of(folder: Path) -> list[Path]:
 def left_out(folder: Path) -> int:
     """How many entries of a folder `files_of` leaves out: other files and folders; hidden ones do not count."""
     return sum(not (entry.name.startswith(".") or _is_text(entry)) for entry in folder.iterdir())
+
+
+def state_of(path: str) -> str:
+    """What tells whether an input is still the same: size and time of a file, the hash of a folder of files.
+
+    Args:
+        path: of an input; that of standard input and of what is not there is empty.
+    """
+    if path == STDIN:
+        return ""
+    try:
+        facts = Path(path).stat()
+    except OSError:
+        found = archive_of(path)  # a folder inside a zip
+        return "" if found is None else state_of(str(found[0]))
+    if stat.S_ISDIR(facts.st_mode):
+        return tree_sha256(path, suffixes=SUFFIXES)
+    return f"{facts.st_size} {facts.st_mtime_ns}"
+
+
+def source_sha256(path: str) -> str:
+    """Hash of a file's content, or of the names and contents of a folder's text files (of brat: annotation too).
+
+    Raises:
+        InputError: a corpus that cannot be read, or a folder without texts.
+    """
+    place = Path(path)
+    if archive_of(path) is not None or _holds_annotation(place):
+        return tree_sha256(path, suffixes=SUFFIXES)
+    if not place.is_dir():
+        return file_sha256(place)
+    listed = "".join(f"{file.name} {file_sha256(file)}\n" for file in files_of(place))
+    return hashlib.sha256(listed.encode("utf-8")).hexdigest()
+
+
+def _holds_annotation(place: Path) -> bool:
+    """Whether a place is an annotation file, or a folder with such files anywhere below it."""
+    return has_suffix_below(place, ANNOTATIONS) if place.is_dir() else suffix_of(place.name) in ANNOTATIONS
 
 
 def _is_text(file: Path) -> bool:
