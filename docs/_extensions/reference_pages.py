@@ -175,7 +175,7 @@ def _read(app: Sphinx, name: str, source: list[str]) -> None:
         logging.getLogger(__name__).warning("dead link: %s", target, location=name)
 
 
-def _signature(app: Sphinx, what: str, name: str, value: Any, options: Any, signature: str, returns: str) -> Any:
+def _signature(app: Sphinx, what: str, name: str, value: Any, options: Any, signature: str, returns: str) -> Any:  # noqa: PLR0913 - Sphinx calls it
     """Shows the fields of a structure by name; their types are in the list below."""
     if what != "class" or not issubclass(value, msgspec.Struct):
         return None
