@@ -23,6 +23,7 @@ from fascicle.core.document import Mention, identities
 from fascicle.core.wording import counted
 from fascicle.errors import InputError, UsageError
 from fascicle.evaluation.breakdown.errors import distinct
+from fascicle.evaluation.report_parts import Point
 
 Flags = Bools
 Binning = Literal["width", "mass"]
@@ -212,7 +213,7 @@ class Curve:
             return None
         return float(np.sum(self.precision * np.diff(self.recall, prepend=0.0)))
 
-    def thinned(self, points: int = 101) -> list[dict[str, float | None]]:
+    def thinned(self, points: int = 101) -> list[Point]:
         """At most so many points, evenly over the kept mentions, the first and the last among them; ready for JSON."""
         if not len(self.kept):
             return []
