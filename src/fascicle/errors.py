@@ -232,10 +232,3 @@ class PluginError(FascicleError):
     """A plug-in of another package that cannot be loaded, or that breaks its contract."""
 
     code = "plugin"
-
-
-def unreadable(path: object, error: OSError) -> InputError:
-    """The error for a file that the system does not let us read."""
-    return InputError(
-        f"the file {path} cannot be read: {error.strerror}; check the path", file=str(path), code="unreadable"
-    )

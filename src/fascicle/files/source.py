@@ -14,10 +14,10 @@ from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO, Final, cast
 
-from fascicle.errors import FormatError, UsageError, unreadable
+from fascicle.errors import FormatError, UsageError
 from fascicle.files.encodings import AUTO, BY_MARK, GUESSED, WESTERN, by_mark, is_western
 from fascicle.files.foreign import HEAD, binary_kind
-from fascicle.files.pipes import is_pipe, opened
+from fascicle.files.pipes import is_pipe, opened, unreadable
 
 MAX_LINE: Final = 64 * 2**20  # bytes (or characters, where the encoding is not UTF-8)
 MAX_FILE: Final = 512 * 2**20  # what is read as a whole: a plain text, a JSON array

@@ -13,7 +13,7 @@ from fascicle.files.source import STDIN
 from fascicle.files.tree import archive_of, has_suffix_below, is_there, suffix_of, tree_sha256
 from fascicle.formats.brat_lines import ANNOTATIONS, SUFFIXES, TEXT
 from fascicle.formats.catalogue import format_named
-from fascicle.settings.folders.manifest import file_sha256
+from fascicle.settings.folders.described import file_sha256
 
 _DEPTH: Final = 12  # folders below a folder in which annotation is looked for
 

@@ -20,7 +20,8 @@ from fascicle.formats.account import EventCounts
 from fascicle.formats.sources import source_sha256
 from fascicle.loading import find_model, load_single
 from fascicle.settings.calibration import Calibration, TemperatureCurve
-from fascicle.settings.folders.manifest import CARD, Manifest, write_manifest
+from fascicle.settings.folders.described import CARD
+from fascicle.settings.folders.manifest import Manifest, write_manifest
 from fascicle.systems.model import Watch
 from fascicle.tasks.given import File, gold_of, path_of
 

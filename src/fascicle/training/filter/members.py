@@ -18,7 +18,7 @@ from fascicle.errors import InputError
 from fascicle.files.source import stem
 from fascicle.formats.requests import ReadRequest
 from fascicle.formats.sources import source_sha256
-from fascicle.settings.folders.manifest import file_sha256
+from fascicle.settings.folders.described import file_sha256
 from fascicle.settings.recipes.filter import FilterRecipe
 from fascicle.systems.predictions import PredictionRequest, read_predictions
 

@@ -34,7 +34,7 @@ from fascicle.files.atomic import renewed_folder
 from fascicle.formats.sources import source_sha256
 from fascicle.models.span_typer import SpanTyper, TyperModel, Vocabulary, save_typer
 from fascicle.nn.span_reader import count_loss
-from fascicle.settings.folders.manifest import file_sha256
+from fascicle.settings.folders.described import file_sha256
 from fascicle.settings.recipes.typer import SpanTyperSettings, TyperManifest, TyperRecipe
 from fascicle.text.segment import segmenter
 from fascicle.training.corpus import data_name
