@@ -25,7 +25,7 @@ from fascicle.evaluation.uncertainty.intervals import bootstrap_f1
 from fascicle.experiments.results import scores_of
 from fascicle.formats.files import read
 from fascicle.formats.sources import source_sha256
-from fascicle.settings.recipes.recogniser import CorpusSettings
+from fascicle.settings.recipes.corpora import CorpusSettings
 from fascicle.training.corpus import read_part
 
 # Corpus of a grid -> the abstracts of its test part, below the folder of the corpora.

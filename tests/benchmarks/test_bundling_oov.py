@@ -13,7 +13,7 @@ from fascicle.core.document import Document
 from fascicle.errors import InputError
 from fascicle.experiments.grid import read_grid
 from fascicle.formats.sources import source_sha256
-from fascicle.settings.recipes.recogniser import CorpusSettings
+from fascicle.settings.recipes.corpora import CorpusSettings
 
 TRAIN = [["Aspirin", "helps", "."], ["pain", "helps", "nobody", "."]]
 TEST = [["aspirin", "helps", "PAIN", "."], ["New", "New", "words", "."], ["pain"]]

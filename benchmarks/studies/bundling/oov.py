@@ -21,7 +21,7 @@ from fascicle.core.document import Document
 from fascicle.errors import InputError
 from fascicle.experiments.grid import Grid, read_grid
 from fascicle.formats.sources import source_sha256
-from fascicle.settings.recipes.recogniser import CorpusSettings
+from fascicle.settings.recipes.corpora import CorpusSettings
 from fascicle.training.corpus import read_part
 
 

@@ -103,7 +103,7 @@ def save_model(folder: Path, model: NerModel, *, manifest: Manifest, tokenizer: 
     Returns:
         The manifest as written.
     """
-    write_network(folder, model, model.encoder, tokenizer)
+    write_network(folder, model.kept(), model.encoder, tokenizer)
     return write_manifest(folder, msgspec.structs.replace(manifest, runtime="torch"))
 
 
@@ -122,10 +122,9 @@ def load_model(folder: Path, manifest: Manifest) -> NerModel:
     return model
 
 
-def write_network(folder: Path, model: nn.Module, encoder: Encoder, tokenizer: PieceTokenizer) -> None:
-    """Writes weights, encoder and tokenizer of a network, buffers and tied weights included."""
-    tensors = {name: t.detach().cpu().clone().contiguous() for name, t in model.state_dict().items()}
-    save_file(tensors, folder / WEIGHTS)
+def write_network(folder: Path, tensors: Mapping[str, Tensor], encoder: Encoder, tokenizer: PieceTokenizer) -> None:
+    """Writes the tensors of a network, its encoder and its tokenizer."""
+    save_file({name: t.detach().cpu().clone().contiguous() for name, t in tensors.items()}, folder / WEIGHTS)
     (folder / ENCODER).write_text(encoder.config.to_json_string(), encoding="utf-8")
     (folder / TOKENIZER).write_text(tokenizer.content, encoding="utf-8")
 

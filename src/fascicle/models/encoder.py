@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import importlib.util
+import json
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -43,6 +44,13 @@ class Encoder(nn.Module):
         return int(self.config.hidden_size)
 
     @property
+    def pieces(self) -> nn.Embedding:
+        """The vectors of the pieces of the vocabulary."""
+        network: Any = self.network
+        found: nn.Embedding = network.get_input_embeddings()
+        return found
+
+    @property
     def longest(self) -> int:
         """Most pieces, special tokens included, that the position table allows."""
         positions = int(getattr(self.config, "max_position_embeddings", 1 << 20))
@@ -50,9 +58,18 @@ class Encoder(nn.Module):
         offset = self.config.pad_token_id + 1 if self.config.model_type in _OFFSET_POSITIONS else 0
         return positions - offset
 
-    def forward(self, input_ids: Tensor, attention_mask: Tensor) -> Tensor:
-        """States of the last layer, ``[B, T, d]``."""
-        return self.network(input_ids=input_ids, attention_mask=attention_mask).last_hidden_state
+    def forward(self, input_ids: Tensor, attention_mask: Tensor, shift: Tensor | None = None) -> Tensor:
+        """States of the last layer, ``[B, T, d]``.
+
+        Args:
+            input_ids: ``[B, T]``.
+            attention_mask: ``[B, T]``.
+            shift: added to the embedding of each piece of a row, ``[B, d of the embeddings]``.
+        """
+        read: dict[str, Tensor] = {"input_ids": input_ids}
+        if shift is not None:
+            read = {"inputs_embeds": self.pieces(input_ids) + shift[:, None]}
+        return self.network(**read, attention_mask=attention_mask).last_hidden_state
 
 
 _OFFSET_POSITIONS = frozenset({"roberta", "xlm-roberta", "camembert", "xlm-roberta-xl"})
@@ -66,11 +83,13 @@ class Pretrained:
         encoder: with its weights.
         tokenizer: of the encoder.
         pooler: weights of the dense layer that it was trained with on its first state, if asked for and there is one.
+        special: names of the special tokens, such as ``"mask_token"``, and the tokens.
     """
 
     encoder: Encoder
     tokenizer: PieceTokenizer
     pooler: Mapping[str, Tensor] | None = None
+    special: Mapping[str, str] = field(default_factory=dict)
 
 
 def load_pretrained(name: str, *, revision: str = "", pooler: bool = False) -> Pretrained:
@@ -98,7 +117,26 @@ def load_pretrained(name: str, *, revision: str = "", pooler: bool = False) -> P
     tokenizer = reading_tokenizer(fast, name, what="encoder")
     network = network.float()
     pooling = _taken_pooler(network, loading["missing_keys"]) if pooler else None
-    return Pretrained(encoder=Encoder(network, origin=name), tokenizer=tokenizer, pooler=pooling)
+    return Pretrained(
+        encoder=Encoder(network, origin=name),
+        tokenizer=tokenizer,
+        pooler=pooling,
+        special={name: str(token) for name, token in fast.special_tokens_map.items() if isinstance(token, str)},
+    )
+
+
+def save_pretrained(folder: Path, pretrained: Pretrained) -> None:
+    """Writes an encoder and its tokenizer into an existing folder, which a recipe can name as its encoder.
+
+    The files are ``config.json``, ``model.safetensors``, ``tokenizer.json`` and ``tokenizer_config.json``, as
+    transformers reads them.
+    """
+    with _quiet_loading():
+        pretrained.encoder.network.save_pretrained(folder)  # type: ignore[operator]
+    (folder / "tokenizer.json").write_text(pretrained.tokenizer.content, encoding="utf-8")
+    longest = pretrained.encoder.longest
+    facts = {"tokenizer_class": "PreTrainedTokenizerFast", "model_max_length": longest, **pretrained.special}
+    (folder / "tokenizer_config.json").write_text(json.dumps(facts, indent=1) + "\n", encoding="utf-8")
 
 
 T = TypeVar("T")

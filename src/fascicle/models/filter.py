@@ -162,7 +162,7 @@ def save_filter(
     folder: Path, model: FilterModel, *, manifest: FilterManifest, tokenizer: PieceTokenizer
 ) -> FilterManifest:
     """Writes a filter into an existing, empty folder; returns its manifest as written."""
-    write_network(folder, model, model.encoder, tokenizer)
+    write_network(folder, model.state_dict(), model.encoder, tokenizer)
     return write_filter_manifest(folder, msgspec.structs.replace(manifest, runtime="torch"))
 
 

@@ -16,7 +16,8 @@ from fascicle.errors import ModelError
 from fascicle.settings.base import LARGEST, Name, Natural, Positive, RecipeBase, Settings, Share
 from fascicle.settings.folders.described import Wording, read_described, write_hashed
 from fascicle.settings.folders.manifest import TokenizerFacts
-from fascicle.settings.recipes.recogniser import CorpusSettings, TrainingSettings
+from fascicle.settings.recipes.corpora import CorpusSettings
+from fascicle.settings.recipes.recogniser import TrainingSettings
 from fascicle.settings.recipes.strict import converted
 
 FILTER: Final = "filter.json"

@@ -14,6 +14,7 @@ import msgspec
 from msgspec import inspect as kinds
 
 from fascicle.settings.heads import HEADS
+from fascicle.settings.recipes.corpora import CorpusSettings, CorpusTypes, MixtureSettings, PartSettings
 from fascicle.settings.recipes.filter import (
     FilterModelSettings,
     FilterReading,
@@ -21,10 +22,16 @@ from fascicle.settings.recipes.filter import (
     FilterSettings,
     MembersSettings,
 )
+from fascicle.settings.recipes.pretraining import (
+    MaskingSettings,
+    PretrainedSettings,
+    PretrainingRecipe,
+    PretrainingSettings,
+    VocabularySettings,
+)
+from fascicle.settings.recipes.raw_text import TextSettings
 from fascicle.settings.recipes.recogniser import (
     BundleSettings,
-    CorpusSettings,
-    CorpusTypes,
     DecisionSettings,
     DistantSettings,
     ModelSettings,
@@ -35,13 +42,15 @@ from fascicle.settings.recipes.recogniser import (
 from fascicle.settings.recipes.typer import SpanTyperSettings, TyperRecipe, VectorSettings
 
 Struct = type[msgspec.Struct]
-_OWN: Final = ("head", "corpus", "distant", "reading", "model", "bundle", "training", "decision")
-_TABLES: Final = (*_OWN, "members", "filter", "vectors", "typer", "types")
+_OWN: Final = ("head", "corpus", "parts", "mixture", "distant", "reading", "model", "bundle", "training", "decision")
+_TABLES: Final = (*_OWN, "members", "filter", "vectors", "typer", "types", "text", "vocabulary", "masking")
 RECOGNISER: Final[Mapping[str, Struct]] = MappingProxyType(
     {
         "": Recipe,
         "corpus": CorpusSettings,
         "corpus.types": CorpusTypes,
+        "parts.NAME": PartSettings,
+        "mixture": MixtureSettings,
         "distant": DistantSettings,
         "reading": ReadingSettings,
         "model": ModelSettings,
@@ -61,6 +70,16 @@ FILTER: Final[Mapping[str, Struct]] = MappingProxyType(
 )
 TYPER: Final[Mapping[str, Struct]] = MappingProxyType(
     {"": TyperRecipe, "vectors": VectorSettings, "typer": SpanTyperSettings}
+)
+PRETRAINING: Final[Mapping[str, Struct]] = MappingProxyType(
+    {
+        "": PretrainingRecipe,
+        "text": TextSettings,
+        "model": PretrainedSettings,
+        "vocabulary": VocabularySettings,
+        "masking": MaskingSettings,
+        "training": PretrainingSettings,
+    }
 )
 
 
@@ -107,6 +126,7 @@ def tables() -> Iterator[Table]:
         yield Table(recipe="recogniser", name="model", family=family, about=about(kind), keys=tuple(keys_of(kind)))
     yield from _tables("filter", FILTER)
     yield from _tables("span typer", TYPER)
+    yield from _tables("pretraining", PRETRAINING)
 
 
 def _tables(recipe: str, listed: Mapping[str, Struct]) -> Iterator[Table]:
@@ -120,10 +140,11 @@ def about(kind: Struct) -> str:
 
 
 def keys_of(kind: Struct) -> Iterator[Key]:
-    """The keys of a structure, without the tables in it."""
+    """The keys of a structure, without the tables in it: its own, then those that it shares with others."""
     meanings = meanings_of(kind)
-    for field in kinds.type_info(kind).fields:  # type: ignore[attr-defined]
-        if field.name in _TABLES and (field.name == "head" or isinstance(_bare(field.type), kinds.StructType)):
+    owners = {n: depth for depth, one in reversed([*enumerate(kind.__mro__)]) for n in inspect.get_annotations(one)}
+    for field in sorted(kinds.type_info(kind).fields, key=lambda field: owners[field.name]):  # type: ignore[attr-defined]
+        if field.name in _TABLES and isinstance(_bare(field.type), kinds.StructType | kinds.UnionType | kinds.DictType):
             continue
         yield Key(
             name=field.name,
@@ -169,7 +190,8 @@ def value_of(kind: kinds.Type) -> str:
         case kinds.VarTupleType() | kinds.ListType():
             return f"list of {value_of(kind.item_type)}"
         case kinds.DictType():
-            return "table of names"
+            held = _bare(kind.value_type)
+            return "table of names" if isinstance(held, kinds.StrType) else f"table; each value: {value_of(held)}"
         case kinds.StructType() | kinds.UnionType():
             return "table"
     raise TypeError(f"no words for {kind}: add them to value_of")
