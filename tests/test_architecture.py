@@ -53,6 +53,7 @@ ROOMS: dict[str, set[str]] = {
         "systems",  # what the members of a filter say
     },
     "experiments": {"training", "labelling", "evaluation", "files", "formats", "core"},
+    "starting": {"core", "text", "files", "formats"},
     "systems": {"core", "text", "files", "decoding", "formats", "combination", "evaluation", "loading", "runtime"},
     "tasks": {"*"},  # what commands do, without the command line
     "cli": {"*"},

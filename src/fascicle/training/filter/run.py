@@ -37,6 +37,7 @@ from fascicle.runtime.filter import MentionFilter
 from fascicle.settings.folders.manifest import TokenizerFacts
 from fascicle.settings.recipes.filter import FilterManifest, FilterRecipe
 from fascicle.text.marked import Form, Marked, candidates_of, encode_candidates
+from fascicle.training.corpus import data_name
 from fascicle.training.engine.environment import describe_environment
 from fascicle.training.engine.events import Ended, Note
 from fascicle.training.engine.loop import Trainer
@@ -220,8 +221,9 @@ def _data_facts(recipe: FilterRecipe, parts: Parts, members: Members) -> dict[st
             ("dev", recipe.corpus.dev, parts.dev),
         )
     }
-    if recipe.corpus.exclude:
-        found["exclude"] = {"sha256": source_sha256(recipe.corpus.exclude)}
+    files = recipe.corpus.files()
+    for key in files.keys() & {"corpus.exclude", "corpus.labels"}:
+        found[data_name(key)] = {"sha256": source_sha256(files[key])}
     for part, listed in zip(("dev", "train"), members, strict=True):
         for at, member in enumerate(listed):
             found[f"members.{part}.{at}"] = {"sha256": member.sha256, "name": member.name, "files": len(member.wrong)}

@@ -14,7 +14,7 @@ from fascicle.core.document import Document, Mention
 from fascicle.formats import write
 from fascicle.settings.recipes.any import read_recipe
 from fascicle.settings.recipes.recogniser import Recipe
-from fascicle.tasks.init import ENGLISH, MULTILINGUAL
+from fascicle.starting import ENGLISH, MULTILINGUAL
 
 
 def made(path: Path) -> dict[str, Any]:
