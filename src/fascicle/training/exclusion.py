@@ -90,7 +90,7 @@ def without_listed(
         InputError: the list cannot be read, is not about these documents, or leaves none of them.
     """
     rows = list(read_exclusions(Source(path=exclude)))
-    reasons = _reasons(rows)
+    reasons = reasons_of(rows)
     kept, found = [], list[Exclusion | None]()
     for path, documents in files.items():
         hashes = [hashlib.sha256(document.text.encode("utf-8")).hexdigest() for document in documents]
@@ -109,7 +109,7 @@ def without_listed(
     return kept, tuple(notes)
 
 
-def _reasons(rows: Sequence[Exclusion]) -> dict[tuple[str, str], Exclusion]:
+def reasons_of(rows: Sequence[Exclusion]) -> dict[tuple[str, str], Exclusion]:
     """Id and hash of a document to leave out, -> why; the id is empty where the hash is enough."""
     found: dict[tuple[str, str], Exclusion] = {}
     for row in rows:
