@@ -72,7 +72,7 @@ class Encoder(nn.Module):
         return self.network(**read, attention_mask=attention_mask).last_hidden_state
 
 
-_OFFSET_POSITIONS = frozenset({"roberta", "xlm-roberta", "camembert", "xlm-roberta-xl"})
+_OFFSET_POSITIONS = frozenset({"roberta", "xlm-roberta", "camembert", "xlm-roberta-xl", "mpnet"})
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
+import msgspec
 from msgspec import UNSET, Meta, UnsetType, field
 
 from fascicle.settings.base import Name, Natural, Settings, Share
@@ -59,6 +60,9 @@ class ReadingOfCorpus(Settings, frozen=True, kw_only=True):
         shape: shape of JSON records, a name of ``formats/shapes.py`` or ``"auto"``.
         fields: changes to that shape, each ``"NAME=VALUE"``.
         encoding: encoding of the files.
+        labels: names of tags of JSON records that are numbers, in their order: ``"O,B-PER,I-PER"``, or a ``.json`` file
+            that tells them; by default the file ``dataset_info.json`` beside the records.
+        bare_tags: whether tags are types without a prefix (``person``, ``O``).
         exclude: exclusion list of ``fascicle corpus check``. Training leaves out the documents of train that it names.
         types: which types are used, and under which names; without this table all, with their own names.
     """
@@ -70,8 +74,22 @@ class ReadingOfCorpus(Settings, frozen=True, kw_only=True):
     shape: Name = "auto"
     fields: tuple[str, ...] = ()
     encoding: Name = "utf-8"
-    exclude: Name | UnsetType = UNSET  # unset, it is in no file, as before there was such a key
-    types: CorpusTypes | UnsetType = UNSET  # unset, it is in no file, as before there was such a table
+    labels: Name | UnsetType = UNSET  # unset, these are in no file, as before there were such keys
+    bare_tags: bool | UnsetType = UNSET
+    exclude: Name | UnsetType = UNSET
+    types: CorpusTypes | UnsetType = UNSET
+
+    def __post_init__(self) -> None:
+        """Takes the default in the place of a value that says the same."""
+        if self.bare_tags is False:
+            msgspec.structs.force_setattr(self, "bare_tags", UNSET)
+
+    def read_beside(self) -> dict[str, str]:
+        """The paths of files that are read beside the documents, by their keys."""
+        found = {"exclude": self.exclude or ""}
+        if self.labels and self.labels.lower().endswith(".json"):
+            found["labels"] = self.labels
+        return {key: path for key, path in found.items() if path}
 
 
 class CorpusSettings(ReadingOfCorpus, frozen=True, kw_only=True):
@@ -90,8 +108,7 @@ class CorpusSettings(ReadingOfCorpus, frozen=True, kw_only=True):
     def files(self) -> dict[str, str]:
         """The paths of its data, each by the key that names it in a recipe, e.g. ``"corpus.train"``."""
         found = {f"corpus.{part}": getattr(self, part) for part in ("train", "dev", "test")}
-        if self.exclude is not UNSET:
-            found["corpus.exclude"] = self.exclude
+        found |= {f"corpus.{key}": path for key, path in self.read_beside().items()}
         return {key: path for key, path in found.items() if path}
 
 
@@ -130,8 +147,8 @@ class PartSettings(ReadingOfCorpus, frozen=True, kw_only=True):
             place: of its table.
         """
         trains = {f"{place}.train": self.train} if isinstance(self.train, str) else _numbered(place, self.train)
-        found = trains | {f"{place}.dev": self.dev, f"{place}.exclude": self.exclude or ""}
-        return {key: path for key, path in found.items() if path}
+        found = trains | ({f"{place}.dev": self.dev} if self.dev else {})
+        return found | {f"{place}.{key}": path for key, path in self.read_beside().items()}
 
 
 def _numbered(place: str, paths: tuple[str, ...]) -> dict[str, str]:
