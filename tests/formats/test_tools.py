@@ -265,7 +265,7 @@ PLACES = [("gold", "PER", "Jo"), ("gold", "LOC", "New York")]
 
 
 def test_numbers_have_the_names_that_are_given(tmp_path: Path) -> None:
-    with pytest.raises(FormatError, match="--labels"):
+    with pytest.raises(FormatError, match='labels="O,B-PER,I-PER"'):
         parse(NUMBERED)
     (document,) = parse(NUMBERED, options=JsonlOptions(labels=", ".join(NAMES)))
     assert found(document) == PLACES
@@ -346,7 +346,7 @@ def test_bare_tags_are_runs_of_one_type(tags: list[str]) -> None:
 def test_bare_tags_are_asked_for_and_have_no_prefix(tmp_path: Path) -> None:
     path = tmp_path / "a.conll"
     path.write_text("man\tperson\n")
-    with pytest.raises(FormatError, match="--bare-tags"):
+    with pytest.raises(FormatError, match="bare=True"):
         list(read(path))
     path.write_text("man\tperson\n\nx\tB-person\n")
     with pytest.raises(FormatError, match="prefix"):
