@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from tests.support.reading import TYPES, manifest_of
 
 from fascicle.core.document import Document, Mention
 from fascicle.core.patches import apply
@@ -15,9 +16,7 @@ from fascicle.core.tags import SCHEMES
 from fascicle.decoding.decoders import Tables
 from fascicle.decoding.distributions import REASONS, Definition
 from fascicle.decoding.kinds import definition_of
-from fascicle.decoding.tagger import ChainScores, TagDecision, tag_distributions
 from fascicle.runtime.predictor import ModelPredictor, Probed
-from fascicle.settings.folders.manifest import Decision, Manifest, TokenizerFacts
 from fascicle.settings.heads import (
     AnyHead,
     BinderSettings,
@@ -31,7 +30,6 @@ from fascicle.settings.recipes.recogniser import ReadingSettings
 from fascicle.text.batch import Batch
 from fascicle.text.pieces import PieceTokenizer
 
-TYPES = ("Chemical", "Disease")
 _WORDS = "the patient has lung cancer pain aspirin caused fever liver failure heart , . ibuprofen"  # one piece each
 WORDS = _WORDS.split()
 WIDTH = 4
@@ -90,16 +88,8 @@ def tokenizer(tiny_encoder: Path) -> PieceTokenizer:
 
 
 def predictor(head: AnyHead, tokenizer: PieceTokenizer, *, max_length: int = 300, overlap: int = 0) -> ModelPredictor:
-    manifest = Manifest(
-        name="tested",
-        fascicle="0",
-        runtime="onnx",
-        types=TYPES,
-        heads={"one": head},
-        reading=ReadingSettings(max_length=max_length, overlap=overlap),
-        tokenizer=TokenizerFacts(sha256="", prefix=tokenizer.prefix, suffix=tokenizer.suffix, pad=tokenizer.pad),
-        decision=Decision(answer="one", decoding=head.decoding, nothing=0.25),
-    )
+    reading = ReadingSettings(max_length=max_length, overlap=overlap)
+    manifest = manifest_of(head, tokenizer, reading=reading, nothing=0.25)
     return ModelPredictor(manifest, tokenizer, ContextFree(head=head))
 
 
@@ -170,22 +160,6 @@ def test_windows_and_batches_do_not_show(definition: Definition, head: AnyHead, 
         for (mention, expected), (other, found) in zip(numbers(one), numbers(two), strict=True):
             assert mention == other
             assert found == pytest.approx(expected, abs=1e-6)
-
-
-def test_a_crf_sees_its_whole_sentence(tokenizer: PieceTokenizer) -> None:
-    head, (document,) = CrfSettings(), documents(6)[5:]
-    model = predictor(head, tokenizer, max_length=16, overlap=8)
-    tables = ContextFree(head=head)
-    words = tokenizer.encode([document.text])[0][0]
-    batch = {"input_ids": words[None], "first_piece": np.arange(len(words))[None]}
-    emissions = tables.run(batch)["emissions"][0].copy()  # type: ignore[arg-type]
-    emissions[:, 0] += np.float32(0.25)
-    decision = TagDecision(scheme=SCHEMES["BIO"], decoding="viterbi", chain=ChainScores(**chain_of(5)))
-    (probed,) = model.probe([document])
-    for mention, row in numbers(probed):
-        start = len(document.text[: mention.start].split())
-        end = start + len(document.text[mention.start : mention.end].split())
-        assert row == pytest.approx(tag_distributions([emissions], np.array([[0, start, end]]), decision)[0], abs=1e-6)
 
 
 REACH = "lung cancer pain . aspirin caused fever"

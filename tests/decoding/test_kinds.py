@@ -11,6 +11,7 @@ from typing import Any, Literal, get_args, get_type_hints
 import msgspec
 import numpy as np
 import pytest
+from tests.support.reading import TYPES, manifest_of
 
 from fascicle.core.arrays import Floats, Ints
 from fascicle.core.document import Document, Mention
@@ -21,7 +22,7 @@ from fascicle.errors import ModelError, UsageError
 from fascicle.formats.distributions import Header
 from fascicle.loading import _refuse_types
 from fascicle.runtime.predictor import ModelPredictor
-from fascicle.settings.folders.manifest import Decision, Manifest, TokenizerFacts
+from fascicle.settings.folders.manifest import Decision
 from fascicle.settings.heads import (
     HEADS,
     BinderSettings,
@@ -32,14 +33,11 @@ from fascicle.settings.heads import (
     SpanHeadSettings,
     SpanSettings,
 )
-from fascicle.settings.recipes.recogniser import ReadingSettings
 from fascicle.text.batch import Batch
 from fascicle.text.pieces import PieceTokenizer
 from fascicle.text.reading import read_documents
 from fascicle.text.targets import Limits
 from fascicle.text.windows import Window
-
-TYPES = ("Chemical", "Disease")
 
 
 class DerivedTagger(SoftmaxSettings, frozen=True, kw_only=True, tag="derived-tagger"):
@@ -54,20 +52,6 @@ class ToySettings(HeadSettings, frozen=True, kw_only=True, tag="toy"):
     """Units are labelled with any number of types: flat within a type, free across types."""
 
     decoding: Literal["runs"] = "runs"
-
-
-def manifest_of(head: Any, tokenizer: PieceTokenizer | None = None) -> Manifest:
-    facts = {name: getattr(tokenizer, name, value) for name, value in (("prefix", (2,)), ("suffix", (3,)), ("pad", 0))}
-    return Manifest(
-        name="tested",
-        fascicle="0",
-        runtime="torch",
-        types=TYPES,
-        heads={"one": head},
-        reading=ReadingSettings(max_length=16, overlap=2),
-        tokenizer=TokenizerFacts(sha256="", **facts),
-        decision=Decision(answer="one", decoding=head.decoding),
-    )
 
 
 @pytest.mark.parametrize("family", sorted(HEADS))

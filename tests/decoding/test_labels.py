@@ -64,21 +64,6 @@ def test_runs_are_those_of_a_loop(shape: tuple[list[int], int, int], name: str, 
         assert scores.tolist() == pytest.approx([expected[key] for key in sorted(expected)], abs=1e-6)
 
 
-@given(SHAPES, SCHEME_NAMES, REPAIRS)
-def test_neighbours_and_the_order_of_types_do_not_matter(
-    shape: tuple[list[int], int, int], name: str, repair: Repair
-) -> None:
-    scheme = SCHEMES[name]
-    texts, types = tables(shape, scheme.width), shape[1]
-    together = decode_labels(texts, scheme, repair=repair)
-    for text, (spans, scores) in zip(texts, together, strict=True):
-        ((alone, same),) = decode_labels([text], scheme, repair=repair)
-        assert (alone.tolist(), same.tolist()) == (spans.tolist(), scores.tolist())
-        turned = text.reshape(len(text), types, scheme.width)[:, ::-1].reshape(text.shape)
-        ((other, _),) = decode_labels([turned], scheme, repair=repair)
-        assert {(a, b, types - 1 - k) for a, b, k in other.tolist()} == {tuple(row) for row in spans.tolist()}
-
-
 @given(st.sets(st.tuples(st.integers(0, 7), st.integers(1, 8), st.integers(0, 2)), max_size=6), SCHEME_NAMES, REPAIRS)
 def test_gold_that_nests_across_types_is_read_back(rows: Spans, name: str, repair: Repair) -> None:
     """Of the spans of one type none overlap, and in IO none touch; what a head is taught is what its labels say."""

@@ -59,26 +59,6 @@ def test_a_sentence_feels_its_context_and_only_if_it_is_read(
             assert not (kind == context and bool((one == two).all(dim=1).any()))  # every word of it
 
 
-@pytest.mark.parametrize("pooling", ["first", "max", "mean"])
-def test_pooling_takes_pieces_of_the_sentence_only(tiny_encoder: Path, pooling: str) -> None:
-    pretrained = load_pretrained(str(tiny_encoder))
-    arrays, (pieces,) = read(pretrained, PARTS, Context(sentences=1))
-    with torch.no_grad():
-        states = pretrained.encoder.eval()(
-            torch.from_numpy(arrays["input_ids"]), torch.from_numpy(arrays["attention_mask"])
-        )[0]
-    got = unit_states(pretrained, arrays, pooling)
-    start, end = pieces.sentences[1].tolist()
-    units = sorted({int(k) for k in pieces.unit_of[start:end] if k >= 0})
-    assert arrays["input_ids"].shape == (1, len(pieces.ids) + 2)
-    assert len(units) == len(got)
-    for row, unit in zip(got, units, strict=True):
-        # The window holds the whole document, behind one special token.
-        mine = torch.stack([states[i + 1] for i in range(start, end) if pieces.unit_of[i] == unit])
-        wanted = {"first": mine[0], "max": mine.amax(dim=0), "mean": mine.mean(dim=0)}[pooling]
-        assert torch.allclose(row, wanted, atol=1e-6)
-
-
 def test_the_settings_of_a_model_are_obeyed(tiny_encoder: Path) -> None:
     tokenizer = load_pretrained(str(tiny_encoder)).tokenizer
     documents = [document_of(PARTS), document_of(PARTS[::-1])]

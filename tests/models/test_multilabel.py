@@ -13,13 +13,13 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.support.reading import manifest_of
 
 from fascicle.core.document import Document, Mention
 from fascicle.decoding.kinds import limits_of
 from fascicle.models.heads.contract import IGNORED, Basis
 from fascicle.models.heads.multilabel import MultiLabelTagger, outside
 from fascicle.runtime.predictor import ModelPredictor
-from fascicle.settings.folders.manifest import Decision, Manifest, TokenizerFacts
 from fascicle.settings.heads import AnyHead, MultiLabelSettings
 from fascicle.settings.recipes.recogniser import ReadingSettings
 from fascicle.text.batch import Batch
@@ -74,30 +74,6 @@ def test_the_loss_is_that_of_a_loop(scheme: Any, form: str) -> None:
     assert float(head.loss({"emissions": emissions}, targets)) == pytest.approx(
         naive_loss(emissions, targets), rel=1e-5
     )
-
-
-def test_one_type_in_io_is_logistic_regression() -> None:
-    head = MultiLabelTagger(MultiLabelSettings(scheme="IO"), Basis(types=("A",), width=4))
-    targets, scores = targets_of(head, head.gold(np.array([[1, 3, 0]]), units=4)), torch.tensor([0.5, -1.0, 2.0, 0.0])
-    emissions = torch.stack([torch.zeros(4), scores], dim=1)[None]
-    expected = [
-        -math.log(1 / (1 + math.exp(-s if y else s))) for s, y in zip(scores.tolist(), (0, 1, 1, 0), strict=True)
-    ]
-    found = float(head.loss({"emissions": emissions}, targets))
-    assert found == pytest.approx((sum(expected) + 4 * math.log(2)) / 8, rel=1e-6)
-
-
-def test_there_is_no_gradient_and_no_loss_at_the_target() -> None:
-    head = head_of()
-    probabilities = (0.02 + 0.96 * np.random.default_rng(2).random((5, len(head.labels) - 1))).astype(np.float32)
-    targets = targets_of(head, head.soft_gold(probabilities))
-    emissions = torch.logit(targets).requires_grad_()
-    loss = head.loss({"emissions": emissions}, targets)
-    loss.backward()  # type: ignore[no-untyped-call]
-    assert loss.item() == pytest.approx(0.0, abs=1e-6)
-    assert emissions.grad is not None
-    assert float(emissions.grad.abs().max()) < 1e-7
-    assert head.loss({"emissions": emissions + 0.5}, targets).item() > 1e-3
 
 
 def test_a_type_that_is_not_annotated_has_no_gradient() -> None:
@@ -196,16 +172,7 @@ def test_a_mention_ends_before_a_breaker(tiny_encoder: Path, breakers: str, max_
     """What is returned has no word that begins with one, and what has one is counted as lost; also part by part."""
     tokenizer = PieceTokenizer.from_file(tiny_encoder / "tokenizer.json")
     head, reading = MultiLabelSettings(scheme="IO", breakers=breakers), ReadingSettings(max_length=16, overlap=2)
-    manifest = Manifest(
-        name="tested",
-        fascicle="0",
-        runtime="torch",
-        types=TYPES,
-        heads={"one": head},
-        reading=reading,
-        tokenizer=TokenizerFacts(sha256="", prefix=tokenizer.prefix, suffix=tokenizer.suffix, pad=tokenizer.pad),
-        decision=Decision(answer="one", decoding=head.decoding),
-    )
+    manifest = manifest_of(head, tokenizer, types=TYPES, reading=reading)
     text = "lung ( pain ) a\n\n( cancer ) liver ( )"
     words = [(i, i + len(w)) for i, w in _words(text)]
     document = Document(id="d", text=text, sentences=((0, 15), (17, len(text))), words=tuple(words))

@@ -20,6 +20,7 @@ from fascicle.settings.types import parse_types, read_types  # noqa: E402
 from fascicle.text.pieces import PieceTokenizer  # noqa: E402
 
 NAMES = ("Chemical", "Disease")
+_WORDS = "the a of in and with has had was is no patient doctor lung liver heart cancer pain fever failure"
 
 
 @pytest.fixture(scope="module")
@@ -182,28 +183,7 @@ def test_at_rest_the_first_three_instances_are_averaged_and_in_training_one_is_d
 
 
 def test_any_number_of_types_is_read_in_parts(pretrained: Pretrained, basis: Any) -> None:
-    words = [
-        "the",
-        "a",
-        "of",
-        "in",
-        "and",
-        "with",
-        "has",
-        "had",
-        "was",
-        "is",
-        "no",
-        "patient",
-        "doctor",
-        "lung",
-        "liver",
-        "heart",
-        "cancer",
-        "pain",
-        "fever",
-        "failure",
-    ]
+    words = _WORDS.split()
     names = tuple(f"{a} {b}" for a in words for b in words)[:70]
     types = make_types(settings("name"), basis(types=names)).eval()
     with torch.no_grad():

@@ -10,45 +10,16 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.support.reading import TYPES, manifest_of, pieces_of
 
 from fascicle.decoding.decoders import MatchDecoder, Tables
 from fascicle.decoding.kinds import decoder_of
 from fascicle.errors import ModelError
-from fascicle.settings.folders.manifest import Decision, Manifest, TokenizerFacts
 from fascicle.settings.heads import BinderSettings
-from fascicle.settings.recipes.recogniser import ReadingSettings
-from fascicle.text.pieces import Pieces
 from fascicle.text.windows import Window, answers_for, windows_of
 
-TYPES = ("Chemical", "Disease")
 WIDTH = 3
 Row = tuple[int, int, int, float, float]  # start, end, type, score of the span, its margin
-
-
-def manifest_of(head: BinderSettings, *, nothing: float = 0.0) -> Manifest:
-    return Manifest(
-        name="tested",
-        fascicle="0",
-        runtime="onnx",
-        types=TYPES,
-        heads={"binder": head},
-        reading=ReadingSettings(),
-        tokenizer=TokenizerFacts(sha256="", prefix=(2,), suffix=(3,), pad=0),
-        decision=Decision(answer="binder", decoding=head.decoding, nothing=nothing),
-    )
-
-
-def words(count: int) -> Pieces:
-    """One sentence of words of one piece."""
-    ranges = np.stack([np.arange(count), np.arange(count) + 1], axis=1)
-    return Pieces(
-        ids=np.zeros(count, dtype=np.int64),
-        spans=ranges,
-        units=ranges,
-        first=np.arange(count),
-        unit_of=np.arange(count),
-        sentences=np.array([[0, count]]),
-    )
 
 
 def tables_of(windows: list[Window], chance: np.random.Generator, *, joint: bool) -> dict[str, np.ndarray[Any, Any]]:
@@ -114,7 +85,10 @@ def test_it_is_algorithm_1(
     chance = np.random.default_rng(seed)
     head = BinderSettings(decoding=decoding, inference=inference, width=WIDTH, merge=merge)
     decoder = decoder_of(manifest_of(head, nothing=shift))
-    documents = [windows_of(words(n), document=i, unit="sentence", capacity=6, overlap=2) for i, n in enumerate(counts)]
+    documents = [
+        windows_of(pieces_of([[1] * n]), document=i, unit="sentence", capacity=6, overlap=2)
+        for i, n in enumerate(counts)
+    ]
     taken, expected = [], []
     for windows in documents:
         tables = tables_of(windows, chance, joint=inference == "joint")
@@ -128,23 +102,8 @@ def test_it_is_algorithm_1(
         assert ((scores > 0.5) & (scores < 1)).all()
 
 
-def test_windows_are_merged_by_the_middle_or_by_the_maximum() -> None:
-    """Both windows hold the word 4, the first one keeps it; the second one alone proposes it, and prefers it to 5."""
-    first, second = windows = windows_of(words(10), document=0, unit="sentence", capacity=6, overlap=2)
-    assert (first.units, first.keep, second.units) == ((0, 6), (0, 5), (4, 10))
-    spans = np.full((2, 6, WIDTH, 2), -1.0, np.float32)
-    spans[1, 0, 0, 0], spans[1, 0, 1, 0] = 3.0, 2.0  # the word 4, and 4 with 5
-    tables = {"spans": spans, "span_threshold": np.zeros((2, 2), np.float32)}
-    for merge, nested, flat in (("middle", [], []), ("maximum", [[4, 5, 0], [4, 6, 0]], [[4, 5, 0]])):
-        for decoding, expected in (("nested", nested), ("greedy", flat)):
-            head = BinderSettings(width=WIDTH, merge=merge, decoding=decoding)  # type: ignore[arg-type]
-            decoder = decoder_of(manifest_of(head))
-            ((found, _),) = decoder.decide([decoder.take(tables, windows, np.array([6, 6]))], [windows])
-            assert found.tolist() == expected
-
-
 def one_window(count: int) -> list[Window]:
-    return windows_of(words(count), document=0, unit="sentence", capacity=50, overlap=2)
+    return windows_of(pieces_of([[1] * count]), document=0, unit="sentence", capacity=50, overlap=2)
 
 
 def decided(head: BinderSettings, tables: Tables, count: int) -> list[list[int]]:
@@ -152,30 +111,6 @@ def decided(head: BinderSettings, tables: Tables, count: int) -> list[list[int]]
     ((spans, _),) = decoder.decide([decoder.take(tables, windows, np.array([count]))], [windows])
     found: list[list[int]] = spans.tolist()
     return found
-
-
-def test_without_overlaps_the_score_counts_and_not_the_margin() -> None:
-    spans = np.full((1, 2, WIDTH, 2), -5.0, np.float32)
-    spans[0, 0, 0, 0], spans[0, 0, 1, 1] = 3.0, 2.0
-    tables = {"spans": spans, "span_threshold": np.array([[2.5, -4.0]], np.float32)}  # margins 0.5 and 6
-    head = BinderSettings(width=WIDTH)
-    assert decided(head, tables, 2) == [[0, 1, 0]]
-    assert decided(BinderSettings(width=WIDTH, decoding="nested"), tables, 2) == [[0, 1, 0], [0, 2, 1]]
-
-
-def test_scores_below_0_are_ranked_too() -> None:
-    spans = np.full((1, 3, WIDTH, 2), -9.0, np.float32)
-    spans[0, 0, 1, 0], spans[0, 1, 1, 0] = -3.0, -2.0
-    tables = {"spans": spans, "span_threshold": np.full((1, 2), -8.0, np.float32)}
-    assert decided(BinderSettings(width=WIDTH), tables, 3) == [[1, 3, 0]]
-
-
-def test_a_span_may_have_two_types_where_mentions_may_nest() -> None:
-    spans = np.full((1, 2, WIDTH, 2), -9.0, np.float32)
-    spans[0, 0, 1] = 3.0
-    tables = {"spans": spans, "span_threshold": np.zeros((1, 2), np.float32)}
-    assert decided(BinderSettings(width=WIDTH, decoding="nested"), tables, 2) == [[0, 2, 0], [0, 2, 1]]
-    assert decided(BinderSettings(width=WIDTH), tables, 2) == [[0, 2, 0]]
 
 
 def test_types_that_do_not_compete_are_flat_each_for_itself() -> None:
@@ -187,15 +122,6 @@ def test_types_that_do_not_compete_are_flat_each_for_itself() -> None:
     ((found, _),) = decoder.decide([decoder.take(tables, one_window(4), np.array([4]))], [one_window(4)])
     assert found.tolist() == [[0, 2, 1], [1, 3, 0]]
     assert decided(BinderSettings(width=WIDTH), tables, 4) == [[1, 3, 0]]
-
-
-def test_scores_like_gold_give_gold_back() -> None:
-    gold = [[0, 1, 1], [2, 5, 0], [3, 4, 1]]
-    spans = np.full((1, 6, WIDTH, 2), -1.0, np.float32)
-    for start, end, kind in gold:
-        spans[0, start, end - start - 1, kind] = 1.0
-    tables = {"spans": spans, "span_threshold": np.zeros((1, 2), np.float32)}
-    assert decided(BinderSettings(width=WIDTH, decoding="nested"), tables, 6) == gold
 
 
 def test_a_threshold_of_dev_is_the_threshold() -> None:

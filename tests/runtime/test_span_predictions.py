@@ -7,19 +7,18 @@ import tracemalloc
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.support.reading import manifest_of
 
 from fascicle.core.document import Document, Mention
 from fascicle.decoding.decoders import Tables
 from fascicle.decoding.selection import SpanDecoding
-from fascicle.errors import ModelError
 from fascicle.runtime.predictor import ModelPredictor, Scorer
-from fascicle.settings.folders.manifest import Decision, Manifest, TokenizerFacts
 from fascicle.settings.heads import Level, SpanSettings
 from fascicle.settings.recipes.recogniser import ReadingSettings
 from fascicle.text.batch import Batch
@@ -29,7 +28,6 @@ TYPES = ("Chemical", "Disease", "Gene")
 _WORDS = "the patient has lung cancer pain aspirin caused fever liver failure heart , . hepatitis caffeine doctors"
 WORDS = _WORDS.split()
 DECODINGS: tuple[SpanDecoding, ...] = ("nested", "greedy", "optimal")
-Ints = np.ndarray[Any, np.dtype[np.int64]]
 
 
 @pytest.fixture(scope="module")
@@ -40,17 +38,8 @@ def tokenizer(tiny_encoder: Path) -> PieceTokenizer:
 def predictor(
     scorer: Scorer, tokenizer: PieceTokenizer, *, head: SpanSettings, max_length: int = 1000, overlap: int = 0
 ) -> ModelPredictor:
-    manifest = Manifest(
-        name="tested",
-        fascicle="0",
-        runtime="onnx",
-        types=TYPES,
-        heads={"span": head},
-        reading=ReadingSettings(max_length=max_length, overlap=overlap),
-        tokenizer=TokenizerFacts(sha256="", prefix=tokenizer.prefix, suffix=tokenizer.suffix, pad=tokenizer.pad),
-        decision=Decision(answer="span", decoding=head.decoding),
-    )
-    return ModelPredictor(manifest, tokenizer, scorer)
+    reading = ReadingSettings(max_length=max_length, overlap=overlap)
+    return ModelPredictor(manifest_of(head, tokenizer, types=TYPES, reading=reading), tokenizer, scorer)
 
 
 def sentence(words: Sequence[str], *, name: str = "d") -> Document:
@@ -220,43 +209,11 @@ def test_nested_and_crossing_mentions(tokenizer: PieceTokenizer, decoding: SpanD
     assert {m.source for m in patch.add} == {"tested"}
 
 
-def test_greedy_takes_the_surest_and_optimal_the_most(tokenizer: PieceTokenizer) -> None:
-    says = {(0, 2): (0, 0.8), (1, 3): (1, 1.0), (2, 4): (2, 0.8)}
-    found = {
-        decoding: mentions_of(
-            predictor(Scripted(says=says), tokenizer, head=SpanSettings(width=4, decoding=decoding)),
-            sentence(["lung", "cancer", "pain", "fever"]),
-        )
-        for decoding in DECODINGS
-    }
-    assert [m[:3] for m in found["nested"]] == [(0, 11, "Chemical"), (5, 16, "Disease"), (12, 22, "Gene")]
-    assert [m[:3] for m in found["greedy"]] == [(5, 16, "Disease")]
-    assert [m[:3] for m in found["optimal"]] == [(0, 11, "Chemical"), (12, 22, "Gene")]
-
-
 def test_a_text_shorter_than_the_width(tokenizer: PieceTokenizer) -> None:
     model = predictor(Scripted(says={(0, 1): (0, 2.0)}), tokenizer, head=SpanSettings(width=4, decoding="nested"))
     assert [m[:3] for m in mentions_of(model, sentence(["aspirin"]))] == [(0, 7, "Chemical")]
     documents = [Document(id=str(i), text=text) for i, text in enumerate(["", "aspirin", " \n", "fever", ""])]
     assert [len(p.add) for p in model.predict(documents)] == [0, 1, 0, 1, 0]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Other:
-    """A network with other labels than its model says."""
-
-    classes: int
-
-    def run(self, inputs: Batch) -> Tables:
-        shape = (*inputs["first_piece"].shape, self.classes)
-        return {name: np.zeros(shape, dtype=np.float32) for name in ("starts", "ends")}
-
-
-@pytest.mark.parametrize("classes", [1, 3, 5])
-def test_a_network_with_other_labels_is_refused(tokenizer: PieceTokenizer, classes: int) -> None:
-    model = predictor(Other(classes=classes), tokenizer, head=SpanSettings(width=2))
-    with pytest.raises(ModelError, match=r"no table starts with the 4 labels of its model\.json"):
-        model.predict([sentence(["lung", "cancer"])])
 
 
 # Long texts

@@ -113,19 +113,6 @@ def test_words_are_units_if_a_piece_starts_in_them(kind: str, text: str) -> None
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@given(text=ANY, data=st.data())
-def test_word_aligned_ranges_come_back(kind: str, text: str, data: st.DataObject) -> None:
-    pieces = read(text, kind)
-    if not len(pieces.units):
-        return
-    low = data.draw(st.integers(0, len(pieces.units) - 1))
-    high = data.draw(st.integers(low + 1, len(pieces.units)))
-    start, end = pieces.units[low, 0], pieces.units[high - 1, 1]
-    assert np.searchsorted(pieces.units[:, 1], start, side="right") == low
-    assert np.searchsorted(pieces.units[:, 0], end, side="left") == high
-
-
-@pytest.mark.parametrize("kind", KINDS)
 def test_special_tokens_and_padding_are_found(kind: str) -> None:
     tokenizer = TOKENIZERS[kind]
     assert (tokenizer.prefix, tokenizer.suffix, tokenizer.pad) == SPECIALS[kind]

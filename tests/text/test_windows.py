@@ -10,34 +10,14 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.support.reading import pieces_of
 
 from fascicle.core.arrays import Ints
 from fascicle.settings.recipes.recogniser import ReadingSettings
 from fascicle.text.pieces import Pieces
-from fascicle.text.windows import NO_CONTEXT, Context, Window, answers_for, cut_short, stitch, windows_of
+from fascicle.text.windows import Context, Window, answers_for, cut_short, stitch, windows_of
 
 UNITS: tuple[Literal["sentence", "packed"], ...] = ("sentence", "packed")
-
-
-def pieces_of(sentences: list[list[int]], *, strays: int = 0) -> Pieces:
-    """Sentences as the numbers of pieces of their words; 0 is a piece of no word."""
-    unit_of, first, bounds = [], [], []
-    for words in sentences:
-        begin = len(unit_of)
-        for count in words:
-            if count:
-                first.append(len(unit_of))
-            unit_of += [len(first) - 1] * count or [-1]
-        bounds.append((begin, len(unit_of)))
-    n = len(unit_of)
-    return Pieces(
-        ids=np.arange(n, dtype=np.int64) * 7 % 101,
-        spans=np.stack([np.arange(n), np.arange(n) + 1], axis=1),
-        units=np.stack([np.array(first, dtype=np.int64)] * 2, axis=1),
-        first=np.array(first, dtype=np.int64),
-        unit_of=np.array(unit_of, dtype=np.int64),
-        sentences=np.array(bounds, dtype=np.int64).reshape(-1, 2),
-    )
 
 
 WORD_LEVEL = st.lists(st.lists(st.integers(0, 6) | st.just(1), max_size=25), max_size=6)
@@ -254,17 +234,6 @@ def test_context_is_what_a_loop_over_pieces_finds(
         fair_right = max(x for x in after if x <= room // 2)
         assert left >= fair_left
         assert right >= fair_right
-
-
-@given(pieces=spread(), unit=st.sampled_from(UNITS), capacity=CAPACITY, overlap=OVERLAP)
-def test_no_context_is_todays_reading(
-    pieces: Pieces, unit: Literal["sentence", "packed"], capacity: int, overlap: int
-) -> None:
-    plain = windows_of(pieces, document=0, unit=unit, capacity=capacity, overlap=overlap)
-    assert plain == windows_of(
-        pieces, document=0, unit=unit, capacity=capacity, overlap=overlap, context=Context.of(ReadingSettings())
-    )
-    assert Context.of(ReadingSettings()) == NO_CONTEXT
 
 
 def test_context_by_hand() -> None:
