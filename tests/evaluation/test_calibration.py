@@ -196,14 +196,6 @@ def test_what_does_not_fit_together() -> None:
         threshold_for(curve, precision=90)
 
 
-def test_a_precision_that_is_out_of_reach_says_the_best() -> None:
-    curve = precision_recall(np.array([0.9, 0.6]), np.array([False, True]), gold=2)
-    with pytest.raises(InputError, match=r"no threshold gives a precision of 0\.9; the best is 0\.5000 at 0\.6"):
-        threshold_for(curve, precision=0.9)
-    with pytest.raises(InputError, match=r"no threshold gives a recall of 0\.9; the best is 0\.5000 at 0\.6"):
-        threshold_for(curve, recall=0.9)
-
-
 def test_no_mentions_have_no_error() -> None:
     nothing = np.array([], dtype=np.float64), np.array([], dtype=bool)
     assert expected_calibration_error(reliability(*nothing)) is None

@@ -208,8 +208,3 @@ def test_duplicates_are_one_mention_with_the_highest_score() -> None:
 def test_no_error_has_no_rate() -> None:
     rates = error_rates(mistakes({"d": [m(0, 4)]}, {"d": [m(0, 4)]})).as_dict()
     assert (rates["type_rate"], rates["boundary_rate"], rates["undefined"]) == (None, None, "there is no error")
-
-
-def test_a_split_can_raise_the_boundary_rate_above_one_half() -> None:
-    rates = error_rates(mistakes({"d": [m(0, 9)]}, {"d": [m(0, 2), m(3, 5), m(6, 9)]}))
-    assert rates.boundary_rate == 0.75

@@ -15,9 +15,6 @@ from fascicle.errors import InputError
 from fascicle.evaluation.scoring.subsets import (
     Recall,
     inner_spans,
-    is_seen,
-    nesting,
-    same_spans,
     subset_recall,
     surfaces,
 )
@@ -86,46 +83,6 @@ def test_recall_against_a_naive_loop(
         assert sum(found[name].gold for name in parts) == total
     without = subset_recall(documents, predicted, known=None)
     assert without == {name: found[name] for name in found if name not in ("seen", "unseen")}
-
-
-def test_a_sentence_by_hand() -> None:
-    text = "human IL-2 gene of human T cells"
-    spans = {"IL-2 gene": (6, 15), "IL-2": (6, 10), "human T cells": (19, 32), "T cells": (25, 32)}
-    gold = (
-        Mention((spans["IL-2 gene"],), "DNA"),
-        Mention((spans["IL-2"],), "protein"),
-        Mention((spans["human T cells"],), "cell"),
-        Mention((spans["human T cells"],), "line"),
-        Mention((spans["T cells"],), "cell"),
-    )
-    document = Document(id="1", text=text, mentions=gold)
-    train = Document(id="2", text="il-2 T cells", mentions=(Mention(((0, 4),), "protein"), Mention(((5, 12),), "cell")))
-    said = (
-        Mention((spans["IL-2"],), "DNA"),
-        Mention((spans["T cells"],), "cell"),
-        Mention((spans["IL-2"],), "protein"),
-    )
-    known = surfaces([train])
-    assert [is_seen(m, text, known) for m in document.mentions] == [False, False, False, False, True]  # case counts
-    found = subset_recall([document], {"1": said}, known=known)
-    assert found == {
-        "seen": Recall(gold=1, found=1),
-        "unseen": Recall(gold=4, found=1),
-        "outermost": Recall(gold=3, found=0),
-        "inner": Recall(gold=2, found=2),
-        "nested": Recall(gold=5, found=2),
-        "same_span": Recall(gold=2, found=0),
-        "continuous": Recall(gold=5, found=2),
-        "discontinuous": Recall(gold=0, found=0),
-    }
-    assert same_spans(gold) == {(spans["human T cells"],)}
-
-
-def test_a_gap_makes_the_inner_one_of_two_with_the_same_ends() -> None:
-    whole, split = Mention(((0, 9),), "X"), Mention(((0, 2), (7, 9)), "X")
-    assert inner_spans((whole, split)) == {split.spans}
-    assert nesting((whole, split)) == ({split.spans}, {whole.spans})
-    assert inner_spans((split, Mention(((3, 5),), "X"))) == set()  # in the gap is not inside
 
 
 def test_nothing_has_no_recall() -> None:
