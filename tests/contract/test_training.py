@@ -47,20 +47,8 @@ RECOGNISERS: dict[str, dict[str, Any]] = {
 CASES = (*RECOGNISERS, "binder", "distant", "filter", "typer")
 KILLED = ("plain", "filter", "typer", pytest.param("bundle", marks=pytest.mark.slow))
 KEPT = ("best", "best-span")
-WORDS = (
-    "lung",
-    "cancer",
-    "aspirin",
-    "pain",
-    "the",
-    "patient",
-    "fever",
-    "caffeine",
-    "heart",
-    "failure",
-    "liver",
-    "<unk>",
-)
+_WORDS = "lung cancer aspirin pain the patient fever caffeine heart failure liver <unk>"
+WORDS = _WORDS.split()
 
 
 @pytest.fixture(autouse=True)

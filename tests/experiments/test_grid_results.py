@@ -16,7 +16,7 @@ import pytest
 
 from fascicle.errors import InputError, OutputError
 from fascicle.evaluation.scoring.scores import Counts, Scores
-from fascicle.evaluation.uncertainty.intervals import bootstrap_difference, bootstrap_f1
+from fascicle.evaluation.uncertainty.intervals import bootstrap_f1
 from fascicle.experiments.results import other_heads, read_result, result_of, scores_of, write_result
 from fascicle.settings.recipes.recogniser import Recipe
 from fascicle.training.corpus import read_part
@@ -101,13 +101,6 @@ def test_seen_is_what_train_has(spoilt_run: Path, tiny_recipe: Maker, toy_corpus
     assert recall["seen"] == {"gold": 2, "found": sum(hits), "recall": sum(hits) / 2}
     assert recall["unseen"]["gold"] == 16
     assert recall["unseen"]["found"] == 15 - sum(hits)
-
-
-def test_two_systems_can_be_paired_without_the_corpus(spoilt_run: Path, tiny_run: Path, recipe: Recipe) -> None:
-    first, second = (scores_of(made(folder, recipe)["test_counts"]) for folder in (tiny_run, spoilt_run))
-    paired = bootstrap_difference(first, second)
-    assert paired.estimate == 1.0 - 30 / 34
-    assert 0 <= paired.low < paired.estimate < paired.high
 
 
 def test_what_a_results_file_holds(tiny_run: Path, recipe: Recipe) -> None:
@@ -264,10 +257,6 @@ def test_a_place_that_cannot_be_made(tiny_run: Path, recipe: Recipe, tmp_path: P
     (tmp_path / "file").touch()
     with pytest.raises(OutputError, match=r"cannot be made: .*; give another with -o"):
         write_result(tmp_path / "file" / "results", made(tiny_run, recipe), None)
-
-
-def test_scores_of_counts() -> None:
-    assert scores_of([[1, 2, 3], [0, 0, 1]]).counts == Counts(tp=1, fp=2, fn=4)
 
 
 def test_each_head_of_a_bundle_has_its_file(tiny_recipe: Maker, toy_corpus: Path, tmp_path: Path) -> None:

@@ -110,10 +110,6 @@ def test_a_slice_may_stop_in_the_middle_of_an_epoch(make_task: MakeTask, tiny_re
     assert [line["step"] for line in metrics(task.folder)] == [2, 3]
 
 
-def test_time_for_all_epochs(make_task: MakeTask) -> None:
-    assert events_of(make_task(deadline=time.time() + 3600))[-1] == Done(run="tiny-s1", trained=True)
-
-
 def test_time_and_memory_are_those_of_all_sittings(make_task: MakeTask, monkeypatch: pytest.MonkeyPatch) -> None:
     ticks = iter(range(0, 10_000, 100))
     monkeypatch.setattr(grid_worker, "time", SimpleNamespace(monotonic=lambda: next(ticks), time=time.time))
