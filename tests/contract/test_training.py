@@ -97,7 +97,7 @@ def make(
             "name": "typer",
             "corpus": corpus | {"test": str(toy_corpus)},
             "vectors": {"path": str(folder / "toy.vec")},
-            "typer": {"hidden": 8, "updates": 120, "nothing": True, "width": 3, "negatives": 7, "balance": True},
+            "typer": {"hidden": 8, "updates": 60, "nothing": True, "width": 3, "negatives": 7, "balance": True},
         },
     }
     # Instances and dropout are drawn by torch's generator, and the threshold is fitted anew at every scoring.

@@ -65,9 +65,9 @@ class ContextFree:
             return tables | (chain_of(tags) if isinstance(self.head, CrfSettings) else {})
         if isinstance(self.head, SpanSettings):
             classes = 1 + len(TYPES)
-            widths = chance.normal(size=(WIDTH, classes)).astype(np.float32)
+            widths = chance.normal(size=(self.head.width, classes)).astype(np.float32)
             return {"starts": by_word(classes)[words], "ends": by_word(classes)[words], "widths": widths}
-        spans = by_word(WIDTH, len(TYPES))[words]
+        spans = by_word(self.head.width, len(TYPES))[words]
         zeros = np.zeros((len(words), len(TYPES)), dtype=np.float32)
         tables = {"spans": spans, "span_threshold": zeros + 1}
         if self.head.inference == "joint":
@@ -187,31 +187,12 @@ def test_what_cannot_be_returned_has_a_reason_and_no_number(
         sentences=((0, 18), (19, 39)),
         mentions=(Mention(spans, kind), Mention(((0, 4),), "Disease")),
     )
-    width = getattr(head, "width", 0)
-    model = predictor(head, tokenizer) if width in (0, WIDTH) else narrow(head, tokenizer)
-    (probed,) = model.probe([document])
+    (probed,) = predictor(head, tokenizer).probe([document])
     (asked,) = (one for one in probed.gold if one.mention.spans == spans and one.mention.type == kind)
     assert (asked.unreachable, asked.probabilities is None) == (reason, bool(reason))
     assert not reason or reason in REASONS
     (other,) = (one for one in probed.gold if one is not asked)
     assert other.probabilities is not None
-
-
-def narrow(head: AnyHead, tokenizer: PieceTokenizer) -> ModelPredictor:
-    """A model of width 1: its tables are the first column of those of a wider one."""
-    model = predictor(head, tokenizer)
-    wide = ContextFree(head=head)
-
-    class First:
-        def run(self, inputs: Batch) -> Tables:
-            tables = dict(wide.run(inputs))
-            if "widths" in tables:
-                tables["widths"] = tables["widths"][:1]
-            if "spans" in tables:
-                tables["spans"] = tables["spans"][:, :, :1]
-            return tables
-
-    return ModelPredictor(model.manifest, tokenizer, First())
 
 
 def test_what_crosses_a_window_has_no_number(tokenizer: PieceTokenizer) -> None:

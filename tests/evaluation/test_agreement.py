@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import assume, given
 from sklearn.metrics import cohen_kappa_score
-from tests.evaluation.strategies import TEXT, corpora, sides
+from tests.evaluation.strategies import TEXT, Corpus, corpora, sides
 
 from fascicle.core.document import Document, Mention
 from fascicle.core.spans import Fragments
@@ -28,8 +28,6 @@ from fascicle.evaluation.scoring.figures import ONE_DOCUMENT
 from fascicle.evaluation.scoring.scores import score
 from fascicle.evaluation.uncertainty.intervals import bootstrap_f1
 from fascicle.text.segment import RULES_1
-
-Corpus = list[tuple[tuple[Mention, ...], ...]]
 
 
 def compared(corpus: Corpus, *, turned: bool = False) -> Agreement:

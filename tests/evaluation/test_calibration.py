@@ -27,7 +27,7 @@ from fascicle.evaluation.calibration.reliability import (
     threshold_for,
 )
 
-from .strategies import corpora, sides
+from .strategies import Corpus, corpora, sides
 
 ROWS = st.lists(st.tuples(st.sampled_from([0.0, 0.1, 0.3, 0.5, 0.7, 0.9, 1.0]) | st.floats(0, 1), st.booleans()))
 
@@ -127,7 +127,7 @@ def test_thresholds_against_trying_all(rows: list[tuple[float, bool]], missed: i
 
 
 @given(corpora(scored=True))
-def test_mentions_are_judged_strictly(corpus: list[tuple[tuple[Mention, ...], ...]]) -> None:
+def test_mentions_are_judged_strictly(corpus: Corpus) -> None:
     gold, said = sides(corpus)
     if not any(said.values()):
         with pytest.raises(InputError, match="nothing was predicted"):

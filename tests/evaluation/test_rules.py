@@ -14,7 +14,7 @@ from fascicle.errors import UsageError
 from fascicle.evaluation.scoring.rules import RULES, RuleName, overlapping_pairs
 from fascicle.evaluation.scoring.scores import score
 
-from .strategies import characters, corpora, fragments, sides
+from .strategies import Corpus, characters, corpora, fragments, sides
 
 Pair = Callable[[Mention, Mention], bool]
 MATCH: dict[str, Pair] = {
@@ -44,7 +44,7 @@ def brute(gold: Sequence[Mention], said: Sequence[Mention], match: Pair) -> int:
 
 @pytest.mark.parametrize("rule", RULES)
 @given(corpora(at_most=4))
-def test_true_positives_are_a_maximum_matching(rule: RuleName, corpus: list[tuple[tuple[Mention, ...], ...]]) -> None:
+def test_true_positives_are_a_maximum_matching(rule: RuleName, corpus: Corpus) -> None:
     gold, said = sides(corpus)
     found = score(gold, said, rule=rule)
     assert found.rule == rule

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.support.runs import finish
 
 from fascicle.errors import InputError, OutputError
 from fascicle.evaluation.scoring.scores import Counts, Scores
@@ -20,7 +21,6 @@ from fascicle.evaluation.uncertainty.intervals import bootstrap_f1
 from fascicle.experiments.results import other_heads, read_result, result_of, scores_of, write_result
 from fascicle.settings.recipes.recogniser import Recipe
 from fascicle.training.corpus import read_part
-from fascicle.training.run import run_recipe
 
 Maker = Callable[..., Recipe]
 LABELS = {"grid": "g", "tier": "smoke", "corpus": "toy", "system": "softmax", "variant": ""}
@@ -168,8 +168,7 @@ def test_what_is_no_result_is_not_replaced(
 def test_one_document_is_resampled_by_sentence(tiny_recipe: Maker, toy_corpus: Path, tmp_path: Path) -> None:
     parts = {"test": str(toy_corpus), "documents": "file"}
     recipe = tiny_recipe(corpus=parts, training={"epochs": 5})
-    for _ in run_recipe(recipe, tmp_path / "run"):
-        pass
+    finish(recipe, tmp_path / "run")
     value = made(tmp_path / "run", recipe)
     (document,) = read_part(recipe.corpus, "test")
     found = said(tmp_path / "run")[document.id]
@@ -266,8 +265,7 @@ def test_each_head_of_a_bundle_has_its_file(tiny_recipe: Maker, toy_corpus: Path
         corpus={"test": str(toy_corpus)},
         training={"epochs": 3},
     )
-    for _ in run_recipe(recipe, tmp_path / "run"):
-        pass
+    finish(recipe, tmp_path / "run")
     scores = json.loads((tmp_path / "run" / "scores.json").read_text(encoding="utf-8"))
     assert other_heads(tmp_path / "run") == ("softmax",)
     own, other = (

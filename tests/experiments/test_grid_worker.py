@@ -15,7 +15,7 @@ from typing import Any
 
 import msgspec
 import pytest
-from tests.support.runs import metrics
+from tests.support.runs import finish, metrics
 
 from fascicle.errors import InputError, OutputError, RecipeError
 from fascicle.experiments import worker as grid_worker
@@ -61,8 +61,7 @@ def events_of(task: Task) -> list[GridEvent]:
 
 
 def straight(recipe: Recipe, folder: Path) -> list[dict[str, Any]]:
-    for _ in run_recipe(recipe, folder):
-        pass
+    finish(recipe, folder)
     return metrics(folder)
 
 

@@ -90,10 +90,3 @@ def test_the_segmentation_is_the_best_of_all_and_ties_follow_the_rule(spans: Spa
     # Of equal sums up to a token, the one whose last part begins earlier.
     first = min((parts for parts in every if value(parts) == most), key=lambda parts: [start for start, _, _ in parts])
     assert chosen_of(spans) == [(a, b) for a, b, matched in reversed(first) if matched]
-
-
-@given(st.lists(SPANS, max_size=4))
-def test_parts_of_a_text_that_hang_not_together_are_chosen_apart(groups: list[Spans]) -> None:
-    shifted = [(a + 20 * i, b + 20 * i) for i, spans in enumerate(groups) for a, b in spans]
-    apart = [(a + 20 * i, b + 20 * i) for i, spans in enumerate(groups) for a, b in chosen_of(spans)]
-    assert chosen_of(shifted) == apart

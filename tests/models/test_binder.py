@@ -465,17 +465,6 @@ def test_vectors_outlive_what_changes_no_weight(made: Any, monkeypatch: pytest.M
         assert torch.equal(head.vectors.float(), first)
 
 
-def test_vectors_are_made_again_where_a_head_is_told_to_forget(made: Any) -> None:
-    given = made()
-    first = kept(given)
-    with torch.no_grad():
-        given.model.encoder.get_parameter(next(n for n, _ in given.model.encoder.named_parameters())).add_(0.5)
-    assert torch.equal(kept(given), first)  # who changes weights in evaluation mode without a word is not heard
-    given.head.forget()
-    assert torch.equal(kept(given), fresh_vectors(given.head))
-    assert not torch.equal(given.head.vectors, first)
-
-
 def test_vectors_are_made_once_and_without_dropout(made: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     given = made(dropout=0.5, type_view="description")
     calls = []

@@ -125,22 +125,21 @@ def test_a_mark_that_the_tokenizer_drops_is_refused(basis: Any) -> None:
         type_texts(settings("instances"), replace(basis(), tokenizer=PieceTokenizer(bare)))
 
 
-def test_a_name_without_pieces_is_refused(basis: Any) -> None:
-    with pytest.raises(RecipeError, match=r"the name of the type '_' has nothing that .* reads: write it in words"):
-        type_texts(settings("name"), basis(types=("_", "pain")))
-
-
-def test_types_of_unknown_words_cannot_be_told_apart(basis: Any) -> None:
-    with pytest.raises(RecipeError, match="could not tell the types apart"):
-        type_texts(settings("name"), basis(types=("the qqq", "the xxx")))
+@pytest.mark.parametrize(
+    ("names", "said"),
+    [
+        (("_", "pain"), "the name of the type '_' has nothing that .* reads: write it in words"),
+        (("the qqq", "the xxx"), "could not tell the types apart"),
+        (("pain", "qqq ( xxx )"), r"^the name of the type 'qqq \( xxx \)' has no word that \S+ knows: say it in"),
+    ],
+)
+def test_names_that_tell_nothing_are_refused(basis: Any, names: tuple[str, ...], said: str) -> None:
+    with pytest.raises(RecipeError, match=said):
+        type_texts(settings("name"), basis(types=names))
 
 
 def test_a_text_of_unknown_words_alone_is_refused(basis: Any) -> None:
     """Signs that the encoder knows, and those around the mention of an example, tell nothing of a type."""
-    with pytest.raises(
-        RecipeError, match=r"^the name of the type 'qqq \( xxx \)' has no word that \S+ knows: say it in"
-    ):
-        type_texts(settings("name"), basis(types=("pain", "qqq ( xxx )")))
     type_texts(settings("name"), basis(types=("pain", "qqq the")))
     examples = {"examples": ["[[pain]]", "a [[qqq]]", "[[xxx]] qqq"]}
     content = [{**one, **examples} for one in described()]

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -28,7 +28,6 @@ class Broken:
         suffix: of the file.
         good: the parts of the four good documents, in order.
         bad: the part that takes the place of one of them.
-        place: what the message must hold: the line of the bad part where `before` good parts come first.
         head, between, tail: what else the file holds.
     """
 
@@ -40,19 +39,24 @@ class Broken:
     tail: bytes = b"\n"
     options: tuple[str, ...] = ()
 
-    def file(self, folder: Path, *, bad_at: int | None) -> Path:
-        parts = list(self.good)
-        if bad_at is not None:
-            parts[bad_at] = self.bad
+    def file(self, folder: Path, parts: Sequence[bytes]) -> Path:
+        folder.mkdir(exist_ok=True)
         path = folder / f"corpus{self.suffix}"
         path.write_bytes(self.head + self.between.join(parts) + self.tail)
         return path
 
+    def with_bad(self, folder: Path, at: int) -> Path:
+        return self.file(folder, [*self.good[:at], self.bad, *self.good[at + 1 :]])
+
     def without(self, folder: Path, at: int) -> Path:
-        path = folder / f"corpus{self.suffix}"
-        parts = [part for place, part in enumerate(self.good) if place != at]
-        path.write_bytes(self.head + self.between.join(parts) + self.tail)
-        return path
+        return self.file(folder, [*self.good[:at], *self.good[at + 1 :]])
+
+    @property
+    def format(self) -> tuple[str, str]:
+        """The option of the command that says what it is."""
+        if self.suffix in (".pubtator", ".conll"):
+            return "--input-format", self.suffix[1:]
+        return "--input-format", "native" if b'"fascicle"' in self.good[0] else "jsonl"
 
 
 def record(name: str) -> bytes:
@@ -189,11 +193,8 @@ def numbered_alike(data: object) -> object:
 @pytest.mark.parametrize("name", CASES)
 def test_the_good_ones_are_written(convert: Callable[..., tuple[int, str]], tmp_path: Path, name: str, at: int) -> None:
     case = CASES[name]
-    (tmp_path / "bad").mkdir()
-    (tmp_path / "good").mkdir()
-    kind = {".pubtator": "pubtator", ".conll": "conll"}.get(case.suffix, "native" if "native" in name else "jsonl")
-    options = ("--input-format", kind, *case.options)
-    source = case.file(tmp_path / "bad", bad_at=at)
+    options = (*case.format, *case.options)
+    source = case.with_bad(tmp_path / "bad", at)
     before = source.read_bytes()
     code, err = convert(source, tmp_path / "bad.jsonl", *options)
     assert code == 3, err
@@ -214,12 +215,9 @@ def test_every_output_format_has_them(
     convert: Callable[..., tuple[int, str]], tmp_path: Path, name: str, output: str
 ) -> None:
     case = CASES[name]
-    (tmp_path / "bad").mkdir()
-    (tmp_path / "good").mkdir()
-    kind = {".pubtator": "pubtator"}.get(case.suffix, "native" if "native" in name else "jsonl")
-    options = ("--input-format", kind, "--format", output)
+    options = (*case.format, "--format", output)
     bad, good = (tmp_path / f"{folder}-{OUTPUTS[output]}" for folder in ("bad", "good"))
-    code, err = convert(case.file(tmp_path / "bad", bad_at=2), bad, *options)
+    code, err = convert(case.with_bad(tmp_path / "bad", 2), bad, *options)
     assert code == 3, err
     assert convert(case.without(tmp_path / "good", 2), good, *options)[0] == 0
     assert content(bad) == content(good)
@@ -230,9 +228,8 @@ def test_all_bad_is_an_error_and_writes_nothing(
     convert: Callable[..., tuple[int, str]], tmp_path: Path, name: str
 ) -> None:
     case = CASES[name]
-    only = Broken(case.suffix, (case.bad,) * 3, case.bad, head=case.head, between=case.between, tail=case.tail)
-    kind = {".pubtator": "pubtator", ".conll": "conll"}.get(case.suffix, "native" if "native" in name else "jsonl")
-    code, err = convert(only.file(tmp_path, bad_at=None), tmp_path / "out.jsonl", "--input-format", kind, *case.options)
+    source = case.file(tmp_path, (case.bad,) * 3)
+    code, err = convert(source, tmp_path / "out.jsonl", *case.format, *case.options)
     assert code == 2, err
     assert "internal error" not in err
     assert not (tmp_path / "out.jsonl").exists()

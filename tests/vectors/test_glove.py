@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -103,17 +102,6 @@ def test_words_of_the_same_surroundings_become_neighbours() -> None:
         for word in group:
             cosines = dict(vectors.nearest(word, count=len(vectors.words)))
             assert min(cosines[name] for name in group if name != word) > max(cosines[name] for name in others)
-
-
-def test_neighbours_of_real_text(fascicle_data: Path) -> None:
-    from fascicle.commands.vectors import sentences_of
-    from fascicle.formats.files import read
-
-    documents = read(fascicle_data / "genia" / "nested.train.jsonl.gz")
-    sentences = list(sentences_of(documents, segmenter_name="rules@1", lowercase=True))
-    table = count_cooccurrence(sentences, window=5, most=1000)
-    vectors = train_glove(table, GloveSettings(dimension=50, passes=30, x_max=10.0))
-    assert {"lymphocytes", "macrophages"} <= {name for name, _ in vectors.nearest("monocytes", count=12)}
 
 
 def test_an_unknown_word_has_no_neighbours() -> None:
