@@ -89,6 +89,7 @@ def test_malformed_tags_are_refused_by_name(tag: str) -> None:
         (["I-x B-x O I-y", "I-x", "O B-y"], "IOB1", 1),
         (["B-x I-x O B-y"], "IOB2", 0),
         (["B-x I-x", "I-x O B-x I-y", "B-x"], "IOB2", 2),
+        (["B-x O I-y"], "IOB2", 1),  # as many repairs in IOB1
         (["B-x E-x S-y"], "BIOES", 0),
         (["B-x O", "S-x I-x E-x", "B-x E-y", "B-x"], "BIOES", 4),
         (["B-x I-x L-x U-y"], "BILOU", 0),

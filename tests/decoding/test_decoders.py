@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.support.reading import TYPES, manifest_of, pieces_of
+from tests.support.reading import TYPES, manifest_of, pieces_of, whole_window
 
 from fascicle.core.tags import SCHEMES
 from fascicle.decoding.decoders import Decoder, Found, SpanDecoder, Tables, TagDecoder
@@ -353,7 +353,7 @@ def test_nothing_read_is_nothing_found() -> None:
 
 # What is refused
 
-WINDOW = Window(document=0, pieces=(0, 3), units=(0, 3), keep=(0, 3), segment=(0, 3))
+WINDOW = whole_window(3)
 
 
 @pytest.mark.parametrize(
@@ -368,10 +368,9 @@ WINDOW = Window(document=0, pieces=(0, 3), units=(0, 3), keep=(0, 3), segment=(0
     ids=lambda x: getattr(x, "family", str(x)),
 )
 def test_tables_about_other_labels_are_refused(head: Any, name: str, right: int) -> None:
-    counts = np.array([3])
     for classes in (right - 1, right + 1):
         with pytest.raises(ModelError, match=rf"no table {name} with the {right} labels of its model\.json") as caught:
-            decoder_of(manifest_of(head)).take({name: np.zeros((1, 3, classes))}, [WINDOW], counts)
+            decoder_of(manifest_of(head)).take({name: np.zeros((1, 3, classes))}, [WINDOW], np.array([3]))
         assert "\n" not in str(caught.value)
 
 
@@ -413,7 +412,7 @@ def test_the_shifted_table_does_not_depend_on_the_batch() -> None:
     manifest = msgspec.structs.replace(manifest, decision=msgspec.structs.replace(manifest.decision, nothing=0.3))
     widths = chance.normal(size=(6, 3)).astype(np.float32)
     starts, ends = (chance.normal(size=(40, 1, 3)).astype(np.float32) + 1 for _ in range(2))
-    window = Window(document=0, pieces=(0, 1), units=(0, 1), keep=(0, 1), segment=(0, 1))
+    window = whole_window(1)
     together = decoder_of(manifest).take(
         {"starts": starts, "ends": ends, "widths": widths}, [window] * 40, np.ones(40, dtype=np.int64)
     )

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.support.reading import whole_window
 
 from fascicle.core.tags import SCHEMES
 from fascicle.decoding.decoders import LabelDecoder
@@ -17,7 +18,6 @@ from fascicle.errors import ModelError
 from fascicle.models.heads.contract import Basis
 from fascicle.models.heads.multilabel import MultiLabelTagger
 from fascicle.settings.heads import MultiLabelSettings
-from fascicle.text.windows import Window
 
 Spans = set[tuple[int, int, int]]
 SCHEME_NAMES = st.sampled_from(["IO", "BIO"])
@@ -84,9 +84,7 @@ def test_a_threshold_is_of_its_type_alone(shape: tuple[list[int], int, int], giv
     """The spans of a type are those of a decoder of this type alone, with its scores less its threshold."""
     width = SCHEMES[name].width
     (text, *_), types = tables(shape, width), shape[1]
-    window = [
-        Window(document=0, segment=(0, len(text)), units=(0, len(text)), pieces=(0, len(text)), keep=(0, len(text)))
-    ]
+    window = [whole_window(len(text))]
 
     def decided(columns: Any, thresholds: list[int]) -> dict[tuple[int, int, int], float]:
         decoder = LabelDecoder(MultiLabelSettings(scheme=name), thresholds=thresholds)  # type: ignore[arg-type]

@@ -13,7 +13,7 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.support.reading import manifest_of
+from tests.support.reading import manifest_of, whole_window
 
 from fascicle.core.document import Document, Mention
 from fascicle.decoding.kinds import limits_of
@@ -26,7 +26,6 @@ from fascicle.text.batch import Batch
 from fascicle.text.pieces import PieceTokenizer
 from fascicle.text.reading import read_documents
 from fascicle.text.targets import align
-from fascicle.text.windows import Window
 
 TYPES = ("Chemical", "Disease", "Gene")
 SPANS = np.array([[0, 3, 1], [1, 2, 0], [4, 5, 1]])
@@ -37,12 +36,8 @@ def head_of(**given: Any) -> MultiLabelTagger:
     return MultiLabelTagger(MultiLabelSettings(**given), Basis(types=TYPES, width=4))
 
 
-def windows_over(*units: int) -> list[Window]:
-    return [Window(document=0, segment=(0, n), units=(0, n), pieces=(0, n), keep=(0, n)) for n in units]
-
-
 def targets_of(head: MultiLabelTagger, *gold: Any) -> torch.Tensor:
-    windows = windows_over(*map(len, gold))
+    windows = [whole_window(len(one)) for one in gold]
     return torch.from_numpy(head.targets(gold, windows, chance=np.random.default_rng(0)))
 
 

@@ -12,6 +12,7 @@ from fascicle.settings.folders.manifest import Decision, Manifest, TokenizerFact
 from fascicle.settings.heads import AnyHead
 from fascicle.settings.recipes.recogniser import ReadingSettings
 from fascicle.text.pieces import Pieces, PieceTokenizer
+from fascicle.text.windows import Window
 
 TYPES = ("Chemical", "Disease")
 
@@ -50,6 +51,12 @@ def pieces_at(words: Sequence[Span], sentences: Sequence[int]) -> Pieces:
         unit_of=np.arange(len(places)),
         sentences=np.stack([ends - sentences, ends], axis=1).astype(np.int64).reshape(-1, 2),
     )
+
+
+def whole_window(units: int) -> Window:
+    """The window over a text of units of one piece each."""
+    whole = (0, units)
+    return Window(document=0, pieces=whole, units=whole, keep=whole, segment=whole)
 
 
 def manifest_of(

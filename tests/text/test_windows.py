@@ -137,14 +137,6 @@ def test_a_blank_inside_a_word_that_is_cut_is_reported() -> None:
     assert cut_short(pieces, capacity=4).tolist() == [0]
 
 
-def test_nothing_gives_no_window() -> None:
-    for sentences in ([], [[]], [[0, 0]]):
-        pieces = pieces_of(sentences)
-        assert windows_of(pieces, document=0, unit="packed", capacity=1, overlap=0) == []
-        assert stitch([], [], units=0).shape == (0, 0)
-        assert not len(cut_short(pieces, capacity=1))
-
-
 @pytest.mark.parametrize("unit", UNITS)
 def test_a_long_document_is_covered_to_its_end(unit: Literal["sentence", "packed"]) -> None:
     pieces = pieces_of([[1, 2, 1] * 12_500])  # some 200,000 characters of text in one sentence
