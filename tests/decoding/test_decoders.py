@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.support.reading import TYPES, manifest_of, pieces_of, whole_window
+from tests.support.reading import TYPES, chain_of, manifest_of, pieces_of, whole_window
 
 from fascicle.core.tags import SCHEMES
 from fascicle.decoding.decoders import Decoder, Found, SpanDecoder, Tables, TagDecoder
@@ -200,11 +200,7 @@ def test_a_tagger_finds_what_all_paths_say(head: Any, touching: float, case: Cas
     labels = SCHEMES[head.scheme].labels(TYPES[:types])
     tags = len(labels)
     chance = np.random.default_rng(case.seed)
-    chain = {
-        "transitions": chance.normal(size=(tags, tags)),
-        "start": chance.normal(size=tags),
-        "end": chance.normal(size=tags),
-    }
+    chain = chain_of(chance, tags)
 
     def tables_of(windows: list[Window], seed: int) -> Tables:
         made = {"emissions": padded(np.random.default_rng(seed), windows, tags)}

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.support.reading import chain_of
 
 from fascicle.core.tags import SCHEMES
 from fascicle.decoding.contrast import match_distributions
@@ -18,12 +19,6 @@ from fascicle.decoding.spans import span_distributions, widen
 from fascicle.decoding.tagger import ChainScores, TagDecision, tag_distributions
 
 TYPES = 2
-
-
-def chance_chain(chance: np.random.Generator, tags: int) -> ChainScores:
-    return ChainScores(
-        transitions=chance.normal(size=(tags, tags)), start=chance.normal(size=tags), end=chance.normal(size=tags)
-    )
 
 
 def by_enumeration(emissions: Any, spans: list[tuple[int, int]], decision: TagDecision) -> Any:
@@ -62,7 +57,7 @@ def by_enumeration(emissions: Any, spans: list[tuple[int, int]], decision: TagDe
 def test_a_tagger_against_all_paths(seed: int, scheme: str, decoding: Any, touching: float, counts: list[int]) -> None:
     chance = np.random.default_rng(seed)
     tags = SCHEMES[scheme].count(TYPES)
-    chain = chance_chain(chance, tags) if decoding == "chain" else None
+    chain = ChainScores(**chain_of(chance, tags)) if decoding == "chain" else None
     decoding = "viterbi" if decoding == "chain" else decoding
     touching = touching if decoding == "viterbi" else 0.0
     decision = TagDecision(scheme=SCHEMES[scheme], decoding=decoding, chain=chain, touching=touching)

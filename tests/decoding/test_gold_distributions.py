@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tests.support.reading import TYPES, manifest_of
+from tests.support.reading import TYPES, chain_of, manifest_of
 
 from fascicle.core.document import Document, Mention
 from fascicle.core.patches import apply
@@ -62,7 +62,7 @@ class ContextFree:
         if isinstance(self.head, TaggerSettings):
             tags = SCHEMES[self.head.scheme].count(len(TYPES))
             tables = {"emissions": by_word(tags)[words]}
-            return tables | (chain_of(tags) if isinstance(self.head, CrfSettings) else {})
+            return tables | (chain_of(np.random.default_rng(6), tags) if isinstance(self.head, CrfSettings) else {})
         if isinstance(self.head, SpanSettings):
             classes = 1 + len(TYPES)
             widths = chance.normal(size=(self.head.width, classes)).astype(np.float32)
@@ -74,12 +74,6 @@ class ContextFree:
             place = np.zeros((*words.shape, len(TYPES)), dtype=np.float32)
             tables |= {"starts": place, "ends": place, "start_threshold": zeros, "end_threshold": zeros}
         return tables
-
-
-def chain_of(tags: int) -> dict[str, np.ndarray]:  # type: ignore[type-arg]
-    chance = np.random.default_rng(6)
-    shapes = {"transitions": (tags, tags), "start": (tags,), "end": (tags,)}
-    return {name: chance.normal(size=shape) for name, shape in shapes.items()}
 
 
 @pytest.fixture(scope="module")

@@ -53,6 +53,12 @@ def pieces_at(words: Sequence[Span], sentences: Sequence[int]) -> Pieces:
     )
 
 
+def chain_of(chance: np.random.Generator, tags: int, *, scale: float = 1.0) -> dict[str, Any]:
+    """The random tables of a linear chain: "transitions", "start" and "end"."""
+    shapes = {"transitions": (tags, tags), "start": (tags,), "end": (tags,)}
+    return {name: scale * chance.normal(size=shape) for name, shape in shapes.items()}
+
+
 def whole_window(units: int) -> Window:
     """The window over a text of units of one piece each."""
     whole = (0, units)

@@ -86,7 +86,10 @@ def sentence(name: str) -> bytes:
     return f"The\tO\n{name}\tO\naspirin\tB-Chemical\n".encode()
 
 
-RECORDS = tuple(record(name) for name in NAMES)
+RECORDS, TOKENS, NATIVE, PUBTATOR, SENTENCES = (
+    tuple(map(made, NAMES)) for made in (record, tokens, native, pubtator, sentence)
+)
+BY_SENTENCE = ("--documents", "sentence")
 CASES = {
     "records-not-json": Broken(".jsonl", RECORDS, b'{"id": "x", "text": '),
     "records-a-list": Broken(".jsonl", RECORDS, b"[1, 2]"),
@@ -111,46 +114,26 @@ CASES = {
     "records-nested-deep": Broken(
         ".jsonl", RECORDS, b'{"id": "x", "text": "a", "entities": ' + b"[" * 5000 + b"]" * 5000 + b"}"
     ),
-    "tokens-a-tag-too-few": Broken(
-        ".jsonl", tuple(map(tokens, NAMES)), b'{"id": "x", "tokens": ["a", "b"], "tags": ["O"]}'
-    ),
-    "tokens-an-empty-one": Broken(
-        ".jsonl", tuple(map(tokens, NAMES)), b'{"id": "x", "tokens": ["a", ""], "tags": ["O", "O"]}'
-    ),
-    "tokens-an-unknown-tag": Broken(
-        ".jsonl", tuple(map(tokens, NAMES)), b'{"id": "x", "tokens": ["a"], "tags": ["Q:Chemical"]}'
-    ),
+    "tokens-a-tag-too-few": Broken(".jsonl", TOKENS, b'{"id": "x", "tokens": ["a", "b"], "tags": ["O"]}'),
+    "tokens-an-empty-one": Broken(".jsonl", TOKENS, b'{"id": "x", "tokens": ["a", ""], "tags": ["O", "O"]}'),
+    "tokens-an-unknown-tag": Broken(".jsonl", TOKENS, b'{"id": "x", "tokens": ["a"], "tags": ["Q:Chemical"]}'),
     "array-a-number": Broken(".json", RECORDS, b"17", head=b"[", between=b",\n", tail=b"]"),
     "array-no-text": Broken(".json", RECORDS, b'{"id": "x", "entities": []}', head=b"[", between=b",\n", tail=b"]"),
-    "native-not-json": Broken(".jsonl", tuple(map(native, NAMES)), b'{"fascicle": 1, "id"'),
+    "native-not-json": Broken(".jsonl", NATIVE, b'{"fascicle": 1, "id"'),
     "native-offset-outside": Broken(
-        ".jsonl",
-        tuple(map(native, NAMES)),
-        b'{"fascicle": 1, "id": "x", "text": "ab", "mentions": [{"spans": [[0, 9]], "type": "T"}]}',
+        ".jsonl", NATIVE, b'{"fascicle": 1, "id": "x", "text": "ab", "mentions": [{"spans": [[0, 9]], "type": "T"}]}'
     ),
-    "native-of-a-later-version": Broken(
-        ".jsonl", tuple(map(native, NAMES)), b'{"fascicle": 99, "id": "x", "text": "ab"}'
-    ),
-    "native-unknown-field": Broken(
-        ".jsonl", tuple(map(native, NAMES)), b'{"fascicle": 1, "id": "x", "text": "ab", "metnions": []}'
-    ),
-    "pubtator-two-columns": Broken(".pubtator", tuple(map(pubtator, NAMES)), b"x|t|Aspirin\nx|a|\nx\t0\n"),
-    "pubtator-end-is-a-word": Broken(
-        ".pubtator", tuple(map(pubtator, NAMES)), b"x|t|Aspirin\nx|a|\nx\t0\tend\tAspirin\tChemical\t-\n"
-    ),
+    "native-of-a-later-version": Broken(".jsonl", NATIVE, b'{"fascicle": 99, "id": "x", "text": "ab"}'),
+    "native-unknown-field": Broken(".jsonl", NATIVE, b'{"fascicle": 1, "id": "x", "text": "ab", "metnions": []}'),
+    "pubtator-two-columns": Broken(".pubtator", PUBTATOR, b"x|t|Aspirin\nx|a|\nx\t0\n"),
+    "pubtator-end-is-a-word": Broken(".pubtator", PUBTATOR, b"x|t|Aspirin\nx|a|\nx\t0\tend\tAspirin\tChemical\t-\n"),
     "pubtator-of-another-document": Broken(
-        ".pubtator", tuple(map(pubtator, NAMES)), b"x|t|Aspirin\nx|a|\ny\t0\t7\tAspirin\tChemical\t-\n"
+        ".pubtator", PUBTATOR, b"x|t|Aspirin\nx|a|\ny\t0\t7\tAspirin\tChemical\t-\n"
     ),
-    "pubtator-two-titles": Broken(".pubtator", tuple(map(pubtator, NAMES)), b"x|a|One\nx|a|Two\n"),
-    "conll-no-tag": Broken(
-        ".conll", tuple(map(sentence, NAMES)), b"The\tO\nword\n", options=("--documents", "sentence")
-    ),
-    "conll-an-unknown-tag": Broken(
-        ".conll", tuple(map(sentence, NAMES)), b"The\tO\nword\tChemical!\n", options=("--documents", "sentence")
-    ),
-    "conll-not-utf-8": Broken(
-        ".conll", tuple(map(sentence, NAMES)), b"The\tO\n\xff\xfe\tO\n", options=("--documents", "sentence")
-    ),
+    "pubtator-two-titles": Broken(".pubtator", PUBTATOR, b"x|a|One\nx|a|Two\n"),
+    "conll-no-tag": Broken(".conll", SENTENCES, b"The\tO\nword\n", options=BY_SENTENCE),
+    "conll-an-unknown-tag": Broken(".conll", SENTENCES, b"The\tO\nword\tChemical!\n", options=BY_SENTENCE),
+    "conll-not-utf-8": Broken(".conll", SENTENCES, b"The\tO\n\xff\xfe\tO\n", options=BY_SENTENCE),
 }
 OUTPUTS = {
     "jsonl": "out.jsonl",
