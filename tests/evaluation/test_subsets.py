@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -10,7 +9,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fascicle.core.document import Document, Mention
-from fascicle.core.spans import as_fragments
 from fascicle.errors import InputError
 from fascicle.evaluation.scoring.subsets import (
     Recall,
@@ -21,30 +19,19 @@ from fascicle.evaluation.scoring.subsets import (
 from fascicle.formats.files import read
 from fascicle.formats.jsonl import JsonlOptions
 
+from .strategies import characters, fragments
+
 TEXT = "aabbabab ab aB"
 
 
 @st.composite
-def fragments(draw: st.DrawFn) -> tuple[tuple[int, int], ...]:
-    """One to three disjoint spans, touching ones included."""
-    cuts = sorted(draw(st.sets(st.integers(0, len(TEXT)), min_size=2, max_size=6)))
-    pairs = list(pairwise(cuts))
-    chosen = draw(st.lists(st.sampled_from(pairs), min_size=1, max_size=3, unique=True))
-    return as_fragments(chosen)
-
-
-@st.composite
 def mentions(draw: st.DrawFn, *, source: str = "gold") -> tuple[Mention, ...]:
-    keys = draw(st.lists(st.tuples(fragments(), st.sampled_from("XY")), max_size=7, unique=True))
+    keys = draw(st.lists(st.tuples(fragments(length=len(TEXT)), st.sampled_from("XY")), max_size=7, unique=True))
     return tuple(Mention(spans, kind, source=source) for spans, kind in keys)
 
 
-def characters(mention: Mention) -> frozenset[int]:
-    return frozenset(i for a, b in mention.spans for i in range(a, b))
-
-
 def naive_inner(gold: tuple[Mention, ...]) -> set[tuple[tuple[int, int], ...]]:
-    return {m.spans for m in gold if any(characters(m) < characters(o) for o in gold)}
+    return {m.spans for m in gold if any(characters(m.spans) < characters(o.spans) for o in gold)}
 
 
 @given(mentions())
@@ -65,12 +52,12 @@ def test_recall_against_a_naive_loop(
     for gold, said in pairs:
         for m in gold:
             hit = any((m.type, m.spans) == (p.type, p.spans) for p in said)
-            inside = any(characters(m) < characters(o) for o in gold)
-            twin = any(o.type != m.type and characters(o) == characters(m) for o in gold)
+            inside = any(characters(m.spans) < characters(o.spans) for o in gold)
+            twin = any(o.type != m.type and characters(o.spans) == characters(m.spans) for o in gold)
             subsets = [
                 "seen" if (m.text_in(TEXT), m.type) in names else "unseen",
                 "inner" if inside else "outermost",
-                *(["nested"] if inside or any(characters(o) < characters(m) for o in gold) else []),
+                *(["nested"] if inside or any(characters(o.spans) < characters(m.spans) for o in gold) else []),
                 *(["same_span"] if twin else []),
                 "discontinuous" if len(m.spans) > 1 else "continuous",
             ]

@@ -192,6 +192,14 @@ def test_the_words_of_a_document_are_not_looked_at() -> None:
     assert found_in(Matcher([Entry("lithium", "Chemical")], rule="raw"), document) == [(Match(0, 7, ("Chemical",)),)]
 
 
+def test_no_match_reaches_over_the_end_of_a_sentence_or_a_document() -> None:
+    matcher = Matcher([Entry("heart failure", "Disease"), Entry("heart . Failure", "Disease")], rule="raw")
+    assert strings(matcher, "It is the heart. Failure was seen.") == []
+    for cuts in (((0, 9), (10, 17)), ((0, 9),), ((0, 12), (12, 17))):
+        assert found_in(matcher, Document(id="d", text="The heart failure", sentences=cuts)) == [()]
+    assert found_in(matcher, "the heart", "failure", "heart failure") == [(), (), (Match(0, 13, ("Disease",)),)]
+
+
 def test_a_name_under_two_types_has_both() -> None:
     entries = [Entry("MS", "Disease"), Entry("Ms", "Chemical"), Entry("ms"), Entry("MS", "Disease")]
     matcher = Matcher(entries, rule="three-casings")

@@ -14,7 +14,7 @@ from fascicle.models.encoder import Pretrained, load_pretrained
 from fascicle.nn.pooling import POOLINGS
 from fascicle.settings.recipes.recogniser import ReadingSettings
 from fascicle.text.batch import Batch, collate
-from fascicle.text.pieces import Pieces, encode_documents
+from fascicle.text.pieces import encode_documents
 from fascicle.text.reading import read_documents
 from fascicle.text.windows import NO_CONTEXT, Context, windows_of
 
@@ -27,13 +27,13 @@ def document_of(parts: tuple[str, ...]) -> Document:
     return Document(id="d", text=" ".join(parts), sentences=sentences)
 
 
-def read(pretrained: Pretrained, parts: tuple[str, ...], context: Context) -> tuple[Batch, list[Pieces]]:
+def read(pretrained: Pretrained, parts: tuple[str, ...], context: Context) -> Batch:
     """The middle sentence of a document of three, collated."""
     document = document_of(parts)
     pieces = encode_documents([document], pretrained.tokenizer, segmenter="rules@1", level="word")
     windows = windows_of(pieces[0], document=0, unit="sentence", capacity=60, overlap=8, context=context)
     assert len(windows) == 3
-    return collate(windows[1:2], pieces, pretrained.tokenizer), pieces
+    return collate(windows[1:2], pieces, pretrained.tokenizer)
 
 
 @torch.no_grad()
@@ -53,7 +53,7 @@ def test_a_sentence_feels_its_context_and_only_if_it_is_read(
     for changed in (0, 2):
         other = tuple("no aspirin for the heart." if i == changed else p for i, p in enumerate(PARTS))
         for kind in (context, NO_CONTEXT):
-            one, two = (unit_states(pretrained, read(pretrained, p, kind)[0], pooling) for p in (PARTS, other))
+            one, two = (unit_states(pretrained, read(pretrained, p, kind), pooling) for p in (PARTS, other))
             assert one.shape == two.shape == (7, 32)
             assert torch.equal(one, two) == (kind == NO_CONTEXT)
             assert not (kind == context and bool((one == two).all(dim=1).any()))  # every word of it
