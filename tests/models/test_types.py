@@ -98,17 +98,9 @@ def described(**changes: Any) -> list[dict[str, Any]]:
 @pytest.mark.parametrize(
     ("view", "content", "said"),
     [
-        (
-            "description",
-            described(description="a drug " * 40),
-            "the description of 'Chemical' has 82 pieces",
-        ),
+        ("description", described(description="a drug " * 40), "the description of 'Chemical' has 82 pieces"),
         ("keyword", described(keyword=""), "no keyword for 'Chemical'"),
-        (
-            "keyword",
-            described(keyword="Cancer\u0301"),
-            "the keyword of 'Chemical' and the keyword of 'Disease' are the",
-        ),
+        ("keyword", described(keyword="Cancer\u0301"), "the keyword of 'Chemical' and the keyword of 'Disease' are"),
         ("instances", described(), "no 3 examples for 'Chemical', 'Disease'"),
     ],
 )

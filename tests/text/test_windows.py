@@ -15,7 +15,7 @@ from tests.support.reading import pieces_of
 from fascicle.core.arrays import Ints
 from fascicle.settings.recipes.recogniser import ReadingSettings
 from fascicle.text.pieces import Pieces
-from fascicle.text.windows import Context, Window, answers_for, cut_short, stitch, windows_of
+from fascicle.text.windows import NO_CONTEXT, Context, Window, answers_for, cut_short, stitch, windows_of
 
 UNITS: tuple[Literal["sentence", "packed"], ...] = ("sentence", "packed")
 
@@ -261,23 +261,16 @@ def test_context_that_means_nothing_is_refused(unit: Literal["sentence", "packed
         windows_of(pieces_of([[1]]), document=0, unit=unit, capacity=4, overlap=0, context=context)
 
 
-WRONG: dict[str, tuple[dict[str, Any], str]] = {
-    "both": (
-        {"context_characters": 100, "context_sentences": 2},
-        r"context_characters = 100 and context_sentences = 2 exclude each other: set one of them to 0",
-    ),
-    "packed": (
-        {"unit": "packed", "context_sentences": 2},
-        r'context_sentences = 2 needs unit = "sentence": packed sentences are read with their neighbours already',
-    ),
-    "negative": ({"context_characters": -1}, r"Expected `int` >= 0"),
-}
-
-
-@pytest.mark.parametrize("case", WRONG)
-def test_settings_of_context(case: str) -> None:
-    values, expected = WRONG[case]
+@pytest.mark.parametrize(
+    ("values", "expected"),
+    [
+        ({"context_characters": 100, "context_sentences": 2}, "= 100 and context_sentences = 2 exclude each other"),
+        ({"unit": "packed", "context_sentences": 2}, 'context_sentences = 2 needs unit = "sentence"'),
+        ({"context_characters": -1}, "Expected `int` >= 0"),
+    ],
+)
+def test_settings_of_context(values: dict[str, Any], expected: str) -> None:
     with pytest.raises(msgspec.ValidationError, match=expected):
         msgspec.convert(values, ReadingSettings)
-    good = msgspec.convert({"context_characters": 100}, ReadingSettings)
-    assert Context.of(good) == Context(characters=100)
+    assert Context.of(msgspec.convert({"context_characters": 100}, ReadingSettings)) == Context(characters=100)
+    assert Context.of(ReadingSettings()) == NO_CONTEXT
