@@ -36,7 +36,9 @@ def disease(*spans: tuple[int, int]) -> Mention:
 TEXT = {"words": [(0, 4), (5, 11), (12, 16), (17, 19), (20, 24)], "sentences": [3, 2]}
 
 
-def test_of_equal_length_the_first_wins() -> None:
+def test_the_longer_wins_and_of_equal_length_the_first() -> None:
+    found = taught([disease((0, 11)), disease((5, 17))], words=[(0, 4), (5, 11), (12, 17)], sentences=[3])
+    assert found.spans.tolist() == [[1, 3, 1]]
     found = taught([disease((5, 16)), disease((0, 11)), Mention(((0, 11),), "Chemical")], **TEXT)
     assert found.spans.tolist() == [[0, 2, 0]]
     assert found.lost == {"overlapped": 2}
@@ -90,11 +92,11 @@ def test_each_reason_is_counted(reason: str) -> None:
 
 
 def test_touching_mentions_are_lost_in_io_only() -> None:
-    mentions = [disease((0, 4)), disease((5, 11)), Mention(((12, 16),), "Chemical")]
+    mentions = [Mention(((0, 4),), "Chemical"), disease((5, 11)), disease((12, 16))]
     assert taught(mentions, **TEXT).lost == {}
     found = taught(mentions, scheme="IO", **TEXT)
     assert found.lost == {"touching": 2}
-    assert found.spans.tolist() == [[0, 1, 1], [1, 2, 1], [2, 3, 0]]
+    assert found.spans.tolist() == [[0, 1, 0], [1, 2, 1], [2, 3, 1]]
 
 
 def test_mentions_do_not_touch_over_the_end_of_a_sentence() -> None:
