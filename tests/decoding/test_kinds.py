@@ -103,7 +103,7 @@ def test_a_class_without_a_record_never_passes_as_the_one_it_inherits_from(head:
 def test_needs(head: HeadSettings, needs: dict[str, Any]) -> None:
     asked = {field.name: getattr(head.needs, field.name) for field in fields(Needs) if field.name != "fixed"}
     nothing = {"width": False, "opening": False, "types": "", "reads": "", "windows": "all", "threshold": False}
-    assert asked == nothing | {"masks": head.family not in ("span", "biaffine")} | needs
+    assert asked == nothing | {"masks": True} | needs
 
 
 @pytest.mark.parametrize(
