@@ -2,7 +2,7 @@
 
 A flat output is chosen by ``decoding.selection`` (``"optimal"``): of mentions that overlap those stay whose support is
 greatest in sum. The support of a mention is its probability by the filter, or without one the sum of the scores of the
-members that said it over the number of members; a score that a member does not give counts as 1.
+members that predicted it over the number of members; a score that a member does not give counts as 1.
 """
 
 from __future__ import annotations
@@ -103,16 +103,16 @@ class EnsemblePredictor(Annotator):
         documents = list(checked_documents(documents))
         if not documents:
             return []
-        said = [self._said(open_member, documents) for open_member in self._members]
+        answers = [open_member().predict(documents) for open_member in self._members]  # one is in memory at a time
         names = [str(at) for at in range(len(documents))]
         systems = [
             System(name=str(at), mentions={i: patch.add for i, patch in zip(names, patches, strict=True)})
-            for at, patches in enumerate(said)
+            for at, patches in enumerate(answers)
         ]
         votes = align(systems, least=1)
         joined = combine(votes, self._rule)
         events = [
-            tuple(dict.fromkeys(event for patches in said for event in patches[at].events))
+            tuple(dict.fromkeys(event for patches in answers for event in patches[at].events))
             for at in range(len(documents))
         ]
         found = [
@@ -129,17 +129,12 @@ class EnsemblePredictor(Annotator):
             patches = [_flat(patch, of_one) for patch, of_one in zip(patches, support, strict=True)]
         return patches
 
-    @staticmethod
-    def _said(open_member: Callable[[], Annotator], documents: Sequence[Document]) -> list[Patch]:
-        """What one member says; it is not held on to."""
-        return open_member().predict(documents)
-
 
 Support = dict[tuple[str, tuple[tuple[int, int], ...]], float]
 
 
 def _support(votes: Votes, names: Sequence[str]) -> list[Support]:
-    """Of every mention that any member said, by document."""
+    """Of every mention that any member predicted, by document."""
     found: dict[str, Support] = {name: {} for name in names}
     for row, document in enumerate(votes.document.tolist()):
         entries = votes.entries[votes.bounds[row] : votes.bounds[row + 1]]
