@@ -25,6 +25,7 @@ from fascicle.training.corpus import dev_sha256
 from fascicle.training.recogniser.data import TrainingSet, covering_width, training_set, with_mentions
 from fascicle.training.recogniser.mixture import Mixture, quotas
 from fascicle.training.recogniser.parts import Parts
+from fascicle.version import VERSION
 
 COVERED = 0.99
 
@@ -202,12 +203,10 @@ def _as_kept(head: AnyHead, width: int | None) -> AnyHead:
 
 def make_manifest(recipe: Recipe, heads: Mapping[str, AnyHead], *, parts: Parts, pretrained: Pretrained) -> Manifest:
     """What the model folder of a run says of itself."""
-    from fascicle import __version__
-
     tokenizer = pretrained.tokenizer
     return Manifest(
         name=recipe.name,
-        fascicle=__version__,
+        fascicle=VERSION,
         runtime="torch",
         types=parts.types,
         heads=dict(heads),
