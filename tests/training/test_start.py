@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import shutil
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -52,6 +54,43 @@ def test_what_gave_something_stays(tmp_path: Path) -> None:
     with pytest.raises(FailedError):
         begin(tmp_path / "x", sign=True)
     assert (tmp_path / "x" / "recipe.json").exists()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs locks of folders")
+@pytest.mark.parametrize("resume", [False, True])
+def test_one_process_at_a_time_works_in_a_run_folder(tiny_recipe: Maker, tmp_path: Path, resume: bool) -> None:
+    recipe, folder = tiny_recipe(training={"epochs": 2}), tmp_path / "run"
+    first = run_recipe(recipe, folder)
+    next(event for event in first if isinstance(event, EpochScored))
+    before = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+    with pytest.raises(OutputError, match="another process"):
+        next(run_recipe(recipe, folder, resume=resume))
+    assert {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()} == before
+    first.close()  # type: ignore[attr-defined]
+    assert list(run_recipe(recipe, folder, resume=True))  # nobody holds it any more
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs locks of folders")
+def test_a_new_run_holds_its_folder(tmp_path: Path) -> None:
+    with unless_begun(tmp_path / "x", sign="metrics.jsonl") as start:
+        start.make()
+        with pytest.raises(OutputError, match="another process"), unless_begun(tmp_path / "x", sign="metrics.jsonl"):
+            pass
+    with unless_begun(tmp_path / "x", sign="metrics.jsonl"):
+        pass
+
+
+def test_a_run_folder_where_there_are_no_locks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    fcntl = pytest.importorskip("fcntl")
+
+    def none(*_: Any) -> None:
+        raise OSError(errno.ENOLCK, "No locks available")
+
+    monkeypatch.setattr(fcntl, "flock", none)
+    with pytest.raises(FailedError):
+        begin(tmp_path / "x", sign=True)
+    with unless_begun(tmp_path / "x", sign="metrics.jsonl"), unless_begun(tmp_path / "x", sign="metrics.jsonl"):
+        pass
 
 
 def test_files_of_others_stay(tmp_path: Path) -> None:

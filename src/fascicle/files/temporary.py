@@ -109,6 +109,9 @@ def held(folder: Path) -> Iterator[bool]:
     except FileNotFoundError:
         yield False
         return
+    except OSError:  # a folder that may be written and not read: it cannot be held
+        yield True
+        return
     with _holding(folder, descriptor) as mine:
         yield mine
 

@@ -205,11 +205,12 @@ def train(recipe: RecipeBase, folder: Path, prepare: Prepare, *, resume: bool = 
         Events, in order; the last one is ``Ended``.
 
     Raises:
-        OutputError: the folder exists, or holds no run of this recipe that could be resumed; other data than before.
+        OutputError: the folder exists, or holds no run of this recipe that could be resumed; other data than before;
+            another process trains in the folder.
     """
-    check_run_folder(folder, recipe, resume=resume)
-    check_apart(folder, recipe.files())
     with unless_begun(folder, sign=METRICS) as start:
+        check_run_folder(folder, recipe, resume=resume)
+        check_apart(folder, recipe.files())
         yield from _train(recipe, start, prepare, resume=resume)
 
 

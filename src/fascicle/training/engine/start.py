@@ -5,23 +5,41 @@ from __future__ import annotations
 import contextlib
 import os
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Final
 
 from fascicle.errors import OutputError
 from fascicle.files.owned import remove_empty, remove_owned
+from fascicle.files.temporary import held
 
 # What a run writes before it has scored anything: of a folder that it made itself, nobody else wrote these.
 _BEGUN: Final = ("recipe.json", "run.json", "split.json", "metrics.jsonl")
 
 
 class Start:
-    """Makes the folder of a run, and knows whether this process did."""
+    """Makes the folder of a run, knows whether this process did, and keeps other processes out of it."""
 
-    def __init__(self, folder: Path) -> None:
-        """Nothing is done yet."""
+    def __init__(self, folder: Path, claims: ExitStack) -> None:
+        """Nothing is done yet.
+
+        Args:
+            folder: of the run.
+            claims: what is held until the run ends.
+        """
         self.folder, self.is_fresh = folder, False
+        self._claims = claims
+
+    def claim(self) -> None:
+        """Holds the folder, if it is there, until the run ends; the system lets go of it when a process is killed.
+
+        Raises:
+            OutputError: another process holds it.
+        """
+        if self.folder.is_dir() and not self._claims.enter_context(held(self.folder)):
+            raise OutputError(
+                f"another process trains in {self.folder}; wait until it ends, or give another run folder"
+            )
 
     def make(self, *, resume: bool = False) -> None:
         """Makes the folder.
@@ -40,14 +58,17 @@ class Start:
             raise OutputError(
                 f"the run folder {self.folder} cannot be made: {error.strerror}; give another place"
             ) from None
-        self.is_fresh = not resume
+        if not resume:
+            self.claim()
+            self.is_fresh = True
 
 
 @contextmanager
 def unless_begun(folder: Path, *, sign: str) -> Iterator[Start]:
     """Removes what a run wrote if it ends before it gave anything: its folder would only refuse the next attempt.
 
-    A folder that was there before stays as it is. Files that somebody else put into a new one stay, and so does it.
+    One process at a time works in a folder. A folder that was there before stays as it is. Files that somebody else
+    put into a new one stay, and so does it.
 
     Args:
         folder: of the run.
@@ -55,14 +76,19 @@ def unless_begun(folder: Path, *, sign: str) -> Iterator[Start]:
 
     Yields:
         What makes the folder.
+
+    Raises:
+        OutputError: another process works in the folder.
     """
-    start = Start(folder)
-    try:
-        yield start
-    except BaseException:
-        if start.is_fresh and not (folder / sign).exists():
-            _discard(folder)
-        raise
+    with ExitStack() as claims:
+        start = Start(folder, claims)
+        start.claim()
+        try:
+            yield start
+        except BaseException:
+            if start.is_fresh and not (folder / sign).exists():
+                _discard(folder)
+            raise
 
 
 def check_apart(folder: Path, inputs: Mapping[str, str]) -> None:
