@@ -120,6 +120,16 @@ def test_paths_are_resolved_from_the_folder_of_the_recipe(tmp_path: Path, monkey
     assert recipe.corpora()["a"].weight == 3
 
 
+@pytest.mark.parametrize(("table", "key"), [("text", "files"), ("parts.a", "train")])
+def test_a_file_that_is_named_in_two_ways_is_refused(tmp_path: Path, table: str, key: str) -> None:
+    beside = 'dev = "d"\nannotates = ["Gene"]\n' if key == "train" else ""
+    content = f'name = "a"\n[{table}]\n{key} = ["x", "../{tmp_path.name}/x"]\n{beside}[model]\nencoder = "e"\n'
+    (tmp_path / "recipe.toml").write_text(content, encoding="utf-8")
+    with pytest.raises(RecipeError, match=rf"{key} names .* twice") as caught:
+        read_recipe(tmp_path / "recipe.toml")
+    assert "\n" not in str(caught.value)
+
+
 def test_what_makes_two_runs_one() -> None:
     data = {"parts.a.train": "1", "parts.b.train.0": "2"}
     plain = recipe_hash(made(), data)

@@ -12,7 +12,7 @@ from typing import Any, Final, Protocol
 
 import msgspec
 
-from fascicle.errors import Place, UsageError
+from fascicle.errors import Place, RecipeError, UsageError
 from fascicle.settings.recipes.filter import FilterRecipe, parse_filter_recipe
 from fascicle.settings.recipes.pretraining import PretrainingRecipe, parse_pretraining_recipe
 from fascicle.settings.recipes.reader import parse_recipe
@@ -127,7 +127,11 @@ def _value(text: str, change: str) -> Any:
 def _resolved(recipe: AnyRecipe, file_of: Callable[[str], Path]) -> AnyRecipe:
     found: Any = recipe
     for key, given in recipe.places().items():
-        found = _with_path(found, key.split("."), resolved(given, file_of(key), key=key))
+        path = resolved(given, file_of(key), key=key)
+        try:
+            found = _with_path(found, key.split("."), path)
+        except ValueError as error:  # of a list that names one file in two ways
+            raise RecipeError(f"{key} = {given!r}: {error}", at=str(file_of(key)), key=key) from None
     return found  # type: ignore[no-any-return]
 
 
