@@ -153,6 +153,15 @@ def test_windows_are_packed_and_cut_between_words(tmp_path: Path, tokenizer: Pie
     ]
 
 
+def test_a_window_in_which_nothing_is_known_is_left_out(tmp_path: Path, tokenizer: PieceTokenizer) -> None:
+    """There is nothing to guess in it, so a batch of such windows would have no loss."""
+    text = write(tmp_path, ["a b c d a b " + "z " * 20 + "c d"])
+    found = read_windows(settings_of(text), tokenizer, seed=1).learned
+    assert shown(found) == ["[CLS] a b c d a b [SEP]", "[CLS] [UNK] [UNK] c d [SEP]"]
+    with pytest.raises(InputError, match="knows"):
+        read_windows(settings_of(write(tmp_path, ["z z z"], name="unknown.jsonl")), tokenizer, seed=1)
+
+
 def test_documents_follow_each_other_after_a_separator(tmp_path: Path, tokenizer: PieceTokenizer) -> None:
     path = write(tmp_path, ["ab", "ab", "ab", "ab"])
     assert shown(read_windows(settings_of(path), tokenizer, seed=1).learned) == ["[CLS] a+##b [SEP] a+##b [SEP]"] * 2

@@ -62,7 +62,7 @@ class TextWindows:
     Attributes:
         rows: mapped into memory, ``[n, window]``; what ``batch`` reads.
         pad: id of the padding token.
-        pieces: of all windows, without special tokens.
+        pieces: of the text, without special tokens. Windows of which the tokenizer knows nothing are left out.
     """
 
     rows: _Stored
@@ -150,7 +150,7 @@ def read_windows(settings: TextSettings, tokenizer: PieceTokenizer, *, seed: int
             held_out=held_out.packed(tokenizer, settings.window),
             counts=counts,
         )
-    if not found.learned.pieces:
+    if not len(found.learned):
         raise InputError(_nothing_left(settings, counts))
     return found
 
@@ -220,7 +220,7 @@ class _Packer:
 
     def add(self, document: _Stored) -> _Stored:
         """Takes a document; returns the windows that are full now, ``[n, length]``."""
-        full, at = [], 0
+        full, at = list[_Stored](), 0
         if self._open:
             self._room -= len(self._suffix)
             if self._room > 0:
@@ -251,13 +251,14 @@ class _Packer:
         return last if last > at or self._room < self._most else end
 
     def _closed(self) -> _Stored:
+        """The open window, ``[1, length]``; none if the tokenizer knows nothing in it, so nothing can be guessed."""
         if self._open[-1] is self._suffix:  # of the next document nothing fitted in
             self._open.pop()
         row = np.full((1, self._length), _PADDING, dtype=np.uint32)
         content = np.concatenate([self._prefix, *self._open, self._suffix])
         row[0, : len(content)] = content
         self._open, self._room = [], self._most
-        return row
+        return row[: int((content & _SPECIAL == 0).any())]
 
 
 def _portion(stream: Iterator[RawDocument]) -> Iterator[RawDocument]:
@@ -310,7 +311,10 @@ def _mapped(file: IO[bytes]) -> _Stored:
 
 def _nothing_left(settings: TextSettings, counts: TextCounts) -> str:
     reasons = "".join(f", {count:,} left out by {name}" for name, count in sorted(counts.left_out.items()))
+    files = ", ".join(settings.files)
+    if counts.learned:
+        return f"the tokenizer of the encoder knows nothing of the text of {files}; give more text, or another encoder"
     return (
-        f"no text is left to learn from: {counts.learned:,} documents of {', '.join(settings.files)} may be learned "
-        f"from, {counts.held_out:,} are held out{reasons}; give more text, or leave out less"
+        f"no text is left to learn from: no document of {files} may be learned from, {counts.held_out:,} are held out"
+        f"{reasons}; give more text, or leave out less"
     )
