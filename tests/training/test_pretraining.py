@@ -396,6 +396,15 @@ def test_a_run_does_not_go_on_with_other_text(encoder: Path, tmp_path: Path) -> 
         finish(recipe, tmp_path / "run", resume=True)
 
 
+@pytest.mark.parametrize("key", ["tokenizer", "windows", "held_out"])
+def test_a_run_of_a_version_that_wrote_less_does_not_go_on(encoder: Path, text: Path, tmp_path: Path, key: str) -> None:
+    recipe, facts = make_recipe(encoder, text), tmp_path / "run" / "run.json"
+    stopped(recipe, tmp_path / "run", 8)
+    facts.write_text(json.dumps({name: value for name, value in read_json(facts).items() if name != key}))
+    with pytest.raises(OutputError, match=rf"run\.json .* no '{key}'"):
+        finish(recipe, tmp_path / "run", resume=True)
+
+
 def test_without_held_out_text_there_is_no_perplexity(encoder: Path, text: Path, tmp_path: Path) -> None:
     events = finish(make_recipe(encoder, text, text={"held_out": 0.0}), tmp_path / "run")
     assert events[-1].held_out is None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import json
 import shutil
 import sys
 from collections.abc import Callable, Iterator
@@ -12,6 +13,8 @@ from typing import Any
 import pytest
 
 pytest.importorskip("torch")
+
+from safetensors.torch import load_file, save_file
 
 from fascicle.errors import OutputError, RecipeError
 from fascicle.loading import load
@@ -174,3 +177,72 @@ def test_numbers_that_cannot_be_meant_are_refused(tiny_recipe: Maker, table: str
     for value in (99999999999999999999, 2**63, 2**31):
         with pytest.raises(RecipeError, match=rf"{table}\.{key}"):
             tiny_recipe(**{table: {key: value}})
+
+
+def damaged(folder: Path, name: str, change: Callable[[bytes], bytes | None]) -> None:
+    """Changes a file, or removes it."""
+    content = change((folder / name).read_bytes())
+    (folder / name).unlink() if content is None else (folder / name).write_bytes(content)
+
+
+def without(key: str) -> Callable[[bytes], bytes]:
+    """A JSON object, or lines of them, without a key."""
+
+    def change(content: bytes) -> bytes:
+        objects = [json.loads(line) for line in content.splitlines()] if b"\n{" in content else [json.loads(content)]
+        return b"\n".join(json.dumps({k: v for k, v in one.items() if k != key}).encode() for one in objects)
+
+    return change
+
+
+@pytest.fixture(scope="module")
+def stopped(tiny_recipe: Maker, tmp_path_factory: pytest.TempPathFactory) -> tuple[Recipe, Path]:
+    """A run that was killed in its third epoch."""
+    recipe, folder = tiny_recipe(training={"epochs": 4}), tmp_path_factory.mktemp("stopped") / "run"
+    events = run_recipe(recipe, folder)
+    next(event for event in events if isinstance(event, EpochScored) and event.epoch == 2)
+    events.close()  # type: ignore[attr-defined]
+    return recipe, folder
+
+
+@pytest.mark.parametrize(
+    ("name", "change"),
+    [
+        ("run.json", without("data")),
+        ("run.json", lambda content: content[:-20]),
+        ("run.json", lambda content: b"[]"),
+        ("run.json", lambda content: None),
+        ("metrics.jsonl", lambda content: content[:-20]),
+        ("metrics.jsonl", without("dev")),
+        ("metrics.jsonl", lambda content: b"3\n"),
+        ("metrics.jsonl", lambda content: None),
+        ("state/state.json", without("optimizer")),
+        ("state/state.json", lambda content: content[:-20]),
+        ("state/state.json", lambda content: None),
+        ("state/state.safetensors", lambda content: content[: len(content) // 2]),
+        ("state/state.safetensors", lambda content: None),
+        ("state/since.json", without("losses")),
+        ("state/since.json", lambda content: b""),
+    ],
+)
+def test_what_a_run_cannot_go_on_from_is_one_sentence(
+    stopped: tuple[Recipe, Path], tmp_path: Path, name: str, change: Callable[[bytes], bytes | None]
+) -> None:
+    recipe, folder = stopped[0], tmp_path / "run"
+    shutil.copytree(stopped[1], folder)
+    damaged(folder, name, change)
+    before = {path: path.read_bytes() for path in (folder / "state").iterdir()}
+    with pytest.raises(OutputError, match="start a new run") as caught:
+        list(run_recipe(recipe, folder, resume=True))
+    assert "\n" not in str(caught.value)
+    assert {path: path.read_bytes() for path in (folder / "state").iterdir()} == before
+
+
+def test_the_state_of_another_model_is_refused(stopped: tuple[Recipe, Path], tmp_path: Path) -> None:
+    folder = tmp_path / "run"
+    shutil.copytree(stopped[1], folder)
+    path = folder / "state" / "state.safetensors"
+    larger = {name: tensor.repeat(2) if tensor.ndim == 1 else tensor for name, tensor in load_file(path).items()}
+    save_file(larger, path)
+    with pytest.raises(OutputError, match="start a new run"):
+        list(run_recipe(stopped[0], folder, resume=True))

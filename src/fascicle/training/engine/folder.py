@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -81,10 +82,39 @@ def recipe_text(recipe: Settings) -> str:
 
 
 def facts_of(folder: Path) -> dict[str, Any]:
-    """What ``run.json`` says; nothing where a run was killed before it was written."""
+    """What ``run.json`` says; nothing where a run was killed before it was written.
+
+    Raises:
+        OutputError: it cannot be read, or is gone although the run has begun.
+    """
     path = folder / FACTS
-    facts: dict[str, Any] = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
+    if not path.is_file() and not (folder / METRICS).exists():
+        return {}
+    with legible(path):
+        facts: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+        facts["data"]  # of every version
     return facts
+
+
+@contextmanager
+def legible(path: Path) -> Iterator[None]:
+    """Says that a file of a run cannot be gone on from, if that is what an error in the block means.
+
+    Args:
+        path: that is read in the block.
+
+    Raises:
+        OutputError: it is not there, is damaged, or lacks what this version writes.
+    """
+    try:
+        yield
+    except (FileNotFoundError, AttributeError, IndexError, KeyError, TypeError, ValueError, RecursionError) as error:
+        reason = f"it has no {error}" if isinstance(error, KeyError) else str(error) or type(error).__name__
+        raise OutputError(
+            f"{path} was damaged, or written by another version, so the run cannot go on "
+            f"({' '.join(reason.split())}); start a new run",
+            file=str(path),
+        ) from error
 
 
 def check_same_data(folder: Path, before: Mapping[str, Any], facts: Mapping[str, Any]) -> None:
@@ -92,13 +122,15 @@ def check_same_data(folder: Path, before: Mapping[str, Any], facts: Mapping[str,
 
     Args:
         folder: of the run.
-        before: name of the data -> what was known of them when the run began, with ``sha256``.
-        facts: the same of today.
+        before: what ``run.json`` says.
+        facts: name of the data -> what is known of them today, with ``sha256``.
 
     Raises:
-        OutputError: their hashes differ.
+        OutputError: their hashes differ, or ``run.json`` does not tell them.
     """
-    then, now = ({name: of["sha256"] for name, of in data.items()} for data in (before, facts))
+    now = {name: of["sha256"] for name, of in facts.items()}
+    with legible(folder / FACTS):
+        then = {name: of["sha256"] for name, of in before["data"].items()}
     other = {name for name in then | now if then.get(name) != now.get(name)}
     if other:
         what = sorted({_name_of(name) for name in other})

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from fascicle.files.atomic import atomic_text_writer
-from fascicle.training.engine.folder import METRICS
+from fascicle.training.engine.folder import METRICS, legible
 
 Line = dict[str, Any]
 
@@ -68,9 +69,15 @@ class Record:
         Args:
             epoch: complete epochs.
             step: steps, those of the next epoch included.
+
+        Raises:
+            OutputError: a line is damaged, or lacks what is chosen by.
         """
-        lines = list(map(json.loads, self.path.read_text(encoding="utf-8").splitlines()))
-        self.lines = [x for x in lines if _is_reached(x, epoch=epoch, step=step)]
+        with legible(self.path):
+            lines = list(map(json.loads, self.path.read_text(encoding="utf-8").splitlines()))
+            self.lines = [x for x in lines if _is_reached(x, epoch=epoch, step=step)]
+            for kept in self._choice.kept:
+                deque(map(kept.merit, self.lines), maxlen=0)
 
     def add(self, lines: Sequence[Line]) -> None:
         """Adds lines, in the file too."""

@@ -220,12 +220,12 @@ def _train(recipe: RecipeBase, start: Start, prepare: Prepare, *, resume: bool) 
     trainee = prepare(before)
     facts = trainee.facts
     if before:
-        check_same_data(folder, before["data"], facts.data)
+        check_same_data(folder, before, facts.data)
     start_folder(start, recipe, resume=resume)
     own = {**facts.more, "data": facts.data, "environment": facts.environment}
     other = differences(before.get("environment", {}), facts.environment) if before else []
     if other:
-        own |= {"environments": [*before.get("environments", [before["environment"]]), facts.environment]}
+        own |= {"environments": [*before.get("environments", [before.get("environment", {})]), facts.environment]}
     write_json(folder / FACTS, own)
     for name, content in facts.files.items():
         write_json(folder / name, content)

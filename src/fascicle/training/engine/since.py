@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
 
+from fascicle.training.engine.folder import legible
 from fascicle.training.engine.loop import StepDone
 
 _NAME: Final = "since.json"
@@ -35,8 +36,10 @@ class Since:
         path = folder / _NAME
         if not path.exists():
             return cls()
-        known = json.loads(path.read_text(encoding="utf-8"))
-        return cls(events=[StepDone(step=step, loss=loss) for step, loss in known["losses"]], before=known["seconds"])
+        with legible(path):
+            known = json.loads(path.read_text(encoding="utf-8"))
+            events = [StepDone(step=step, loss=float(loss)) for step, loss in known["losses"]]
+            return cls(events=events, before=float(known["seconds"]))
 
     def write(self, folder: Path) -> None:
         """Writes it into an existing folder."""

@@ -7,11 +7,13 @@ from pathlib import Path
 from typing import Any, Protocol
 
 import torch
+from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
 from torch.optim import Optimizer
 
 from fascicle.models.heads.contract import put_weights
+from fascicle.training.engine.folder import legible
 
 
 class Resumable(Protocol):
@@ -63,7 +65,21 @@ def save_state(folder: Path, trainer: Resumable) -> None:
 
 
 def restore_state(folder: Path, trainer: Resumable) -> None:
-    """Puts a trainer back to where ``save_state`` saw it."""
+    """Puts a trainer back to where ``save_state`` saw it.
+
+    Raises:
+        OutputError: the state is damaged, or of another model.
+    """
+    with legible(folder):
+        try:
+            _restore(folder, trainer)
+        except torch.OutOfMemoryError:
+            raise
+        except (SafetensorError, RuntimeError) as error:  # a file cut short; tensors of another shape
+            raise ValueError(str(error)) from error
+
+
+def _restore(folder: Path, trainer: Resumable) -> None:
     tensors = load_file(folder / "state.safetensors")
     numbers = json.loads((folder / "state.json").read_text(encoding="utf-8"))
     trainer.epoch, trainer.step = numbers["epoch"], numbers["step"]

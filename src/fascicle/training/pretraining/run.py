@@ -30,7 +30,7 @@ from fascicle.text.pieces import PieceTokenizer
 from fascicle.training.corpus import data_name
 from fascicle.training.engine.environment import describe_environment
 from fascicle.training.engine.events import Ended, Note
-from fascicle.training.engine.folder import METRICS, facts_of
+from fascicle.training.engine.folder import FACTS, METRICS, facts_of, legible
 from fascicle.training.engine.loop import Trainer
 from fascicle.training.engine.precision import slow_precision
 from fascicle.training.engine.record import Choice, Kept, Line
@@ -175,7 +175,8 @@ def _mask_of(recipe: PretrainingRecipe, tokenizer: PieceTokenizer) -> Mask:
 
 def _check_same(folder: Path, before: Mapping[str, Any], text: RawText, tokenizer: PieceTokenizer) -> None:
     now = {"tokenizer": tokenizer.sha256, "windows": text.learned.sha256(), "held_out": text.held_out.sha256()}
-    other = [name for name, digest in now.items() if before and before[name]["sha256"] != digest]
+    with legible(folder / FACTS):
+        other = [name for name, digest in now.items() if before and before[name]["sha256"] != digest]
     if other:
         raise OutputError(
             f"the text is not cut as when the run in {folder} began ({other[0]} changed): the tokenizer, or the "
