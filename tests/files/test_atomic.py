@@ -6,6 +6,7 @@ import errno
 import os
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from fascicle.errors import OutputError
@@ -100,6 +101,23 @@ def test_places_that_cannot_be(tmp_path: Path) -> None:
 def test_a_full_disk(tmp_path: Path) -> None:
     with pytest.raises(OutputError, match="cannot be written: No space left"):
         _write_half(tmp_path / "a", OSError(errno.ENOSPC, os.strerror(errno.ENOSPC)))
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_full_disk_as_a_library_in_rust_tells_it(tmp_path: Path) -> None:
+    numpy_files, resource = (pytest.importorskip(name) for name in ("safetensors.numpy", "resource"))
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+
+    def write() -> None:
+        with atomic_folder(tmp_path / "a", kind="run") as folder:
+            numpy_files.save_file({"x": np.zeros(1 << 17)}, folder / "x.safetensors")
+
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 16, limits[1]))
+    try:
+        with pytest.raises(OutputError, match=r"a cannot be written: File too large"):
+            write()
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
     assert not list(tmp_path.iterdir())
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ from hypothesis import settings as limits
 from hypothesis import strategies as st
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
 
-from fascicle.errors import FascicleError, InputError
+from fascicle.errors import FascicleError, InputError, OutputError
 from fascicle.formats.exclusions import Exclusion, write_exclusions
 from fascicle.formats.files import read
 from fascicle.settings.recipes.raw_text import TextSettings
@@ -160,6 +161,15 @@ def test_a_window_in_which_nothing_is_known_is_left_out(tmp_path: Path, tokenize
     assert shown(found) == ["[CLS] a b c d a b [SEP]", "[CLS] [UNK] [UNK] c d [SEP]"]
     with pytest.raises(InputError, match="knows"):
         read_windows(settings_of(write(tmp_path, ["z z z"], name="unknown.jsonl")), tokenizer, seed=1)
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is full")
+def test_a_full_folder_of_temporary_files(
+    tmp_path: Path, tokenizer: PieceTokenizer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tempfile.TemporaryFile", partial(Path("/dev/full").open, "r+b", buffering=0))
+    with pytest.raises(OutputError, match="TMPDIR"):
+        read_windows(settings_of(write(tmp_path, ["a b c"])), tokenizer, seed=1)
 
 
 def test_documents_follow_each_other_after_a_separator(tmp_path: Path, tokenizer: PieceTokenizer) -> None:

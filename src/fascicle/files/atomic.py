@@ -335,7 +335,14 @@ def place_errors(target: Path) -> Iterator[None]:
         # An error with another file's name comes from the caller's own reading, and is not ours to explain.
         own = error.filename is None or Path(str(error.filename)).absolute().is_relative_to(target.parent.absolute())
         if error.errno in _PLACE or (own and isinstance(error, PermissionError)):
-            raise OutputError(
-                f"{target} cannot be written: {error.strerror}; give another place", file=str(target)
-            ) from error
+            raise _not_written(target, error.strerror) from error
         raise
+    except Exception as error:
+        number = next((number for number in _PLACE if f"(os error {number})" in str(error)), None)
+        if number is None:  # else a library in Rust says what the system says
+            raise
+        raise _not_written(target, os.strerror(number)) from error
+
+
+def _not_written(target: Path, reason: str | None) -> OutputError:
+    return OutputError(f"{target} cannot be written: {reason}; give another place", file=str(target))

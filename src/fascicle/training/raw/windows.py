@@ -7,10 +7,12 @@ and seed decide them.
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import heapq
 import tempfile
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import islice
 from typing import IO, Final
@@ -19,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fascicle.core.arrays import Bools, Ints
-from fascicle.errors import InputError
+from fascicle.errors import InputError, OutputError
 from fascicle.settings.recipes.raw_text import TextSettings
 from fascicle.text.pieces import PieceTokenizer
 from fascicle.training.raw.documents import RawDocument, TextCounts, raw_documents
@@ -32,6 +34,7 @@ _PADDING: Final = np.uint32(0xFFFFFFFF)
 _IDS: Final = np.uint32((1 << 29) - 1)
 _LONGEST: Final = 10_000  # characters that are tokenised in one piece: a longer paragraph is cut at a blank
 _TOGETHER: Final = 200_000  # characters of documents that are tokenised in one call
+_FULL: Final = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 _ROWS: Final = 4096  # windows that are hashed in one go
 
 
@@ -136,9 +139,10 @@ def read_windows(settings: TextSettings, tokenizer: PieceTokenizer, *, seed: int
     Raises:
         RecipeError: a window that has no room beside the special tokens, or see `raw_documents`.
         InputError: see `raw_documents`; nothing is left to learn from.
+        OutputError: the folder of temporary files has no room.
     """
     counts = TextCounts()
-    with tempfile.TemporaryFile() as one, tempfile.TemporaryFile() as other:
+    with _room(), tempfile.TemporaryFile() as one, tempfile.TemporaryFile() as other:
         learned, held_out = _Drawn(one, settings.pieces), _Drawn(other, settings.held_out_pieces)
         stream = raw_documents(settings, seed=seed, counts=counts)
         while portion := list(_portion(stream)):
@@ -153,6 +157,20 @@ def read_windows(settings: TextSettings, tokenizer: PieceTokenizer, *, seed: int
     if not len(found.learned):
         raise InputError(_nothing_left(settings, counts))
     return found
+
+
+@contextmanager
+def _room() -> Iterator[None]:
+    """Says that a temporary file cannot be written, if that is what an error in the block means."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno not in _FULL:
+            raise
+        raise OutputError(
+            f"the pieces of the text do not fit into {tempfile.gettempdir()}, the folder of temporary files: "
+            f"{error.strerror}; name another one with TMPDIR, or lower text.pieces"
+        ) from error
 
 
 class _Drawn:
