@@ -59,12 +59,14 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
     ({"parts": [1]}, "parts"),
     ({"parts": {"a": {"annotates": []}}}, r"parts\.a\.annotates = \[\] is not allowed"),
     ({"parts": {"a": {"annotates": ["Gene", "Gene"]}}}, r"parts\.a: annotates names 'Gene' twice"),
+    ({"parts": {"a": {"annotates": ["Gene", ""]}}}, r"parts\.a\.annotates\[1\] = '' is not allowed"),
+    ({"parts": {"a": {"types": {}}}}, r"^test\.toml: parts\.a\.types: the table is empty"),
     ({"parts": {"b": {"train": ["x", "x"]}}}, r"parts\.b: train names 'x' twice"),
     ({"parts": {"a": {"weight": 0}}}, r"parts\.a\.weight = 0 is not allowed"),
     ({"parts": {"a": {"wieght": 1}}}, r"unknown key parts\.a\.wieght; did you mean parts\.a\.weight\?"),
     ({"parts": {"a": {"types": {"kep": []}}}}, r"unknown key parts\.a\.types\.kep; did you mean parts\.a\.types\.keep"),
     ({"parts": {"c": {"train": "x"}}}, r"parts\.c: object missing required field `annotates`"),
-    ({"parts": {"c.d": {"train": "x", "annotates": ["Gene"]}}}, "parts"),
+    ({"parts": {"c.d": {"train": "x", "annotates": ["Gene"]}}}, "^test.toml: parts: a name in it .*A-Za-z0-9"),
     ({"mixture": {"power": 1.5}}, r"mixture\.power = 1\.5 is not allowed"),
 ]
 

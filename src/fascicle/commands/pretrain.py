@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import argparse
+from pathlib import Path
 
 from fascicle.commands import train
 from fascicle.errors import RecipeError
-from fascicle.settings.recipes.any import read_recipe
-from fascicle.settings.recipes.pretraining import PretrainingRecipe
+from fascicle.settings.recipes.any import changed, kind_of
+from fascicle.settings.recipes.strict import merged, read_toml
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -22,7 +23,8 @@ def run(args: argparse.Namespace) -> int:
     Raises:
         RecipeError: the recipe is of something else.
     """
-    if not isinstance(read_recipe(args.recipe, changes=args.set), PretrainingRecipe):
+    given = merged(read_toml(Path(args.recipe)), changed(args.set))
+    if kind_of(given) != "pretraining":
         raise RecipeError(
             "the recipe has no table [text], so there is nothing to pretrain on; add one, or use fascicle train",
             at=args.recipe,

@@ -17,13 +17,15 @@ NotNegative = Annotated[float, Meta(ge=0.0, le=1e6)]
 Name = Annotated[str, Meta(min_length=1)]
 
 
-_AT = re.compile(r"^(?P<what>.*?)(?: - at `\$\.?(?P<key>[^`]*)`)?$", re.DOTALL)
+_AT = re.compile(r"^(?P<what>.*?)(?: - at (?P<name>`key` in )?`\$\.?(?P<key>[^`]*)`)?$", re.DOTALL)
 
 
 def place_of(error: msgspec.ValidationError) -> tuple[str, str]:
     """What a validation error says, and the path of the value that it is about; empty for the whole."""
     found = _AT.match(str(error))
-    return (found["what"], found["key"] or "") if found else (str(error), "")
+    if found is None:
+        return str(error), ""
+    return ("a name in it is not allowed: " if found["name"] else "") + found["what"], found["key"] or ""
 
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

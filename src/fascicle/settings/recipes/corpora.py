@@ -32,7 +32,7 @@ class CorpusTypes(Settings, frozen=True, kw_only=True):
         if self.keep and self.drop:
             raise ValueError("keep and drop exclude each other: name the labels to keep, or those to leave out")
         if not (self.keep or self.drop or self.rename):
-            raise ValueError("[corpus.types] is empty: set keep, drop or rename, or remove the table")
+            raise ValueError("the table is empty: set keep, drop or rename, or remove it")
         for key, labels in (("keep", self.keep), ("drop", self.drop)):
             twice = sorted({label for label in labels if labels.count(label) > 1})
             if twice:

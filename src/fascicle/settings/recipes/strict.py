@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import os
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar, get_args, get_type_hints
 
@@ -17,6 +17,7 @@ from fascicle.settings.heads import HeadSettings
 from fascicle.settings.plain import toml_values
 
 Keys = Callable[[type[Settings]], Mapping[str, Any]]  # what may stand in a table, with its types
+_PART = re.compile(r"([^.\[\]]+)|\[(\d+)\]")  # of a key: a name, or a place in a list
 S = TypeVar("S", bound=Settings)
 _VARIABLE = re.compile(r"\$\{?(\w+)")
 
@@ -152,10 +153,11 @@ def explained(
     key = re.sub(r"^(\w+)\.head\b", r"\1", key)  # the settings of a head are written beside those of their table
     given: Any = values
     hint: Any = schema
-    for part in key.split(".") if key else ():
-        given = given.get(part) if isinstance(given, Mapping) else None
-        table = table_of(hint)
-        hint = keys(table).get(part) if table else None
+    for name, number in _PART.findall(key):
+        inside = isinstance(given, Sequence if number else Mapping)
+        given = given[int(number) if number else name] if inside and (number or name in given) else None
+        table = None if number else table_of(hint)
+        hint = keys(table).get(name) if table else None
     allowed = [repr(a) for a in get_args(hint) if isinstance(a, str)]
     if allowed and what.startswith("Invalid enum value"):
         what = f"allowed are {', '.join(allowed)}"

@@ -37,7 +37,7 @@ class Mixture:
         """The windows of an epoch, sorted; the same for the same arguments.
 
         Each part is an endless row of shuffled decks, in each of which every window is once. An epoch goes on where the
-        one before ended, so no window comes again before all others of its part.
+        one before ended, so at any moment the windows of a part were drawn equally often, or once more.
 
         Args:
             seed: decides the decks.
