@@ -87,6 +87,8 @@ def _sample(folder: Path, given: str | os.PathLike[str] | Iterable[Document] | N
         raise UsageError(f"{folder} is not in a run folder that names its corpus; give sample texts with sample=FILE")
     try:
         named = msgspec.json.decode(recipes[0].read_bytes(), type=_Named)
+        if not (named.corpus or named.parts):
+            raise ValueError("it names no corpus")
     except (msgspec.MsgspecError, ValueError, RecursionError) as error:
         raise InputError(f"{recipes[0]} is damaged ({error}); give sample texts with sample=FILE") from None
     return _of_recipe(named)
