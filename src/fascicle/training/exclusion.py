@@ -15,11 +15,9 @@ from fascicle.core.document import Document
 from fascicle.core.wording import counted
 from fascicle.errors import InputError
 from fascicle.files.source import Source
-from fascicle.formats.exclusions import Exclusion, read_exclusions
+from fascicle.formats.exclusions import PROTECTED, Exclusion, excluded, read_exclusions
 from fascicle.settings.recipes.recogniser import CorpusSettings
 from fascicle.training.corpus import read_part
-
-_PROTECTED = ("test", "dev")
 
 
 def training_documents(corpus: CorpusSettings) -> list[Document]:
@@ -51,7 +49,7 @@ def without_excluded(documents: list[Document], corpus: CorpusSettings) -> tuple
         return documents, ()
     rows = list(read_exclusions(Source(path=corpus.exclude)))
     hashes = [hashlib.sha256(document.text.encode("utf-8")).hexdigest() for document in documents]
-    reasons = _reasons(rows)
+    reasons = excluded(rows)
     pairs = zip(documents, hashes, strict=True)
     found = [reasons.get((document.id, digest)) or reasons.get(("", digest)) for document, digest in pairs]
     _check(rows, {d.id: digest for d, digest in zip(documents, hashes, strict=True)}, corpus, matched=any(found))
@@ -64,16 +62,6 @@ def without_excluded(documents: list[Document], corpus: CorpusSettings) -> tuple
             f"dev: the list names {counted(in_dev, 'document')} of dev; they stay, for nothing is learned from dev"
         )
     return kept, tuple(notes)
-
-
-def _reasons(rows: Sequence[Exclusion]) -> dict[tuple[str, str], Exclusion]:
-    """Id and hash of a document to leave out, -> why; the id is empty where the hash is enough."""
-    found: dict[tuple[str, str], Exclusion] = {}
-    for row in rows:
-        found.setdefault((row.document, row.sha256), row)
-        if row.of_part in _PROTECTED:
-            found.setdefault(("", row.sha256), row)
-    return found
 
 
 def _check(rows: Sequence[Exclusion], known: Mapping[str, str], corpus: CorpusSettings, *, matched: bool) -> None:
@@ -90,7 +78,7 @@ def _check(rows: Sequence[Exclusion], known: Mapping[str, str], corpus: CorpusSe
             f"the exclusion list {corpus.exclude} was made for other texts: {len(other):,} of the {len(named):,} "
             f"documents that it names of {corpus.train} have another text now, the first is {other[0]!r}; {again}"
         )
-    if any(row.part not in _PROTECTED for row in rows) and not matched:
+    if any(row.part not in PROTECTED for row in rows) and not matched:
         raise InputError(
             f"the exclusion list {corpus.exclude} names none of the {counted(len(known), 'document')} of "
             f"{corpus.train}, so it was made for another corpus; {again}"
