@@ -105,7 +105,7 @@ def read_exclusions(source: Source) -> Iterator[Exclusion]:
             yield _exclusion(columns, place)
 
 
-def excluded(rows: Iterable[Exclusion]) -> dict[tuple[str, str], Exclusion]:
+def reasons_of(rows: Iterable[Exclusion]) -> dict[tuple[str, str], Exclusion]:
     """Id and hash of each document to leave out, with the reason; the id is empty where the hash is enough.
 
     Args:

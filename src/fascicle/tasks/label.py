@@ -23,7 +23,7 @@ from fascicle.files.part import PartFile, part_of
 from fascicle.files.source import Source
 from fascicle.formats.account import Account
 from fascicle.formats.apart import Inputs
-from fascicle.formats.exclusions import excluded, read_exclusions
+from fascicle.formats.exclusions import read_exclusions, reasons_of
 from fascicle.formats.predictions import text_hash
 from fascicle.formats.report import ReadReport
 from fascicle.formats.requests import (
@@ -306,7 +306,7 @@ def _protected(request: LabelRequest, listener: Listener) -> list[Reasons]:
     """What says of documents why they must be left out."""
     found: list[Reasons] = []
     if request.exclude:
-        found.append(partial(_listed, excluded(read_exclusions(Source(path=request.exclude)))))
+        found.append(partial(_listed, reasons_of(read_exclusions(Source(path=request.exclude)))))
     if request.against:
         paths = paths_of(request.against, request.reading_against)
         screen = Screen([_place(path, request.reading_against) for path in paths])

@@ -15,7 +15,7 @@ from fascicle.core.document import Document
 from fascicle.core.wording import counted
 from fascicle.errors import InputError
 from fascicle.files.source import Source
-from fascicle.formats.exclusions import PROTECTED, Exclusion, excluded, read_exclusions
+from fascicle.formats.exclusions import PROTECTED, Exclusion, read_exclusions, reasons_of
 from fascicle.settings.recipes.recogniser import CorpusSettings
 from fascicle.training.corpus import read_part
 
@@ -49,7 +49,7 @@ def without_excluded(documents: list[Document], corpus: CorpusSettings) -> tuple
         return documents, ()
     rows = list(read_exclusions(Source(path=corpus.exclude)))
     hashes = [hashlib.sha256(document.text.encode("utf-8")).hexdigest() for document in documents]
-    reasons = excluded(rows)
+    reasons = reasons_of(rows)
     pairs = zip(documents, hashes, strict=True)
     found = [reasons.get((document.id, digest)) or reasons.get(("", digest)) for document, digest in pairs]
     _check(rows, {d.id: digest for d, digest in zip(documents, hashes, strict=True)}, corpus, matched=any(found))
