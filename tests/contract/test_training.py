@@ -44,7 +44,7 @@ RECOGNISERS: dict[str, dict[str, Any]] = {
     "steps-span": {"model": {"family": "span", "negatives": 3}, "training": BY_STEPS},
     "bundle": {"model": {"family": "crf"}, "bundle": {"family": "span", "weight": 0.4}, "training": {"epochs": 3}},
 }
-CASES = (*RECOGNISERS, "binder", "distant", "filter", "typer")
+CASES = (*RECOGNISERS, "binder", "distant", "parts", "filter", "typer")
 KILLED = ("plain", "filter", "typer", pytest.param("bundle", marks=pytest.mark.slow))
 KEPT = ("best", "best-span")
 WORDS = (
@@ -96,7 +96,22 @@ def make(
     rows = (f"{word} {' '.join(f'{v:.3f}' for v in chance.normal(size=6))}\n" for word in WORDS)
     (folder / "toy.vec").write_text("".join(rows), encoding="utf-8")
     corpus = {"train": str(toy_corpus), "dev": str(toy_corpus), "documents": "sentence"}
+    part = {"train": str(toy_corpus), "dev": str(toy_corpus), "documents": "sentence"}
     others: dict[str, dict[str, Any]] = {
+        # Decks are dealt across epochs, and guidelines are dropped by a generator of their own.
+        "parts": {
+            "name": "parts",
+            "parts": {
+                "a": part | {"annotates": ["Chemical"], "types": {"keep": ["Chemical"]}},
+                "b": part | {"annotates": ["Disease"], "types": {"keep": ["Disease"]}, "weight": 2.0},
+            },
+            "mixture": {"windows": 13, "power": 0.5, "guideline": True},
+            "reading": {"max_length": 32, "overlap": 4},
+            "model": {"encoder": str(tiny_encoder), "family": "multilabel"},
+            "training": {"epochs": 4, "learning_rate": 1e-2, "batch_size": 4, "precision": "fp32"}
+            | {"validate_every_steps": 3, "average": "ema"},
+            "decision": {"tune": "nothing"},
+        },
         "filter": {
             "corpus": corpus,
             "members": {"dev": [str(folder / "wrong.jsonl")]},

@@ -163,7 +163,7 @@ def _mixed(planned: Sequence[Planned], results: Path) -> Iterator[str]:
 def _f1(scores: dict[str, Any] | None) -> float | None:
     """Of recognition; a filter has none, and a span typer only where it finds mentions."""
     found = scores.get("found", scores) if scores else None
-    return found["micro"]["f1"] if found else None
+    return found[found.get("average", "micro")]["f1"] if found else None
 
 
 def _possible(planned: Sequence[Planned], book: _Book) -> list[Planned]:

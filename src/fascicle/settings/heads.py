@@ -27,6 +27,7 @@ class Needs:
         fixed: why it cannot look for other types than it was trained on; empty if it can.
         windows: which windows it is trained on: ``"all"``, or those with ``"mentions"``.
         threshold: a threshold that is fitted on dev; without it its scores mean nothing.
+        masks: whether its loss can leave out exactly what it says of types that a text does not annotate.
     """
 
     width: bool = False
@@ -36,6 +37,7 @@ class Needs:
     fixed: str = ""
     windows: Literal["all", "mentions"] = "all"
     threshold: bool = False
+    masks: bool = False
 
 
 class HeadSettings(Settings, frozen=True, kw_only=True, tag_field="family"):
@@ -124,6 +126,11 @@ class MultiLabelSettings(TaggerSettings, frozen=True, kw_only=True, tag="multila
     outside: Literal["max", "product", "hard"] = "max"
     inference_pooling: Literal["first", "max", "mean"] = "first"
     breakers: str = ""
+
+    @property
+    def needs(self) -> Needs:
+        """Nothing; its labels are outputs of their own, so those of a type can be left out."""
+        return replace(super().needs, masks=True)
 
     def __post_init__(self) -> None:
         """Refuses two ways to pool, and pieces to pool where units are pieces."""
