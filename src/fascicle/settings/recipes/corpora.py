@@ -100,6 +100,8 @@ class PartSettings(ReadingOfCorpus, frozen=True, kw_only=True):
 
     Attributes:
         train: file or folder of training documents, or a list of them; ``$NAME`` is an environment variable.
+        labels: file of ``fascicle label`` with what a teacher says of the texts of ``train``, in place of gold.
+        soft: teach the probabilities of the teacher, not only its answers; for the family ``multilabel``.
         dev: file or folder of development documents; empty: this corpus has no say in what is chosen.
         annotates: types that people marked in this corpus, under the names of the model. Of all other types of the
             model nothing is known in its text, so they take no part in the loss and in its scores.
@@ -107,12 +109,21 @@ class PartSettings(ReadingOfCorpus, frozen=True, kw_only=True):
     """
 
     train: Files
+    labels: Name | UnsetType = UNSET  # unset, it is in no file, as of other tables above
+    soft: bool | UnsetType = UNSET  # the same
     dev: str = ""
     annotates: Annotated[tuple[Name, ...], Meta(min_length=1)]
     weight: Annotated[float, Meta(gt=0.0, le=1e3)] = 1.0
 
     def __post_init__(self) -> None:
-        """Refuses what is named twice."""
+        """Refuses what is named twice, and labels of a teacher where gold is needed."""
+        if self.soft and not self.labels:
+            raise ValueError("soft = true is about the probabilities of a teacher: name their file as labels")
+        if self.labels and self.dev:
+            raise ValueError(
+                f'dev = "{self.dev}" is scored against gold, and this part has labels of a teacher: remove dev, and '
+                "choose on another part"
+            )
         for key, names in (("train", self.trains), ("annotates", self.annotates)):
             twice = sorted({name for name in names if names.count(name) > 1})
             if twice:
@@ -123,6 +134,11 @@ class PartSettings(ReadingOfCorpus, frozen=True, kw_only=True):
         """The files of train."""
         return (self.train,) if isinstance(self.train, str) else self.train
 
+    @property
+    def label_file(self) -> str:
+        """The file of labels; empty for a part with gold."""
+        return self.labels or ""
+
     def files(self, place: str) -> dict[str, str]:
         """The paths of its data, each by the key that names it in a recipe, e.g. ``"parts.NAME.train"``.
 
@@ -130,7 +146,8 @@ class PartSettings(ReadingOfCorpus, frozen=True, kw_only=True):
             place: of its table.
         """
         trains = {f"{place}.train": self.train} if isinstance(self.train, str) else _numbered(place, self.train)
-        found = trains | {f"{place}.dev": self.dev, f"{place}.exclude": self.exclude or ""}
+        found = trains | {f"{place}.labels": self.label_file, f"{place}.dev": self.dev}
+        found[f"{place}.exclude"] = self.exclude or ""
         return {key: path for key, path in found.items() if path}
 
 
