@@ -38,6 +38,7 @@ COMMANDS: Final[Mapping[str, str]] = MappingProxyType(
         "label": "say what a model, ensemble or dictionary says of every word of raw text, to train others on it",
         "init": "write a commented recipe for annotated files, to train on them",
         "train": "train what a recipe describes: a recogniser, a filter over several predictions, or a span typer",
+        "pretrain": "let an encoder learn from raw text by masked language modelling, before it is trained",
         "bench": "run a grid of recipes, and keep what tables are made of",
         "evaluate": "score predictions against gold: precision, recall, F1, and where and why a system fails",
         "combine": "join the predictions of several systems by a rule",

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import tomllib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.pages import blocks
 from tests.support.grids import grid_text
 
 import fascicle
@@ -15,6 +17,7 @@ from fascicle.experiments.results import read_result
 
 Cli = Callable[..., Any]
 Refused = Callable[..., str]
+ROOT = Path(__file__).parents[2]
 KINDS = ("Chemical", "Disease")
 
 
@@ -109,9 +112,14 @@ def test_what_a_user_gets_wrong(cli: Cli, refused: Refused, recipe: Path, tmp_pa
     for change, expected in (
         ("parts.diseases.annotates=['Disease','Gene']", "names 'Gene', of which train has no gold mention"),
         ("parts.diseases.annotates=['Illness']", "which parts.diseases.annotates does not name"),
-        ("model.family=crf", "cannot leave types out of its loss"),
+        ("model.family=span", "cannot leave types out of its loss"),
         ("parts.diseases.train=no-such-file", "which does not exist"),
         ("mixture.windows=1", "nothing is learnt from parts."),
     ):
         assert expected in refused("train", recipe, "-o", run, "--set", change), change
         assert not run.exists()
+
+
+def test_what_the_page_shows_is_what_the_example_holds() -> None:
+    (recipe,) = map(tomllib.loads, blocks((ROOT / "docs" / "how-to-train-on-several-corpora.md").read_text(), "toml"))
+    assert recipe == tomllib.loads((ROOT / "examples" / "several-corpora" / "recipe.toml").read_text(encoding="utf-8"))

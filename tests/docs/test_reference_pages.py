@@ -89,6 +89,18 @@ def test_every_public_name_is_there(made: ModuleType) -> None:
     assert list(sections(made.api(), "##")) == [f"`{name}`" for name in fascicle.__all__]
 
 
+def test_every_task_is_there(made: ModuleType) -> None:
+    source = SCRIPT.parents[2] / "src" / "fascicle"
+    modules = {
+        f"`fascicle.{room}.{path.stem}`"
+        for room in ("tasks", "systems")
+        for path in (source / room).glob("*.py")
+        if path.stem != "__init__"
+    }
+    assert set(sections(made.tasks(), "##")) == modules
+    assert len(modules) > 15
+
+
 def test_links_out_of_the_documentation_become_text(made: ModuleType, tmp_path: Path) -> None:
     docs = tmp_path / "docs"
     docs.mkdir()

@@ -60,7 +60,7 @@ def make(tiny_encoder: Path, toy_corpus: Path, raw: Path, labels: Path) -> Maker
         "name": "student",
         "parts": {
             "gold": {"train": str(toy_corpus), "dev": str(toy_corpus), "documents": "sentence", "annotates": kinds},
-            "weak": {"train": str(raw), "labels": str(labels), "soft": True, "annotates": kinds},
+            "weak": {"train": str(raw), "weak_labels": str(labels), "soft": True, "annotates": kinds},
         },
         "reading": {"max_length": 32, "overlap": 4},
         "model": {"encoder": str(tiny_encoder), "family": "multilabel"},
@@ -150,7 +150,7 @@ def test_texts_without_labels_are_not_learnt_from(make: Maker, tiny_run: Path, r
     protected = tmp_path / "test.jsonl"
     protected.write_bytes(codec.encode(Document(id="r2", text="x")) + b"\n")
     label(LabelRequest(model=str(tiny_run), files=(str(raw),), output=str(some), against=(str(protected),)))
-    parts = read_data(make(parts={"weak": {"labels": str(some)}})).several
+    parts = read_data(make(parts={"weak": {"weak_labels": str(some)}})).several
     assert [document.id for document in parts[1].train] == ["weak/r0", "weak/r1", "weak/r3"]
 
 
@@ -165,14 +165,14 @@ def test_a_student_is_trained_and_its_folder_names_the_teacher(
     assert manifest.corpora["weak"].labelled_by == f"{header.model} {header.sha256}"
     assert manifest.corpora["gold"].labelled_by is msgspec.UNSET
     facts = msgspec.json.decode((tmp_path / "run" / "run.json").read_bytes())
-    assert "parts.weak.labels" in facts["data"]
+    assert "parts.weak.weak_labels" in facts["data"]
 
 
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
         ({"model": {"family": "crf"}}, "soft"),
-        ({"parts": {"weak": {"labels": None}}}, "labels"),
+        ({"parts": {"weak": {"weak_labels": None}}}, "labels"),
         ({"parts": {"weak": {"dev": "x.tsv"}}}, "dev"),
         ({"parts": {"weak": {"annotates": ["Chemical"]}}}, "'Disease'"),
         ({"parts": {"weak": {"annotates": ["Chemical", "Disease", "Gene"]}}}, "'Gene'"),
@@ -197,8 +197,8 @@ def test_a_dictionary_teaches_answers_and_no_probabilities(make: Maker, raw: Pat
     names.write_text("Chemical\taspirin\nDisease\tlung cancer\n", encoding="utf-8")
     label(LabelRequest(model=str(names), files=(str(raw),), output=str(out)))
     with pytest.raises(FascicleError, match="probabilities"):
-        prepared(make(parts={"weak": {"labels": str(out)}}))
-    data = prepared(make(parts={"weak": {"labels": str(out), "soft": False}})).data
+        prepared(make(parts={"weak": {"weak_labels": str(out)}}))
+    data = prepared(make(parts={"weak": {"weak_labels": str(out), "soft": False}})).data
     assert data.mentions == 18 + 3
 
 
@@ -209,7 +209,7 @@ def test_a_type_that_the_teacher_never_found_is_not_taught_by_its_answers(
     names.write_text("Chemical\taspirin\nDisease\tgout\n", encoding="utf-8")
     label(LabelRequest(model=str(names), files=(str(raw),), output=str(out)))
     with pytest.raises(RecipeError, match="'Disease'"):
-        prepared(make(parts={"weak": {"labels": str(out), "soft": False}}))
+        prepared(make(parts={"weak": {"weak_labels": str(out), "soft": False}}))
 
 
 def test_labels_in_io_do_not_teach_where_mentions_begin(make: Maker, raw: Path, tmp_path: Path) -> None:
@@ -219,5 +219,5 @@ def test_labels_in_io_do_not_teach_where_mentions_begin(make: Maker, raw: Path, 
     label(LabelRequest(model=str(tmp_path / "io"), files=(str(raw),), output=str(out)))
     assert read_header(out).scheme == "IO"
     with pytest.raises(RecipeError, match="IO"):
-        prepared(make(parts={"weak": {"labels": str(out)}}))
-    assert prepared(make(parts={"weak": {"labels": str(out)}}, model={"scheme": "IO"})).data.windows
+        prepared(make(parts={"weak": {"weak_labels": str(out)}}))
+    assert prepared(make(parts={"weak": {"weak_labels": str(out)}}, model={"scheme": "IO"})).data.windows

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import importlib.util
+import json
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -71,7 +72,7 @@ class Encoder(nn.Module):
         return self.network(**read, attention_mask=attention_mask).last_hidden_state
 
 
-_OFFSET_POSITIONS = frozenset({"roberta", "xlm-roberta", "camembert", "xlm-roberta-xl"})
+_OFFSET_POSITIONS = frozenset({"roberta", "xlm-roberta", "camembert", "xlm-roberta-xl", "mpnet"})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -82,11 +83,13 @@ class Pretrained:
         encoder: with its weights.
         tokenizer: of the encoder.
         pooler: weights of the dense layer that it was trained with on its first state, if asked for and there is one.
+        special: names of the special tokens, such as ``"mask_token"``, and the tokens.
     """
 
     encoder: Encoder
     tokenizer: PieceTokenizer
     pooler: Mapping[str, Tensor] | None = None
+    special: Mapping[str, str] = field(default_factory=dict)
 
 
 def load_pretrained(name: str, *, revision: str = "", pooler: bool = False) -> Pretrained:
@@ -114,7 +117,26 @@ def load_pretrained(name: str, *, revision: str = "", pooler: bool = False) -> P
     tokenizer = reading_tokenizer(fast, name, what="encoder")
     network = network.float()
     pooling = _taken_pooler(network, loading["missing_keys"]) if pooler else None
-    return Pretrained(encoder=Encoder(network, origin=name), tokenizer=tokenizer, pooler=pooling)
+    return Pretrained(
+        encoder=Encoder(network, origin=name),
+        tokenizer=tokenizer,
+        pooler=pooling,
+        special={name: str(token) for name, token in fast.special_tokens_map.items() if isinstance(token, str)},
+    )
+
+
+def save_pretrained(folder: Path, pretrained: Pretrained) -> None:
+    """Writes an encoder and its tokenizer into an existing folder, which a recipe can name as its encoder.
+
+    The files are ``config.json``, ``model.safetensors``, ``tokenizer.json`` and ``tokenizer_config.json``, as
+    transformers reads them.
+    """
+    with _quiet_loading():
+        pretrained.encoder.network.save_pretrained(folder)  # type: ignore[operator]
+    (folder / "tokenizer.json").write_text(pretrained.tokenizer.content, encoding="utf-8")
+    longest = pretrained.encoder.longest
+    facts = {"tokenizer_class": "PreTrainedTokenizerFast", "model_max_length": longest, **pretrained.special}
+    (folder / "tokenizer_config.json").write_text(json.dumps(facts, indent=1) + "\n", encoding="utf-8")
 
 
 T = TypeVar("T")

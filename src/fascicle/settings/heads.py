@@ -89,6 +89,11 @@ class TaggerSettings(HeadSettings, frozen=True, kw_only=True):
     scheme: Literal["BIO", "IO"] = "BIO"
     decoding: Literal["strict", "lenient", "viterbi"] = "viterbi"
 
+    @property
+    def needs(self) -> Needs:
+        """Nothing; where a type is not annotated, a unit in no mention may have its tags."""
+        return replace(super().needs, masks=True)
+
 
 class SoftmaxSettings(TaggerSettings, frozen=True, kw_only=True, tag="softmax"):
     """A tag for each unit on its own (*comparing-and-combining* §4.1, *bundling-learning* §3.1.2)."""
@@ -131,8 +136,8 @@ class MultiLabelSettings(TaggerSettings, frozen=True, kw_only=True, tag="multila
 
     @property
     def needs(self) -> Needs:
-        """Nothing; its labels are outputs of their own, so those of a type can be left out, and taught in part."""
-        return replace(super().needs, masks=True, soft=True)
+        """Nothing; each label is an output of its own, which can be taught in part."""
+        return replace(super().needs, soft=True)
 
     def __post_init__(self) -> None:
         """Refuses two ways to pool, and pieces to pool where units are pieces."""
@@ -269,6 +274,7 @@ class BinderSettings(HeadSettings, frozen=True, kw_only=True, tag="binder"):
             fixed=self._fixed(),
             windows=self.windows,
             threshold=self.thresholds == "dev",
+            masks=True,
         )
 
     def _fixed(self) -> str:

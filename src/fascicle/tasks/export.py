@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable
 from itertools import zip_longest
 from pathlib import Path
 
 import msgspec
 from msgspec import UNSET, UnsetType
 
+from fascicle.core.arguments import checked, checked_documents
 from fascicle.core.document import GOLD, Document
 from fascicle.errors import InputError, UsageError
 from fascicle.files.atomic import check_folder
@@ -29,12 +30,13 @@ class _Named(msgspec.Struct):
     parts: dict[str, PartSettings] = {}
 
 
+@checked
 def export(
     model: str | os.PathLike[str],
     folder: str | os.PathLike[str],
     *,
     int8: bool = False,
-    sample: str | os.PathLike[str] | Sequence[Document] | None = None,
+    sample: str | os.PathLike[str] | Iterable[Document] | None = None,
     name: str | None = None,
     overwrite: bool = False,
 ) -> Manifest | FilterManifest:
@@ -71,12 +73,15 @@ def export(
     return make(source, target, sample=texts, int8=int8, name=name, overwrite=overwrite)
 
 
-def _sample(folder: Path, given: str | os.PathLike[str] | Sequence[Document] | None) -> list[Document]:
+def _sample(folder: Path, given: str | os.PathLike[str] | Iterable[Document] | None) -> list[Document]:
     """Texts to measure activations on: those given, or the training documents of the run that made the model."""
     if isinstance(given, str | os.PathLike):
         return list(read(os.fspath(given)))
     if given is not None:
-        return list(given)
+        documents = list(checked_documents(given, name="sample"))
+        if not documents:
+            raise UsageError("the sample has no document; give texts like those that the model will read")
+        return documents
     recipes = [p for p in (folder / "recipe.json", folder.parent / "recipe.json") if p.is_file()]
     if not recipes:
         raise UsageError(f"{folder} is not in a run folder that names its corpus; give sample texts with sample=FILE")

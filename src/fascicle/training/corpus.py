@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import hashlib
+import json
+import re
 from pathlib import Path
 from types import MappingProxyType
 from typing import Final, Literal, Protocol
@@ -14,12 +16,25 @@ from fascicle.formats.brat import content_sha256, holds_annotation
 from fascicle.formats.plain import files_of
 from fascicle.formats.report import ReadReport
 from fascicle.formats.requests import ReadRequest, pairs, read_file
+from fascicle.formats.unread import with_fields
 from fascicle.settings.folders.manifest import file_sha256
 from fascicle.settings.recipes.corpora import CorpusSettings, ReadingOfCorpus
 from fascicle.settings.recipes.recogniser import Recipe
 from fascicle.training.corpus_types import Chosen, choose_types
 
 Part = Literal["train", "dev", "test"]
+# What the sentences of readers call a setting, and what a recipe does.
+_KEYS: Final = MappingProxyType(
+    {
+        "format=NAME": 'format = "NAME" in [PLACE]',
+        "format=jsonl": 'format = "jsonl" in [PLACE]',
+        "format=records": 'format = "records" in [PLACE]',
+        "encoding=NAME": 'encoding = "NAME" in [PLACE]',
+        'labels="': 'labels = "',
+        "bare=True": "bare_tags = true",
+        "=VALUE": "",
+    }
+)
 _NAMES: Final = MappingProxyType({"vectors.path": "vectors"})
 
 
@@ -87,7 +102,9 @@ def read_with(
     try:
         return list(read_file(path, request, report=report))
     except UsageError as error:
-        raise RecipeError(f"in [{place}], {error}") from None
+        raise RecipeError(f"in [{place}], {with_keys(str(error), place)}") from None
+    except InputError as error:
+        raise error.saying(with_keys(str(error), place)) from None
 
 
 def reading_of_part(corpus: ReadingOfCorpus, part: Part, *, place: str = "corpus") -> ReadRequest:
@@ -109,11 +126,26 @@ def reading_of_part(corpus: ReadingOfCorpus, part: Part, *, place: str = "corpus
             documents=_unless_auto(corpus.documents),
             columns=corpus.columns,
             shape=_unless_auto(corpus.shape),
+            labels=corpus.labels or "",
+            bare_tags=corpus.bare_tags is True,
             fields=pairs(corpus.fields, key=f"{place}.fields", example="text=body"),
             where=pairs(where, key=f"{place}.where", example="split=test"),
         )
     except UsageError as error:
         raise RecipeError(str(error)) from None
+
+
+def with_keys(text: str, place: str) -> str:
+    """A sentence of a reader with the keys of a recipe in the place of arguments of functions.
+
+    Args:
+        text: the sentence.
+        place: of the corpus in the recipe, e.g. ``"corpus"``.
+    """
+    listed = with_fields(text, lambda pairs: f"fields = {json.dumps([f'{part}={field}' for part, field in pairs])}")
+    for argument, key in _KEYS.items():
+        listed = re.sub(rf"\b{re.escape(argument)}", key.replace("PLACE", place), listed)
+    return listed
 
 
 def _unless_auto(value: str) -> str:

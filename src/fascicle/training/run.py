@@ -9,8 +9,11 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final
 
+from fascicle.core.arguments import checked
+from fascicle.settings.base import Positive
 from fascicle.settings.recipes.any import AnyRecipe, read_recipe
 from fascicle.settings.recipes.filter import FilterRecipe
+from fascicle.settings.recipes.pretraining import PretrainingRecipe
 from fascicle.settings.recipes.recogniser import Recipe
 from fascicle.settings.recipes.typer import TyperRecipe
 from fascicle.training.corpus import check_data
@@ -18,11 +21,17 @@ from fascicle.training.engine.environment import use_threads
 from fascicle.training.engine.events import Ended, RunEvent
 from fascicle.training.engine.run import Trainee, train
 from fascicle.training.filter.run import prepare_filter
+from fascicle.training.pretraining.run import prepare_pretraining
 from fascicle.training.recogniser.run import prepare_recogniser
 from fascicle.training.typer.run import prepare_typer
 
 _PREPARES: Final[Mapping[type[AnyRecipe], Callable[..., Trainee]]] = MappingProxyType(
-    {Recipe: prepare_recogniser, FilterRecipe: prepare_filter, TyperRecipe: prepare_typer}
+    {
+        Recipe: prepare_recogniser,
+        FilterRecipe: prepare_filter,
+        TyperRecipe: prepare_typer,
+        PretrainingRecipe: prepare_pretraining,
+    }
 )
 
 
@@ -32,7 +41,9 @@ def default_folder(recipe: AnyRecipe) -> Path:
 
 
 def run_recipe(recipe: AnyRecipe, folder: Path, *, resume: bool = False) -> Iterator[RunEvent]:
-    """Trains what a recipe describes: a recogniser, a filter or a span typer; see ``training.engine.run.train``.
+    """Trains what a recipe describes: a recogniser, a filter, a span typer or an encoder.
+
+    See ``training.engine.run.train``.
 
     Args:
         recipe: what to do.
@@ -53,12 +64,13 @@ def run_recipe(recipe: AnyRecipe, folder: Path, *, resume: bool = False) -> Iter
     yield from train(recipe, folder, prepare, resume=resume)
 
 
+@checked
 def train_recipe(
     recipe: AnyRecipe | str | os.PathLike[str],
     folder: str | os.PathLike[str] | None = None,
     *,
     resume: bool = False,
-    threads: int | None = None,
+    threads: Positive | None = None,
     listen: Callable[[RunEvent], Any] = lambda event: None,
 ) -> Ended:
     """Trains from beginning to end; ``run_recipe`` for whoever wants only what came out.

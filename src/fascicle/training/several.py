@@ -90,7 +90,7 @@ def read_one(name: str, part: PartSettings, report: ReadReport | None = None) ->
         RecipeError: a label that the corpus does not have; a type that is declared and not annotated, or the other way
             round; names of types under which mentions overlap.
     """
-    if part.labels:
+    if part.weak_labels:
         return _weak(name, part, report)
     trains = {path: _chosen(name, part, path, "train", report) for path in part.trains}
     dev = _chosen(name, part, part.dev, "dev", report) if part.dev else None

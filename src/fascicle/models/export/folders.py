@@ -76,7 +76,7 @@ def export_model(
     manifest = read_manifest(folder)
     _check_torch(folder, manifest.runtime, what="model")
     if int8 and not any(d.text.strip() for d in sample):
-        raise UsageError("8-bit export needs sample texts to measure activations on; give some with --calibrate FILE")
+        raise UsageError("8-bit export needs sample texts to measure activations on; give some with sample=FILE")
     check_files(folder, manifest)
     cargo = _Cargo(
         kind="model",
@@ -122,7 +122,7 @@ def export_filter(
     manifest = read_filter_manifest(folder)
     _check_torch(folder, manifest.runtime, what="filter")
     if int8 and not any(document.mentions for document in sample):
-        raise UsageError("8-bit export of a filter needs texts with mentions; give some with --calibrate FILE")
+        raise UsageError("8-bit export of a filter needs texts with mentions; give some with sample=FILE")
     check_files(folder, manifest, name=FILTER)
     cargo = _Cargo(
         kind="filter",

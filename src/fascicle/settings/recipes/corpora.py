@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
+import msgspec
 from msgspec import UNSET, Meta, UnsetType, field
 
 from fascicle.settings.base import Name, Natural, Settings, Share
@@ -59,6 +60,9 @@ class ReadingOfCorpus(Settings, frozen=True, kw_only=True):
         shape: shape of JSON records, a name of ``formats/shapes.py`` or ``"auto"``.
         fields: changes to that shape, each ``"NAME=VALUE"``.
         encoding: encoding of the files.
+        labels: names of tags of JSON records that are numbers, in their order: ``"O,B-PER,I-PER"``, or a ``.json`` file
+            that tells them; by default the file ``dataset_info.json`` beside the records.
+        bare_tags: whether tags are types without a prefix (``person``, ``O``).
         exclude: exclusion list of ``fascicle corpus check``. Training leaves out the documents of train that it names.
         types: which types are used, and under which names; without this table all, with their own names.
     """
@@ -70,8 +74,22 @@ class ReadingOfCorpus(Settings, frozen=True, kw_only=True):
     shape: Name = "auto"
     fields: tuple[str, ...] = ()
     encoding: Name = "utf-8"
-    exclude: Name | UnsetType = UNSET  # unset, it is in no file, as before there was such a key
-    types: CorpusTypes | UnsetType = UNSET  # unset, it is in no file, as before there was such a table
+    labels: Name | UnsetType = UNSET  # unset, these are in no file, as before there were such keys
+    bare_tags: bool | UnsetType = UNSET
+    exclude: Name | UnsetType = UNSET
+    types: CorpusTypes | UnsetType = UNSET
+
+    def __post_init__(self) -> None:
+        """Takes the default in the place of a value that says the same."""
+        if self.bare_tags is False:
+            msgspec.structs.force_setattr(self, "bare_tags", UNSET)
+
+    def read_beside(self) -> dict[str, str]:
+        """The paths of files that are read beside the documents, by their keys."""
+        found = {"exclude": self.exclude or ""}
+        if self.labels and self.labels.lower().endswith(".json"):
+            found["labels"] = self.labels
+        return {key: path for key, path in found.items() if path}
 
 
 class CorpusSettings(ReadingOfCorpus, frozen=True, kw_only=True):
@@ -90,8 +108,7 @@ class CorpusSettings(ReadingOfCorpus, frozen=True, kw_only=True):
     def files(self) -> dict[str, str]:
         """The paths of its data, each by the key that names it in a recipe, e.g. ``"corpus.train"``."""
         found = {f"corpus.{part}": getattr(self, part) for part in ("train", "dev", "test")}
-        if self.exclude is not UNSET:
-            found["corpus.exclude"] = self.exclude
+        found |= {f"corpus.{key}": path for key, path in self.read_beside().items()}
         return {key: path for key, path in found.items() if path}
 
 
@@ -100,7 +117,7 @@ class PartSettings(ReadingOfCorpus, frozen=True, kw_only=True):
 
     Attributes:
         train: file or folder of training documents, or a list of them; ``$NAME`` is an environment variable.
-        labels: file of ``fascicle label`` with what a teacher says of the texts of ``train``, in place of gold.
+        weak_labels: file of ``fascicle label`` with what a teacher says of the texts of ``train``, in place of gold.
         soft: teach the probabilities of the teacher, not only its answers; for the family ``multilabel``.
         dev: file or folder of development documents; empty: this corpus has no say in what is chosen.
         annotates: types that people marked in this corpus, under the names of the model. Of all other types of the
@@ -109,7 +126,7 @@ class PartSettings(ReadingOfCorpus, frozen=True, kw_only=True):
     """
 
     train: Files
-    labels: Name | UnsetType = UNSET  # unset, it is in no file, as of other tables above
+    weak_labels: Name | UnsetType = UNSET  # unset, it is in no file, as of other tables above
     soft: bool | UnsetType = UNSET  # the same
     dev: str = ""
     annotates: Annotated[tuple[Name, ...], Meta(min_length=1)]
@@ -117,9 +134,9 @@ class PartSettings(ReadingOfCorpus, frozen=True, kw_only=True):
 
     def __post_init__(self) -> None:
         """Refuses what is named twice, and labels of a teacher where gold is needed."""
-        if self.soft and not self.labels:
-            raise ValueError("soft = true is about the probabilities of a teacher: name their file as labels")
-        if self.labels and self.dev:
+        if self.soft and not self.weak_labels:
+            raise ValueError("soft = true is about the probabilities of a teacher: name their file as weak_labels")
+        if self.weak_labels and self.dev:
             raise ValueError(
                 f'dev = "{self.dev}" is scored against gold, and this part has labels of a teacher: remove dev, and '
                 "choose on another part"
@@ -137,7 +154,7 @@ class PartSettings(ReadingOfCorpus, frozen=True, kw_only=True):
     @property
     def label_file(self) -> str:
         """The file of labels; empty for a part with gold."""
-        return self.labels or ""
+        return self.weak_labels or ""
 
     def files(self, place: str) -> dict[str, str]:
         """The paths of its data, each by the key that names it in a recipe, e.g. ``"parts.NAME.train"``.
@@ -146,8 +163,8 @@ class PartSettings(ReadingOfCorpus, frozen=True, kw_only=True):
             place: of its table.
         """
         trains = {f"{place}.train": self.train} if isinstance(self.train, str) else _numbered(place, self.train)
-        found = trains | {f"{place}.labels": self.label_file, f"{place}.dev": self.dev}
-        found[f"{place}.exclude"] = self.exclude or ""
+        found = trains | {f"{place}.weak_labels": self.label_file, f"{place}.dev": self.dev}
+        found |= {f"{place}.{key}": path for key, path in self.read_beside().items()}
         return {key: path for key, path in found.items() if path}
 
 

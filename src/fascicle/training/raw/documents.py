@@ -7,14 +7,14 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
-from typing import Final
+from typing import Any, Final
 
 from fascicle.core.document import Document
 from fascicle.core.wording import counted
 from fascicle.errors import InputError, RecipeError, UsageError
 from fascicle.files.source import Source
 from fascicle.formats.exclusions import read_exclusions, reasons_of
-from fascicle.formats.files import unique_ids
+from fascicle.formats.files import ORIGINAL_ID
 from fascicle.formats.requests import ReadRequest, pairs, paths_of, read_file
 from fascicle.settings.recipes.raw_text import TextSettings
 
@@ -38,6 +38,16 @@ class TextCounts:
     left_out: Counter[str] = field(default_factory=Counter)
     characters: int = 0
     facts: dict[str, Counter[str]] = field(default_factory=dict)
+
+    def as_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        return {
+            "learned": self.learned,
+            "held_out": self.held_out,
+            "left_out": dict(sorted(self.left_out.items())),
+            "characters": self.characters,
+            "facts": {name: dict(values.most_common()) for name, values in self.facts.items()},
+        }
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,18 +79,19 @@ def raw_documents(settings: TextSettings, *, seed: int, counts: TextCounts | Non
     """
     counts = TextCounts() if counts is None else counts
     reasons = _excluded(settings.exclude)
-    for document in unique_ids(_read(settings)):
+    for document in _read(settings):
         reason = _left_out(document, settings.keep, reasons)
         if reason:
             counts.left_out[reason] += 1
             continue
-        held_out = number_of(document.id, "held out") < settings.held_out * _SPACE
+        identifier = document.meta.get(ORIGINAL_ID, document.id)  # copies of a document are on one side
+        held_out = number_of(identifier, "held out") < settings.held_out * _SPACE
         counts.held_out += held_out
         counts.learned += not held_out
         counts.characters += 0 if held_out else len(document.text)
         for name in settings.keep:
             counts.facts.setdefault(name, Counter())[document.meta[name]] += 1
-        yield RawDocument(text=document.text, key=number_of(document.id, str(seed)), held_out=held_out)
+        yield RawDocument(text=document.text, key=number_of(identifier, str(seed)), held_out=held_out)
 
 
 def number_of(identifier: str, purpose: str) -> int:

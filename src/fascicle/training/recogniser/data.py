@@ -232,7 +232,7 @@ def with_mentions(data: TrainingSet) -> TrainingSet:
     """
     ((level, view),) = data.views.items()
     (gold,) = data.gold.values()
-    kept = [w for w in view.windows if (spans_in(gold[w.document], w)[:, 2] != UNKNOWN).any()]
+    kept = [w for w in view.windows if (spans_in(gold[w.document], w)[:, 2] > UNKNOWN).any()]
     if not kept:
         raise RecipeError('windows = "mentions" leaves nothing to train on: no window of train holds one; choose "all"')
     return replace(data, views={level: replace(view, windows=kept)})
