@@ -185,6 +185,12 @@ def test_what_does_not_go_together_is_refused(make: Maker, changes: dict[str, An
         prepared(make(**changes))
 
 
+def test_what_says_the_same_is_the_same_recipe(make: Maker) -> None:
+    parts = [make(parts={"weak": change}).corpora()["weak"] for change in ({"soft": None}, {"soft": False})]
+    parts += [make(parts={"weak": {"soft": None, "bare_tags": False}}).corpora()["weak"]]
+    assert all(msgspec.json.encode(part) == msgspec.json.encode(parts[0]) for part in parts)
+
+
 def test_labels_for_other_text_are_refused(make: Maker, raw: Path, tmp_path: Path) -> None:
     other = tmp_path / "other.jsonl"
     other.write_bytes(raw.read_bytes().replace(b"fever", b"rashy"))

@@ -134,6 +134,9 @@ class PartSettings(ReadingOfCorpus, frozen=True, kw_only=True):
 
     def __post_init__(self) -> None:
         """Refuses what is named twice, and labels of a teacher where gold is needed."""
+        super().__post_init__()
+        if self.soft is False:
+            msgspec.structs.force_setattr(self, "soft", UNSET)
         if self.soft and not self.weak_labels:
             raise ValueError("soft = true is about the probabilities of a teacher: name their file as weak_labels")
         if self.weak_labels and self.dev:
