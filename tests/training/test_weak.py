@@ -173,7 +173,6 @@ def test_a_student_is_trained_and_its_folder_names_the_teacher(
     [
         ({"model": {"family": "crf"}}, "soft"),
         ({"parts": {"weak": {"weak_labels": None}}}, "labels"),
-        ({"parts": {"weak": {"dev": "x.tsv"}}}, "dev"),
         ({"parts": {"weak": {"annotates": ["Chemical"]}}}, "'Disease'"),
         ({"parts": {"weak": {"annotates": ["Chemical", "Disease", "Gene"]}}}, "'Gene'"),
         ({"parts": {"weak": {"types": {"drop": ["Gene"]}}}}, "'Gene'"),
@@ -183,6 +182,25 @@ def test_a_student_is_trained_and_its_folder_names_the_teacher(
 def test_what_does_not_go_together_is_refused(make: Maker, changes: dict[str, Any], said: str) -> None:
     with pytest.raises(RecipeError, match=said):
         prepared(make(**changes))
+
+
+def test_a_student_may_learn_from_labels_alone_and_be_chosen_on_gold(
+    make: Maker, toy_corpus: Path, tmp_path: Path
+) -> None:
+    for _ in run_recipe(make(parts={"gold": None, "weak": {"dev": str(toy_corpus)}}), tmp_path / "run"):
+        pass
+    scores = msgspec.json.decode((tmp_path / "run" / "scores.json").read_bytes())
+    assert scores["dev"]["types"]["weak/Disease"]["support"] == 11
+    dropped = {"dev": str(toy_corpus), "types": {"drop": ["Chemical"]}, "annotates": ["Disease"]}
+    (one,) = read_data(make(parts={"gold": None, "weak": dropped})).several
+    assert {m.type for document in (*one.train, *one.dev) for m in document.layer("gold")} == {"Disease"}
+
+
+def test_gold_of_dev_that_is_not_declared_is_refused(make: Maker, toy_corpus: Path, tmp_path: Path) -> None:
+    dev = tmp_path / "dev.tsv"
+    dev.write_text(toy_corpus.read_text(encoding="utf-8").replace("Chemical", "Drug"), encoding="utf-8")
+    with pytest.raises(RecipeError, match="'Drug'"):
+        prepared(make(parts={"weak": {"dev": str(dev)}}))
 
 
 def test_what_says_the_same_is_the_same_recipe(make: Maker) -> None:

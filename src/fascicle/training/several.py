@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import msgspec
@@ -117,25 +117,28 @@ def read_one(name: str, part: PartSettings, report: ReadReport | None = None) ->
 
 def _weak(name: str, part: PartSettings, report: ReadReport | None) -> OneOfSeveral:
     """A part with labels of a teacher in place of gold; raises as `read_one` and ``training.weak.read_weak`` do."""
-    weak = read_weak(name, part, report)
+    dev = _chosen(name, part, part.dev, "dev", report) if part.dev else None
+    weak = read_weak(name, part, report, dev_labels=dev.labels if dev else ())
     documents = [document for of_file in weak.files.values() for document in of_file]
     kept, left_out = documents, tuple[str, ...]()
     if part.exclude:
         of_files, left_out = without_listed(weak.files, part.exclude)
         kept = [document for of_file in of_files for document in of_file]
+    _check_strangers(name, part, _types(dev.documents) if dev else set())
     if idle := sorted(set(part.annotates) - _types(kept)) if not part.soft else ():
         raise RecipeError(
             f"the teacher of parts.{name} found no mention of {_listed(idle)} in its texts, so it would be taught that "
             f"there are none; leave them out of parts.{name}.annotates, or set soft = true"
         )
+    lines = [*weak.notes, *left_out, *(dev.lines("dev") if dev else ())]
     return OneOfSeveral(
         name=name,
         annotates=part.annotates,
         weight=part.weight,
         train=[_named(document, name) for document in kept],
-        dev=[],
+        dev=[_named(document, name) for document in dev.documents] if dev else [],
         excluded=len(documents) - len(kept),
-        notes=tuple(f"{name}: {line}" for line in (*weak.notes, *left_out)),
+        notes=tuple(f"{name}: {line}" for line in (*lines, *_unseen(part, dev))),
         soft={f"{name}/{key}": tags for key, tags in weak.soft.items()},
         labelled_by=weak.labelled_by,
     )
@@ -158,16 +161,20 @@ def _check_declared(name: str, part: PartSettings, train: Sequence[Document], de
     taught, all_types = _types(train), _types([*train, *dev])
     if not taught:
         raise InputError(f"train of parts.{name} ({', '.join(part.trains)}) holds no mentions; give annotated texts")
-    if strangers := sorted(all_types - set(part.annotates)):
-        raise RecipeError(
-            f"the gold of parts.{name} has {_listed(strangers)}, which parts.{name}.annotates does not name; add what "
-            f"it annotates in every text, rename it with parts.{name}.types.rename, or leave it out with "
-            f"parts.{name}.types.drop"
-        )
+    _check_strangers(name, part, all_types)
     if idle := sorted(set(part.annotates) - taught):
         raise RecipeError(
             f"parts.{name}.annotates names {_listed(idle)}, of which train has no gold mention, so it would be taught "
             f"that there are none; the types of train are {_listed(sorted(taught))}"
+        )
+
+
+def _check_strangers(name: str, part: PartSettings, types: Collection[str]) -> None:
+    if strangers := sorted(set(types) - set(part.annotates)):
+        raise RecipeError(
+            f"the gold of parts.{name} has {_listed(strangers)}, which parts.{name}.annotates does not name; add what "
+            f"it annotates in every text, rename it with parts.{name}.types.rename, or leave it out with "
+            f"parts.{name}.types.drop"
         )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 
 from fascicle.core.document import Document
@@ -35,19 +35,24 @@ class Weak:
     notes: tuple[str, ...]
 
 
-def read_weak(name: str, part: PartSettings, report: ReadReport | None = None) -> Weak:
+def read_weak(
+    name: str, part: PartSettings, report: ReadReport | None = None, *, dev_labels: Collection[str] = ()
+) -> Weak:
     """Reads the texts of a part, and joins them with their labels.
 
     Args:
         name: of the part.
         part: with labels.
         report: receives what was repaired or lost.
+        dev_labels: labels of the gold of dev, which ``types`` is about too.
 
     Raises:
         InputError: a file cannot be read, the labels are for other text, or they are no probabilities and must be.
         RecipeError: types of the file that the part does not declare, or the other way round.
     """
     header = read_header(part.label_file)
+    if part.types:
+        check_labels(part.types, Counter([*header.types, *dev_labels]), place=f"parts.{name}")
     names = _names(name, part, header)
     if part.soft and header.meaning == "none":
         raise InputError(
@@ -88,8 +93,6 @@ def _texts(name: str, part: PartSettings, report: ReadReport | None) -> Iterator
 def _names(name: str, part: PartSettings, header: Header) -> dict[str, str]:
     """Type of the file -> its name in the model."""
     types = part.types or None
-    if types is not None:
-        check_labels(types, Counter(header.types), place=f"parts.{name}")
     kept = {one: types.rename.get(one, one) if types else one for one in header.types if not types or types.keeps(one)}
     twice = [new for new, count in Counter(kept.values()).items() if count > 1]
     if twice:

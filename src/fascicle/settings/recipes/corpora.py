@@ -117,7 +117,8 @@ class PartSettings(ReadingOfCorpus, frozen=True, kw_only=True):
 
     Attributes:
         train: file or folder of training documents, or a list of them; ``$NAME`` is an environment variable.
-        weak_labels: file of ``fascicle label`` with what a teacher says of the texts of ``train``, in place of gold.
+        weak_labels: file of ``fascicle label`` with what a teacher says of ``train``, in place of gold; the types of
+            the file are the labels that ``types`` is about. ``dev`` has gold all the same.
         soft: teach the probabilities of the teacher, not only its answers; for the family ``multilabel``.
         dev: file or folder of development documents; empty: this corpus has no say in what is chosen.
         annotates: types that people marked in this corpus, under the names of the model. Of all other types of the
@@ -133,17 +134,12 @@ class PartSettings(ReadingOfCorpus, frozen=True, kw_only=True):
     weight: Annotated[float, Meta(gt=0.0, le=1e3)] = 1.0
 
     def __post_init__(self) -> None:
-        """Refuses what is named twice, and labels of a teacher where gold is needed."""
+        """Refuses what is named twice, and probabilities of no teacher."""
         super().__post_init__()
         if self.soft is False:
             msgspec.structs.force_setattr(self, "soft", UNSET)
         if self.soft and not self.weak_labels:
             raise ValueError("soft = true is about the probabilities of a teacher: name their file as weak_labels")
-        if self.weak_labels and self.dev:
-            raise ValueError(
-                f'dev = "{self.dev}" is scored against gold, and this part has labels of a teacher: remove dev, and '
-                "choose on another part"
-            )
         for key, names in (("train", self.trains), ("annotates", self.annotates)):
             twice = sorted({name for name in names if names.count(name) > 1})
             if twice:
