@@ -185,6 +185,8 @@ def test_other_options_do_not_go_on(cli: Cli, refused: Refused, names: Path, tmp
     process.kill()
     process.communicate()
     assert "another set of options" in refused("label", names, raw, "-o", out, "--resume", "--floor", "0.2")
+    test = written(tmp_path / "test.jsonl", texts(1))
+    assert "texts to leave out" in refused("label", names, raw, "-o", out, "--resume", "--against", test)
     raw.write_bytes(raw.read_bytes().replace(b"fever", b"rashy"))
     assert "not those" in cli("label", names, raw, "-o", out, "--resume").err
     result = cli("label", names, raw, "-o", out)
@@ -227,6 +229,8 @@ def test_an_exclusion_list_is_honoured(cli: Cli, names: Path, tmp_path: Path) ->
     assert result.code == 0
     assert [one.document.id for one in read_labels(out, raw)] == ["d0", "d1", "d2", "d4"]
     assert facts_of(out).end.left_out == {"excluded": 1}
+    other = written(tmp_path / "other.jsonl", texts(9)[5:])
+    assert "names none" in cli("label", names, other, "--exclude", tmp_path / "list.tsv", "-o", tmp_path / "y").err
 
 
 def test_one_bad_document_does_not_cost_the_others(names: Path, tmp_path: Path) -> None:

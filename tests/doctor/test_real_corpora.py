@@ -220,7 +220,7 @@ def copied(found: Examination, kinds: Sequence[str], *, part: str, other: Callab
     """Documents of a part that have copies in another."""
     return {
         item.number
-        for group in found.case.copies.groups
+        for group in found.corpus.copies.groups
         for item in group.kept
         if group.kind in kinds
         and group.relation != "in-part"
@@ -240,7 +240,7 @@ def test_a_corpus(fascicle_data: Path, name: str) -> None:
     if corpus.leaked is not None:
         same = {
             item.number
-            for group in found.case.copies.groups
+            for group in found.corpus.copies.groups
             for item in group.kept
             if group.kind == "duplicate" and group.where == "test in train" and len(item.words) >= 8
             if item.sha256 in {other.sha256 for other in group.others}
@@ -327,7 +327,7 @@ def test_raw_text_with_a_test_part(fascicle_data: Path) -> None:
     found = examined(
         fascicle_data / "bc5cdr/iob", ("", "", "test.tsv"), [fascicle_data / "dict-autoner-bc5cdr/raw_text.txt.gz"]
     )
-    assert sum(len(item.words) >= 8 for item in found.case.items) == 4682
+    assert sum(len(item.words) >= 8 for item in found.corpus.items) == 4682
     assert by_part(found, "shared-sentence-across-corpora") == {"test in raw_text.txt.gz": 4681 - 6}
     assert [row.reason for row in found.exclusions if row.part == "against"] == ["shared-sentence"]
 

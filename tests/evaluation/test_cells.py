@@ -39,9 +39,9 @@ def test_the_scores_of_each_system(gold: dict[str, Any], said: list[dict[str, An
         assert list(found.by_document) == list(expected.by_document)  # draws of documents are the same then
     assert cells.totals().tolist() == np.bincount(cells.cell, minlength=len(cells.gold)).tolist()
     assert cells.by_type().sum() == cells.totals().sum() == len(cells.cell)
-    assert len({(g, *s) for g, s in zip(cells.gold.tolist(), map(tuple, cells.said.tolist()), strict=True)}) == len(
-        cells.gold
-    )
+    assert len(
+        {(g, *s) for g, s in zip(cells.gold.tolist(), map(tuple, cells.predicted.tolist()), strict=True)}
+    ) == len(cells.gold)
 
 
 @given(SAID, SAID)

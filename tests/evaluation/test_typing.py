@@ -15,7 +15,9 @@ from fascicle.evaluation.scoring.typing import TypedMention, fit_lookup, publish
 types = st.sampled_from("abc")
 typed = st.lists(
     st.builds(
-        lambda gold, said: TypedMention(gold=gold, said=tuple(said)), types, st.lists(types, min_size=1, max_size=3)
+        lambda gold, given: TypedMention(gold=gold, predicted=tuple(given)),
+        types,
+        st.lists(types, min_size=1, max_size=3),
     ),
     min_size=1,
     max_size=25,
@@ -25,19 +27,19 @@ typed = st.lists(
 @given(typed)
 def test_counts_are_those_of_hand(mentions: list[TypedMention]) -> None:
     scores = score_typing(mentions)
-    whole = [m for m in mentions if len(m.said) == 1]
-    assert scores.accuracy == pytest.approx(sum(set(m.said) == {m.gold} for m in mentions) / len(mentions))
+    whole = [m for m in mentions if len(m.predicted) == 1]
+    assert scores.accuracy == pytest.approx(sum(set(m.predicted) == {m.gold} for m in mentions) / len(mentions))
     assert scores.mentions == len(mentions)
     for name in "abc":
-        hits = sum(m.gold == name == m.said[0] for m in whole)
+        hits = sum(m.gold == name == m.predicted[0] for m in whole)
         assert scores.counts(name).tp == hits
         assert scores.counts(name).support == sum(m.gold == name for m in whole)
-        assert scores.counts(name).predicted == sum(m.said[0] == name for m in whole)
+        assert scores.counts(name).predicted == sum(m.predicted[0] == name for m in whole)
 
 
 @given(typed)
 def test_micro_precision_recall_and_f1_are_the_accuracy(mentions: list[TypedMention]) -> None:
-    whole = [m for m in mentions if len(m.said) == 1]
+    whole = [m for m in mentions if len(m.predicted) == 1]
     if not whole:
         return
     scores = score_typing(whole)
@@ -49,9 +51,9 @@ def test_micro_precision_recall_and_f1_are_the_accuracy(mentions: list[TypedMent
 def test_a_discontinuous_mention_is_right_only_if_every_fragment_is() -> None:
     scores = score_typing(
         [
-            TypedMention(gold="a", said=("a", "a")),
-            TypedMention(gold="a", said=("a", "b")),
-            TypedMention(gold="b", said=("b",)),
+            TypedMention(gold="a", predicted=("a", "a")),
+            TypedMention(gold="a", predicted=("a", "b")),
+            TypedMention(gold="b", predicted=("b",)),
         ]
     )
     assert (scores.discontinuous, scores.discontinuous_right, scores.contiguous) == (2, 1, 1)
@@ -60,7 +62,7 @@ def test_a_discontinuous_mention_is_right_only_if_every_fragment_is() -> None:
 
 def test_a_mention_without_a_type_is_refused() -> None:
     with pytest.raises(InputError, match="was given no type"):
-        score_typing([TypedMention(gold="a", said=())])
+        score_typing([TypedMention(gold="a", predicted=())])
 
 
 # accuracy and "F1" of Table 2 where there are no discontinuous mentions, in per cent

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from fascicle.errors import OutputError
-from fascicle.files.atomic import atomic_folder, atomic_text_writer, atomic_writer
+from fascicle.files.atomic import atomic_folder, atomic_text_writer, atomic_writer, place_errors
 from fascicle.files.owned import RECORD
 
 
@@ -237,3 +237,11 @@ def test_a_kill_leaves_no_half_file(tmp_path: Path, number: signal.Signals) -> N
     assert not path.exists()
     if number == signal.SIGINT:
         assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("target", ["out", "folder/out"])
+def test_a_place_is_told_by_a_relative_name_too(target: str) -> None:
+    with pytest.raises(OutputError, match=target), place_errors(Path(target)):
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), f"{target}/inner/file")
+    with pytest.raises(PermissionError), place_errors(Path(target).absolute()):
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), "/elsewhere/file")  # of what is read

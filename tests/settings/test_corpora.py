@@ -118,7 +118,9 @@ def test_what_makes_two_runs_one() -> None:
     plain = recipe_hash(made(), data)
     elsewhere = made(parts={"a": {"train": "/x/a", "dev": "/y"}, "b": {"train": ["/x/b1", "/x/b2"]}})
     assert recipe_hash(elsewhere, data) == plain
+    assert recipe_hash(made(parts={"a": {"bare_tags": False}}), data) == plain
     others: list[Mapping[str, Any]] = [
+        {"parts": {"a": {"bare_tags": True}}},
         {"parts": {"a": {"weight": 1.0}}},
         {"parts": {"a": {"annotates": ["Protein"]}}},
         {"parts": {"b": {"types": {"rename": {"E": "Disease"}}}}},

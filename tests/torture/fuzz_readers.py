@@ -47,10 +47,19 @@ from fascicle.core import codec
 from fascicle.core.document import Document
 from fascicle.errors import FascicleError, InputError
 from fascicle.files.source import Source
-from fascicle.formats import ConllOptions, JsonlOptions, ReadReport, WriteReport, detect, distributions, predictions
+from fascicle.formats import (
+    ConllOptions,
+    JsonlOptions,
+    ReadReport,
+    WriteReport,
+    detect,
+    distributions,
+    predictions,
+    read,
+    write,
+)
 from fascicle.formats.detection import prediction_kind
 from fascicle.formats.exclusions import read_exclusions, write_exclusions
-from fascicle.formats.files import read, write
 from fascicle.formats.report import SetAside
 from fascicle.knowledge.dictionary import TsvOptions, read_dictionary
 from fascicle.vectors.files import read_vectors, write_vectors

@@ -19,8 +19,8 @@ from safetensors.torch import load_file
 
 from fascicle.core.document import GOLD, Document, Mention
 from fascicle.errors import FascicleError, InputError, RecipeError
+from fascicle.formats import write
 from fascicle.formats.exclusions import Exclusion, write_exclusions
-from fascicle.formats.files import write
 from fascicle.loading import load
 from fascicle.models.encoder import load_pretrained
 from fascicle.models.export.folders import export_model

@@ -132,7 +132,7 @@ def label(
         listener.tell(f"note: {note}")
     account = Account() if account is None else account
     total = total_size(inputs)
-    protected = _protected(request, listener)
+    protected = _protected(request)
     predictor = opened()
     work = _Work(
         request=request,
@@ -147,8 +147,40 @@ def label(
         listener=listener,
     )
     work.write(read_inputs(inputs, request.reading, report=account.reading))
+    for note in protected.notes(request, account.left_out):
+        listener.tell(note)
     account.check()
     return account
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Protected:
+    """What nothing may be learned from.
+
+    Attributes:
+        asked: each says of documents why they must be left out; empty for one that may stay.
+        sha256: of all of it.
+        screen: the one of them that compares texts, if there is one.
+    """
+
+    asked: tuple[Reasons, ...]
+    sha256: str
+    screen: Screen | None
+
+    def reasons(self, documents: Sequence[Document]) -> list[str]:
+        """Why each document must be left out: what is said first."""
+        said = [ask(documents) for ask in self.asked]
+        return [next((one[at] for one in said if one[at]), "") for at in range(len(documents))]
+
+    def notes(self, request: LabelRequest, left_out: Mapping[str, int]) -> Iterator[str]:
+        """What a user must know of it at the end."""
+        if request.exclude and not left_out.get(LISTED):
+            yield f"note: {request.exclude} names none of the texts"
+        if self.screen is not None and self.screen.not_compared:
+            yield (
+                f"note: near duplicates of {counted(self.screen.not_compared, 'text')} were not sought, for there were "
+                "too many candidates"
+            )
 
 
 @dataclass(kw_only=True)
@@ -178,7 +210,7 @@ class _Work:
     predictor: Annotator
     space: TagSpace
     run: Annotation
-    protected: Sequence[Reasons]
+    protected: _Protected
     listener: Listener
     counts: _Counts = field(default_factory=_Counts)
 
@@ -222,11 +254,9 @@ class _Work:
 
     def _entries(self, documents: Sequence[Document]) -> Iterator[Entry]:
         account = self.run.account
-        reasons = [
-            next(filter(None, said), "") for said in zip(*(ask(documents) for ask in self.protected), strict=True)
-        ]
+        reasons = self.protected.reasons(documents)
         account.left_out.update(filter(None, reasons))
-        kept = [one for one, reason in zip(documents, reasons, strict=True) if not reason] if reasons else documents
+        kept = [one for one, reason in zip(documents, reasons, strict=True) if not reason]
         for document, tagged in answered(self.predictor.tag, kept) if kept else ():
             if isinstance(tagged, Exception):
                 account.predicting.add(unanswered(Outcome(document, error=tagged)))
@@ -281,11 +311,11 @@ class _Work:
         """What decides the bytes of the file, beside the documents."""
         request = self.request
         options = [_told(request.reading), request.floor, request.note, list(request.files), request.device]
-        protected = [request.exclude, list(request.against), _told(request.reading_against)]
         return {
             "release": __version__,
             "model": hashlib.sha256(self.predictor.fingerprint.encode()).hexdigest(),
-            "set of options": hashlib.sha256(json.dumps([options, protected], sort_keys=True).encode()).hexdigest(),
+            "set of options": hashlib.sha256(json.dumps(options, sort_keys=True).encode()).hexdigest(),
+            "set of texts to leave out": self.protected.sha256,
         }
 
 
@@ -302,16 +332,20 @@ def _blocks(passages: Iterator[Passage]) -> Iterator[list[Passage]]:
         yield block
 
 
-def _protected(request: LabelRequest, listener: Listener) -> list[Reasons]:
-    """What says of documents why they must be left out."""
-    found: list[Reasons] = []
+def _protected(request: LabelRequest) -> _Protected:
+    """Reads what nothing may be learned from."""
+    asked: list[Reasons] = []
+    screen, digest = None, hashlib.sha256()
     if request.exclude:
-        found.append(partial(_listed, reasons_of(read_exclusions(Source(path=request.exclude)))))
+        rows = list(read_exclusions(Source(path=request.exclude)))
+        asked.append(partial(_listed, reasons_of(rows)))
+        digest.update(repr(rows).encode())
     if request.against:
         paths = paths_of(request.against, request.reading_against)
         screen = Screen([_place(path, request.reading_against) for path in paths])
-        found.append(screen.reasons)
-    return found
+        asked.append(screen.reasons)
+        digest.update(screen.sha256.encode())
+    return _Protected(asked=tuple(asked), sha256=digest.hexdigest(), screen=screen)
 
 
 def _told(reading: ReadRequest) -> str:

@@ -6,6 +6,7 @@ sentence of the protected one, its title included, stands anywhere in it; see `f
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Sequence
 from typing import Final
@@ -27,7 +28,7 @@ class Screen:
     """Compares documents that pass by with protected ones, in memory that does not grow with their number.
 
     Attributes:
-        protected: documents that nothing may be learned from.
+        sha256: of the texts that nothing may be learned from, and of their ids.
     """
 
     def __init__(self, places: Sequence[Given], *, settings: Settings | None = None) -> None:
@@ -50,7 +51,8 @@ class Screen:
             )
         if not items:
             raise InputError(f"{', '.join(place.path for place in places)}: no document to leave out copies of")
-        self.protected = len(items)
+        listed = "".join(f"{item.own_id} {item.sha256}\n" for item in items)
+        self.sha256 = hashlib.sha256(listed.encode("utf-8", "surrogatepass")).hexdigest()
         self._ids = {_bare(item.own_id) for item in items if item.own_id}
         self._search = Search(items, threshold=chosen.near, min_words=chosen.min_words)
 

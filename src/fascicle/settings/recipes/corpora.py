@@ -134,7 +134,7 @@ class PartSettings(ReadingOfCorpus, frozen=True, kw_only=True):
     weight: Annotated[float, Meta(gt=0.0, le=1e3)] = 1.0
 
     def __post_init__(self) -> None:
-        """Refuses what is named twice, and probabilities of no teacher."""
+        """As of every corpus, and refuses what is named twice, and probabilities of no teacher."""
         super().__post_init__()
         if self.soft is False:
             msgspec.structs.force_setattr(self, "soft", UNSET)
