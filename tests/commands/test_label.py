@@ -26,7 +26,7 @@ from fascicle.formats.files import read
 from fascicle.formats.weak_labels import ERROR, End, read_entries, read_header, read_labels
 from fascicle.loading import load
 from fascicle.tasks.check import CheckRequest, examined
-from fascicle.tasks.label import LabelRequest, label
+from fascicle.tasks.label import LabelRequest, label_files
 from fascicle.tasks.label_facts import facts_of
 from fascicle.text.tagging import placed
 
@@ -92,7 +92,7 @@ def test_the_same_texts_give_the_same_bytes(cli: Cli, names: Path, corpus: Path,
     for out in (one, two):
         assert cli("label", names, corpus, "-o", out).code == 0
     assert one.read_bytes() == two.read_bytes()
-    account = label(LabelRequest(model=str(names), files=(str(corpus),), output=str(two), overwrite=True))
+    account = label_files(LabelRequest(model=str(names), files=(str(corpus),), output=str(two), overwrite=True))
     assert (account.written, account.documents) == (60, 60)
     assert one.read_bytes() == two.read_bytes()
 
@@ -246,7 +246,7 @@ def test_one_bad_document_does_not_cost_the_others(names: Path, tmp_path: Path) 
 
     predictor.tag = fragile  # type: ignore[method-assign]
     request = LabelRequest(model="", files=(str(corpus),), output=str(out))
-    account = label(request, open_predictor=lambda: predictor)
+    account = label_files(request, open_predictor=lambda: predictor)
     assert (account.written, account.aside) == (8, 1)
     assert [one.document.id for one in read_labels(out, raw)] == [one.id for one in raw if one.id != "d5"]
 
@@ -288,5 +288,5 @@ def test_an_existing_file_is_kept(names: Path, corpus: Path, tmp_path: Path) -> 
     out.write_text("mine", encoding="utf-8")
     request = LabelRequest(model=str(names), files=(str(corpus),), output=str(out))
     with pytest.raises(OutputError):
-        label(request)
+        label_files(request)
     assert out.read_text(encoding="utf-8") == "mine"

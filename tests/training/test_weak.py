@@ -23,7 +23,7 @@ from fascicle.settings.folders.manifest import read_manifest
 from fascicle.settings.recipes.reader import parse_recipe
 from fascicle.settings.recipes.recogniser import Recipe
 from fascicle.settings.recipes.strict import merged
-from fascicle.tasks.label import LabelRequest, label
+from fascicle.tasks.label import LabelRequest, label_files
 from fascicle.training.recogniser.parts import read_data
 from fascicle.training.recogniser.prepare import Prepared, prepare
 from fascicle.training.run import run_recipe
@@ -48,7 +48,7 @@ def raw(tmp_path: Path) -> Path:
 def labels(tiny_run: Path, raw: Path, tmp_path: Path) -> Path:
     """What the model of the tiny run says of the raw texts."""
     out = tmp_path / "weak.labels"
-    label(LabelRequest(model=str(tiny_run), files=(str(raw),), output=str(out)))
+    label_files(LabelRequest(model=str(tiny_run), files=(str(raw),), output=str(out)))
     return out
 
 
@@ -149,7 +149,7 @@ def test_texts_without_labels_are_not_learnt_from(make: Maker, tiny_run: Path, r
     some = tmp_path / "some.labels"
     protected = tmp_path / "test.jsonl"
     protected.write_bytes(codec.encode(Document(id="r2", text="x")) + b"\n")
-    label(LabelRequest(model=str(tiny_run), files=(str(raw),), output=str(some), against=(str(protected),)))
+    label_files(LabelRequest(model=str(tiny_run), files=(str(raw),), output=str(some), against=(str(protected),)))
     parts = read_data(make(parts={"weak": {"weak_labels": str(some)}})).several
     assert [document.id for document in parts[1].train] == ["weak/r0", "weak/r1", "weak/r3"]
 
@@ -219,7 +219,7 @@ def test_labels_for_other_text_are_refused(make: Maker, raw: Path, tmp_path: Pat
 def test_a_dictionary_teaches_answers_and_no_probabilities(make: Maker, raw: Path, tmp_path: Path) -> None:
     names, out = tmp_path / "names.tsv", tmp_path / "names.labels"
     names.write_text("Chemical\taspirin\nDisease\tlung cancer\n", encoding="utf-8")
-    label(LabelRequest(model=str(names), files=(str(raw),), output=str(out)))
+    label_files(LabelRequest(model=str(names), files=(str(raw),), output=str(out)))
     with pytest.raises(FascicleError, match="probabilities"):
         prepared(make(parts={"weak": {"weak_labels": str(out)}}))
     data = prepared(make(parts={"weak": {"weak_labels": str(out), "soft": False}})).data
@@ -231,7 +231,7 @@ def test_a_type_that_the_teacher_never_found_is_not_taught_by_its_answers(
 ) -> None:
     names, out = tmp_path / "names.tsv", tmp_path / "names.labels"
     names.write_text("Chemical\taspirin\nDisease\tgout\n", encoding="utf-8")
-    label(LabelRequest(model=str(names), files=(str(raw),), output=str(out)))
+    label_files(LabelRequest(model=str(names), files=(str(raw),), output=str(out)))
     with pytest.raises(RecipeError, match="'Disease'"):
         prepared(make(parts={"weak": {"weak_labels": str(out), "soft": False}}))
 
@@ -240,7 +240,7 @@ def test_labels_in_io_do_not_teach_where_mentions_begin(make: Maker, raw: Path, 
     for _ in run_recipe(make(parts={"weak": None}, model={"scheme": "IO"}, training={"epochs": 4}), tmp_path / "io"):
         pass
     out = tmp_path / "io.labels"
-    label(LabelRequest(model=str(tmp_path / "io"), files=(str(raw),), output=str(out)))
+    label_files(LabelRequest(model=str(tmp_path / "io"), files=(str(raw),), output=str(out)))
     assert read_header(out).scheme == "IO"
     with pytest.raises(RecipeError, match="IO"):
         prepared(make(parts={"weak": {"weak_labels": str(out)}}))

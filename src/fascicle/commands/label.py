@@ -13,7 +13,7 @@ from fascicle.commands.places import reads, writes
 from fascicle.errors import UsageError
 from fascicle.formats.requests import ReadRequest
 from fascicle.tasks.annotate import Listener
-from fascicle.tasks.label import LabelRequest, label
+from fascicle.tasks.label import LabelRequest, label_files
 from fascicle.tasks.label_facts import facts_of
 
 
@@ -72,7 +72,7 @@ def run(args: argparse.Namespace) -> int:
         raise UsageError("no place to write was given; name a file with -o")
     tally, shown = Tally(), progress()
     try:
-        label(_request_of(args), account=tally.account, listener=Listener(tell=say, seen=shown.see))
+        label_files(_request_of(args), account=tally.account, listener=Listener(tell=say, seen=shown.see))
     finally:
         shown.end()
     tally.say()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 from fascicle import __version__
 from fascicle.annotation import Annotation, Passage
+from fascicle.core.arguments import checked
 from fascicle.core.document import Document
 from fascicle.core.stream import Outcome, answered, chunks, unanswered
 from fascicle.core.tags import SCHEMES
@@ -19,10 +21,10 @@ from fascicle.core.wording import counted
 from fascicle.doctor.copies.screen import Screen
 from fascicle.doctor.parts import Given, Part
 from fascicle.errors import InputError, UsageError
+from fascicle.files.apart import Inputs
 from fascicle.files.part import PartFile, part_of
 from fascicle.files.source import Source
 from fascicle.formats.account import Account
-from fascicle.formats.apart import Inputs
 from fascicle.formats.exclusions import read_exclusions, reasons_of
 from fascicle.formats.predictions import text_hash
 from fascicle.formats.report import ReadReport
@@ -37,8 +39,9 @@ from fascicle.formats.requests import (
     total_size,
 )
 from fascicle.formats.weak_labels import End, Entry, Header, entry_of, packed
-from fascicle.loading import load
+from fascicle.loading import DEFAULT_MODEL, load
 from fascicle.tasks.annotate import Listener
+from fascicle.tasks.given import Paths, listed
 from fascicle.text.tagging import Tagged, TagSpace, placed
 
 if TYPE_CHECKING:
@@ -100,7 +103,44 @@ class LabelRequest:
         read.refuse(part_of(self.output)[0])
 
 
+@checked
 def label(
+    files: Paths,
+    output: str | os.PathLike[str],
+    *,
+    model: str | os.PathLike[str] = DEFAULT_MODEL,
+    against: Paths = (),
+    overwrite: bool = False,
+    resume: bool = False,
+) -> Account:
+    """Labels texts in bounded memory, as ``fascicle label`` does; see `label_files`, which takes everything else.
+
+    Args:
+        files: a file, a folder, or several.
+        output: the file of labels.
+        model: as `fascicle.load` takes it.
+        against: corpora of which nothing may be learned: copies of their documents are left out.
+        overwrite: replace what is there.
+        resume: go on with an interrupted run.
+
+    Returns:
+        The account: where all documents went.
+
+    Raises:
+        FascicleError: see `label_files`.
+    """
+    request = LabelRequest(
+        model=os.fspath(model),
+        files=listed(files),
+        output=os.fspath(output),
+        against=listed(against),
+        overwrite=overwrite,
+        resume=resume,
+    )
+    return label_files(request)
+
+
+def label_files(
     request: LabelRequest,
     *,
     open_predictor: Callable[[], Annotator] | None = None,

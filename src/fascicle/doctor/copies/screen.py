@@ -14,7 +14,7 @@ from typing import Final
 from fascicle.core.document import Document
 from fascicle.doctor.copies.copies import Foreign, Search
 from fascicle.doctor.parts import Given, Part, load
-from fascicle.doctor.settings import Settings
+from fascicle.doctor.settings import CheckSettings
 from fascicle.errors import InputError
 from fascicle.formats.files import ORIGINAL_ID
 
@@ -31,7 +31,7 @@ class Screen:
         sha256: of the texts that nothing may be learned from, and of their ids.
     """
 
-    def __init__(self, places: Sequence[Given], *, settings: Settings | None = None) -> None:
+    def __init__(self, places: Sequence[Given], *, settings: CheckSettings | None = None) -> None:
         """Reads and indexes the protected documents.
 
         Args:
@@ -41,7 +41,7 @@ class Screen:
         Raises:
             InputError: one cannot be read to its end, or they hold no document.
         """
-        chosen = settings or Settings()
+        chosen = settings or CheckSettings()
         items, unread = load(places)
         if unread:
             raise InputError(
