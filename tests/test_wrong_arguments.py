@@ -336,7 +336,7 @@ def test_a_model_says_what_it_is(model: Any) -> None:
 
 # Texts of these are about the command line: what parses it, and cards and reports, which a command writes.
 OPTIONS_MAY_STAND_IN = ("commands", "cli.py", "doctor/checks", "reports/comparison_table.py")
-OPTION = re.compile(r"(?<![\w-])--[a-z-]++(?!:)")  # no property of CSS
+OPTION = re.compile(r"(?<![\w-])--[a-z][a-z-]*+(?!:)")  # no property of CSS
 COMMAND = re.compile(r"fascicle [a-z]+\b[^;:]*")  # a whole command, which a user of Python may give too
 
 

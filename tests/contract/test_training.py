@@ -47,20 +47,8 @@ RECOGNISERS: dict[str, dict[str, Any]] = {
 CASES = (*RECOGNISERS, "binder", "distant", "parts", "filter", "typer")
 KILLED = ("plain", "filter", "typer", pytest.param("bundle", marks=pytest.mark.slow))
 KEPT = ("best", "best-span")
-WORDS = (
-    "lung",
-    "cancer",
-    "aspirin",
-    "pain",
-    "the",
-    "patient",
-    "fever",
-    "caffeine",
-    "heart",
-    "failure",
-    "liver",
-    "<unk>",
-)
+_WORDS = "lung cancer aspirin pain the patient fever caffeine heart failure liver <unk>"
+WORDS = _WORDS.split()
 
 
 @pytest.fixture(autouse=True)
@@ -124,7 +112,7 @@ def make(
             "name": "typer",
             "corpus": corpus | {"test": str(toy_corpus)},
             "vectors": {"path": str(folder / "toy.vec")},
-            "typer": {"hidden": 8, "updates": 120, "nothing": True, "width": 3, "negatives": 7, "balance": True},
+            "typer": {"hidden": 8, "updates": 60, "nothing": True, "width": 3, "negatives": 7, "balance": True},
         },
     }
     # Instances and dropout are drawn by torch's generator, and the threshold is fitted anew at every scoring.

@@ -9,7 +9,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fascicle.errors import InputError
-from fascicle.evaluation.scoring.scores import Counts
 from fascicle.evaluation.scoring.typing import TypedMention, fit_lookup, published_protocol_f1, score_typing
 
 types = st.sampled_from("abc")
@@ -35,17 +34,6 @@ def test_counts_are_those_of_hand(mentions: list[TypedMention]) -> None:
         assert scores.counts(name).tp == hits
         assert scores.counts(name).support == sum(m.gold == name for m in whole)
         assert scores.counts(name).predicted == sum(m.predicted[0] == name for m in whole)
-
-
-@given(typed)
-def test_micro_precision_recall_and_f1_are_the_accuracy(mentions: list[TypedMention]) -> None:
-    whole = [m for m in mentions if len(m.predicted) == 1]
-    if not whole:
-        return
-    scores = score_typing(whole)
-    parts = [scores.counts(name) for name in scores.types]
-    rates = Counts(tp=sum(p.tp for p in parts), fp=sum(p.fp for p in parts), fn=sum(p.fn for p in parts)).rates()
-    assert (rates.precision, rates.recall, rates.f1) == pytest.approx((scores.accuracy,) * 3)
 
 
 def test_a_discontinuous_mention_is_right_only_if_every_fragment_is() -> None:

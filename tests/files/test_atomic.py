@@ -4,10 +4,6 @@ from __future__ import annotations
 
 import errno
 import os
-import signal
-import subprocess
-import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -208,35 +204,6 @@ def test_folders(tmp_path: Path) -> None:
         (folder / "b").write_text("2")
     assert {p.name for p in path.iterdir()} == {"b", RECORD}
     assert list(tmp_path.iterdir()) == [path]
-
-
-KILLED = """
-import signal, sys, time
-signal.signal(signal.SIGINT, signal.default_int_handler)  # what a background job inherits is to ignore it
-from fascicle.files.atomic import atomic_writer
-with atomic_writer(sys.argv[1]) as stream:
-    stream.write(b"x" * 100_000)
-    stream.flush()
-    print("writing", flush=True)
-    time.sleep(60)
-"""
-
-
-@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT])
-def test_a_kill_leaves_no_half_file(tmp_path: Path, number: signal.Signals) -> None:
-    path = tmp_path / "a.bin"
-    source = Path(__file__).parents[2] / "src"
-    environment = {**os.environ, "PYTHONPATH": str(source)}
-    command = [sys.executable, "-c", KILLED, str(path)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=environment) as process:
-        assert process.stdout is not None
-        assert process.stdout.readline() == b"writing\n"
-        time.sleep(0.05)
-        process.send_signal(number)
-        assert process.wait(timeout=20) != 0
-    assert not path.exists()
-    if number == signal.SIGINT:
-        assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.parametrize("target", ["out", "folder/out"])

@@ -221,19 +221,19 @@ def _weighted(request: RuleRequest) -> Rule:
 # The one table of rules: for commands, for the manifests of ensembles and for Python.
 RULES: Final[Mapping[RuleName, RuleKind]] = MappingProxyType(
     {
-        "union": RuleKind(means="what any system predicted", make=lambda _: union()),
-        "majority": RuleKind(means="what more than half predicted (of two: both)", make=lambda _: majority()),
+        "union": RuleKind(means="mentions of any system", make=lambda _: union()),
+        "majority": RuleKind(means="mentions of more than half of the systems", make=lambda _: majority()),
         "kofn": RuleKind(
-            means="what at least k systems predicted", make=lambda request: k_of_n(request.k or 0), needs=("k",)
+            means="mentions of at least k systems", make=lambda request: k_of_n(request.k or 0), needs=("k",)
         ),
         "weighted": RuleKind(
-            means="what systems with more than the threshold of the weights predicted",
+            means="mentions of systems that together have more than the threshold of the weights",
             make=_weighted,
             needs=("weights",),
             takes=("threshold",),
         ),
         "meta": RuleKind(
-            means="what the learned filter accepts of what any system predicted; also of one system",
+            means="mentions of any system that the learned filter accepts; also for one system",
             make=lambda _: union(),
             needs=("filter",),
             takes=("threshold", "texts", "threads"),

@@ -14,7 +14,7 @@ from fascicle.formats.requests import STDOUT
 
 HELP = "find defects, and copies of texts in other parts and corpora"
 _EXIT = "exit codes: 0 done; 2 bad input or usage, or nothing could be read; 3 a file was not read to its end, or \
-a finding was so grave that --fail-on counts it (by default an error)"
+there is a finding of at least the severity of --fail-on (by default an error)"
 
 
 def configure(parser: Parser) -> None:
@@ -41,7 +41,7 @@ def configure(parser: Parser) -> None:
         type=reads,
         default=[],
         metavar="OTHER",
-        help="corpora to seek copies in",
+        help="other corpora that may contain copies",
     )
     parser.add_argument("--source", default=GOLD, metavar="NAME", help="whose mentions are checked; default: gold")
     parser.add_argument(
@@ -90,13 +90,13 @@ def _add_report(parser: Parser) -> None:
         "--examples", type=natural, default=CheckSettings.examples, metavar="N", help="per finding; default: 5"
     )
     group.add_argument(
-        "--skip", action="append", default=[], metavar="CODE", help="a finding that is not wanted; may be repeated"
+        "--skip", action="append", default=[], metavar="CODE", help="leave out this finding; may be repeated"
     )
     group.add_argument(
         "--fail-on",
         choices=(*SEVERITIES, NEVER),
         default="error",
-        help="findings so grave or graver make the exit code 3; default: error; never: none do",
+        help="the exit code is 3 for findings of at least this severity; default: error; never: not for any",
     )
     add_overwrite(parser)
 

@@ -18,23 +18,15 @@ from fascicle.core.document import Document
 from fascicle.core.stream import Outcome, answered, chunks, unanswered
 from fascicle.core.tags import SCHEMES
 from fascicle.core.wording import counted
-from fascicle.doctor.copies.screen import Screen
-from fascicle.doctor.parts import Given, Part
 from fascicle.errors import InputError, UsageError
 from fascicle.files.apart import Inputs
 from fascicle.files.part import PartFile, part_of
-from fascicle.files.source import Source
 from fascicle.formats.account import Account
-from fascicle.formats.exclusions import read_exclusions, reasons_of
-from fascicle.formats.predictions import text_hash
-from fascicle.formats.report import ReadReport
 from fascicle.formats.requests import (
     STDOUT,
     ReadRequest,
     inputs_of,
     left_out_notes,
-    paths_of,
-    read_file,
     read_inputs,
     total_size,
 )
@@ -42,13 +34,11 @@ from fascicle.formats.weak_labels import End, Entry, Header, entry_of, packed
 from fascicle.loading import DEFAULT_MODEL, load
 from fascicle.tasks.annotate import Listener
 from fascicle.tasks.given import Paths, listed
+from fascicle.tasks.protected import Protected, protected
 from fascicle.text.tagging import Tagged, TagSpace, placed
 
 if TYPE_CHECKING:
     from fascicle.text.annotator import Annotator
-
-LISTED = "excluded"
-Reasons = Callable[[Sequence[Document]], list[str]]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -172,7 +162,7 @@ def label_files(
         listener.tell(f"note: {note}")
     account = Account() if account is None else account
     total = total_size(inputs)
-    protected = _protected(request)
+    kept_apart = protected(exclude=request.exclude, against=request.against, reading=request.reading_against)
     predictor = opened()
     work = _Work(
         request=request,
@@ -183,44 +173,14 @@ def label_files(
             account=account,
             seen=lambda documents, reached: listener.seen(documents, reached, total),
         ),
-        protected=protected,
+        protected=kept_apart,
         listener=listener,
     )
     work.write(read_inputs(inputs, request.reading, report=account.reading))
-    for note in protected.notes(request, account.left_out):
+    for note in kept_apart.notes(account.left_out):
         listener.tell(note)
     account.check()
     return account
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Protected:
-    """What nothing may be learned from.
-
-    Attributes:
-        asked: each says of documents why they must be left out; empty for one that may stay.
-        sha256: of all of it.
-        screen: the one of them that compares texts, if there is one.
-    """
-
-    asked: tuple[Reasons, ...]
-    sha256: str
-    screen: Screen | None
-
-    def reasons(self, documents: Sequence[Document]) -> list[str]:
-        """Why each document must be left out: what is said first."""
-        said = [ask(documents) for ask in self.asked]
-        return [next((one[at] for one in said if one[at]), "") for at in range(len(documents))]
-
-    def notes(self, request: LabelRequest, left_out: Mapping[str, int]) -> Iterator[str]:
-        """What a user must know of it at the end."""
-        if request.exclude and not left_out.get(LISTED):
-            yield f"note: {request.exclude} names none of the texts"
-        if self.screen is not None and self.screen.not_compared:
-            yield (
-                f"note: near duplicates of {counted(self.screen.not_compared, 'text')} were not sought, for there were "
-                "too many candidates"
-            )
 
 
 @dataclass(kw_only=True)
@@ -250,7 +210,7 @@ class _Work:
     predictor: Annotator
     space: TagSpace
     run: Annotation
-    protected: _Protected
+    protected: Protected
     listener: Listener
     counts: _Counts = field(default_factory=_Counts)
 
@@ -372,42 +332,11 @@ def _blocks(passages: Iterator[Passage]) -> Iterator[list[Passage]]:
         yield block
 
 
-def _protected(request: LabelRequest) -> _Protected:
-    """Reads what nothing may be learned from."""
-    asked: list[Reasons] = []
-    screen, digest = None, hashlib.sha256()
-    if request.exclude:
-        rows = list(read_exclusions(Source(path=request.exclude)))
-        asked.append(partial(_listed, reasons_of(rows)))
-        digest.update(repr(rows).encode())
-    if request.against:
-        paths = paths_of(request.against, request.reading_against)
-        screen = Screen([_place(path, request.reading_against) for path in paths])
-        asked.append(screen.reasons)
-        digest.update(screen.sha256.encode())
-    return _Protected(asked=tuple(asked), sha256=digest.hexdigest(), screen=screen)
-
-
 def _told(reading: ReadRequest) -> str:
     """What was said of how to read, as JSON; empty if nothing was."""
     usual = asdict(ReadRequest())
     said = {name: value for name, value in asdict(reading).items() if value != usual[name] and name != "asked_by"}
     return json.dumps(said, sort_keys=True) if said else ""
-
-
-def _listed(known: Mapping[tuple[str, str], Any], documents: Sequence[Document]) -> list[str]:
-    keys = [(one.id, text_hash(one.text)) for one in documents]
-    return [LISTED if (key in known or ("", key[1]) in known) else "" for key in keys]
-
-
-def _place(path: str, request: ReadRequest) -> Given:
-    report = ReadReport()
-    return Given(
-        part=Part(name=path, role="test"),
-        path=path,
-        documents=lambda: read_file(path, request, report=report),
-        report=report,
-    )
 
 
 def _nothing(account: Account) -> str:
