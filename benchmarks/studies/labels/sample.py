@@ -14,7 +14,7 @@ import sys
 from collections.abc import Iterable, Sequence
 
 from fascicle.core.document import Document
-from fascicle.formats.files import write
+from fascicle.formats import write
 from fascicle.formats.report import ReadReport
 from fascicle.formats.requests import ReadRequest, inputs_of, read_inputs
 
