@@ -35,6 +35,7 @@ from fascicle.version import VERSION
 COMMANDS: Final[Mapping[str, str]] = MappingProxyType(
     {
         "annotate": "find mentions in texts, folders of texts, standard input or corpora",
+        "label": "say what a model, ensemble or dictionary says of every word of raw text, to train others on it",
         "init": "write a commented recipe for annotated files, to train on them",
         "train": "train what a recipe describes: a recogniser, a filter over several predictions, or a span typer",
         "pretrain": "let an encoder learn from raw text by masked language modelling, before it is trained",
