@@ -16,12 +16,13 @@ from pathlib import Path
 import msgspec
 import torch
 
+from fascicle.settings.recipes.distil import DistilRecipe
 from fascicle.settings.recipes.filter import FilterRecipe
 from fascicle.settings.recipes.recogniser import Recipe
 from fascicle.settings.recipes.typer import TyperRecipe
 from fascicle.training.run import run_recipe
 
-KINDS = {kind.__name__: kind for kind in (Recipe, FilterRecipe, TyperRecipe)}
+KINDS = {kind.__name__: kind for kind in (Recipe, DistilRecipe, FilterRecipe, TyperRecipe)}
 CHANGES = {"os.rename", "shutil.rmtree"}
 
 
@@ -51,7 +52,7 @@ def killed_before(change: int, folder: Path) -> None:
     sys.addaudithook(watch)
 
 
-def train(recipe: Recipe | FilterRecipe | TyperRecipe, folder: Path) -> None:
+def train(recipe: Recipe | DistilRecipe | FilterRecipe | TyperRecipe, folder: Path) -> None:
     torch.manual_seed(12345)  # whatever else the process did
     complete = (folder / "scores.json").exists()
     resume = (folder / "recipe.json").exists()

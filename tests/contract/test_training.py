@@ -44,9 +44,10 @@ RECOGNISERS: dict[str, dict[str, Any]] = {
     "steps-span": {"model": {"family": "span", "negatives": 3}, "training": BY_STEPS},
     "bundle": {"model": {"family": "crf"}, "bundle": {"family": "span", "weight": 0.4}, "training": {"epochs": 3}},
 }
-CASES = (*RECOGNISERS, "binder", "distant", "filter", "typer")
-KILLED = ("plain", "filter", "typer", pytest.param("bundle", marks=pytest.mark.slow))
-KEPT = ("best", "best-span")
+CASES = (*RECOGNISERS, "binder", "distant", "distil-layers", "filter", "typer")
+KILLED = ("plain", "distil-layers", "filter", "typer", pytest.param("bundle", marks=pytest.mark.slow))
+KEPT = ("best", "best-span", "encoder")
+DESCRIBED = ("model.json", "filter.json", "config.json")
 WORDS = (
     "lung",
     "cancer",
@@ -111,6 +112,16 @@ def make(
             "vectors": {"path": str(folder / "toy.vec")},
             "typer": {"hidden": 8, "updates": 120, "nothing": True, "width": 3, "negatives": 7, "balance": True},
         },
+    }
+    # The student drops out, its teacher does not, and the projection is averaged with it.
+    others["distil-layers"] = {
+        "name": "small",
+        "corpus": corpus,
+        "teacher": {"encoder": str(tiny_encoder)},
+        "student": {"size": {"layers": 1, "hidden": 12, "heads": 2, "feed_forward": 16}},
+        "reading": {"max_length": 32, "overlap": 4},
+        "layers": {},
+        "training": {"epochs": 4, "learning_rate": 1e-3, "batch_size": 4, "precision": "fp32", "average": "ema"},
     }
     # Instances and dropout are drawn by torch's generator, and the threshold is fitted anew at every scoring.
     binder = {"family": "binder", "hidden": 8, "width_embedding": 4, "thresholds": "dev", "dropout": 0.1}
@@ -216,6 +227,6 @@ def test_a_kill_at_any_moment_loses_nothing(make: Maker, tmp_path: Path, case: s
         steps = {line.get("step", line.get("update")) for line in lines_of(folder)}
         for name in KEPT:
             if (folder / name).exists():
-                assert (folder / name / "model.json").exists() or (folder / name / "filter.json").exists()
+                assert any((folder / name / described).exists() for described in DESCRIBED)
                 assert points[name, weights(folder / name)] in steps, f"{folder.name}: {name} is of no line"
         assert content(tmp_path / folder.name.replace("killed", "run")) == expected, folder.name

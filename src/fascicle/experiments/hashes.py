@@ -20,6 +20,7 @@ import msgspec
 
 from fascicle.errors import OutputError, RecipeError
 from fascicle.settings.recipes.any import AnyRecipe, kind_of, parse_any
+from fascicle.settings.recipes.distil import DistilRecipe
 from fascicle.settings.recipes.filter import FilterRecipe
 from fascicle.settings.recipes.recogniser import Recipe
 from fascicle.settings.recipes.typer import TyperRecipe
@@ -28,7 +29,7 @@ from fascicle.training.filter.members import member_sha256
 
 VERSION: Final = 1
 _KINDS: Final[Mapping[str, type[AnyRecipe]]] = MappingProxyType(
-    {"recogniser": Recipe, "filter": FilterRecipe, "typer": TyperRecipe}
+    {"recogniser": Recipe, "distil": DistilRecipe, "filter": FilterRecipe, "typer": TyperRecipe}
 )
 _LEFT_OUT: Final = (("training", "precision", ("bf16", "auto")),)  # table, setting, values
 

@@ -14,6 +14,7 @@ from fascicle.formats.brat import content_sha256, holds_annotation
 from fascicle.formats.plain import files_of
 from fascicle.formats.report import ReadReport
 from fascicle.formats.requests import ReadRequest, pairs, read_file
+from fascicle.settings.folders.best import described_by, model_folder
 from fascicle.settings.folders.manifest import file_sha256
 from fascicle.settings.recipes.recogniser import CorpusSettings
 from fascicle.training.corpus_types import Chosen, choose_types
@@ -102,10 +103,16 @@ def _unless_auto(value: str) -> str:
 
 
 def part_sha256(path: str) -> str:
-    """Hash of a file's content, or of the names and contents of a folder's text files (of brat: annotation too)."""
+    """Hash of a file's content, or of the names and contents of a folder's text files (of brat: annotation too).
+
+    Of the folder of a model it is that of the file in it which holds the hashes of all others.
+    """
+    place = Path(path)
+    model = described_by(model_folder(place))
+    if model.is_file():
+        return file_sha256(model)
     if holds_annotation(path):
         return content_sha256(path)
-    place = Path(path)
     if not place.is_dir():
         return file_sha256(place)
     listed = "".join(f"{file.name} {file_sha256(file)}\n" for file in files_of(place))

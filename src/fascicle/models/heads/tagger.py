@@ -19,6 +19,7 @@ from fascicle.core.tags import SCHEMES
 from fascicle.decoding.kinds import limits_of
 from fascicle.models.heads.contract import IGNORED, Basis, Head
 from fascicle.nn.crf import LinearChainCrf
+from fascicle.nn.distil import tag_loss
 from fascicle.nn.draw import draw
 from fascicle.nn.partial import partial_loss
 from fascicle.settings.heads import CrfSettings, TaggerSettings
@@ -37,6 +38,7 @@ class SoftmaxTagger(Head):
 
     axes: Mapping[str, tuple[str, ...]] = MappingProxyType({"emissions": _EMISSIONS})
     unknown_tag: ClassVar[int] = IGNORED
+    imitates: ClassVar[bool] = True
 
     def __init__(self, settings: TaggerSettings, basis: Basis) -> None:
         """Builds the layers.
@@ -82,6 +84,10 @@ class SoftmaxTagger(Head):
         total = F.cross_entropy(emissions, targets.flatten(), ignore_index=IGNORED, reduction="sum")
         return total / (targets != IGNORED).sum().clamp(min=1)
 
+    def imitation(self, scores: Mapping[str, Tensor], wanted: Tensor, *, temperature: float = 1.0) -> Tensor:
+        """Mean divergence over all known units; arguments as in ``Head``."""
+        return tag_loss(scores["emissions"], wanted, temperature=temperature)
+
 
 class CrfTagger(SoftmaxTagger):
     """The same emissions under a linear-chain CRF over the units of a window.
@@ -96,6 +102,7 @@ class CrfTagger(SoftmaxTagger):
         {"emissions": _EMISSIONS, "transitions": ("", ""), "start": ("",), "end": ("",)}
     )
     unknown_tag: ClassVar[int] = _ANY
+    imitates: ClassVar[bool] = False  # its tags depend on each other, so those of single units do not teach it
 
     def __init__(self, settings: CrfSettings, basis: Basis) -> None:
         """Builds the layers; arguments as in ``SoftmaxTagger``."""

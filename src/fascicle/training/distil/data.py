@@ -1,0 +1,50 @@
+"""What a student reads: the windows of a corpus, with what its teacher answers or without."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from torch import Tensor
+
+from fascicle.core.arrays import Floats32, Ints
+from fascicle.core.document import Document
+from fascicle.models.heads.contract import IGNORED
+from fascicle.settings.recipes.recogniser import ReadingSettings
+from fascicle.text.batch import Batch
+from fascicle.text.pieces import PieceTokenizer
+from fascicle.training.distil.pupil import TAUGHT
+from fascicle.training.recogniser.data import TrainingSet, training_set
+
+
+@dataclass(frozen=True, kw_only=True)
+class TaughtSet(TrainingSet):
+    """A training set whose batches have what a teacher answers beside them, as ``TAUGHT``.
+
+    Attributes:
+        taught: probabilities of all labels of the units of each document, ``[units, C]``; negative where the teacher
+            says nothing.
+    """
+
+    taught: Sequence[Floats32]
+
+    def _arrays(self, chosen: Ints) -> Batch:
+        batch = super()._arrays(chosen)
+        windows = [self.windows[i] for i in chosen]
+        found = np.full((*batch["first_piece"].shape, self.taught[0].shape[1]), IGNORED, dtype=np.float32)
+        for row, window in enumerate(windows):
+            first, last = window.units
+            found[row, : last - first] = self.taught[window.document][first:last]
+        return {**batch, TAUGHT: found}
+
+
+def text_set(documents: Sequence[Document], tokenizer: PieceTokenizer, *, reading: ReadingSettings) -> TrainingSet:
+    """The windows of documents, without any gold."""
+    return training_set(documents, tokenizer, types=(), reading=reading, heads={})
+
+
+def in_order(data: TrainingSet, *, size: int) -> Iterator[dict[str, Tensor]]:
+    """All windows in batches, always the same."""
+    for batch, _ in data.batches(size=size, seed=0, epoch=0):
+        yield batch
