@@ -178,11 +178,13 @@ def _tagged(tags: list[str], before: int, census: TagCensus) -> list[TokenMentio
 
 def _of_tool(record: Record, identifier: str, meta: dict[str, str]) -> Document:
     """A record of a tool or schema that has a reader of its own."""
-    from fascicle.formats import bigbio, label_studio  # late: most files are of no such tool
+    from fascicle.formats import article, bigbio, label_studio  # late: most files are of no such tool
 
     if record.shape.reader == label_studio.STEP:
         shape = record.shape
         return label_studio.document_of(record.value, identifier, field=shape.text, annotator=shape.annotator)
+    if record.shape.reader == article.STEP:
+        return article.document_of(record.value, identifier, meta=meta)
     return bigbio.document_of(record.value, identifier, meta=meta)
 
 

@@ -104,6 +104,9 @@ SHAPES: Final[Mapping[str, JsonShape]] = MappingProxyType(
             text="text", entities="entities", start="start_offset", end="end_offset", type="label", id="id"
         ),
         "text-labels": JsonShape(text="text", entities="label", id="id"),
+        "article": JsonShape(
+            reader="article", needs=(("title", str), ("paragraphs", list)), also=("abstract",), id="id"
+        ),
         "text": JsonShape(text="text", id="id"),
     }
 )

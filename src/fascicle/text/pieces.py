@@ -16,7 +16,7 @@ from typing import Literal
 import numpy as np
 from tokenizers import AddedToken, Encoding, Tokenizer
 
-from fascicle.core.arrays import Ints
+from fascicle.core.arrays import Bools, Ints
 from fascicle.core.document import Document
 from fascicle.core.spans import Span
 from fascicle.errors import ModelError
@@ -133,6 +133,14 @@ class PieceTokenizer:
         """
         return [self._ranges(e) for e in self._tokenizer.encode_batch(list(texts), add_special_tokens=False)]
 
+    def encode_words(self, texts: Sequence[str]) -> list[tuple[Ints, Bools]]:
+        """Pieces of each text, without special tokens, and where the words begin that the tokenizer itself cuts.
+
+        Returns:
+            Per text: ids ``[n]``, and whether a word begins with a piece ``[n]``.
+        """
+        return [_with_begins(e) for e in self._tokenizer.encode_batch(list(texts), add_special_tokens=False)]
+
     def _ranges(self, encoding: Encoding) -> tuple[Ints, Ints]:
         ids = np.array(encoding.ids, dtype=np.int64)
         offsets = np.array(encoding.offsets, dtype=np.int64).reshape(-1, 2)
@@ -140,6 +148,11 @@ class PieceTokenizer:
         blank = np.isin(ids, self._blanks)
         offsets[blank, 1] = offsets[blank, 0]
         return ids, offsets
+
+
+def _with_begins(encoding: Encoding) -> tuple[Ints, Bools]:
+    words = np.array([-1 if word is None else word for word in encoding.word_ids], dtype=np.int64)
+    return np.array(encoding.ids, dtype=np.int64), np.diff(words, prepend=-2) != 0
 
 
 def encode_documents(

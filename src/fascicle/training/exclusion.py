@@ -51,7 +51,7 @@ def without_excluded(documents: list[Document], corpus: CorpusSettings) -> tuple
         return documents, ()
     rows = list(read_exclusions(Source(path=corpus.exclude)))
     hashes = [hashlib.sha256(document.text.encode("utf-8")).hexdigest() for document in documents]
-    reasons = _reasons(rows)
+    reasons = reasons_of(rows)
     pairs = zip(documents, hashes, strict=True)
     found = [reasons.get((document.id, digest)) or reasons.get(("", digest)) for document, digest in pairs]
     _check(rows, {d.id: digest for d, digest in zip(documents, hashes, strict=True)}, corpus, matched=any(found))
@@ -66,7 +66,7 @@ def without_excluded(documents: list[Document], corpus: CorpusSettings) -> tuple
     return kept, tuple(notes)
 
 
-def _reasons(rows: Sequence[Exclusion]) -> dict[tuple[str, str], Exclusion]:
+def reasons_of(rows: Sequence[Exclusion]) -> dict[tuple[str, str], Exclusion]:
     """Id and hash of a document to leave out, -> why; the id is empty where the hash is enough."""
     found: dict[tuple[str, str], Exclusion] = {}
     for row in rows:

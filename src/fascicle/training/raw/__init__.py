@@ -1,0 +1,1 @@
+"""Raw text, as training reads it: which documents, and windows of pieces made of them."""

@@ -1,0 +1,147 @@
+"""The documents of raw text: which are left out, which are held out, and in which order they are drawn."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from typing import Final
+
+from fascicle.core.document import Document
+from fascicle.core.wording import counted
+from fascicle.errors import InputError, RecipeError, UsageError
+from fascicle.files.source import Source
+from fascicle.formats.exclusions import read_exclusions
+from fascicle.formats.files import unique_ids
+from fascicle.formats.requests import ReadRequest, pairs, paths_of, read_file
+from fascicle.settings.recipes.raw_text import TextSettings
+from fascicle.training.exclusion import reasons_of
+
+_SPACE: Final = 1 << 64  # of the numbers that a hash gives
+
+
+@dataclass(kw_only=True)
+class TextCounts:
+    """What became of the documents.
+
+    Attributes:
+        learned: that may be learned from.
+        held_out: that nothing is learned from.
+        left_out: others, by reason: ``"keep"``, ``"exclude"`` or ``"empty"``.
+        characters: of what may be learned from.
+        facts: of the facts that ``keep`` asks for, how many documents have which value, held-out ones included.
+    """
+
+    learned: int = 0
+    held_out: int = 0
+    left_out: Counter[str] = field(default_factory=Counter)
+    characters: int = 0
+    facts: dict[str, Counter[str]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
+class RawDocument:
+    """One document.
+
+    Attributes:
+        text: of it.
+        key: its place in the order of the seed: a number that its id and the seed decide.
+        held_out: whether nothing is learned from it; this does not depend on the seed.
+    """
+
+    text: str
+    key: int
+    held_out: bool
+
+
+def raw_documents(settings: TextSettings, *, seed: int, counts: TextCounts | None = None) -> Iterator[RawDocument]:
+    """Streams the documents in the order of the files.
+
+    Args:
+        settings: which files, and what is left out of them.
+        seed: decides the keys.
+        counts: receives what became of the documents.
+
+    Raises:
+        RecipeError: an option that the format of a file does not have.
+        InputError: a file that is not there, cannot be read, or holds no text.
+    """
+    counts = TextCounts() if counts is None else counts
+    reasons = _excluded(settings.exclude)
+    for document in unique_ids(_read(settings)):
+        reason = _left_out(document, settings.keep, reasons)
+        if reason:
+            counts.left_out[reason] += 1
+            continue
+        held_out = number_of(document.id, "held out") < settings.held_out * _SPACE
+        counts.held_out += held_out
+        counts.learned += not held_out
+        counts.characters += 0 if held_out else len(document.text)
+        for name in settings.keep:
+            counts.facts.setdefault(name, Counter())[document.meta[name]] += 1
+        yield RawDocument(text=document.text, key=number_of(document.id, str(seed)), held_out=held_out)
+
+
+def number_of(identifier: str, purpose: str) -> int:
+    """A number below 2**64 that looks drawn, and is the same for the same id and purpose."""
+    digest = hashlib.sha256(f"{purpose}\n{identifier}".encode("utf-8", "surrogatepass")).digest()
+    return int.from_bytes(digest[:8], "big")
+
+
+def _read(settings: TextSettings) -> Iterator[Document]:
+    try:
+        request = ReadRequest(
+            format=settings.format,
+            encoding=settings.encoding,
+            shape="" if settings.shape == "auto" else settings.shape,
+            fields=pairs(settings.fields, key="text.fields", example="text=body"),
+            asked_by="text.format",
+        )
+        for given in settings.files:
+            yield from _with_text(given, request)
+    except UsageError as error:
+        raise RecipeError(f"in [text], {error}") from None
+
+
+def _with_text(given: str, request: ReadRequest) -> Iterator[Document]:
+    """The documents of one file or folder.
+
+    Raises:
+        InputError: none of them has a text.
+    """
+    found, read = False, 0
+    for path in paths_of([given], request):
+        for document in read_file(path, request):
+            read += 1
+            found = found or not _is_blank(document)
+            yield document
+    if not found:
+        what = counted(read, "document") + " without a text" if read else "no document"
+        raise InputError(f"{given} holds {what}, so there is nothing to learn from; name a file with text", file=given)
+
+
+def _is_blank(document: Document) -> bool:
+    return not document.text or document.text.isspace()
+
+
+def _left_out(
+    document: Document, keep: Mapping[str, tuple[str, ...]], excluded: Mapping[tuple[str, str], object]
+) -> str:
+    """Why a document is left out; empty if it is not."""
+    if _is_blank(document):
+        return "empty"
+    for name, values in keep.items():
+        given = document.meta.get(name)
+        if given is None or not any(fnmatchcase(given, value) for value in values):
+            return "keep"
+    if excluded:
+        digest = hashlib.sha256(document.text.encode("utf-8")).hexdigest()
+        if (document.id, digest) in excluded or ("", digest) in excluded:
+            return "exclude"
+    return ""
+
+
+def _excluded(path: str) -> Mapping[tuple[str, str], object]:
+    return reasons_of(list(read_exclusions(Source(path=path)))) if path else {}

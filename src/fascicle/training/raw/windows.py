@@ -1,0 +1,282 @@
+"""Raw text as windows of pieces: drawn by the seed, packed, and kept in a file instead of in memory.
+
+The text is read once. Its pieces go to a temporary file that no folder shows and that the system removes when the
+process ends. Whoever goes on after a kill reads the text again, and gets the same windows: text, tokenizer, settings
+and seed decide them.
+"""
+
+from __future__ import annotations
+
+import heapq
+import tempfile
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import IO, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fascicle.core.arrays import Ints
+from fascicle.errors import InputError
+from fascicle.settings.recipes.raw_text import TextSettings
+from fascicle.text.pieces import PieceTokenizer
+from fascicle.training.raw.documents import RawDocument, TextCounts, raw_documents
+
+_Stored = NDArray[np.uint32]
+_BEGINS: Final = np.uint32(1 << 31)  # of a stored piece: a word begins here
+_SPECIAL: Final = np.uint32(1 << 30)  # it is a special token, or padding
+_PADDING: Final = np.uint32(0xFFFFFFFF)
+_IDS: Final = np.uint32((1 << 30) - 1)
+_LONGEST: Final = 10_000  # characters that are tokenised in one piece: a longer paragraph is cut at a blank
+_TOGETHER: Final = 200_000  # characters of documents that are tokenised in one call
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class TextWindows:
+    """Windows of pieces.
+
+    Attributes:
+        rows: mapped into memory, ``[n, window]``; what ``arrays`` reads.
+        pad: id of the padding token.
+        pieces: of all windows, without special tokens.
+    """
+
+    rows: _Stored
+    pad: int
+    pieces: int
+
+    def __len__(self) -> int:
+        """Windows."""
+        return len(self.rows)
+
+    def order(self, *, seed: int, epoch: int) -> Ints:
+        """The windows in the order of one epoch, the same for the same arguments, ``[n]``.
+
+        A place in the text is a number of this order: nothing else is needed to go on from there.
+        """
+        return np.random.default_rng((seed, epoch)).permutation(len(self))
+
+    def arrays(self, chosen: Sequence[int] | Ints) -> dict[str, NDArray[np.generic]]:
+        """Some windows as a batch.
+
+        Args:
+            chosen: their numbers, at least one.
+
+        Returns:
+            ``input_ids`` and ``attention_mask`` ``[B, T]``; ``begins`` ``[B, T]``, whether a word begins with a piece;
+            ``special`` ``[B, T]``, whether a place is a special token or padding.
+        """
+        stored = np.asarray(self.rows[np.asarray(chosen)])
+        real = stored != _PADDING
+        stored = stored[:, : int(real.sum(axis=1).max())]
+        real = real[:, : stored.shape[1]]
+        return {
+            "input_ids": np.where(real, stored & _IDS, self.pad).astype(np.int64),
+            "attention_mask": real.astype(np.int64),
+            "begins": real & (stored & _BEGINS != 0),
+            "special": stored & _SPECIAL != 0,
+        }
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class RawText:
+    """What a recipe reads of raw text.
+
+    Attributes:
+        learned: what is learned from.
+        held_out: what is not; none if nothing is held out.
+        counts: of the documents.
+    """
+
+    learned: TextWindows
+    held_out: TextWindows
+    counts: TextCounts
+
+
+def read_windows(settings: TextSettings, tokenizer: PieceTokenizer, *, seed: int) -> RawText:
+    """Reads raw text once, and cuts it into windows.
+
+    Documents are taken in the order of their keys, see `RawDocument`, until there are ``pieces`` of them; the last one
+    is cut off there. So a smaller sample is the beginning of a larger one, and the order of the files decides nothing.
+
+    Args:
+        settings: which text, and how it is cut.
+        tokenizer: makes the pieces.
+        seed: decides which documents are drawn and their order.
+
+    Raises:
+        RecipeError: a window that has no room beside the special tokens, or see `raw_documents`.
+        InputError: see `raw_documents`; nothing is left to learn from.
+    """
+    counts = TextCounts()
+    with tempfile.TemporaryFile() as one, tempfile.TemporaryFile() as other:
+        learned, held_out = _Drawn(one, settings.pieces), _Drawn(other, settings.held_out_pieces)
+        stream = raw_documents(settings, seed=seed, counts=counts)
+        while portion := list(_portion(stream)):
+            wanted = [d for d in portion if (held_out if d.held_out else learned).wants(d.key)]
+            for document, pieces in zip(wanted, _pieces(wanted, tokenizer), strict=True):
+                (held_out if document.held_out else learned).add(document.key, pieces)
+        found = RawText(
+            learned=learned.packed(tokenizer, settings.window),
+            held_out=held_out.packed(tokenizer, settings.window),
+            counts=counts,
+        )
+    if not found.learned.pieces:
+        raise InputError(_nothing_left(settings, counts))
+    return found
+
+
+class _Drawn:
+    """The documents with the smallest keys that have so many pieces together, in a file."""
+
+    def __init__(self, file: IO[bytes], most: int) -> None:
+        """Begins with none.
+
+        Args:
+            file: empty, to read and to write.
+            most: pieces; 0 for all.
+        """
+        self._most = most
+        self._file = file
+        self._kept: list[tuple[int, int, int]] = []  # a heap of (-key, place in the file, pieces): largest key first
+        self._written = self._total = 0
+
+    def wants(self, key: int) -> bool:
+        """Whether a document with this key has a chance to be kept."""
+        return not self._is_full or key < -self._kept[0][0]
+
+    @property
+    def _is_full(self) -> bool:
+        return bool(self._most) and self._total >= self._most
+
+    def add(self, key: int, pieces: _Stored) -> None:
+        """Takes the pieces of a document, and forgets those that are not needed any more."""
+        if not len(pieces) or not self.wants(key):
+            return
+        self._file.write(pieces.tobytes())
+        heapq.heappush(self._kept, (-key, self._written, len(pieces)))
+        self._written += len(pieces)
+        self._total += len(pieces)
+        while self._most and self._total - self._kept[0][2] >= self._most:
+            self._total -= heapq.heappop(self._kept)[2]
+
+    def packed(self, tokenizer: PieceTokenizer, length: int) -> TextWindows:
+        """Windows of what was taken, in the order of the keys."""
+        packer, pieces = _Packer(tokenizer, length), 0
+        with tempfile.TemporaryFile() as rows:
+            for document in self._documents():
+                pieces += len(document)
+                rows.write(packer.add(document).tobytes())
+            rows.write(packer.close().tobytes())
+            return TextWindows(rows=_mapped(rows).reshape(-1, length), pad=tokenizer.pad, pieces=pieces)
+
+    def _documents(self) -> Iterator[_Stored]:
+        stored, left = _mapped(self._file), self._most or self._total
+        for _, start, size in sorted(self._kept, key=lambda one: (-one[0], one[1])):
+            yield np.asarray(stored[start : start + min(size, left)])
+            left -= size
+
+
+class _Packer:
+    """Makes windows of documents, one after the other."""
+
+    def __init__(self, tokenizer: PieceTokenizer, length: int) -> None:
+        """Begins with an empty window."""
+        self._prefix, self._suffix = (
+            np.array(ids, dtype=np.uint32) | _SPECIAL for ids in (tokenizer.prefix, tokenizer.suffix)
+        )
+        self._length = length
+        self._open: list[_Stored] = []
+        self._room = self._most = length - len(self._prefix) - len(self._suffix)
+
+    def add(self, document: _Stored) -> _Stored:
+        """Takes a document; returns the windows that are full now, ``[n, length]``."""
+        full, at = [], 0
+        if self._open:
+            self._room -= len(self._suffix)
+            if self._room > 0:
+                self._open.append(self._suffix)
+            else:
+                full.append(self._closed())
+        while at < len(document):
+            end = self._end(document, at)
+            if end > at:
+                self._open.append(document[at:end])
+                self._room -= end - at
+            if end < len(document) or not self._room:
+                full.append(self._closed())
+            at = end
+        return np.concatenate([np.zeros((0, self._length), np.uint32), *full])
+
+    def close(self) -> _Stored:
+        """The last window, ``[1, length]``, or none."""
+        return self._closed() if self._open else np.zeros((0, self._length), np.uint32)
+
+    def _end(self, document: _Stored, at: int) -> int:
+        """Where the open window ends in a document: before a word, unless one word is longer than a window."""
+        end = min(len(document), at + self._room)
+        if end == len(document) or document[end] & _BEGINS:
+            return end
+        words = np.flatnonzero(document[at:end] & _BEGINS)
+        last = at + int(words[-1]) if len(words) else at
+        return last if last > at or self._room < self._most else end
+
+    def _closed(self) -> _Stored:
+        if self._open[-1] is self._suffix:  # of the next document nothing fitted in
+            self._open.pop()
+        row = np.full((1, self._length), _PADDING, dtype=np.uint32)
+        content = np.concatenate([self._prefix, *self._open, self._suffix])
+        row[0, : len(content)] = content
+        self._open, self._room = [], self._most
+        return row
+
+
+def _portion(stream: Iterator[RawDocument]) -> Iterator[RawDocument]:
+    """The next documents, as many as are tokenised in one call."""
+    size = 0
+    for document in stream:
+        yield document
+        size += len(document.text)
+        if size >= _TOGETHER:
+            return
+
+
+def _pieces(documents: Sequence[RawDocument], tokenizer: PieceTokenizer) -> Iterator[_Stored]:
+    """The pieces of each document, as they are stored."""
+    parts = [list(_parts(document.text)) for document in documents]
+    encoded = iter(tokenizer.encode_words([part for of_one in parts for part in of_one]))
+    for of_one in parts:
+        found = [
+            ids.astype(np.uint32) | np.where(begins, _BEGINS, np.uint32(0))
+            for ids, begins in islice(encoded, len(of_one))
+        ]
+        yield np.concatenate([np.zeros(0, np.uint32), *found])
+
+
+def _parts(text: str) -> Iterator[str]:
+    """The lines of a text that are not blank, cut where they are very long."""
+    for line in text.splitlines():
+        while len(line) > _LONGEST:
+            cut = line.rfind(" ", 1, _LONGEST)
+            cut = cut if cut > 0 else _LONGEST
+            yield line[:cut]
+            line = line[cut:]
+        if line and not line.isspace():
+            yield line
+
+
+def _mapped(file: IO[bytes]) -> _Stored:
+    """The content of a file; the mapping outlives the file."""
+    file.flush()
+    if not file.tell():
+        return np.zeros(0, np.uint32)
+    return np.memmap(file, dtype=np.uint32, mode="r")
+
+
+def _nothing_left(settings: TextSettings, counts: TextCounts) -> str:
+    reasons = "".join(f", {count:,} left out by {name}" for name, count in sorted(counts.left_out.items()))
+    return (
+        f"no text is left to learn from: {counts.learned:,} documents of {', '.join(settings.files)} may be learned "
+        f"from, {counts.held_out:,} are held out{reasons}; give more text, or leave out less"
+    )
