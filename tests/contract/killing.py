@@ -65,10 +65,11 @@ def train(recipe: Recipe | DistilRecipe | FilterRecipe | TyperRecipe, folder: Pa
 def main() -> None:
     torch.set_num_threads(1)
     recipe = msgspec.json.decode(Path(sys.argv[1]).read_bytes(), type=KINDS[sys.argv[2]])
-    if isinstance(recipe, Recipe | FilterRecipe):
+    if not isinstance(recipe, TyperRecipe):
         from fascicle.models.encoder import load_pretrained
 
-        load_pretrained(recipe.model.encoder)  # so that the children need not import what this does
+        named = recipe.teacher if isinstance(recipe, DistilRecipe) else recipe.model
+        load_pretrained(named.encoder)  # so that the children need not import what this does
     for change in range(200):
         folder = Path(sys.argv[3]) / f"run-{change}"
 

@@ -121,7 +121,7 @@ def make(
         "student": {"size": {"layers": 1, "hidden": 12, "heads": 2, "feed_forward": 16}},
         "reading": {"max_length": 32, "overlap": 4},
         "layers": {},
-        "training": {"epochs": 4, "learning_rate": 1e-3, "batch_size": 4, "precision": "fp32", "average": "ema"},
+        "training": {"epochs": 3, "learning_rate": 1e-3, "batch_size": 4, "precision": "fp32", "average": "ema"},
     }
     # Instances and dropout are drawn by torch's generator, and the threshold is fitted anew at every scoring.
     binder = {"family": "binder", "hidden": 8, "width_embedding": 4, "thresholds": "dev", "dropout": 0.1}

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import itertools
+import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -12,6 +14,7 @@ import torch
 from tokenizers import Tokenizer
 
 from fascicle.errors import FascicleError, RecipeError
+from fascicle.experiments.hashes import data_hashes, recipe_hash
 from fascicle.models.encoder import Encoder, Pretrained, load_pretrained
 from fascicle.models.encoder_folder import save_encoder
 from fascicle.models.smaller import with_layers
@@ -19,9 +22,10 @@ from fascicle.settings.recipes.any import parse_any
 from fascicle.settings.recipes.distil import DistilRecipe, LayerSettings
 from fascicle.settings.recipes.recogniser import Recipe
 from fascicle.text.pieces import PieceTokenizer
-from fascicle.training.distil.layers_run import LayersFinished
+from fascicle.training.distil.layers_run import LayersCompared, LayersFinished
 from fascicle.training.distil.pupil import LAYERS, LayerLosses, Pupil
 from fascicle.training.distil.teacher import Teacher, check_same_pieces, ids_of
+from fascicle.training.engine.loop import StepDone
 from fascicle.training.run import run_recipe
 
 Make = Callable[..., DistilRecipe]
@@ -41,7 +45,8 @@ def make(tiny_encoder: Path, toy_corpus: Path) -> Make:
     }
 
     def made(**changes: Any) -> DistilRecipe:
-        recipe = parse_any({**defaults, **changes}, origin="small.toml")
+        tables = {key: value for key, value in {**defaults, **changes}.items() if value is not None}
+        recipe = parse_any(tables, origin="small.toml")
         assert isinstance(recipe, DistilRecipe)
         return recipe
 
@@ -140,6 +145,62 @@ def test_an_untrained_student_comes_nearer_and_its_folder_is_an_encoder(
     assert (tmp_path / "trained" / "best" / "model.json").exists()
 
 
+@pytest.fixture
+def raw_text(tmp_path: Path) -> Path:
+    """Forty short documents of what the tiny encoder knows."""
+    lines = [json.dumps({"id": str(at), "text": TEXTS[at % 2] * (1 + at % 3)}) for at in range(40)]
+    (tmp_path / "texts.jsonl").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return tmp_path / "texts.jsonl"
+
+
+def test_raw_text_teaches_and_a_stopped_run_goes_on_to_the_same_encoder(
+    make: Make, raw_text: Path, tmp_path: Path
+) -> None:
+    text = {"files": [str(raw_text)], "window": 24, "held_out": 0.2}
+    settings = {"epochs": 2, "learning_rate": 1e-2, "batch_size": 4, "precision": "fp32", "validate_every_steps": 5}
+    recipe = make(corpus=None, text=text, reading={}, training=settings)
+    events = list(run_recipe(recipe, tmp_path / "straight"))
+    compared = [event for event in events if isinstance(event, LayersCompared)]
+    assert compared[-1].held_out["total"] < compared[0].held_out["total"]
+    stopped = run_recipe(recipe, tmp_path / "stopped")
+    for event in stopped:
+        if isinstance(event, StepDone) and event.step == 7:  # within an epoch, behind the last state
+            break
+    stopped.close()  # type: ignore[attr-defined]
+    torch.manual_seed(9)
+    resumed = [e.step for e in run_recipe(recipe, tmp_path / "stopped", resume=True) if isinstance(e, StepDone)]
+    assert resumed[0] == 6
+    ours, theirs = (tmp_path / name / "encoder" / "model.safetensors" for name in ("stopped", "straight"))
+    assert ours.read_bytes() == theirs.read_bytes()
+
+
+def test_raw_text_of_which_nothing_is_held_out_is_refused(make: Make, raw_text: Path, tmp_path: Path) -> None:
+    recipe = make(corpus=None, text={"files": [str(raw_text)], "held_out": 0.0, "window": 24}, reading={})
+    with pytest.raises(FascicleError, match="held_out"):
+        list(run_recipe(recipe, tmp_path / "run"))
+
+
+def test_other_weights_in_the_folder_of_a_teacher_are_another_teacher(
+    make: Make, tiny_run: Path, tmp_path: Path
+) -> None:
+    """The hash of the data of a run holds what its teacher is."""
+    shutil.copytree(tiny_run, tmp_path / "teacher")
+    recipe = make(teacher={"model": str(tmp_path / "teacher")})
+    before = data_hashes(recipe)
+    assert before["teacher.model"] == data_hashes(make(teacher={"model": str(tiny_run)}))["teacher.model"]
+    manifest = tmp_path / "teacher" / "best" / "model.json"
+    manifest.write_text(manifest.read_text().replace('"name": "tiny"', '"name": "other"'))
+    assert data_hashes(recipe) != before
+    assert recipe_hash(recipe, before) != recipe_hash(recipe, data_hashes(recipe))
+
+
+def test_the_encoder_of_a_trained_model_teaches(make: Make, tiny_run: Path, tmp_path: Path) -> None:
+    recipe = make(teacher={"model": str(tiny_run)}, student={"layers": [2]})
+    ended = list(run_recipe(recipe, tmp_path / "run"))[-1]
+    assert isinstance(ended, LayersFinished)
+    assert load_pretrained(str(ended.encoder)).encoder.width == 32
+
+
 def test_the_encoder_folder_reads_text_as_before(tiny_encoder: Path, tmp_path: Path) -> None:
     before = load_pretrained(str(tiny_encoder))
     (tmp_path / "copy").mkdir()
@@ -167,8 +228,6 @@ def other_tokenizer(
     tokenizer: PieceTokenizer, change: Callable[[dict[str, int]], dict[str, int]], specials: dict[str, str]
 ) -> PieceTokenizer:
     """The same tokenizer with other ids and other names of special tokens, as that of MPNet is to that of BERT."""
-    import json
-
     content = tokenizer.content
     for old, new in specials.items():
         content = content.replace(f'"{old}"', f'"{new}"')
@@ -259,6 +318,10 @@ def test_heads_need_not_be_equal_without_attention(make: Make, tmp_path: Path) -
         {"prediction": {}},
         {"head": {"family": "softmax"}},
         {"layer": {}},
+        {"text": {"files": ["a.txt"]}},
+        {"corpus": None},
+        {"corpus": None, "text": {"files": ["a.txt"]}, "prediction": {}, "teacher": {"model": "a"}},
+        {"corpus": None, "text": {"files": ["a.txt"]}},
     ],
 )
 def test_recipes_that_mean_nothing_are_refused(make: Make, changes: dict[str, Any]) -> None:

@@ -123,7 +123,7 @@ def fetched(name: str, load: Callable[[str, Mapping[str, Any]], T], *, what: str
     if hub:
         options["local_files_only"] = True  # what an earlier download left is used without a question to the hub
     try:
-        with _quiet_loading():
+        with quiet_loading():
             return load(place, options)
     except (OSError, ValueError, KeyError, ImportError, RuntimeError, SafetensorError) as error:
         first = str(error).strip().partition("\n")[0]
@@ -224,7 +224,7 @@ def _kind(place: str, options: Mapping[str, Any]) -> str:
 
 
 @contextmanager
-def _quiet_loading() -> Iterator[None]:
+def quiet_loading() -> Iterator[None]:
     """Keeps transformers from reporting the checkpoint's own heads, which are left out on purpose."""
     from transformers.utils import logging
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from tokenizers import Tokenizer
 
-from fascicle.models.encoder import Encoder
+from fascicle.models.encoder import Encoder, quiet_loading
 from fascicle.text.pieces import PieceTokenizer
 
 
@@ -28,5 +28,6 @@ def save_encoder(folder: Path, encoder: Encoder, tokenizer: PieceTokenizer) -> N
     fast = PreTrainedTokenizerFast(
         tokenizer_object=Tokenizer.from_str(tokenizer.content), model_max_length=encoder.longest, **special
     )
-    fast.save_pretrained(folder)
-    encoder.network.save_pretrained(folder)
+    with quiet_loading():
+        fast.save_pretrained(folder)
+        encoder.network.save_pretrained(folder)  # type: ignore[operator]

@@ -48,7 +48,7 @@ class Layers:
             ``[B, H, T, T]`` (query, key).
         """
         query, key = (
-            states[layer - 1].float().unflatten(-1, (self.heads, -1)).transpose(1, 2)
+            states[layer - 1].float().view(*states[layer - 1].shape[:2], self.heads, -1).transpose(1, 2)
             for states in (self.queries, self.keys)
         )
         found = query @ key.transpose(-1, -2) * query.shape[-1] ** -0.5

@@ -14,7 +14,7 @@ import numpy as np
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from fascicle.core.arrays import Ints
+from fascicle.core.arrays import Floats32, Ints
 from fascicle.core.tags import SCHEMES
 from fascicle.decoding.kinds import limits_of
 from fascicle.models.heads.contract import IGNORED, Basis, Head
@@ -60,6 +60,18 @@ class SoftmaxTagger(Head):
         tags = self.scheme.encode(map(tuple, spans.tolist()), length=units)
         tags[covered(unknown, units) & ~covered(spans, units)] = self.unknown_tag
         return tags
+
+    def soft_gold(self, probabilities: Floats32) -> Floats32:
+        """The probabilities of all tags, ``[units, C]``, from those of a teacher; O has what is left.
+
+        Args:
+            probabilities: of all tags but O, ``[units, C - 1]``; negative where nothing is known. Where they sum to
+                more than 1 they are scaled to 1.
+        """
+        known = (probabilities >= 0).all(axis=1, keepdims=True)
+        scaled = probabilities / np.maximum(probabilities.sum(axis=1, keepdims=True), 1)
+        table = np.column_stack([(1 - scaled.sum(axis=1)).clip(min=0), scaled])
+        return np.where(known, table, IGNORED).astype(np.float32)
 
     def targets(self, gold: Sequence[Ints], windows: Sequence[Window], *, chance: np.random.Generator) -> Ints:
         """Tag ids ``[B, U]``, ``IGNORED`` beyond the units; with special tokens ``[B, U + 2]``, those tagged O.

@@ -13,6 +13,7 @@ from msgspec import UNSET, Meta, UnsetType
 
 from fascicle.settings.base import NotNegative, Positive, RecipeBase, Settings, Share
 from fascicle.settings.heads import AnyHead
+from fascicle.settings.recipes.raw_text import TextSettings
 from fascicle.settings.recipes.recogniser import (
     CorpusSettings,
     DecisionSettings,
@@ -142,7 +143,8 @@ class DistilRecipe(RecipeBase, frozen=True, kw_only=True):
     teacher: TeacherSettings
     student: StudentSettings = StudentSettings()
     head: AnyHead | UnsetType = UNSET  # of the student; that of the teacher by default
-    corpus: CorpusSettings
+    corpus: CorpusSettings | UnsetType = UNSET
+    text: TextSettings | UnsetType = UNSET
     reading: ReadingSettings = ReadingSettings()
     layers: LayerSettings | UnsetType = UNSET
     prediction: PredictionSettings | UnsetType = UNSET
@@ -158,10 +160,27 @@ class DistilRecipe(RecipeBase, frozen=True, kw_only=True):
             raise ValueError("[prediction] needs teacher.model: an encoder alone gives no answers")
         if self.prediction is UNSET and self.head is not UNSET:
             raise ValueError("[head] needs [prediction]: layers alone give an encoder without a head")
+        if (self.corpus is UNSET) == (self.text is UNSET):
+            raise ValueError("give either [corpus], annotated or not, or [text], raw text")
+        if self.text is not UNSET:
+            self._check_text()
+
+    def _check_text(self) -> None:
+        """Refuses what raw text cannot give."""
+        if self.prediction is not UNSET:
+            raise ValueError(
+                "[prediction] needs [corpus], whose words are labelled; fascicle label writes the answers of a teacher "
+                "over raw text, and a recipe of a recogniser trains on them"
+            )
+        if self.reading != ReadingSettings() or self.training.hidden_pieces:
+            raise ValueError("[reading] and training.hidden_pieces have no effect on [text]: leave them out")
 
     def files(self) -> dict[str, str]:
         """The paths of all data that decide a run, each by the key that names it, e.g. ``"teacher.model"``."""
-        return self.corpus.files() | ({"teacher.model": self.teacher.model} if self.teacher.model else {})
+        found = {"teacher.model": self.teacher.model} if self.teacher.model else {}
+        for given in (self.corpus.files() if self.corpus else {}, self.text.paths() if self.text else {}):
+            found |= given
+        return found
 
     def recogniser(self, head: AnyHead, *, encoder: str) -> Recipe:
         """The recipe of the student as a recogniser that is trained on gold.
@@ -170,6 +189,7 @@ class DistilRecipe(RecipeBase, frozen=True, kw_only=True):
             head: of the student.
             encoder: what it is called.
         """
+        assert self.corpus is not UNSET
         return Recipe(
             name=self.name,
             seed=self.seed,

@@ -1,4 +1,4 @@
-"""What a student reads: the windows of a corpus, with what its teacher answers or without."""
+"""What a student reads: windows of a corpus, with what its teacher answers or without, or of raw text."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import torch
 from torch import Tensor
 
 from fascicle.core.arrays import Floats32, Ints
@@ -15,6 +16,8 @@ from fascicle.settings.recipes.recogniser import ReadingSettings
 from fascicle.text.batch import Batch
 from fascicle.text.pieces import PieceTokenizer
 from fascicle.training.distil.pupil import TAUGHT
+from fascicle.training.engine.loop import Batches
+from fascicle.training.raw.windows import TextWindows
 from fascicle.training.recogniser.data import TrainingSet, training_set
 
 
@@ -44,7 +47,31 @@ def text_set(documents: Sequence[Document], tokenizer: PieceTokenizer, *, readin
     return training_set(documents, tokenizer, types=(), reading=reading, heads={})
 
 
-def in_order(data: TrainingSet, *, size: int) -> Iterator[dict[str, Tensor]]:
+@dataclass(frozen=True, kw_only=True)
+class RawSet:
+    """Windows of raw text as batches.
+
+    Attributes:
+        windows: of the text.
+    """
+
+    windows: TextWindows
+
+    def batches(
+        self, *, size: int, seed: int, epoch: int, hidden: float = 0.0
+    ) -> Iterator[tuple[dict[str, Tensor], dict[str, Tensor]]]:
+        """One epoch of batches, see ``training.engine.loop.Batches``; no piece is hidden."""
+        order = self.windows.order(seed=seed, epoch=epoch)
+        for at in range(0, len(order), size):
+            arrays = self.windows.arrays(order[at : at + size])
+            yield {name: torch.from_numpy(arrays[name]) for name in ("input_ids", "attention_mask")}, {}
+
+    def count(self, size: int) -> int:
+        """Batches in an epoch."""
+        return -(-len(self.windows) // size)
+
+
+def in_order(data: Batches, *, size: int) -> Iterator[dict[str, Tensor]]:
     """All windows in batches, always the same."""
     for batch, _ in data.batches(size=size, seed=0, epoch=0):
         yield batch

@@ -12,7 +12,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -120,7 +120,7 @@ class LayerTrainee(Trainee):
         pupil, device = self.loop.model.eval(), self.loop.device
         assert isinstance(pupil, Pupil)
         assert pupil.layers is not None
-        total, pieces = Counter[str](), 0
+        total, pieces = defaultdict[str, float](float), 0
         for given in self._held_out:
             batch = {name: tensor.to(device) for name, tensor in given.items()}
             with torch.autocast(device.type, dtype=torch.bfloat16, enabled=self.loop.bf16):

@@ -100,7 +100,7 @@ def checked_map(settings: LayerSettings, *, teacher: int, student: int) -> tuple
     return settings.map
 
 
-class Answers(nn.Module):
+class AnswerLoss(nn.Module):
     """Compares the answers of a model with those of its teacher, and with the gold."""
 
     def __init__(self, settings: PredictionSettings, model: NerModel) -> None:
@@ -132,7 +132,9 @@ class Answers(nn.Module):
 class Pupil(Trainable):
     """A student with its lessons. What is scored and kept is its encoder, or its model."""
 
-    def __init__(self, encoder: Encoder, *, layers: LayerLosses | None = None, answers: Answers | None = None) -> None:
+    def __init__(
+        self, encoder: Encoder, *, layers: LayerLosses | None = None, answers: AnswerLoss | None = None
+    ) -> None:
         """Puts the parts together.
 
         Args:

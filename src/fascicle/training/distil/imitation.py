@@ -1,0 +1,124 @@
+"""Reads what layers are compared on, and builds the student that imitates them; see ``training.distil.layers_run``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from fascicle.core.wording import counted
+from fascicle.errors import InputError
+from fascicle.formats.report import ReadReport
+from fascicle.models.encoder import Pretrained
+from fascicle.settings.recipes.distil import DistilRecipe
+from fascicle.training.corpus import data_name, part_sha256, read_part
+from fascicle.training.distil.data import RawSet, in_order, text_set
+from fascicle.training.distil.layers_run import LayerTrainee
+from fascicle.training.distil.lessons import COMPARED, facts_of, layer_losses, sizes
+from fascicle.training.distil.pupil import Pupil
+from fascicle.training.distil.student import student_of
+from fascicle.training.distil.teacher import open_encoder
+from fascicle.training.engine.environment import describe_environment
+from fascicle.training.engine.loop import Batches, Trainer
+from fascicle.training.engine.precision import slow_precision
+from fascicle.training.engine.run import Facts
+from fascicle.training.raw.documents import raw_documents
+from fascicle.training.raw.windows import read_windows
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Read:
+    """What is read for layers alone: windows to learn from and to compare on, and what a user should know of them."""
+
+    learned: Batches
+    held_out: Batches
+    windows: int
+    notes: tuple[str, ...]
+
+
+def prepare_layers(recipe: DistilRecipe, folder: Path, before: Mapping[str, Any]) -> LayerTrainee:
+    """Opens the teacher, builds the student and reads the texts.
+
+    Args:
+        recipe: with ``[layers]`` alone.
+        folder: of the run.
+        before: what ``run.json`` says of the same run; nothing if it is new.
+
+    Raises:
+        InputError: the texts cannot be read, or there are none.
+        RecipeError: teacher and student do not fit each other or the recipe.
+        ModelError: one of them cannot be loaded.
+    """
+    taught_by = open_encoder(recipe.teacher)
+    torch.manual_seed(recipe.seed)
+    student = student_of(recipe.student, taught_by)
+    longest = recipe.text.window if recipe.text else recipe.reading.max_length
+    layers = layer_losses(recipe, student, taught_by, longest=longest, texts=_some_texts(recipe))
+    read = (_of_text if recipe.text else _of_corpus)(recipe, student)
+    trainer = Trainer(Pupil(student.encoder, layers=layers), read.learned, recipe.training, seed=recipe.seed)
+    trainer.settle_precision(before.get("precision"))
+    facts = Facts(
+        data=data_facts(recipe),
+        environment=describe_environment(),
+        more=facts_of(recipe, student, layers, trainer) | {"windows": read.windows},
+        notes=[
+            *read.notes,
+            sizes(student, taught_by),
+            *filter(None, [slow_precision(trainer.device, recipe.training)]),
+        ],
+    )
+    held_out = list(in_order(read.held_out, size=recipe.training.batch_size))
+    return LayerTrainee(folder=folder, student=student, loop=trainer, held_out=held_out, facts=facts)
+
+
+def _some_texts(recipe: DistilRecipe) -> list[str]:
+    """The first texts that are read."""
+    if recipe.text:
+        return [document.text for document in islice(raw_documents(recipe.text, seed=recipe.seed), COMPARED)]
+    assert recipe.corpus
+    return [document.text for document in read_part(recipe.corpus, "train")[:COMPARED]]
+
+
+def _of_corpus(recipe: DistilRecipe, student: Pretrained) -> _Read:
+    """The windows of train and dev."""
+    assert recipe.corpus
+    report = ReadReport()
+    learned, held_out = (
+        text_set(read_part(recipe.corpus, part, report=report), student.tokenizer, reading=recipe.reading)
+        for part in ("train", "dev")
+    )
+    for name, data in (("train", learned), ("dev", held_out)):
+        if not data.windows:
+            raise InputError(f"corpus.{name} holds no text, so there is nothing to compare on; give texts with words")
+    return _Read(learned=learned, held_out=held_out, windows=len(learned.windows), notes=tuple(report.lines()))
+
+
+def _of_text(recipe: DistilRecipe, student: Pretrained) -> _Read:
+    """The windows of raw text."""
+    assert recipe.text
+    read = read_windows(recipe.text, student.tokenizer, seed=recipe.seed)
+    if not len(read.held_out):
+        raise InputError(
+            f"text.held_out = {recipe.text.held_out:g} holds out no document of the text, so nothing can be chosen; "
+            "raise it, or give more documents"
+        )
+    told = (
+        f"{read.learned.pieces:,} pieces of {counted(read.counts.learned, 'document')} to learn from, "
+        f"{read.held_out.pieces:,} held out"
+    )
+    return _Read(
+        learned=RawSet(windows=read.learned),
+        held_out=RawSet(windows=read.held_out),
+        windows=len(read.learned),
+        notes=(told,),
+    )
+
+
+def data_facts(recipe: DistilRecipe) -> dict[str, dict[str, Any]]:
+    """Hash of all data that layers are compared on, and of the teacher."""
+    files = {key: path for key, path in recipe.files().items() if key != "corpus.test"}
+    return {data_name(key): {"sha256": part_sha256(path)} for key, path in files.items()}

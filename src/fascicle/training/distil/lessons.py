@@ -1,0 +1,64 @@
+"""What both kinds of distillation begin with: losses on layers that fit their recipe, and what a run says of itself."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+from msgspec import UNSET
+
+from fascicle.core.wording import counted
+from fascicle.errors import RecipeError
+from fascicle.models.encoder import Pretrained
+from fascicle.settings.recipes.distil import DistilRecipe
+from fascicle.training.distil.pupil import LayerLosses
+from fascicle.training.distil.teacher import Teacher, check_same_pieces
+from fascicle.training.engine.loop import Trainer
+
+COMPARED: Final = 1000  # documents of which both tokenizers must cut every one into the same pieces
+
+
+def layer_losses(
+    recipe: DistilRecipe, student: Pretrained, teacher: Pretrained, *, longest: int, texts: Sequence[str]
+) -> LayerLosses:
+    """The losses on layers of a recipe.
+
+    Args:
+        recipe: with ``[layers]``.
+        student: encoder that learns.
+        teacher: that is imitated.
+        longest: pieces in a window.
+        texts: some of those that are read.
+
+    Raises:
+        RecipeError: they do not fit each other.
+    """
+    assert recipe.layers is not UNSET
+    check_same_pieces(texts, student.tokenizer, teacher.tokenizer)
+    for who, one in (("student", student), ("teacher", teacher)):
+        if longest > one.encoder.longest:
+            raise RecipeError(
+                f"windows of {longest} pieces are longer than the {counted(one.encoder.longest, 'piece')} that the "
+                f"{who} reads; lower {'text.window' if recipe.text else 'reading.max_length'}"
+            )
+    taught_by = Teacher(teacher, student.tokenizer, attention=recipe.layers.attention > 0)
+    return LayerLosses(recipe.layers, pupil=student.encoder, teacher=taught_by)
+
+
+def facts_of(recipe: DistilRecipe, student: Pretrained, layers: LayerLosses | None, trainer: Trainer) -> dict[str, Any]:
+    """What ``run.json`` says of any distillation."""
+    return {
+        "recipe": recipe.name,
+        "seed": recipe.seed,
+        "student": student.encoder.origin,
+        "teacher": recipe.teacher.model or recipe.teacher.encoder,
+        "layer_map": list(layers.map) if layers is not None else [],
+        "steps": trainer.steps,
+        **trainer.precision_facts(),
+    }
+
+
+def sizes(student: Pretrained, teacher: Pretrained) -> str:
+    """How many parameters both have."""
+    ours, theirs = (sum(p.numel() for p in one.encoder.parameters()) for one in (student, teacher))
+    return f"the encoder of the student has {ours:,} parameters, that of its teacher {theirs:,}"
