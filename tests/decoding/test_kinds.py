@@ -76,7 +76,8 @@ def test_every_family_has_a_whole_record(family: str) -> None:
     if head.needs.width:
         head = msgspec.structs.replace(head, width=3)
     record, manifest = KINDS[HEADS[family]], manifest_of(head)
-    assert all(getattr(record, field.name) for field in fields(Kind))
+    assert all(getattr(record, field.name) for field in fields(Kind) if field.name != "tags")
+    assert (record.tags is None) == limits_of(head).of_spans
     assert isinstance(limits_of(head), Limits)
     assert isinstance(head.needs, Needs)
     assert definition_of(manifest) in get_args(Definition)

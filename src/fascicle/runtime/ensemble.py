@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Sequence
+from fractions import Fraction
 from typing import Final
 
 import msgspec
@@ -17,12 +18,15 @@ import numpy as np
 from fascicle.combination.align import System, Votes, align
 from fascicle.combination.rules import Rule, RuleRequest, combine
 from fascicle.core.arguments import checked_documents
+from fascicle.core.arrays import Floats, Ints
 from fascicle.core.document import Document, Event, Mention, Patch, canonical
+from fascicle.core.tags import SCHEMES, TagScheme
 from fascicle.core.wording import counted
 from fascicle.decoding.selection import select
 from fascicle.runtime.filter import MentionFilter
 from fascicle.settings.recipes.ensemble import FILTER_FOLDER, EnsembleManifest
 from fascicle.text.annotator import Annotator
+from fascicle.text.tagging import Tagged, TagSpace, without_b
 
 STEP: Final = "ensemble"
 _DIGITS = 6
@@ -103,7 +107,46 @@ class EnsemblePredictor(Annotator):
         documents = list(checked_documents(documents))
         if not documents:
             return []
-        said = [self._said(open_member, documents) for open_member in self._members]
+        return self._joined(documents, [self._said(open_member, documents) for open_member in self._members])
+
+    @property
+    def tag_space(self) -> TagSpace:
+        """The mean of its members, in IO if one of them speaks in IO; with a filter the scores of its mentions."""
+        if self._judge is not None:
+            return TagSpace()
+        schemes = {open_member().tag_space.scheme for open_member in self._members}
+        return TagSpace(scheme="IO" if "IO" in schemes else "BIO", meaning="mean")
+
+    def tag(self, documents: Sequence[Document]) -> list[Tagged]:
+        """As `predict`, and the mean of what the members say of each word, with the weights of the rule if it has some.
+
+        Members that do not look for a type have no part in its mean. A mention that a member gives without a score has
+        the probability 1, so that the mean of members without scores is the share of their votes. With a filter, what
+        is said is the scores of the answer.
+
+        Args:
+            documents: sentences and words are taken from them where given.
+        """
+        documents = list(checked_documents(documents))
+        if self._judge is not None or not documents:
+            return super().tag(documents)
+        space = self.tag_space
+        said: list[list[Patch]] = []
+        mean = _Mean(self.types, SCHEMES[space.scheme], documents=len(documents))
+        weights = [float(Fraction(one)) for one in self.manifest.weights] or [1.0] * len(self._members)
+        for open_member, weight in zip(self._members, weights, strict=True):
+            member = open_member()
+            tagged = member.tag(documents)
+            said.append([one.patch for one in tagged])
+            mean.add(member.types, member.tag_space, tagged, weight=weight)
+        patches = self._joined(documents, said)
+        return [
+            Tagged(patch=patch, words=words, probabilities=table)
+            for patch, words, table in zip(patches, mean.words, mean.tables(), strict=True)
+        ]
+
+    def _joined(self, documents: Sequence[Document], said: Sequence[Sequence[Patch]]) -> list[Patch]:
+        """What the rule makes of what each member says of each document."""
         names = [str(at) for at in range(len(documents))]
         systems = [
             System(name=str(at), mentions={i: patch.add for i, patch in zip(names, patches, strict=True)})
@@ -133,6 +176,33 @@ class EnsemblePredictor(Annotator):
     def _said(open_member: Callable[[], Annotator], documents: Sequence[Document]) -> list[Patch]:
         """What one member says; it is not held on to."""
         return open_member().predict(documents)
+
+
+class _Mean:
+    """The weighted mean of tables of tags, column by column over those that have the type."""
+
+    def __init__(self, types: Sequence[str], scheme: TagScheme, *, documents: int) -> None:
+        self._types = types
+        self._scheme = scheme
+        self._weight = np.zeros(len(types) * scheme.width)
+        self._sums: list[Floats] = [np.zeros((0, 0))] * documents
+        self.words: list[Ints] = []
+
+    def add(self, types: Sequence[str], space: TagSpace, tagged: Sequence[Tagged], *, weight: float) -> None:
+        """Adds what one member says of each document."""
+        width = self._scheme.width
+        columns = [width * self._types.index(kind) + at for kind in types for at in range(width)]
+        self._weight[columns] += weight
+        if not self.words:
+            self.words = [one.words for one in tagged]
+            self._sums = [np.zeros((len(words), len(self._weight))) for words in self.words]
+        for total, one in zip(self._sums, tagged, strict=True):
+            own = one.probabilities
+            total[:, columns] += weight * (own if space.scheme == self._scheme.name else without_b(own))
+
+    def tables(self) -> list[Floats]:
+        """The means."""
+        return [total / np.where(self._weight > 0, self._weight, 1.0) for total in self._sums]
 
 
 Support = dict[tuple[str, tuple[tuple[int, int], ...]], float]
