@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -41,8 +42,10 @@ def teachers(tiny_recipe: Callable[..., Recipe], tiny_run: Path, tmp_path_factor
     folder = tmp_path_factory.mktemp("teachers")
     found = {"softmax": tiny_run}
     for family in ("multilabel", "crf", "span"):
-        for _ in run_recipe(tiny_recipe(model={"family": family}), folder / family):
-            pass
+        recipe = tiny_recipe(model={"family": family}, training={"epochs": 30, "select": "last"})
+        ended = list(run_recipe(recipe, folder / family))[-1]
+        assert isinstance(ended, Finished)
+        assert ended.answer.dev.micro.f1 > 0.9
         found[family] = folder / family
     return found
 
@@ -59,7 +62,7 @@ def make(teachers: Any, toy_corpus: Path) -> Make:
             "corpus": {"train": str(toy_corpus), "dev": str(toy_corpus), "documents": "sentence"},
             "reading": {"max_length": 32, "overlap": 4},
             "prediction": {},
-            "training": {"epochs": 15, "learning_rate": 1e-2, "batch_size": 4, "precision": "fp32"},
+            "training": {"epochs": 30, "learning_rate": 1e-2, "batch_size": 4, "precision": "fp32"},
         }
         recipe = parse_any({**defaults, **changes}, origin="small.toml")
         assert isinstance(recipe, DistilRecipe)
@@ -89,8 +92,7 @@ def test_answers_are_what_the_teacher_says_of_each_word(teachers: Any, toy_corpu
             for column, name in enumerate(("Disease", "Chemical")):
                 at = 2 * teacher.types.index(name)
                 assert row[2 * column : 2 * column + 2] == pytest.approx(said[at : at + 2], abs=1e-3)
-    half = read.pieces[0].units[:1] + [0, 1]
-    other = [type(read.pieces[0])(**{**vars(read.pieces[0]), "units": half})]
+    other = [replace(read.pieces[0], units=read.pieces[0].units[:1] + np.array([0, 1]))]
     assert answers_of(teacher, documents[:1], other, wanted=wanted, folder=Path("nowhere")).unseen == 1
 
 
@@ -107,11 +109,10 @@ def test_answers_are_found_again_only_where_nothing_changed(teachers: Any, toy_c
         assert all(map(np.array_equal, again.tables, found.tables))
         with pytest.raises(pytest.fail.Exception):
             answers_of(teacher, documents[:3], pieces[:3], wanted=wanted, folder=tmp_path)
-        with pytest.raises(pytest.fail.Exception):
-            answers_of(load(teachers["softmax"]).with_nothing(1.0), documents, pieces, wanted=wanted, folder=tmp_path)
-            teacher.tag(documents)
     finally:
         teacher.tag = asked  # type: ignore[method-assign]
+    other = answers_of(load(teachers["crf"]), documents, pieces, wanted=wanted, folder=tmp_path)
+    assert not all(map(np.array_equal, other.tables, found.tables))
     (tmp_path / FILE).write_bytes(b"damaged")
     assert all(
         map(
@@ -229,7 +230,7 @@ def test_what_is_taught_is_of_the_windows_of_the_batch(make: Make, tmp_path: Pat
 def test_an_ensemble_teaches_by_its_answers(make: Make, teachers: Any, tiny_encoder: Path, tmp_path: Path) -> None:
     """The mean of what its members say; it has no layers."""
     rule = RuleRequest(name="union")
-    request = EnsembleRequest(rule=rule, models=(str(teachers["softmax"]), str(teachers["crf"])))
+    request = EnsembleRequest(rule=rule, models=(str(teachers["span"]), str(teachers["crf"])))
     save_ensemble(request, tmp_path / "both", overwrite=False)
     recipe = make(tmp_path / "both", student={"encoder": str(tiny_encoder)})
     ended = list(run_recipe(recipe, tmp_path / "run"))[-1]
