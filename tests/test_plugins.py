@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -13,9 +14,9 @@ import pytest
 import fascicle
 from fascicle.cli import main
 from fascicle.core.contracts import Predictor
-from fascicle.core.document import Document
+from fascicle.core.document import Document, Mention
 from fascicle.core.stream import stream
-from fascicle.errors import InputError, ModelError, PluginError, UsageError
+from fascicle.errors import FormatError, InputError, ModelError, PluginError, UsageError
 from fascicle.formats.report import ReadReport, SetAside
 from fascicle.plugins import GROUPS, load, load_predictor, load_step, names, plugins
 
@@ -42,6 +43,13 @@ class Forgetful(Finder):
 class Impostor(Finder):
     def predict(self, documents):
         return [Patch(add=(Mention(((0, 1),), "X"),)) for _ in documents]
+
+class Answering(Finder):
+    def predict(self, documents):
+        return eval(documents[0].text, globals() | {"documents": documents, "mention": self.mention})
+
+    def mention(self, spans=((0, 1),)):
+        return Mention(spans, "X", source=self.name)
 
 class Half:
     name = "half"
@@ -128,6 +136,36 @@ def test_a_broken_plugin_is_named_and_stops_nothing_else(
     assert "plug_bad 1.2" in captured.err
 
 
+@pytest.mark.parametrize(
+    ("group", "base", "line", "message"),
+    [
+        ("predictors", "Finder", "name = None", "None as its name"),
+        ("predictors", "Finder", "name = 'gold'", "'gold' as its name"),
+        ("predictors", "Finder", "types = 'XY'", "'XY' as its types"),
+        ("predictors", "Finder", "types = (1,)", "a tuple of texts"),
+        ("predictors", "Finder", "predict = None", "a method"),
+        ("steps", "Cleaner", "drops = 'finder'", "a frozenset of texts"),
+        ("readers", "Lines", "suffixes = None", "None as its suffixes"),
+        ("readers", "Lines", "suffixes = '.odd'", "a tuple of texts"),
+        ("readers", "Lines", "suffixes = ('odd',)", "begin with a dot"),
+        ("readers", "Lines", "suffixes = ('.ODD',)", "lower case"),
+        ("writers", "Lines", "start = ''", "bytes"),
+        ("writers", "Lines", "holds = 'ids'", "a frozenset of texts"),
+    ],
+)
+def test_a_part_of_the_wrong_kind_is_refused(
+    install: Install, tmp_path: Path, group: str, base: str, line: str, message: str
+) -> None:
+    install("plug_bad", f"{PREDICTOR}{FORMAT}\nclass Wrong({base}):\n    {line}\n", **{group: {"wrong": "Wrong"}})
+    install("plug_good", FORMAT, readers={"lines": "Lines"})
+    with pytest.raises(PluginError, match=message) as error:
+        load(group, "wrong")
+    assert "plug_bad 1.2" in str(error.value)
+    path = tmp_path / "a.lines"
+    path.write_text("1 fine\n", encoding="utf-8")
+    assert [document.text for document in fascicle.read(path)] == ["1 fine"]
+
+
 def test_clashes_are_reported(install: Install, capsys: pytest.CaptureFixture[str]) -> None:
     install("plug_a", predictors={"same": "Finder", "bc5cdr": "Finder"})
     install("plug_b", predictors={"same": "Finder"})
@@ -141,6 +179,15 @@ def test_clashes_are_reported(install: Install, capsys: pytest.CaptureFixture[st
     assert "hidden" in problems["bc5cdr", "plug_a 1.2"]
 
 
+def test_a_group_that_does_not_exist_is_reported(install: Install, capsys: pytest.CaptureFixture[str]) -> None:
+    install("plug_a", predictor={"finder-x": "Finder"}, predictors={"finder-y": "Finder"})
+    assert main(["models", "--plugins"]) == 0
+    said = capsys.readouterr()
+    assert "finder-x  predictor of plug_a 1.2 (cannot be used)\n" in said.out
+    assert "finder-y  predictor of plug_a 1.2\n" in said.out
+    assert "group fascicle.predictor, which does not exist; choose one of fascicle.predictors, " in said.err
+
+
 def test_what_is_asked_for_and_not_there() -> None:
     for group in GROUPS:
         with pytest.raises(PluginError, match="no installed package"):
@@ -150,7 +197,10 @@ def test_what_is_asked_for_and_not_there() -> None:
     assert all(one.group in GROUPS for one in plugins({}))
 
 
-@pytest.mark.parametrize(("value", "message"), [("Forgetful", "as many patches"), ("Impostor", "'gold'")])
+@pytest.mark.parametrize(
+    ("value", "message"),
+    [("Forgetful", "gave 1 patch for 2 documents; return one for each"), ("Impostor", "'gold'")],
+)
 def test_a_predictor_is_held_to_its_contract(install: Install, value: str, message: str) -> None:
     install("plug_a", predictors={"odd": value})
     model = fascicle.load("odd")
@@ -158,6 +208,47 @@ def test_a_predictor_is_held_to_its_contract(install: Install, value: str, messa
         model.predict([Document(id="1", text="ab"), Document(id="2", text="ab")])
     with pytest.raises(PluginError):
         list(model.stream(["ab"], aside=lambda error: None))
+
+
+@pytest.mark.parametrize(
+    ("answer", "message"),
+    [
+        ("None", "gave an object of the type NoneType in place of a list of patches"),
+        ("(Patch() for _ in documents)", "gave an object of the type generator in place of a list"),
+        ("Patch()", "gave an object of the type Patch in place of a list"),
+        ("[None]", "gave an object of the type NoneType in place of a patch"),
+        ("list(documents)", "gave an object of the type Document in place of a patch"),
+        ("[Patch(add=mention())]", "an object of the type Mention as its add"),
+        ("[Patch(add=(mention() for _ in documents))]", "an object of the type generator as its add"),
+        ("[Patch(add=(((0, 1), 'X'),))]", "an object of the type tuple in place of a mention"),
+        ("[Patch(add=(mention([[0, 1]]),))]", r"the spans \[\[0, 1\]\]; make them a tuple"),
+    ],
+)
+def test_what_is_no_answer_is_named_as_a_fault_of_the_plugin(
+    install: Install, capsys: pytest.CaptureFixture[str], answer: str, message: str
+) -> None:
+    install("plug_a", predictors={"odd": "Answering"})
+    with pytest.raises(PluginError, match=f"plug_a 1.2, .*{message}"):
+        fascicle.load("odd").predict([Document(id="1", text=answer)])
+    assert main(["annotate", "--text", answer, "--model", "odd"]) == 2
+    assert "plug_a 1.2" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("answer", ["1 / 0", "[Patch(add=(mention(((0, 999),)),))]"])
+def test_a_document_that_a_plugin_fails_at_is_named(
+    install: Install, tmp_path: Path, capsys: pytest.CaptureFixture[str], answer: str
+) -> None:
+    install("plug_a", predictors={"odd": "Answering"})
+    gold = tmp_path / "gold.jsonl"
+    fascicle.write(gold, [Document(id="a", text=answer, mentions=(Mention(((0, 1),), "X"),))])
+    assert main(["evaluate", str(gold), "--model", "odd", "--debug"]) == 2
+    said = capsys.readouterr().err
+    assert re.search(r"error: finder, a plug-in of plug_a 1\.2, .* document 'a'", said)
+    assert ("plug_a.py" in said) is (answer == "1 / 0")
+    with pytest.raises(InputError, match="document 'text-1'"):
+        fascicle.load("odd")(answer)
+    assert main(["annotate", "--text", answer, "--model", "odd"]) == 2
+    assert "error: document 'text-1' could not be annotated (" in capsys.readouterr().err
 
 
 def test_no_plugin_is_looked_for_without_need(install: Install, tmp_path: Path) -> None:
@@ -190,6 +281,19 @@ class Lines:
     def encode(self, document):
         return (document.text + "\\n").encode()
 
+class Giving(Lines):
+    def read(self, source):
+        from fascicle.core.document import Document, Mention
+        from fascicle.errors import FormatError
+        yield Document(id="first", text="fine")
+        for number, line in source.lines():
+            yield eval(line)
+
+class Raising(Lines):
+    def read(self, source):
+        from fascicle.errors import FormatError
+        raise FormatError("no sense")
+
 class Odd(Lines):
     holds = frozenset({"no-such-field"})
 
@@ -217,6 +321,35 @@ def test_a_format_has_a_start_and_an_end(install: Install, tmp_path: Path) -> No
     assert text.read_bytes() == b"<\n1 a\n1 b\n>\n"
 
 
+def test_an_empty_file_with_the_suffix_of_a_plugin_is_no_plain_text(install: Install, tmp_path: Path) -> None:
+    install("plug_f", FORMAT, readers={"lines": "Lines"})
+    (tmp_path / "a.lines").touch()
+    (tmp_path / "a.other").touch()
+    assert main(["corpus", "stats", str(tmp_path / "a.lines")]) == 2
+    assert main(["corpus", "stats", str(tmp_path / "a.other")]) == 0
+
+
+def test_sentences_about_formats_name_those_of_plugins(
+    install: Install, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    install("plug_f", FORMAT, readers={"lines": "Lines", "other-lines": "Giving"}, writers={"lined": "Lines"})
+    (tmp_path / "a.lines").write_text("1 fine\n", encoding="utf-8")
+    (tmp_path / "a.none").write_text("1 fine\n", encoding="utf-8")
+    for command, sentence in (
+        (
+            ["corpus", "stats", "a.none"],
+            "name it with --input-format, one of jsonl, records, pubtator, conll, brat, plain, lines",
+        ),
+        (["corpus", "stats", "a.none", "--input-format", "linez"], "did you mean lines?); choose from auto"),
+        (["corpus", "convert", "a.none", "--format", "linet"], "lined; see"),
+        (["corpus", "stats", "a.lines"], "lines and other-lines; choose one with --input-format"),
+        (["evaluate", "a.lines", "a.none"], "lines and other-lines; choose one with --gold-format"),
+    ):
+        given = [str(tmp_path / word) if word.startswith("a.") else word for word in command]
+        assert main(given) == 2
+        assert sentence in capsys.readouterr().err
+
+
 def test_a_fault_of_a_reader_costs_its_file_alone(install: Install, tmp_path: Path) -> None:
     install("plug_f", FORMAT, readers={"lines": "Lines", "odd": "Odd"})
     for name, content in (("a.lines", "0 x\n"), ("b.lines", "1 fine\n")):
@@ -231,6 +364,40 @@ def test_a_fault_of_a_reader_costs_its_file_alone(install: Install, tmp_path: Pa
     assert "ZeroDivisionError" in str(error)
     with pytest.raises(PluginError, match="in place of a Document"):
         list(fascicle.read(files, format="odd"))
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ("42", "gave an object of the type int in place of a Document; yield Documents, and an InputError"),
+        ("ValueError('bad')", "gave an object of the type ValueError"),
+        ("Document(id=7, text='a')", "an object of the type int as its id"),
+        ("Document(id='7', text=b'a')", "an object of the type bytes as its text"),
+        ("Document(id='7', text='abc', mentions=[Mention([[0, 1]], 'X')])", r"the spans \[\[0, 1\]\]"),
+    ],
+)
+def test_what_is_no_document_is_named_as_a_fault_of_the_reader(
+    install: Install, tmp_path: Path, given: str, message: str
+) -> None:
+    install("plug_f", FORMAT, readers={"giving": "Giving"})
+    path = tmp_path / "a.lines"
+    path.write_text(given, encoding="utf-8")
+    with pytest.raises(PluginError, match=f"the reader 'giving' .*{message}") as error:
+        list(fascicle.read(path))
+    assert error.value.file == str(path)
+
+
+def test_an_error_of_a_reader_names_the_file_though_the_reader_does_not(install: Install, tmp_path: Path) -> None:
+    install("plug_f", FORMAT, readers={"giving": "Giving", "raising": "Raising"})
+    path = tmp_path / "a.lines"
+    path.write_text("FormatError('no sense')", encoding="utf-8")
+    for name in ("giving", "raising"):
+        report = ReadReport(aside=SetAside(keep_going=True))
+        list(fascicle.read(path, format=name, report=report))
+        with pytest.raises(FormatError, match="no sense") as raised:
+            list(fascicle.read(path, format=name))
+        for error in (*report.aside.errors, raised.value):
+            assert (str(error), error.file) == (f"{path}: no sense", str(path))
 
 
 def test_a_writer_is_held_to_its_contract(install: Install, tmp_path: Path) -> None:

@@ -23,7 +23,7 @@ from sphinx.util import logging
 import fascicle
 from fascicle.cli import build_parser
 from fascicle.settings.heads import HEADS
-from fascicle.settings.recipes.reference import FILTER, RECOGNISER, TYPER, Struct, about, keys_of
+from fascicle.settings.recipes.reference import FILTER, PRETRAINING, RECOGNISER, TYPER, Struct, about, keys_of
 
 PLACE = re.compile(r"^<!-- generated: (\w+) -->$", re.MULTILINE)
 _LINK = re.compile(r"(?<!!)\[(?P<text>(?:[^\[\]]|\[[^\]]*\])+)\]\((?P<path>[^)#:\s]+)(?P<anchor>#[^)\s]*)?\)")
@@ -40,6 +40,7 @@ def settings() -> str:
         parts += [f'### `family = "{name}"`', about(kind), *_keys(kind)]
     parts += ["## A learned filter", "`[corpus]` and `[training]` are those of a recogniser.", *_tables(FILTER)]
     parts += ["## A span typer", "`[corpus]` is that of a recogniser; `dev` may be left out.", *_tables(TYPER)]
+    parts += ["## A pretraining", *_tables(PRETRAINING)]
     return "\n\n".join(parts)
 
 

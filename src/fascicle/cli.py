@@ -37,6 +37,7 @@ COMMANDS: Final[Mapping[str, str]] = MappingProxyType(
         "annotate": "find mentions in texts, folders of texts, standard input or corpora",
         "init": "write a commented recipe for annotated files, to train on them",
         "train": "train what a recipe describes: a recogniser, a filter over several predictions, or a span typer",
+        "pretrain": "let an encoder learn from raw text by masked language modelling, before it is trained",
         "distill": "let a small network learn from a large one: what its layers compute, or what it answers",
         "bench": "run a grid of recipes, and keep what tables are made of",
         "evaluate": "score predictions against gold: precision, recall, F1, and where and why a system fails",

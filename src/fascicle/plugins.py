@@ -9,12 +9,14 @@ does not have. So a broken plug-in is an error where it is used, and nowhere els
 from __future__ import annotations
 
 import sys
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from functools import lru_cache
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
 
 from fascicle.core.contracts import Predictor, Reader, Step, Writer
+from fascicle.core.mention import GOLD
+from fascicle.core.wording import shortened
 from fascicle.errors import PluginError
 
 if TYPE_CHECKING:
@@ -25,11 +27,34 @@ GROUPS: Final[Mapping[str, type[Any]]] = MappingProxyType(
 )
 
 
+def _are_texts(value: Any) -> bool:
+    return isinstance(value, Collection) and not isinstance(value, str) and all(isinstance(one, str) for one in value)
+
+
+def _are_suffixes(value: Any) -> bool:
+    return _are_texts(value) and all(one.startswith(".") and one == one.lower() for one in value)
+
+
+# What each part of a protocol must be. It is checked early: a text in place of a tuple would pass for its letters, and
+# suffixes that are none would stop the reading of files that have nothing to do with the plug-in.
+_SHAPES: Final[Mapping[str, tuple[Callable[[Any], bool], str]]] = MappingProxyType(
+    {
+        **dict.fromkeys(("predict", "run", "read", "encode"), (callable, "a method")),
+        **dict.fromkeys(("needs", "gives", "drops", "holds"), (_are_texts, "a frozenset of texts")),
+        **dict.fromkeys(("start", "end"), (lambda value: isinstance(value, bytes), "bytes")),
+        "name": (lambda value: isinstance(value, str) and value not in ("", GOLD), f"a text other than {GOLD!r}"),
+        "fingerprint": (lambda value: isinstance(value, str), "a text"),
+        "types": (_are_texts, "a tuple of texts"),
+        "suffixes": (_are_suffixes, "a tuple of texts in lower case that begin with a dot, such as ('.mu',)"),
+    }
+)
+
+
 class Plugin(NamedTuple):
     """One entry point of another package.
 
     Attributes:
-        group: one of `GROUPS`.
+        group: one of `GROUPS`, or another one by mistake.
         name: that users ask for.
         package: that it is from, with its version.
         problem: why it cannot be used, in one sentence; empty if it can.
@@ -75,22 +100,30 @@ def load(group: str, name: str) -> Any:
 
     Raises:
         PluginError: there is none of this name, or several packages have one, or it cannot be imported, or lacks what
-            its protocol asks for.
+            its protocol asks for, or has something else in its place.
     """
     entry = _entry(group, name)
     try:
         found = entry.load()
         made = found() if isinstance(found, type) else found
-        lacks = [part for part in _parts(group) if not hasattr(made, part)]
+        has = {part: getattr(made, part) for part in _parts(group) if hasattr(made, part)}
     except (Exception, SystemExit) as error:
         why = f"cannot be loaded ({type(error).__name__}: {error})"
         raise PluginError(f"{_title(entry, group)} {why}; update or remove that package", key=name) from error
-    if lacks:
+    if lacks := [part for part in _parts(group) if part not in has]:
         raise PluginError(
             f"{_title(entry, group)} lacks {', '.join(lacks)}, which a {GROUPS[group].__name__} must have; update or "
             "remove that package",
             key=name,
         )
+    for part, value in has.items():
+        fits, allowed = _SHAPES[part]
+        if not fits(value):
+            raise PluginError(
+                f"{_title(entry, group)} has {shortened(repr(value))} as its {part}, which must be {allowed}; correct "
+                "it, or remove that package",
+                key=name,
+            )
     return made
 
 
@@ -104,12 +137,28 @@ def package_of(group: str, name: str) -> str:
 
 
 def plugins(own: Mapping[str, Collection[str]]) -> list[Plugin]:
-    """All plug-ins, each tried, with the reason why it cannot be used.
+    """All plug-ins, each tried, with the reason why it cannot be used; those of groups that do not exist at the end.
 
     Args:
         own: group -> names that Fascicle itself has in it, which hide plug-ins of the same name.
     """
-    return [_tried(group, entry, own.get(group, ())) for group in GROUPS for entry in _entries(group)]
+    found = [_tried(group, entry, own.get(group, ())) for group in GROUPS for entry in _entries(group)]
+    return found + [_astray(entry) for entry in _strays()]
+
+
+def _strays() -> list[EntryPoint]:
+    from importlib.metadata import entry_points
+
+    known = {f"fascicle.{group}" for group in GROUPS}
+    groups = sorted(one for one in entry_points().groups if one.startswith("fascicle.") and one not in known)
+    return [entry for group in groups for entry in entry_points(group=group)]
+
+
+def _astray(entry: EntryPoint) -> Plugin:
+    group = entry.group.removeprefix("fascicle.")
+    known = ", ".join(f"fascicle.{one}" for one in GROUPS)
+    problem = f"{_title(entry, group)} is in the group {entry.group}, which does not exist; choose one of {known}"
+    return Plugin(group=group, name=entry.name, package=_package(entry), problem=problem)
 
 
 def _tried(group: str, entry: EntryPoint, own: Collection[str]) -> Plugin:

@@ -109,6 +109,39 @@ def test_an_unknown_format_is_still_refused_with_the_nearest(place: Place) -> No
     assert "made-up" in done.stderr
 
 
+def test_a_reader_of_several_lines_sets_aside_one_document(tmp_path: Path) -> None:
+    (block,) = (content for _, content in _BLOCK.findall(PAGE[PAGE.index("## Documents of several lines") :]))
+    assert len(block.splitlines()) < MOST_LINES
+    (tmp_path / "blocks.py").write_text(block, encoding="utf-8")
+    info = tmp_path / "blocks-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: blocks\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text("[fascicle.readers]\nblocks = blocks:Blocks\n")
+    lines = [
+        "## a",
+        "Fine.",
+        "0..4=X",
+        "",
+        "## b",
+        "## text",
+        "0..2=X",
+        "## c",
+        "Bad.",
+        "0..9=X",
+        "## d",
+        "0..1=X",
+        "odd",
+    ]
+    (tmp_path / "a.blocks").write_text("\n".join([*lines, "## e", "Bad.", "3..3=X", "## f", ""]), encoding="utf-8")
+    env = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT / "src"), str(tmp_path)])}
+    command = [sys.executable, "-m", "fascicle", "corpus", "convert", "a.blocks", "-o", "b.jsonl"]
+    done = subprocess.run(command, cwd=tmp_path, env=env, capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 3, done.stderr
+    found = [json.loads(line) for line in (tmp_path / "b.jsonl").read_text().splitlines()]
+    assert [(one["id"], one["text"]) for one in found] == [("a", "Fine."), ("b", "## text")]
+    assert re.findall(r"a\.blocks:(\d+): no document", done.stderr) == ["8", "13", "16", "17"]
+
+
 def test_the_same_class_is_a_format_of_ours(tmp_path: Path) -> None:
     """The lines and the row of the page, in a copy of the package."""
     shutil.copytree(ROOT / "src" / "fascicle", tmp_path / "fascicle", ignore=shutil.ignore_patterns("__pycache__"))

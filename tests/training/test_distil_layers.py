@@ -15,16 +15,15 @@ from tokenizers import Tokenizer
 
 from fascicle.errors import FascicleError, RecipeError
 from fascicle.experiments.hashes import data_hashes, recipe_hash
-from fascicle.models.encoder import Encoder, Pretrained, load_pretrained
-from fascicle.models.encoder_folder import save_encoder
+from fascicle.models.encoder import Encoder, Pretrained, load_pretrained, save_pretrained
 from fascicle.models.smaller import with_layers
 from fascicle.settings.recipes.any import parse_any
-from fascicle.settings.recipes.distil import DistilRecipe, LayerSettings
+from fascicle.settings.recipes.distil import DistilRecipe, LayerSettings, TeacherSettings
 from fascicle.settings.recipes.recogniser import Recipe
 from fascicle.text.pieces import PieceTokenizer
 from fascicle.training.distil.layers_run import LayersCompared, LayersFinished
 from fascicle.training.distil.pupil import LAYERS, LayerLosses, Pupil
-from fascicle.training.distil.teacher import Teacher, check_same_pieces, ids_of
+from fascicle.training.distil.teacher import Teacher, check_same_pieces, ids_of, open_encoder
 from fascicle.training.engine.loop import StepDone
 from fascicle.training.run import run_recipe
 
@@ -201,11 +200,14 @@ def test_the_encoder_of_a_trained_model_teaches(make: Make, tiny_run: Path, tmp_
     assert load_pretrained(str(ended.encoder)).encoder.width == 32
 
 
-def test_the_encoder_folder_reads_text_as_before(tiny_encoder: Path, tmp_path: Path) -> None:
-    before = load_pretrained(str(tiny_encoder))
+def test_the_encoder_of_a_model_folder_becomes_an_encoder_folder(tiny_run: Path, tmp_path: Path) -> None:
+    """Whose tokenizer knows its special tokens, which a model folder tells by their use alone."""
+    before = open_encoder(TeacherSettings(model=str(tiny_run)))
     (tmp_path / "copy").mkdir()
-    save_encoder(tmp_path / "copy", before.encoder, before.tokenizer)
+    save_pretrained(tmp_path / "copy", before)
     after = load_pretrained(str(tmp_path / "copy"))
+    assert after.special == before.special
+    assert set(after.special) >= {"pad_token", "unk_token", "cls_token", "sep_token"}
     for name in ("prefix", "suffix", "pad", "unknown", "mask", "size"):
         assert getattr(after.tokenizer, name) == getattr(before.tokenizer, name)
     given = batch_of(before, *TEXTS)

@@ -56,9 +56,9 @@ def shown(windows: TextWindows) -> list[str]:
     """Each window as words, with the pieces of a word joined by ``+``."""
     if not len(windows):
         return []
-    found = windows.arrays(range(len(windows)))
+    found = windows.batch(range(len(windows)))
     rows = []
-    for ids, real, begins in zip(found["input_ids"], found["attention_mask"], found["begins"], strict=True):
+    for ids, real, begins in zip(found.ids, found.attention_mask, found.begins, strict=True):
         pieces = [_VOCABULARY[i] for i in ids[: real.sum()]]
         rows.append(
             "".join((" " if b or p[0] == "[" else "+") + p for p, b in zip(pieces, begins, strict=False)).strip()
@@ -187,12 +187,12 @@ def test_windows_hold_the_documents_in_the_order_of_their_keys(
     expected = [piece for d in documents for piece in pieces_of(d.text, tokenizer)]
     expected = expected[:most] if most else expected
     assert found.learned.pieces == len(expected)
-    arrays = found.learned.arrays(range(len(found.learned)))
-    assert arrays["input_ids"].shape[1] <= window
-    inside = (arrays["attention_mask"] == 1) & ~arrays["special"]
-    assert [_VOCABULARY[i] for i in arrays["input_ids"][inside]] == expected
-    assert arrays["begins"][inside].tolist() == [not piece.startswith("##") for piece in expected]
-    for ids, real in zip(arrays["input_ids"], arrays["attention_mask"], strict=True):
+    arrays = found.learned.batch(range(len(found.learned)))
+    assert arrays.ids.shape[1] <= window
+    inside = (arrays.attention_mask == 1) & ~arrays.special
+    assert [_VOCABULARY[i] for i in arrays.ids[inside]] == expected
+    assert arrays.begins[inside].tolist() == [not piece.startswith("##") for piece in expected]
+    for ids, real in zip(arrays.ids, arrays.attention_mask, strict=True):
         row = [_VOCABULARY[i] for i in ids[: real.sum()]]
         assert (row[0], row[-1]) == ("[CLS]", "[SEP]")
         assert "[SEP] [SEP]" not in " ".join(row)
@@ -221,4 +221,4 @@ def test_the_order_of_an_epoch_is_that_of_the_seed(tmp_path: Path, tokenizer: Pi
     assert all(sorted(order) == list(range(len(windows))) for order in orders)
     assert len({tuple(order) for order in orders}) == 4
     assert windows.order(seed=2, epoch=1).tolist() == orders[3]
-    assert np.array_equal(windows.arrays([3, 0])["input_ids"][1], windows.arrays([0])["input_ids"][0])
+    assert np.array_equal(windows.batch([3, 0]).ids[1], windows.batch([0]).ids[0])

@@ -43,7 +43,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         type=reads,
         default=DEFAULT_MODEL,
         help="name of a shipped model, a model folder, or a dictionary: a .tsv file with a type, a TAB and a name in "
-        f"each row; default: {DEFAULT_MODEL}",
+        f"each row, or a plug-in; default: {DEFAULT_MODEL}",
     )
     parser.add_argument(
         "--types",

@@ -25,7 +25,12 @@ def add_reading(parser: argparse.ArgumentParser, *, aliases: Sequence[str] = ())
     """
     group = parser.add_argument_group("reading")
     group.add_argument(
-        "--input-format", *aliases, dest="input_format", choices=INPUT_FORMATS, default="auto", help="default: auto"
+        "--input-format",
+        *aliases,
+        dest="input_format",
+        choices=INPUT_FORMATS,
+        default="auto",
+        help="default: auto; the names of plug-ins are taken too",
     )
     add_reading_details(group)
 

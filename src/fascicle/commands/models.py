@@ -49,7 +49,8 @@ def _list_plugins(*, as_json: bool) -> int:
     if not found:
         say("no installed package has plug-ins for Fascicle")
     for one in found:
-        sys.stdout.write(f"{one.name}  {one.group.removesuffix('s')} of {one.package}\n")
+        unusable = " (cannot be used)" if one.problem else ""
+        sys.stdout.write(f"{one.name}  {one.group.removesuffix('s')} of {one.package}{unusable}\n")
         if one.problem:
             say(one.problem)
     return 0

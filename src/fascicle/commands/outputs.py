@@ -30,7 +30,10 @@ def add_format(parser: argparse.ArgumentParser, *, default: str) -> None:
     """Adds ``--format``, with a line of help for each one."""
     listed = "; ".join(f"{name}: {item.means}" for name, item in FORMATS.items() if item.annotated)
     parser.add_argument(
-        "--format", choices=_OUTPUTS, metavar="FORMAT", help=f"of the output; default: {default}; {listed}"
+        "--format",
+        choices=_OUTPUTS,
+        metavar="FORMAT",
+        help=f"of the output; default: {default}; {listed}; or a plug-in",
     )
 
 

@@ -38,6 +38,13 @@ class Parser(argparse.ArgumentParser):
         """
         raise UsageError(f"{_explained(message)}; see {self.prog} --help")
 
+    def _check_value(self, action: argparse.Action, value: Any) -> None:
+        """As ``argparse`` does, but a wrong name of a format is answered with the names of plug-ins too."""
+        if isinstance(action.choices, FormatNames) and value not in action.choices:
+            known = ", ".join(map(repr, dict.fromkeys((*action.choices, *plugins.names(action.choices.group)))))
+            raise argparse.ArgumentError(action, f"invalid choice: {value!r} (choose from {known})")
+        super()._check_value(action, value)
+
     def format_help(self) -> str:
         """The help, with the Python that does the same at its end."""
         return super().format_help() + shown(self.prog.removeprefix("fascicle "))

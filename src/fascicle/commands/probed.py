@@ -14,7 +14,12 @@ from fascicle.systems.model import ModelRequest, check_distributions
 def add_model(parser: argparse.ArgumentParser) -> None:
     """Adds the options of a model that is scored in place of a file, or beside it."""
     group = parser.add_argument_group("model", "score a model itself, without a file of its predictions")
-    group.add_argument("--model", type=reads, metavar="MODEL", help="a model folder or the name of a shipped model")
+    group.add_argument(
+        "--model",
+        type=reads,
+        metavar="MODEL",
+        help="a model folder, or the name of a shipped model, of a dictionary or of a plug-in",
+    )
     add_distributions(group)
     add_threads(parser)
 

@@ -15,6 +15,7 @@ from fascicle.settings.recipes.recogniser import Recipe
 if TYPE_CHECKING:
     from fascicle.training.engine.events import Ended, Finished, HeadScores
     from fascicle.training.filter.events import FilterFinished
+    from fascicle.training.pretraining.events import PretrainingFinished
     from fascicle.training.typer.run import TyperFinished
 
 _NAMES = {"kept": "kept", "half": "kept from 0.5 on", "union": "union"}
@@ -43,6 +44,7 @@ def lines_of(ended: Ended, recipe: AnyRecipe) -> Shown:
     from fascicle.training.distil.layers_run import LayersFinished
     from fascicle.training.engine.events import Finished
     from fascicle.training.filter.events import FilterFinished
+    from fascicle.training.pretraining.events import PretrainingFinished
     from fascicle.training.typer.run import TyperFinished
 
     match ended:
@@ -62,6 +64,9 @@ def lines_of(ended: Ended, recipe: AnyRecipe) -> Shown:
         case TyperFinished():
             model = ended.folder / "model"
             return Shown(scores=_typer(ended), notes=(f"the model is {model}; fascicle typer predict {model} uses it",))
+        case PretrainingFinished():
+            encoder = ended.folder / "encoder"
+            return Shown(scores=_pretraining(ended), notes=(f"the encoder is {encoder}; model.encoder names it",))
         case _:
             raise AssertionError(ended)
 
@@ -122,6 +127,12 @@ def _filter(finished: FilterFinished) -> Iterator[str]:
             f"{short} {100 * row[key]:.2f}" for short, key in (("P", "precision"), ("R", "recall"), ("F1", "f1"))
         )
         yield f"  {_NAMES.get(name, name)}: {rates}"
+
+
+def _pretraining(finished: PretrainingFinished) -> str:
+    found = finished.held_out
+    scored = "" if found is None else f"held-out pseudo-perplexity {found.perplexity:.2f} ({found.pieces:,} pieces)\n"
+    return f"{scored}{finished.pieces:,} pieces read in {finished.cost:,.0f} s\n"
 
 
 def _typer(finished: TyperFinished) -> str:

@@ -69,6 +69,11 @@ def check_fragments(fragments: Fragments) -> None:
         previous = end
 
 
+def are_tuples(fragments: object) -> bool:
+    """Whether fragments are tuples, as sets of mentions need; lists, as JSON has them, look the same until then."""
+    return isinstance(fragments, tuple) and all(isinstance(span, tuple) for span in fragments)
+
+
 def check_ranges(ranges: Iterable[Span], *, length: int, name: str) -> None:
     """Raises ``ValueError`` unless ranges are sorted, disjoint, not empty and inside ``length`` characters."""
     previous = 0

@@ -22,6 +22,7 @@ from fascicle.errors import OutputError, RecipeError
 from fascicle.settings.recipes.any import AnyRecipe, kind_of, parse_any
 from fascicle.settings.recipes.distil import DistilRecipe
 from fascicle.settings.recipes.filter import FilterRecipe
+from fascicle.settings.recipes.pretraining import PretrainingRecipe
 from fascicle.settings.recipes.recogniser import Recipe
 from fascicle.settings.recipes.typer import TyperRecipe
 from fascicle.training.corpus import check_data, data_name, part_sha256
@@ -29,7 +30,13 @@ from fascicle.training.filter.members import member_sha256
 
 VERSION: Final = 1
 _KINDS: Final[Mapping[str, type[AnyRecipe]]] = MappingProxyType(
-    {"recogniser": Recipe, "distil": DistilRecipe, "filter": FilterRecipe, "typer": TyperRecipe}
+    {
+        "recogniser": Recipe,
+        "distil": DistilRecipe,
+        "filter": FilterRecipe,
+        "typer": TyperRecipe,
+        "pretraining": PretrainingRecipe,
+    }
 )
 _LEFT_OUT: Final = (("training", "precision", ("bf16", "auto")),)  # table, setting, values
 

@@ -269,6 +269,11 @@ def format_named(name: str) -> Format:
     return found
 
 
+def readable_names() -> tuple[str, ...]:
+    """The names of all formats that can be read, those of plug-ins at the end."""
+    return tuple(dict.fromkeys((*READABLE, *plugins.names("readers"))))
+
+
 def readable_by_suffix(end: str) -> str:
     """The format that files with a suffix are read in, or the empty string."""
     return next((row.name for row in _ROWS if row.reads and end in row.suffixes), "")

@@ -21,7 +21,7 @@ from fascicle.files.pipes import is_pipe, refuse_pipe
 from fascicle.files.source import GZIP, MAX_LINE, STDIN, Source, open_bytes, suffix
 from fascicle.files.tree import archive_of, has_suffix_below, open_tree, suffix_of
 from fascicle.formats.brat_lines import ANNOTATIONS, SUFFIXES, TEXT
-from fascicle.formats.catalogue import READABLE, canonical_name, plugged_by_suffix, readable_by_suffix
+from fascicle.formats.catalogue import READABLE, canonical_name, plugged_by_suffix, readable_by_suffix, readable_names
 from fascicle.formats.predictions import columns_of
 from fascicle.formats.tables import HEADER
 
@@ -66,8 +66,9 @@ def detect(path: str) -> str:
         raise InputError(f"{path} is empty", file=path, code="empty")
     if not found:
         raise FormatError(
-            f"the format of {path} cannot be told; name it with format=NAME, one of {_NAMES}; a TSV of predictions "
-            f"begins with the header {' '.join(HEADER)} (TAB-separated, in any order; the score may be left out)"
+            f"the format of {path} cannot be told; name it with format=NAME, one of {', '.join(readable_names())}; a "
+            f"TSV of predictions begins with the header {' '.join(HEADER)} (TAB-separated, in any order; the score may "
+            "be left out)"
         )
     return found
 

@@ -9,7 +9,8 @@ from typing import Any, BinaryIO, NoReturn
 
 from fascicle.core import contracts
 from fascicle.core.document import Document
-from fascicle.errors import FascicleError, InputError, PluginError, about
+from fascicle.core.spans import are_tuples
+from fascicle.errors import FascicleError, InputError, PluginError
 from fascicle.files.source import Source
 from fascicle.formats.losses import EVERYTHING, Holds
 from fascicle.formats.report import ReadReport, WriteReport
@@ -29,25 +30,54 @@ def _read(reader: contracts.Reader, name: str, source: Source, options: Any, rep
         PluginError: it gives something else than documents and errors.
     """
     try:
-        with about(file=source.path):
-            for found in reader.read(source):
-                if isinstance(found, Document):
-                    yield found
-                elif isinstance(found, InputError):
-                    found.file = found.file or source.path
-                    report.aside.add(found)
-                else:
-                    _refuse(found, name)
-    except (FascicleError, OSError):
+        for found in reader.read(source):
+            if isinstance(found, Document):
+                _check(found, name)
+                yield found
+            elif isinstance(found, InputError):
+                report.aside.add(found if found.file else _placed(found, source.path))
+            else:
+                _refuse(
+                    f"gave {_kind(found)} in place of a Document; yield Documents, and an InputError for what cannot "
+                    "be read",
+                    name,
+                )
+    except InputError as error:
+        if error.file:
+            raise
+        raise _placed(error, source.path) from error
+    except FascicleError as error:
+        error.file = error.file or source.path
+        raise
+    except OSError:
         raise
     except Exception as error:
         why = f"the reader {name!r} cannot read it ({type(error).__name__}: {error})"
         raise InputError(why, at=source.path, key=name) from error
 
 
-def _refuse(found: object, name: str) -> NoReturn:
-    what = type(found).__name__
-    raise PluginError(f"the reader {name!r} gave a {what} in place of a Document; correct it", key=name)
+def _placed(error: InputError, path: str) -> InputError:
+    """An error that names the file, also in its sentence: a reader need not."""
+    placed = error if path in str(error) else error.saying(f"{path}: {error}")
+    placed.file = path
+    return placed
+
+
+def _check(document: Document, name: str) -> None:
+    for what, value in (("id", document.id), ("text", document.text)):
+        if not isinstance(value, str):
+            _refuse(f"gave a Document with {_kind(value)} as its {what}; make it a str", name)
+    for mention in document.mentions:
+        if not are_tuples(mention.spans):
+            _refuse(f"gave a mention with the spans {mention.spans!r}; make them a tuple of tuples (start, end)", name)
+
+
+def _refuse(what: str, name: str) -> NoReturn:
+    raise PluginError(f"the reader {name!r} {what}", key=name)
+
+
+def _kind(value: object) -> str:
+    return f"an object of the type {type(value).__name__}"
 
 
 def holds_of(writer: contracts.Writer, *, name: str) -> Holds:
@@ -83,7 +113,7 @@ def _encode(writer: contracts.Writer, name: str, document: Document, report: Wri
         ) from error
     if not isinstance(content, bytes):
         raise PluginError(
-            f"the writer {name!r} gave a {type(content).__name__} in place of bytes; correct it", key=name
+            f"the writer {name!r} gave {_kind(content)} in place of bytes; encode the text, as with .encode()", key=name
         )
     report.mentions += len(document.mentions)
     return content

@@ -12,7 +12,7 @@ from fascicle.core.wording import counted
 from fascicle.errors import FormatError, InputError, UsageError
 from fascicle.files.encodings import AUTO
 from fascicle.files.source import STDIN, suffix
-from fascicle.formats.catalogue import Format, canonical_name, format_named, format_to_write
+from fascicle.formats.catalogue import Format, canonical_name, format_named, format_to_write, plugged_by_suffix
 from fascicle.formats.detection import by_suffix, format_to_read
 from fascicle.formats.files import expanded, is_one_source, read, unique_ids
 from fascicle.formats.losses import LENIENT, Strictness
@@ -307,14 +307,15 @@ def _format_of(path: str, request: ReadRequest) -> str:
         return "plain"  # nothing tells its format, and nothing is all that it holds
     try:
         return format_to_read(path, request.format)
-    except FormatError as error:
-        raise FormatError(str(error).replace("format=NAME", request.asked_by)) from None
+    except (FormatError, UsageError) as error:
+        raise error.saying(str(error).replace("format=NAME", request.asked_by)) from None
 
 
 def _is_bare(path: str) -> bool:
     """Whether a file is empty, and its suffix does not say what it is: a corpus in a format, or predictions."""
     told = by_suffix(path) or suffix(path) in (".tsv", ".csv")
-    return path != STDIN and not told and Path(path).is_file() and not Path(path).stat().st_size
+    is_empty = path != STDIN and not told and Path(path).is_file() and not Path(path).stat().st_size
+    return is_empty and not plugged_by_suffix(suffix(path), "readers")
 
 
 def _is_unicode(text: str) -> bool:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import importlib.util
+import json
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -66,11 +67,13 @@ class Pretrained:
         encoder: with its weights.
         tokenizer: of the encoder.
         pooler: weights of the dense layer that it was trained with on its first state, if asked for and there is one.
+        special: names of the special tokens, such as ``"mask_token"``, and the tokens.
     """
 
     encoder: Encoder
     tokenizer: PieceTokenizer
     pooler: Mapping[str, Tensor] | None = None
+    special: Mapping[str, str] = field(default_factory=dict)
 
 
 def load_pretrained(name: str, *, revision: str = "", pooler: bool = False) -> Pretrained:
@@ -98,7 +101,26 @@ def load_pretrained(name: str, *, revision: str = "", pooler: bool = False) -> P
     tokenizer = reading_tokenizer(fast, name, what="encoder")
     network = network.float()
     pooling = _taken_pooler(network, loading["missing_keys"]) if pooler else None
-    return Pretrained(encoder=Encoder(network, origin=name), tokenizer=tokenizer, pooler=pooling)
+    return Pretrained(
+        encoder=Encoder(network, origin=name),
+        tokenizer=tokenizer,
+        pooler=pooling,
+        special={name: str(token) for name, token in fast.special_tokens_map.items() if isinstance(token, str)},
+    )
+
+
+def save_pretrained(folder: Path, pretrained: Pretrained) -> None:
+    """Writes an encoder and its tokenizer into an existing folder, which a recipe can name as its encoder.
+
+    The files are ``config.json``, ``model.safetensors``, ``tokenizer.json`` and ``tokenizer_config.json``, as
+    transformers reads them.
+    """
+    with _quiet_loading():
+        pretrained.encoder.network.save_pretrained(folder)  # type: ignore[operator]
+    (folder / "tokenizer.json").write_text(pretrained.tokenizer.content, encoding="utf-8")
+    longest = pretrained.encoder.longest
+    facts = {"tokenizer_class": "PreTrainedTokenizerFast", "model_max_length": longest, **pretrained.special}
+    (folder / "tokenizer_config.json").write_text(json.dumps(facts, indent=1) + "\n", encoding="utf-8")
 
 
 T = TypeVar("T")
@@ -123,7 +145,7 @@ def fetched(name: str, load: Callable[[str, Mapping[str, Any]], T], *, what: str
     if hub:
         options["local_files_only"] = True  # what an earlier download left is used without a question to the hub
     try:
-        with quiet_loading():
+        with _quiet_loading():
             return load(place, options)
     except (OSError, ValueError, KeyError, ImportError, RuntimeError, SafetensorError) as error:
         first = str(error).strip().partition("\n")[0]
@@ -224,7 +246,7 @@ def _kind(place: str, options: Mapping[str, Any]) -> str:
 
 
 @contextmanager
-def quiet_loading() -> Iterator[None]:
+def _quiet_loading() -> Iterator[None]:
     """Keeps transformers from reporting the checkpoint's own heads, which are left out on purpose."""
     from transformers.utils import logging
 

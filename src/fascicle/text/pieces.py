@@ -114,6 +114,17 @@ class PieceTokenizer:
         """Tokens of the vocabulary, special ones included: no id is as large."""
         return 1 + max(self.tokens.values())
 
+    def word_of(self, pieces: Sequence[int]) -> str:
+        """The word that falls into some pieces of WordPiece, as the tokenizer normalises it."""
+        first, *others = (self._tokenizer.id_to_token(piece) or "" for piece in pieces)
+        return first + "".join(piece.removeprefix("##") for piece in others)
+
+    def ordinary(self) -> Ints:
+        """Ids of all pieces but the special tokens, in order."""
+        special = {number for number, token in self._tokenizer.get_added_tokens_decoder().items() if token.special}
+        known = set(self._tokenizer.get_vocab(with_added_tokens=True).values())
+        return np.array(sorted(known - special), dtype=np.int64)
+
     def with_tokens(self, tokens: Sequence[str]) -> PieceTokenizer:
         """A copy with more special tokens. Like all special tokens they are not read from a text, only put there by id.
 

@@ -12,6 +12,7 @@ from typing import Any, Final
 from fascicle.settings.recipes.any import AnyRecipe, read_recipe
 from fascicle.settings.recipes.distil import DistilRecipe
 from fascicle.settings.recipes.filter import FilterRecipe
+from fascicle.settings.recipes.pretraining import PretrainingRecipe
 from fascicle.settings.recipes.recogniser import Recipe
 from fascicle.settings.recipes.typer import TyperRecipe
 from fascicle.training.corpus import check_data
@@ -20,6 +21,7 @@ from fascicle.training.engine.environment import use_threads
 from fascicle.training.engine.events import Ended, RunEvent
 from fascicle.training.engine.run import Trainee, train
 from fascicle.training.filter.run import prepare_filter
+from fascicle.training.pretraining.run import prepare_pretraining
 from fascicle.training.recogniser.run import prepare_recogniser
 from fascicle.training.typer.run import prepare_typer
 
@@ -29,6 +31,7 @@ _PREPARES: Final[Mapping[type[AnyRecipe], Callable[..., Trainee]]] = MappingProx
         DistilRecipe: prepare_distil,
         FilterRecipe: prepare_filter,
         TyperRecipe: prepare_typer,
+        PretrainingRecipe: prepare_pretraining,
     }
 )
 

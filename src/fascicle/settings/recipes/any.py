@@ -15,20 +15,22 @@ import msgspec
 from fascicle.errors import Place, UsageError
 from fascicle.settings.recipes.distil import DistilRecipe, parse_distil_recipe
 from fascicle.settings.recipes.filter import FilterRecipe, parse_filter_recipe
+from fascicle.settings.recipes.pretraining import PretrainingRecipe, parse_pretraining_recipe
 from fascicle.settings.recipes.reader import parse_recipe
 from fascicle.settings.recipes.recogniser import Recipe
 from fascicle.settings.recipes.strict import merged, read_toml, resolved
 from fascicle.settings.recipes.typer import TyperRecipe, parse_typer_recipe
 
-AnyRecipe = Recipe | DistilRecipe | FilterRecipe | TyperRecipe
+AnyRecipe = Recipe | DistilRecipe | FilterRecipe | TyperRecipe | PretrainingRecipe
 _KEY: Final = re.compile(r"[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)*")
 _BARE: Final = re.compile(r"[^\s\"'\[\]{}#=]+")  # text that needs no quotes
 
 
 def read_recipe(path: str | os.PathLike[str], *, changes: Sequence[str] = ()) -> AnyRecipe:
-    """Reads one recipe: of a filter if it has a table ``members``, of a span typer if it has ``vectors``.
+    """Reads one recipe.
 
-    One with a table ``teacher`` is of a distillation.
+    It is of a filter if it has a table ``members``, of a distillation if it has ``teacher``, of a pretraining if it has
+    ``text``, of a span typer if it has ``vectors``.
 
     Paths are resolved: ``$NAME`` through the environment, ``~`` as the home folder, relative ones from the folder of
     the recipe; those of ``changes`` from the current folder.
@@ -69,11 +71,13 @@ def parse_any(values: Mapping[str, Any], *, origin: str) -> AnyRecipe:
 
 
 def kind_of(values: Mapping[str, Any]) -> str:
-    """``"filter"``, ``"distil"``, ``"typer"`` or ``"recogniser"``: what a recipe with these tables trains."""
+    """What a recipe with these tables trains: ``"recogniser"``, or another key of the parsers below."""
     if "members" in values:
         return "filter"
     if "teacher" in values:
         return "distil"
+    if "text" in values:
+        return "pretraining"
     return "typer" if values.keys() & {"vectors", "typer"} and "model" not in values else "recogniser"
 
 
@@ -153,5 +157,6 @@ _PARSERS: Final[Mapping[str, _Parses]] = MappingProxyType(
         "distil": parse_distil_recipe,
         "filter": parse_filter_recipe,
         "typer": parse_typer_recipe,
+        "pretraining": parse_pretraining_recipe,
     }
 )

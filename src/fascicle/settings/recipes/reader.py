@@ -46,6 +46,8 @@ _OTHERS: Mapping[str, str] = MappingProxyType(
         "filter": "only a recipe of a filter has it, beside a table [members]",
         "vectors": "only a recipe of a span typer has it, which has no table [model]",
         "typer": "only a recipe of a span typer has it, which has no table [model]",
+        "vocabulary": "only a recipe of a pretraining has it, beside a table [text]",
+        "masking": "only a recipe of a pretraining has it, beside a table [text]",
     }
 )
 

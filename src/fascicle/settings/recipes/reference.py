@@ -21,6 +21,14 @@ from fascicle.settings.recipes.filter import (
     FilterSettings,
     MembersSettings,
 )
+from fascicle.settings.recipes.pretraining import (
+    MaskingSettings,
+    PretrainedSettings,
+    PretrainingRecipe,
+    PretrainingSettings,
+    VocabularySettings,
+)
+from fascicle.settings.recipes.raw_text import TextSettings
 from fascicle.settings.recipes.recogniser import (
     BundleSettings,
     CorpusSettings,
@@ -36,7 +44,7 @@ from fascicle.settings.recipes.typer import SpanTyperSettings, TyperRecipe, Vect
 
 Struct = type[msgspec.Struct]
 _OWN: Final = ("head", "corpus", "distant", "reading", "model", "bundle", "training", "decision")
-_TABLES: Final = (*_OWN, "members", "filter", "vectors", "typer", "types")
+_TABLES: Final = (*_OWN, "members", "filter", "vectors", "typer", "types", "text", "vocabulary", "masking")
 RECOGNISER: Final[Mapping[str, Struct]] = MappingProxyType(
     {
         "": Recipe,
@@ -61,6 +69,16 @@ FILTER: Final[Mapping[str, Struct]] = MappingProxyType(
 )
 TYPER: Final[Mapping[str, Struct]] = MappingProxyType(
     {"": TyperRecipe, "vectors": VectorSettings, "typer": SpanTyperSettings}
+)
+PRETRAINING: Final[Mapping[str, Struct]] = MappingProxyType(
+    {
+        "": PretrainingRecipe,
+        "text": TextSettings,
+        "model": PretrainedSettings,
+        "vocabulary": VocabularySettings,
+        "masking": MaskingSettings,
+        "training": PretrainingSettings,
+    }
 )
 
 
@@ -107,6 +125,7 @@ def tables() -> Iterator[Table]:
         yield Table(recipe="recogniser", name="model", family=family, about=about(kind), keys=tuple(keys_of(kind)))
     yield from _tables("filter", FILTER)
     yield from _tables("span typer", TYPER)
+    yield from _tables("pretraining", PRETRAINING)
 
 
 def _tables(recipe: str, listed: Mapping[str, Struct]) -> Iterator[Table]:
@@ -169,7 +188,8 @@ def value_of(kind: kinds.Type) -> str:
         case kinds.VarTupleType() | kinds.ListType():
             return f"list of {value_of(kind.item_type)}"
         case kinds.DictType():
-            return "table of names"
+            held = _bare(kind.value_type)
+            return "table of names" if isinstance(held, kinds.StrType) else f"table; each value: {value_of(held)}"
         case kinds.StructType() | kinds.UnionType():
             return "table"
     raise TypeError(f"no words for {kind}: add them to value_of")

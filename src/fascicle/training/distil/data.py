@@ -63,8 +63,9 @@ class RawSet:
         """One epoch of batches, see ``training.engine.loop.Batches``; no piece is hidden."""
         order = self.windows.order(seed=seed, epoch=epoch)
         for at in range(0, len(order), size):
-            arrays = self.windows.arrays(order[at : at + size])
-            yield {name: torch.from_numpy(arrays[name]) for name in ("input_ids", "attention_mask")}, {}
+            read = self.windows.batch(order[at : at + size])
+            arrays = {"input_ids": read.ids, "attention_mask": read.attention_mask}
+            yield {name: torch.from_numpy(array) for name, array in arrays.items()}, {}
 
     def count(self, size: int) -> int:
         """Batches in an epoch."""

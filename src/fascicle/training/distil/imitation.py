@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from itertools import islice
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +17,7 @@ from fascicle.settings.recipes.distil import DistilRecipe
 from fascicle.training.corpus import data_name, part_sha256, read_part
 from fascicle.training.distil.data import RawSet, in_order, text_set
 from fascicle.training.distil.layers_run import LayerTrainee
-from fascicle.training.distil.lessons import COMPARED, facts_of, layer_losses, sizes
+from fascicle.training.distil.lessons import beginnings, facts_of, layer_losses, sizes
 from fascicle.training.distil.pupil import Pupil
 from fascicle.training.distil.student import student_of
 from fascicle.training.distil.teacher import open_encoder
@@ -36,8 +35,9 @@ class _Read:
 
     learned: Batches
     held_out: Batches
-    windows: int
     notes: tuple[str, ...]
+    data: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)  # beside the files
+    more: Mapping[str, Any] = field(default_factory=dict)
 
 
 def prepare_layers(recipe: DistilRecipe, folder: Path, before: Mapping[str, Any]) -> LayerTrainee:
@@ -62,9 +62,9 @@ def prepare_layers(recipe: DistilRecipe, folder: Path, before: Mapping[str, Any]
     trainer = Trainer(Pupil(student.encoder, layers=layers), read.learned, recipe.training, seed=recipe.seed)
     trainer.settle_precision(before.get("precision"))
     facts = Facts(
-        data=data_facts(recipe),
+        data={**data_facts(recipe), **read.data},
         environment=describe_environment(),
-        more=facts_of(recipe, student, layers, trainer) | {"windows": read.windows},
+        more=facts_of(recipe, student, layers, trainer) | read.more,
         notes=[
             *read.notes,
             sizes(student, taught_by),
@@ -78,9 +78,9 @@ def prepare_layers(recipe: DistilRecipe, folder: Path, before: Mapping[str, Any]
 def _some_texts(recipe: DistilRecipe) -> list[str]:
     """The first texts that are read."""
     if recipe.text:
-        return [document.text for document in islice(raw_documents(recipe.text, seed=recipe.seed), COMPARED)]
+        return beginnings(raw_documents(recipe.text, seed=recipe.seed))
     assert recipe.corpus
-    return [document.text for document in read_part(recipe.corpus, "train")[:COMPARED]]
+    return beginnings(read_part(recipe.corpus, "train"))
 
 
 def _of_corpus(recipe: DistilRecipe, student: Pretrained) -> _Read:
@@ -94,7 +94,9 @@ def _of_corpus(recipe: DistilRecipe, student: Pretrained) -> _Read:
     for name, data in (("train", learned), ("dev", held_out)):
         if not data.windows:
             raise InputError(f"corpus.{name} holds no text, so there is nothing to compare on; give texts with words")
-    return _Read(learned=learned, held_out=held_out, windows=len(learned.windows), notes=tuple(report.lines()))
+    return _Read(
+        learned=learned, held_out=held_out, notes=tuple(report.lines()), more={"windows": len(learned.windows)}
+    )
 
 
 def _of_text(recipe: DistilRecipe, student: Pretrained) -> _Read:
@@ -113,8 +115,12 @@ def _of_text(recipe: DistilRecipe, student: Pretrained) -> _Read:
     return _Read(
         learned=RawSet(windows=read.learned),
         held_out=RawSet(windows=read.held_out),
-        windows=len(read.learned),
         notes=(told,),
+        data={
+            name: {"sha256": windows.sha256(), "windows": len(windows), "pieces": windows.pieces}
+            for name, windows in (("windows", read.learned), ("held_out", read.held_out))
+        },
+        more={"documents": read.counts.as_dict()},
     )
 
 

@@ -21,8 +21,7 @@ from typing import Any, Final
 import torch
 from torch import Tensor
 
-from fascicle.models.encoder import Pretrained
-from fascicle.models.encoder_folder import save_encoder
+from fascicle.models.encoder import Pretrained, save_pretrained
 from fascicle.settings.recipes.recogniser import TrainingSettings
 from fascicle.training.distil.pupil import LAYERS, Pupil
 from fascicle.training.engine.events import Ended, Validated
@@ -133,7 +132,7 @@ class LayerTrainee(Trainee):
 
     def keep(self, place: Path, kept: Kept) -> None:
         """Writes the encoder."""
-        save_encoder(place, self._student.encoder, self._student.tokenizer)
+        save_pretrained(place, self._student)
 
     def finish(self, chosen: Sequence[Line]) -> Iterator[Ended]:
         """Tells the losses of the chosen encoder."""

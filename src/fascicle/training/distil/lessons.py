@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from itertools import islice
 from typing import Any, Final
 
 from msgspec import UNSET
 
+from fascicle.core.document import Document
 from fascicle.core.wording import counted
 from fascicle.errors import RecipeError
 from fascicle.models.encoder import Pretrained
@@ -15,7 +17,13 @@ from fascicle.training.distil.pupil import LayerLosses
 from fascicle.training.distil.teacher import Teacher, check_same_pieces
 from fascicle.training.engine.loop import Trainer
 
-COMPARED: Final = 1000  # documents of which both tokenizers must cut every one into the same pieces
+_COMPARED: Final = 1000  # documents of which both tokenizers must cut every one into the same pieces
+_BEGINNING: Final = 2000  # characters of each
+
+
+def beginnings(documents: Iterable[Document]) -> list[str]:
+    """The beginnings of the first documents that are read, for ``layer_losses``."""
+    return [document.text[:_BEGINNING] for document in islice(documents, _COMPARED)]
 
 
 def layer_losses(

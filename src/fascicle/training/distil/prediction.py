@@ -31,7 +31,7 @@ from fascicle.text.annotator import Annotator
 from fascicle.training.corpus import part_sha256
 from fascicle.training.distil.answers import FILE, Answers, Wanted, answers_of
 from fascicle.training.distil.data import TaughtSet
-from fascicle.training.distil.lessons import COMPARED, facts_of, layer_losses, sizes
+from fascicle.training.distil.lessons import beginnings, facts_of, layer_losses, sizes
 from fascicle.training.distil.pupil import AnswerLoss, LayerLosses, Pupil
 from fascicle.training.distil.student import student_of
 from fascicle.training.distil.teacher import open_encoder
@@ -168,8 +168,8 @@ def _layers(recipe: DistilRecipe, student: Pretrained, teacher: Pretrained | Non
     if not recipe.layers:
         return None
     assert teacher is not None
-    texts = [document.text for document in parts.train[:COMPARED]]
-    return layer_losses(recipe, student, teacher, longest=recipe.reading.max_length, texts=texts)
+    longest, texts = recipe.reading.max_length, beginnings(parts.train)
+    return layer_losses(recipe, student, teacher, longest=longest, texts=texts)
 
 
 def _taught(data: TrainingSet, tables: Sequence[Targets]) -> TaughtSet:

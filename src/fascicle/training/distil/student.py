@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from msgspec import UNSET
 
 from fascicle.models.encoder import Pretrained, load_pretrained
@@ -24,11 +26,11 @@ def student_of(settings: StudentSettings, teacher: Pretrained | None) -> Pretrai
         base = load_pretrained(settings.encoder, revision=settings.revision)
     else:
         assert teacher is not None
-        base = Pretrained(encoder=copied(teacher.encoder), tokenizer=teacher.tokenizer)
+        base = Pretrained(encoder=copied(teacher.encoder), tokenizer=teacher.tokenizer, special=teacher.special)
     if settings.layers:
         encoder = with_layers(base.encoder, settings.layers)
     elif settings.size is not UNSET:
         encoder = with_size(base.encoder, settings.size)
     else:
         encoder = base.encoder
-    return Pretrained(encoder=encoder, tokenizer=base.tokenizer)
+    return replace(base, encoder=encoder)

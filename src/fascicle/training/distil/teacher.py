@@ -80,7 +80,17 @@ def open_encoder(settings: TeacherSettings) -> Pretrained:
         )
     check_files(folder, manifest)
     tokenizer = PieceTokenizer.from_file(folder / "tokenizer.json", pad=manifest.tokenizer.pad)
-    return Pretrained(encoder=load_model(folder, manifest).encoder, tokenizer=tokenizer)
+    encoder = load_model(folder, manifest).encoder
+    return Pretrained(encoder=encoder, tokenizer=tokenizer, special=special_of(tokenizer))
+
+
+def special_of(tokenizer: PieceTokenizer) -> dict[str, str]:
+    """The special tokens of a tokenizer by the names that transformers has for their uses."""
+    names = {at: token for token, at in tokenizer.tokens.items()}
+    uses = {"pad_token": tokenizer.pad, "unk_token": tokenizer.unknown, "mask_token": tokenizer.mask}
+    if len(tokenizer.prefix) == len(tokenizer.suffix) == 1:
+        uses |= {"cls_token": tokenizer.prefix[0], "sep_token": tokenizer.suffix[0]}
+    return {use: names[at] for use, at in uses.items() if at is not None}
 
 
 def ids_of(pupil: PieceTokenizer, teacher: PieceTokenizer) -> list[int]:

@@ -19,7 +19,12 @@ RECIPE, FACTS, METRICS, SCORES, STATE = "recipe.json", "run.json", "metrics.json
 
 _NAMES = MappingProxyType(
     {f"distant.{name}": "the dictionary" for name in ("core", "full")}
-    | {"exclude": "the exclusion list", "vectors": "the file of vectors", "teacher.model": "the teacher"}
+    | {"exclude": "the exclusion list", "text.exclude": "the exclusion list", "tokenizer": "the tokenizer"}
+    | {
+        "windows": "what the tokenizer makes of the text",
+        "vectors": "the file of vectors",
+        "teacher.model": "the teacher",
+    }
     | {f"{table}.types": "the description of the types" for table in ("model", "bundle")}
 )
 
@@ -108,6 +113,8 @@ def check_same_data(folder: Path, before: Mapping[str, Any], facts: Mapping[str,
 
 def _name_of(data: str) -> str:
     """What a user calls some data."""
+    if data.startswith("text.files."):
+        return "the text"
     return "predictions of members" if data.startswith("members.") else _NAMES.get(data, "the corpus")
 
 

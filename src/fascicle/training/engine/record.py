@@ -35,6 +35,7 @@ class Choice:
         kept: the models that it keeps; none where only its end counts.
         last: keep what was scored last, and not what was best.
         every: steps from one scoring to the next; 0 for the end of every epoch.
+        minutes: write what resuming needs between two scorings too, when so many minutes have passed; 0 for never.
         patience: stop after so many scorings in which no kept model became better; 0 for never.
         aim: what did not become better, for the sentence that says so.
     """
@@ -42,6 +43,7 @@ class Choice:
     kept: tuple[Kept, ...] = ()
     last: bool = False
     every: int = 0
+    minutes: float = 0.0
     patience: int = 0
     aim: str = ""
 
@@ -89,6 +91,10 @@ class Record:
             return False
         last = self.lines[-1]
         return bool(last.get("epoch", epoch) == epoch and _step_of(last, step) == step)
+
+    def is_at(self, step: int) -> bool:
+        """Whether the last line is of this step; a line in which none was written is."""
+        return bool(self.lines) and _step_of(self.lines[-1], step) == step
 
     def is_over(self) -> bool:
         """Whether no kept model has become better for as long as the recipe has patience."""

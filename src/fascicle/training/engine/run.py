@@ -7,6 +7,8 @@ pipelines.
 Whatever moment a run is killed at, its folder is whole. Where it is scored, the engine writes in this order: the line
 of ``metrics.jsonl``, then ``state/``, then the models that are best now. So a model in the folder always has its line;
 and where the last step is missing, resuming makes it up from ``state/``, which holds the same weights.
+
+A run may write ``state/`` between two scorings too. Then ``since.json`` in it holds what the next line needs.
 """
 
 from __future__ import annotations
@@ -37,6 +39,7 @@ from fascicle.training.engine.folder import (
 )
 from fascicle.training.engine.loop import EpochDone, StepDone
 from fascicle.training.engine.record import Choice, Kept, Line, Record
+from fascicle.training.engine.since import Since
 from fascicle.training.engine.start import Start, check_apart, unless_begun
 
 
@@ -250,6 +253,7 @@ class Training:
         self._loop = trainee.loop
         self._choice = trainee.choice
         self._record = Record(folder, trainee.choice)
+        self._since = Since()
 
     def resume(self) -> Iterator[Note]:
         """Puts everything back to where the run was scored last."""
@@ -260,7 +264,9 @@ class Training:
             loop.restore(state)
             self._record.read(epoch=loop.epoch, step=loop.step)
             self._record.add(())  # the file forgets the same lines
-            self._keep()
+            self._since = Since.read(state)
+            if self._record.is_at(loop.step):  # else the state is behind what was scored last
+                self._keep()
             yield Note(text=f"resumed after {f'step {loop.step}' if self._choice.every else f'epoch {loop.epoch}'}")
         elif self._is_trained():
             loop.epoch, loop.step = loop.epochs, loop.steps
@@ -283,28 +289,35 @@ class Training:
         """Runs the loop to its end or until patience is over."""
         if self._record.is_over():
             return
-        every, events, started = self._choice.every, list[StepDone](), time.perf_counter()
+        every, self._since = self._choice.every, self._since.going_on()
         for event in self._loop.run():
             if isinstance(event, StepDone):
-                events.append(event)
+                self._since.events.append(event)
                 yield event
                 due = bool(every) and event.step % every == 0
             else:
                 due = not every or self._is_unscored_end()
-            if not due:
-                continue
-            yield self._score(events, time.perf_counter() - started)
-            events, started = [], time.perf_counter()
-            if self._record.is_over():
-                yield Note(text=f"stopped early: no better {self._choice.aim}")
-                return
+            if due:
+                yield self._score()
+                if self._record.is_over():
+                    yield Note(text=f"stopped early: no better {self._choice.aim}")
+                    return
+            elif self._choice.minutes and self._since.unsaved_seconds() >= 60.0 * self._choice.minutes:
+                self._record.add(())  # with its file, the run counts as begun
+                self._write_state()
 
     def _is_unscored_end(self) -> bool:
         """Whether this is the end of the last epoch, and was not scored yet."""
         loop = self._loop
         return loop.epoch == loop.epochs and not self._record.ends_at(epoch=loop.epochs, step=loop.step)
 
-    def _score(self, events: Sequence[StepDone], seconds: float) -> Validated:
+    def _write_state(self) -> None:
+        """Writes what is needed to go on from here."""
+        with renewed_folder(self._folder / STATE, kind="run") as place:
+            self._loop.save(place)
+            self._since.write(place)
+
+    def _score(self) -> Validated:
         """Scores the model as it stands, and writes down what is needed to go on from here."""
         loop = self._loop
         point = Point(
@@ -312,14 +325,14 @@ class Training:
             epochs=loop.epochs,
             step=loop.step,
             steps=loop.steps,
-            events=events,
-            seconds=seconds,
+            events=self._since.events,
+            seconds=self._since.seconds(),
         )
         with loop.evaluated():
             judged = self._trainee.judge(point)
         self._record.add(judged.lines)
-        with renewed_folder(self._folder / STATE, kind="run") as place:
-            loop.save(place)
+        self._since = Since().going_on()
+        self._write_state()
         return judged.event(self._keep())
 
     def _keep(self) -> bool:

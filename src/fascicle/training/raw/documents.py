@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
-from typing import Final
+from typing import Any, Final
 
 from fascicle.core.document import Document
 from fascicle.core.wording import counted
@@ -39,6 +39,16 @@ class TextCounts:
     left_out: Counter[str] = field(default_factory=Counter)
     characters: int = 0
     facts: dict[str, Counter[str]] = field(default_factory=dict)
+
+    def as_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        return {
+            "learned": self.learned,
+            "held_out": self.held_out,
+            "left_out": dict(sorted(self.left_out.items())),
+            "characters": self.characters,
+            "facts": {name: dict(values.most_common()) for name, values in self.facts.items()},
+        }
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -7,6 +7,7 @@ and seed decide them.
 
 from __future__ import annotations
 
+import hashlib
 import heapq
 import tempfile
 from collections.abc import Iterator, Sequence
@@ -17,7 +18,7 @@ from typing import IO, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from fascicle.core.arrays import Ints
+from fascicle.core.arrays import Bools, Ints
 from fascicle.errors import InputError
 from fascicle.settings.recipes.raw_text import TextSettings
 from fascicle.text.pieces import PieceTokenizer
@@ -30,6 +31,24 @@ _PADDING: Final = np.uint32(0xFFFFFFFF)
 _IDS: Final = np.uint32((1 << 30) - 1)
 _LONGEST: Final = 10_000  # characters that are tokenised in one piece: a longer paragraph is cut at a blank
 _TOGETHER: Final = 200_000  # characters of documents that are tokenised in one call
+_ROWS: Final = 4096  # windows that are hashed in one go
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class TextBatch:
+    """Some windows, padded to the longest of them.
+
+    Attributes:
+        ids: of pieces, ``[B, T]``.
+        attention_mask: 0 for padding, ``[B, T]``.
+        begins: whether a word begins with a piece, ``[B, T]``.
+        special: whether a place is a special token (as is what the tokenizer does not know) or padding, ``[B, T]``.
+    """
+
+    ids: Ints
+    attention_mask: Ints
+    begins: Bools
+    special: Bools
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -37,7 +56,7 @@ class TextWindows:
     """Windows of pieces.
 
     Attributes:
-        rows: mapped into memory, ``[n, window]``; what ``arrays`` reads.
+        rows: mapped into memory, ``[n, window]``; what ``batch`` reads.
         pad: id of the padding token.
         pieces: of all windows, without special tokens.
     """
@@ -50,6 +69,13 @@ class TextWindows:
         """Windows."""
         return len(self.rows)
 
+    def sha256(self) -> str:
+        """Of all windows, in their order."""
+        digest = hashlib.sha256()
+        for at in range(0, len(self), _ROWS):
+            digest.update(np.ascontiguousarray(self.rows[at : at + _ROWS]).tobytes())
+        return digest.hexdigest()
+
     def order(self, *, seed: int, epoch: int) -> Ints:
         """The windows in the order of one epoch, the same for the same arguments, ``[n]``.
 
@@ -57,26 +83,22 @@ class TextWindows:
         """
         return np.random.default_rng((seed, epoch)).permutation(len(self))
 
-    def arrays(self, chosen: Sequence[int] | Ints) -> dict[str, NDArray[np.generic]]:
-        """Some windows as a batch.
+    def batch(self, chosen: Sequence[int] | Ints) -> TextBatch:
+        """Some windows.
 
         Args:
             chosen: their numbers, at least one.
-
-        Returns:
-            ``input_ids`` and ``attention_mask`` ``[B, T]``; ``begins`` ``[B, T]``, whether a word begins with a piece;
-            ``special`` ``[B, T]``, whether a place is a special token or padding.
         """
         stored = np.asarray(self.rows[np.asarray(chosen)])
         real = stored != _PADDING
-        stored = stored[:, : int(real.sum(axis=1).max())]
-        real = real[:, : stored.shape[1]]
-        return {
-            "input_ids": np.where(real, stored & _IDS, self.pad).astype(np.int64),
-            "attention_mask": real.astype(np.int64),
-            "begins": real & (stored & _BEGINS != 0),
-            "special": stored & _SPECIAL != 0,
-        }
+        longest = int(real.sum(axis=1).max())
+        stored, real = stored[:, :longest], real[:, :longest]
+        return TextBatch(
+            ids=np.where(real, stored & _IDS, self.pad).astype(np.int64),
+            attention_mask=real.astype(np.int64),
+            begins=real & (stored & _BEGINS != 0),
+            special=stored & _SPECIAL != 0,
+        )
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -246,12 +268,16 @@ def _pieces(documents: Sequence[RawDocument], tokenizer: PieceTokenizer) -> Iter
     """The pieces of each document, as they are stored."""
     parts = [list(_parts(document.text)) for document in documents]
     encoded = iter(tokenizer.encode_words([part for of_one in parts for part in of_one]))
+    unknown = -1 if tokenizer.unknown is None else tokenizer.unknown
     for of_one in parts:
-        found = [
-            ids.astype(np.uint32) | np.where(begins, _BEGINS, np.uint32(0))
-            for ids, begins in islice(encoded, len(of_one))
-        ]
+        found = [_stored(ids, begins, unknown) for ids, begins in islice(encoded, len(of_one))]
         yield np.concatenate([np.zeros(0, np.uint32), *found])
+
+
+def _stored(ids: Ints, begins: Bools, unknown: int) -> _Stored:
+    """Ids with their marks; what the tokenizer does not know is a special token."""
+    marks = np.where(begins, _BEGINS, np.uint32(0)) | np.where(ids == unknown, _SPECIAL, np.uint32(0))
+    return ids.astype(np.uint32) | marks
 
 
 def _parts(text: str) -> Iterator[str]:

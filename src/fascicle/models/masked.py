@@ -1,0 +1,76 @@
+"""The network of masked language modelling: an encoder, and a layer that guesses the pieces that are hidden.
+
+Shapes: B windows, T pieces, M pieces to guess, V pieces of the vocabulary, d width of the states, e of the embeddings.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from fascicle.models.encoder import Encoder
+from fascicle.models.model import Trainable
+
+NAME: Final = "masked"
+LOGITS: Final = "logits"
+PLACES: Final = "places"
+_SPREAD: Final = 0.02  # of the new weights, as in BERT
+
+
+class MaskedModel(Trainable):
+    """Guesses pieces from the states of their places (BERT §3.1).
+
+    A dense layer, GELU and a normalisation lead to the space of the embeddings. The logit of a piece is the product
+    with its embedding, plus a bias of its own. So the embeddings are the weights of the last layer too ("tied").
+    """
+
+    def __init__(self, encoder: Encoder) -> None:
+        """Draws the new layer from torch's generator.
+
+        Args:
+            encoder: with its weights; it becomes part of the model.
+        """
+        super().__init__()
+        self.encoder = encoder
+        pieces, width = self.embeddings.shape
+        self.transform = nn.Linear(encoder.width, width)
+        self.norm = nn.LayerNorm(width, eps=1e-12)
+        self.bias = nn.Parameter(torch.zeros(pieces))
+        nn.init.normal_(self.transform.weight, std=_SPREAD)
+        nn.init.zeros_(self.transform.bias)
+
+    @property
+    def embeddings(self) -> Tensor:
+        """The vectors of the pieces, ``[V, e]``."""
+        table: nn.Embedding = self.encoder.network.get_input_embeddings()  # type: ignore[operator]
+        return table.weight
+
+    def logits(self, states: Tensor) -> Tensor:
+        """Logits of all pieces, ``[M, V]``.
+
+        Args:
+            states: of the encoder, ``[M, d]``.
+        """
+        return F.linear(self.norm(F.gelu(self.transform(states))), self.embeddings, self.bias)
+
+    def forward(self, batch: Mapping[str, Tensor]) -> dict[str, dict[str, Tensor]]:
+        """Logits where something is guessed, and nowhere else: the product with all embeddings is the dear part.
+
+        Args:
+            batch: ``input_ids`` and ``attention_mask`` ``[B, T]``, and ``places`` ``[M]``, counted in ``B * T``.
+        """
+        states = self.encoder(batch["input_ids"], batch["attention_mask"])
+        return {NAME: {LOGITS: self.logits(states.flatten(0, 1)[batch[PLACES]])}}
+
+    def loss(self, scores: Mapping[str, Mapping[str, Tensor]], targets: Mapping[str, Tensor]) -> Tensor:
+        """Cross-entropy, a mean over the pieces to guess.
+
+        Args:
+            scores: of ``forward``.
+            targets: ids of the pieces that are hidden, ``[M]``.
+        """
+        return F.cross_entropy(scores[NAME][LOGITS].float(), targets[NAME])

@@ -1,0 +1,134 @@
+"""Another vocabulary for a WordPiece tokenizer: smaller, and with whole words as pieces.
+
+WordPiece takes the longest piece that fits, from the left. So a piece that is never taken can go without any effect,
+and a piece that goes makes a word fall into shorter ones. As long as every character is a piece, at the beginning of a
+word and inside, every word can be read.
+
+A new word is no piece of WordPiece, which would also take it for the beginning of longer words. It is a token beside
+the vocabulary that only stands for the whole word, between characters that are neither letters, digits nor ``_``. What
+follows it up to the next blank, such as a sign of degrees, is read like the beginning of a word.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from tokenizers import AddedToken, Tokenizer
+
+from fascicle.errors import RecipeError
+from fascicle.text.pieces import PieceTokenizer
+
+_BYTE: Final = re.compile(r"<0x[0-9A-F]{2}>")
+_WORD: Final = re.compile(r"\w+")
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Rewritten:
+    """A tokenizer with another vocabulary.
+
+    Attributes:
+        tokenizer: with it.
+        sources: for each id, the ids of the earlier vocabulary whose vectors its vector is the mean of.
+        left_out: pieces that are gone.
+        added: pieces that are new.
+    """
+
+    tokenizer: PieceTokenizer
+    sources: tuple[tuple[int, ...], ...]
+    left_out: int
+    added: int
+
+
+def rewritten(
+    tokenizer: PieceTokenizer, *, needed: Collection[int] | None = None, words: Sequence[str] = ()
+) -> Rewritten:
+    """Changes the vocabulary of a tokenizer.
+
+    Args:
+        tokenizer: of the kind WordPiece.
+        needed: ids that stay; ``None`` for all. Special tokens, single characters and bytes stay too, and so does all
+            that stands before the padding token. A character that is no piece yet becomes one.
+        words: that become one piece each, as the tokenizer normalises them; see `may_be_added`.
+
+    Raises:
+        RecipeError: a tokenizer of another kind.
+    """
+    content = json.loads(tokenizer.content)
+    model = content["model"]
+    if model.get("type") != "WordPiece":
+        raise RecipeError(
+            f"vocabulary changes a tokenizer of the kind WordPiece, and that of the encoder is of the kind "
+            f"{model.get('type')}; leave the table [vocabulary] out, or choose another encoder"
+        )
+    prefix, added = model["continuing_subword_prefix"], content["added_tokens"]
+    vocabulary: dict[str, int] = model["vocab"]
+    always = {token["id"] for token in added} | set(range(tokenizer.pad + 1))
+    kept: list[tuple[str, tuple[int, ...]]] = [
+        (piece, (number,))
+        for piece, number in sorted(vocabulary.items(), key=lambda one: one[1])
+        if needed is None or number in needed or number in always or _stays(piece, prefix)
+    ]
+    left_out = len(vocabulary) - len(kept)
+    if needed is not None:
+        kept += _missing(vocabulary, prefix, leave={token["content"] for token in added})
+    beside = [token for token in added if token["content"] not in vocabulary]
+    order = [*kept, *((token["content"], (token["id"],)) for token in beside)]
+    numbers = {piece: number for number, (piece, _) in enumerate(order)}
+    model["vocab"] = {piece: numbers[piece] for piece, _ in kept}
+    content["added_tokens"] = sorted((token | {"id": numbers[token["content"]]} for token in added), key=_id)
+    content["post_processor"] = _renumbered(content["post_processor"], numbers)
+    made = Tokenizer.from_str(json.dumps(content))
+    made.add_tokens([AddedToken(word, single_word=True, normalized=True) for word in words])
+    sources = (*(source for _, source in order), *(tuple(ids.tolist()) for ids, _ in tokenizer.encode(words)))
+    return Rewritten(
+        tokenizer=PieceTokenizer(made, pad=sources.index((tokenizer.pad,))),
+        sources=sources,
+        left_out=left_out,
+        added=len(sources) - len(vocabulary) - len(beside) + left_out,
+    )
+
+
+def may_be_added(word: str) -> bool:
+    """Whether a word can become a piece: it consists of letters and digits, so that its edges can be told."""
+    return _WORD.fullmatch(word) is not None
+
+
+def _stays(piece: str, prefix: str) -> bool:
+    return len(piece.removeprefix(prefix)) == 1 or _BYTE.fullmatch(piece) is not None
+
+
+def _missing(
+    vocabulary: Mapping[str, int], prefix: str, *, leave: Collection[str]
+) -> Iterator[tuple[str, tuple[int, ...]]]:
+    """Characters that are no piece of their own where they stand in pieces, with the ids of these."""
+    found: dict[str, list[int]] = {}
+    for piece, number in vocabulary.items():
+        if piece in leave:
+            continue
+        inside = piece.startswith(prefix)
+        for at, character in enumerate(piece.removeprefix(prefix)):
+            one = character if at == 0 and not inside else prefix + character
+            if one not in vocabulary:
+                found.setdefault(one, []).append(number)
+    return ((one, tuple(sorted(set(numbers)))) for one, numbers in sorted(found.items()))
+
+
+def _renumbered(processor: Any, numbers: Mapping[str, int]) -> Any:
+    """A post-processor with the ids of its special tokens exchanged, whatever its kind."""
+    if isinstance(processor, list):
+        if len(processor) == 2 and isinstance(processor[0], str) and isinstance(processor[1], int):
+            return [processor[0], numbers[processor[0]]]
+        return [_renumbered(one, numbers) for one in processor]
+    if isinstance(processor, dict):
+        if "ids" in processor and "tokens" in processor:
+            return processor | {"ids": [numbers[token] for token in processor["tokens"]]}
+        return {name: _renumbered(one, numbers) for name, one in processor.items()}
+    return processor
+
+
+def _id(token: Mapping[str, Any]) -> int:
+    return int(token["id"])

@@ -1,0 +1,1 @@
+"""Masked language modelling on raw text."""

@@ -1,0 +1,232 @@
+"""Masked language modelling, as the engine trains it: from raw text to an encoder that a recipe can name.
+
+::
+
+    RUN/recipe.json      the resolved recipe
+    RUN/run.json         versions, machine, hashes of text and tokenizer, what was read and left out
+    RUN/metrics.jsonl    one line each time that held-out text was guessed
+    RUN/encoder/         the encoder as it was scored last, with its tokenizer and a card
+    RUN/state/           what ``resume`` needs; removed at the end
+    RUN/scores.json      the pseudo-perplexity of held-out text, and what the run cost
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import torch
+
+from fascicle.core.wording import counted
+from fascicle.errors import RecipeError
+from fascicle.models.encoder import Pretrained, load_pretrained, save_pretrained
+from fascicle.models.masked import MaskedModel
+from fascicle.settings.recipes.pretraining import PretrainingRecipe
+from fascicle.text.pieces import PieceTokenizer
+from fascicle.training.corpus import data_name, part_sha256
+from fascicle.training.engine.environment import describe_environment
+from fascicle.training.engine.events import Ended, Note
+from fascicle.training.engine.folder import METRICS, facts_of
+from fascicle.training.engine.loop import Trainer
+from fascicle.training.engine.precision import slow_precision
+from fascicle.training.engine.record import Choice, Kept, Line
+from fascicle.training.engine.run import Facts, Judged, Point, Trainee
+from fascicle.training.pretraining.card import card_of
+from fascicle.training.pretraining.events import HeldOut, PretrainingFinished, PretrainingScored
+from fascicle.training.pretraining.guessing import guess, held_out_set
+from fascicle.training.pretraining.masking import Mask, MaskedSet
+from fascicle.training.pretraining.vocabulary import changed
+from fascicle.training.raw.windows import RawText, read_windows
+
+ENCODER: Final = "encoder"
+CARD: Final = "README.md"
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Material:
+    """What a pretraining learns from, and what it begins with.
+
+    Attributes:
+        text: as windows of the tokenizer.
+        pretrained: the encoder, with the vocabulary that it is trained with.
+        mask: what stands in the place of hidden pieces.
+        vocabulary: what was changed in the vocabulary, if something was.
+    """
+
+    text: RawText
+    pretrained: Pretrained
+    mask: Mask
+    vocabulary: Mapping[str, int]
+
+
+def prepare_pretraining(recipe: PretrainingRecipe, folder: Path, before: Mapping[str, Any]) -> Pretraining:
+    """Reads the text of a recipe and builds its model.
+
+    Args:
+        recipe: what to do.
+        folder: of the run.
+        before: what ``run.json`` says of the same run; nothing if it is new.
+
+    Raises:
+        InputError: the text cannot be read, or nothing of it is left to learn from.
+        RecipeError: the recipe does not fit the encoder.
+        ModelError: the encoder cannot be loaded.
+    """
+    pretrained = load_pretrained(recipe.model.encoder, revision=recipe.model.revision)
+    _check_window(recipe, pretrained)
+    mask = _mask_of(recipe, pretrained.tokenizer)
+    text = read_windows(recipe.text, pretrained.tokenizer, seed=recipe.seed)
+    vocabulary: Mapping[str, int] = {}
+    if recipe.vocabulary.is_changed:
+        made = changed(pretrained, text.learned, recipe.vocabulary)
+        pretrained, vocabulary = made.pretrained, made.facts
+        mask = _mask_of(recipe, pretrained.tokenizer)
+        text = read_windows(recipe.text, pretrained.tokenizer, seed=recipe.seed)
+    torch.manual_seed(recipe.seed)
+    data = MaskedSet(windows=text.learned, masking=recipe.masking, mask=mask)
+    trainer = Trainer(MaskedModel(pretrained.encoder), data, recipe.training.as_training(), seed=recipe.seed)
+    trainer.settle_precision(before.get("precision"))
+    return Pretraining(
+        folder, recipe, Material(text=text, pretrained=pretrained, mask=mask, vocabulary=vocabulary), trainer
+    )
+
+
+class Pretraining(Trainee):
+    """An encoder: judged by the pseudo-perplexity of held-out text, and kept as it was scored last."""
+
+    def __init__(self, folder: Path, recipe: PretrainingRecipe, material: Material, trainer: Trainer) -> None:
+        """Puts the parts together; see ``prepare_pretraining``."""
+        self._folder = folder
+        self._recipe = recipe
+        self._material = material
+        self._held_out = held_out_set(material.text.held_out, recipe.masking, material.mask)
+        self.loop: Trainer = trainer
+        self.choice = Choice(
+            kept=(Kept(folder=ENCODER, merit=lambda line: float(line["step"])),),
+            last=True,
+            every=recipe.training.evaluate_every_steps,
+            minutes=recipe.training.checkpoint_minutes,
+        )
+        self.facts = _facts(recipe, material, trainer)
+
+    def judge(self, point: Point) -> Judged:
+        """Guesses held-out text."""
+        found = self._guess()
+        line = point.line(held_out=None if found is None else found.as_dict())
+        facts, best = point.facts(), self._is_best(found)
+        return Judged(lines=[line], event=lambda kept: PretrainingScored(**facts, best=best, held_out=found))
+
+    def _guess(self) -> HeldOut | None:
+        if not len(self._held_out.windows):
+            return None
+        model = self.loop.model
+        assert isinstance(model, MaskedModel)
+        return guess(model, self._held_out, bf16=self.loop.bf16)
+
+    def _is_best(self, found: HeldOut | None) -> bool:
+        before = [HeldOut.of(line) for line in self._lines()]
+        return found is not None and all(one is None or found.loss < one.loss for one in before)
+
+    def _lines(self) -> list[Line]:
+        path = self._folder / METRICS
+        return list(map(json.loads, path.read_text(encoding="utf-8").splitlines())) if path.exists() else []
+
+    def keep(self, place: Path, kept: Kept) -> None:
+        """Writes the encoder and its card."""
+        save_pretrained(place, self._material.pretrained)
+        card = card_of(self._recipe, facts_of(self._folder), self._ended())
+        (place / CARD).write_text(card, encoding="utf-8")
+
+    def finish(self, chosen: Sequence[Line]) -> Iterator[Note | Ended]:
+        """Says what came out."""
+        yield self._ended()
+
+    def _ended(self) -> PretrainingFinished:
+        """What there is after the last line."""
+        lines = self._lines()
+        return PretrainingFinished(
+            folder=self._folder,
+            held_out=HeldOut.of(lines[-1]),
+            step=lines[-1]["step"],
+            pieces=self._material.text.learned.pieces * self.loop.epochs,
+            cost=sum(line["seconds"] for line in lines),
+        )
+
+
+def _mask_of(recipe: PretrainingRecipe, tokenizer: PieceTokenizer) -> Mask:
+    """What hides pieces.
+
+    Raises:
+        RecipeError: the tokenizer has no mask token.
+    """
+    if tokenizer.mask is None:
+        raise RecipeError(
+            f"masked language modelling needs a mask token, which the tokenizer of {recipe.model.encoder} lacks; "
+            "choose another encoder"
+        )
+    return Mask(token=tokenizer.mask, ordinary=tokenizer.ordinary())
+
+
+def _check_window(recipe: PretrainingRecipe, pretrained: Pretrained) -> None:
+    if recipe.text.window > pretrained.encoder.longest:
+        raise RecipeError(
+            f"text.window = {recipe.text.window} is more than the {counted(pretrained.encoder.longest, 'piece')} that "
+            f"{recipe.model.encoder} reads; lower it"
+        )
+
+
+def _facts(recipe: PretrainingRecipe, material: Material, trainer: Trainer) -> Facts:
+    text, tokenizer = material.text, material.pretrained.tokenizer
+    files = {data_name(key): {"sha256": part_sha256(path)} for key, path in recipe.files().items()}
+    windows = {
+        "windows": {"sha256": text.learned.sha256(), "windows": len(text.learned), "pieces": text.learned.pieces},
+        "held_out": {"sha256": text.held_out.sha256(), "windows": len(text.held_out), "pieces": text.held_out.pieces},
+    }
+    return Facts(
+        data={**files, "tokenizer": {"sha256": tokenizer.sha256, "size": tokenizer.size}, **windows},
+        environment=describe_environment(),
+        more={
+            "recipe": recipe.name,
+            "seed": recipe.seed,
+            "documents": text.counts.as_dict(),
+            **({"vocabulary": material.vocabulary} if material.vocabulary else {}),
+            "steps": trainer.steps,
+            **trainer.precision_facts(),
+        },
+        notes=[
+            *_vocabulary_notes(material.vocabulary),
+            *_notes(recipe, text),
+            *filter(None, [slow_precision(trainer.device, recipe.training.as_training())]),
+        ],
+    )
+
+
+def _vocabulary_notes(vocabulary: Mapping[str, int]) -> Iterator[str]:
+    if vocabulary:
+        sizes = {name: f"{size:,}" for name, size in vocabulary.items()}
+        yield (
+            f"vocabulary: {sizes['left_out']} of {sizes['before']} pieces are left out and {sizes['added']} are new, "
+            f"which leaves {sizes['now']}"
+        )
+
+
+def _notes(recipe: PretrainingRecipe, text: RawText) -> Iterator[str]:
+    learned, counts = text.learned, text.counts
+    size = f"{learned.pieces:,} pieces in {counted(len(learned), 'window')}"
+    yield f"text: {size}, drawn from {counted(counts.learned, 'document')}"
+    if recipe.text.pieces > learned.pieces:
+        yield f"the text has fewer pieces than text.pieces = {recipe.text.pieces:,} allows; all of them are read"
+    if counts.held_out:
+        yield f"held out: {text.held_out.pieces:,} pieces of {counted(counts.held_out, 'document')}"
+    else:
+        yield "no document is held out, so the encoder is not scored; raise text.held_out, or give more documents"
+    for reason, count in sorted(counts.left_out.items()):
+        yield f"left out by {reason}: {counted(count, 'document')}"
+    if recipe.text.exclude and not counts.left_out["exclude"]:
+        yield f"the exclusion list {recipe.text.exclude} names no document of this text"
+    for name, values in counts.facts.items():
+        listed = ", ".join(f"{value} {count:,}" for value, count in values.most_common())
+        yield f"{name}: {listed}"

@@ -1,0 +1,127 @@
+"""The vocabulary that a text asks for: the pieces that it needs, and the words that become pieces."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+import numpy as np
+import torch
+from torch import nn
+
+from fascicle.models.encoder import Pretrained
+from fascicle.settings.recipes.pretraining import VocabularySettings
+from fascicle.text.pieces import PieceTokenizer
+from fascicle.text.vocabulary import Rewritten, may_be_added, rewritten
+from fascicle.training.raw.windows import TextBatch, TextWindows
+
+_ROWS: Final = 1024  # windows that are looked at in one go
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Changed:
+    """An encoder with another vocabulary.
+
+    Attributes:
+        pretrained: with it.
+        facts: how many pieces there were, are left out, and are new.
+    """
+
+    pretrained: Pretrained
+    facts: Mapping[str, int]
+
+
+def changed(pretrained: Pretrained, text: TextWindows, settings: VocabularySettings) -> Changed:
+    """Gives an encoder the vocabulary that a text asks for.
+
+    Args:
+        pretrained: its table of pieces is exchanged.
+        text: as its tokenizer cuts it.
+        settings: what is changed.
+
+    Raises:
+        RecipeError: the tokenizer is not of the kind WordPiece.
+    """
+    tokenizer = pretrained.tokenizer
+    found = rewritten(
+        tokenizer,
+        needed=frequent_pieces(text, least=settings.keep_frequency) if settings.prune else None,
+        words=frequent_words(text, tokenizer, settings),
+    )
+    take_vocabulary(pretrained.encoder.network, found)
+    facts = {
+        "before": tokenizer.size,
+        "left_out": found.left_out,
+        "added": found.added,
+        "now": found.tokenizer.size,
+    }
+    return Changed(pretrained=replace(pretrained, tokenizer=found.tokenizer), facts=facts)
+
+
+def take_vocabulary(network: nn.Module, vocabulary: Rewritten) -> None:
+    """Exchanges the table of pieces of a network.
+
+    Args:
+        network: a base model of transformers, changed in place.
+        vocabulary: says which vectors the vectors of its pieces are means of.
+    """
+    old: nn.Embedding = network.get_input_embeddings()  # type: ignore[operator]
+    new = nn.Embedding(len(vocabulary.sources), old.embedding_dim, padding_idx=old.padding_idx)
+    with torch.no_grad():
+        for number, source in enumerate(vocabulary.sources):
+            new.weight[number] = old.weight[list(source)].mean(dim=0)
+    network.set_input_embeddings(new.to(old.weight.device))  # type: ignore[operator]
+    config: Any = network.config
+    config.vocab_size = len(vocabulary.sources)
+    for name in ("bos_token_id", "eos_token_id", "sep_token_id", "cls_token_id"):
+        given = getattr(config, name, None)
+        if isinstance(given, int) and (given,) in vocabulary.sources:
+            setattr(config, name, vocabulary.sources.index((given,)))
+
+
+def frequent_pieces(text: TextWindows, *, least: int) -> frozenset[int]:
+    """Ids of the pieces that occur so often in a text."""
+    counts = np.zeros(1, dtype=np.int64)
+    for portion in _portions(text):
+        found = np.bincount(portion.ids[~portion.special])
+        size = max(len(counts), len(found))
+        counts = np.pad(counts, (0, size - len(counts))) + np.pad(found, (0, size - len(found)))
+    return frozenset(np.flatnonzero(counts >= least).tolist())
+
+
+def frequent_words(text: TextWindows, tokenizer: PieceTokenizer, settings: VocabularySettings) -> tuple[str, ...]:
+    """The most frequent words that fall into many pieces, as the tokenizer normalises them.
+
+    Args:
+        text: as the tokenizer cuts it.
+        tokenizer: of the kind WordPiece.
+        settings: how many words, of how many pieces and how often.
+    """
+    if not settings.add_words:
+        return ()
+    counts: Counter[str] = Counter()
+    for pieces, count in _words(text, least=settings.word_pieces).items():
+        counts[tokenizer.word_of(pieces)] += count
+    ranked = sorted(counts.items(), key=lambda one: (-one[1], one[0]))
+    fit = [word for word, count in ranked if count >= settings.word_frequency and may_be_added(word)]
+    return tuple(fit[: settings.add_words])
+
+
+def _words(text: TextWindows, *, least: int) -> Counter[tuple[int, ...]]:
+    """The words of so many pieces, and how often each occurs; those that a window cuts are left out."""
+    counts: Counter[tuple[int, ...]] = Counter()
+    for portion in _portions(text):
+        ids, begins = portion.ids.ravel(), portion.begins.ravel()
+        starts = np.flatnonzero(begins & ~portion.special.ravel())
+        ends = np.flatnonzero(np.append((begins | portion.special.ravel())[1:], True)) + 1
+        stops = ends[np.searchsorted(ends, starts, side="right")]
+        long = stops - starts >= least
+        counts.update(tuple(ids[a:b].tolist()) for a, b in zip(starts[long], stops[long], strict=True))
+    return counts
+
+
+def _portions(text: TextWindows) -> Iterator[TextBatch]:
+    for at in range(0, len(text), _ROWS):
+        yield text.batch(range(at, min(at + _ROWS, len(text))))
