@@ -23,7 +23,7 @@ from fascicle.settings.recipes.recogniser import Recipe
 from fascicle.text.pieces import PieceTokenizer
 from fascicle.training.distil.layers_run import LayersCompared, LayersFinished
 from fascicle.training.distil.pupil import LAYERS, LayerLosses, Pupil
-from fascicle.training.distil.teacher import Teacher, check_same_pieces, ids_of, open_encoder
+from fascicle.training.distil.teacher import Teacher, differing_pieces, ids_of, open_encoder
 from fascicle.training.engine.loop import StepDone
 from fascicle.training.run import run_recipe
 
@@ -254,7 +254,7 @@ def test_tokens_keep_their_strings_and_special_tokens_their_use(tiny_encoder: Pa
     assert found[ours.pad] == theirs.pad != ours.pad
     assert [found[i] for i in (*ours.prefix, *ours.suffix)] == [*theirs.prefix, *theirs.suffix]
     assert all(found[at] == at + 4 for token, at in ours.tokens.items() if token != "[PAD]")
-    check_same_pieces(TEXTS, ours, theirs)
+    assert differing_pieces(TEXTS, ours, theirs) == 0
 
 
 def test_a_teacher_with_another_tokenizer_is_refused(tiny_encoder: Path) -> None:
@@ -263,9 +263,10 @@ def test_a_teacher_with_another_tokenizer_is_refused(tiny_encoder: Path) -> None
     with pytest.raises(RecipeError, match="lung"):
         ids_of(ours, without)
     more = other_tokenizer(ours, lambda ids: {**ids, "lungs": len(ids)}, {})
-    check_same_pieces(TEXTS, ours, more)
+    assert differing_pieces(TEXTS, ours, more) == 0
     with pytest.raises(RecipeError, match="different pieces"):
-        check_same_pieces(["lungs"], ours, more)
+        differing_pieces(["lungs"], ours, more)
+    assert differing_pieces(["lungs", "the patient " * 50], ours, more) == pytest.approx(2 / 102)
 
 
 @pytest.mark.parametrize(

@@ -46,6 +46,10 @@ _OTHERS: Mapping[str, str] = MappingProxyType(
         "filter": "only a recipe of a filter has it, beside a table [members]",
         "vectors": "only a recipe of a span typer has it, which has no table [model]",
         "typer": "only a recipe of a span typer has it, which has no table [model]",
+        "teacher": "only a recipe of a distillation has it, which has no table [model]",
+        "student": "only a recipe of a distillation has it, beside a table [teacher]",
+        "layers": "only a recipe of a distillation has it, beside a table [teacher]",
+        "prediction": "only a recipe of a distillation has it, beside a table [teacher]",
         "vocabulary": "only a recipe of a pretraining has it, beside a table [text]",
         "masking": "only a recipe of a pretraining has it, beside a table [text]",
     }

@@ -17,7 +17,7 @@ from fascicle.settings.recipes.distil import DistilRecipe
 from fascicle.training.corpus import data_name, part_sha256, read_part
 from fascicle.training.distil.data import RawSet, in_order, text_set
 from fascicle.training.distil.layers_run import LayerTrainee
-from fascicle.training.distil.lessons import beginnings, facts_of, layer_losses, sizes
+from fascicle.training.distil.lessons import beginnings, facts_of, layer_losses, told
 from fascicle.training.distil.pupil import Pupil
 from fascicle.training.distil.student import student_of
 from fascicle.training.distil.teacher import open_encoder
@@ -64,10 +64,10 @@ def prepare_layers(recipe: DistilRecipe, folder: Path, before: Mapping[str, Any]
     facts = Facts(
         data={**data_facts(recipe), **read.data},
         environment=describe_environment(),
-        more=facts_of(recipe, student, layers, trainer) | read.more,
+        more={**facts_of(recipe, student, layers, trainer), **read.more},
         notes=[
             *read.notes,
-            sizes(student, taught_by),
+            *told(student, taught_by, layers),
             *filter(None, [slow_precision(trainer.device, recipe.training)]),
         ],
     )
@@ -78,9 +78,9 @@ def prepare_layers(recipe: DistilRecipe, folder: Path, before: Mapping[str, Any]
 def _some_texts(recipe: DistilRecipe) -> list[str]:
     """The first texts that are read."""
     if recipe.text:
-        return beginnings(raw_documents(recipe.text, seed=recipe.seed))
+        return beginnings(one.text for one in raw_documents(recipe.text, seed=recipe.seed))
     assert recipe.corpus
-    return beginnings(read_part(recipe.corpus, "train"))
+    return beginnings(one.text for one in read_part(recipe.corpus, "train"))
 
 
 def _of_corpus(recipe: DistilRecipe, student: Pretrained) -> _Read:
@@ -108,14 +108,14 @@ def _of_text(recipe: DistilRecipe, student: Pretrained) -> _Read:
             f"text.held_out = {recipe.text.held_out:g} holds out no document of the text, so nothing can be chosen; "
             "raise it, or give more documents"
         )
-    told = (
+    size = (
         f"{read.learned.pieces:,} pieces of {counted(read.counts.learned, 'document')} to learn from, "
         f"{read.held_out.pieces:,} held out"
     )
     return _Read(
         learned=RawSet(windows=read.learned),
         held_out=RawSet(windows=read.held_out),
-        notes=(told,),
+        notes=(size,),
         data={
             name: {"sha256": windows.sha256(), "windows": len(windows), "pieces": windows.pieces}
             for name, windows in (("windows", read.learned), ("held_out", read.held_out))

@@ -31,7 +31,7 @@ from fascicle.text.annotator import Annotator
 from fascicle.training.corpus import part_sha256
 from fascicle.training.distil.answers import FILE, Answers, Wanted, answers_of
 from fascicle.training.distil.data import TaughtSet
-from fascicle.training.distil.lessons import beginnings, facts_of, layer_losses, sizes
+from fascicle.training.distil.lessons import beginnings, facts_of, layer_losses, told
 from fascicle.training.distil.pupil import AnswerLoss, LayerLosses, Pupil
 from fascicle.training.distil.student import student_of
 from fascicle.training.distil.teacher import open_encoder
@@ -109,7 +109,7 @@ def prepare_prediction(recipe: DistilRecipe, folder: Path, before: Mapping[str, 
     return TaughtRecogniser(
         answers=answers,
         more=facts_of(recipe, student, layers, trainer) | {"teacher_sha256": part_sha256(recipe.teacher.model)},
-        notes=[_told(answers), *([sizes(student, taught_by)] if taught_by else [])],
+        notes=[_told(answers), *(told(student, taught_by, layers) if taught_by else ())],
         folder=folder,
         recipe=own,
         parts=parts,
@@ -168,7 +168,7 @@ def _layers(recipe: DistilRecipe, student: Pretrained, teacher: Pretrained | Non
     if not recipe.layers:
         return None
     assert teacher is not None
-    longest, texts = recipe.reading.max_length, beginnings(parts.train)
+    longest, texts = recipe.reading.max_length, beginnings(document.text for document in parts.train)
     return layer_losses(recipe, student, teacher, longest=longest, texts=texts)
 
 

@@ -26,13 +26,14 @@ TAUGHT: Final = "taught"  # in a batch: what the teacher answers, ``[B, U, C]``
 class LayerLosses(nn.Module):
     """Compares the layers of a student with those of its teacher; the projection is trained with the student."""
 
-    def __init__(self, settings: LayerSettings, *, pupil: Encoder, teacher: Teacher) -> None:
+    def __init__(self, settings: LayerSettings, *, pupil: Encoder, teacher: Teacher, differing: float = 0.0) -> None:
         """Finds which layers are compared, and draws the projection; it begins as the identity if widths are equal.
 
         Args:
             settings: of the recipe.
             pupil: encoder of the student.
             teacher: reads batches in the ids of the student.
+            differing: share of pieces that the teacher would cut otherwise, for reports.
 
         Raises:
             RecipeError: layers or heads that cannot be compared.
@@ -40,6 +41,7 @@ class LayerLosses(nn.Module):
         """
         super().__init__()
         self._settings = settings
+        self.differing = differing
         self._teacher = teacher  # a plain object: its weights are none of this module
         self._reader = LayerReader(pupil, attention=settings.attention > 0)
         self.map = checked_map(settings, teacher=teacher.reader.depth, student=self._reader.depth)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from typing import Final
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -18,7 +19,7 @@ from fascicle.settings.folders.manifest import MANIFEST, check_files, read_manif
 from fascicle.settings.recipes.distil import TeacherSettings
 from fascicle.text.pieces import PieceTokenizer
 
-_SHOWN: Final = 40  # characters of a text in a message
+_FEW: Final = 0.05  # of all pieces
 _OTHER: Final = "choose a student with the tokenizer of its teacher, or leave out [layers]"
 
 
@@ -130,8 +131,10 @@ def ids_of(pupil: PieceTokenizer, teacher: PieceTokenizer) -> list[int]:
     return found
 
 
-def check_same_pieces(texts: Iterable[str], pupil: PieceTokenizer, teacher: PieceTokenizer) -> None:
-    """Refuses two tokenizers that cut a text into different pieces.
+def differing_pieces(texts: Sequence[str], pupil: PieceTokenizer, teacher: PieceTokenizer) -> float:
+    """The share of the pieces of a student that its teacher would cut otherwise; the teacher reads them all the same.
+
+    A student whose vocabulary was cut to its text has some: rare words in smaller pieces, which the teacher has too.
 
     Args:
         texts: some of those that are read.
@@ -139,12 +142,18 @@ def check_same_pieces(texts: Iterable[str], pupil: PieceTokenizer, teacher: Piec
         teacher: of the teacher.
 
     Raises:
-        RecipeError: they do, or ``ids_of`` refuses them.
+        RecipeError: these are too many, or ``ids_of`` refuses the tokenizers.
     """
-    given, ids = list(texts), ids_of(pupil, teacher)
-    for text, (ours, _), (theirs, _) in zip(given, pupil.encode(given), teacher.encode(given), strict=True):
-        if [ids[i] for i in ours.tolist()] != theirs.tolist():
-            raise RecipeError(
-                f"student and teacher cut {text[:_SHOWN]!r} into different pieces, so their layers do not align; "
-                f"{_OTHER}"
-            )
+    ids = np.array(ids_of(pupil, teacher))
+    count, other, example = 0, 0, ""
+    for text, (ours, places), (theirs, others) in zip(texts, pupil.encode(texts), teacher.encode(texts), strict=True):
+        known = {(*place, piece) for place, piece in zip(others.tolist(), theirs.tolist(), strict=True)}
+        strange = [p for p, i in zip(places.tolist(), ids[ours].tolist(), strict=True) if (*p, i) not in known]
+        count, other = count + len(ours), other + len(strange)
+        example = example or next((text[start:end] for start, end in strange), "")
+    if other > _FEW * count:
+        raise RecipeError(
+            f"student and teacher cut {other / count:.1%} of the text into different pieces, such as {example!r}, so "
+            f"their layers do not align; {_OTHER}"
+        )
+    return other / max(1, count)
