@@ -24,7 +24,7 @@ from fascicle.evaluation.scoring.scores import Counts, Scores
 from fascicle.evaluation.uncertainty.intervals import bootstrap_f1
 from fascicle.experiments.results import scores_of
 from fascicle.formats.files import read
-from fascicle.settings.recipes.recogniser import CorpusSettings
+from fascicle.settings.recipes.corpora import CorpusSettings
 from fascicle.training.corpus import part_sha256, read_part
 
 # Corpus of a grid -> the abstracts of its test part, below the folder of the corpora.

@@ -40,14 +40,18 @@ def main() -> None:
 def training_of(run: GridRun) -> str:
     """Everything of a recipe that decides its training."""
     recipe = run.resolved()
-    corpus = msgspec.structs.replace(recipe.corpus, test="")
+    corpus = msgspec.structs.replace(recipe.corpus, test="") if recipe.corpus else recipe.corpus
     same = msgspec.structs.replace(recipe, name="any", decision=DecisionSettings(), corpus=corpus)
     return msgspec.json.encode(same).decode("utf-8")
 
 
 def covers(twin: Recipe, recipe: Recipe) -> bool:
     """Whether a run has looked at all data that another one needs."""
-    return bool(twin.corpus.test) or not recipe.corpus.test
+    return bool(_test(twin)) or not _test(recipe)
+
+
+def _test(recipe: Recipe) -> str:
+    return recipe.corpus.test if recipe.corpus else ""
 
 
 def copy_without_end(source: Path, target: Path, run: GridRun) -> None:
@@ -60,7 +64,7 @@ def copy_without_end(source: Path, target: Path, run: GridRun) -> None:
         path.unlink(missing_ok=True)
     (target / "recipe.json").write_text(recipe_text(run.resolved()), encoding="utf-8")
     facts = json.loads((target / "run.json").read_text(encoding="utf-8"))
-    if not run.recipe.corpus.test:
+    if not _test(run.recipe):
         facts["data"].pop("test", None)
     (target / "run.json").write_text(json.dumps(facts, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
     print(json.dumps({"trained": source.name, "ended anew": run.name}))

@@ -28,7 +28,7 @@ from fascicle.models.soup import average_models
 from fascicle.runtime.predictor import ModelPredictor, Scorer, Tables
 from fascicle.settings.folders.manifest import CARD, Manifest, read_manifest, write_manifest
 from fascicle.settings.recipes.any import read_recipe
-from fascicle.settings.recipes.recogniser import CorpusSettings
+from fascicle.settings.recipes.corpora import CorpusSettings
 from fascicle.text.batch import Batch
 from fascicle.text.pieces import PieceTokenizer
 from fascicle.training.corpus import read_part

@@ -96,6 +96,9 @@ def test_a_predictor_is_loaded_by_its_name(install: Install) -> None:
     assert all(not d.mentions for d in stream(step.run, model.annotate(["ab"]), step=step.name, drops=step.drops))
     with pytest.raises(UsageError, match="plug-in"):
         fascicle.load("finder-x", types="types.toml")
+    with pytest.raises(UsageError, match=r"plug-in.*'cuda'"):
+        fascicle.load("finder-x", device="cuda")
+    assert fascicle.load("finder-x", device="auto").name == "finder"
 
 
 def test_a_folder_goes_before_a_plugin(install: Install, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

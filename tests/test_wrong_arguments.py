@@ -6,15 +6,27 @@ import ast
 import inspect
 import re
 from collections.abc import Callable, Iterable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import fascicle
-from fascicle.core.document import Document
+from fascicle.combination.rules import RuleRequest
+from fascicle.commands.console import with_options
+from fascicle.core.document import Document, Mention, Patch
+from fascicle.doctor.settings import Settings
 from fascicle.errors import FascicleError, InputError, UsageError
+from fascicle.formats.jsonl import JsonlOptions
+from fascicle.formats.requests import ReadRequest
+from fascicle.formats.unread import fields_argument
 from fascicle.loading import load
+from fascicle.systems.model import ModelRequest
+from fascicle.systems.predictions import PredictionRequest
+from fascicle.tasks.calibrate import CalibrateSettings
+from fascicle.tasks.combine import TextsRequest
+from fascicle.tasks.compare import CompareSettings
 
 WRONG: tuple[Any, ...] = (None, 3, ["x"], b"..", {}, 0.5, object())
 CALLS = {
@@ -27,6 +39,7 @@ GOOD: dict[str, dict[str, Any]] = {  # what is right where another argument is w
     "Link": {"id": "a"},
     "Mention": {"spans": ((0, 4),), "type": "Disease"},
     "Patch": {},
+    "apply": {"document": DOCUMENT, "patch": Patch()},
     "Section": {"start": 0, "end": 1},
     "layers": {"documents": [DOCUMENT]},
     "load": {"model": "bc5cdr"},
@@ -34,6 +47,189 @@ GOOD: dict[str, dict[str, Any]] = {  # what is right where another argument is w
     "score": {"gold": {"a": ()}, "predicted": {"a": ()}},
     "write": {"path": "+out.jsonl", "documents": [DOCUMENT]},
 }
+
+
+LIST, NONE = ["x"], None
+NO_FORMAT = ReadRequest(format="nope")
+# Arguments of the verbs: what is right where another argument is wrong (no such file: the arguments are looked at
+# first), and which of WRONG each may be.
+VERBS: dict[str, tuple[dict[str, Any], dict[str, list[Any]]]] = {
+    "annotate": ({"files": "none.txt", "output": "none.tsv"}, {"files": [LIST]}),
+    "calibrate": (
+        {"model": "none", "gold": "none.tsv", "folder": "none"},
+        {"settings": [NONE], "events": [NONE]},
+    ),
+    "check": (
+        {"train": "none.tsv"},
+        {one: [LIST] for one in ("train", "dev", "test", "against")} | {"settings": [NONE]},
+    ),
+    "combine": ({"systems": ["none.tsv", "no.tsv"]}, {"systems": [LIST], "texts": [NONE], "account": [NONE]}),
+    "compare": (
+        {"gold": "none.tsv", "systems": ["none.tsv"]},
+        {"systems": [LIST], "settings": [NONE], "events": [NONE]},
+    ),
+    "evaluate": ({"gold": "none.tsv", "predictions": "none.tsv"}, {"predictions": [LIST], "events": [NONE]}),
+    "export": ({"model": "none", "folder": "none"}, {"sample": [NONE], "name": [NONE]}),
+    "train": ({"recipe": "none.toml"}, {"folder": [NONE], "threads": [NONE, 3]}),
+}
+
+
+def verb_cases() -> Iterable[Any]:
+    for name, (good, _) in VERBS.items():
+        for parameter in inspect.signature(CALLS[name]).parameters:
+            for wrong in (*WRONG, "", "a\0b"):
+                yield pytest.param(name, good, parameter, wrong, id=f"{name}-{parameter}-{wrong!r:.9}")
+
+
+@pytest.mark.parametrize(("name", "good", "parameter", "wrong"), list(verb_cases()))
+def test_verbs_name_the_argument_that_is_wrong(
+    name: str, good: dict[str, Any], parameter: str, wrong: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(FascicleError) as error:
+        CALLS[name](**{**good, parameter: wrong})
+    said = str(error.value)
+    assert 20 < len(said) < 400
+    assert list(tmp_path.iterdir()) == []
+    texts = {"format": [""], "name": [""]}  # which an empty text may be; what it means is said later
+    if wrong not in (*VERBS[name][1].get(parameter, ()), *texts.get(parameter, ())):
+        assert type(error.value) is UsageError
+        assert said.startswith(f"{parameter} must be ")
+
+
+ANNOTATED = Document(id="a", text="lung cancer", mentions=(Mention(((0, 4),), "Disease"),))
+LISTS: dict[str, Callable[[], Any]] = {
+    "annotate": lambda: fascicle.annotate([], "out.tsv"),
+    "evaluate": lambda: fascicle.evaluate("gold.tsv", []),
+    "evaluate gold": lambda: fascicle.evaluate([], "gold.tsv"),
+    "combine": lambda: fascicle.combine([]),
+    "compare": lambda: fascicle.compare("gold.tsv", []),
+    "check": lambda: fascicle.check([]),
+    "export": lambda: fascicle.export("run", "out", int8=True, sample=[]),
+    "calibrate": lambda: fascicle.calibrate("bc5cdr", "empty.tsv", "out"),
+}
+NO_FILE: dict[str, Callable[[], Any]] = {
+    "annotate": lambda: fascicle.annotate("none.txt", "out.tsv"),
+    "evaluate": lambda: fascicle.evaluate("gold.tsv", "none.tsv"),
+    "evaluate gold": lambda: fascicle.evaluate("none.tsv", [ANNOTATED]),
+    "combine": lambda: fascicle.combine(["gold.tsv", "none.tsv"]),
+    "compare": lambda: fascicle.compare("gold.tsv", ["gold.tsv", "none.tsv"]),
+    "check": lambda: fascicle.check("none.tsv"),
+    "export": lambda: fascicle.export("run", "out", int8=True, sample="none.tsv"),
+    "calibrate": lambda: fascicle.calibrate("bc5cdr", "none.tsv", "out"),
+    "train": lambda: fascicle.train("none.toml"),
+}
+NO_MODEL: dict[str, Callable[[str], Any]] = {
+    "load": lambda model: fascicle.load(model),
+    "annotate": lambda model: fascicle.annotate("in.txt", "out.tsv", model=model),
+    "evaluate": lambda model: fascicle.evaluate("gold.tsv", ModelRequest(model=model)),
+    "calibrate": lambda model: fascicle.calibrate(model, "gold.tsv", "out"),
+    "export": lambda model: fascicle.export(model, "out"),
+    "combine": lambda model: fascicle.combine(
+        ["gold.tsv"], RuleRequest(name="meta", filter=model), texts=TextsRequest(path="in.txt")
+    ),
+}
+NO_SETTING: dict[str, Callable[[], Any]] = {
+    "format": lambda: fascicle.annotate("in.txt", "out.tsv", format="nope"),
+    "reading.format": lambda: fascicle.evaluate("gold.tsv", PredictionRequest(path="gold.tsv", reading=NO_FORMAT)),
+    "rule": lambda: fascicle.combine(["gold.tsv", "in.txt"], "nope"),  # type: ignore[arg-type]
+    "missing": lambda: fascicle.combine(["gold.tsv", "in.txt"], missing="nope"),  # type: ignore[arg-type]
+    "settings.seed": lambda: fascicle.compare("gold.tsv", ["gold.tsv", "in.txt"], CompareSettings(seed=-1)),
+    "settings.resamples": lambda: fascicle.compare("gold.tsv", ["gold.tsv", "in.txt"], CompareSettings(resamples=-1)),
+    "settings.examples": lambda: fascicle.check("gold.tsv", settings=Settings(examples=-1)),
+    "settings.threads": lambda: fascicle.calibrate("bc5cdr", "gold.tsv", "out", CalibrateSettings(threads=0)),
+    "settings.method": lambda: fascicle.calibrate(
+        "bc5cdr",
+        "gold.tsv",
+        "out",
+        CalibrateSettings(method="nope"),  # type: ignore[arg-type]
+    ),
+    "predictions.path": lambda: fascicle.evaluate("gold.tsv", PredictionRequest(path=3)),  # type: ignore[arg-type]
+    "predictions[1].model": lambda: fascicle.evaluate(
+        "gold.tsv",
+        ["gold.tsv", ModelRequest(model=3)],  # type: ignore[arg-type]
+    ),
+    "predictions[1]": lambda: fascicle.evaluate("gold.tsv", [ANNOTATED, "gold.tsv"]),  # type: ignore[list-item]
+    "threads": lambda: fascicle.train("none.toml", threads=0),
+}
+STREAMS: dict[str, Callable[[Any], Any]] = {
+    "files": lambda wrong: fascicle.annotate(wrong, "out.tsv"),
+    "train": lambda wrong: fascicle.check(wrong),
+    "gold": lambda wrong: fascicle.evaluate(wrong, "gold.tsv"),
+    "predictions": lambda wrong: fascicle.evaluate("gold.tsv", [wrong]),
+    "systems": lambda wrong: fascicle.combine(wrong),
+    "sample": lambda wrong: fascicle.export("run", "out", int8=True, sample=wrong),
+}
+
+
+@pytest.fixture
+def place(tmp_path: Path, tiny_run: Path, monkeypatch: pytest.MonkeyPatch) -> set[Path]:
+    """A folder with what the calls above read."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "gold.tsv").write_text("lung B-Disease\ncancer I-Disease\n", encoding="utf-8")
+    (tmp_path / "in.txt").write_text("lung cancer", encoding="utf-8")
+    (tmp_path / "empty.tsv").touch()
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "run").symlink_to(tiny_run)
+    return set(tmp_path.iterdir())
+
+
+def refused(call: Callable[[], Any], place: set[Path]) -> str:
+    """The sentence of the error; nothing was written."""
+    with pytest.raises(FascicleError) as error:
+        call()
+    said = str(error.value)
+    assert 20 < len(said) < 400
+    assert set(Path.cwd().iterdir()) == place
+    return said
+
+
+@pytest.mark.parametrize("call", LISTS.values(), ids=LISTS)
+def test_nothing_in_place_of_files(call: Callable[[], Any], place: set[Path]) -> None:
+    refused(call, place)
+
+
+@pytest.mark.parametrize("call", NO_FILE.values(), ids=NO_FILE)
+def test_a_file_that_is_not_there(call: Callable[[], Any], place: set[Path]) -> None:
+    assert "none." in refused(call, place)
+
+
+@pytest.mark.parametrize("model", ["nope", "folder", "empty.tsv"])
+@pytest.mark.parametrize("call", NO_MODEL.values(), ids=NO_MODEL)
+def test_a_model_that_is_none(call: Callable[[str], Any], model: str, place: set[Path]) -> None:
+    refused(partial(call, model), place)
+
+
+@pytest.mark.parametrize(("named", "call"), NO_SETTING.items(), ids=NO_SETTING)
+def test_a_setting_that_is_not_allowed(named: str, call: Callable[[], Any], place: set[Path]) -> None:
+    assert named.removeprefix("reading.") in refused(call, place)
+
+
+@pytest.mark.parametrize(("named", "call"), STREAMS.items(), ids=STREAMS)
+def test_streams_of_something_else(named: str, call: Callable[[Any], Any], place: set[Path]) -> None:
+    assert named in refused(lambda: call(iter([3])), place)
+
+
+def test_streams_are_read(place: set[Path]) -> None:
+    score = fascicle.evaluate(iter([ANNOTATED]), iter([ANNOTATED])).systems[0].strict.micro.f1
+    assert score == fascicle.evaluate([ANNOTATED], [ANNOTATED]).systems[0].strict.micro.f1 == 1.0
+    assert fascicle.check(Path().glob("gold.*")).report.parts
+
+
+@pytest.mark.parametrize(
+    ("document", "patch", "drops"), [(None, Patch(), ()), (DOCUMENT, None, ()), (DOCUMENT, Patch(), "a")]
+)
+def test_apply_refuses_what_is_no_patch(document: Any, patch: Any, drops: Any) -> None:
+    with pytest.raises(UsageError):
+        fascicle.apply(document, patch, drops=drops)
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"add": (3,)}, {"drop": (3,)}, {"links": (3,)}, {"events": (3,)}, {"sentences": (3,)}]
+)
+def test_apply_refuses_parts_of_the_wrong_type(wrong: Any) -> None:
+    with pytest.raises(ValueError, match="wrong type"):
+        fascicle.apply(DOCUMENT, Patch(**wrong))
 
 
 def cases() -> Iterable[Any]:
@@ -47,8 +243,7 @@ def cases() -> Iterable[Any]:
 
 def test_every_public_callable_is_tried() -> None:
     made_by_others = {"Scores", "TextMention"}
-    verbs = {"annotate", "apply", "calibrate", "check", "combine", "compare", "evaluate", "export", "train"}
-    assert CALLS.keys() - GOOD.keys() == made_by_others | verbs
+    assert CALLS.keys() - GOOD.keys() - VERBS.keys() == made_by_others
 
 
 def outcome(call: Callable[..., Any], arguments: dict[str, Any]) -> str:
@@ -139,32 +334,59 @@ def test_a_model_says_what_it_is(model: Any) -> None:
     assert all(part in said for part in (model.name, *model.types, model.manifest.answering.family))
 
 
-# Rooms whose functions only commands call may name options; the others are called from Python too.
-OPTIONS_MAY_STAND_IN = (
-    "commands",
-    "cli.py",
-    "doctor",
-    "reports/plots",
-    "reports/comparison_table",
-    "combination",
-    "training",
-    "experiments",
-    "labelling",
-    "starting.py",
-    "models",
-)
+# Texts of these are about the command line: what parses it, and cards and reports, which a command writes.
+OPTIONS_MAY_STAND_IN = ("commands", "cli.py", "doctor/checks", "reports/comparison_table.py")
+OPTION = re.compile(r"(?<![\w-])--[a-z-]++(?!:)")  # no property of CSS
+COMMAND = re.compile(r"fascicle [a-z]+\b[^;:]*")  # a whole command, which a user of Python may give too
 
 
-def test_errors_of_rooms_for_python_name_no_option() -> None:
+def texts(tree: ast.Module) -> Iterable[str]:
+    """The texts of a file but for docstrings; those of one expression are joined."""
+    inside = {id(one) for node in ast.walk(tree) if isinstance(node, ast.JoinedStr) for one in ast.walk(node)}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.JoinedStr):
+            yield "".join(one.value if isinstance(one, ast.Constant) else "X" for one in node.values)  # type: ignore[misc]
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in inside:
+            yield node.value
+
+
+def docstrings(tree: ast.Module) -> set[str]:
+    kinds = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+    return {node.body[0].value.value for node in ast.walk(tree) if isinstance(node, kinds) and ast.get_docstring(node)}  # type: ignore[union-attr, attr-defined]
+
+
+def test_texts_of_rooms_for_python_name_no_option() -> None:
     package = Path(fascicle.__file__).parent
     found = []
     for path in sorted(package.rglob("*.py")):
-        if str(path.relative_to(package)).startswith(OPTIONS_MAY_STAND_IN):
-            continue
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.Raise):
-                constants = [one.value for one in ast.walk(node) if isinstance(one, ast.Constant)]
-                text = "".join(one for one in constants if isinstance(one, str))
-                if re.search(r"(?<!\w)--\w", text) and "in Python" not in text:  # some give both
-                    found.append((path.name, text))
+        if not str(path.relative_to(package)).startswith(OPTIONS_MAY_STAND_IN):
+            tree = ast.parse(path.read_text(encoding="utf-8"))
+            said = set(texts(tree)) - docstrings(tree)
+            found += [(path.name, one) for one in said if OPTION.search(COMMAND.sub("", one))]
     assert found == []
+
+
+@pytest.mark.parametrize(
+    ("in_python", "on_the_command_line"),
+    [
+        (fields_argument(("text", "body")), "--field text=body"),
+        (f"such as {fields_argument(('text', 'a b'), ('type', 'c'))}.", "such as --field text=a b --field type=c."),
+        ("give overwrite=True or map=FILE", "give --overwrite or --map FILE"),
+        ("the argument distinct_types, or fields=3", "--distinct-types, or fields=3"),
+    ],
+)
+def test_the_command_line_names_its_options(in_python: str, on_the_command_line: str) -> None:
+    assert with_options(in_python) == on_the_command_line
+
+
+def test_what_the_error_of_a_reader_tells_can_be_given(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_text('{"text": "Bonn", "annotations": [{"begin": 0, "end": 4, "label": "LOC"}]}\n', encoding="utf-8")
+    with pytest.raises(FascicleError) as error:
+        list(fascicle.read(path))
+    (told,) = re.findall(r"fields=(\[\(\"entities.*?\)\])", str(error.value))
+    fields = tuple(ast.literal_eval(told))
+    (document,) = fascicle.read(path, options=JsonlOptions(fields=fields))
+    assert [mention.text for mention in document] == ["Bonn"]
+    (listed,) = fascicle.read(path, options=JsonlOptions(fields=list(fields)))  # type: ignore[arg-type]
+    assert listed == document

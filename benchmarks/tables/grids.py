@@ -65,6 +65,12 @@ class Row:
         return f"`{self.system or self.runs[0].recipe.name}`{told}{head}"
 
     @property
+    def on_test(self) -> bool:
+        """Whether it is scored on test; several corpora in one recipe are not."""
+        corpus = self.runs[0].recipe.corpus
+        return bool(corpus and corpus.test)
+
+    @property
     def values(self) -> list[Value]:
         """The results, in the order of the planned seeds."""
         return list(self.found.values())
@@ -106,7 +112,7 @@ def _row(runs: Sequence[GridRun], head: str, results: Path, parts: Mapping[str, 
 
 def grid_table(grid: Grid, results: Path) -> str:
     """One table for each corpus: every system that is scored on test, beside the one it is compared with."""
-    rows = [row for row in rows_of(grid, results) if row.runs[0].recipe.corpus.test]
+    rows = [row for row in rows_of(grid, results) if row.on_test]
     parts = []
     for corpus in dict.fromkeys(row.corpus for row in rows):
         chosen = [row for row in rows if row.corpus == corpus]
@@ -120,7 +126,7 @@ def grid_table(grid: Grid, results: Path) -> str:
 
 def dev_table(grid: Grid, results: Path) -> str:
     """F1 on dev of the variants that are scored on dev alone: what a choice rests on."""
-    rows = [row for row in rows_of(grid, results) if not row.runs[0].recipe.corpus.test]
+    rows = [row for row in rows_of(grid, results) if not row.on_test]
     variants = list(dict.fromkeys(row.variant for row in rows))
     body = []
     for corpus, system, head in dict.fromkeys((row.corpus, row.system, row.head) for row in rows):
@@ -210,7 +216,10 @@ def _subset(value: Value, name: str, key: str) -> Any:
 
 
 def _dev(row: Row) -> str:
-    return mean(row.values, "dev", "micro", "f1", digits=2) if row.found else NOT_RUN
+    """By the average that the model is chosen by."""
+    if not row.found:
+        return NOT_RUN
+    return mean(row.values, "dev", row.values[0]["dev"].get("average", "micro"), "f1", digits=2)
 
 
 def _memory(values: Sequence[Value]) -> str:

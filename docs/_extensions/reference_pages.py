@@ -1,7 +1,8 @@
 """Pages that the site makes from the code: settings, commands, and the Python API.
 
 A page has its own introduction and one line ``<!-- generated: NAME -->``. The build replaces that line by Markdown:
-``settings`` from the structures of ``fascicle.settings``, ``commands`` from the parser, ``api`` from the public names.
+``settings`` from the structures of ``fascicle.settings``, ``commands`` from the parser, ``api`` from the public names,
+``tasks`` from the modules that do the work of the commands.
 It also checks links that lead out of ``docs/`` and shows them as plain text.
 """
 
@@ -10,6 +11,7 @@ from __future__ import annotations
 import argparse
 import inspect
 import os
+import pkgutil
 import re
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
@@ -21,6 +23,8 @@ from sphinx.application import Sphinx
 from sphinx.util import logging
 
 import fascicle
+import fascicle.systems
+import fascicle.tasks
 from fascicle.cli import build_parser
 from fascicle.settings.heads import HEADS
 from fascicle.settings.recipes.reference import (
@@ -151,8 +155,18 @@ def api() -> str:
     return "\n\n".join(parts)
 
 
+def tasks() -> str:
+    """Every public function and class of the rooms ``tasks`` and ``systems``, with the text of its docstring."""
+    parts = []
+    for room in (fascicle.tasks, fascicle.systems):
+        for module in pkgutil.iter_modules(room.__path__, f"{room.__name__}."):
+            shown = f"```{{eval-rst}}\n.. automodule:: {module.name}\n   :members:\n   :show-inheritance:\n```"
+            parts.append(f"## `{module.name}`\n\n{shown}")
+    return "\n\n".join(parts)
+
+
 PAGES: Final[Mapping[str, Callable[[], str]]] = MappingProxyType(
-    {"settings": settings, "commands": commands, "api": api}
+    {"settings": settings, "commands": commands, "api": api, "tasks": tasks}
 )
 
 

@@ -17,9 +17,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import fascicle.plugins as plugins
-from fascicle.core.arguments import check_argument, check_optional
+from fascicle.core.arguments import checked
 from fascicle.errors import MissingExtraError, ModelError, RecipeError, UsageError
 from fascicle.files.source import Source, lines, stem
+from fascicle.settings.base import Positive
 from fascicle.settings.folders.best import described_by, model_folder
 from fascicle.settings.folders.manifest import (
     MANIFEST,
@@ -57,10 +58,11 @@ def shipped_models() -> tuple[str, ...]:
     return tuple(sorted(p.parent.name for p in _assets().glob("*/model.json")))
 
 
+@checked
 def load(
     model: str | os.PathLike[str] = DEFAULT_MODEL,
     *,
-    threads: int | None = None,
+    threads: Positive | None = None,
     types: str | os.PathLike[str] | None = None,
     device: str | None = None,
 ) -> ModelPredictor | EnsemblePredictor | Matcher | PluggedPredictor:
@@ -79,8 +81,9 @@ def load(
             environment variable ``RAYON_NUM_THREADS`` says otherwise.
         types: a TOML file that describes types (see ``settings/types.py``) to look for in place of those that the model
             was trained on; for a model of the family ``binder``, in a folder of a training run.
-        device: of a model of torch: ``"cpu"`` (the default), the name of another device, such as ``"cuda"``, or
-            ``"auto"``: a GPU where there is one. Everything else runs on the processor.
+        device: of a model that runs in torch (of a training run, or a checkpoint of another tool), and of such members
+            of an ensemble: ``"cpu"`` (the default), the name of another device, such as ``"cuda"``, or ``"auto"``: a
+            GPU where there is one, and the processor for everything that is not of torch.
 
     Returns:
         A predictor with ``annotate(texts)`` and ``predict(documents)``.
@@ -89,33 +92,32 @@ def load(
         ModelError: there is no such model, or its folder is damaged, foreign, or of another version.
         MissingExtraError: a torch model, but torch is not installed.
         PluginError: a plug-in that cannot be loaded.
-        UsageError: types for a model that cannot take others.
+        UsageError: types for a model that cannot take others, or a device on which the model cannot run.
         RecipeError: the file of types cannot be read, or the model cannot read what it says.
         InputError: a dictionary that cannot be read, or holds no name.
     """
-    check_argument(model, (str, os.PathLike), name="model", means="the name of a model, or the path of its folder")
-    check_optional(threads, int, name="threads", means="a number of threads")
-    check_optional(types, (str, os.PathLike), name="types", means="the path of a file")
-    check_optional(device, str, name="device", means="cpu, cuda or auto")
     if is_dictionary(model):
-        _refuse_other_types(types, f"{model} is a dictionary, which says the types of its names")
+        _refuse(f"{model} is a dictionary, which names its types and has no network", types=types, device=device)
         return _dictionary(Path(model).expanduser())
     if is_plugin(model):
-        _refuse_other_types(types, f"{model} is a plug-in, which looks for its own types")
+        _refuse(f"{model} is a plug-in, which chooses its types and its device itself", types=types, device=device)
         return _plugin(str(model))
     if is_checkpoint(model):
-        _refuse_other_types(types, f"{model} is a checkpoint of another tool, whose types are labels")
-        return _checkpoint(model, threads)
+        _refuse(f"{model} is a checkpoint of another tool, whose types are labels", types=types)
+        return _checkpoint(model, threads, device)
     folder = find_model(model)
     if is_ensemble(folder):
-        _refuse_other_types(types, f"{folder} is an ensemble, which looks for the types of its members")
-        return _ensemble(folder, threads)
+        _refuse(f"{folder} is an ensemble, which looks for the types of its members", types=types)
+        return _ensemble(folder, threads, device)
     return _model(folder, threads, types, device=device)
 
 
-def _refuse_other_types(types: object, reason: str) -> None:
+def _refuse(reason: str, *, types: object = None, device: str | None = None) -> None:
+    """Refuses other types, and devices beside the processor, where they were asked for."""
     if types is not None:
         raise UsageError(f"{reason}; leave out the types")
+    if device not in (None, "cpu", "auto"):
+        raise UsageError(f"{reason}; leave out the device {device!r}")
 
 
 def is_dictionary(model: str | os.PathLike[str]) -> bool:
@@ -179,22 +181,21 @@ def _model(
         _refuse_types(folder, manifest)
         return _retyped(folder, manifest, tokenizer, types, partial(_torch, folder, manifest, threads, device))
     if manifest.runtime == "onnx":
-        if device not in (None, "cpu", "auto"):
-            raise UsageError(
-                f"the device {device!r} was given for {manifest.name}, which was exported for processors; leave it "
-                "out, or load the run folder of its training"
-            )
+        _refuse(f"{manifest.name} is an export, which runs on the processor alone", device=device)
         return ModelPredictor(manifest, tokenizer, _onnx(folder, threads))
     return ModelPredictor(manifest, tokenizer, _torch(folder, manifest, threads, device))
 
 
-def load_filter(folder: str | os.PathLike[str], *, threads: int | None = None) -> MentionFilter:
+def load_filter(
+    folder: str | os.PathLike[str], *, threads: int | None = None, device: str | None = None
+) -> MentionFilter:
     """Loads a filter over the mentions of other systems.
 
     Args:
         folder: of a run of ``fascicle train`` with a recipe of a filter, the ``best`` folder in it (both need the extra
             ``train``), or an export.
         threads: CPU threads of the network; all usable cores by default.
+        device: see `load`.
 
     Returns:
         A filter with ``judge(documents, mentions)``.
@@ -202,6 +203,7 @@ def load_filter(folder: str | os.PathLike[str], *, threads: int | None = None) -
     Raises:
         ModelError: there is no filter, or its folder is damaged or of another version.
         MissingExtraError: a filter of torch, but torch is not installed.
+        UsageError: a device on which the filter cannot run.
     """
     from fascicle.runtime.filter import MentionFilter
     from fascicle.text.pieces import PieceTokenizer
@@ -211,8 +213,10 @@ def load_filter(folder: str | os.PathLike[str], *, threads: int | None = None) -
     check_files(place, manifest, name=FILTER)
     tokenizer = PieceTokenizer.from_file(place / "tokenizer.json", pad=manifest.tokenizer.pad)
     _check_tokenizer(place, tokenizer, manifest.tokenizer, name=FILTER)
-    scorer = _onnx(place, threads) if manifest.runtime == "onnx" else _torch_filter(place, manifest, threads)
-    return MentionFilter(manifest, tokenizer, scorer)
+    if manifest.runtime == "onnx":
+        _refuse(f"{manifest.name} is an export, which runs on the processor alone", device=device)
+        return MentionFilter(manifest, tokenizer, _onnx(place, threads))
+    return MentionFilter(manifest, tokenizer, _torch_filter(place, manifest, threads, device))
 
 
 def load_typer(folder: str | os.PathLike[str], *, threads: int | None = None) -> TyperModel:
@@ -280,11 +284,12 @@ def _check_tokenizer(folder: Path, tokenizer: PieceTokenizer, facts: TokenizerFa
         raise ModelError(f"the tokenizer in {folder} is not the one its {name} describes; copy the folder again")
 
 
-def _checkpoint(model: str | os.PathLike[str], threads: int | None) -> ModelPredictor:
+def _checkpoint(model: str | os.PathLike[str], threads: int | None, device: str | None) -> ModelPredictor:
     with _needs_torch(threads):
+        from fascicle.models.device import device_named
         from fascicle.models.token_classifier import load_token_classifier
     folder = Path(model).expanduser()
-    return load_token_classifier(os.fspath(folder) if folder.is_dir() else str(model))
+    return load_token_classifier(os.fspath(folder) if folder.is_dir() else str(model), device=device_named(device))
 
 
 def _onnx(folder: Path, threads: int | None) -> OnnxSession:
@@ -330,23 +335,12 @@ def _retyped(
 
 def _torch(folder: Path, manifest: Manifest, threads: int | None, device: str | None = None) -> TorchScorer:
     with _needs_torch(threads):
-        import torch
-
         from fascicle.models.checkpoint import TorchScorer, load_model
-    wanted = device or "cpu"
-    if wanted == "auto":
-        wanted = "cuda" if torch.cuda.is_available() else "cpu"
-    try:
-        place = torch.device(wanted)
-        torch.empty(0, device=place)
-    except (RuntimeError, AssertionError, NotImplementedError):
-        raise UsageError(
-            f"the device {device!r} cannot be used here; give cpu, auto, or one that torch has, such as cuda"
-        ) from None
-    return TorchScorer(model=load_model(folder, manifest).to(place))
+        from fascicle.models.device import device_named
+    return TorchScorer(model=load_model(folder, manifest).to(device_named(device)))
 
 
-def _ensemble(folder: Path, threads: int | None) -> EnsemblePredictor:
+def _ensemble(folder: Path, threads: int | None, device: str | None) -> EnsemblePredictor:
     """The ensemble of a folder; its members are kept in memory if small, else opened anew for each call."""
     from fascicle.runtime.ensemble import EnsemblePredictor
 
@@ -357,18 +351,36 @@ def _ensemble(folder: Path, threads: int | None) -> EnsemblePredictor:
         described = described_by(place)
         if not described.is_file() or file_sha256(described) != expected:
             raise ModelError(f"{place} is not what {ENSEMBLE} of {folder} describes; copy or make the ensemble again")
+    _check_members(folder, device)
     size = sum(file.stat().st_size for place in [*places, *judged] for file in place.rglob("*") if file.is_file())
-    members: list[Callable[[], Annotator]] = [partial(load, place, threads=threads) for place in places]
-    judges: list[Callable[[], MentionFilter]] = [partial(load_filter, place, threads=threads) for place in judged]
+    members: list[Callable[[], Annotator]] = [partial(load, place, threads=threads, device=device) for place in places]
+    judges: list[Callable[[], MentionFilter]] = [
+        partial(load_filter, place, threads=threads, device=device) for place in judged
+    ]
     if size <= TOGETHER:
         members, judges = [cache(member) for member in members], [cache(judge) for judge in judges]
     return EnsemblePredictor(manifest, members, judge=judges[0] if judges else None)
 
 
-def _torch_filter(folder: Path, manifest: FilterManifest, threads: int | None) -> TorchFilter:
+def _check_members(folder: Path, device: str | None) -> None:
+    """Refuses a device that a part of an ensemble cannot use, before any part is opened."""
+    manifest = read_ensemble(folder)
+    places = [folder / MEMBERS / name for name in manifest.members]
+    for place in filter(is_ensemble, places):
+        _check_members(place, device)
+    parts: list[Manifest | FilterManifest] = [read_manifest(place) for place in places if not is_ensemble(place)]
+    if manifest.rule == "meta":
+        parts.append(read_filter_manifest(folder / FILTER_FOLDER))
+    for part in parts:
+        if part.runtime == "onnx":
+            _refuse(f"{folder} has the part {part.name}, an export, which runs on the processor alone", device=device)
+
+
+def _torch_filter(folder: Path, manifest: FilterManifest, threads: int | None, device: str | None) -> TorchFilter:
     with _needs_torch(threads):
+        from fascicle.models.device import device_named
         from fascicle.models.filter import TorchFilter, load_filter_model
-    return TorchFilter(model=load_filter_model(folder, manifest))
+    return TorchFilter(model=load_filter_model(folder, manifest).to(device_named(device)))
 
 
 @contextmanager

@@ -67,10 +67,7 @@ def parts_in(folder: Path) -> dict[str, Path]:
         named = [one for one in sorted(folder.iterdir()) if one.name[0] != "." and _is_named(one.name, words)]
         if len(named) > 1:
             names = ", ".join(one.name for one in named[:4])
-            raise InputError(
-                f"{folder} holds several parts of the name {part} ({names}); name one of them: fascicle init TRAIN "
-                "--dev DEV --test TEST"
-            )
+            raise InputError(f"{folder} holds several parts of the name {part} ({names}); name the file of each part")
         found |= {part: named[0]} if named else {}
     return found
 
@@ -128,7 +125,7 @@ def recipe_for(parts: Mapping[str, Path], *, place: Path, name: str = "", encode
     """
     for part in ("train", "dev"):
         if part not in parts:
-            raise UsageError(f"there is no part {part}; training needs train and dev, so name it, as --dev FILE does")
+            raise UsageError(f"there is no part {part}; training needs train and dev, so name it with {part}=PATH")
     if bad := next((str(path) for path in parts.values() if "$" in str(path.resolve())), ""):
         raise UsageError(f"{bad} holds $, which begins the name of a variable in a recipe; rename it")
     seen = {part: look(path) for part, path in parts.items()}

@@ -12,7 +12,7 @@ from benchmarks.tables import pages as tables
 from fascicle.core.document import Document
 from fascicle.errors import InputError
 from fascicle.experiments.grid import read_grid
-from fascicle.settings.recipes.recogniser import CorpusSettings
+from fascicle.settings.recipes.corpora import CorpusSettings
 from fascicle.training.corpus import part_sha256
 
 TRAIN = [["Aspirin", "helps", "."], ["pain", "helps", "nobody", "."]]

@@ -53,7 +53,7 @@ def test_reading_a_map() -> None:
 @pytest.mark.parametrize("agree", [True, False])
 def test_names_that_differ_in_spelling(one: str, other: str, agree: bool) -> None:
     types = {"first": {one, "Gene"}, "second": {other, "Gene"}}
-    with pytest.raises(InputError, match=f'"{other}" = "{one}"; if not, say --distinct-types') as error:
+    with pytest.raises(InputError, match=f'"{other}" = "{one}"; if not, say distinct_types=True') as error:
         check_types(types, agree=agree)
     assert f"first has the type {one!r} and second has {other!r}" in str(error.value)
     both = {"third": {one, other, "Gene"}}
@@ -78,7 +78,7 @@ def test_disjoint_types_with_near_names(one: set[str], other: set[str], line: st
 
 def test_disjoint_types_without_near_names() -> None:
     types: dict[str, Any] = {"first": {"Disease"}, "second": {"Chemical"}}
-    with pytest.raises(InputError, match=r"second has the types 'Chemical', .*they have 'Disease'.*--map"):
+    with pytest.raises(InputError, match=r"second has the types 'Chemical', .*they have 'Disease'.*map=FILE"):
         check_types(types)
     assert len(check_types(types, agree=False)) == 2
     assert check_types({**types, "third": {"Disease", "Chemical"}}) == []  # each agrees with the third
@@ -87,7 +87,7 @@ def test_disjoint_types_without_near_names() -> None:
 def test_types_that_one_system_alone_has() -> None:
     types = {"first": {"Disease", "Drug"}, "second": {"Disease", "Chemical", "Species"}}
     (second, first) = check_types(types)
-    assert all(part in first for part in ("first has the type 'Drug'", "second has not", "--map"))
+    assert all(part in first for part in ("first has the type 'Drug'", "second has not", "map=FILE"))
     assert second.startswith("second has the types 'Chemical', 'Species', which first has not; ")
     (alone,) = check_types({"zero": {"Disease"}, "one": {"Disease"}, "two": {"Disease", "Drug"}})
     assert alone.startswith("two has the type 'Drug', which no other system has; ")

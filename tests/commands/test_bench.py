@@ -18,9 +18,9 @@ from typing import Any
 import pytest
 from tests.support.grids import grid_text
 
-from fascicle.commands import bench
 from fascicle.experiments import queue as grid_queue
 from fascicle.experiments.results import read_result
+from fascicle.tasks import bench
 
 SOURCES = Path(__file__).resolve().parents[2] / "src"
 Cli = Callable[..., Any]
@@ -196,7 +196,8 @@ def test_cores_are_shared_among_jobs(monkeypatch: pytest.MonkeyPatch) -> None:
     from fascicle.cli import build_parser
 
     def threads(*argv: str) -> int | None:
-        return bench._threads_of(build_parser().parse_args(["bench", "x.toml", *argv]))
+        args = build_parser().parse_args(["bench", "x.toml", *argv])
+        return bench.threads_of(bench.BenchSettings(jobs=args.jobs, threads=args.threads))
 
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: set(range(6)), raising=False)
     assert threads() is None
@@ -208,7 +209,7 @@ def test_cores_are_shared_among_jobs(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize(
     ("argv", "expected"),
     [
-        (["--only", "nothing*"], "no run of the grid matches 'nothing*'; --list shows their names"),
+        (["--only", "nothing*"], "no run of the grid matches 'nothing*'; its runs are toy-"),
         (["--tier", "tpu"], "--tier 'tpu' is not known (did you mean gpu?)"),
         (["--jobs", "0"], "integer from 1"),
         (["--minutes", "0.5"], "integer from 1"),

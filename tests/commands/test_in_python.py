@@ -5,8 +5,10 @@ from __future__ import annotations
 import argparse
 import ast
 import inspect
+import shutil
 from collections.abc import Iterator
 from importlib import import_module
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -14,10 +16,28 @@ import pytest
 
 import fascicle
 from fascicle.cli import build_parser
-from fascicle.commands.in_python import CALLS
+from fascicle.commands.in_python import CALLS, shown
+from fascicle.loading import find_model
+from fascicle.tasks.vectors import VectorsSettings, train_vectors
+from fascicle.vectors.glove import GloveSettings
 
-# These draw, queue processes or write one kind of file; their parts are functions of several modules.
-WITHOUT = {"bench", "plot", "vectors"}
+# What each call leaves in the folder; the others give what they find out.
+WRITES = {
+    "annotate": "mentions.tsv",
+    "train": "runs/mine/best/model.json",
+    "bench": "results/grid/toy-softmax-s1.json",
+    "calibrate": "calibrated/model.json",
+    "ensemble": "both/ensemble.json",
+    "export": "mine/model.onnx",
+    "init": "recipe.toml",
+    "corpus convert": "corpus.jsonl",
+    "plot": "learning.svg",
+    "vectors": "vectors.txt",
+    "typer train": "runs/typer/model/typer.json",
+}
+NEEDS = {"plot": "matplotlib"}
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
+SLOW = {"bench", "export"}
 
 
 def leaves(parser: argparse.ArgumentParser) -> Iterator[argparse.ArgumentParser]:
@@ -39,7 +59,7 @@ def resolved(name: ast.expr) -> Any:
 
 def test_every_command_has_its_call() -> None:
     names = {parser.prog.removeprefix("fascicle ") for parser in leaves(build_parser())}
-    assert names == set(CALLS) | WITHOUT
+    assert names == set(CALLS)
 
 
 @pytest.mark.parametrize("command", CALLS)
@@ -58,3 +78,79 @@ def test_the_help_ends_with_the_call() -> None:
         name = parser.prog.removeprefix("fascicle ")
         if name in CALLS:
             assert parser.format_help().rstrip().endswith(CALLS[name])
+
+
+@pytest.fixture(scope="module")
+def typer_run(toy_corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("typer")
+    settings = VectorsSettings(glove=GloveSettings(dimension=8, passes=5), window=3)
+    train_vectors(toy_corpus, folder / "toy.vec", settings)
+    (folder / "typer.toml").write_text(
+        f'name = "toy"\n[corpus]\ntrain = "{toy_corpus}"\ntest = "{toy_corpus}"\n[vectors]\npath = "toy.vec"\n'
+        "[typer]\nnothing = true\nupdates = 40\nhidden = 8\nlearning_rate = 0.02\n",
+        encoding="utf-8",
+    )
+    fascicle.train(folder / "typer.toml", folder / "run", threads=1)
+    return folder
+
+
+@pytest.fixture
+def place(
+    tiny_run: Path,
+    tiny_encoder: Path,
+    toy_corpus: Path,
+    typer_run: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    request: pytest.FixtureRequest,
+) -> Path:
+    """A folder with everything that the calls name, but for what the call at hand writes."""
+    monkeypatch.chdir(tmp_path)
+    for name in ("corpus", "gold", "train", "dev", "test"):
+        shutil.copyfile(toy_corpus, f"{name}.tsv")
+    for name in ("one", "two", "three"):
+        fascicle.write(f"{name}.jsonl", fascicle.read("gold.tsv"))
+    Path("texts").mkdir()
+    Path("texts", "a.txt").write_text("The patient took aspirin for lung cancer.", encoding="utf-8")
+    recipe = (
+        f'model.encoder = "{tiny_encoder}"\nreading = {{ max_length = 32, overlap = 4 }}\n'
+        'training = { epochs = 1, learning_rate = 1e-2, batch_size = 4, precision = "fp32" }\n'
+    )
+    corpus = 'train = "train.tsv", dev = "dev.tsv", documents = "sentence"'
+    Path("recipe.toml").write_text(f'name = "tiny"\ncorpus = {{ {corpus} }}\n{recipe}', encoding="utf-8")
+    Path("grid.toml").write_text(
+        f'name = "grid"\n[recipe]\n{recipe}[corpora.toy]\ncorpus = {{ {corpus}, test = "test.tsv" }}\n'
+        '[systems.softmax]\n[[run]]\ncorpora = ["toy"]\nsystems = ["softmax"]\nseeds = [1]\ntier = "smoke"\n',
+        encoding="utf-8",
+    )
+    shutil.copyfile(typer_run / "toy.vec", "toy.vec")
+    shutil.copyfile(typer_run / "typer.toml", "typer.toml")
+    Path("runs").mkdir()
+    Path("runs/mine").symlink_to(tiny_run)
+    Path("runs/typer").symlink_to(typer_run / "run")
+    command = request.node.callspec.params["command"]
+    if command in ("train", "typer train"):
+        Path("runs", "mine" if command == "train" else "typer").unlink()
+    if command == "calibrate":  # the tiny model is always right, so that nothing can be fitted
+        Path("runs/mine").unlink()
+        Path("runs/mine").symlink_to(find_model("bc5cdr"))
+        shutil.copyfile(EXAMPLES / "first-model" / "dev.tsv", "dev.tsv")
+    if command == "init":
+        Path("recipe.toml").unlink()
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    "command", [pytest.param(one, marks=[pytest.mark.slow] if one in SLOW else []) for one in CALLS]
+)
+def test_the_call_does_the_work(command: str, place: Path) -> None:
+    if command in NEEDS:
+        pytest.importorskip(NEEDS[command])
+    written = place / WRITES.get(command, "none")
+    assert not written.exists()
+    found: dict[str, Any] = {}
+    lines = shown(command).splitlines()
+    found: dict[str, Any] = {}
+    exec("\n".join([*map(str.strip, lines[2:-1]), f"found = {lines[-1].strip()}"]), found)
+    assert written.exists() == (command in WRITES), found["found"]
+    assert found["found"] is not None

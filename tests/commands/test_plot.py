@@ -10,7 +10,6 @@ from typing import Any
 
 import pytest
 
-from fascicle.commands.plot import KINDS
 from fascicle.core.document import Document, Mention
 from fascicle.formats.distributions import Entry, Header, write
 from fascicle.formats.distributions import read as read_distributions
@@ -19,6 +18,7 @@ from fascicle.formats.predictions import prediction_of
 from fascicle.formats.predictions import write as write_predictions
 from fascicle.loading import shipped_models
 from fascicle.reports.plots.report_plots import REPORT_PLOTS
+from fascicle.tasks.plot import KINDS
 
 Cli = Callable[..., Any]
 Refused = Callable[..., str]

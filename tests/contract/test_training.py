@@ -44,7 +44,7 @@ RECOGNISERS: dict[str, dict[str, Any]] = {
     "steps-span": {"model": {"family": "span", "negatives": 3}, "training": BY_STEPS},
     "bundle": {"model": {"family": "crf"}, "bundle": {"family": "span", "weight": 0.4}, "training": {"epochs": 3}},
 }
-CASES = (*RECOGNISERS, "binder", "distant", "distil-layers", "filter", "typer")
+CASES = (*RECOGNISERS, "binder", "distant", "parts", "distil-layers", "distil-answers", "filter", "typer")
 KILLED = ("plain", "distil-layers", "filter", "typer", pytest.param("bundle", marks=pytest.mark.slow))
 KEPT = ("best", "best-span", "encoder")
 DESCRIBED = ("model.json", "filter.json", "config.json")
@@ -76,6 +76,7 @@ def one_thread() -> Iterator[None]:
 def make(
     tiny_recipe: Callable[..., Recipe],
     tiny_encoder: Path,
+    tiny_run: Path,
     toy_corpus: Path,
     toy_types: Path,
     toy_dictionary: dict[str, str],
@@ -97,7 +98,22 @@ def make(
     rows = (f"{word} {' '.join(f'{v:.3f}' for v in chance.normal(size=6))}\n" for word in WORDS)
     (folder / "toy.vec").write_text("".join(rows), encoding="utf-8")
     corpus = {"train": str(toy_corpus), "dev": str(toy_corpus), "documents": "sentence"}
+    part = {"train": str(toy_corpus), "dev": str(toy_corpus), "documents": "sentence"}
     others: dict[str, dict[str, Any]] = {
+        # Decks are dealt across epochs, and guidelines are dropped by a generator of their own.
+        "parts": {
+            "name": "parts",
+            "parts": {
+                "a": part | {"annotates": ["Chemical"], "types": {"keep": ["Chemical"]}},
+                "b": part | {"annotates": ["Disease"], "types": {"keep": ["Disease"]}, "weight": 2.0},
+            },
+            "mixture": {"windows": 13, "power": 0.5, "guideline": True},
+            "reading": {"max_length": 32, "overlap": 4},
+            "model": {"encoder": str(tiny_encoder), "family": "multilabel"},
+            "training": {"epochs": 4, "learning_rate": 1e-2, "batch_size": 4, "precision": "fp32"}
+            | {"validate_every_steps": 3, "average": "ema"},
+            "decision": {"tune": "nothing"},
+        },
         "filter": {
             "corpus": corpus,
             "members": {"dev": [str(folder / "wrong.jsonl")]},
@@ -122,6 +138,14 @@ def make(
         "reading": {"max_length": 32, "overlap": 4},
         "layers": {},
         "training": {"epochs": 3, "learning_rate": 1e-3, "batch_size": 4, "precision": "fp32", "average": "ema"},
+    }
+    # Answers are kept in the run folder, and asked for again where a kill came before.
+    others["distil-answers"] = {
+        **others["distil-layers"],
+        "teacher": {"model": str(tiny_run)},
+        "student": {"layers": [1]},
+        "prediction": {"gold": 0.5},
+        "training": {"epochs": 3, "learning_rate": 1e-3, "batch_size": 4, "precision": "fp32"},
     }
     # Instances and dropout are drawn by torch's generator, and the threshold is fitted anew at every scoring.
     binder = {"family": "binder", "hidden": 8, "width_embedding": 4, "thresholds": "dev", "dropout": 0.1}

@@ -52,19 +52,11 @@ def test_every_key_has_its_default_and_its_meaning(made: ModuleType) -> None:
         ("A distillation", made.DISTILLATION),
         ("Families of heads", {f'family = "{name}"': kind for name, kind in HEADS.items()}),
     )
+    named = {part for _, kinds in tables for name in kinds for part in name.split(".")} | {"types", "head"}
     for title, kinds in tables:
         own = sections(parts[title], "###")
         for name, kind in kinds.items():
             shown = own["Top of the file" if not name else f"`{name}`" if "=" in name else f"`[{name}]`"]
-            named = {table.partition(".")[0] for table in kinds} | {
-                "corpus",
-                "training",
-                "types",
-                "head",
-                "text",
-                "reading",
-                "decision",
-            }
             for field in msgspec.structs.fields(kind):
                 if field.name in named and not isinstance(field.default, str):
                     continue
@@ -97,6 +89,18 @@ def test_every_command_has_its_options(made: ModuleType) -> None:
 
 def test_every_public_name_is_there(made: ModuleType) -> None:
     assert list(sections(made.api(), "##")) == [f"`{name}`" for name in fascicle.__all__]
+
+
+def test_every_task_is_there(made: ModuleType) -> None:
+    source = SCRIPT.parents[2] / "src" / "fascicle"
+    modules = {
+        f"`fascicle.{room}.{path.stem}`"
+        for room in ("tasks", "systems")
+        for path in (source / room).glob("*.py")
+        if path.stem != "__init__"
+    }
+    assert set(sections(made.tasks(), "##")) == modules
+    assert len(modules) > 15
 
 
 def test_links_out_of_the_documentation_become_text(made: ModuleType, tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Grids of filters and span typers: run, known again by their hash, and run anew when their data change."""
+"""Grids of other kinds than recognisers: run, known again by their hash, and run anew when their data change."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from tests.support.pretraining import make_encoder, make_text
 
 from fascicle.experiments.events import Done, GridEvent
 from fascicle.experiments.grid import Grid, read_grid
@@ -17,7 +18,7 @@ from fascicle.experiments.worker import perform
 WORDS = ("lung", "cancer", "aspirin", "pain", "the", "patient", "<unk>")
 
 
-@pytest.fixture(params=["filter", "typer"])
+@pytest.fixture(params=["filter", "typer", "pretraining"])
 def grid(request: pytest.FixtureRequest, tiny_run: Path, tiny_encoder: Path, toy_corpus: Path, tmp_path: Path) -> Grid:
     """A grid of one recipe file, whose data lie beside it."""
     (tmp_path / "toy.tsv").write_bytes(toy_corpus.read_bytes())
@@ -31,6 +32,11 @@ def grid(request: pytest.FixtureRequest, tiny_run: Path, tiny_encoder: Path, toy
             f'[members]\ndev = ["{tiny_run}", "data"]\n[model]\nencoder = "{tiny_encoder}"\n'
             '[reading]\nmax_length = 48\n[training]\nepochs = 2\nprecision = "fp32"\n'
         )
+    elif request.param == "pretraining":
+        make_text(tmp_path / "data", documents=12)
+        encoder = make_encoder(tmp_path / "encoder")
+        corpus = '[text]\nfiles = ["data"]\nwindow = 32\nheld_out = 0.3\n'
+        more = f'[model]\nencoder = "{encoder}"\n[training]\nbatch_size = 4\nprecision = "fp32"\n'
     else:
         more = '[vectors]\npath = "data"\ncache = "none"\n[typer]\nhidden = 4\nupdates = 3\n'
     (tmp_path / "cell.toml").write_text(f'name = "cell"\n{corpus}{more}', encoding="utf-8")

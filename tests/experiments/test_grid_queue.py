@@ -65,7 +65,7 @@ def test_a_part_of_the_grid(grid: Grid) -> None:
     assert names(select(grid.runs, only=["*-s1"])) == [every[0], every[2]]
     assert names(select(grid.runs, only=["toy-crf"])) == every[2:]  # the name of a recipe: all its seeds
     assert names(select(grid.runs, only=["toy-crf-s[13]", "toy-softmax-s2"], tiers=["smoke"])) == every[1:3]
-    with pytest.raises(UsageError, match="no run of the grid matches 'toy-cfr'; --list shows their names"):
+    with pytest.raises(UsageError, match="no run of the grid matches 'toy-cfr'; its runs are toy-softmax-s1, "):
         select(grid.runs, only=["*", "toy-cfr"])
 
 

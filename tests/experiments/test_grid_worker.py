@@ -207,7 +207,7 @@ def test_what_was_trained_survives_a_failure(
     monkeypatch.setattr(grid_worker, "result_of", fails)
     task = make_task()
     event = events_of(task)[-1]
-    assert event == Failed(run="tiny-s1", error="internal error: RuntimeError: out of luck; --debug shows where")
+    assert event == Failed(run="tiny-s1", error="internal error: RuntimeError: out of luck; debug=True shows where")
     monkeypatch.undo()
     assert events_of(task) == [Done(run="tiny-s1", trained=False)]
     assert read_result(task.results, "tiny-s1")["peak_rss_bytes"] > 0
@@ -252,7 +252,7 @@ def test_errors_that_mean_a_full_disk() -> None:
         (InputError("One sentence."), "One sentence."),
         (RecipeError("no"), "no"),
         (OSError(errno.EACCES, "Permission denied", "/x"), "/x: Permission denied"),
-        (MemoryError(), "internal error: MemoryError: ; --debug shows where"),
+        (MemoryError(), "internal error: MemoryError: ; debug=True shows where"),
     ],
 )
 def test_errors_as_sentences(

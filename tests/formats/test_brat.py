@@ -24,7 +24,7 @@ from fascicle.files.owned import RECORD
 from fascicle.formats import ReadReport, detect, read, write
 from fascicle.formats.brat import BratOptions
 from fascicle.formats.brat_lines import document_id, file_name, parse_reference
-from fascicle.settings.recipes.recogniser import CorpusSettings
+from fascicle.settings.recipes.corpora import CorpusSettings
 from fascicle.training.corpus import part_sha256, read_part
 
 TEXT = "Aspirin and fever.\nAsthma was seen.\n"

@@ -13,7 +13,7 @@ from fascicle.formats.catalogue import FORMATS, format_named, format_of_output
 from fascicle.formats.detection import detect
 from fascicle.formats.files import read, write
 from fascicle.formats.requests import ReadRequest, read_file
-from fascicle.settings.recipes.recogniser import CorpusSettings
+from fascicle.settings.recipes.corpora import CorpusSettings
 from fascicle.training.corpus import read_part, reading_of_part
 
 DOCUMENT = Document(id="a", text="Bonn", mentions=(Mention(((0, 4),), "LOC", score=0.5, source="model"),))

@@ -265,7 +265,7 @@ PLACES = [("gold", "PER", "Jo"), ("gold", "LOC", "New York")]
 
 
 def test_numbers_have_the_names_that_are_given(tmp_path: Path) -> None:
-    with pytest.raises(FormatError, match="--labels"):
+    with pytest.raises(FormatError, match='labels="O,B-PER,I-PER"'):
         parse(NUMBERED)
     (document,) = parse(NUMBERED, options=JsonlOptions(labels=", ".join(NAMES)))
     assert found(document) == PLACES
@@ -346,8 +346,44 @@ def test_bare_tags_are_runs_of_one_type(tags: list[str]) -> None:
 def test_bare_tags_are_asked_for_and_have_no_prefix(tmp_path: Path) -> None:
     path = tmp_path / "a.conll"
     path.write_text("man\tperson\n")
-    with pytest.raises(FormatError, match="--bare-tags"):
+    with pytest.raises(FormatError, match="bare=True"):
         list(read(path))
     path.write_text("man\tperson\n\nx\tB-person\n")
     with pytest.raises(FormatError, match="prefix"):
         list(read(path, options=ConllOptions(bare=True)))
+
+
+# -- Articles ----------------------------------------------------------------------------------------------------------
+
+
+def test_an_article_is_its_parts() -> None:
+    (document,) = parse({"id": 5, "title": "T β", "abstract": "A.", "paragraphs": ["One.", "", "Two."], "pmid": "7"})
+    assert (document.id, document.meta, document.mentions) == ("5", {"pmid": "7"}, ())
+    assert document.sections is not None
+    parts = [(part.name, document.text[part.start : part.end]) for part in document.sections]
+    assert parts == [("title", "T β"), ("abstract", "A."), ("paragraph", "One."), ("paragraph", "Two.")]
+    assert document.text == "T β\n\nA.\n\nOne.\n\nTwo."
+
+
+def test_a_record_with_a_text_is_no_article() -> None:
+    (document,) = parse({"id": "1", "title": "T", "paragraphs": [], "text": "The text."})
+    assert document.text == "The text."
+
+
+def test_articles_among_annotated_records_are_noted() -> None:
+    annotated = {"id": "1", "text": "Bonn.", "entities": [{"start": 0, "end": 4, "type": "LOC"}]}
+    _, article = parse(annotated, {"id": "2", "title": "T", "paragraphs": ["One."]})
+    assert codes(article) == ["unannotated-record"]
+
+
+@pytest.mark.parametrize(
+    "record",
+    [
+        {"id": "1", "title": "T", "paragraphs": ["One.", 2]},
+        {"id": "1", "title": "T", "paragraphs": ["One."], "abstract": ["A."]},
+        {"id": "1", "title": "T", "paragraphs": ["One."], "entities": [{"start": 0, "end": 1, "type": "X"}]},
+    ],
+)
+def test_what_is_no_article_is_refused(record: dict[str, Any]) -> None:
+    with pytest.raises(FormatError, match=r"a\.jsonl:1"):
+        parse(record)

@@ -11,7 +11,7 @@ import pytest
 pytest.importorskip("transformers")
 
 from fascicle.errors import ModelError
-from fascicle.models.encoder import load_pretrained
+from fascicle.models.encoder import Encoder, load_pretrained, save_pretrained
 
 
 @pytest.fixture
@@ -40,3 +40,33 @@ def test_a_cased_vocabulary_is_never_lower_cased(with_vocabulary: Path) -> None:
 def test_an_uncased_vocabulary_may_be(tiny_encoder: Path) -> None:
     ((ids, _),) = load_pretrained(str(tiny_encoder)).tokenizer.encode(["LUNG"])
     assert ids.tolist() == load_pretrained(str(tiny_encoder)).tokenizer.encode(["lung"])[0][0].tolist()
+
+
+@pytest.mark.parametrize("kind", ["bert", "roberta", "mpnet"])
+def test_an_encoder_reads_as_many_pieces_as_it_says_and_no_more(kind: str) -> None:
+    import torch
+    from transformers import AutoConfig, AutoModel
+
+    sizes = {"hidden_size": 8, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 8}
+    config = AutoConfig.for_model(kind, vocab_size=20, max_position_embeddings=12, pad_token_id=1, **sizes)
+    encoder = Encoder(AutoModel.from_config(config)).eval()
+
+    def read(pieces: int) -> torch.Tensor:
+        with torch.no_grad():
+            return encoder(torch.full((1, pieces), 5), torch.ones(1, pieces, dtype=torch.long))
+
+    assert read(encoder.longest).shape == (1, encoder.longest, 8)
+    with pytest.raises((IndexError, RuntimeError)):
+        read(encoder.longest + 1)
+
+
+def test_what_is_saved_is_loaded_alike(tiny_encoder: Path, tmp_path: Path) -> None:
+    """Also where another class of transformers made the tokenizer."""
+    before = load_pretrained(str(tiny_encoder))
+    save_pretrained(tmp_path, before)
+    after = load_pretrained(str(tmp_path))
+    assert after.tokenizer.sha256 == before.tokenizer.sha256
+    assert (after.tokenizer.pad, after.special) == (before.tokenizer.pad, before.special)
+    states = [one.encoder.network.state_dict() for one in (before, after)]
+    assert states[0].keys() == states[1].keys()
+    assert all((states[0][name] == states[1][name]).all() for name in states[0])

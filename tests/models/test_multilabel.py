@@ -66,7 +66,7 @@ def test_the_loss_is_that_of_a_loop(scheme: Any, form: str) -> None:
     if form == "soft":
         gold = head.soft_gold(chance.random((6, len(head.labels) - 1)).astype(np.float32))
     if form == "masked":
-        gold = head.gold(SPANS, units=6, masked=[0, 2])
+        gold = head.without(head.gold(SPANS, units=6), [0, 2])
     if form == "unknown":
         gold = head.gold(SPANS, units=6, unknown=np.array([[2, 4]]))
     targets = targets_of(head, gold, head.gold(SPANS[:1], units=3))
@@ -103,7 +103,7 @@ def test_there_is_no_gradient_and_no_loss_at_the_target() -> None:
 def test_a_type_that_is_not_annotated_has_no_gradient() -> None:
     """Nor has O, except where it is certain: in a mention of another type."""
     head = head_of()
-    targets = targets_of(head, head.gold(SPANS, units=6, masked=[2]))
+    targets = targets_of(head, head.without(head.gold(SPANS, units=6), [2]))
     emissions = torch.randn(*targets.shape).requires_grad_()
     head.loss({"emissions": emissions}, targets).backward()  # type: ignore[no-untyped-call]
     assert emissions.grad is not None

@@ -120,9 +120,9 @@ def test_an_activation_that_was_never_seen_is_an_error(dynamic: Path, tmp_path: 
 
 
 def test_what_cannot_be_exported_is_refused(tiny_run: Path, sample: list[Document], tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="--calibrate"):
+    with pytest.raises(UsageError, match="sample=FILE"):
         export_model(tiny_run, tmp_path / "a")
-    with pytest.raises(UsageError, match="--calibrate"):
+    with pytest.raises(UsageError, match="sample=FILE"):
         export_model(tiny_run, tmp_path / "a", sample=[Document(id="1", text=" ")])
     export_model(tiny_run, tmp_path / "b", int8=False)
     with pytest.raises(UsageError, match="already"):

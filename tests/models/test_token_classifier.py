@@ -137,6 +137,17 @@ def test_every_scheme_is_read_by_its_labels(make: Make, labels: tuple[str, ...])
         assert scores == pytest.approx([score for *_, score in expected], abs=1e-4)
 
 
+@pytest.mark.parametrize("device", ["cpu", "auto", *(["cuda"] if torch.cuda.is_available() else [])])
+def test_the_network_computes_on_the_device(make: Make, device: str) -> None:
+    folder = make(BIO)
+    expected = [found(one) for one in load(folder).annotate(texts(20))]
+    assert [found(one) for one in load(folder, device=device).annotate(texts(20))] == expected
+    with pytest.raises((NotImplementedError, RuntimeError), match="meta"):
+        load(folder, device="meta").annotate(texts(1))  # this device of torch computes shapes alone
+    with pytest.raises(UsageError, match="device"):
+        load(folder, device="none")
+
+
 def test_nothing_of_a_long_text_is_left_out(make: Make) -> None:
     model = load(make(BIO, bias=(-90.0, 90.0, -90.0, -90.0, -90.0)))
     text = " ".join(random.Random(2).choices(["lung", "cancer", "pain", "aspirin"], k=2_000))

@@ -13,7 +13,8 @@ from fascicle.core.document import GOLD
 from fascicle.loading import read_manifest
 from fascicle.settings.heads import AnyHead, BinderSettings
 from fascicle.settings.recipes.any import read_recipe
-from fascicle.settings.recipes.recogniser import CorpusSettings, ReadingSettings, Recipe
+from fascicle.settings.recipes.corpora import CorpusSettings
+from fascicle.settings.recipes.recogniser import ReadingSettings, Recipe
 from fascicle.settings.types import read_types
 from fascicle.training.corpus import read_part
 

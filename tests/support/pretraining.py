@@ -29,6 +29,7 @@ def make_encoder(folder: Path, *, mask: bool = True) -> Path:
     import transformers
     from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
 
+    folder.mkdir(exist_ok=True)
     pieces = [piece for piece in PIECES if mask or piece != "[MASK]"]
     tokenizer = Tokenizer(models.WordPiece({piece: i for i, piece in enumerate(pieces)}, unk_token="[UNK]"))
     tokenizer.normalizer = normalizers.BertNormalizer()

@@ -125,6 +125,7 @@ STUDIO = [
     },
     {"id": 2, "data": {"text": "Ulm"}, "annotations": [], "predictions": []},
 ]
+ARTICLE = [{"id": "1", "title": "IL-2 and β", "abstract": "Lung cancer.", "paragraphs": ["It is one.", "Or two."]}]
 BIGBIO = [
     {
         "id": "1",
@@ -673,6 +674,7 @@ TARGETS: Final[dict[str, Target]] = {
     "jsonl-label-studio": _corpus("a.jsonl", _lines(STUDIO), "jsonl"),
     "json-label-studio": _corpus("a.json", json.dumps(STUDIO, indent=1).encode(), "jsonl"),
     "jsonl-bigbio": _corpus("a.jsonl", _lines(BIGBIO * 2), "jsonl"),
+    "jsonl-article": _corpus("a.jsonl", _lines(ARTICLE * 2), "jsonl"),
     "jsonl-numbered": _corpus("a.jsonl", _lines(NUMBERED * 2), "jsonl", JsonlOptions(labels="O,B-PER,I-PER,B-LOC")),
     "jsonl-gliner": _corpus("a.jsonl", _lines(GLINER * 2), "jsonl"),
     "conll-bare": _corpus("a.conll", BARE.encode(), "conll", ConllOptions(bare=True)),

@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 from fascicle.core.document import GOLD, Document, Mention
 from fascicle.errors import FascicleError, InputError, RecipeError
 from fascicle.experiments.hashes import changed_values, recipe_hash
-from fascicle.settings.recipes.recogniser import CorpusTypes, Recipe
+from fascicle.settings.recipes.corpora import CorpusTypes
+from fascicle.settings.recipes.recogniser import Recipe
 from fascicle.training.corpus import read_part
 from fascicle.training.corpus_types import check_labels, choose_types
 from fascicle.training.engine.events import Note

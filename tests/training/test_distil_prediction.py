@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import numpy as np
 import pytest
 import torch
@@ -225,6 +226,35 @@ def test_what_is_taught_is_of_the_windows_of_the_batch(make: Make, tmp_path: Pat
                 for window in data.windows
                 for table in [data.taught[window.document]]
             )
+
+
+def test_several_corpora_are_taught_the_types_that_they_do_not_annotate(
+    make: Make, teachers: Any, toy_corpus: Path, tmp_path: Path
+) -> None:
+    """The gold teaches each corpus its own types, the teacher all; without the teacher the others stay unknown."""
+    one = {"train": str(toy_corpus), "dev": str(toy_corpus), "documents": "sentence"}
+    parts = {
+        "chemicals": one | {"annotates": ["Chemical"], "types": {"drop": ["Disease"]}},
+        "diseases": one | {"annotates": ["Disease"], "types": {"drop": ["Chemical"]}},
+    }
+    defaults = msgspec.to_builtins(make("multilabel"))
+    values = {key: defaults[key] for key in ("name", "teacher", "student", "reading", "prediction")}
+    recipe = parse_any({**values, "parts": parts, "prediction": {"gold": 0.5}}, origin="a.toml")
+    trainee: Any = prepare_distil(recipe, tmp_path, {})  # type: ignore[arg-type]
+    data = trainee.loop.data
+    assert len(data.windows) == 20
+    for batch, targets in data.batches(size=4, seed=1, epoch=0):
+        inside = np.arange(batch["taught"].shape[1]) < batch["unit_count"].numpy()[:, None]
+        assert (batch["taught"].numpy()[inside] >= 0).all()
+        assert (targets["multilabel"].numpy()[inside] < 0).any()
+    assert "parts.chemicals.train" in recipe.files()
+
+
+def test_gold_that_lacks_a_type_of_the_teacher_is_refused(make: Make, toy_corpus: Path, tmp_path: Path) -> None:
+    corpus = {"train": str(toy_corpus), "dev": str(toy_corpus), "documents": "sentence", "types": {"drop": ["Disease"]}}
+    with pytest.raises(RecipeError, match="Disease"):
+        list(run_recipe(make(corpus=corpus, prediction={"gold": 0.5}), tmp_path / "run"))
+    prepare_distil(make(corpus=corpus), tmp_path, {})
 
 
 def test_an_ensemble_teaches_by_its_answers(make: Make, teachers: Any, tiny_encoder: Path, tmp_path: Path) -> None:

@@ -21,8 +21,9 @@ from fascicle.formats.exclusions import Exclusion, write_exclusions
 from fascicle.formats.files import write
 from fascicle.labelling.distant import weak_labels
 from fascicle.settings.recipes.any import read_recipe
+from fascicle.settings.recipes.corpora import CorpusSettings
 from fascicle.settings.recipes.reader import parse_recipe
-from fascicle.settings.recipes.recogniser import CorpusSettings, Recipe
+from fascicle.settings.recipes.recogniser import Recipe
 from fascicle.training.corpus import read_part
 from fascicle.training.engine.events import Note
 from fascicle.training.engine.folder import recipe_text

@@ -268,7 +268,7 @@ def test_perplexity_falls_and_the_folder_tells_it(whole_run: tuple[Path, list[An
     for told in (
         facts["data"]["text.files.0"]["sha256"],
         f"{scored[-1]:.3f}",
-        f"{facts['data']['windows']['pieces']:,}",
+        f"{facts['windows']['pieces']:,}",
     ):
         assert told in card
 
@@ -320,7 +320,7 @@ def test_a_recogniser_is_trained_on_it(
     pretraining, recogniser = tmp_path / "pretrain.toml", tmp_path / "train.toml"
     pretraining.write_text(
         f'name = "domain"\n[text]\nfiles = ["{text}"]\nwindow = 32\nheld_out = 0.2\n[model]\nencoder = "{encoder}"\n'
-        "[training]\nbatch_size = 8\nevaluate_every_steps = 0\n",
+        "[vocabulary]\nprune = true\nadd_words = 9\nword_pieces = 2\n[training]\nbatch_size = 8\n",
         encoding="utf-8",
     )
     assert main(["pretrain", str(pretraining), "-o", str(tmp_path / "run"), "--json", "--threads", "1"]) == 0
@@ -333,6 +333,10 @@ def test_a_recogniser_is_trained_on_it(
     )
     assert main(["train", str(recogniser), "-o", str(tmp_path / "model"), "--threads", "1"]) == 0
     assert (tmp_path / "model" / "best" / "model.json").exists()
+    capsys.readouterr()
+    said = ["--text", "Aspirin caused hepatitis.", "--format", "jsonl"]
+    assert main(["annotate", "--model", str(tmp_path / "model"), *said]) == 0
+    assert json.loads(capsys.readouterr().out)["text"] == "Aspirin caused hepatitis."
     assert main(["pretrain", str(recogniser)]) == 2
     assert "[text]" in capsys.readouterr().err
 
@@ -397,3 +401,14 @@ def test_without_held_out_text_there_is_no_perplexity(encoder: Path, text: Path,
     assert events[-1].held_out is None
     assert any(isinstance(event, Note) and "held out" in event.text for event in events)
     assert load_pretrained(str(tmp_path / "run" / "encoder")).encoder.width == 32
+
+
+def test_a_run_does_not_go_on_with_another_tokenizer(text: Path, tmp_path: Path) -> None:
+    encoder = make_encoder(tmp_path / "encoder")
+    recipe = make_recipe(encoder, text)
+    stopped(recipe, tmp_path / "run", 8)
+    content = (encoder / "tokenizer.json").read_text(encoding="utf-8")
+    assert "##itis" in content
+    (encoder / "tokenizer.json").write_text(content.replace("##itis", "##itus"), encoding="utf-8")
+    with pytest.raises(OutputError, match="tokenizer"):
+        finish(recipe, tmp_path / "run", resume=True)

@@ -105,7 +105,7 @@ def test_a_run_with_another_vocabulary_goes_on_as_if_nothing_had_happened(
     loaded = load_pretrained(str(tmp_path / "run" / "encoder"))
     assert facts["vocabulary"]["now"] == loaded.tokenizer.size == loaded.encoder.config.vocab_size
     assert facts["vocabulary"]["added"] == 4
-    assert facts["data"]["tokenizer"]["sha256"] == loaded.tokenizer.sha256
+    assert facts["tokenizer"]["sha256"] == loaded.tokenizer.sha256
     ((ids, _),) = loaded.tokenizer.encode(["Aspirin"])
     assert ids.tolist() == [loaded.tokenizer.id_of("aspirin")]
 

@@ -18,7 +18,7 @@ from fascicle.errors import InputError, ModelError, OutputError, RecipeError, Us
 from fascicle.formats.files import read, write
 from fascicle.models.span_typer import SpanTyper, TyperModel, Vocabulary, load_typer, save_typer
 from fascicle.nn.span_reader import count_loss
-from fascicle.settings.recipes.recogniser import CorpusTypes
+from fascicle.settings.recipes.corpora import CorpusTypes
 from fascicle.settings.recipes.typer import SpanTyperSettings, TyperManifest, TyperRecipe, parse_typer_recipe
 from fascicle.training.run import run_recipe
 from fascicle.training.typer.data import TaughtSpans, typer_data

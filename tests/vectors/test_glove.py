@@ -106,8 +106,8 @@ def test_words_of_the_same_surroundings_become_neighbours() -> None:
 
 
 def test_neighbours_of_real_text(fascicle_data: Path) -> None:
-    from fascicle.commands.vectors import sentences_of
     from fascicle.formats.files import read
+    from fascicle.tasks.vectors import sentences_of
 
     documents = read(fascicle_data / "genia" / "nested.train.jsonl.gz")
     sentences = list(sentences_of(documents, segmenter_name="rules@1", lowercase=True))

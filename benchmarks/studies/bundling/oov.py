@@ -20,7 +20,7 @@ from benchmarks.common import GRIDS, write_result
 from fascicle.core.document import Document
 from fascicle.errors import InputError
 from fascicle.experiments.grid import Grid, read_grid
-from fascicle.settings.recipes.recogniser import CorpusSettings
+from fascicle.settings.recipes.corpora import CorpusSettings
 from fascicle.training.corpus import part_sha256, read_part
 
 

@@ -34,12 +34,12 @@ from itertools import pairwise
 from pathlib import Path
 
 from benchmarks.common import RESULTS, write_result
-from fascicle.commands.vectors import sentences_of
 from fascicle.core.document import Document, Mention
 from fascicle.formats.conll import ConllOptions
 from fascicle.formats.files import read, write
 from fascicle.models.span_typer import load_typer
 from fascicle.settings.recipes.typer import TyperRecipe, parse_typer_recipe
+from fascicle.tasks.vectors import sentences_of
 from fascicle.training.engine.environment import use_threads
 from fascicle.training.engine.run import train
 from fascicle.training.typer.run import TyperFinished, UpdateDone, prepare_typer

@@ -122,7 +122,7 @@ def check_types(types: Mapping[str, Collection[str]], *, agree: bool = True) -> 
         if agree:
             raise InputError(
                 f"{sentence} (they have {_listed(others)}), so nothing of it can be agreed upon; rename "
-                "types with --map types.toml, or leave it out"
+                "types with map=FILE, or leave it out"
             )
         said.append(sentence)
     return said
@@ -149,7 +149,7 @@ def check_filter_types(predicted: Collection[str], known: Collection[str]) -> li
 def _unshared(system: str, names: Collection[str], others: Collection[str]) -> str:
     who = f"{next(iter(others))} has not" if len(others) == 1 else "no other system has"
     what = "type" if len(names) == 1 else "types"
-    return f"{system} has the {what} {_listed(names)}, which {who}; if another name is meant, rename with --map"
+    return f"{system} has the {what} {_listed(names)}, which {who}; if another name is meant, rename with map=FILE"
 
 
 def _check_spelling(used: Mapping[str, set[str]]) -> None:
@@ -169,8 +169,8 @@ def _check_spelling(used: Mapping[str, set[str]]) -> None:
 
 def _how_to_map(name: str, other: str) -> str:
     return (
-        f"if they are one, rename with --map types.toml and a line {_quoted(name)} = {_quoted(other)}; if not, say "
-        "--distinct-types"
+        f"if they are one, rename with map=FILE that has the line {_quoted(name)} = {_quoted(other)}; if not, "
+        "say distinct_types=True"
     )
 
 

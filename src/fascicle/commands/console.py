@@ -18,6 +18,7 @@ from fascicle.errors import MissingExtraError
 from fascicle.files.source import STDIN
 from fascicle.formats.account import Account
 from fascicle.formats.report import WriteReport
+from fascicle.formats.unread import with_fields
 
 # What is said without being asked for, as losses are.
 _ALWAYS: Final = (EMPTY_TEXT, ("note", "encoding-guessed"), ("note", "unannotated-record"))
@@ -49,6 +50,17 @@ _OPTIONS: Final[Mapping[str, str]] = MappingProxyType(
         "where=VALUE": "--where",
         "texts=TEXTS": "--text",
         "path=PATH": "-o",
+        "labels=VALUE": "--labels",
+        "bare_tags=VALUE": "--bare-tags",
+        "map=FILE": "--map FILE",
+        "bare=True": "--bare-tags",
+        "systems=NAMES": "--system NAME, which may be repeated",
+        "debug=True": "--debug",
+        "dev=PATH": "--dev PATH",
+        "results=FOLDER": "-o",
+        "runs=FOLDER": "--runs",
+        "only=NAME": "--only",
+        "all_parts=True": "--all-parts",
     }
 )
 _ARGUMENT: Final = re.compile("|".join(rf"(?<!\w){re.escape(name)}(?!\w)" for name in _OPTIONS))
@@ -57,6 +69,7 @@ _NAMED: Final = re.compile(r"\bthe argument (\w+)")
 
 def with_options(text: str) -> str:
     """A sentence of an error with options of the command line in the place of arguments of functions."""
+    text = with_fields(text, lambda pairs: " ".join(f"--field {part}={field}" for part, field in pairs))
     named = _NAMED.sub(lambda found: f"--{found[1].replace('_', '-')}", text)
     return _ARGUMENT.sub(lambda found: _OPTIONS[found[0]], named)
 

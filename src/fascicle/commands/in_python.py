@@ -15,14 +15,17 @@ CALLS: Final[Mapping[str, str]] = MappingProxyType(
         "combine": 'fascicle.combine(["one.jsonl", "two.jsonl", "three.jsonl"], "majority")',
         "compare": 'fascicle.compare("gold.tsv", ["one.jsonl", "two.jsonl"])',
         "calibrate": 'fascicle.calibrate("runs/mine", "dev.tsv", "calibrated")',
-        "ensemble": 'fascicle.tasks.ensemble.save_ensemble(request, "both", overwrite=False)',
+        "ensemble": 'fascicle.tasks.ensemble.ensemble(["runs/mine", "bc5cdr"], "both", "union")',
         "export": 'fascicle.export("runs/mine", "mine", int8=True)',
-        "init": 'fascicle.starting.recipe_for({"train": train, "dev": dev}, place=recipe)',
+        "init": 'fascicle.tasks.init.init("train.tsv", "recipe.toml", dev="dev.tsv")',
+        "bench": 'fascicle.tasks.bench.bench("grid.toml")',
+        "plot": 'fascicle.tasks.plot.plot("learning", "runs/mine", "learning.svg")',
+        "vectors": 'fascicle.tasks.vectors.train_vectors("train.tsv", "vectors.txt")',
         "corpus stats": 'fascicle.formats.stats.corpus_stats(fascicle.read("corpus.tsv"))',
         "corpus convert": 'fascicle.write("corpus.jsonl", fascicle.read("corpus.tsv"))',
         "corpus check": 'fascicle.check("train.tsv", dev="dev.tsv", test="test.tsv")',
-        "typer train": 'fascicle.train("recipe.toml", "runs/typer")',
-        "typer predict": 'fascicle.tasks.typing.type_spans("runs/typer", ["texts.tsv"])',
+        "typer train": 'fascicle.train("typer.toml", "runs/typer")',
+        "typer predict": 'fascicle.tasks.typing.type_spans("runs/typer", "texts/")',
         "typer score": 'fascicle.tasks.typing.score_types("runs/typer", "gold.tsv", "train.tsv")',
         "models": "fascicle.loading.shipped_models()",
         "settings": "fascicle.settings.recipes.reference.tables()",
@@ -36,4 +39,10 @@ def shown(command: str) -> str:
     Args:
         command: its name, such as ``"corpus check"``.
     """
-    return f"\nin Python:\n  {CALLS[command]}\n" if command in CALLS else ""
+    call = CALLS.get(command)
+    return f"\nin Python:\n  import {_module(call)}\n  {call}\n" if call else ""
+
+
+def _module(call: str) -> str:
+    """What must be imported for a call: the module of its function, or the package for its public names."""
+    return call[: call.index("(")].rpartition(".")[0]

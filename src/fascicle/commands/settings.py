@@ -67,7 +67,8 @@ def chosen(listed: Sequence[Table], names: Sequence[str]) -> list[Table]:
 
 def _has(name: str, table: Table, key: Key) -> bool:
     wanted = name.strip("[]").lower()
-    return wanted in _full(table, key) or wanted == table.family or wanted in table.recipe
+    kinds = (table.recipe, *table.recipe.split())
+    return wanted in _full(table, key) or wanted == table.family or any(kind.startswith(wanted) for kind in kinds)
 
 
 def _full(table: Table, key: Key) -> str:

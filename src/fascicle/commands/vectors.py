@@ -3,26 +3,11 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterable, Iterator
-from pathlib import Path, PurePosixPath
-from typing import Final
 
 from fascicle.commands.console import Tally, say
 from fascicle.commands.inputs import add_reading, reading_of
 from fascicle.commands.parsing import Parser, add_overwrite, add_strict, natural, positive
 from fascicle.commands.places import reads, writes
-from fascicle.core.document import Document
-from fascicle.core.wording import counted
-from fascicle.errors import UsageError
-from fascicle.files.atomic import check_target
-from fascicle.files.tree import archive_of, open_tree
-from fascicle.formats.brat_lines import SUFFIXES
-from fascicle.formats.requests import paths_of, read_file
-from fascicle.text.segment import segmenter
-from fascicle.text.surfaces import SurfaceReader
-
-_TRAIN: Final = frozenset(("train", "training"))
-_HELD_OUT: Final = frozenset(("dev", "devel", "development", "valid", "validation", "test", "testing"))
 
 
 def configure(parser: Parser) -> None:
@@ -59,51 +44,27 @@ def configure(parser: Parser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Trains; returns the exit code."""
-    from fascicle.vectors.cooccurrence import count_cooccurrence
-    from fascicle.vectors.files import write_vectors
-    from fascicle.vectors.glove import GloveSettings, train_glove
+    from fascicle.tasks.vectors import VectorsSettings, train_vectors
+    from fascicle.vectors.glove import GloveSettings
 
-    check_target(args.output, overwrite=args.overwrite)
     tally = Tally()
-    request = reading_of(args)
-    paths = paths_of(args.files, request)
-    if not args.all_parts:
-        for path in paths:
-            _check_part(path)
-    documents = (document for path in paths for document in read_file(path, request))
-    sentences = sentences_of(tally.observe(documents), segmenter_name=args.segmenter, lowercase=args.lowercase)
-    table = count_cooccurrence(sentences, window=args.window, least=args.least, most=args.words)
-    say(
-        f"{counted(len(table.words), 'word')} ({table.left_out:,} left out), {len(table.values):,} counts of two "
-        "together"
+    settings = VectorsSettings(
+        glove=GloveSettings(dimension=args.dimension, passes=args.passes, x_max=args.x_max, seed=args.seed),
+        window=args.window,
+        least=args.least,
+        words=args.words,
+        lowercase=args.lowercase,
+        segmenter=args.segmenter,
+        all_parts=args.all_parts,
     )
-    settings = GloveSettings(dimension=args.dimension, passes=args.passes, x_max=args.x_max, seed=args.seed)
-    vectors = train_glove(
-        table, settings, tell=lambda number, loss: say(f"pass {number}/{settings.passes}: mean loss {loss:.5f}")
+    train_vectors(
+        args.files,
+        args.output,
+        settings,
+        reading=reading_of(args),
+        overwrite=args.overwrite,
+        watch=tally.observe,
+        tell=say,
     )
-    write_vectors(args.output, vectors, overwrite=args.overwrite)
     tally.say(verbose=args.verbose)
     return tally.exit_code(strict=args.strict)
-
-
-def _check_part(path: str) -> None:
-    """Vectors that were trained on a test part have seen its words."""
-    if not Path(path).is_dir() and archive_of(path) is None:
-        return
-    with open_tree(path, suffixes=SUFFIXES) as tree:
-        folders = {part.casefold() for name in tree.names for part in PurePosixPath(name).parent.parts}
-    if folders & _TRAIN and (others := sorted(folders & _HELD_OUT)):
-        raise UsageError(
-            f"{path} holds the part {others[0]!r} beside the training part, whose words the vectors would know; give "
-            "the training part alone, or say --all-parts"
-        )
-
-
-def sentences_of(documents: Iterable[Document], *, segmenter_name: str, lowercase: bool) -> Iterator[list[str]]:
-    """The words of each sentence; words that hold white space, which a file of vectors cannot, are cut there."""
-    rules = segmenter(segmenter_name)
-    for document in documents:
-        reader = SurfaceReader(document, rules)
-        for first, last in reader.sentences:
-            text = " ".join(document.text[start:end] for start, end in reader.words[first:last])
-            yield (text.lower() if lowercase else text).split()

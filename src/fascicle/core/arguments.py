@@ -2,13 +2,70 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, Final
+import inspect
+import os
+import types
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import fields
+from functools import cache, wraps
+from pathlib import Path
+from typing import Annotated, Any, Final, Literal, ParamSpec, TypeVar, Union, get_args, get_origin, get_type_hints
+
+import msgspec
 
 from fascicle.core.document import Document
 from fascicle.errors import InputError, UsageError
 
 _SHOWN: Final = 40
+_LISTS: Final = (Iterable, Collection, Sequence, list)
+_PATHS: Final = (os.PathLike, Path)
+_NOT_LISTS: Final = (str, bytes, bytearray, Mapping, Document)
+_WORDS: Final[Mapping[Any, str]] = types.MappingProxyType(
+    {bool: "True or False", int: "an int", float: "a number", str: "a str", os.PathLike: "a path", type(None): "None"}
+)
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+def checked(function: Callable[P, R]) -> Callable[P, R]:
+    """Makes a function refuse arguments of other types than its annotations allow, before it runs.
+
+    Lists are looked through, so are the fields of frozen dataclasses, which are the requests and settings of this
+    package. A stream is passed on as it is. No text may hold a NUL character, which no name of a file can have; where
+    a text or a path is allowed, it must not be empty.
+
+    Args:
+        function: its annotations consist of classes, unions, literals, lists, tuples, mappings, functions and numbers
+            with a range (``msgspec.Meta``).
+
+    Returns:
+        The function with the check in front; it raises a `UsageError` which names the argument.
+    """
+    signature = inspect.signature(function)
+
+    @wraps(function)
+    def call(*args: P.args, **kwargs: P.kwargs) -> R:
+        hints = _hints(function)
+        for name, value in signature.bind(*args, **kwargs).arguments.items():
+            _check(value, hints[name], name)
+        return function(*args, **kwargs)
+
+    return call
+
+
+def paths_in(given: Iterable[str | os.PathLike[str]], *, name: str) -> tuple[str, ...]:
+    """The paths in a list or stream.
+
+    Args:
+        given: the paths.
+        name: of the argument.
+
+    Raises:
+        UsageError: one of them is no path.
+    """
+    paths = list(given)
+    _check(paths, list[str | os.PathLike[str]], name)
+    return tuple(os.fspath(path) for path in paths)
 
 
 def check_argument(value: object, allowed: type | tuple[type, ...], *, name: str, means: str) -> None:
@@ -57,6 +114,129 @@ def _checked(documents: Iterable[Any], name: str) -> Iterator[Document]:
                 "Document(id=..., text=...)"
             )
         yield document
+
+
+@cache
+def _hints(owner: Any) -> Mapping[str, Any]:
+    """The annotations of the arguments of a function, or of the fields of a class."""
+    if isinstance(owner, type):
+        return get_type_hints(owner, include_extras=True)
+    own = types.SimpleNamespace(__annotations__={**owner.__annotations__, "return": None})  # its type may come late
+    return get_type_hints(own, globalns=owner.__globals__, include_extras=True)
+
+
+def _check(value: Any, hint: Any, name: str) -> None:
+    """Refuses a value that does not fit an annotation; then looks at the fields of settings."""
+    if not _fits(value, hint):
+        wrong = _first_wrong(value, hint)
+        given = f"{_shown(value)} was given" if wrong is None else f"{name}[{wrong}] is {_shown(value[wrong])}"
+        raise UsageError(f"{name} must be {_in_words(hint)}; {given}")
+    for part, one in ((name, value), *((f"{name}[{at}]", one) for at, one in _items(value))):
+        kind: Any = type(one)
+        settings = getattr(kind, "__dataclass_params__", None)
+        if settings is not None and settings.frozen:
+            hints = _hints(kind)
+            for field in fields(one):
+                _check(getattr(one, field.name), hints[field.name], f"{part}.{field.name}")
+
+
+def _first_wrong(value: object, hint: Any) -> int | None:
+    """The place of the item for which a list is refused; of several kinds of lists, by the kind that fits longest."""
+    lists = [one for one in _alternatives(hint) if get_origin(one) in _LISTS]
+    wrong = [next((at for at, one in _items(value) if not _fits(one, get_args(kind)[0])), None) for kind in lists]
+    return max((at for at in wrong if at is not None), default=None)
+
+
+def _alternatives(hint: Any) -> tuple[Any, ...]:
+    return get_args(hint) if get_origin(hint) in (Union, types.UnionType) else (hint,)
+
+
+def _items(value: object) -> Iterator[tuple[int, Any]]:
+    return enumerate(value) if isinstance(value, list | tuple) else iter(())
+
+
+def _fits(value: object, hint: Any) -> bool:
+    """Whether a value has the type of an annotation; the items of streams are left for whoever reads them."""
+    origin = get_origin(hint) or hint
+    if hint is Any:
+        return True
+    if origin in (Union, types.UnionType):
+        return not (value == "" and _names_a_file(hint)) and any(_fits(value, one) for one in get_args(hint))
+    if origin is Annotated:
+        kind, *limits = get_args(hint)
+        return _fits(value, kind) and all(_within(value, one) for one in limits if isinstance(one, msgspec.Meta))
+    if origin is Literal:
+        return any(type(value) is type(one) and value == one for one in get_args(hint))
+    if origin in _LISTS:
+        if isinstance(value, _NOT_LISTS) or not isinstance(value, origin):
+            return False
+        return not isinstance(value, Collection) or all(_fits(one, get_args(hint)[0]) for one in value)
+    if origin is tuple:
+        return isinstance(value, tuple) and _fits_tuple(value, get_args(hint))
+    if isinstance(value, bool):
+        return origin is bool
+    if isinstance(value, str):
+        return origin is str and "\0" not in value
+    return isinstance(value, (int, float) if origin is float else origin)
+
+
+def _fits_tuple(value: tuple[Any, ...], hints: tuple[Any, ...]) -> bool:
+    if hints[-1:] == (...,):
+        return all(_fits(one, hints[0]) for one in value)
+    return len(value) == len(hints) and all(map(_fits, value, hints))
+
+
+def _names_a_file(hint: Any) -> bool:
+    kinds = {get_origin(one) or one for one in get_args(hint)}
+    return str in kinds and not kinds.isdisjoint(_PATHS)
+
+
+def _within(value: Any, limits: msgspec.Meta) -> bool:
+    return not (
+        (limits.ge is not None and value < limits.ge)
+        or (limits.gt is not None and value <= limits.gt)
+        or (limits.le is not None and value > limits.le)
+        or (limits.min_length is not None and len(value) < limits.min_length)
+    )
+
+
+def _in_words(hint: Any) -> str:
+    words = list(dict.fromkeys(_words(hint)))
+    return f"{', '.join(words[:-1])} or {words[-1]}" if len(words) > 1 else words[0]
+
+
+def _words(hint: Any) -> Iterator[str]:
+    """What an annotation allows, in words; a list of what may stand alone too is told once."""
+    origin, inner = get_origin(hint) or hint, get_args(hint)
+    if origin in (Union, types.UnionType):
+        found = [word for one in inner if get_origin(one) not in _LISTS for word in _words(one)]
+        if _names_a_file(hint):
+            found = ["a name or path", *(word for word in found if word not in ("a str", "a path", "a Path"))]
+        yield from found
+        for one in inner:
+            if get_origin(one) in _LISTS:
+                of = list(_words(get_args(one)[0]))
+                yield "a list of these" if len(of) > 1 and set(found) <= set(of) else f"a list of {_plain(of)}"
+    elif origin is Annotated:
+        yield _in_words(inner[0]) + "".join(_range(one) for one in inner[1:] if isinstance(one, msgspec.Meta))
+    elif origin is Literal:
+        yield from map(repr, inner)
+    elif origin in _LISTS or origin is tuple:
+        yield f"a list of {_plain(list(_words(inner[0])))}"
+    elif origin is Callable:
+        yield "a function"
+    else:
+        yield _WORDS.get(origin, f"{'an' if origin.__name__[0] in 'AEIOU' else 'a'} {origin.__name__}")
+
+
+def _range(limits: msgspec.Meta) -> str:
+    least = f" from {limits.ge}" if limits.ge is not None else f" above {limits.gt}" if limits.gt is not None else ""
+    most = f" to {limits.le}" if limits.le is not None else ""
+    return f"{least}{most}{' that is not empty' if limits.min_length else ''}"
+
+
+def _plain(words: Sequence[str]) -> str:
+    return " or ".join(word.removeprefix("a ").removeprefix("an ") for word in words)
 
 
 def _shown(value: object) -> str:

@@ -7,8 +7,10 @@ from collections.abc import Collection
 
 import msgspec
 
+from fascicle.core.arguments import check_argument
 from fascicle.core.document import Abbreviation, Change, Document, Event, Link, Mention, MentionKey, Patch, unique
 from fascicle.core.wording import counted
+from fascicle.errors import UsageError
 
 
 def apply(document: Document, patch: Patch, *, step: str = "patch", drops: Collection[str] = ()) -> Document:
@@ -32,9 +34,23 @@ def apply(document: Document, patch: Patch, *, step: str = "patch", drops: Colle
         A new document.
 
     Raises:
-        ValueError: a range outside the text, the key of a mention that is not there, or a mention of another source
-            than ``drops`` that would be dropped or replaced.
+        UsageError: no document, no patch, or one name in place of a collection of names.
+        ValueError: a range outside the text, the key of a mention that is not there, a mention of another source than
+            ``drops`` that would be dropped or replaced, or a patch with a part of the wrong type.
     """
+    check_argument(document, Document, name="document", means="a Document")
+    check_argument(patch, Patch, name="patch", means="a Patch")
+    if isinstance(drops, str):
+        raise UsageError(f"drops must be a list of the names of sources; {drops!r} (str) was given")
+    try:
+        return _applied(document, patch, step, drops)
+    except (TypeError, AttributeError) as error:
+        raise ValueError(
+            f"the patch has a part of the wrong type ({error}); it adds Mention objects, and drops their keys"
+        ) from None
+
+
+def _applied(document: Document, patch: Patch, step: str, drops: Collection[str]) -> Document:
     kept, changes = document.mentions, document.changes
     events = document.events + patch.events
     if patch.drop or patch.replace:

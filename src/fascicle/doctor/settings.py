@@ -7,6 +7,8 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Final, Literal
 
+from fascicle.settings.base import Natural, Positive
+
 Severity = Literal["error", "warning", "note"]
 NEVER: Final = "never"  # in the place of the severity that makes a check fail
 SEVERITIES: Final[tuple[Severity, ...]] = ("error", "warning", "note")
@@ -29,11 +31,11 @@ class Settings:
     """
 
     source: str = "gold"
-    examples: int = 5
-    min_words: int = 8
+    examples: Natural = 5
+    min_words: Natural = 8
     near: Fraction = Fraction(7, 10)
-    long_sentence: int = 128
+    long_sentence: Natural = 128
     tokenizer: Path | None = None
-    width: int | None = None
+    width: Positive | None = None
     level: Literal["word", "piece"] = "word"
-    max_length: int = 256
+    max_length: Positive = 256

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final
@@ -48,14 +48,22 @@ def recipe_hash(recipe: AnyRecipe, data: Mapping[str, str]) -> str:
         recipe: with its seed.
         data: sha256 of all data that the recipe names, see ``data_hashes``.
     """
-    values = {"corpus": {}, **_with_earlier_defaults(recipe)}
+    values = _with_earlier_defaults(recipe)
     for key in recipe.places():
-        table, name, *_ = key.split(".")
-        values[table].pop(name, None)  # of a list of paths, the first takes all out
+        _take_out(values, key.split("."))
     kept = {key: value for key, value in values.items() if key not in ("name", "seed")}
     content = {"version": VERSION, "recipe": kept, "seed": recipe.seed, "data": dict(data)}
     text = json.dumps(content, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
     return hashlib.sha256(text.encode("utf-8")).hexdigest()
+
+
+def _take_out(values: dict[str, Any], path: Sequence[str]) -> None:
+    """Takes a path of a recipe out of its values; of a list of paths, the first takes all out."""
+    first, *rest = path
+    if rest and isinstance(values.get(first), dict):
+        _take_out(values[first], rest)
+    else:
+        values.pop(first, None)
 
 
 def data_hashes(recipe: AnyRecipe, known: dict[str, str] | None = None) -> dict[str, str]:
@@ -153,7 +161,11 @@ def _plain(value: object, *, default: object) -> Any:
 
 def _as_in_a_file(values: dict[str, Any]) -> dict[str, Any]:
     """Puts the settings of a head beside the others of its table, where a recipe file has them."""
-    return {key: _with_head_beside(table) if isinstance(table, dict) else table for key, table in values.items()}
+    with_head = {"model", "bundle"}  # and not "parts", one of which may be named "head"
+    return {
+        key: _with_head_beside(table) if key in with_head and isinstance(table, dict) else table
+        for key, table in values.items()
+    }
 
 
 def _with_head_beside(table: dict[str, Any]) -> dict[str, Any]:

@@ -24,9 +24,10 @@ from fascicle.settings.recipes.any import AnyRecipe
 from fascicle.settings.recipes.typer import TyperRecipe
 
 State = Literal["done", "complete", "interrupted", "new", "unable"]
+_NAMED = 8  # runs that an error names
 _NEEDED = ("torch", "transformers", "accelerate", "safetensors")
 _IN_THE_WAY = (
-    "{} holds a run of another recipe or of other data than the grid says; move it away, or give another --runs"
+    "{} holds a run of another recipe or of other data than the grid says; move it away, or give another runs=FOLDER"
 )
 
 
@@ -71,7 +72,9 @@ def select(runs: Iterable[GridRun], *, tiers: Collection[str] = (), only: Sequen
     runs = tuple(runs)
     for pattern in only:
         if not any(_matches(run, pattern) for run in runs):
-            raise UsageError(f"no run of the grid matches {pattern!r}; --list shows their names")
+            names = [run.name for run in runs]
+            more = f" and {len(names) - _NAMED:,} more" if len(names) > _NAMED else ""
+            raise UsageError(f"no run of the grid matches {pattern!r}; its runs are {', '.join(names[:_NAMED])}{more}")
     kept = (run for run in runs if not only or any(_matches(run, pattern) for pattern in only))
     return tuple(run for run in kept if not tiers or run.tier in tiers)
 

@@ -187,6 +187,7 @@ def _of_test(folder: Path, recipe: Recipe, told: Mapping[str, Any] | None, *, su
     """Everything about the test part that scores do not say."""
     if told is None:
         return dict.fromkeys(("test_f1_interval", "test_unit", "test_counts", "test_recall"))
+    assert recipe.corpus  # several corpora have no test part
     documents = read_part(recipe.corpus, "test")
     predicted = _predictions(folder / "predictions" / f"test{suffix}.tsv", documents)
     whole = score(layers(documents), predicted)

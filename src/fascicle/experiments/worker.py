@@ -177,7 +177,7 @@ def _remove_empty(folder: Path) -> None:
                     path.rmdir()
         folder.rmdir()
     except OSError:
-        raise OutputError(f"{folder} holds no run to go on with; move it away, or give another --runs") from None
+        raise OutputError(f"{folder} holds no run to go on with; move it away, or give another runs=FOLDER") from None
 
 
 class _Cost:
@@ -243,4 +243,4 @@ def _sentence(error: Exception) -> str:
         place = f"{error.filename}: " if error.filename is not None else ""
         return f"{place}{error.strerror or error}"
     said = " ".join(str(error).split())
-    return f"internal error: {type(error).__name__}: {said}; --debug shows where"
+    return f"internal error: {type(error).__name__}: {said}; debug=True shows where"

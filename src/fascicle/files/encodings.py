@@ -14,7 +14,7 @@ from typing import Final
 AUTO: Final = "auto"
 WESTERN: Final = "windows-1252"
 BY_MARK: Final = "its byte order mark says so"
-GUESSED: Final = "this was guessed from its bytes, which are not UTF-8; name another with --encoding"
+GUESSED: Final = "this was guessed from its bytes, which are not UTF-8; name another one with encoding=NAME"
 # UTF-32 first, since its mark begins with that of UTF-16.
 _MARKS: Final = (
     (codecs.BOM_UTF32_LE, "utf-32"),

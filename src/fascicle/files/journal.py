@@ -17,7 +17,7 @@ _KEY: Final = "fascicle_progress"
 _SCHEMA: Final = 1
 _LONGEST: Final = 1 << 16  # bytes of a header
 _CHECKED: Final = b'{"check":"%08x",'  # how each line begins: with the sum of the rest
-_ANEW: Final = "leave out --resume to begin anew, and give --overwrite for a folder"
+_ANEW: Final = "leave out resume=True to begin anew, and give overwrite=True for a folder"
 
 
 class Journal:

@@ -27,8 +27,7 @@ DOCUMENTS: Final = ("auto", "sentence", "file", "docstart")
 _MARK: Final = "-DOCSTART-"
 _LOST: Final = "\ufffd"
 _OTHERWISE: Final = (
-    "say which column holds the tags, if it is not this one, or, if tags are types without a prefix, --bare-tags, in "
-    "Python with ConllOptions(bare=True)"
+    "say which column holds the tags, if it is not this one, or, if tags are types without a prefix, bare=True"
 )
 # A "sentence" beyond this, in a file without one blank line, is a stream whose source did not mark sentences.
 _ONE_STREAM: Final = 1000

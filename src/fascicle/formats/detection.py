@@ -63,7 +63,7 @@ def detect(path: str) -> str:
     """
     found = _told(path)
     if found is None:
-        raise InputError(f"{path} is empty", file=path, code="empty")
+        raise InputError(f"{path} is empty; give a file that holds documents or predictions", file=path, code="empty")
     if not found:
         raise FormatError(
             f"the format of {path} cannot be told; name it with format=NAME, one of {', '.join(readable_names())}; a "

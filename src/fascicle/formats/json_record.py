@@ -17,6 +17,7 @@ from fascicle.formats.collect import MentionCollector, TokenMention, joined_docu
 from fascicle.formats.label_names import named, prefixed
 from fascicle.formats.report import ReadReport
 from fascicle.formats.shapes import JsonShape
+from fascicle.formats.unread import fields_argument
 
 STEP: Final = "jsonl"
 _META_LENGTH: Final = 200  # a longer string is text, not a fact about the document
@@ -74,7 +75,7 @@ class Record:
         if len(found) != length or not (is_text or self.shape.tag_names):
             raise self.error(
                 f"{len(found)} tags for {length} tokens; allowed is one tag for each token: a string, or a number if "
-                "its name is known from dataset_info.json or --labels O,B-PER,I-PER, in Python JsonlOptions(labels=...)"
+                'its name is known from dataset_info.json or labels="O,B-PER,I-PER"'
             )
         if not is_text:
             return named(found, self.shape.tag_names)
@@ -109,7 +110,7 @@ class Record:
         return self.error(
             f"the mention {str(entity)[:80]} cannot be read; allowed is an object with {shape.start!r}, {shape.end!r} "
             f"(integers) and {shape.type!r} (a string), or a list [start, end, type]; other names can be given, for "
-            "example --field type=kind"
+            "example " + fields_argument(("type", "kind"))
         )
 
     def meta(self) -> dict[str, str]:

@@ -11,7 +11,7 @@ from fascicle.errors import FormatError
 from fascicle.formats.label_names import label_names, names_beside
 from fascicle.formats.report import ReadReport
 from fascicle.formats.shapes import SHAPES, UNANNOTATED, JsonShape, adjusted, detect_shape
-from fascicle.formats.unread import field_options, looks_native, unread
+from fascicle.formats.unread import field_options, fields_argument, looks_native, unread
 
 STEP: Final = "jsonl"
 _AS_GIVEN: Final = "as given"
@@ -72,7 +72,7 @@ class Shapes:
 
     def _noted(self, shape: JsonShape, name: str) -> tuple[Event, ...]:
         """Says of texts without annotation that they have none, if others of the file do."""
-        if name != UNANNOTATED:
+        if name not in UNANNOTATED:
             self._annotated = shape.entities or shape.tags
             count, self._bare = self._bare, 0
             return (_bare(f"{count:,} of the records before this one", self._annotated),) if count else ()
@@ -106,8 +106,8 @@ def _refuse_native(record: dict[str, Any], place: str) -> None:
 def _unknown(record: dict[str, Any], place: str) -> str:
     return (
         f"{place}: no known shape has the fields {', '.join(sorted(record)) or '(none)'}; "
-        f"known are {', '.join(SHAPES)}; name the fields yourself for another one, with --field text=... and "
-        "--field entities=..., in Python with JsonlOptions(fields=...)"
+        f"known are {', '.join(SHAPES)}; name the fields yourself for another one, such as "
+        'fields=[("text", "body"), ("entities", "spans")]'
     )
 
 
@@ -115,6 +115,6 @@ def _refusal(field: str, value: object, shape: JsonShape, name: str) -> str:
     options = field_options(field, value, spelt={part: getattr(shape, part) for part in _PARTS})
     nearest = f"the nearest known shape, {name}," if name in SHAPES else "the shape that was given"
     return (
-        f"the field {field!r} looks like annotation, and {nearest} does not read it; name it with {options}, in Python "
-        f"with JsonlOptions(fields=...), or leave it out with --field ignored={field}"
+        f"the field {field!r} looks like annotation, and {nearest} does not read it; name it with {options}, or "
+        f"leave it out with {fields_argument(('ignored', field))}"
     )

@@ -13,6 +13,7 @@ from fascicle.core.document import GOLD, Document, Event
 from fascicle.core.spans import Span
 from fascicle.core.wording import counted
 from fascicle.formats.collect import MentionCollector
+from fascicle.formats.unread import fields_argument
 
 STEP: Final = "label-studio"
 EVERYONE: Final = "all"
@@ -100,7 +101,7 @@ def _text_field(data: Mapping[str, Any], field: str) -> str:
     if name not in texts:
         raise ValueError(
             f"the data of the task have no text in the field {name!r}; name one of "
-            f"{', '.join(texts) or '(none)'} with --field text=NAME, in Python with JsonlOptions(fields=...)"
+            f"{', '.join(texts) or '(none)'}, such as {fields_argument(('text', texts[0] if texts else 'text'))}"
         )
     return name
 
@@ -141,8 +142,8 @@ def _chosen(made: Sequence[_Annotation], annotator: str) -> list[_Annotation]:
     who = ", ".join(dict.fromkeys(one.annotator for one in found or made))
     raise ValueError(
         f"the task has {counted(len(found or made), 'annotation')}, of the annotator(s) {who}, and nothing says which "
-        f"one is gold; choose one with --field annotator=NAME, or keep each as a source with --field "
-        f"annotator={EVERYONE}, in Python with JsonlOptions(fields=...)"
+        f"one is gold; choose one with {fields_argument(('annotator', 'NAME'))}, or keep each as a source with "
+        f"{fields_argument(('annotator', EVERYONE))}"
     )
 
 

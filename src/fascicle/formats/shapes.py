@@ -104,13 +104,13 @@ SHAPES: Final[Mapping[str, JsonShape]] = MappingProxyType(
             text="text", entities="entities", start="start_offset", end="end_offset", type="label", id="id"
         ),
         "text-labels": JsonShape(text="text", entities="label", id="id"),
+        "text": JsonShape(text="text", id="id"),
         "article": JsonShape(
             reader="article", needs=(("title", str), ("paragraphs", list)), also=("abstract",), id="id"
         ),
-        "text": JsonShape(text="text", id="id"),
     }
 )
-UNANNOTATED: Final = "text"
+UNANNOTATED: Final = ("text", "article")
 _SWITCHES: Final = ("inclusive", "bare")
 _FIXED: Final = ("tag_names", "reader", "needs", "also")
 

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+import re
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from itertools import chain, islice
 from typing import Any, Final
 
 from fascicle.core.document import Document
 from fascicle.core.tags import is_tag
 
+_FIELD: Final = re.compile(r'\("(\w+)", "([^"]*)"\)')
+_FIELDS: Final = re.compile(rf"\bfields=\[{_FIELD.pattern}(?:, {_FIELD.pattern})*\]")
 # Names that stand for annotation in the files of some tool or corpus.
 _NAMES: Final = frozenset(
     {
@@ -83,7 +86,7 @@ def fits(found: object, *, start: str, end: str, kind: str, spans: str) -> bool:
 
 
 def field_options(name: str, value: object, *, spelt: Mapping[str, str]) -> str:
-    """The options that name the parts of a field with mentions, as far as they can be told.
+    """The argument that names the parts of a field with mentions, as far as they can be told.
 
     Args:
         name: of the field.
@@ -98,7 +101,27 @@ def field_options(name: str, value: object, *, spelt: Mapping[str, str]) -> str:
             named = next((known for known in names if known in mention), "")
             if spelt[part] not in mention and named:
                 wanted[part] = named
-    return " ".join(f"--field {part}={field}" for part, field in wanted.items())
+    return fields_argument(*wanted.items())
+
+
+def fields_argument(*fields: tuple[str, str]) -> str:
+    """The argument ``fields`` of ``JsonlOptions`` and ``ReadRequest`` as a user of Python writes it.
+
+    Args:
+        fields: ``(part of the shape, field of the records)``.
+    """
+    listed = ", ".join(f'("{part}", "{field}")' for part, field in fields)
+    return f"fields=[{listed}]"
+
+
+def with_fields(text: str, shown: Callable[[Sequence[tuple[str, str]]], str]) -> str:
+    """A sentence in which another spelling takes the place of each `fields_argument`.
+
+    Args:
+        text: the sentence.
+        shown: makes the spelling of the pairs of an argument.
+    """
+    return _FIELDS.sub(lambda found: shown(_FIELD.findall(found[0])), text)
 
 
 def _looks(name: str, value: str | list[Any] | dict[str, Any]) -> bool:

@@ -103,7 +103,7 @@ def save_model(folder: Path, model: NerModel, *, manifest: Manifest, tokenizer: 
     Returns:
         The manifest as written.
     """
-    tensors = {name: t.detach().cpu().clone().contiguous() for name, t in model.state_dict().items()}
+    tensors = {name: t.detach().cpu().clone().contiguous() for name, t in model.kept().items()}
     save_file(tensors, folder / WEIGHTS)
     (folder / ENCODER).write_text(model.encoder.config.to_json_string(), encoding="utf-8")
     (folder / TOKENIZER).write_text(tokenizer.content, encoding="utf-8")

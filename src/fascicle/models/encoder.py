@@ -44,6 +44,13 @@ class Encoder(nn.Module):
         return int(self.config.hidden_size)
 
     @property
+    def pieces(self) -> nn.Embedding:
+        """The vectors of the pieces of the vocabulary."""
+        network: Any = self.network
+        found: nn.Embedding = network.get_input_embeddings()
+        return found
+
+    @property
     def longest(self) -> int:
         """Most pieces, special tokens included, that the position table allows."""
         positions = int(getattr(self.config, "max_position_embeddings", 1 << 20))
@@ -51,12 +58,21 @@ class Encoder(nn.Module):
         offset = self.config.pad_token_id + 1 if self.config.model_type in _OFFSET_POSITIONS else 0
         return positions - offset
 
-    def forward(self, input_ids: Tensor, attention_mask: Tensor) -> Tensor:
-        """States of the last layer, ``[B, T, d]``."""
-        return self.network(input_ids=input_ids, attention_mask=attention_mask).last_hidden_state
+    def forward(self, input_ids: Tensor, attention_mask: Tensor, shift: Tensor | None = None) -> Tensor:
+        """States of the last layer, ``[B, T, d]``.
+
+        Args:
+            input_ids: ``[B, T]``.
+            attention_mask: ``[B, T]``.
+            shift: added to the embedding of each piece of a row, ``[B, d of the embeddings]``.
+        """
+        read: dict[str, Tensor] = {"input_ids": input_ids}
+        if shift is not None:
+            read = {"inputs_embeds": self.pieces(input_ids) + shift[:, None]}
+        return self.network(**read, attention_mask=attention_mask).last_hidden_state
 
 
-_OFFSET_POSITIONS = frozenset({"roberta", "xlm-roberta", "camembert", "xlm-roberta-xl"})
+_OFFSET_POSITIONS = frozenset({"roberta", "xlm-roberta", "camembert", "xlm-roberta-xl", "mpnet"})
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 
+import torch
 from torch import Tensor, nn
 
 from fascicle.models.encoder import Encoder
@@ -51,6 +52,24 @@ class NerModel(Trainable):
         self.answer = answer
         given = weights if weights is not None else {answer: 1.0}
         self.weights = {name: weight for name, weight in given.items() if weight > 0}
+        self.guidelines: nn.Embedding | None = None
+
+    def follow(self, guidelines: int) -> None:
+        """Gives training a vector for each of several guidelines, zero at first; they are no part of the saved model.
+
+        It is added to the embeddings of all pieces of a window, so that the whole encoder can read by it. On the states
+        of units it could only make types more or less frequent, for what follows these is one linear layer. Row 0 is of
+        no guideline, stays zero, and is what inference reads by.
+
+        Args:
+            guidelines: how many.
+        """
+        rows, width = 1 + guidelines, self.encoder.pieces.embedding_dim
+        self.guidelines = nn.Embedding(rows, width, padding_idx=0, _weight=torch.zeros(rows, width))  # draws nothing
+
+    def kept(self) -> dict[str, Tensor]:
+        """The tensors of the model without what only training reads."""
+        return {name: tensor for name, tensor in self.state_dict().items() if not name.startswith("guidelines.")}
 
     def head(self, name: str) -> Head:
         """One head."""
@@ -59,8 +78,13 @@ class NerModel(Trainable):
         return found
 
     def forward(self, batch: Mapping[str, Tensor]) -> dict[str, dict[str, Tensor]]:
-        """Score tables of every head that is trained, for one batch of ``text.batch.collate``."""
-        states = self.encoder(batch["input_ids"], batch["attention_mask"])
+        """Score tables of every head that is trained.
+
+        Args:
+            batch: of ``text.batch.collate``; with ``guideline``, ``[B]``, what each window is read by, see ``follow``.
+        """
+        shift = self.guidelines(batch["guideline"]) if self.guidelines is not None and "guideline" in batch else None
+        states = self.encoder(batch["input_ids"], batch["attention_mask"], shift)
         return {name: self.head(name).scores(states, of_level(batch, self.head(name).level)) for name in self.weights}
 
     def answers(self, batch: Mapping[str, Tensor], name: str = "") -> dict[str, Tensor]:

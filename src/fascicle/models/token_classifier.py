@@ -34,7 +34,7 @@ _LONGEST: Final = 512  # pieces that are read at a time, if the network can
 _HEAD: Final = "labels"
 
 
-def load_token_classifier(name: str) -> ModelPredictor:
+def load_token_classifier(name: str, *, device: str | torch.device = "cpu") -> ModelPredictor:
     """Loads a checkpoint.
 
     A word is what the tokenizer takes for one, or a word of the document if it has words; its first piece has its
@@ -43,6 +43,7 @@ def load_token_classifier(name: str) -> ModelPredictor:
 
     Args:
         name: a Hugging Face name, or a folder with ``config.json``, ``model.safetensors`` and the files of a tokenizer.
+        device: where the network computes.
 
     Raises:
         ModelError: there is no such checkpoint, it cannot be read, lacks weights, or its labels are no tags.
@@ -69,7 +70,7 @@ def load_token_classifier(name: str) -> ModelPredictor:
     tags = tags_of_labels(labels)
     longest = min(Encoder(network).longest, int(fast.model_max_length), _LONGEST)
     manifest = _manifest(name, network, tokenizer, tags=tags, longest=longest)
-    scorer = _Scorer(network=network)
+    scorer = _Scorer(network=network.to(device))
     return ModelPredictor(manifest, tokenizer, scorer, kinds=_kinds(tags), read=_Reader(fast.backend_tokenizer))
 
 
@@ -118,11 +119,14 @@ class _Scorer:
     network: nn.Module
 
     def run(self, inputs: Batch) -> dict[str, Floats32]:
+        device = next(self.network.parameters()).device
         with torch.inference_mode():
-            ids, mask, first = (torch.from_numpy(inputs[n]) for n in ("input_ids", "attention_mask", "first_piece"))
+            ids, mask, first = (
+                torch.from_numpy(inputs[n]).to(device) for n in ("input_ids", "attention_mask", "first_piece")
+            )
             logits = self.network(input_ids=ids, attention_mask=mask).logits
-            rows = torch.arange(len(first))[:, None]
-            return {"emissions": logits[rows, first].float().numpy()}
+            rows = torch.arange(len(first), device=device)[:, None]
+            return {"emissions": logits[rows, first].float().cpu().numpy()}
 
 
 class _Reader:

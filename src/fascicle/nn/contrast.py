@@ -260,7 +260,9 @@ class LossWeights:
     beta: float = 0.5
 
 
-def contrastive_loss(tables: Mapping[str, Tensor], gold: Tensor, *, weights: LossWeights) -> Tensor:
+def contrastive_loss(
+    tables: Mapping[str, Tensor], gold: Tensor, *, weights: LossWeights, known: Tensor | None = None
+) -> Tensor:
     """The loss over a batch; windows, and whole batches, without gold have terms of thresholds only.
 
     Args:
@@ -268,6 +270,7 @@ def contrastive_loss(tables: Mapping[str, Tensor], gold: Tensor, *, weights: Los
         gold: Window, first unit, last unit (included) and type of each mention, int64 `[G, 4]`, in any order. Two types
             may have the same span. A row that comes twice counts twice.
         weights: Of the terms.
+        known: In which windows each type was looked for, bool `[B, K]`; by default in all. Elsewhere it has no terms.
 
     Returns:
         A scalar, at least float32.
@@ -288,21 +291,24 @@ def contrastive_loss(tables: Mapping[str, Tensor], gold: Tensor, *, weights: Los
     with torch.autocast(gold.device.type, enabled=False):
         for kind in kinds:
             scores, limit = tables[f"{kind}s"].flatten(2), tables[f"{kind}_threshold"]
-            mention, threshold = _terms(scores, limit, (row, kind_of, cells[kind]))
+            mention, threshold = _terms(scores, limit, (row, kind_of, cells[kind]), known)
             total = total + wanted[kind] * weights.beta * mention
             if weights.beta < 1:
                 total = total + wanted[kind] * (1 - weights.beta) * threshold
     return total
 
 
-def _terms(scores: Tensor, limit: Tensor, gold: tuple[Tensor, Tensor, Tensor]) -> tuple[Tensor, Tensor]:
-    """The two terms of one kind, from scores `[B, K, M]`, thresholds `[B, K]` and the indices of gold."""
+def _terms(
+    scores: Tensor, limit: Tensor, gold: tuple[Tensor, Tensor, Tensor], known: Tensor | None
+) -> tuple[Tensor, Tensor]:
+    """The two terms of one kind, from scores `[B, K, M]`, thresholds `[B, K]`, indices of gold, and known types."""
     row, kind, cell = gold
     negatives = torch.cat([limit[:, :, None], scores], dim=2)
     negatives[row, kind, cell + 1] = -torch.inf
     rest = negatives.logsumexp(2)  # the threshold is always there: never minus infinity
     mention = -F.logsigmoid(scores[gold] - rest[row, kind]).sum() / max(1, len(row))
-    return mention, (rest - limit).mean()
+    above = rest - limit
+    return mention, above.mean() if known is None else above[known].sum() / known.sum().clamp(min=1)
 
 
 def _check(gold: Tensor, tables: Mapping[str, Tensor]) -> None:

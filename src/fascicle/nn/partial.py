@@ -18,7 +18,15 @@ from fascicle.nn.crf import LinearChainCrf
 _CLOSED: Final = -1e9  # beside any score, its exponential is exactly 0
 
 
-def partial_loss(crf: LinearChainCrf, emissions: Tensor, tags: Tensor, *, mask: Tensor, known: Tensor) -> Tensor:
+def partial_loss(
+    crf: LinearChainCrf,
+    emissions: Tensor,
+    tags: Tensor,
+    *,
+    mask: Tensor,
+    known: Tensor,
+    allowed: Tensor | None = None,
+) -> Tensor:
     """The negative log-likelihood of the known tags, one number per row; that of the path where all are known.
 
     `crf` gives a partition sum less the score of one path. With the emissions of all other tags closed at known units
@@ -31,6 +39,8 @@ def partial_loss(crf: LinearChainCrf, emissions: Tensor, tags: Tensor, *, mask: 
         tags: Tag ids `[B, T]`: the known ones, and any of 0 to C - 1 at the other units of the mask.
         mask: Which units exist, see `crf`.
         known: Which tags are known, bool `[B, T]`, any value under the padding.
+        allowed: Of the other units the tags that they may have, bool `[B, T, C]`, with that of `tags` among them; all
+            by default.
 
     Returns:
         `[B]`, at least 0 up to rounding; 0 up to rounding for a row of which nothing is known.
@@ -42,6 +52,8 @@ def partial_loss(crf: LinearChainCrf, emissions: Tensor, tags: Tensor, *, mask: 
     scores, given = emissions[rows], tags[rows]
     others = torch.arange(scores.shape[2], device=tags.device) != given[:, :, None]
     closed = known[rows][:, :, None] & others
+    if allowed is not None:
+        closed = closed | ~(allowed[rows] | known[rows][:, :, None])
     wide = scores.to(torch.promote_types(scores.dtype, torch.float32)).masked_fill(closed, _CLOSED)
     agreeing: Tensor = crf(wide, given, mask[rows])
     return loss.index_add(0, rows, agreeing, alpha=-1)

@@ -27,6 +27,7 @@ class Needs:
         fixed: why it cannot look for other types than it was trained on; empty if it can.
         windows: which windows it is trained on: ``"all"``, or those with ``"mentions"``.
         threshold: a threshold that is fitted on dev; without it its scores mean nothing.
+        masks: whether its loss can leave out exactly what it says of types that a text does not annotate.
     """
 
     width: bool = False
@@ -36,6 +37,7 @@ class Needs:
     fixed: str = ""
     windows: Literal["all", "mentions"] = "all"
     threshold: bool = False
+    masks: bool = False
 
 
 class HeadSettings(Settings, frozen=True, kw_only=True, tag_field="family"):
@@ -84,6 +86,11 @@ class TaggerSettings(HeadSettings, frozen=True, kw_only=True):
 
     scheme: Literal["BIO", "IO"] = "BIO"
     decoding: Literal["strict", "lenient", "viterbi"] = "viterbi"
+
+    @property
+    def needs(self) -> Needs:
+        """Nothing; where a type is not annotated, a unit in no mention may have its tags."""
+        return replace(super().needs, masks=True)
 
 
 class SoftmaxSettings(TaggerSettings, frozen=True, kw_only=True, tag="softmax"):
@@ -260,6 +267,7 @@ class BinderSettings(HeadSettings, frozen=True, kw_only=True, tag="binder"):
             fixed=self._fixed(),
             windows=self.windows,
             threshold=self.thresholds == "dev",
+            masks=True,
         )
 
     def _fixed(self) -> str:

@@ -16,6 +16,7 @@ from fascicle.formats.account import EventCounts
 from fascicle.formats.distributions import SUFFIXES, Entry, Header, write
 from fascicle.formats.predictions import text_hash
 from fascicle.loading import load, load_single
+from fascicle.settings.base import Positive
 from fascicle.systems.predictions import Predictions
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ class ModelRequest:
     """
 
     model: str
-    threads: int | None = None
+    threads: Positive | None = None
     distributions: str = ""
     overwrite: bool = False
 

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from fascicle.combination.align import System
 from fascicle.combination.type_names import TypeMap, check_types, parse_map, rename
+from fascicle.core.arguments import paths_in
 from fascicle.core.document import GOLD
 from fascicle.errors import InputError, UsageError
 from fascicle.files.source import STDIN, open_bytes, stem, telling_folders
@@ -60,13 +61,13 @@ class FromFile:
     notes: tuple[str, ...] = ()
 
 
-Systems = SystemsRequest | Sequence[str | os.PathLike[str]]
+Systems = SystemsRequest | Iterable[str | os.PathLike[str]]
 _File = tuple[Predictions, tuple[str, ...]]  # and the names that it goes by, the first of them its own
 
 
 def systems_of(given: Systems) -> SystemsRequest:
     """Which systems are read: those of files, as usual, if no more than their paths were given."""
-    return given if isinstance(given, SystemsRequest) else SystemsRequest(paths=[os.fspath(path) for path in given])
+    return given if isinstance(given, SystemsRequest) else SystemsRequest(paths=paths_in(given, name="systems"))
 
 
 def read_systems(

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from fascicle.combination.align import some_documents
+from fascicle.core.arguments import checked
 from fascicle.core.document import GOLD, Mention
 from fascicle.core.wording import counted
 from fascicle.errors import InputError
@@ -35,6 +36,7 @@ class Agreed:
     notes: tuple[str, ...] = ()
 
 
+@checked
 def agree(first: Given, second: Given, *, events: EventCounts | None = None) -> Agreed:
     """Measures how far two annotators agree.
 

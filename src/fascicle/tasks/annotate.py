@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from fascicle import __version__
 from fascicle.annotation import Annotation, NothingError, OfInput
+from fascicle.core.arguments import checked
 from fascicle.core.document import Document
 from fascicle.core.wording import counted
 from fascicle.files.atomic import output
@@ -78,6 +79,7 @@ class AnnotateRequest:
     also_read: tuple[str, ...] = ()
 
 
+@checked
 def annotate(
     files: Paths,
     output: str | os.PathLike[str],

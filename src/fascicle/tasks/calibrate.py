@@ -10,22 +10,24 @@ from typing import TYPE_CHECKING, Literal
 
 import msgspec
 
+from fascicle.core.arguments import checked
 from fascicle.core.document import Document
 from fascicle.core.wording import counted
 from fascicle.errors import InputError, UsageError
+from fascicle.evaluation.calibration.fitting import Fitted, Target, fit_calibration
+from fascicle.evaluation.calibration.reliability import Judged, judged
 from fascicle.evaluation.scoring.inputs import layers
 from fascicle.files.atomic import atomic_folder, check_folder
 from fascicle.files.source import STDIN
 from fascicle.formats.account import EventCounts
 from fascicle.loading import find_model, load_single
+from fascicle.settings.base import Positive
 from fascicle.settings.calibration import Calibration, TemperatureCurve
 from fascicle.settings.folders.manifest import CARD, Manifest, write_manifest
 from fascicle.systems.model import Watch
 from fascicle.tasks.given import File, gold_of, path_of
 
 if TYPE_CHECKING:
-    from fascicle.evaluation.calibration.fitting import Fitted, Target
-    from fascicle.evaluation.calibration.reliability import Judged
     from fascicle.runtime.predictor import ModelPredictor
 
 _CARD = "\n## Calibration\n\n"
@@ -50,7 +52,7 @@ class CalibrateSettings:
     target: Target | None = None
     per_type: bool = False
     name: str = ""
-    threads: int | None = None
+    threads: Positive | None = None
 
     def __post_init__(self) -> None:
         """Refuses to fit nothing."""
@@ -81,6 +83,7 @@ class Calibrated:
         return self.fitted.calibration
 
 
+@checked
 def calibrate(
     model: Path | str,
     gold: File,
@@ -108,8 +111,6 @@ def calibrate(
         InputError: the gold cannot be read, or nothing can be fitted on it.
         OutputError: the folder exists.
     """
-    from fascicle.evaluation.calibration.fitting import fit_calibration  # late: other commands need none of it
-
     chosen, events, output = settings or CalibrateSettings(), events or EventCounts(), Path(folder)
     path = path_of(gold)
     if path == STDIN:
@@ -160,8 +161,6 @@ def _threshold(value: float) -> str:
 
 def _judged(predictor: ModelPredictor, documents: Sequence[Document], events: EventCounts, watch: Watch) -> Judged:
     """What the model says of documents, none of whose mentions it sees."""
-    from fascicle.evaluation.calibration.reliability import judged
-
     bare = (msgspec.structs.replace(document, mentions=(), events=()) for document in documents)
     found = watch(events.observe(predictor.stream(bare)))
     return judged(layers(documents), layers(found, source=predictor.name))

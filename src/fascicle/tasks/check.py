@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field, replace
 
+from fascicle.core.arguments import checked
 from fascicle.core.document import Document
 from fascicle.doctor.examine import Examination, examine
 from fascicle.doctor.parts import SPLITS, Given, Part
 from fascicle.doctor.settings import Settings
+from fascicle.errors import UsageError
 from fascicle.formats.conll import ConllOptions
 from fascicle.formats.report import ReadReport
 from fascicle.formats.requests import ReadRequest, paths_of, read_file
@@ -52,6 +54,7 @@ class Checked:
     readings: tuple[ReadReport, ...]
 
 
+@checked
 def check(
     train: Paths = (), *, dev: Paths = (), test: Paths = (), against: Paths = (), settings: Settings | None = None
 ) -> Examination:
@@ -68,11 +71,14 @@ def check(
         The findings; ``report.findings`` for a program, `fascicle.doctor.report.markdown` for a person.
 
     Raises:
+        UsageError: no file was given.
         InputError: nothing could be read.
     """
     named = (("train", train), ("dev", dev), ("test", test))
-    parts = tuple((part, path) for part, given in named for path in listed(given))
-    request = CheckRequest(parts=parts, against=listed(against), settings=settings or Settings())
+    parts = tuple((part, path) for part, given in named for path in listed(given, name=part))
+    if not parts:
+        raise UsageError("no file was given; name those of train, dev or test")
+    request = CheckRequest(parts=parts, against=listed(against, name="against"), settings=settings or Settings())
     return examined(request).examination
 
 

@@ -13,6 +13,7 @@ from fascicle.combination import rules
 from fascicle.combination.align import Missing, Votes, align, some_documents
 from fascicle.combination.rules import RuleRequest
 from fascicle.combination.type_names import check_filter_types
+from fascicle.core.arguments import checked
 from fascicle.core.document import Document, Event, Mention
 from fascicle.core.wording import counted
 from fascicle.errors import InputError, UsageError
@@ -22,6 +23,7 @@ from fascicle.formats.predictions import Prediction
 from fascicle.formats.report import ReadReport
 from fascicle.formats.requests import ReadRequest, read_file
 from fascicle.loading import load_filter
+from fascicle.settings.base import Positive
 from fascicle.settings.recipes.ensemble import RuleName
 from fascicle.systems.several import Systems, notes_on, read_systems, renamed, systems_of, types_checked
 
@@ -41,7 +43,7 @@ class TextsRequest:
 
     path: str
     reading: ReadRequest = field(default_factory=ReadRequest)
-    threads: int | None = None
+    threads: Positive | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,6 +61,7 @@ class Combined:
     notes: tuple[str, ...] = ()
 
 
+@checked
 def combine(
     systems: Systems,
     rule: RuleRequest | RuleName = "union",

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from fascicle.combination.align import System, some_documents
+from fascicle.core.arguments import checked
 from fascicle.errors import UsageError
 from fascicle.evaluation.comparison.cells import Cells, cells_of
 from fascicle.evaluation.comparison.choice import Choices, Floors, choose
@@ -13,6 +14,7 @@ from fascicle.evaluation.comparison.comparing import Comparison
 from fascicle.evaluation.comparison.comparing import compare as compared
 from fascicle.evaluation.comparison.search import MOST, search
 from fascicle.formats.account import EventCounts
+from fascicle.settings.base import Natural, Positive
 from fascicle.systems.several import (
     FromFile,
     Systems,
@@ -41,8 +43,8 @@ class CompareSettings:
 
     floors: Floors = field(default_factory=Floors)
     search: bool = True
-    resamples: int = 1000
-    seed: int = 0
+    resamples: Positive = 1000
+    seed: Natural = 0
     allow_missing: bool = False
 
 
@@ -65,6 +67,7 @@ class Compared:
     notes: tuple[str, ...] = ()
 
 
+@checked
 def compare(
     gold: File,
     systems: Systems,

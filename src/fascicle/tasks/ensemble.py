@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -9,6 +10,7 @@ from pathlib import Path
 
 from fascicle.combination.rules import HALF, RuleRequest
 from fascicle.combination.type_names import check_filter_types, check_types
+from fascicle.core.arguments import checked
 from fascicle.errors import InputError, UsageError
 from fascicle.files.atomic import atomic_folder, check_folder
 from fascicle.loading import find_model
@@ -18,11 +20,13 @@ from fascicle.settings.recipes.ensemble import (
     FILTER_FOLDER,
     MEMBERS,
     EnsembleManifest,
+    RuleName,
     is_ensemble,
     read_ensemble,
     write_ensemble,
 )
 from fascicle.settings.recipes.filter import FILTER, read_filter_manifest
+from fascicle.tasks.given import Paths, listed
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -70,6 +74,26 @@ class SavedEnsemble:
     folder: Path
     manifest: EnsembleManifest
     notes: tuple[str, ...]
+
+
+@checked
+def ensemble(
+    models: Paths, folder: str | os.PathLike[str], rule: RuleRequest | RuleName = "majority", *, overwrite: bool = False
+) -> SavedEnsemble:
+    """Copies models into one folder that `fascicle.load` reads as one predictor; see `save_ensemble`.
+
+    Args:
+        models: names of shipped models, or folders of models, runs or ensembles.
+        folder: to write.
+        rule: of ``combination.rules.RULES``; its name is enough where it takes no argument.
+        overwrite: replace an existing ensemble.
+
+    Raises:
+        FascicleError: see `save_ensemble`.
+    """
+    wanted = rule if isinstance(rule, RuleRequest) else RuleRequest(name=rule)
+    request = EnsembleRequest(rule=wanted, models=listed(models, name="models"))
+    return save_ensemble(request, Path(folder), overwrite=overwrite)
 
 
 def save_ensemble(request: EnsembleRequest, folder: Path, *, overwrite: bool = False) -> SavedEnsemble:

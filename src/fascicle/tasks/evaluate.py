@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path as FilePath
+from typing import Any
 
+from fascicle.core.arguments import checked
 from fascicle.core.document import Document
 from fascicle.core.wording import counted
-from fascicle.errors import InputError
+from fascicle.errors import InputError, UsageError
 from fascicle.evaluation.scoring.systems import Scored, score_system
 from fascicle.files.source import STDIN, stem, telling_folders
 from fascicle.formats.account import EventCounts
@@ -18,6 +20,8 @@ from fascicle.systems.matching import on_documents_of
 from fascicle.systems.model import ModelRequest, Watch, predict
 from fascicle.systems.predictions import PredictionRequest, Predictions
 from fascicle.tasks.given import Given, Gold, gold_of, path_of, predictions_of, refuse_stdin_twice
+
+Systems = Given | ModelRequest | Iterable[Given | ModelRequest]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,9 +44,10 @@ class Evaluation:
         return tuple(note for one in self.systems for note in _notes(one, self.predictions[one.name]))
 
 
+@checked
 def evaluate(
     gold: Given,
-    predictions: Given | ModelRequest | Sequence[Given | ModelRequest],
+    predictions: Systems,
     *,
     allow_missing: bool = False,
     events: EventCounts | None = None,
@@ -102,12 +107,13 @@ def names_of(paths: Sequence[str]) -> list[str]:
     return names
 
 
-def _each(given: Given | ModelRequest | Sequence[Given | ModelRequest]) -> list[Given | ModelRequest]:
+def _each(given: Systems) -> list[Given | ModelRequest]:
     if isinstance(given, str | os.PathLike | PredictionRequest | ModelRequest):
         return [given]
-    found = [one for one in given if not isinstance(one, Document)]
-    documents = [one for one in given if isinstance(one, Document)]
-    return [documents] if documents else found
+    each: list[Any] = list(given)
+    if not each:
+        raise UsageError("no predictions were given; give those of at least one system")
+    return [[one for one in each if isinstance(one, Document)]] if isinstance(each[0], Document) else each
 
 
 def _names(files: Sequence[Given]) -> list[str]:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable
+from itertools import zip_longest
 from pathlib import Path
 
 import msgspec
+from msgspec import UNSET, UnsetType
 
+from fascicle.core.arguments import checked, checked_documents
 from fascicle.core.document import GOLD, Document
 from fascicle.errors import InputError, UsageError
 from fascicle.files.atomic import check_folder
@@ -16,22 +19,24 @@ from fascicle.formats.files import read
 from fascicle.loading import find_model
 from fascicle.settings.folders.best import described_by
 from fascicle.settings.folders.manifest import Manifest
+from fascicle.settings.recipes.corpora import CorpusSettings, PartSettings
 from fascicle.settings.recipes.filter import FILTER, FilterManifest
-from fascicle.settings.recipes.recogniser import CorpusSettings
 
 
 class _Named(msgspec.Struct):
     """What is needed of ``recipe.json``, whatever release wrote the rest."""
 
-    corpus: CorpusSettings
+    corpus: CorpusSettings | UnsetType = UNSET
+    parts: dict[str, PartSettings] = {}
 
 
+@checked
 def export(
     model: str | os.PathLike[str],
     folder: str | os.PathLike[str],
     *,
     int8: bool = False,
-    sample: str | os.PathLike[str] | Sequence[Document] | None = None,
+    sample: str | os.PathLike[str] | Iterable[Document] | None = None,
     name: str | None = None,
     overwrite: bool = False,
 ) -> Manifest | FilterManifest:
@@ -68,21 +73,36 @@ def export(
     return make(source, target, sample=texts, int8=int8, name=name, overwrite=overwrite)
 
 
-def _sample(folder: Path, given: str | os.PathLike[str] | Sequence[Document] | None) -> list[Document]:
+def _sample(folder: Path, given: str | os.PathLike[str] | Iterable[Document] | None) -> list[Document]:
     """Texts to measure activations on: those given, or the training documents of the run that made the model."""
     if isinstance(given, str | os.PathLike):
         return list(read(os.fspath(given)))
     if given is not None:
-        return list(given)
-    from fascicle.training.exclusion import training_documents
-
+        documents = list(checked_documents(given, name="sample"))
+        if not documents:
+            raise UsageError("the sample has no document; give texts like those that the model will read")
+        return documents
     recipes = [p for p in (folder / "recipe.json", folder.parent / "recipe.json") if p.is_file()]
     if not recipes:
         raise UsageError(f"{folder} is not in a run folder that names its corpus; give sample texts with sample=FILE")
     try:
-        corpus = msgspec.json.decode(recipes[0].read_bytes(), type=_Named).corpus
+        named = msgspec.json.decode(recipes[0].read_bytes(), type=_Named)
     except (msgspec.MsgspecError, ValueError, RecursionError) as error:
         raise InputError(f"{recipes[0]} is damaged ({error}); give sample texts with sample=FILE") from None
-    if not is_there(corpus.train):
-        raise InputError(f"the training corpus {corpus.train} is not there any more; give texts with sample=FILE")
-    return training_documents(corpus)
+    return _of_recipe(named)
+
+
+def _of_recipe(named: _Named) -> list[Document]:
+    """The training documents of a recipe, as its run read them."""
+    from fascicle.training.exclusion import training_documents
+    from fascicle.training.several import read_one
+
+    trains = [named.corpus.train] if named.corpus else [path for part in named.parts.values() for path in part.trains]
+    for path in trains:
+        if not is_there(path):
+            raise InputError(f"the training corpus {path} is not there any more; give texts with sample=FILE")
+    if named.corpus:
+        return training_documents(named.corpus)
+    # In turns, for only the first ones are read.
+    turns = zip_longest(*(read_one(name, part).train for name, part in named.parts.items()))
+    return [document for turn in turns for document in turn if document is not None]

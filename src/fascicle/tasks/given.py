@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
+from fascicle.core.arguments import checked_documents, paths_in
 from fascicle.core.document import Document
-from fascicle.errors import UsageError
+from fascicle.errors import InputError, UsageError
 from fascicle.files.source import STDIN
 from fascicle.formats.account import EventCounts
 from fascicle.formats.report import ReadReport
@@ -15,8 +16,8 @@ from fascicle.formats.requests import read_file
 from fascicle.systems.predictions import PredictionRequest, Predictions, of_documents, read_system
 
 File = str | os.PathLike[str] | PredictionRequest
-Given = File | Sequence[Document]
-Paths = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
+Given = File | Iterable[Document]
+Paths = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,9 +39,9 @@ class Gold:
         return of_documents(self.documents, path=self.path)
 
 
-def listed(given: Paths) -> tuple[str, ...]:
-    """The paths of what may be one path or several."""
-    return tuple(os.fspath(one) for one in ([given] if isinstance(given, str | os.PathLike) else given))
+def listed(given: Paths, *, name: str = "files") -> tuple[str, ...]:
+    """The paths of what may be one path or several; ``name`` is that of the argument."""
+    return (os.fspath(given),) if isinstance(given, str | os.PathLike) else paths_in(given, name=name)
 
 
 def path_of(given: object) -> str:
@@ -73,13 +74,16 @@ def gold_of(given: Given, *, events: EventCounts) -> Gold:
         events: counts the events of documents.
 
     Raises:
-        InputError: the file cannot be read.
+        InputError: the file cannot be read, or there is no document.
     """
     if isinstance(given, str | os.PathLike | PredictionRequest):
         request, report = request_of(given), ReadReport()
         documents = list(events.observe(read_file(request.path, request.reading, report=report)))
         return Gold(documents=documents, path=request.path, reading=report)
-    return Gold(documents=list(events.observe(given)))
+    documents = list(events.observe(checked_documents(given, name="gold")))
+    if not documents:
+        raise InputError("the gold has no document; give at least one")
+    return Gold(documents=documents)
 
 
 def predictions_of(given: Given, *, events: EventCounts) -> Predictions:
@@ -95,4 +99,5 @@ def predictions_of(given: Given, *, events: EventCounts) -> Predictions:
     """
     if isinstance(given, str | os.PathLike | PredictionRequest):
         return read_system(request_of(given), events=events)
-    return of_documents(events.observe(given), path="the predictions", formats=frozenset({"jsonl"})).of_one_system()
+    documents = checked_documents(given, name="predictions")
+    return of_documents(events.observe(documents), path="the predictions", formats=frozenset({"jsonl"})).of_one_system()

@@ -6,6 +6,7 @@ import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from fascicle.core.arguments import checked
 from fascicle.core.document import GOLD, Document, Patch
 from fascicle.errors import InputError
 from fascicle.evaluation.scoring.typing import fit_lookup
@@ -14,21 +15,23 @@ from fascicle.formats.distributions import Header, write
 from fascicle.formats.predictions import Prediction, text_hash
 from fascicle.formats.requests import Input, ReadRequest, paths_of, read_inputs
 from fascicle.loading import load_typer
+from fascicle.settings.base import Positive
 from fascicle.systems.model import check_distributions
-from fascicle.tasks.given import Given, gold_of, path_of, predictions_of
+from fascicle.tasks.given import Given, Paths, gold_of, listed, path_of, predictions_of
 from fascicle.text.segment import segmenter
 
 if TYPE_CHECKING:
     from fascicle.training.typer.scores import TyperScores
 
 
+@checked
 def type_spans(
     model: str | os.PathLike[str],
-    files: Sequence[str],
+    files: Paths,
     *,
     spans: Given | None = None,
     reading: ReadRequest | None = None,
-    threads: int | None = None,
+    threads: Positive | None = None,
     account: Account | None = None,
 ) -> list[Prediction]:
     """Types spans of texts.
@@ -52,7 +55,7 @@ def type_spans(
     """
     account = account or Account()
     typer = load_typer(model, threads=threads)
-    documents = _documents(files, reading or ReadRequest(), account)
+    documents = _documents(listed(files), reading or ReadRequest(), account)
     if spans is None:
         patches = typer.predict(documents)
     else:
@@ -84,12 +87,13 @@ def _prediction(document: Document, patch: Patch) -> Prediction:
     )
 
 
+@checked
 def score_types(
     model: str | os.PathLike[str],
     gold: Given,
     train: Given,
     *,
-    threads: int | None = None,
+    threads: Positive | None = None,
     distributions: str = "",
     overwrite: bool = False,
     events: EventCounts | None = None,

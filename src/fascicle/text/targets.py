@@ -151,12 +151,12 @@ def spans_in(spans: Ints, window: Window) -> Ints:
     """The spans that lie in a window and the parts of unknown ranges in it, counted from its first unit.
 
     Args:
-        spans: first unit, end and type, `UNKNOWN` for an unknown range, ``[n, 3]``.
+        spans: first unit, end and type, `UNKNOWN` or less for a range of which something is unknown, ``[n, 3]``.
         window: of the same document.
     """
     start, end = window.units
     inside = (spans[:, 0] >= start) & (spans[:, 1] <= end)
-    touched = (spans[:, 2] == UNKNOWN) & (spans[:, 0] < end) & (spans[:, 1] > start)
+    touched = (spans[:, 2] <= UNKNOWN) & (spans[:, 0] < end) & (spans[:, 1] > start)
     found: Ints = spans[inside | touched].copy()
     found[:, :2] = found[:, :2].clip(start, end) - start
     return found

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import hashlib
+import json
+import re
 from pathlib import Path
 from types import MappingProxyType
 from typing import Final, Literal, Protocol
@@ -14,12 +16,26 @@ from fascicle.formats.brat import content_sha256, holds_annotation
 from fascicle.formats.plain import files_of
 from fascicle.formats.report import ReadReport
 from fascicle.formats.requests import ReadRequest, pairs, read_file
+from fascicle.formats.unread import with_fields
 from fascicle.settings.folders.best import described_by, model_folder
 from fascicle.settings.folders.manifest import file_sha256
-from fascicle.settings.recipes.recogniser import CorpusSettings
+from fascicle.settings.recipes.corpora import CorpusSettings, ReadingOfCorpus
+from fascicle.settings.recipes.recogniser import Recipe
 from fascicle.training.corpus_types import Chosen, choose_types
 
 Part = Literal["train", "dev", "test"]
+# What the sentences of readers call a setting, and what a recipe does.
+_KEYS: Final = MappingProxyType(
+    {
+        "format=NAME": 'format = "NAME" in [PLACE]',
+        "format=jsonl": 'format = "jsonl" in [PLACE]',
+        "format=records": 'format = "records" in [PLACE]',
+        "encoding=NAME": 'encoding = "NAME" in [PLACE]',
+        'labels="': 'labels = "',
+        "bare=True": "bare_tags = true",
+        "=VALUE": "",
+    }
+)
 _NAMES: Final = MappingProxyType({"vectors.path": "vectors"})
 
 
@@ -62,11 +78,43 @@ def read_part(corpus: CorpusSettings, part: Part, *, report: ReadReport | None =
 
 def read_chosen(corpus: CorpusSettings, part: Part, *, report: ReadReport | None = None) -> Chosen:
     """As ``read_part``, with what was left out or renamed."""
-    return choose_types(_read(corpus, part, report), corpus.types or None)
+    path: str = getattr(corpus, part)
+    documents = read_with(corpus, path, part, report=report) if path else []
+    return choose_types(documents, corpus.types or None)
 
 
-def reading_of_part(corpus: CorpusSettings, part: Part) -> ReadRequest:
+def read_with(
+    corpus: ReadingOfCorpus, path: str, part: Part, *, place: str = "corpus", report: ReadReport | None = None
+) -> list[Document]:
+    """Reads one file or folder as a recipe says.
+
+    Args:
+        corpus: how to read it.
+        path: of the file or folder.
+        part: which part it is.
+        place: of the corpus in the recipe.
+        report: receives what was repaired or lost.
+
+    Raises:
+        RecipeError: a setting that the format of the file does not have.
+        InputError: see ``formats.files.read``.
+    """
+    request = reading_of_part(corpus, part, place=place)
+    try:
+        return list(read_file(path, request, report=report))
+    except UsageError as error:
+        raise RecipeError(f"in [{place}], {with_keys(str(error), place)}") from None
+    except InputError as error:
+        raise error.saying(with_keys(str(error), place)) from None
+
+
+def reading_of_part(corpus: ReadingOfCorpus, part: Part, *, place: str = "corpus") -> ReadRequest:
     """The request that a recipe makes for one part of its corpus.
+
+    Args:
+        corpus: how to read it.
+        part: which.
+        place: of the corpus in the recipe.
 
     Raises:
         RecipeError: a value of ``fields`` or ``where`` that is no ``NAME=VALUE``.
@@ -79,23 +127,26 @@ def reading_of_part(corpus: CorpusSettings, part: Part) -> ReadRequest:
             documents=_unless_auto(corpus.documents),
             columns=corpus.columns,
             shape=_unless_auto(corpus.shape),
-            fields=pairs(corpus.fields, key="corpus.fields", example="text=body"),
-            where=pairs(where, key="corpus.where", example="split=test"),
+            labels=corpus.labels or "",
+            bare_tags=corpus.bare_tags is True,
+            fields=pairs(corpus.fields, key=f"{place}.fields", example="text=body"),
+            where=pairs(where, key=f"{place}.where", example="split=test"),
         )
     except UsageError as error:
         raise RecipeError(str(error)) from None
 
 
-def _read(corpus: CorpusSettings, part: Part, report: ReadReport | None) -> list[Document]:
-    path: str = getattr(corpus, part)
-    if not path:
-        return []
-    request = reading_of_part(corpus, part)
-    try:
-        documents = read_file(path, request, report=report)
-    except UsageError as error:
-        raise RecipeError(f"in [corpus], {error}") from None
-    return list(documents)
+def with_keys(text: str, place: str) -> str:
+    """A sentence of a reader with the keys of a recipe in the place of arguments of functions.
+
+    Args:
+        text: the sentence.
+        place: of the corpus in the recipe, e.g. ``"corpus"``.
+    """
+    listed = with_fields(text, lambda pairs: f"fields = {json.dumps([f'{part}={field}' for part, field in pairs])}")
+    for argument, key in _KEYS.items():
+        listed = re.sub(rf"\b{re.escape(argument)}", key.replace("PLACE", place), listed)
+    return listed
 
 
 def _unless_auto(value: str) -> str:
@@ -122,3 +173,11 @@ def part_sha256(path: str) -> str:
 def data_name(key: str) -> str:
     """What data are called beside their hash: a part of the corpus ``"train"``, another file by its key in a recipe."""
     return _NAMES.get(key, key.removeprefix("corpus."))
+
+
+def dev_sha256(recipe: Recipe) -> str:
+    """Hash of the data on which a recogniser is chosen: of dev, or of all parts that have one."""
+    if recipe.corpus:
+        return part_sha256(recipe.corpus.dev)
+    listed = "".join(f"{name} {part_sha256(part.dev)}\n" for name, part in recipe.corpora().items() if part.dev)
+    return hashlib.sha256(listed.encode("utf-8")).hexdigest()

@@ -6,15 +6,16 @@ It changes the gold of train, dev and test alike, so that what a model is not ta
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import msgspec
 
 from fascicle.core.document import GOLD, Document, Mention
+from fascicle.core.spans import overlaps
 from fascicle.core.wording import counted
 from fascicle.errors import RecipeError
-from fascicle.settings.recipes.recogniser import CorpusTypes
+from fascicle.settings.recipes.corpora import CorpusTypes
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,12 +66,13 @@ def choose_types(documents: list[Document], wanted: CorpusTypes | None) -> Chose
     return Chosen(documents=changed, labels=labels, left_out=left_out, renamed=renamed, merged=before - after)
 
 
-def check_labels(wanted: CorpusTypes, labels: Mapping[str, int]) -> None:
+def check_labels(wanted: CorpusTypes, labels: Mapping[str, int], *, place: str = "corpus") -> None:
     """Refuses labels that no part of the corpus has.
 
     Args:
         wanted: of the recipe.
         labels: of all parts.
+        place: of the corpus in the recipe.
 
     Raises:
         RecipeError: names them, and those that there are.
@@ -80,9 +82,42 @@ def check_labels(wanted: CorpusTypes, labels: Mapping[str, int]) -> None:
         if unknown:
             there = ", ".join(map(repr, sorted(labels))) or "none"
             raise RecipeError(
-                f"corpus.types.{key} names {', '.join(map(repr, unknown))}, a label that no gold mention of the corpus "
-                f"has; its labels are {there}"
+                f"{place}.types.{key} names {', '.join(map(repr, unknown))}, a label that no gold mention of the "
+                f"corpus has; its labels are {there}"
             )
+
+
+def check_merged(documents: Sequence[Document], wanted: CorpusTypes, *, place: str) -> None:
+    """Refuses names under which mentions of different labels overlap as mentions of one type.
+
+    Two mentions of the same range become one, which is counted and no error.
+
+    Args:
+        documents: of a part, with the labels of the files.
+        wanted: of the recipe.
+        place: of the corpus in the recipe.
+
+    Raises:
+        RecipeError: names the first two.
+    """
+    for document in documents:
+        reaching: dict[str, list[Mention]] = {}  # by their new names, those that the next mention may overlap
+        for mention in sorted(filter(lambda m: wanted.keeps(m.type), document.layer(GOLD)), key=lambda m: m.start):
+            name = wanted.rename.get(mention.type, mention.type)
+            before = [m for m in reaching.get(name, ()) if m.end > mention.start]
+            other = next((m for m in before if m.type != mention.type and _crosses(m, mention)), None)
+            if other is not None:
+                raise RecipeError(
+                    f"{place}.types.rename gives {other.type!r} and {mention.type!r} the name {name!r}, but mentions "
+                    f"of the two overlap (document {document.id!r}, {other.start}..{other.end} and "
+                    f"{mention.start}..{mention.end}): give them two names, or drop one"
+                )
+            reaching[name] = [*before, mention]
+
+
+def _crosses(one: Mention, other: Mention) -> bool:
+    """Whether two mentions overlap and have different ranges."""
+    return one.spans != other.spans and any(overlaps(a, b) for a in one.spans for b in other.spans)
 
 
 def _changed(document: Document, gone: set[str], names: Mapping[str, str]) -> Document:

@@ -16,10 +16,11 @@ from fascicle.core.wording import counted
 from fascicle.errors import InputError
 from fascicle.files.source import Source
 from fascicle.formats.exclusions import Exclusion, read_exclusions
-from fascicle.settings.recipes.recogniser import CorpusSettings
+from fascicle.settings.recipes.corpora import CorpusSettings
 from fascicle.training.corpus import read_part
 
 _PROTECTED = ("test", "dev")
+_AGAIN = "make it again with fascicle corpus check --exclude-list, reading the corpus as the recipe does"
 
 
 def training_documents(corpus: CorpusSettings) -> list[Document]:
@@ -45,20 +46,62 @@ def without_excluded(documents: list[Document], corpus: CorpusSettings) -> tuple
         The documents that stay, and what was left out, as sentences; none where the recipe names no list.
 
     Raises:
-        InputError: the list cannot be read, is not about these documents, or leaves none of them.
+        InputError: see `without_listed`.
     """
     if not corpus.exclude:
         return documents, ()
-    rows = list(read_exclusions(Source(path=corpus.exclude)))
-    hashes = [hashlib.sha256(document.text.encode("utf-8")).hexdigest() for document in documents]
+    (kept,), notes = without_listed({corpus.train: documents}, corpus.exclude)
+    if len(kept) == len(documents):
+        check_idle(corpus.exclude, documents=len(documents), trains=(corpus.train,))
+    return kept, notes
+
+
+def check_idle(exclude: str, *, documents: int, trains: Sequence[str]) -> None:
+    """Refuses a list that names documents to learn from and none of those that are there.
+
+    Args:
+        exclude: path of the list.
+        documents: how many there are.
+        trains: paths of train.
+
+    Raises:
+        InputError: it does.
+    """
+    if any(row.part not in _PROTECTED for row in read_exclusions(Source(path=exclude))):
+        raise InputError(
+            f"the exclusion list {exclude} names none of the {counted(documents, 'document')} of {' and '.join(trains)}"
+            f", so it was made for another corpus; {_AGAIN}"
+        )
+
+
+def without_listed(
+    files: Mapping[str, Sequence[Document]], exclude: str
+) -> tuple[list[list[Document]], tuple[str, ...]]:
+    """Leaves out what an exclusion list names.
+
+    Args:
+        files: path of each file of train -> its documents.
+        exclude: path of the list.
+
+    Returns:
+        The documents of each file that stay, and what was left out, as sentences.
+
+    Raises:
+        InputError: the list cannot be read, is not about these documents, or leaves none of them.
+    """
+    rows = list(read_exclusions(Source(path=exclude)))
     reasons = reasons_of(rows)
-    pairs = zip(documents, hashes, strict=True)
-    found = [reasons.get((document.id, digest)) or reasons.get(("", digest)) for document, digest in pairs]
-    _check(rows, {d.id: digest for d, digest in zip(documents, hashes, strict=True)}, corpus, matched=any(found))
-    kept = [document for document, row in zip(documents, found, strict=True) if row is None]
-    if documents and not kept:
-        raise InputError(f"the exclusion list {corpus.exclude} names every document of {corpus.train}; none is left")
-    notes = list(_notes(corpus, [row for row in found if row is not None], total=len(documents)))
+    kept, found = [], list[Exclusion | None]()
+    for path, documents in files.items():
+        hashes = [hashlib.sha256(document.text.encode("utf-8")).hexdigest() for document in documents]
+        pairs = list(zip(documents, hashes, strict=True))
+        _check_texts(rows, {document.id: digest for document, digest in pairs}, path=path, exclude=exclude)
+        of_file = [reasons.get((document.id, digest)) or reasons.get(("", digest)) for document, digest in pairs]
+        kept.append([document for document, row in zip(documents, of_file, strict=True) if row is None])
+        found += of_file
+    if found and not any(kept):
+        raise InputError(f"the exclusion list {exclude} names every document of {' and '.join(files)}; none is left")
+    notes = list(_notes(exclude, [row for row in found if row is not None], total=len(found)))
     if in_dev := sum(row.part == "dev" for row in rows):
         notes.append(
             f"dev: the list names {counted(in_dev, 'document')} of dev; they stay, for nothing is learned from dev"
@@ -76,24 +119,18 @@ def reasons_of(rows: Sequence[Exclusion]) -> dict[tuple[str, str], Exclusion]:
     return found
 
 
-def _check(rows: Sequence[Exclusion], known: Mapping[str, str], corpus: CorpusSettings, *, matched: bool) -> None:
-    """Refuses a list that was made for other documents or other texts.
+def _check_texts(rows: Sequence[Exclusion], known: Mapping[str, str], *, path: str, exclude: str) -> None:
+    """Refuses a list that was made for other texts.
 
     Raises:
-        InputError: it names a document of this file with another text, or nothing of train.
+        InputError: it names a document of this file with another text.
     """
-    again = "make it again with fascicle corpus check --exclude-list, reading the corpus as the recipe does"
-    named = [row for row in rows if row.document in known and _is_of(row, corpus.train)]
+    named = [row for row in rows if row.document in known and _is_of(row, path)]
     other = [row.document for row in named if known[row.document] != row.sha256]
     if other:
         raise InputError(
-            f"the exclusion list {corpus.exclude} was made for other texts: {len(other):,} of the {len(named):,} "
-            f"documents that it names of {corpus.train} have another text now, the first is {other[0]!r}; {again}"
-        )
-    if any(row.part not in _PROTECTED for row in rows) and not matched:
-        raise InputError(
-            f"the exclusion list {corpus.exclude} names none of the {counted(len(known), 'document')} of "
-            f"{corpus.train}, so it was made for another corpus; {again}"
+            f"the exclusion list {exclude} was made for other texts: {len(other):,} of the {len(named):,} documents "
+            f"that it names of {path} have another text now, the first is {other[0]!r}; {_AGAIN}"
         )
 
 
@@ -103,8 +140,8 @@ def _is_of(row: Exclusion, path: str) -> bool:
     return bool(told) and list(Path(path).parts[-len(told) :]) == told
 
 
-def _notes(corpus: CorpusSettings, rows: Sequence[Exclusion], *, total: int) -> Iterator[str]:
-    yield f"train: {len(rows):,} of {counted(total, 'document')} are left out, as {corpus.exclude} says"
+def _notes(exclude: str, rows: Sequence[Exclusion], *, total: int) -> Iterator[str]:
+    yield f"train: {len(rows):,} of {counted(total, 'document')} are left out, as {exclude} says"
     reasons = Counter((row.reason, row.of_part, row.of_corpus) for row in rows)
     for (reason, part, name), count in sorted(reasons.items()):
         yield f"train:   {count:,} for {reason} with {part} ({Path(name).name})"

@@ -9,6 +9,8 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final
 
+from fascicle.core.arguments import checked
+from fascicle.settings.base import Positive
 from fascicle.settings.recipes.any import AnyRecipe, read_recipe
 from fascicle.settings.recipes.distil import DistilRecipe
 from fascicle.settings.recipes.filter import FilterRecipe
@@ -63,12 +65,13 @@ def run_recipe(recipe: AnyRecipe, folder: Path, *, resume: bool = False) -> Iter
     yield from train(recipe, folder, prepare, resume=resume)
 
 
+@checked
 def train_recipe(
     recipe: AnyRecipe | str | os.PathLike[str],
     folder: str | os.PathLike[str] | None = None,
     *,
     resume: bool = False,
-    threads: int | None = None,
+    threads: Positive | None = None,
     listen: Callable[[RunEvent], Any] = lambda event: None,
 ) -> Ended:
     """Trains from beginning to end; ``run_recipe`` for whoever wants only what came out.

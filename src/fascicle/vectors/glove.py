@@ -15,6 +15,7 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from fascicle.core.arrays import Floats, Floats32, Ints
+from fascicle.settings.base import Natural, Positive
 from fascicle.vectors.cooccurrence import Cooccurrence
 from fascicle.vectors.table import StaticVectors, VectorReport
 
@@ -39,13 +40,13 @@ class GloveSettings:
         seed: of the first vectors and of the order of rows.
     """
 
-    dimension: int = 300
-    passes: int = 30
+    dimension: Positive = 300
+    passes: Positive = 30
     learning_rate: float = 0.2
     x_max: float = 100.0
     alpha: float = 0.75
-    block: int = 64
-    seed: int = 1
+    block: Positive = 64
+    seed: Natural = 1
 
 
 class Side(NamedTuple):

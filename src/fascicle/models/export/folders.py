@@ -19,6 +19,7 @@ from fascicle.core.wording import counted
 from fascicle.errors import ModelError, UsageError
 from fascicle.files.atomic import atomic_folder
 from fascicle.models.checkpoint import TOKENIZER, load_model
+from fascicle.models.export.cards import filter_card, model_card
 from fascicle.models.export.fixed_scales import RangeRecorder, fix_scales
 from fascicle.models.export.onnx import export_onnx, largest_difference
 from fascicle.models.export.optimise import quantise
@@ -26,7 +27,6 @@ from fascicle.models.filter import FilterModel, load_filter_model
 from fascicle.models.model import NerModel
 from fascicle.runtime.filter import LOGITS, MentionFilter
 from fascicle.runtime.predictor import ModelPredictor
-from fascicle.settings.base import Settings
 from fascicle.settings.folders.best import model_folder
 from fascicle.settings.folders.manifest import CARD, Manifest, check_files, read_manifest, write_manifest
 from fascicle.settings.recipes.filter import FILTER, FilterManifest, read_filter_manifest, write_filter_manifest
@@ -76,7 +76,7 @@ def export_model(
     manifest = read_manifest(folder)
     _check_torch(folder, manifest.runtime, what="model")
     if int8 and not any(d.text.strip() for d in sample):
-        raise UsageError("8-bit export needs sample texts to measure activations on; give some with --calibrate FILE")
+        raise UsageError("8-bit export needs sample texts to measure activations on; give some with sample=FILE")
     check_files(folder, manifest)
     cargo = _Cargo(
         kind="model",
@@ -85,7 +85,7 @@ def export_model(
         sample=excerpt(sample, characters=SAMPLE_CHARACTERS) if int8 else [],
         predict=lambda tokenizer, recorder, texts: ModelPredictor(manifest, tokenizer, recorder).predict(texts),
         measured=lambda texts: counted(sum(len(d.text) for d in texts), "character"),
-        card=card,
+        card=model_card,
         write=write_manifest,
     )
     return _export(cargo, folder, target, int8=int8, overwrite=overwrite)
@@ -122,7 +122,7 @@ def export_filter(
     manifest = read_filter_manifest(folder)
     _check_torch(folder, manifest.runtime, what="filter")
     if int8 and not any(document.mentions for document in sample):
-        raise UsageError("8-bit export of a filter needs texts with mentions; give some with --calibrate FILE")
+        raise UsageError("8-bit export of a filter needs texts with mentions; give some with sample=FILE")
     check_files(folder, manifest, name=FILTER)
     cargo = _Cargo(
         kind="filter",
@@ -133,7 +133,7 @@ def export_filter(
             texts, [document.mentions for document in texts]
         ),
         measured=lambda texts: counted(sum(len(document.mentions) for document in texts), "mention"),
-        card=_filter_card,
+        card=filter_card,
         write=write_filter_manifest,
     )
     return _export(cargo, folder, target, int8=int8, overwrite=overwrite)
@@ -263,46 +263,6 @@ def _cut(document: Document, characters: int) -> Document:
         sentences=inside(document.sentences),
         words=inside(document.words),
     )
-
-
-def card(manifest: Manifest, facts: Sequence[str]) -> str:
-    """The plain card of an exported model: what it is, not how good it is."""
-    head, reading = manifest.answering, manifest.reading
-    lines = [
-        f"# {manifest.name}",
-        "",
-        f"A named entity recogniser for {', '.join(manifest.types)}, written by Fascicle {manifest.fascicle}.",
-        "",
-        f"- encoder: `{manifest.encoder}`",
-        f"- head: {_listed(head)}",
-        f"- reads: {_listed(reading)}",
-        *(f"- {fact}" for fact in facts),
-        "",
-        'Use: `fascicle annotate --model FOLDER`, or `fascicle.load("FOLDER").annotate(text)`.',
-    ]
-    return "\n".join(lines) + "\n"
-
-
-def _listed(settings: Settings) -> str:
-    return ", ".join(f"{name} {value}" for name, value in msgspec.to_builtins(settings).items())
-
-
-def _filter_card(manifest: FilterManifest, facts: Sequence[str]) -> str:
-    """The plain card of an exported filter: what it is, not how good it is."""
-    threshold = manifest.threshold
-    lines = [
-        f"# {manifest.name}",
-        "",
-        f"A filter over mentions of {', '.join(manifest.types)}, written by Fascicle {manifest.fascicle}.",
-        "",
-        f"- encoder: `{manifest.model.encoder}`",
-        f"- reads: the {manifest.reading.unit} of a mention, at most {counted(manifest.reading.max_length, 'piece')}",
-        f"- keeps: a probability of at least {threshold.value:g} (chosen for: {threshold.aim})",
-        *(f"- {fact}" for fact in facts),
-        "",
-        "Use: `fascicle combine meta PRED... --filter FOLDER --texts FILE -o OUT`.",
-    ]
-    return "\n".join(lines) + "\n"
 
 
 class _AnsweringGraph(_Graph):

@@ -88,11 +88,16 @@ class BinderHead(Head):
         """
         return np.concatenate([spans, np.insert(unknown, 2, UNKNOWN, axis=1)])
 
+    def without(self, gold: Ints, types: Sequence[int]) -> Ints:
+        """With a row over the whole document for each type, of the type ``UNKNOWN`` less 1 and the index."""
+        whole = [(0, np.iinfo(np.int32).max, UNKNOWN - 1 - kind) for kind in types]
+        return np.concatenate([gold, np.array(whole, dtype=np.int64).reshape(-1, 3)])
+
     def targets(self, gold: Sequence[Ints], windows: Sequence[Window], *, chance: np.random.Generator) -> Ints:
         """Window, first unit, last unit and type of the gold that lies in each window, ``[G, 4]``.
 
         Neighbouring windows of one text may share gold. The parts of unknown ranges in a window are further rows, with
-        the type ``UNKNOWN``.
+        the type ``UNKNOWN``, and so are types that are not annotated in it, see ``without``.
         """
         pairs = zip(gold, windows, strict=True)
         rows = [np.insert(spans_in(spans, window), 0, row, axis=1) for row, (spans, window) in enumerate(pairs)]
@@ -112,11 +117,15 @@ class BinderHead(Head):
 
     def loss(self, scores: Mapping[str, Tensor], targets: Tensor) -> Tensor:
         """The contrastive loss over all spans of the batch, of scores in training mode; arguments as in ``Head``."""
-        unknown = targets[:, 3] == UNKNOWN
-        gold = targets[~unknown]
-        if unknown.any():
-            scores = _without(scores, targets[unknown], gold)
-        return contrastive_loss(scores, gold, weights=self._weights)
+        kind = targets[:, 3]
+        unknown, masked, gold = targets[kind == UNKNOWN], targets[kind < UNKNOWN], targets[kind > UNKNOWN]
+        if len(unknown):
+            scores = _without(scores, unknown, gold)
+        if not len(masked):
+            return contrastive_loss(scores, gold, weights=self._weights)
+        known = torch.ones(scores["spans"].shape[:2], dtype=torch.bool, device=targets.device)
+        known[masked[:, 0], UNKNOWN - 1 - masked[:, 3]] = False
+        return contrastive_loss(scores, gold, weights=self._weights, known=known)
 
     def look_for(self, basis: Basis) -> None:
         """See ``Head``; learnt vectors and learnt thresholds are weights."""

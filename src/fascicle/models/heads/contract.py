@@ -89,6 +89,18 @@ class Head(nn.Module, ABC):
                 mention, as ``text.targets.unknown_units`` gives them. ``spans`` are taught all the same.
         """
 
+    def without(self, gold: Targets, types: Sequence[int]) -> Targets:
+        """The gold of one document as if nothing were known of some types; see ``settings.heads.Needs.masks``.
+
+        Args:
+            gold: of ``gold``.
+            types: indices of types that people did not look for in the document.
+
+        Raises:
+            ValueError: a head that cannot leave types out of its loss.
+        """
+        raise ValueError("the loss of this head is about all types together")
+
     @abstractmethod
     def targets(self, gold: Sequence[Targets], windows: Sequence[Window], *, chance: np.random.Generator) -> Targets:
         """What ``loss`` compares the scores of a batch with.

@@ -50,24 +50,26 @@ class MultiLabelTagger(SoftmaxTagger):
         """See ``Head``."""
         return tuple(dict.fromkeys((*self.units.inputs, *self.pieces.needs)))
 
-    def gold(
-        self, spans: Ints, *, units: int, unknown: Ints = NONE_UNKNOWN, masked: Sequence[int] = ()
-    ) -> NDArray[Any]:
+    def gold(self, spans: Ints, *, units: int, unknown: Ints = NONE_UNKNOWN) -> NDArray[Any]:
         """The probability of each label of each unit, ``[units, C]``; ``IGNORED`` where nothing is known of a label.
 
         Args:
             spans: as in ``Head``.
             units: as in ``Head``.
             unknown: as in ``Head``; of these units only the labels that are gold are taught.
-            masked: indices of types that are not annotated in this document, so that their absence means nothing.
         """
         table = np.zeros((units, (len(self.labels) - 1) // self.scheme.width, self.scheme.width), dtype=np.float32)
         for start, end, kind in spans.tolist():
             table[start:end, kind, -1] = 1
             table[start, kind] = np.arange(self.scheme.width) == 0
-        table[:, list(masked)] = IGNORED
         table[covered(unknown, units)[:, None, None] & (table < 1)] = IGNORED
         return self.soft_gold(table.reshape(units, len(self.labels) - 1))
+
+    def without(self, gold: Targets, types: Sequence[int]) -> Targets:
+        """The labels of the types are unknown; O too, except in a mention of another type, where it is certainly 0."""
+        probabilities = gold[:, 1:].copy()
+        probabilities.reshape(len(gold), -1, self.scheme.width)[:, list(types)] = IGNORED
+        return self.soft_gold(probabilities)
 
     def soft_gold(self, probabilities: Floats32) -> Floats32:
         """The same from probabilities, such as those of a teacher.

@@ -11,12 +11,14 @@ from types import MappingProxyType
 from typing import ClassVar
 
 import numpy as np
+import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
 from fascicle.core.arrays import Floats32, Ints
 from fascicle.core.tags import SCHEMES
 from fascicle.decoding.kinds import limits_of
+from fascicle.errors import RecipeError
 from fascicle.models.heads.contract import IGNORED, Basis, Head
 from fascicle.nn.crf import LinearChainCrf
 from fascicle.nn.distil import tag_loss
@@ -28,6 +30,8 @@ from fascicle.text.windows import Window
 
 _EMISSIONS = ("batch", "units", "")
 _ANY = -1  # in the targets of a CRF: a unit that may have any tag
+_SETS = -1000  # in targets: less this, the types that a unit may be of if it is not O, a bit for each
+_MOST = 60  # bits
 
 
 class SoftmaxTagger(Head):
@@ -73,6 +77,18 @@ class SoftmaxTagger(Head):
         table = np.column_stack([(1 - scaled.sum(axis=1)).clip(min=0), scaled])
         return np.where(known, table, IGNORED).astype(np.float32)
 
+    def without(self, gold: Ints, types: Sequence[int]) -> Ints:
+        """A unit that is in no mention may be O, or have any tag of these types.
+
+        The loss is then the marginal likelihood of what is known (Tsuboi et al. 2008), which for a tag on its own is
+        the probability of O and these tags together.
+        """
+        if max(types) >= _MOST:
+            raise RecipeError(
+                f'family = "{self.settings.family}" leaves out types of the first {_MOST} only; use fewer'
+            )
+        return np.where(gold == 0, _SETS - sum(1 << kind for kind in types), gold)
+
     def targets(self, gold: Sequence[Ints], windows: Sequence[Window], *, chance: np.random.Generator) -> Ints:
         """Tag ids ``[B, U]``, ``IGNORED`` beyond the units; with special tokens ``[B, U + 2]``, those tagged O.
 
@@ -92,22 +108,33 @@ class SoftmaxTagger(Head):
 
     def loss(self, scores: Mapping[str, Tensor], targets: Tensor) -> Tensor:
         """Mean over all known units of the batch, 0 if there is none; arguments as in ``Head``."""
-        emissions = scores["emissions"].float().flatten(0, 1)
-        total = F.cross_entropy(emissions, targets.flatten(), ignore_index=IGNORED, reduction="sum")
+        emissions, wanted = scores["emissions"].float().flatten(0, 1), targets.flatten()
+        several = wanted <= _SETS
+        single = wanted.masked_fill(several, IGNORED)
+        total = F.cross_entropy(emissions, single, ignore_index=IGNORED, reduction="sum")
+        if several.any():
+            rows, allowed = emissions[several], self._allowed(wanted[several])
+            total = total + (rows.logsumexp(1) - rows.masked_fill(~allowed, -torch.inf).logsumexp(1)).sum()
         return total / (targets != IGNORED).sum().clamp(min=1)
 
     def imitation(self, scores: Mapping[str, Tensor], wanted: Tensor, *, temperature: float = 1.0) -> Tensor:
         """Mean divergence over all known units; arguments as in ``Head``."""
         return tag_loss(scores["emissions"], wanted, temperature=temperature)
 
+    def _allowed(self, targets: Tensor) -> Tensor:
+        """The tags that units may have whose targets are sets of types, ``[..., C]``."""
+        kinds = torch.arange(len(self.labels) - 1, device=targets.device) // self.scheme.width
+        inside = (_SETS - targets)[..., None] >> kinds & 1
+        return F.pad(inside.bool(), (1, 0), value=True)
+
 
 class CrfTagger(SoftmaxTagger):
     """The same emissions under a linear-chain CRF over the units of a window.
 
     The loss is the negative log-likelihood of the batch divided by its known units, so that it stays comparable with a
-    mean cross-entropy, or divided by its windows, as the settings say. Where some tags are unknown, it is that of all
-    paths through the known ones (Tsuboi et al. 2008). The score of a mention is the marginal probability of
-    exactly that mention.
+    mean cross-entropy, or divided by its windows, as the settings say. Where some tags are unknown, or are known to be
+    some of all, it is that of all paths that agree (Tsuboi et al. 2008). The score of a mention is the marginal
+    probability of exactly that mention.
     """
 
     axes: Mapping[str, tuple[str, ...]] = MappingProxyType(
@@ -137,8 +164,10 @@ class CrfTagger(SoftmaxTagger):
 
     def loss(self, scores: Mapping[str, Tensor], targets: Tensor) -> Tensor:
         """Negative log-likelihood per known unit or per window; arguments as in ``Head``."""
-        mask = targets != IGNORED
-        known = mask & (targets != _ANY)
-        count = known.sum() if self.per_unit else mask.any(dim=1).sum()
-        loss = partial_loss(self.crf, scores["emissions"], targets.clamp(min=0), mask=mask, known=known)
+        mask, several = targets != IGNORED, targets <= _SETS
+        known = mask & (targets >= 0)
+        count = (known | several).sum() if self.per_unit else mask.any(dim=1).sum()
+        allowed = self._allowed(targets) | ~several[..., None] if several.any() else None
+        tags = targets.clamp(min=0)  # O is in every set
+        loss = partial_loss(self.crf, scores["emissions"], tags, mask=mask, known=known, allowed=allowed)
         return loss.sum() / count.clamp(min=1)

@@ -123,7 +123,7 @@ def load_drawing(kind: str, path: str, *, systems: Sequence[str] = ()) -> Drawin
     if len(panels) > _MOST_PANELS or len(chosen) > MOST_SERIES:
         raise UsageError(
             f"{len(chosen)} systems of {path} were asked for, which {kind} cannot show in one picture; choose up to "
-            f"{_MOST_PANELS} with --system NAME, which may be repeated"
+            f"{_MOST_PANELS} with systems=NAMES"
         )
     drawing = side_by_side(panels, key=plot.key)
     if drawing.draw is None:

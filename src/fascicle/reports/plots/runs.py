@@ -17,12 +17,20 @@ METRICS: Final = "metrics.jsonl"
 _DEV: Final = "dev"
 
 
-class _Micro(msgspec.Struct):
+class _Rates(msgspec.Struct):
     f1: Annotated[float, Meta(ge=0.0, le=1.0)]
 
 
 class _Scores(msgspec.Struct):
-    micro: _Micro
+    micro: _Rates
+    macro: _Rates | None = None
+    average: Literal["micro", "macro"] = "micro"
+
+    @property
+    def f1(self) -> float:
+        """Of the average that the model is chosen by."""
+        rates = self.macro if self.average == "macro" and self.macro else self.micro
+        return rates.f1
 
 
 class _Epoch(msgspec.Struct):
@@ -48,7 +56,7 @@ class HeadCurve:
 
     Attributes:
         head: its name; empty for the only head, and for the one that answers.
-        f1: micro F1 on dev at each place.
+        f1: F1 on dev at each place: micro, or of several corpora macro.
         best: the place that was chosen; of a run that is not finished, the best so far.
     """
 
@@ -142,7 +150,7 @@ def _row(line: str) -> tuple[_Epoch, dict[str, float]]:
     line = _json(line)
     fields = msgspec.json.decode(line, type=dict[str, msgspec.Raw])
     scores = {k: msgspec.json.decode(v, type=_Scores) for k, v in fields.items() if k.partition(".")[0] == _DEV}
-    return msgspec.json.decode(line, type=_Epoch), {name: found.micro.f1 for name, found in scores.items()}
+    return msgspec.json.decode(line, type=_Epoch), {name: found.f1 for name, found in scores.items()}
 
 
 def _chosen(path: Path) -> dict[str, _Chosen]:

@@ -11,7 +11,7 @@ import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
 from fascicle.errors import ModelError
-from fascicle.settings.base import Settings
+from fascicle.settings.base import Natural, Settings
 from fascicle.settings.calibration import Calibration
 from fascicle.settings.heads import HEADS, AnyHead, decided
 from fascicle.settings.recipes.recogniser import ReadingSettings
@@ -70,6 +70,20 @@ class Decision(Settings, frozen=True, kw_only=True):
     calibration: Calibration | UnsetType = UNSET
 
 
+class Learnt(Settings, frozen=True, kw_only=True):
+    """What a model learnt from one of several corpora.
+
+    Attributes:
+        annotates: types that its people marked, under the names of the model.
+        documents: texts that were learnt from.
+        excluded: texts that were not, because they are copies of others.
+    """
+
+    annotates: tuple[str, ...]
+    documents: Natural
+    excluded: Natural = 0
+
+
 class Manifest(Settings, frozen=True, kw_only=True):
     """The content of ``model.json``.
 
@@ -85,6 +99,7 @@ class Manifest(Settings, frozen=True, kw_only=True):
         decision: how scores become mentions.
         encoder: where the encoder came from, for the reader of the file.
         descriptions: what is said of the types to each head that reads it, by the name of the head.
+        corpora: what it learnt from each of several corpora, by their names.
         files: sha256 of every other file of the folder.
     """
 
@@ -99,6 +114,7 @@ class Manifest(Settings, frozen=True, kw_only=True):
     decision: Decision
     encoder: str = ""
     descriptions: dict[str, TypeDescriptions] = msgspec.field(default_factory=dict)
+    corpora: dict[str, Learnt] | UnsetType = UNSET  # unset, it is in no file, as before there was such a table
     files: dict[str, str] = msgspec.field(default_factory=dict)
 
     def __post_init__(self) -> None:

@@ -142,6 +142,8 @@ def _with_path(value: Any, parts: Sequence[str], path: str) -> Any:
     if isinstance(value, tuple):
         at = int(first)
         return (*value[:at], _with_path(value[at], rest, path), *value[at + 1 :])
+    if isinstance(value, dict):
+        return {**value, first: _with_path(value[first], rest, path)}
     if first not in value.__struct_fields__:
         return msgspec.structs.replace(value, head=_with_path(value.head, parts, path))
     return msgspec.structs.replace(value, **{first: _with_path(getattr(value, first), rest, path)})

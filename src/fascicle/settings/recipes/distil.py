@@ -12,12 +12,14 @@ from typing import Annotated, Any, Literal
 from msgspec import UNSET, Meta, UnsetType
 
 from fascicle.settings.base import NotNegative, Positive, RecipeBase, Settings, Share
-from fascicle.settings.heads import AnyHead
+from fascicle.settings.heads import AnyHead, MultiLabelSettings
+from fascicle.settings.recipes.corpora import CorpusSettings, MixtureSettings, PartSettings
 from fascicle.settings.recipes.raw_text import TextSettings
+from fascicle.settings.recipes.reader import parse_parts
 from fascicle.settings.recipes.recogniser import (
-    CorpusSettings,
     DecisionSettings,
     ModelSettings,
+    PartName,
     ReadingSettings,
     Recipe,
     TrainingSettings,
@@ -144,6 +146,8 @@ class DistilRecipe(RecipeBase, frozen=True, kw_only=True):
     student: StudentSettings = StudentSettings()
     head: AnyHead | UnsetType = UNSET  # of the student; that of the teacher by default
     corpus: CorpusSettings | UnsetType = UNSET
+    parts: dict[PartName, PartSettings] | UnsetType = UNSET
+    mixture: MixtureSettings | UnsetType = UNSET
     text: TextSettings | UnsetType = UNSET
     reading: ReadingSettings = ReadingSettings()
     layers: LayerSettings | UnsetType = UNSET
@@ -160,16 +164,22 @@ class DistilRecipe(RecipeBase, frozen=True, kw_only=True):
             raise ValueError("[prediction] needs teacher.model: an encoder alone gives no answers")
         if self.prediction is UNSET and self.head is not UNSET:
             raise ValueError("[head] needs [prediction]: layers alone give an encoder without a head")
-        if (self.corpus is UNSET) == (self.text is UNSET):
-            raise ValueError("give either [corpus], annotated or not, or [text], raw text")
+        self._check_sources()
+
+    def _check_sources(self) -> None:
+        """Refuses no text to read, and texts of two kinds."""
+        if sum(one is not UNSET for one in (self.corpus, self.parts, self.text)) != 1:
+            raise ValueError("give one of [corpus], [parts.NAME] for several corpora, and [text], raw text")
         if self.text is not UNSET:
             self._check_text()
+        else:
+            self.recogniser(self.head or MultiLabelSettings(), encoder="student")  # refuses what does not go together
 
     def _check_text(self) -> None:
         """Refuses what raw text cannot give."""
         if self.prediction is not UNSET:
             raise ValueError(
-                "[prediction] needs [corpus], whose words are labelled; fascicle label writes the answers of a teacher "
+                "[prediction] needs a corpus, whose words are labelled; fascicle label writes the answers of a teacher "
                 "over raw text, and a recipe of a recogniser trains on them"
             )
         if self.reading != ReadingSettings() or self.training.hidden_pieces:
@@ -178,9 +188,9 @@ class DistilRecipe(RecipeBase, frozen=True, kw_only=True):
     def files(self) -> dict[str, str]:
         """The paths of all data that decide a run, each by the key that names it, e.g. ``"teacher.model"``."""
         found = {"teacher.model": self.teacher.model} if self.teacher.model else {}
-        for given in (self.corpus.files() if self.corpus else {}, self.text.paths() if self.text else {}):
-            found |= given
-        return found
+        if self.text:
+            return found | self.text.paths()
+        return found | self.recogniser(MultiLabelSettings(), encoder="student").files()
 
     def recogniser(self, head: AnyHead, *, encoder: str) -> Recipe:
         """The recipe of the student as a recogniser that is trained on gold.
@@ -189,11 +199,12 @@ class DistilRecipe(RecipeBase, frozen=True, kw_only=True):
             head: of the student.
             encoder: what it is called.
         """
-        assert self.corpus is not UNSET
         return Recipe(
             name=self.name,
             seed=self.seed,
             corpus=self.corpus,
+            parts=self.parts,
+            mixture=self.mixture,
             reading=self.reading,
             model=ModelSettings(encoder=encoder, head=head),
             training=self.training,
@@ -211,4 +222,5 @@ def parse_distil_recipe(values: Mapping[str, Any], *, origin: str) -> DistilReci
     Raises:
         RecipeError: see ``settings.recipes.any.read_recipe``.
     """
-    return converted(values, DistilRecipe, origin=origin)
+    given = {**values, **parse_parts(values.get("parts"), origin=origin)}
+    return converted(given, DistilRecipe, origin=origin)

@@ -15,7 +15,8 @@ from msgspec import Meta
 from fascicle.errors import ModelError
 from fascicle.settings.base import LARGEST, Name, Natural, Positive, RecipeBase, Settings, Share
 from fascicle.settings.folders.manifest import CARD, TokenizerFacts, file_sha256
-from fascicle.settings.recipes.recogniser import CorpusSettings, TrainingSettings
+from fascicle.settings.recipes.corpora import CorpusSettings
+from fascicle.settings.recipes.recogniser import TrainingSettings
 from fascicle.settings.recipes.strict import converted
 
 FILTER: Final = "filter.json"

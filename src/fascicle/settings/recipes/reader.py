@@ -13,8 +13,9 @@ import msgspec
 from fascicle.errors import RecipeError
 from fascicle.settings.base import Settings, place_of
 from fascicle.settings.heads import HEADS
+from fascicle.settings.recipes.corpora import PartSettings
 from fascicle.settings.recipes.recogniser import BundleSettings, ModelSettings, Recipe
-from fascicle.settings.recipes.strict import explained, refuse_unknown
+from fascicle.settings.recipes.strict import converted, explained, refuse_unknown
 
 
 def parse_recipe(values: Mapping[str, Any], *, origin: str) -> Recipe:
@@ -30,8 +31,9 @@ def parse_recipe(values: Mapping[str, Any], *, origin: str) -> Recipe:
     families = {table: _family(values, table, origin=origin) for table in _WITH_HEAD}
     keys = partial(_keys, families=families)
     refuse_unknown(values, Recipe, origin=origin, keys=keys, advise=partial(_advise, families=families))
+    parts = parse_parts(values.get("parts"), origin=origin)
     try:
-        return msgspec.convert(_with_heads(values, families), Recipe)
+        return msgspec.convert({**_with_heads(values, families), **parts}, Recipe)
     except msgspec.ValidationError as error:
         raise RecipeError(explained(error, values, Recipe, keys=keys), at=origin, key=place_of(error)[1]) from None
 
@@ -93,6 +95,19 @@ def _with_heads(values: Mapping[str, Any], families: Mapping[str, str]) -> Mappi
             own = {key: value for key, value in given.items() if key in beside}
             found[table] = {**own, "head": {**head, "family": families[table]}}
     return found
+
+
+def parse_parts(given: object, *, origin: str) -> dict[str, dict[str, PartSettings]]:
+    """The several corpora of a recipe, each converted for itself, so that an error names it."""
+    if not isinstance(given, Mapping):
+        return {}
+    found = {}
+    for name, table in given.items():
+        place = f"parts.{name}"
+        if not isinstance(table, Mapping):
+            raise RecipeError(f"{place} = {table!r} is no table; begin it with a line [{place}]", at=origin, key=place)
+        found[name] = converted(table, PartSettings, origin=origin, place=place)
+    return {"parts": found}
 
 
 def _advise(key: str, table: str, families: Mapping[str, str]) -> str:

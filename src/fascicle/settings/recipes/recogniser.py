@@ -6,88 +6,16 @@ settings page of the documentation is made from these docstrings.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Annotated, Literal
 
-from msgspec import UNSET, Meta, UnsetType, field
+from msgspec import UNSET, Meta, UnsetType
 
 from fascicle.settings.base import LARGEST, Name, Natural, NotNegative, Positive, Rate, RecipeBase, Settings, Share
-from fascicle.settings.heads import AnyHead, SoftmaxSettings
+from fascicle.settings.heads import HEADS, AnyHead, SoftmaxSettings
+from fascicle.settings.recipes.corpora import CorpusSettings, MixtureSettings, PartSettings
 
-
-class CorpusTypes(Settings, frozen=True, kw_only=True):
-    """Which types of a corpus are used, and under which names, in train, dev and test.
-
-    All labels are those of the files. A label that no gold mention of the corpus has is refused.
-
-    Attributes:
-        keep: labels whose mentions are gold; empty for all.
-        drop: labels whose mentions are left out; give at most one of ``keep`` and ``drop``.
-        rename: label -> new name of its mentions. Several labels may get one name.
-    """
-
-    keep: tuple[Name, ...] = ()
-    drop: tuple[Name, ...] = ()
-    rename: dict[Name, Name] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        """Refuses lists that exclude each other, labels given twice, and names for labels left out."""
-        if self.keep and self.drop:
-            raise ValueError("keep and drop exclude each other: name the labels to keep, or those to leave out")
-        if not (self.keep or self.drop or self.rename):
-            raise ValueError("[corpus.types] is empty: set keep, drop or rename, or remove the table")
-        for key, labels in (("keep", self.keep), ("drop", self.drop)):
-            twice = sorted({label for label in labels if labels.count(label) > 1})
-            if twice:
-                raise ValueError(f"{key} names {twice[0]!r} twice: name it once")
-        lost = sorted(label for label in self.rename if not self.keeps(label))
-        if lost:
-            raise ValueError(f"rename names {lost[0]!r}, whose mentions are left out: remove one of the two")
-
-    def keeps(self, label: str) -> bool:
-        """Whether the mentions of a label are gold."""
-        return label not in self.drop and (not self.keep or label in self.keep)
-
-
-class CorpusSettings(Settings, frozen=True, kw_only=True):
-    """Where the documents are and how to read them.
-
-    Attributes:
-        train: file or folder of training documents; ``$NAME`` is an environment variable.
-        dev: file or folder of development documents, on which every choice is made.
-        test: file or folder of test documents, scored once at the end; empty for none.
-        format: name of a format, or ``"auto"``.
-        documents: what a document of a column file is: ``"sentence"``, ``"docstart"``, ``"file"`` (all sentences in one
-            document, so that neighbours can be packed) or ``"auto"``.
-        where: ``field=value`` keeps only the records of a JSON Lines file with that value; ``{part}`` in it becomes
-            ``train``, ``dev`` or ``test``; empty for all.
-        columns: columns of a column file, from 0, the token first, then the tags: ``"0,3"``, ``"0,1,2"`` (layers),
-            ``"0,all"``; empty for the first and the last.
-        shape: shape of JSON records, a name of ``formats/shapes.py`` or ``"auto"``.
-        fields: changes to that shape, each ``"NAME=VALUE"``.
-        encoding: encoding of the files.
-        exclude: exclusion list of ``fascicle corpus check``. Training leaves out the documents of train that it names.
-        types: which types are used, and under which names; without this table all, with their own names.
-    """
-
-    train: Name
-    dev: Name
-    test: str = ""
-    format: Name = "auto"
-    documents: Literal["auto", "sentence", "docstart", "file"] = "auto"
-    where: str = ""
-    columns: str = ""
-    shape: Name = "auto"
-    fields: tuple[str, ...] = ()
-    encoding: Name = "utf-8"
-    exclude: Name | UnsetType = UNSET  # unset, it is in no file, as before there was such a key
-    types: CorpusTypes | UnsetType = UNSET  # unset, it is in no file, as before there was such a table
-
-    def files(self) -> dict[str, str]:
-        """The paths of its data, each by the key that names it in a recipe, e.g. ``"corpus.train"``."""
-        found = {f"corpus.{part}": getattr(self, part) for part in ("train", "dev", "test")}
-        if self.exclude is not UNSET:
-            found["corpus.exclude"] = self.exclude
-        return {key: path for key, path in found.items() if path}
+PartName = Annotated[str, Meta(pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]*$")]
 
 
 class DistantSettings(Settings, frozen=True, kw_only=True):
@@ -288,9 +216,11 @@ class TrainingSettings(Settings, frozen=True, kw_only=True):
 
 
 class Recipe(RecipeBase, frozen=True, kw_only=True):
-    """The recipe of a recogniser; see ``RecipeBase``."""
+    """The recipe of a recogniser; see ``RecipeBase``. It has either one ``corpus`` or several ``parts``."""
 
-    corpus: CorpusSettings
+    corpus: CorpusSettings | UnsetType = UNSET
+    parts: dict[PartName, PartSettings] | UnsetType = UNSET  # unset, it is in no file, as before there was such a table
+    mixture: MixtureSettings | UnsetType = UNSET  # the same
     distant: DistantSettings | UnsetType = UNSET  # unset, it is in no file, as before there was such a table
     reading: ReadingSettings = ReadingSettings()
     model: ModelSettings
@@ -303,15 +233,52 @@ class Recipe(RecipeBase, frozen=True, kw_only=True):
         super().__post_init__()
         if self.bundle is not None:
             _check_bundle(self.model.head, self.bundle)
-        if self.corpus.types is not UNSET and self.distant is not UNSET:
+        self._check_corpora()
+        if self.corpus and self.corpus.types is not UNSET and self.distant is not UNSET:
             raise ValueError(
                 "corpus.types and distant exclude each other: the types of weak labels are those of the dictionary, so "
                 "name them there as the test part does"
             )
 
+    def _check_corpora(self) -> None:
+        """Refuses no corpus, a corpus beside parts, tables that mean nothing without parts, and parts without dev."""
+        if not self.parts:
+            if not self.corpus:
+                raise ValueError(
+                    "no corpus is named: write a table [corpus], or a table [parts.NAME] for each of several"
+                )
+            if self.mixture:
+                raise ValueError("mixture is about several corpora: give each a table [parts.NAME], or remove it")
+            return
+        for name, table in (("corpus", self.corpus), ("distant", self.distant)):
+            if table:
+                raise ValueError(f"{name} and parts exclude each other: remove one of the two")
+        if not any(part.dev for part in self.parts.values()):
+            raise ValueError("no part names dev, on which the model is chosen: give one at least")
+        for head in self.heads().values():
+            if self.masks() and not head.needs.masks:
+                raise ValueError(_cannot_mask(head.family, self.masks()))
+
+    def corpora(self) -> dict[str, PartSettings]:
+        """The parts by name, sorted, for their order in a file decides nothing; none of a recipe with one corpus."""
+        return dict(sorted((self.parts or {}).items()))
+
+    def types(self) -> tuple[str, ...]:
+        """The types that the parts annotate together, sorted; of one corpus, its train tells."""
+        return tuple(sorted({name for part in self.corpora().values() for name in part.annotates}))
+
+    def masks(self) -> dict[str, tuple[str, ...]]:
+        """Name of each part that lacks types -> these types, where nothing is taught of them."""
+        if self.mixture and self.mixture.unannotated == "absent":
+            return {}
+        lacking = {n: tuple(t for t in self.types() if t not in p.annotates) for n, p in self.corpora().items()}
+        return {name: types for name, types in lacking.items() if types}
+
     def files(self) -> dict[str, str]:
         """The paths of all data that decide a run, each by the key that names it, e.g. ``"corpus.train"``."""
-        found = self.corpus.files()
+        found = self.corpus.files() if self.corpus else {}
+        for name, part in self.corpora().items():
+            found |= part.files(f"parts.{name}")
         if self.distant is not UNSET:
             found |= {"distant.core": self.distant.core, "distant.full": self.distant.full}
         found["model.types"] = self.model.head.needs.types
@@ -334,6 +301,15 @@ class Recipe(RecipeBase, frozen=True, kw_only=True):
     def answer(self) -> str:
         """Name of the head whose model becomes ``best``."""
         return (self.bundle.answer if self.bundle else "") or self.model.head.family
+
+
+def _cannot_mask(family: str, masks: Mapping[str, tuple[str, ...]]) -> str:
+    able = ", ".join(f'"{name}"' for name, kind in HEADS.items() if kind().needs.masks)
+    part, types = next(iter(masks.items()))
+    return (
+        f'family = "{family}" cannot leave types out of its loss, but parts.{part} does not annotate '
+        f"{', '.join(map(repr, types))}: choose {able}, or parts that annotate the same types"
+    )
 
 
 def _check_bundle(head: AnyHead, bundle: BundleSettings) -> None:

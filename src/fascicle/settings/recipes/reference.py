@@ -14,6 +14,7 @@ import msgspec
 from msgspec import inspect as kinds
 
 from fascicle.settings.heads import HEADS
+from fascicle.settings.recipes.corpora import CorpusSettings, CorpusTypes, MixtureSettings, PartSettings
 from fascicle.settings.recipes.distil import (
     DistilRecipe,
     LayerSettings,
@@ -39,8 +40,6 @@ from fascicle.settings.recipes.pretraining import (
 from fascicle.settings.recipes.raw_text import TextSettings
 from fascicle.settings.recipes.recogniser import (
     BundleSettings,
-    CorpusSettings,
-    CorpusTypes,
     DecisionSettings,
     DistantSettings,
     ModelSettings,
@@ -51,7 +50,7 @@ from fascicle.settings.recipes.recogniser import (
 from fascicle.settings.recipes.typer import SpanTyperSettings, TyperRecipe, VectorSettings
 
 Struct = type[msgspec.Struct]
-_OWN: Final = ("head", "corpus", "distant", "reading", "model", "bundle", "training", "decision")
+_OWN: Final = ("head", "corpus", "parts", "mixture", "distant", "reading", "model", "bundle", "training", "decision")
 _TABLES: Final = (
     *(*_OWN, "members", "filter", "vectors", "typer", "types", "text", "vocabulary", "masking"),
     *("teacher", "student", "size", "layers", "prediction"),
@@ -61,6 +60,8 @@ RECOGNISER: Final[Mapping[str, Struct]] = MappingProxyType(
         "": Recipe,
         "corpus": CorpusSettings,
         "corpus.types": CorpusTypes,
+        "parts.NAME": PartSettings,
+        "mixture": MixtureSettings,
         "distant": DistantSettings,
         "reading": ReadingSettings,
         "model": ModelSettings,
@@ -161,10 +162,11 @@ def about(kind: Struct) -> str:
 
 
 def keys_of(kind: Struct) -> Iterator[Key]:
-    """The keys of a structure, without the tables in it."""
+    """The keys of a structure, without the tables in it: its own, then those that it shares with others."""
     meanings = meanings_of(kind)
-    for field in kinds.type_info(kind).fields:  # type: ignore[attr-defined]
-        if field.name in _TABLES and (field.name == "head" or isinstance(_bare(field.type), kinds.StructType)):
+    owners = {n: depth for depth, one in reversed([*enumerate(kind.__mro__)]) for n in inspect.get_annotations(one)}
+    for field in sorted(kinds.type_info(kind).fields, key=lambda field: owners[field.name]):  # type: ignore[attr-defined]
+        if field.name in _TABLES and isinstance(_bare(field.type), kinds.StructType | kinds.UnionType | kinds.DictType):
             continue
         yield Key(
             name=field.name,

@@ -63,22 +63,26 @@ def resolved(given: str, recipe_path: Path, *, key: str) -> str:
     return str((recipe_path.parent / expanded).resolve())
 
 
-def converted(values: Mapping[str, Any], schema: type[S], *, origin: str) -> S:
+def converted(values: Mapping[str, Any], schema: type[S], *, origin: str, place: str = "") -> S:
     """Turns plain values into settings.
 
     Args:
         values: what a TOML file holds.
         schema: the settings.
         origin: name of the file, for messages.
+        place: of the values in the file, e.g. ``"parts.bc2gm"``; empty for all of it.
 
     Raises:
         RecipeError: an unknown key (the nearest valid one is named), a wrong type, a value that is not allowed.
     """
-    refuse_unknown(values, schema, origin=origin)
+    refuse_unknown(values, schema, origin=origin, place=place)
     try:
         return msgspec.convert(values, schema)
     except msgspec.ValidationError as error:
-        raise RecipeError(explained(error, values, schema), at=origin, key=place_of(error)[1]) from None
+        what, key = explained(error, values, schema), place_of(error)[1]
+        if place:
+            what, key = f"{place}{'.' if key else ': '}{what}", f"{place}.{key}".rstrip(".")
+        raise RecipeError(what, at=origin, key=key) from None
 
 
 def refuse_unknown(
@@ -88,6 +92,7 @@ def refuse_unknown(
     origin: str,
     keys: Keys = get_type_hints,
     advise: Callable[[str, str], str] = lambda key, table: "",
+    place: str = "",
 ) -> None:
     """Refuses keys that no table has, and lists in the place of a table.
 
@@ -97,12 +102,14 @@ def refuse_unknown(
         origin: name of the file, for messages.
         keys: of each table.
         advise: key and table -> what to do about an unknown key, or about a list; empty for the usual advice.
+        place: of the values in the file; empty for all of it.
 
     Raises:
         RecipeError: see above.
     """
-    tables: dict[str, type[Settings]] = {"": schema}
-    tables |= {f"{name}.": table for name, hint in get_type_hints(schema).items() if (table := table_of(hint))}
+    outer = f"{place}." if place else ""
+    tables: dict[str, type[Settings]] = {outer: schema}
+    tables |= {f"{outer}{name}.": table for name, hint in get_type_hints(schema).items() if (table := table_of(hint))}
 
     def nearest(key: str, allowed: Mapping[str, Any], prefix: str) -> str:
         """The valid key that is most like an unknown one: of any table if the name is the same, else of its own."""
@@ -127,7 +134,7 @@ def refuse_unknown(
             if table and isinstance(value, Mapping):
                 walk(value, table, f"{place}.")
 
-    walk(values, schema, "")
+    walk(values, schema, outer)
 
 
 def explained(

@@ -12,7 +12,7 @@ from msgspec import Meta
 from fascicle.errors import ModelError
 from fascicle.settings.base import Name, Natural, Positive, RecipeBase, Settings
 from fascicle.settings.folders.manifest import file_sha256
-from fascicle.settings.recipes.recogniser import CorpusSettings
+from fascicle.settings.recipes.corpora import CorpusSettings
 from fascicle.settings.recipes.strict import converted
 
 TYPER: Final = "typer.json"

@@ -9,10 +9,12 @@ from typing import Any
 
 import torch
 
+from fascicle.core.document import Document
 from fascicle.core.wording import counted
 from fascicle.errors import InputError
 from fascicle.formats.report import ReadReport
 from fascicle.models.encoder import Pretrained
+from fascicle.settings.heads import MultiLabelSettings
 from fascicle.settings.recipes.distil import DistilRecipe
 from fascicle.training.corpus import data_name, part_sha256, read_part
 from fascicle.training.distil.data import RawSet, in_order, text_set
@@ -27,6 +29,7 @@ from fascicle.training.engine.precision import slow_precision
 from fascicle.training.engine.run import Facts
 from fascicle.training.raw.documents import raw_documents
 from fascicle.training.raw.windows import read_windows
+from fascicle.training.recogniser.parts import read_data
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -79,24 +82,30 @@ def _some_texts(recipe: DistilRecipe) -> list[str]:
     """The first texts that are read."""
     if recipe.text:
         return beginnings(one.text for one in raw_documents(recipe.text, seed=recipe.seed))
-    assert recipe.corpus
-    return beginnings(one.text for one in read_part(recipe.corpus, "train"))
+    return beginnings(one.text for one in _documents(recipe)["train"])
 
 
 def _of_corpus(recipe: DistilRecipe, student: Pretrained) -> _Read:
     """The windows of train and dev."""
-    assert recipe.corpus
     report = ReadReport()
+    documents = _documents(recipe, report)
     learned, held_out = (
-        text_set(read_part(recipe.corpus, part, report=report), student.tokenizer, reading=recipe.reading)
-        for part in ("train", "dev")
+        text_set(documents[part], student.tokenizer, reading=recipe.reading) for part in ("train", "dev")
     )
     for name, data in (("train", learned), ("dev", held_out)):
         if not data.windows:
-            raise InputError(f"corpus.{name} holds no text, so there is nothing to compare on; give texts with words")
+            raise InputError(f"{name} holds no text, so there is nothing to compare on; give texts with words")
     return _Read(
         learned=learned, held_out=held_out, notes=tuple(report.lines()), more={"windows": len(learned.windows)}
     )
+
+
+def _documents(recipe: DistilRecipe, report: ReadReport | None = None) -> dict[str, list[Document]]:
+    """Train and dev, of which no label is read; of several corpora together."""
+    if recipe.corpus:
+        return {part: read_part(recipe.corpus, part, report=report) for part in ("train", "dev")}
+    several = read_data(recipe.recogniser(MultiLabelSettings(), encoder="student"))
+    return {"train": several.train, "dev": several.dev}
 
 
 def _of_text(recipe: DistilRecipe, student: Pretrained) -> _Read:

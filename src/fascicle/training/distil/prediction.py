@@ -40,7 +40,7 @@ from fascicle.training.engine.loop import Trainer
 from fascicle.training.engine.record import Line
 from fascicle.training.engine.run import Judged, Point
 from fascicle.training.recogniser.data import TrainingSet
-from fascicle.training.recogniser.parts import Parts, read_parts
+from fascicle.training.recogniser.parts import Parts, read_data
 from fascicle.training.recogniser.prepare import check_encoder, prepare
 from fascicle.training.recogniser.run import Recogniser, check_names
 
@@ -88,7 +88,6 @@ def prepare_prediction(recipe: DistilRecipe, folder: Path, before: Mapping[str, 
         ModelError: teacher or student cannot be loaded.
     """
     assert recipe.prediction
-    assert recipe.corpus
     teacher = load(recipe.teacher.model)
     taught_by = open_encoder(recipe.teacher) if recipe.layers or not recipe.student.encoder else None
     torch.manual_seed(recipe.seed)
@@ -96,7 +95,7 @@ def prepare_prediction(recipe: DistilRecipe, folder: Path, before: Mapping[str, 
     own = recipe.recogniser(recipe.head or _head_like(recipe), encoder=student.encoder.origin)
     check_names(own)
     check_encoder(own, student)
-    parts = _with_types(read_parts(recipe.corpus), teacher)
+    parts = _with_types(read_data(own), teacher, gold=recipe.prediction.gold)
     prepared = prepare(own, parts, student)
     head = _checked_head(prepared.model, teacher)
     wanted = Wanted(types=parts.types, scheme=head.scheme.name, megabytes=recipe.prediction.megabytes)
@@ -149,12 +148,19 @@ def _checked_head(model: NerModel, teacher: Annotator) -> SoftmaxTagger:
     return head
 
 
-def _with_types(parts: Parts, teacher: Annotator) -> Parts:
+def _with_types(parts: Parts, teacher: Annotator, *, gold: float) -> Parts:
     """The parts with the types of the teacher, in its order.
 
     Raises:
-        RecipeError: train has a type that it does not look for.
+        RecipeError: train has a type that it does not look for; or lacks one, and its gold would teach that there is
+            none of it.
     """
+    lacking = sorted(set(teacher.types) - set(parts.types))
+    if lacking and gold:
+        raise RecipeError(
+            f"train has no mention of the type {lacking[0]!r}, which the teacher looks for, so its gold would teach "
+            "that there is none: set prediction.gold = 0, or add a corpus that annotates it"
+        )
     strange = sorted(set(parts.types) - set(teacher.types))
     if strange:
         raise RecipeError(

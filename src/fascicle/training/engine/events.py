@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from fascicle.evaluation.scoring.scores import Scores
 from fascicle.training.engine.loop import StepDone
@@ -98,18 +98,24 @@ class EpochScored(Validated):
 
     Attributes:
         dev: scores of the answering head.
+        average: of the types, by whose F1 the model is chosen.
         others: scores of the other heads of a bundle.
     """
 
     dev: Scores
+    average: Literal["micro", "macro"] = "micro"
     others: tuple[HeadScores, ...] = ()
 
     @property
     def figures(self) -> str:
         """Precision, recall and F1 on dev, in percent, and F1 of the other heads."""
-        rates = self.dev.micro
-        others = "".join(f", {other.head} F1 {100 * other.dev.micro.f1:.2f}" for other in self.others)
-        return f"dev P {100 * rates.precision:.2f} R {100 * rates.recall:.2f} F1 {100 * rates.f1:.2f}{others}"
+        own, *others = (scores.macro if self.average == "macro" else scores.micro for scores in self._of_heads())
+        heads = "".join(f", {o.head} F1 {100 * r.f1:.2f}" for o, r in zip(self.others, others, strict=True))
+        dev = "dev" if self.average == "micro" else "dev macro"
+        return f"{dev} P {100 * own.precision:.2f} R {100 * own.recall:.2f} F1 {100 * own.f1:.2f}{heads}"
+
+    def _of_heads(self) -> tuple[Scores, ...]:
+        return (self.dev, *(other.dev for other in self.others))
 
 
 @dataclass(frozen=True, kw_only=True)

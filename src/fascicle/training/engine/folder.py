@@ -19,9 +19,9 @@ RECIPE, FACTS, METRICS, SCORES, STATE = "recipe.json", "run.json", "metrics.json
 
 _NAMES = MappingProxyType(
     {f"distant.{name}": "the dictionary" for name in ("core", "full")}
-    | {"exclude": "the exclusion list", "text.exclude": "the exclusion list", "tokenizer": "the tokenizer"}
     | {
-        "windows": "what the tokenizer makes of the text",
+        "exclude": "the exclusion list",
+        "text.exclude": "the exclusion list",
         "vectors": "the file of vectors",
         "teacher.model": "the teacher",
     }

@@ -125,7 +125,7 @@ def _files_of(folder: Path, recipe: FilterRecipe) -> tuple[tuple[Path, ...], Pat
     if not epochs:
         raise InputError(f"{folder} holds no predictions of epochs (dev-epoch-01.tsv ...); give the folder of a run")
     if chosen is None:
-        raise InputError(f"the run in {folder} has no dev.tsv, so it is not complete; finish it with --resume")
+        raise InputError(f"the run in {folder} has no dev.tsv, so it is not complete; finish it with resume=True")
     settings = recipe.members
     kept = {"all": epochs, "last": epochs[-settings.last :], "best": []}[settings.epochs]
     return (*(path for _, path in kept), chosen), chosen

@@ -35,7 +35,7 @@ from fascicle.runtime.filter import MentionFilter
 from fascicle.settings.folders.manifest import TokenizerFacts
 from fascicle.settings.recipes.filter import FilterManifest, FilterRecipe
 from fascicle.text.marked import Form, Marked, candidates_of, encode_candidates
-from fascicle.training.corpus import part_sha256
+from fascicle.training.corpus import data_name, part_sha256
 from fascicle.training.engine.environment import describe_environment
 from fascicle.training.engine.events import Ended, Note
 from fascicle.training.engine.loop import Trainer
@@ -227,8 +227,9 @@ def _data_facts(recipe: FilterRecipe, parts: Parts, members: Members) -> dict[st
             ("dev", recipe.corpus.dev, parts.dev),
         )
     }
-    if recipe.corpus.exclude:
-        found["exclude"] = {"sha256": part_sha256(recipe.corpus.exclude)}
+    files = recipe.corpus.files()
+    for key in files.keys() & {"corpus.exclude", "corpus.labels"}:
+        found[data_name(key)] = {"sha256": part_sha256(files[key])}
     for part, listed in zip(("dev", "train"), members, strict=True):
         for at, member in enumerate(listed):
             found[f"members.{part}.{at}"] = {"sha256": member.sha256, "name": member.name, "files": len(member.wrong)}

@@ -42,8 +42,8 @@ def _lines(recipe: PretrainingRecipe, facts: Mapping[str, Any], ended: Pretraini
 
 
 def _rows(recipe: PretrainingRecipe, facts: Mapping[str, Any], ended: PretrainingFinished) -> Iterator[tuple[str, str]]:
-    data, documents, environment = facts["data"], facts["documents"], facts["environment"]
-    learned = data["windows"]["pieces"]
+    documents, environment = facts["documents"], facts["environment"]
+    learned = facts["windows"]["pieces"]
     yield "pieces", f"{learned:,} in {counted(recipe.training.epochs, 'epoch')}"
     yield "steps", f"{ended.step:,} of {facts['steps']:,}"
     yield "documents", f"drawn from {documents['learned']:,}; {documents['held_out']:,} more are held out"
@@ -52,9 +52,9 @@ def _rows(recipe: PretrainingRecipe, facts: Mapping[str, Any], ended: Pretrainin
         yield "held-out pseudo-perplexity", f"{ended.held_out.perplexity:.3f} ({ended.held_out.pieces:,} hidden pieces)"
     yield "cost", f"{ended.cost / 3600:.2f} hours, {environment['threads']} threads, {facts['precision']}"
     yield "processor", str(environment["processor"])
-    yield "vocabulary", f"{data['tokenizer']['size']:,} pieces, tokenizer sha256 `{data['tokenizer']['sha256']}`"
+    yield "vocabulary", f"{facts['tokenizer']['size']:,} pieces, tokenizer sha256 `{facts['tokenizer']['sha256']}`"
     yield (
         "windows",
-        f"{data['windows']['windows']:,} of {recipe.text.window} pieces, sha256 `{data['windows']['sha256']}`",
+        f"{facts['windows']['windows']:,} of {recipe.text.window} pieces, sha256 `{facts['windows']['sha256']}`",
     )
     yield "Fascicle", str(environment["packages"]["fascicle"])

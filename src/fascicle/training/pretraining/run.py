@@ -21,7 +21,7 @@ from typing import Any, Final
 import torch
 
 from fascicle.core.wording import counted
-from fascicle.errors import RecipeError
+from fascicle.errors import OutputError, RecipeError
 from fascicle.models.encoder import Pretrained, load_pretrained, save_pretrained
 from fascicle.models.masked import MaskedModel
 from fascicle.settings.recipes.pretraining import PretrainingRecipe
@@ -74,6 +74,7 @@ def prepare_pretraining(recipe: PretrainingRecipe, folder: Path, before: Mapping
         InputError: the text cannot be read, or nothing of it is left to learn from.
         RecipeError: the recipe does not fit the encoder.
         ModelError: the encoder cannot be loaded.
+        OutputError: the tokenizer makes other pieces of the text than when the run began.
     """
     pretrained = load_pretrained(recipe.model.encoder, revision=recipe.model.revision)
     _check_window(recipe, pretrained)
@@ -85,6 +86,7 @@ def prepare_pretraining(recipe: PretrainingRecipe, folder: Path, before: Mapping
         pretrained, vocabulary = made.pretrained, made.facts
         mask = _mask_of(recipe, pretrained.tokenizer)
         text = read_windows(recipe.text, pretrained.tokenizer, seed=recipe.seed)
+    _check_same(folder, before, text, pretrained.tokenizer)
     torch.manual_seed(recipe.seed)
     data = MaskedSet(windows=text.learned, masking=recipe.masking, mask=mask)
     trainer = Trainer(MaskedModel(pretrained.encoder), data, recipe.training.as_training(), seed=recipe.seed)
@@ -170,6 +172,16 @@ def _mask_of(recipe: PretrainingRecipe, tokenizer: PieceTokenizer) -> Mask:
     return Mask(token=tokenizer.mask, ordinary=tokenizer.ordinary())
 
 
+def _check_same(folder: Path, before: Mapping[str, Any], text: RawText, tokenizer: PieceTokenizer) -> None:
+    now = {"tokenizer": tokenizer.sha256, "windows": text.learned.sha256(), "held_out": text.held_out.sha256()}
+    other = [name for name, digest in now.items() if before and before[name]["sha256"] != digest]
+    if other:
+        raise OutputError(
+            f"the text is not cut as when the run in {folder} began ({other[0]} changed): the tokenizer, or the "
+            "library that cuts text into pieces, is another one; start a new run"
+        )
+
+
 def _check_window(recipe: PretrainingRecipe, pretrained: Pretrained) -> None:
     if recipe.text.window > pretrained.encoder.longest:
         raise RecipeError(
@@ -180,18 +192,19 @@ def _check_window(recipe: PretrainingRecipe, pretrained: Pretrained) -> None:
 
 def _facts(recipe: PretrainingRecipe, material: Material, trainer: Trainer) -> Facts:
     text, tokenizer = material.text, material.pretrained.tokenizer
-    files = {data_name(key): {"sha256": part_sha256(path)} for key, path in recipe.files().items()}
-    windows = {
+    read = {
+        "tokenizer": {"sha256": tokenizer.sha256, "size": tokenizer.size},
         "windows": {"sha256": text.learned.sha256(), "windows": len(text.learned), "pieces": text.learned.pieces},
         "held_out": {"sha256": text.held_out.sha256(), "windows": len(text.held_out), "pieces": text.held_out.pieces},
     }
     return Facts(
-        data={**files, "tokenizer": {"sha256": tokenizer.sha256, "size": tokenizer.size}, **windows},
+        data={data_name(key): {"sha256": part_sha256(path)} for key, path in recipe.files().items()},
         environment=describe_environment(),
         more={
             "recipe": recipe.name,
             "seed": recipe.seed,
             "documents": text.counts.as_dict(),
+            **read,
             **({"vocabulary": material.vocabulary} if material.vocabulary else {}),
             "steps": trainer.steps,
             **trainer.precision_facts(),

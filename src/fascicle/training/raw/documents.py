@@ -14,7 +14,7 @@ from fascicle.core.wording import counted
 from fascicle.errors import InputError, RecipeError, UsageError
 from fascicle.files.source import Source
 from fascicle.formats.exclusions import read_exclusions
-from fascicle.formats.files import unique_ids
+from fascicle.formats.files import ORIGINAL_ID
 from fascicle.formats.requests import ReadRequest, pairs, paths_of, read_file
 from fascicle.settings.recipes.raw_text import TextSettings
 from fascicle.training.exclusion import reasons_of
@@ -80,18 +80,19 @@ def raw_documents(settings: TextSettings, *, seed: int, counts: TextCounts | Non
     """
     counts = TextCounts() if counts is None else counts
     reasons = _excluded(settings.exclude)
-    for document in unique_ids(_read(settings)):
+    for document in _read(settings):
         reason = _left_out(document, settings.keep, reasons)
         if reason:
             counts.left_out[reason] += 1
             continue
-        held_out = number_of(document.id, "held out") < settings.held_out * _SPACE
+        identifier = document.meta.get(ORIGINAL_ID, document.id)  # copies of a document are on one side
+        held_out = number_of(identifier, "held out") < settings.held_out * _SPACE
         counts.held_out += held_out
         counts.learned += not held_out
         counts.characters += 0 if held_out else len(document.text)
         for name in settings.keep:
             counts.facts.setdefault(name, Counter())[document.meta[name]] += 1
-        yield RawDocument(text=document.text, key=number_of(document.id, str(seed)), held_out=held_out)
+        yield RawDocument(text=document.text, key=number_of(identifier, str(seed)), held_out=held_out)
 
 
 def number_of(identifier: str, purpose: str) -> int:

@@ -25,6 +25,7 @@ from fascicle.text.pieces import Pieces, PieceTokenizer
 from fascicle.text.reading import Reading, ReadsDocuments, by_pieces, read_documents
 from fascicle.text.targets import UNKNOWN, Aligned, Limits, align, spans_in, unknown_units
 from fascicle.text.windows import Window, cut_short
+from fascicle.training.recogniser.mixture import Mixture
 
 _SORTED_TOGETHER = 50  # batches whose windows are sorted by length before they are cut: little padding, much chance
 
@@ -53,6 +54,7 @@ class TrainingSet:
         tokenizer: of the encoder.
         mentions: gold mentions.
         lost: of each head, gold mentions that it cannot represent, by reason.
+        mixture: which windows an epoch has; by default each once.
     """
 
     views: Mapping[Level, View]
@@ -61,6 +63,7 @@ class TrainingSet:
     tokenizer: PieceTokenizer
     mentions: int
     lost: Mapping[str, Counter[str]]
+    mixture: Mixture | None = None
 
     @property
     def pieces(self) -> list[Pieces]:
@@ -84,20 +87,26 @@ class TrainingSet:
             hidden: share of pieces replaced by the mask token.
 
         Yields:
-            Arrays of ``text.batch.collate``, and the targets of each head.
+            Arrays of ``text.batch.collate``, with ``guideline`` of a mixture with guidelines, and the targets of each
+            head.
         """
-        hiding = np.random.default_rng((seed, epoch, 1))
+        hiding, following = (np.random.default_rng((seed, epoch, number)) for number in (1, 3))
         chances = {name: np.random.default_rng((seed, epoch, 2)) for name in self.heads}
-        for chosen in shuffled([w.pieces[1] - w.pieces[0] for w in self.windows], size=size, seed=(seed, epoch)):
+        mixture = self.mixture
+        drawn = np.arange(len(self.windows)) if mixture is None else mixture.drawn(seed=seed, epoch=epoch)
+        lengths = np.array([w.pieces[1] - w.pieces[0] for w in self.windows])[drawn]
+        for chosen in (drawn[picked] for picked in shuffled(lengths, size=size, seed=(seed, epoch))):
             arrays = self._arrays(chosen)
             if hidden:
                 arrays = {**arrays, "input_ids": self._hide(arrays, hidden, hiding)}
+            if mixture is not None and mixture.unguided < 1:
+                arrays = {**arrays, "guideline": mixture.guidelines(chosen, following)}
             targets = {name: torch.from_numpy(self._targets(name, chosen, chances[name])) for name in self.heads}
             yield {name: torch.from_numpy(a) for name, a in arrays.items()}, targets
 
     def count(self, size: int) -> int:
         """Batches in an epoch."""
-        return -(-len(self.windows) // size)
+        return -(-(len(self.windows) if self.mixture is None else self.mixture.size) // size)
 
     def _arrays(self, chosen: Ints) -> Batch:
         first, *others = (
@@ -223,7 +232,7 @@ def with_mentions(data: TrainingSet) -> TrainingSet:
     """
     ((level, view),) = data.views.items()
     (gold,) = data.gold.values()
-    kept = [w for w in view.windows if (spans_in(gold[w.document], w)[:, 2] != UNKNOWN).any()]
+    kept = [w for w in view.windows if (spans_in(gold[w.document], w)[:, 2] > UNKNOWN).any()]
     if not kept:
         raise RecipeError('windows = "mentions" leaves nothing to train on: no window of train holds one; choose "all"')
     return replace(data, views={level: replace(view, windows=kept)})
@@ -246,7 +255,7 @@ def covering_width(documents: Sequence[Document], read: Reading, *, types: Seque
     return int(widths[max(0, math.ceil(share * len(widths)) - 1)]) if len(widths) else 1
 
 
-def shuffled(lengths: Sequence[int], *, size: int, seed: tuple[int, int]) -> Iterator[Ints]:
+def shuffled(lengths: Sequence[int] | Ints, *, size: int, seed: tuple[int, int]) -> Iterator[Ints]:
     """Batches of indices: shuffled, sorted by length within large groups, the batches shuffled again.
 
     Args:

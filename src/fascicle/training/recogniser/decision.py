@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Final
 
@@ -11,17 +12,18 @@ import numpy as np
 from fascicle.core.document import Document
 from fascicle.decoding.decoders import Tables
 from fascicle.decoding.kinds import limits_of
-from fascicle.evaluation.scoring.scores import Counts, Scores
-from fascicle.labelling.distant import score_known
+from fascicle.evaluation.scoring.scores import Scores
 from fascicle.runtime.predictor import ModelPredictor, Scorer
 from fascicle.settings.folders.manifest import Decision, Manifest
 from fascicle.text.batch import Batch
 from fascicle.text.pieces import PieceTokenizer
 from fascicle.text.reading import KeptReadings, ReadsDocuments
+from fascicle.training.recogniser.judging import Judge, OneCorpus, chosen_by
 
 # Logits; a head that saw one in ten of the spans that are no mention is about log(10) = 2.3 too eager.
 BIASES: Final = tuple(float(x) for x in np.arange(-2.0, 4.01, 0.25))
 
+_ONE: Final = OneCorpus()
 _NEVER: Final = 1e3  # a threshold that no score exceeds
 _COARSE, _FINE = 25, 8
 
@@ -63,6 +65,7 @@ def fit_nothing(
     dev: Sequence[Document],
     *,
     read: ReadsDocuments | None = None,
+    judge: Judge = _ONE,
 ) -> tuple[Decision, dict[str, float]]:
     """Chooses ``Decision.nothing`` by dev F1; of equally good values the one nearest to 0.
 
@@ -77,12 +80,14 @@ def fit_nothing(
         scorer: the network.
         dev: development documents with gold.
         read: cuts them, and keeps what it has cut; by default a reader that knows nothing yet.
+        judge: scores what was found.
 
     Returns:
         The decision, and dev F1 for each value that was tried, the same for all types.
     """
     replayed = ReplayedScorer(scorer)
-    trials = _Trials(ModelPredictor(manifest, tokenizer, replayed, read=read or KeptReadings(dev)), replayed, dev)
+    predictor = ModelPredictor(manifest, tokenizer, replayed, read=read or KeptReadings(dev))
+    trials = _Trials(predictor, replayed, dev, judge)
     near_first = sorted(BIASES, key=abs)  # max gives the first of several that are equally good
     if limits_of(manifest.answering).across_types:
         f1_of = {value: trials.f1_by_type(value) for value in near_first}
@@ -99,11 +104,14 @@ def fit_nothing(
 class _Trials:
     """Dev F1 under different values of ``nothing``, each computed once."""
 
-    def __init__(self, predictor: ModelPredictor, replayed: ReplayedScorer, dev: Sequence[Document]) -> None:
+    def __init__(
+        self, predictor: ModelPredictor, replayed: ReplayedScorer, dev: Sequence[Document], judge: Judge
+    ) -> None:
         self.tried: dict[float, float] = {}
         self._predictor = predictor
         self._replayed = replayed
         self._dev = dev
+        self.judge = judge
         self.mentions = 0
         self.returned = 0  # by the last value, as far as the labels tell right from wrong
 
@@ -117,19 +125,19 @@ class _Trials:
             scores = self._scores(value)
             self.mentions = scores.counts.tp + scores.counts.fn
             self.returned = scores.counts.tp + scores.counts.fp
-            self.tried[value] = scores.micro.f1
+            self.tried[value] = chosen_by(self.judge, scores).f1
         return self.tried[value]
 
     def f1_by_type(self, value: float) -> dict[str, float]:
         """Of each type of the model."""
         scores = self._scores(value)
-        self.tried[value] = scores.micro.f1
-        return {name: scores.by_type.get(name, Counts()).rates().f1 for name in self._predictor.types}
+        self.tried[value] = chosen_by(self.judge, scores).f1
+        return {name: self.judge.f1_of_type(scores, name) for name in self._predictor.types}
 
     def _scores(self, value: float) -> Scores:
         self._replayed.rewind()
         patches = self._predictor.with_nothing(value).predict(self._dev)
-        return score_known(self._dev, {d.id: p.add for d, p in zip(self._dev, patches, strict=True)})
+        return self.judge.scores(self._dev, {d.id: p.add for d, p in zip(self._dev, patches, strict=True)})
 
     def highest(self) -> float:
         """The highest score of a span, when the network has run; 0 if none is higher."""
@@ -139,14 +147,15 @@ class _Trials:
 def _fitted_threshold(trials: _Trials) -> float:
     """From the highest score downward, as long as a lower threshold can still be better.
 
-    A lower threshold returns more, so its F1 is at most 2 G / (G + P) with G gold and P returned mentions.
+    A lower threshold returns more, so its micro F1 is at most 2 G / (G + P) with G gold and P returned mentions.
     """
     trials.f1(_NEVER)
     top = trials.highest()
     step = top / _COARSE
     for number in range(_COARSE, -_COARSE - 1, -1):
         trials.f1(step * number)
-        if 2 * trials.mentions < max(trials.tried.values()) * (trials.mentions + trials.returned):
+        most = 2 * trials.mentions if trials.judge.average == "micro" else math.inf
+        if most < max(trials.tried.values()) * (trials.mentions + trials.returned):
             break
     near = _middle(trials.tried)
     for number in range(1 - _FINE, _FINE):

@@ -11,8 +11,10 @@ from fascicle.core.document import GOLD, Document
 from fascicle.core.wording import counted
 from fascicle.errors import InputError
 from fascicle.formats.report import ReadReport
-from fascicle.labelling.distant import WeakLabels, label_notes, unknown_ranges
-from fascicle.settings.recipes.recogniser import CorpusSettings, Recipe
+from fascicle.labelling.distant import WeakLabels, label_notes, unknown_ranges, weak_labels
+from fascicle.settings.folders.manifest import Learnt
+from fascicle.settings.recipes.corpora import CorpusSettings
+from fascicle.settings.recipes.recogniser import Recipe
 from fascicle.text.pieces import PieceTokenizer
 from fascicle.text.reading import ReadsDocuments
 from fascicle.text.targets import REASONS
@@ -20,6 +22,7 @@ from fascicle.training.corpus import Part, data_name, part_sha256, read_chosen
 from fascicle.training.corpus_types import check_labels
 from fascicle.training.exclusion import without_excluded
 from fascicle.training.recogniser.data import TrainingSet, lost_gold
+from fascicle.training.several import OneOfSeveral, read_all
 
 _SHOWN = 3  # types in a message
 
@@ -35,6 +38,7 @@ class Parts:
         types: entity types of the gold of train.
         notes: what reading repaired or lost, as sentences.
         untaught: types of a dictionary that label nothing in train.
+        several: the corpora that train and dev are made of, in their order; empty for one corpus.
     """
 
     train: list[Document]
@@ -43,6 +47,14 @@ class Parts:
     types: tuple[str, ...]
     notes: tuple[str, ...]
     untaught: tuple[str, ...] = ()
+    several: tuple[OneOfSeveral, ...] = ()
+
+    def learnt(self) -> dict[str, Learnt]:
+        """What a model learns from each of several corpora, for its folder; nothing is said of one corpus."""
+        return {
+            one.name: Learnt(annotates=one.annotates, documents=len(one.train), excluded=one.excluded)
+            for one in self.several
+        }
 
     def facts(self, recipe: Recipe) -> dict[str, Any]:
         """Hash of all data of the recipe, and size of each part."""
@@ -53,6 +65,28 @@ class Parts:
         return {
             data_name(key): {"sha256": part_sha256(path), **sizes.get(key, {})} for key, path in recipe.files().items()
         }
+
+
+def read_data(recipe: Recipe) -> Parts:
+    """Reads what a recipe names: one corpus, perhaps with weak labels, or several.
+
+    Raises:
+        InputError: see `read_parts` and `training.several.read_one`.
+        RecipeError: see `read_parts` and `training.several.read_one`.
+    """
+    if recipe.corpus:
+        return read_parts(recipe.corpus, weak_labels(recipe))
+    report = ReadReport()
+    several = read_all(recipe, report)
+    dev = [document for one in several for document in one.dev]
+    return Parts(
+        train=[document for one in several for document in one.train],
+        dev=dev,
+        test=[],
+        types=recipe.types(),
+        notes=(*report.lines(), *(line for one in several for line in one.notes), *_without_mentions(dev)),
+        several=tuple(several),
+    )
 
 
 def read_parts(corpus: CorpusSettings, labels: WeakLabels | None = None) -> Parts:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import msgspec
+import numpy as np
 
 from fascicle.core.wording import counted
 from fascicle.decoding.kinds import limits_of
@@ -16,12 +17,14 @@ from fascicle.models.encoder import Pretrained
 from fascicle.models.model import NerModel
 from fascicle.settings.folders.manifest import Decision, Manifest, TokenizerFacts
 from fascicle.settings.heads import WIDEST, AnyHead
+from fascicle.settings.recipes.corpora import MixtureSettings
 from fascicle.settings.recipes.recogniser import Recipe
 from fascicle.settings.types import TypeDescriptions, check_types, read_types
 from fascicle.text.pieces import PieceTokenizer
 from fascicle.text.reading import KeptReadings, ReadsDocuments, read_documents
-from fascicle.training.corpus import part_sha256
+from fascicle.training.corpus import dev_sha256
 from fascicle.training.recogniser.data import TrainingSet, covering_width, training_set, with_mentions
+from fascicle.training.recogniser.mixture import Mixture, quotas
 from fascicle.training.recogniser.parts import Parts
 
 COVERED = 0.99
@@ -71,8 +74,8 @@ def prepare(recipe: Recipe, parts: Parts, pretrained: Pretrained) -> Prepared:
     )
     if not any(w.units[0] < w.units[1] for w in data.windows):
         raise InputError(
-            f"{recipe.corpus.train} holds no word that {recipe.model.encoder} reads, so there is nothing to train on; "
-            "give texts with words"
+            f"{recipe.corpus.train if recipe.corpus else 'train of the parts'} holds no word that "
+            f"{recipe.model.encoder} reads, so there is nothing to train on; give texts with words"
         )
     notes = list(_notes(recipe, heads, data))
     if any(head.needs.windows == "mentions" for head in heads.values()):
@@ -80,7 +83,60 @@ def prepare(recipe: Recipe, parts: Parts, pretrained: Pretrained) -> Prepared:
         notes.append(
             f"{before - len(data.windows):,} of {counted(before, 'window')} of train hold no mention and are left out"
         )
+    if parts.several:
+        data = mixed(data, recipe, parts)
+        notes += _drawn(data, parts)
+        if data.mixture and data.mixture.unguided < 1:
+            model.follow(len(parts.several))
     return Prepared(manifest=manifest, model=model, data=data, notes=tuple(notes))
+
+
+def mixed(data: TrainingSet, recipe: Recipe, parts: Parts) -> TrainingSet:
+    """A training set of several corpora: each with the types that it annotates, and drawn as often as the recipe says.
+
+    Args:
+        data: of the documents of all corpora, in their order.
+        recipe: with parts.
+        parts: of the recipe.
+
+    Raises:
+        RecipeError: a corpus would never be drawn.
+    """
+    wanted = recipe.mixture or MixtureSettings()
+    part_of_document = np.repeat(np.arange(len(parts.several)), [len(one.train) for one in parts.several])
+    part_of = part_of_document[[w.document for w in data.windows]]
+    masks = [[parts.types.index(name) for name in recipe.masks().get(one.name, ())] for one in parts.several]
+    gold = {
+        name: [
+            head.without(of_one, masks[part]) if masks[part] else of_one
+            for of_one, part in zip(data.gold[name], part_of_document, strict=True)
+        ]
+        for name, head in data.heads.items()
+    }
+    sizes = np.bincount(part_of, minlength=len(parts.several)).tolist()
+    total = wanted.windows or len(data.windows)
+    drawn = quotas(sizes, [one.weight for one in parts.several], power=wanted.power, total=total)
+    for one, size, quota in zip(parts.several, sizes, drawn, strict=True):
+        if not size or not quota:
+            what = (
+                "train has no window to draw" if not size else f"an epoch of {counted(total, 'window')} has none of it"
+            )
+            raise RecipeError(
+                f"nothing is learnt from parts.{one.name}: {what}; give it a larger weight, or leave it out"
+            )
+    unguided = wanted.guideline_dropout if wanted.guideline else 1.0
+    return replace(data, gold=gold, mixture=Mixture(part_of=part_of, quotas=drawn, unguided=unguided))
+
+
+def _drawn(data: TrainingSet, parts: Parts) -> Iterator[str]:
+    """How often each corpus is drawn."""
+    assert data.mixture is not None
+    sizes = np.bincount(data.mixture.part_of)
+    for one, size, quota in zip(parts.several, sizes, data.mixture.quotas, strict=True):
+        yield (
+            f"{one.name}: {quota:,} of {counted(data.mixture.size, 'window')} in an epoch, of {size:,} that it has; it "
+            f"annotates {', '.join(one.annotates)}"
+        )
 
 
 def _notes(recipe: Recipe, heads: Mapping[str, AnyHead], data: TrainingSet) -> Iterator[str]:
@@ -159,6 +215,7 @@ def make_manifest(recipe: Recipe, heads: Mapping[str, AnyHead], *, parts: Parts,
         decision=decision_for(recipe.answer(), heads, recipe),
         encoder=recipe.model.encoder,
         descriptions=descriptions_of(recipe, parts.types, parts.untaught),
+        corpora=parts.learnt() or msgspec.UNSET,
     )
 
 
@@ -178,7 +235,7 @@ def descriptions_of(recipe: Recipe, types: Sequence[str], untaught: Sequence[str
         if path := head.needs.types:
             described = read_types(path)
             # A file may describe what corpus.types leaves out, and what a dictionary names nothing of.
-            wanted = recipe.corpus.types
+            wanted = recipe.corpus.types if recipe.corpus else None
             kept = [
                 name
                 for name in described.names
@@ -192,4 +249,4 @@ def descriptions_of(recipe: Recipe, types: Sequence[str], untaught: Sequence[str
 
 def decision_for(name: str, heads: Mapping[str, AnyHead], recipe: Recipe) -> Decision:
     """The decision of a model in which one of the heads answers."""
-    return Decision(answer=name, decoding=heads[name].decoding, chosen_on=part_sha256(recipe.corpus.dev))
+    return Decision(answer=name, decoding=heads[name].decoding, chosen_on=dev_sha256(recipe))

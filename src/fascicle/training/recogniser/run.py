@@ -4,7 +4,8 @@
 
     RUN/recipe.json         the resolved recipe
     RUN/run.json            versions, machine, hashes of the data, entity types, what the model cannot represent
-    RUN/metrics.jsonl       one line each time that dev was scored: after every epoch, or every few steps
+    RUN/metrics.jsonl       one line each time that dev was scored: after every epoch, or every few steps; of several
+                            corpora, the types of its scores are those of each, as PART/TYPE
     RUN/predictions/        dev-epoch-01.tsv ... or dev-step-000050.tsv ..., dev.tsv, test.tsv: text-free
     RUN/best/               the chosen model; of a bundle, that of the answering head
     RUN/best-HEAD/          of a bundle, the model that is best for its other head; so for predictions: dev.HEAD.tsv ...
@@ -27,7 +28,6 @@ from fascicle.errors import RecipeError
 from fascicle.evaluation.scoring.scores import Scores
 from fascicle.files.atomic import atomic_writer, renewed_folder
 from fascicle.formats.predictions import Prediction, write_tsv
-from fascicle.labelling.distant import score_known, weak_labels
 from fascicle.models.checkpoint import TorchScorer, load_model, save_model
 from fascicle.models.encoder import Pretrained, load_pretrained
 from fascicle.models.model import NerModel
@@ -44,8 +44,10 @@ from fascicle.training.engine.loop import Trainer
 from fascicle.training.engine.precision import slow_precision
 from fascicle.training.engine.record import Choice, Kept, Line
 from fascicle.training.engine.run import Facts, Judged, Point, Trainee
+from fascicle.training.recogniser.data import TrainingSet
 from fascicle.training.recogniser.decision import fit_nothing, is_unfitted
-from fascicle.training.recogniser.parts import Parts, read_parts, representable
+from fascicle.training.recogniser.judging import Judge, OneCorpus, SeveralCorpora
+from fascicle.training.recogniser.parts import Parts, read_data, representable
 from fascicle.training.recogniser.prepare import Prepared, check_encoder, decision_for, prepare
 
 
@@ -65,7 +67,7 @@ def prepare_recogniser(recipe: Recipe, folder: Path, before: Mapping[str, Any]) 
     for key, path in recipe.files().items():
         if key.endswith(".types"):
             read_types(path)  # what is wrong with it is said before a corpus is read
-    parts = read_parts(recipe.corpus, weak_labels(recipe))
+    parts = read_data(recipe)
     pretrained = load_pretrained(recipe.model.encoder, revision=recipe.model.revision)
     check_encoder(recipe, pretrained)
     torch.manual_seed(recipe.seed)
@@ -105,7 +107,8 @@ class _View:
 
     def f1(self, line: Line) -> float:
         """What its model is chosen by."""
-        return float(line[self.key]["micro"]["f1"])
+        scores = line[self.key]
+        return float(scores[scores.get("average", "micro")]["f1"])
 
     def deciding(self, **changes: Any) -> _View:
         """The view with another decision."""
@@ -133,6 +136,7 @@ class Recogniser(Trainee):
         self._manifest = prepared.manifest
         self._tokenizer: PieceTokenizer = pretrained.tokenizer
         self._model = prepared.model
+        self._judge: Judge = judge_of(parts)
         self._read = KeptReadings(parts.dev)  # dev is read at every scoring, and for every value of a decision
         self.loop: Trainer = trainer
         answer = self._manifest.decision.answer
@@ -154,6 +158,7 @@ class Recogniser(Trainee):
                 "not_representable": {name: dict(reasons) for name, reasons in data.lost.items()},
                 "windows": len(data.windows),
                 "steps": self.loop.steps,
+                **({"parts": several} if (several := parts_facts(self._parts, data)) else {}),
                 **self.loop.precision_facts(),
             },
             notes=self._notes(prepared),
@@ -183,8 +188,8 @@ class Recogniser(Trainee):
             HeadScores(head=view.name, epoch=point.epoch, step=point.step, dev=of_one, test=None)
             for view, of_one in zip(views[1:], scores[1:], strict=True)
         )
-        facts = point.facts()
-        return Judged(lines=[line], event=lambda best: EpochScored(**facts, dev=scores[0], best=best, others=others))
+        known = {**point.facts(), "average": self._judge.average}
+        return Judged(lines=[line], event=lambda best: EpochScored(**known, dev=scores[0], best=best, others=others))
 
     def keep(self, place: Path, kept: Kept) -> None:
         """Writes the model folder of one head."""
@@ -219,7 +224,9 @@ class Recogniser(Trainee):
 
     def _tuned(self, scorer: TorchScorer, view: _View) -> tuple[_View, dict[str, float]]:
         """The view with its decision fitted on dev, and dev F1 of all values that were tried."""
-        decision, tried = fit_nothing(view.manifest, self._tokenizer, scorer, self._parts.dev, read=self._read)
+        decision, tried = fit_nothing(
+            view.manifest, self._tokenizer, scorer, self._parts.dev, read=self._read, judge=self._judge
+        )
         return view.deciding(nothing=decision.nothing, nothing_by_type=decision.nothing_by_type), tried
 
     def _predict_and_score(
@@ -232,7 +239,28 @@ class Recogniser(Trainee):
         found = {d.id: p.add for d, p in zip(documents, patches, strict=True)}
         with atomic_writer(self._folder / "predictions" / f"{name}{view.suffix}.tsv", overwrite=True) as stream:
             write_tsv((Prediction(id=i, sha256=None, mentions=m, events=()) for i, m in found.items()), stream)
-        return score_known(documents, found)
+        return self._judge.scores(documents, found)
+
+
+def judge_of(parts: Parts) -> Judge:
+    """How dev is scored."""
+    if not parts.several:
+        return OneCorpus()
+    return SeveralCorpora(annotates={one.name: one.annotates for one in parts.several})
+
+
+def parts_facts(parts: Parts, data: TrainingSet) -> dict[str, Any]:
+    """What is known of each of several corpora, for ``run.json``."""
+    windows = data.mixture.quotas if data.mixture else ()
+    return {
+        one.name: {
+            "annotates": one.annotates,
+            "train": {"documents": len(one.train), "mentions": one.mentions, "excluded": one.excluded},
+            "dev": {"documents": len(one.dev)},
+            "windows_an_epoch": quota,
+        }
+        for one, quota in zip(parts.several, windows, strict=True)
+    }
 
 
 def _choice(recipe: Recipe, views: Sequence[_View]) -> Choice:

@@ -1,0 +1,1 @@
+"""One model over several corpora, each with types of its own."""

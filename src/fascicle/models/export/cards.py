@@ -1,0 +1,61 @@
+"""The plain cards of exported folders: what lies in them, not how good it is."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import msgspec
+
+from fascicle.core.wording import counted
+from fascicle.settings.base import Settings
+from fascicle.settings.folders.manifest import Learnt, Manifest
+from fascicle.settings.recipes.filter import FilterManifest
+
+
+def model_card(manifest: Manifest, facts: Sequence[str]) -> str:
+    """The plain card of an exported model: what it is, not how good it is."""
+    head, reading = manifest.answering, manifest.reading
+    lines = [
+        f"# {manifest.name}",
+        "",
+        f"A named entity recogniser for {', '.join(manifest.types)}, written by Fascicle {manifest.fascicle}.",
+        "",
+        f"- encoder: `{manifest.encoder}`",
+        f"- head: {_listed(head)}",
+        f"- reads: {_listed(reading)}",
+        *(f"- learnt from {name}: {_learnt(one)}" for name, one in (manifest.corpora or {}).items()),
+        *(f"- {fact}" for fact in facts),
+        "",
+        'Use: `fascicle annotate --model FOLDER`, or `fascicle.load("FOLDER").annotate(text)`.',
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _learnt(one: Learnt) -> str:
+    told = f"{', '.join(one.annotates)} in {counted(one.documents, 'document')}"
+    if not one.excluded:
+        return told
+    more = counted(one.excluded, "more was", "more were")
+    return f"{told} ({more} left out as copies of texts of dev, test or each other)"
+
+
+def _listed(settings: Settings) -> str:
+    return ", ".join(f"{name} {value}" for name, value in msgspec.to_builtins(settings).items())
+
+
+def filter_card(manifest: FilterManifest, facts: Sequence[str]) -> str:
+    """The plain card of an exported filter: what it is, not how good it is."""
+    threshold = manifest.threshold
+    lines = [
+        f"# {manifest.name}",
+        "",
+        f"A filter over mentions of {', '.join(manifest.types)}, written by Fascicle {manifest.fascicle}.",
+        "",
+        f"- encoder: `{manifest.model.encoder}`",
+        f"- reads: the {manifest.reading.unit} of a mention, at most {counted(manifest.reading.max_length, 'piece')}",
+        f"- keeps: a probability of at least {threshold.value:g} (chosen for: {threshold.aim})",
+        *(f"- {fact}" for fact in facts),
+        "",
+        "Use: `fascicle combine meta PRED... --filter FOLDER --texts FILE -o OUT`.",
+    ]
+    return "\n".join(lines) + "\n"

@@ -1,0 +1,177 @@
+"""Where annotated documents are, how they are read, and which of their gold is used: one corpus, or several."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+import msgspec
+from msgspec import UNSET, Meta, UnsetType, field
+
+from fascicle.settings.base import Name, Natural, Settings, Share
+
+Files = Name | Annotated[tuple[Name, ...], Meta(min_length=1)]
+
+
+class CorpusTypes(Settings, frozen=True, kw_only=True):
+    """Which types of a corpus are used, and under which names, in train, dev and test.
+
+    All labels are those of the files. A label that no gold mention of the corpus has is refused.
+
+    Attributes:
+        keep: labels whose mentions are gold; empty for all.
+        drop: labels whose mentions are left out; give at most one of ``keep`` and ``drop``.
+        rename: label -> new name of its mentions. Several labels may get one name.
+    """
+
+    keep: tuple[Name, ...] = ()
+    drop: tuple[Name, ...] = ()
+    rename: dict[Name, Name] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """Refuses lists that exclude each other, labels given twice, and names for labels left out."""
+        if self.keep and self.drop:
+            raise ValueError("keep and drop exclude each other: name the labels to keep, or those to leave out")
+        if not (self.keep or self.drop or self.rename):
+            raise ValueError("[corpus.types] is empty: set keep, drop or rename, or remove the table")
+        for key, labels in (("keep", self.keep), ("drop", self.drop)):
+            twice = sorted({label for label in labels if labels.count(label) > 1})
+            if twice:
+                raise ValueError(f"{key} names {twice[0]!r} twice: name it once")
+        lost = sorted(label for label in self.rename if not self.keeps(label))
+        if lost:
+            raise ValueError(f"rename names {lost[0]!r}, whose mentions are left out: remove one of the two")
+
+    def keeps(self, label: str) -> bool:
+        """Whether the mentions of a label are gold."""
+        return label not in self.drop and (not self.keep or label in self.keep)
+
+
+class ReadingOfCorpus(Settings, frozen=True, kw_only=True):
+    """How the files of a corpus are read, and which of their gold is used.
+
+    Attributes:
+        format: name of a format, or ``"auto"``.
+        documents: what a document of a column file is: ``"sentence"``, ``"docstart"``, ``"file"`` (all sentences in one
+            document, so that neighbours can be packed) or ``"auto"``.
+        where: ``field=value`` keeps only the records of a JSON Lines file with that value; ``{part}`` in it becomes
+            ``train``, ``dev`` or ``test``; empty for all.
+        columns: columns of a column file, from 0, the token first, then the tags: ``"0,3"``, ``"0,1,2"`` (layers),
+            ``"0,all"``; empty for the first and the last.
+        shape: shape of JSON records, a name of ``formats/shapes.py`` or ``"auto"``.
+        fields: changes to that shape, each ``"NAME=VALUE"``.
+        encoding: encoding of the files.
+        labels: names of tags of JSON records that are numbers, in their order: ``"O,B-PER,I-PER"``, or a ``.json`` file
+            that tells them; by default the file ``dataset_info.json`` beside the records.
+        bare_tags: whether tags are types without a prefix (``person``, ``O``).
+        exclude: exclusion list of ``fascicle corpus check``. Training leaves out the documents of train that it names.
+        types: which types are used, and under which names; without this table all, with their own names.
+    """
+
+    format: Name = "auto"
+    documents: Literal["auto", "sentence", "docstart", "file"] = "auto"
+    where: str = ""
+    columns: str = ""
+    shape: Name = "auto"
+    fields: tuple[str, ...] = ()
+    encoding: Name = "utf-8"
+    labels: Name | UnsetType = UNSET  # unset, these are in no file, as before there were such keys
+    bare_tags: bool | UnsetType = UNSET
+    exclude: Name | UnsetType = UNSET
+    types: CorpusTypes | UnsetType = UNSET
+
+    def __post_init__(self) -> None:
+        """Takes the default in the place of a value that says the same."""
+        if self.bare_tags is False:
+            msgspec.structs.force_setattr(self, "bare_tags", UNSET)
+
+    def read_beside(self) -> dict[str, str]:
+        """The paths of files that are read beside the documents, by their keys."""
+        found = {"exclude": self.exclude or ""}
+        if self.labels and self.labels.lower().endswith(".json"):
+            found["labels"] = self.labels
+        return {key: path for key, path in found.items() if path}
+
+
+class CorpusSettings(ReadingOfCorpus, frozen=True, kw_only=True):
+    """Where the documents are and how to read them.
+
+    Attributes:
+        train: file or folder of training documents; ``$NAME`` is an environment variable.
+        dev: file or folder of development documents, on which every choice is made.
+        test: file or folder of test documents, scored once at the end; empty for none.
+    """
+
+    train: Name
+    dev: Name
+    test: str = ""
+
+    def files(self) -> dict[str, str]:
+        """The paths of its data, each by the key that names it in a recipe, e.g. ``"corpus.train"``."""
+        found = {f"corpus.{part}": getattr(self, part) for part in ("train", "dev", "test")}
+        found |= {f"corpus.{key}": path for key, path in self.read_beside().items()}
+        return {key: path for key, path in found.items() if path}
+
+
+class PartSettings(ReadingOfCorpus, frozen=True, kw_only=True):
+    """One of several corpora that a model is trained on together, each with types of its own.
+
+    Attributes:
+        train: file or folder of training documents, or a list of them; ``$NAME`` is an environment variable.
+        dev: file or folder of development documents; empty: this corpus has no say in what is chosen.
+        annotates: types that people marked in this corpus, under the names of the model. Of all other types of the
+            model nothing is known in its text, so they take no part in the loss and in its scores.
+        weight: how often its sentences are drawn, beside what its size says; see ``power`` of ``[mixture]``.
+    """
+
+    train: Files
+    dev: str = ""
+    annotates: Annotated[tuple[Name, ...], Meta(min_length=1)]
+    weight: Annotated[float, Meta(gt=0.0, le=1e3)] = 1.0
+
+    def __post_init__(self) -> None:
+        """Refuses what is named twice."""
+        for key, names in (("train", self.trains), ("annotates", self.annotates)):
+            twice = sorted({name for name in names if names.count(name) > 1})
+            if twice:
+                raise ValueError(f"{key} names {twice[0]!r} twice: name it once")
+
+    @property
+    def trains(self) -> tuple[str, ...]:
+        """The files of train."""
+        return (self.train,) if isinstance(self.train, str) else self.train
+
+    def files(self, place: str) -> dict[str, str]:
+        """The paths of its data, each by the key that names it in a recipe, e.g. ``"parts.NAME.train"``.
+
+        Args:
+            place: of its table.
+        """
+        trains = {f"{place}.train": self.train} if isinstance(self.train, str) else _numbered(place, self.train)
+        found = trains | ({f"{place}.dev": self.dev} if self.dev else {})
+        return found | {f"{place}.{key}": path for key, path in self.read_beside().items()}
+
+
+def _numbered(place: str, paths: tuple[str, ...]) -> dict[str, str]:
+    return {f"{place}.train.{number}": path for number, path in enumerate(paths)}
+
+
+class MixtureSettings(Settings, frozen=True, kw_only=True):
+    """How several corpora are trained together.
+
+    Attributes:
+        power: a corpus of n windows is drawn in proportion to its weight times n to this power: 1 by size, 0 all
+            equally often.
+        windows: windows in an epoch: sentences, unless several are packed or one is too long; 0 for as many as all
+            corpora have.
+        unannotated: labels of types that a corpus does not annotate are ``"unknown"``. ``"absent"`` teaches that its
+            text mentions none, which is wrong and for comparison only.
+        guideline: whether a learned vector tells the network in training whose guideline a text follows. At inference
+            there is none.
+        guideline_dropout: share of the windows that are trained without this vector, as inference reads.
+    """
+
+    power: Share = 1.0
+    windows: Natural = 0
+    unannotated: Literal["unknown", "absent"] = "unknown"
+    guideline: bool = False
+    guideline_dropout: Annotated[float, Meta(gt=0.0, lt=1.0)] = 0.5

@@ -1,0 +1,153 @@
+"""A picture of a training, of what a model says of the gold, or of a report."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Final
+
+from fascicle.core.arguments import checked
+from fascicle.errors import OutputError, UsageError
+from fascicle.files.atomic import check_target
+from fascicle.reports.plots.canvas import SUFFIXES, save, sheet
+from fascicle.reports.plots.densities import draw_densities, load_densities
+from fascicle.reports.plots.densities import size as size_of_densities
+from fascicle.reports.plots.distribution_data import load_distributions
+from fascicle.reports.plots.distributions import draw_pca, draw_violins, draw_volcano
+from fascicle.reports.plots.learning import draw_learning, load_runs
+from fascicle.reports.plots.learning import size as size_of_learning
+from fascicle.reports.plots.report_plots import REPORT_PLOTS, load_drawing
+from fascicle.tasks.given import Paths, listed
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+@dataclass(frozen=True, kw_only=True)
+class Kind:
+    """One kind of picture.
+
+    Attributes:
+        help: what it shows, and of what input.
+        load: inputs and names of systems -> what is drawn; each thing in it has a ``note``, which may be empty.
+        draw: on a sheet, what was loaded.
+        size: of the sheet in inches, for what was loaded.
+        several: whether it takes several inputs.
+        systems: whether some of several systems can be chosen.
+    """
+
+    help: str
+    load: Callable[[Sequence[str], Sequence[str]], Sequence[Any]]
+    draw: Callable[[Figure, Sequence[Any]], None]
+    size: Callable[[Sequence[Any]], tuple[float, float]]
+    several: bool = False
+    systems: bool = False
+
+
+def _one(
+    load: Callable[[str], Any],
+    draw: Callable[[Figure, Any], None],
+    size: Callable[[Any], tuple[float, float]],
+    what: str,
+) -> Kind:
+    """A kind that takes one input."""
+    return Kind(
+        help=what,
+        load=lambda given, _: [load(given[0])],
+        draw=lambda figure, loaded: draw(figure, loaded[0]),
+        size=lambda loaded: size(loaded[0]),
+    )
+
+
+def _of_report(name: str) -> Kind:
+    """A kind that is drawn from a report."""
+    return Kind(
+        help=f"a report as JSON: {REPORT_PLOTS[name].means}",
+        load=lambda given, systems: [load_drawing(name, given[0], systems=systems)],
+        draw=lambda figure, loaded: loaded[0].draw(figure),
+        size=lambda loaded: (loaded[0].width, loaded[0].height),
+        systems=True,
+    )
+
+
+KINDS: Final[Mapping[str, Kind]] = MappingProxyType(
+    {
+        "learning": Kind(
+            help="loss and dev F1 of one or several run folders",
+            load=lambda given, _: load_runs(given),
+            draw=draw_learning,
+            size=size_of_learning,
+            several=True,
+        ),
+        "pca": _one(
+            load_distributions, draw_pca, lambda _: (7.4, 4.6), "a distributions file: where the probabilities lie"
+        ),
+        "violin": _one(
+            load_distributions,
+            draw_violins,
+            lambda data: (max(4.8, 1.2 + 0.9 * len(data.header.types)), 4.2),
+            "a distributions file: the probability of the gold type, by type",
+        ),
+        "volcano": _one(
+            load_distributions, draw_volcano, lambda _: (6.4, 4.8), "a distributions file: other classes against gold"
+        ),
+        "densities": _one(
+            load_densities, draw_densities, size_of_densities, "a densities file: similarities of a bi-encoder"
+        ),
+        **{name: _of_report(name) for name in REPORT_PLOTS},
+    }
+)
+
+
+@checked
+def plot(
+    kind: str,
+    files: Paths,
+    output: str | os.PathLike[str],
+    *,
+    systems: Sequence[str] = (),
+    title: str = "",
+    overwrite: bool = False,
+) -> tuple[str, ...]:
+    """Draws a picture; needs the extra ``plots``.
+
+    Args:
+        kind: one of `KINDS`, which says what it shows.
+        files: run folders, or a file, as the kind asks for.
+        output: the picture; its suffix is one of ``reports.plots.canvas.SUFFIXES``.
+        systems: of a report, only these; a heat map takes the first for its baseline.
+        title: over the picture.
+        overwrite: replace an existing picture.
+
+    Returns:
+        Sentences that a reader of the picture must know.
+
+    Raises:
+        UsageError: no such kind, or inputs or systems that it does not take.
+        InputError: an input that cannot be read.
+        OutputError: the picture exists, or no picture has such a name.
+        MissingExtraError: Matplotlib is not installed.
+    """
+    if kind not in KINDS:
+        raise UsageError(f"the kind {kind!r} is not known; choose from {', '.join(KINDS)}")
+    chosen, given, target = KINDS[kind], listed(files), Path(output)
+    if not given:
+        raise UsageError(f"nothing to draw was given; {kind} takes {chosen.help}")
+    if len(given) > 1 and not chosen.several:
+        raise UsageError(f"{len(given)} inputs were given; {kind} draws one file")
+    if systems and not chosen.systems:
+        raise UsageError(f"the system {systems[0]} was chosen; {kind} takes {chosen.help}, without a choice of systems")
+    if target.suffix not in SUFFIXES:
+        raise OutputError(f"the picture {target} was asked for; its name must end with {', '.join(SUFFIXES)}")
+    check_target(target, overwrite=overwrite)
+    loaded = chosen.load(given, systems)
+    width, height = chosen.size(loaded)
+    with sheet(width=width, height=height) as figure:
+        if title:
+            figure.suptitle(title)
+        chosen.draw(figure, loaded)
+        save(figure, target, overwrite=overwrite)
+    return tuple(one.note for one in loaded if one.note)

@@ -1,0 +1,160 @@
+"""Several corpora of one recipe, each with types of its own: read, checked, and told apart by the ids of documents.
+
+`read_one` is the place for every kind of part: a part of weak labels over raw text would be read here too.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import msgspec
+
+from fascicle.core.document import GOLD, Document
+from fascicle.errors import InputError, RecipeError
+from fascicle.formats.report import ReadReport
+from fascicle.settings.recipes.corpora import PartSettings
+from fascicle.settings.recipes.recogniser import Recipe
+from fascicle.training.corpus import Part, read_with
+from fascicle.training.corpus_types import Chosen, check_labels, check_merged, choose_types
+from fascicle.training.exclusion import check_idle, without_listed
+
+
+@dataclass(frozen=True, kw_only=True)
+class OneOfSeveral:
+    """One of several corpora, as a run sees it.
+
+    Attributes:
+        name: in the recipe.
+        annotates: types that are known in its text.
+        weight: see ``PartSettings``.
+        train: documents to learn from; their ids begin with the name of the part, as those of ``dev``.
+        dev: documents to choose on; may be none.
+        excluded: documents of train that an exclusion list named.
+        notes: what was left out, as sentences.
+    """
+
+    name: str
+    annotates: tuple[str, ...]
+    weight: float
+    train: list[Document]
+    dev: list[Document]
+    excluded: int
+    notes: tuple[str, ...]
+
+    @property
+    def mentions(self) -> int:
+        """Gold mentions of train."""
+        return sum(len(document.layer(GOLD)) for document in self.train)
+
+
+def read_all(recipe: Recipe, report: ReadReport | None = None) -> list[OneOfSeveral]:
+    """Reads all parts of a recipe, in the order of their names.
+
+    Args:
+        recipe: with parts.
+        report: receives what was repaired or lost.
+
+    Raises:
+        InputError: see `read_one`.
+        RecipeError: see `read_one`.
+    """
+    parts = recipe.corpora()
+    read = [read_one(name, part, report) for name, part in parts.items()]
+    for path in {part.exclude for part in parts.values() if part.exclude}:
+        # A list may be about several parts, and have nothing to say of one of them.
+        users = [one for one in read if parts[one.name].exclude == path]
+        if not any(one.excluded for one in users):
+            trains = [path for one in users for path in parts[one.name].trains]
+            check_idle(path, documents=sum(len(one.train) for one in users), trains=trains)
+    return read
+
+
+def read_one(name: str, part: PartSettings, report: ReadReport | None = None) -> OneOfSeveral:
+    """Reads one part.
+
+    Args:
+        name: of the part.
+        part: where it is and how to read it.
+        report: receives what was repaired or lost.
+
+    Raises:
+        InputError: a file cannot be read, train holds no mentions, or the exclusion list is not about it.
+        RecipeError: a label that the corpus does not have; a type that is declared and not annotated, or the other way
+            round; names of types under which mentions overlap.
+    """
+    trains = {path: _chosen(name, part, path, "train", report) for path in part.trains}
+    dev = _chosen(name, part, part.dev, "dev", report) if part.dev else None
+    read = [*trains.values(), *([dev] if dev else [])]
+    if part.types:
+        check_labels(part.types, sum((chosen.labels for chosen in read), Counter()), place=f"parts.{name}")
+    documents = [d for chosen in trains.values() for d in chosen.documents]
+    kept, left_out = documents, tuple[str, ...]()
+    if part.exclude:
+        of_files, left_out = without_listed({p: chosen.documents for p, chosen in trains.items()}, part.exclude)
+        kept = [document for of_file in of_files for document in of_file]
+    _check_declared(name, part, kept, dev.documents if dev else ())
+    lines = [*_lines("train", list(trains.values())), *left_out, *(dev.lines("dev") if dev else ())]
+    return OneOfSeveral(
+        name=name,
+        annotates=part.annotates,
+        weight=part.weight,
+        train=[_named(document, name) for document in kept],
+        dev=[_named(document, name) for document in dev.documents] if dev else [],
+        excluded=len(documents) - len(kept),
+        notes=tuple(f"{name}: {line}" for line in (*lines, *_unseen(part, dev))),
+    )
+
+
+def _chosen(name: str, part: PartSettings, path: str, which: Part, report: ReadReport | None) -> Chosen:
+    documents = read_with(part, path, which, place=f"parts.{name}", report=report)
+    if part.types:
+        check_merged(documents, part.types, place=f"parts.{name}")
+    return choose_types(documents, part.types or None)
+
+
+def _check_declared(name: str, part: PartSettings, train: Sequence[Document], dev: Sequence[Document]) -> None:
+    """Refuses what is declared and never there, and what is there and not declared.
+
+    Raises:
+        InputError: train holds no mentions.
+        RecipeError: types of the gold and declared ones differ.
+    """
+    taught, all_types = _types(train), _types([*train, *dev])
+    if not taught:
+        raise InputError(f"train of parts.{name} ({', '.join(part.trains)}) holds no mentions; give annotated texts")
+    if strangers := sorted(all_types - set(part.annotates)):
+        raise RecipeError(
+            f"the gold of parts.{name} has {_listed(strangers)}, which parts.{name}.annotates does not name; add what "
+            f"it annotates in every text, rename it with parts.{name}.types.rename, or leave it out with "
+            f"parts.{name}.types.drop"
+        )
+    if idle := sorted(set(part.annotates) - taught):
+        raise RecipeError(
+            f"parts.{name}.annotates names {_listed(idle)}, of which train has no gold mention, so it would be taught "
+            f"that there are none; the types of train are {_listed(sorted(taught))}"
+        )
+
+
+def _lines(which: Part, read: Sequence[Chosen]) -> Iterator[str]:
+    for number, chosen in enumerate(read, start=1):
+        yield from chosen.lines(which if len(read) == 1 else f"{which} {number}")
+
+
+def _unseen(part: PartSettings, dev: Chosen | None) -> Iterator[str]:
+    """Types without a score."""
+    if dev is not None and (unseen := sorted(set(part.annotates) - _types(dev.documents))):
+        yield f"dev has no gold mention of {_listed(unseen)}, so it gives no score of that"
+
+
+def _types(documents: Sequence[Document]) -> set[str]:
+    return {mention.type for document in documents for mention in document.layer(GOLD)}
+
+
+def _named(document: Document, name: str) -> Document:
+    return msgspec.structs.replace(document, id=f"{name}/{document.id}")
+
+
+def _listed(names: Sequence[str]) -> str:
+    return ", ".join(map(repr, names))

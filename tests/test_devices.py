@@ -1,0 +1,91 @@
+"""Where models compute: a device is used by what runs in torch, and refused by everything else."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import torch
+
+from fascicle.combination.rules import RuleRequest
+from fascicle.errors import UsageError
+from fascicle.loading import load
+from fascicle.settings.folders.manifest import MANIFEST
+from fascicle.tasks.ensemble import EnsembleRequest, save_ensemble
+
+TEXT = "aspirin caused pain"
+SHIPPED = "bc5cdr"
+
+
+def placed(*devices: str) -> list[str]:
+    return [one for one in devices if one != "cuda" or torch.cuda.is_available()]
+
+
+@pytest.fixture
+def copy(tiny_run: Path, tmp_path: Path) -> Callable[[str], Path]:
+    """Makes copies of a model of torch under other names."""
+
+    def made(name: str) -> Path:
+        folder = Path(shutil.copytree(tiny_run / "best", tmp_path / name))
+        described = folder / MANIFEST
+        described.write_text(described.read_text(encoding="utf-8").replace('"tiny"', f'"{name}"'), encoding="utf-8")
+        return folder
+
+    return made
+
+
+def ensemble(tmp_path: Path, *models: object, name: str = "both") -> Path:
+    request = EnsembleRequest(rule=RuleRequest(name="union"), models=[str(one) for one in models], distinct_types=True)
+    return save_ensemble(request, tmp_path / name).folder
+
+
+@pytest.mark.parametrize("device", placed("cpu", "auto", "cuda"))
+def test_a_model_of_torch_answers_alike_everywhere(tiny_run: Path, device: str) -> None:
+    expected, found = (load(tiny_run, device=one)(TEXT).mentions for one in (None, device))
+    assert [(one.spans, one.type) for one in found] == [(one.spans, one.type) for one in expected]
+    assert found
+
+
+@pytest.mark.parametrize("device", placed("cpu", "auto", "cuda"))
+def test_members_of_an_ensemble_compute_where_they_are_told(
+    copy: Callable[[str], Path], tmp_path: Path, device: str
+) -> None:
+    folder = ensemble(tmp_path, copy("one"), copy("two"))
+    outer = ensemble(tmp_path, folder, copy("three"), name="outer")
+    assert load(outer, device=device)(TEXT).mentions == load(outer)(TEXT).mentions
+
+
+def test_the_device_reaches_the_network(tiny_run: Path, copy: Callable[[str], Path], tmp_path: Path) -> None:
+    """The device ``meta`` of torch computes shapes alone, so whatever computes there has no result to give."""
+    for model in (tiny_run, ensemble(tmp_path, copy("one"), copy("two"))):
+        with pytest.raises((NotImplementedError, RuntimeError), match="meta"):
+            load(model, device="meta")(TEXT)
+
+
+def test_an_ensemble_with_an_export_refuses_a_device_when_it_is_loaded(
+    copy: Callable[[str], Path], tmp_path: Path
+) -> None:
+    inner = ensemble(tmp_path, copy("one"), SHIPPED)
+    for folder in (inner, ensemble(tmp_path, inner, copy("two"), name="outer")):
+        assert load(folder, device="auto").name == folder.name
+        with pytest.raises(UsageError, match="'meta'"):
+            load(folder, device="meta")
+
+
+def test_dictionaries_and_exports_refuse_a_device(tmp_path: Path) -> None:
+    names = tmp_path / "names.tsv"
+    names.write_text("Chemical\taspirin\n", encoding="utf-8")
+    for model in (names, SHIPPED):
+        for device in (None, "cpu", "auto"):
+            assert load(model, device=device).types
+        for device in ("cuda", "meta", "none", ""):
+            with pytest.raises(UsageError, match=f"{Path(model).name}.*device"):
+                load(model, device=device)
+
+
+@pytest.mark.parametrize("device", ["none", "cuda:99", "", "x" * 200])
+def test_a_device_that_is_not_there(tiny_run: Path, device: str) -> None:
+    with pytest.raises(UsageError, match="device"):
+        load(tiny_run, device=device)
