@@ -137,6 +137,9 @@ def test_an_untrained_student_comes_nearer_and_its_folder_is_an_encoder(
     assert losses[-1] < losses[0]
     assert ended.held_out["total"] == min(losses)
     assert ended.held_out["total"] == pytest.approx(ended.held_out["hidden"] + ended.held_out["attention"], rel=1e-5)
+    card = (ended.encoder / "README.md").read_text(encoding="utf-8")
+    assert f"total {ended.held_out['total']:.4f}" in card
+    assert data_hashes(make())["train"] in card
     student = load_pretrained(str(ended.encoder))
     assert (student.encoder.width, student.encoder.config.num_hidden_layers) == (12, 1)
     recipe = tiny_recipe(model={"encoder": str(ended.encoder)}, training={"epochs": 1})

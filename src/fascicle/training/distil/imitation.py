@@ -75,7 +75,7 @@ def prepare_layers(recipe: DistilRecipe, folder: Path, before: Mapping[str, Any]
         ],
     )
     held_out = list(in_order(read.held_out, size=recipe.training.batch_size))
-    return LayerTrainee(folder=folder, student=student, loop=trainer, held_out=held_out, facts=facts)
+    return LayerTrainee(folder=folder, recipe=recipe, student=student, loop=trainer, held_out=held_out, facts=facts)
 
 
 def _some_texts(recipe: DistilRecipe) -> list[str]:

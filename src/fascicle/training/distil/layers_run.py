@@ -22,7 +22,10 @@ import torch
 from torch import Tensor
 
 from fascicle.models.encoder import Pretrained, save_pretrained
+from fascicle.settings.folders.manifest import CARD
+from fascicle.settings.recipes.distil import DistilRecipe
 from fascicle.settings.recipes.recogniser import TrainingSettings
+from fascicle.training.distil.card import card_of
 from fascicle.training.distil.pupil import LAYERS, Pupil
 from fascicle.training.engine.events import Ended, Validated
 from fascicle.training.engine.loop import Trainer
@@ -84,6 +87,7 @@ class LayerTrainee(Trainee):
         self,
         *,
         folder: Path,
+        recipe: DistilRecipe,
         student: Pretrained,
         loop: Trainer,
         held_out: Sequence[Mapping[str, Tensor]],
@@ -93,12 +97,15 @@ class LayerTrainee(Trainee):
 
         Args:
             folder: of the run.
+            recipe: of the run.
             student: whose encoder is trained.
             loop: trains a ``Pupil`` with losses on layers.
             held_out: batches that nothing is learned from.
             facts: of the run.
         """
         self._folder = folder
+        self._recipe = recipe
+        self._losses = dict[str, float]()  # of the weights that were judged last
         self._student = student
         self._held_out = held_out
         self.loop: Trainer = loop
@@ -107,14 +114,14 @@ class LayerTrainee(Trainee):
 
     def judge(self, point: Point) -> Judged:
         """Compares the layers on held-out text."""
-        losses = self._losses()
+        self._losses = losses = self._compared()
         facts = point.facts()
         return Judged(
             lines=[point.line(held_out=losses)], event=lambda best: LayersCompared(**facts, best=best, held_out=losses)
         )
 
     @torch.no_grad()
-    def _losses(self) -> dict[str, float]:
+    def _compared(self) -> dict[str, float]:
         """Means over all pieces of the held-out text, the total first."""
         pupil, device = self.loop.model.eval(), self.loop.device
         assert isinstance(pupil, Pupil)
@@ -131,8 +138,11 @@ class LayerTrainee(Trainee):
         return {name: value / pieces for name, value in total.items()}
 
     def keep(self, place: Path, kept: Kept) -> None:
-        """Writes the encoder."""
+        """Writes the encoder and its card."""
         save_pretrained(place, self._student)
+        known = {**self.facts.more, "data": self.facts.data}
+        card = card_of(self._recipe, known, self._losses or self._compared())
+        (place / CARD).write_text(card, encoding="utf-8")
 
     def finish(self, chosen: Sequence[Line]) -> Iterator[Ended]:
         """Tells the losses of the chosen encoder."""
