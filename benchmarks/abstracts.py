@@ -24,8 +24,9 @@ from fascicle.evaluation.scoring.scores import Counts, Scores
 from fascicle.evaluation.uncertainty.intervals import bootstrap_f1
 from fascicle.experiments.results import scores_of
 from fascicle.formats.files import read
+from fascicle.formats.sources import source_sha256
 from fascicle.settings.recipes.corpora import CorpusSettings
-from fascicle.training.corpus import part_sha256, read_part
+from fascicle.training.corpus import read_part
 
 # Corpus of a grid -> the abstracts of its test part, below the folder of the corpora.
 ABSTRACTS: Mapping[str, str] = {
@@ -49,7 +50,7 @@ def main() -> None:
         settings = CorpusSettings(train=path, dev=path, test=path, format="conll", documents="sentence")
         found = abstracts_of(read_part(settings, "test"), read(data / ABSTRACTS[corpus]))
         runs = [len(list(run)) for _, run in itertools.groupby(found.values())]
-        parts[part_sha256(path)] = {"file": name, "sentences": runs}
+        parts[source_sha256(path)] = {"file": name, "sentences": runs}
     write_result("abstracts", {"parts": parts})
 
 

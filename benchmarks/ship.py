@@ -26,7 +26,8 @@ from fascicle.models.checkpoint import TorchScorer, load_model
 from fascicle.models.export.folders import export_model
 from fascicle.models.soup import average_models
 from fascicle.runtime.predictor import ModelPredictor, Scorer, Tables
-from fascicle.settings.folders.manifest import CARD, Manifest, read_manifest, write_manifest
+from fascicle.settings.folders.described import CARD
+from fascicle.settings.folders.manifest import Manifest, read_manifest, write_manifest
 from fascicle.settings.recipes.any import read_recipe
 from fascicle.settings.recipes.corpora import CorpusSettings
 from fascicle.text.batch import Batch

@@ -13,9 +13,10 @@ import pytest
 from fascicle.annotation import Annotation, NothingError
 from fascicle.core.document import Document, Mention, Patch
 from fascicle.errors import InputError
+from fascicle.formats import read, write
 from fascicle.formats.account import Account
-from fascicle.formats.catalogue import FORMATS
-from fascicle.formats.files import read, write, write_as
+from fascicle.formats.outputs import write_documents
+from fascicle.formats.requests import WriteRequest
 from fascicle.text.annotator import Annotator
 
 
@@ -73,7 +74,9 @@ def test_each_input_has_its_own_file_and_its_own_facts() -> None:
             yield to
 
         try:
-            write_as(one.name, one.documents(), FORMATS["jsonl"], report=one.report, opened=opened)
+            write_documents(
+                one.documents(), WriteRequest(path=one.name, format="jsonl"), report=one.report, opened=opened
+            )
         except NothingError:
             continue
         finally:

@@ -16,7 +16,7 @@ import fascicle
 from fascicle.combination.rules import RuleRequest
 from fascicle.commands.console import with_options
 from fascicle.core.document import Document, Mention, Patch
-from fascicle.doctor.settings import Settings
+from fascicle.doctor.settings import CheckSettings
 from fascicle.errors import FascicleError, InputError, UsageError
 from fascicle.formats.jsonl import JsonlOptions
 from fascicle.formats.requests import ReadRequest
@@ -136,7 +136,7 @@ NO_SETTING: dict[str, Callable[[], Any]] = {
     "missing": lambda: fascicle.combine(["gold.tsv", "in.txt"], missing="nope"),  # type: ignore[arg-type]
     "settings.seed": lambda: fascicle.compare("gold.tsv", ["gold.tsv", "in.txt"], CompareSettings(seed=-1)),
     "settings.resamples": lambda: fascicle.compare("gold.tsv", ["gold.tsv", "in.txt"], CompareSettings(resamples=-1)),
-    "settings.examples": lambda: fascicle.check("gold.tsv", settings=Settings(examples=-1)),
+    "settings.examples": lambda: fascicle.check("gold.tsv", settings=CheckSettings(examples=-1)),
     "settings.threads": lambda: fascicle.calibrate("bc5cdr", "gold.tsv", "out", CalibrateSettings(threads=0)),
     "settings.method": lambda: fascicle.calibrate(
         "bc5cdr",
@@ -336,7 +336,7 @@ def test_a_model_says_what_it_is(model: Any) -> None:
 
 # Texts of these are about the command line: what parses it, and cards and reports, which a command writes.
 OPTIONS_MAY_STAND_IN = ("commands", "cli.py", "doctor/checks", "reports/comparison_table.py")
-OPTION = re.compile(r"(?<![\w-])--[a-z-]++(?!:)")  # no property of CSS
+OPTION = re.compile(r"(?<![\w-])--[a-z][a-z-]*+(?!:)")  # no property of CSS
 COMMAND = re.compile(r"fascicle [a-z]+\b[^;:]*")  # a whole command, which a user of Python may give too
 
 

@@ -32,7 +32,6 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-import msgspec
 import torch
 
 from benchmarks.common import GRIDS, write_result
@@ -50,7 +49,7 @@ from fascicle.settings.folders.manifest import Manifest
 from fascicle.settings.recipes.recogniser import Recipe
 from fascicle.training.engine.loop import Trainer
 from fascicle.training.recogniser.parts import Parts, read_parts
-from fascicle.training.recogniser.prepare import Prepared, decision_for, prepare
+from fascicle.training.recogniser.prepare import Prepared, answered_by, prepare
 
 BUNDLE = "bundle"
 TURN = 4  # steps of training in a turn
@@ -75,10 +74,7 @@ class Pupil:
     def views(self) -> dict[str, Manifest]:
         """The model as each of its heads answers."""
         manifest = self.prepared.manifest
-        return {
-            name: msgspec.structs.replace(manifest, decision=decision_for(name, manifest.heads, self.recipe))
-            for name in manifest.heads
-        }
+        return {name: answered_by(manifest, name) for name in manifest.heads}
 
     def go_on(self, documents: Sequence[Document]) -> None:
         """Trains until each head proposes half as many mentions as there are, at most to the last epoch."""

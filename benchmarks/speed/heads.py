@@ -43,7 +43,7 @@ import torch
 
 from benchmarks.common import write_result
 from fascicle.core.document import GOLD, Document
-from fascicle.formats.files import write
+from fascicle.formats import write
 from fascicle.loading import load
 from fascicle.models.checkpoint import TorchScorer, save_model
 from fascicle.models.encoder import load_pretrained

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Final
 from fascicle import errors
 from fascicle.core.document import Document, Event, Link, Mention, Patch, Section, TextMention
 from fascicle.core.patches import apply
-from fascicle.formats.files import read, write
+from fascicle.formats.files import read
+from fascicle.formats.outputs import write
 from fascicle.loading import load
 
 if TYPE_CHECKING:

@@ -39,11 +39,11 @@ COMMANDS: Final[Mapping[str, str]] = MappingProxyType(
         "train": "train what a recipe describes: a recogniser, a filter over several predictions, or a span typer",
         "pretrain": "let an encoder learn from raw text by masked language modelling, before it is trained",
         "distill": "let a small network learn from a large one: what its layers compute, or what it answers",
-        "bench": "run a grid of recipes, and keep what tables are made of",
+        "bench": "run a grid of recipes, and write the results that tables are made from",
         "evaluate": "score predictions against gold: precision, recall, F1, and where and why a system fails",
         "combine": "join the predictions of several systems by a rule",
         "compare": "compare several systems on gold, and find the best combination",
-        "plot": "draw learning curves, scores and errors, and what a model says of the gold mentions",
+        "plot": "draw learning curves, scores, errors, and the probabilities of gold mentions",
         "calibrate": "fit the scores and thresholds of a model on development data",
         "ensemble": "save several models and a rule as one folder, which is used like a model",
         "export": "turn a trained model into a folder that runs without torch",
@@ -87,7 +87,7 @@ def build_parser(only: str | None = None) -> Parser:
     parser = Parser(
         prog="fascicle",
         description="Find the names of things in text: annotate, train, evaluate, combine, convert.",
-        epilog="fascicle COMMAND --help tells the options of a command.",
+        epilog="fascicle COMMAND --help lists the options of a command.",
     )
     parser.add_argument("--version", action="version", version=f"fascicle {__version__}")
     commands = commands_of(parser, dest="command")

@@ -22,12 +22,12 @@ from fascicle.errors import MissingExtraError, ModelError, RecipeError, UsageErr
 from fascicle.files.source import Source, lines, stem
 from fascicle.settings.base import Positive
 from fascicle.settings.folders.best import described_by, model_folder
+from fascicle.settings.folders.described import file_sha256
 from fascicle.settings.folders.manifest import (
     MANIFEST,
     Manifest,
     TokenizerFacts,
     check_files,
-    file_sha256,
     read_manifest,
 )
 from fascicle.settings.recipes.ensemble import ENSEMBLE, FILTER_FOLDER, MEMBERS, is_ensemble, read_ensemble

@@ -19,11 +19,6 @@ from fascicle.training.recogniser.parts import read_parts
 Maker = Callable[..., Recipe]
 
 
-@pytest.fixture(autouse=True)
-def _one_thread(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("RAYON_NUM_THREADS", "1")  # which the script sets for good
-
-
 @pytest.fixture
 def recipes(tiny_recipe: Maker, toy_corpus: Path, toy_types: Path) -> dict[str, Recipe]:
     common: dict[str, Any] = {"corpus": {"test": str(toy_corpus)}, "training": {"epochs": 40}}

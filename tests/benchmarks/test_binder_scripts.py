@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.support.runs import finish
 
 from benchmarks import common
 from benchmarks.common import GRIDS, ROOT
@@ -22,7 +23,6 @@ from fascicle.reports.plots.densities import load_densities
 from fascicle.settings.recipes.recogniser import Recipe
 from fascicle.settings.types import read_types
 from fascicle.training.corpus import read_part
-from fascicle.training.run import run_recipe
 
 Maker = Callable[..., Recipe]
 
@@ -46,8 +46,7 @@ def binder(tiny_recipe: Maker, toy_corpus: Path, toy_types: Path) -> Callable[..
 @pytest.fixture(scope="module")
 def trained(binder: Callable[..., Recipe], tmp_path_factory: pytest.TempPathFactory) -> tuple[Recipe, Path]:
     recipe, folder = binder(), tmp_path_factory.mktemp("binder") / "run"
-    for _ in run_recipe(recipe, folder):
-        pass
+    finish(recipe, folder)
     return recipe, folder
 
 
@@ -91,8 +90,7 @@ def test_a_type_that_was_left_out(binder: Callable[..., Recipe], toy_types: Path
     script = unseen_types
     folder = tmp_path / "run"
     recipe = binder(types={"drop": ["Disease"]})
-    for _ in run_recipe(recipe, folder):
-        pass
+    finish(recipe, folder)
     value = script.measured(folder)
     assert (value["left_out"], value["seed"]) == (["Disease"], 1)
     gold = read_part(binder().corpus, "test")

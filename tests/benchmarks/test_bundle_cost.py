@@ -19,11 +19,6 @@ from fascicle.training.recogniser.parts import read_parts
 Maker = Callable[..., Recipe]
 
 
-@pytest.fixture(autouse=True)
-def _one_thread(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("RAYON_NUM_THREADS", "1")  # which the script sets for good
-
-
 def recipes(make: Maker, corpus: Path) -> dict[str, Recipe]:
     common = {"corpus": {"test": str(corpus)}, "training": {"epochs": 40}}
     span = {"family": "span", "pooling": "max"}

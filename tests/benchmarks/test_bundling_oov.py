@@ -12,8 +12,8 @@ from benchmarks.tables import pages as tables
 from fascicle.core.document import Document
 from fascicle.errors import InputError
 from fascicle.experiments.grid import read_grid
+from fascicle.formats.sources import source_sha256
 from fascicle.settings.recipes.corpora import CorpusSettings
-from fascicle.training.corpus import part_sha256
 
 TRAIN = [["Aspirin", "helps", "."], ["pain", "helps", "nobody", "."]]
 TEST = [["aspirin", "helps", "PAIN", "."], ["New", "New", "words", "."], ["pain"]]
@@ -49,7 +49,7 @@ def test_density_is_that_of_loops(tmp_path: Path) -> None:
     }
     assert (words, oov, folded) == (9, 5, 3)  # by hand: aspirin, PAIN, New, New, words
     assert (found["dev"]["density"], found["train_words"]) == (0.0, 7)
-    assert found["sha256"] == {"train": part_sha256(train), "dev": part_sha256(dev), "test": part_sha256(test)}
+    assert found["sha256"] == {"train": source_sha256(train), "dev": source_sha256(dev), "test": source_sha256(test)}
 
 
 def test_no_word_and_no_words() -> None:
@@ -63,5 +63,5 @@ def test_the_densities_kept_are_of_the_corpora_of_the_grid(fascicle_data: Path) 
     corpora = script.corpora_of_grid(read_grid(GRIDS / "bundling.toml"))
     assert list(results) == list(corpora)
     for name, corpus in corpora.items():
-        assert results[name]["sha256"] == {p: part_sha256(getattr(corpus, p)) for p in ("train", "dev", "test")}
+        assert results[name]["sha256"] == {p: source_sha256(getattr(corpus, p)) for p in ("train", "dev", "test")}
     assert script.of_corpus(corpora["conll04"]) == results["conll04"]

@@ -28,10 +28,10 @@ def table(votes: Votes) -> dict[tuple[str, str, Any], set[str]]:
     for row, (start, end) in enumerate(zip(votes.bounds[:-1], votes.bounds[1:], strict=True)):
         entries = votes.entries[start:end]
         assert len({(m.type, m.spans) for m in entries}) == 1
-        names = {name for name, said in zip(votes.systems, votes.said[row], strict=True) if said}
+        names = {name for name, said in zip(votes.systems, votes.predicted[row], strict=True) if said}
         assert len(entries) == len(names)
         found[votes.documents[votes.document[row]], entries[0].type, entries[0].spans] = names
-    assert len(found) == len(votes.said)
+    assert len(found) == len(votes.predicted)
     return found
 
 
@@ -97,7 +97,7 @@ def test_offsets_beyond_a_text_that_any_system_knows() -> None:
     reader = System(name="reader", mentions={"a": []}, lengths={"a": 4})
     fits = System(name="fits", mentions={"a": [Mention(((0, 4),), "X")]})
     beyond = System(name="beyond", mentions={"a": [Mention(((0, 1), (3, 5)), "X")]})
-    assert len(align([reader, fits]).said) == 1
+    assert len(align([reader, fits]).predicted) == 1
     with pytest.raises(InputError, match=r"beyond: in document 'a', which has 4 characters, .* 'X' ends at 5"):
         align([reader, beyond])
 
@@ -127,6 +127,6 @@ def test_what_cannot_be_aligned() -> None:
 
 def test_nothing_said_is_no_error() -> None:
     votes = align(systems_of({"a": []}, {"a": []}))
-    assert votes.said.shape == (0, 2)
+    assert votes.predicted.shape == (0, 2)
     assert (votes.bounds.tolist(), votes.document.dtype) == ([0], np.dtype(np.int64))
     assert MISSING[0] == "auto"

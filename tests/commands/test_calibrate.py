@@ -19,15 +19,15 @@ pytest.importorskip("onnx")
 from fascicle.core.document import Document, Mention
 from fascicle.decoding.calibration import calibrated, thresholds
 from fascicle.errors import UsageError
+from fascicle.formats import read, write
 from fascicle.formats.conll import ConllOptions
-from fascicle.formats.files import read, write
+from fascicle.formats.sources import source_sha256
 from fascicle.loading import _refuse_types, load
 from fascicle.models.export.folders import export_model
 from fascicle.settings.calibration import Calibration, TemperatureCurve
 from fascicle.settings.folders.manifest import Decision, Manifest, TokenizerFacts, read_manifest
 from fascicle.settings.heads import BinderSettings
 from fascicle.settings.recipes.recogniser import ReadingSettings
-from fascicle.training.corpus import part_sha256
 
 Cli = Callable[..., Any]
 Refused = Callable[..., str]
@@ -86,7 +86,7 @@ def test_a_calibrated_model_says_what_calibrating_its_predictions_says(
     assert "so they are optimistic" in result.out
     decision = read_manifest(tmp_path / "new").decision
     assert decision.calibration
-    assert decision.calibration.chosen_on == part_sha256(str(dev))
+    assert decision.calibration.chosen_on == source_sha256(str(dev))
     raw, new = load(source).predict(documents(dev)), load(tmp_path / "new").predict(documents(dev))
     types = read_manifest(source).types
     least = dict(zip(types, thresholds(decision.calibration, types).tolist(), strict=True))

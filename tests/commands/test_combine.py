@@ -14,7 +14,7 @@ import pytest
 
 from fascicle.core.document import Document, Event, Mention
 from fascicle.files.source import Source
-from fascicle.formats.files import write
+from fascicle.formats import write
 from fascicle.formats.predictions import Prediction, prediction_of, read
 from fascicle.formats.predictions import write as write_predictions
 

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from fascicle.core.document import Document, Mention
-from fascicle.formats.files import write
+from fascicle.formats import write
 from fascicle.formats.predictions import prediction_of
 from fascicle.formats.predictions import write as write_predictions
 

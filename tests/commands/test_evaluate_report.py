@@ -14,7 +14,7 @@ from fascicle.commands import evaluate
 from fascicle.core.document import Document, Mention
 from fascicle.evaluation.breakdown.buckets import CUTTINGS
 from fascicle.evaluation.breakdown.layout import UNITS
-from fascicle.formats.files import write
+from fascicle.formats import write
 from fascicle.formats.predictions import prediction_of
 from fascicle.formats.predictions import write as write_predictions
 

@@ -13,6 +13,7 @@ from types import ModuleType
 from typing import Any
 
 import pytest
+from tests.support.pretraining import make_encoder, make_text
 
 import fascicle
 from fascicle.cli import build_parser
@@ -25,6 +26,7 @@ from fascicle.vectors.glove import GloveSettings
 WRITES = {
     "annotate": "mentions.tsv",
     "train": "runs/mine/best/model.json",
+    "pretrain": "runs/encoder/run.json",
     "bench": "results/grid/toy-softmax-s1.json",
     "calibrate": "calibrated/model.json",
     "ensemble": "both/ensemble.json",
@@ -123,6 +125,13 @@ def place(
         '[systems.softmax]\n[[run]]\ncorpora = ["toy"]\nsystems = ["softmax"]\nseeds = [1]\ntier = "smoke"\n',
         encoding="utf-8",
     )
+    if request.node.callspec.params["command"] == "pretrain":
+        make_text(Path("text.jsonl"))
+        Path("pretraining.toml").write_text(
+            'name = "encoder"\n[text]\nfiles = ["text.jsonl"]\nwindow = 32\n'
+            f'[model]\nencoder = "{make_encoder(Path("bare"))}"\n[training]\nbatch_size = 8\n',
+            encoding="utf-8",
+        )
     shutil.copyfile(typer_run / "toy.vec", "toy.vec")
     shutil.copyfile(typer_run / "typer.toml", "typer.toml")
     Path("runs").mkdir()

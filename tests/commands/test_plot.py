@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from fascicle.core.document import Document, Mention
+from fascicle.formats import write as write_documents
 from fascicle.formats.distributions import Entry, Header, write
 from fascicle.formats.distributions import read as read_distributions
-from fascicle.formats.files import write as write_documents
 from fascicle.formats.predictions import prediction_of
 from fascicle.formats.predictions import write as write_predictions
 from fascicle.loading import shipped_models

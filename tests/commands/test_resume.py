@@ -18,8 +18,8 @@ import pytest
 
 from fascicle.core import codec
 from fascicle.core.document import Document, Mention
+from fascicle.files.folder_run import JOURNAL
 from fascicle.files.part import part_of
-from fascicle.formats.folder_run import JOURNAL
 
 WORDS = ("patient", "with", "lung cancer", "had", "fever", "and", "pain", "after", "aspirin", "for", "heart failure")
 FORMATS = ("jsonl", "records", "pubtator", "conll", "tsv", "csv", "predictions")

@@ -15,8 +15,9 @@ import pytest
 from fascicle.core import codec
 from fascicle.core.document import Document
 from fascicle.errors import OutputError
+from fascicle.files.folder_run import JOURNAL, FolderRun, OutputFiles
 from fascicle.files.part import PartFile, part_of
-from fascicle.formats.folder_run import JOURNAL, FolderRun
+from fascicle.formats.sources import state_of
 
 Cli = Callable[..., Any]
 Refused = Callable[..., str]
@@ -56,7 +57,7 @@ def interrupted(out: Path, *, lines: int = 3) -> None:
 def interrupted_folder(out: Path, inputs: list[Path]) -> None:
     """A folder of which an interrupted run has made the first two files."""
     files = {str(file): out / f"{file.stem}.jsonl" for file in inputs}
-    run = FolderRun(out, files, made_by=MADE_BY)
+    run = FolderRun(OutputFiles(folder=out, of=files), made_by=MADE_BY, state_of=state_of)
     with contextlib.suppress(StoppedError), run:
         for name in list(files)[:2]:
             with run.opened(name, lambda: {"account": {}}) as stream:
@@ -126,7 +127,7 @@ def test_a_damaged_journal_of_a_folder_is_named(tmp_path: Path, inputs: list[Pat
     (out / JOURNAL).write_bytes((out / JOURNAL).read_bytes().replace(b"t1.jsonl", b"t9.jsonl"))
     before = {file.name: file.read_bytes() for file in out.iterdir()}
     with pytest.raises(OutputError, match=JOURNAL):
-        FolderRun(out, files, made_by=MADE_BY, resume=True)
+        FolderRun(OutputFiles(folder=out, of=files, resume=True), made_by=MADE_BY, state_of=state_of)
     assert {file.name: file.read_bytes() for file in out.iterdir()} == before
 
 
@@ -138,10 +139,14 @@ def test_a_file_that_the_user_edited_is_not_made_again(tmp_path: Path, inputs: l
     edited.write_bytes(b"made by a run\nand corrected by hand\n")
     files = {str(file): out / f"{file.stem}.jsonl" for file in inputs}
     with pytest.raises(OutputError, match=edited.name):
-        FolderRun(out, files, made_by=MADE_BY, resume=True, overwrite=overwrite)
+        FolderRun(
+            OutputFiles(folder=out, of=files, resume=True, overwrite=overwrite), made_by=MADE_BY, state_of=state_of
+        )
     assert edited.read_bytes().endswith(b"by hand\n")
     edited.unlink()
-    with FolderRun(out, files, made_by=MADE_BY, resume=True, overwrite=overwrite) as run:
+    with FolderRun(
+        OutputFiles(folder=out, of=files, resume=True, overwrite=overwrite), made_by=MADE_BY, state_of=state_of
+    ) as run:
         assert list(run.done) == [str(inputs[1])]
 
 
@@ -150,7 +155,7 @@ def test_an_unchanged_file_of_a_changed_input_is_made_again(tmp_path: Path, inpu
     interrupted_folder(out, inputs)
     inputs[0].write_text("more aspirin", encoding="utf-8")
     files = {str(file): out / f"{file.stem}.jsonl" for file in inputs}
-    with FolderRun(out, files, made_by=MADE_BY, resume=True) as run:
+    with FolderRun(OutputFiles(folder=out, of=files, resume=True), made_by=MADE_BY, state_of=state_of) as run:
         assert list(run.done) == [str(inputs[1])]
         for file in (inputs[0], *inputs[2:]):
             with run.opened(str(file), lambda: {"account": {}}) as stream:
@@ -162,18 +167,20 @@ def test_a_kill_between_the_record_and_the_name(tmp_path: Path, inputs: list[Pat
     """The record of a folder may know of a new file while the earlier one, also ours, still has the name."""
     out = tmp_path / "out"
     files = {str(file): out / f"{file.stem}.jsonl" for file in inputs}
-    with FolderRun(out, files, made_by=MADE_BY) as run:
+    with FolderRun(OutputFiles(folder=out, of=files), made_by=MADE_BY, state_of=state_of) as run:
         for name in files:
             with run.opened(name, lambda: {"account": {}}) as stream:
                 stream.write(b"first\n")
-    run = FolderRun(out, files, made_by=MADE_BY, overwrite=True)
+    run = FolderRun(OutputFiles(folder=out, of=files, overwrite=True), made_by=MADE_BY, state_of=state_of)
     with contextlib.suppress(StoppedError), run:
         with run.opened(str(inputs[0]), lambda: {"account": {}}) as stream:
             stream.write(b"second run\n")
         run._send()
         raise StoppedError
     (out / "t0.jsonl").write_bytes(b"first\n")  # as it was before the name was taken
-    with FolderRun(out, files, made_by=MADE_BY, overwrite=True, resume=True) as run:
+    with FolderRun(
+        OutputFiles(folder=out, of=files, overwrite=True, resume=True), made_by=MADE_BY, state_of=state_of
+    ) as run:
         assert not run.done
 
 

@@ -10,8 +10,7 @@ from typing import Any
 import pytest
 
 from fascicle.core.document import Document, Mention
-from fascicle.formats import catalogue
-from fascicle.formats.files import write
+from fascicle.formats import catalogue, write
 
 Cli = Callable[..., Any]
 Refused = Callable[..., str]

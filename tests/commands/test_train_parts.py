@@ -112,7 +112,6 @@ def test_what_a_user_gets_wrong(cli: Cli, refused: Refused, recipe: Path, tmp_pa
     for change, expected in (
         ("parts.diseases.annotates=['Disease','Gene']", "names 'Gene', of which train has no gold mention"),
         ("parts.diseases.annotates=['Illness']", "which parts.diseases.annotates does not name"),
-        ("model.family=span", "cannot leave types out of its loss"),
         ("parts.diseases.train=no-such-file", "which does not exist"),
         ("mixture.windows=1", "nothing is learnt from parts."),
     ):

@@ -11,8 +11,8 @@ import pytest
 from fascicle.cli import main
 from fascicle.core.document import Document, Mention
 from fascicle.files.source import Source
+from fascicle.formats import write
 from fascicle.formats.distributions import read as read_distributions
-from fascicle.formats.files import write
 from fascicle.formats.predictions import read as read_predictions
 from fascicle.vectors.files import read_vectors
 

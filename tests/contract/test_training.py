@@ -48,20 +48,8 @@ CASES = (*RECOGNISERS, "binder", "distant", "parts", "distil-layers", "distil-an
 KILLED = ("plain", "distil-layers", "filter", "typer", pytest.param("bundle", marks=pytest.mark.slow))
 KEPT = ("best", "best-span", "encoder")
 DESCRIBED = ("model.json", "filter.json", "config.json")
-WORDS = (
-    "lung",
-    "cancer",
-    "aspirin",
-    "pain",
-    "the",
-    "patient",
-    "fever",
-    "caffeine",
-    "heart",
-    "failure",
-    "liver",
-    "<unk>",
-)
+_WORDS = "lung cancer aspirin pain the patient fever caffeine heart failure liver <unk>"
+WORDS = _WORDS.split()
 
 
 @pytest.fixture(autouse=True)
@@ -126,7 +114,7 @@ def make(
             "name": "typer",
             "corpus": corpus | {"test": str(toy_corpus)},
             "vectors": {"path": str(folder / "toy.vec")},
-            "typer": {"hidden": 8, "updates": 120, "nothing": True, "width": 3, "negatives": 7, "balance": True},
+            "typer": {"hidden": 8, "updates": 60, "nothing": True, "width": 3, "negatives": 7, "balance": True},
         },
     }
     # The student drops out, its teacher does not, and the projection is averaged with it.

@@ -86,8 +86,6 @@ def test_a_lone_surrogate_is_refused_by_name() -> None:
         b"[]",
         b'{"id": "1"}',
         b'{"id":"1","text":"a","fascicle":99}',
-        b'{"id":"1","text":"a","fascicle":1,"mentions":[{"spans":[[0,2]],"type":"X"}]}',
-        b'{"id":"1","text":"abc","fascicle":1,"mentions":[{"spans":[[0,2]],"type":"X","score":2}]}',
         b'{"id":"1","text":"\\ud83d","fascicle":1}',
         b'{"id":"1","text":"abc","fascicle":1,"words":[[2,1]]}',
     ],
@@ -113,31 +111,10 @@ def test_the_same_mention_twice_is_refused_but_another_source_may_say_it() -> No
     assert identities("1", both.mentions) == {("1", "X", ((0, 2),))}
 
 
-def test_a_patch_adds_and_links_and_never_changes_the_document() -> None:
-    document = Document(id="1", text="lung cancer", mentions=(Mention(((0, 11),), "Disease"),))
-    found = Mention(((5, 11),), "Disease", score=0.5, source="model")
-    event = Event(step="s", kind="note", code="c", message="m")
-    patched = apply(document, Patch(add=(found, found), events=(event,)))
-    assert document.mentions == (Mention(((0, 11),), "Disease"),)
-    assert patched.layer("model") == (found,)
-    assert patched.events == (event,)
-    link = Link(id="D008175", ontology="MESH")
-    linked = apply(patched, Patch(links=((found.key, (link,)),)))
-    assert linked.layer("model")[0].links == (link,)
-    with pytest.raises(ValueError, match="no such mention"):
-        apply(document, Patch(links=((found.key, (link,)),)))
-
-
 @pytest.mark.parametrize("score", [-0.1, 1.1, float("nan"), float("inf")])
 def test_a_score_is_a_probability(score: float) -> None:
     with pytest.raises(ValueError, match="probability"):
         Mention(((0, 1),), "X", score=score)
-
-
-def test_a_discontinuous_mention_reads_as_its_fragments() -> None:
-    mention = Mention(((0, 4), (12, 18)), "Disease")
-    assert mention.text_in("lung breast cancer") == "lung cancer"
-    assert (mention.start, mention.end) == (0, 18)
 
 
 def test_a_patch_gives_sentences_and_words_to_a_document_that_has_none() -> None:

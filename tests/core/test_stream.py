@@ -185,6 +185,13 @@ def test_whatever_predicts_can_stream_and_annotate() -> None:
         list(stream(bare.predict, [3]))  # type: ignore[list-item]
 
 
+def test_earlier_mentions_of_the_same_source_give_way() -> None:
+    gold, earlier = (Mention(((1, 2),), "X", source=source) for source in ("gold", "bare"))
+    (found,) = stream(Bare().predict, [Document(id="d", text="ab", mentions=(gold, earlier))], source="bare")
+    assert (found.layer("gold"), found.layer("bare")) == ((gold,), (Mention(((0, 1),), "X", source="bare"),))
+    assert [event.code for event in found.events] == ["replaced"]
+
+
 class Newer:
     """A step that takes a label back that another source gave, and gives its own."""
 

@@ -9,9 +9,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import fascicle
-from fascicle.combination.align import System
-from fascicle.combination.type_names import TypeMap, rename
-from fascicle.core.document import Mention
 from fascicle.core.names import folded
 from fascicle.core.type_names import Vocabulary, read_vocabulary
 from fascicle.errors import InputError, RecipeError
@@ -114,11 +111,3 @@ def test_what_is_added_is_found_or_refused(added: dict[str, list[str]]) -> None:
     for kind, names in added.items():
         assert {own.canonical(name) for name in (kind, *names)} == {kind}
     assert all(own.canonical(kind) == kind for kind in VOCABULARY.types)
-
-
-def test_systems_are_renamed_by_the_vocabulary() -> None:
-    mentions = {"1": (Mention(((0, 1),), "protein"), Mention(((2, 3),), "Gene"))}
-    (renamed,), _ = rename(
-        [System(name="a", mentions=mentions)], TypeMap(everywhere=VOCABULARY.meanings(["protein", "Gene"]).known)
-    )
-    assert [mention.type for mention in renamed.mentions["1"]] == ["Gene", "Gene"]

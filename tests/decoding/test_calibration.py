@@ -37,11 +37,6 @@ def test_a_temperature_is_the_formula(score: float, temperature: float) -> None:
     assert tempered(np.array([score]), temperature)[0] == pytest.approx(odds / (1 + odds), rel=1e-9)
 
 
-def test_a_temperature_of_one_changes_nothing() -> None:
-    scores = rounded(np.linspace(0.01, 0.99, 99))
-    assert calibrated(scores, of_temperature(1.0)) == pytest.approx(scores, abs=1e-12)
-
-
 @given(st.lists(st.tuples(st.floats(0, 1), st.booleans()), min_size=1, max_size=30), SCORES)
 def test_an_isotonic_curve_is_that_of_scikit_learn(rows: list[tuple[float, bool]], scores: np.ndarray) -> None:
     known, right = np.array([s for s, _ in rows]), [float(r) for _, r in rows]

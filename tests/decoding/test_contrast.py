@@ -69,18 +69,6 @@ def test_matches_equal_the_loops(
     assert (found.margins > 0).all()
 
 
-def test_a_score_equal_to_the_threshold_is_no_match_but_an_equal_start_will_do() -> None:
-    tables: Tables = {
-        "spans": np.array([[[[1.0, 1.1]]]], np.float32),
-        "span_threshold": np.ones((1, 2), np.float32),
-        **{name: np.full((1, 1, 2), 0.3, np.float32) for name in ("starts", "ends")},
-        **{f"{name}_threshold": np.full((1, 2), 0.3, np.float32) for name in ("start", "end")},
-    }
-    assert matches(tables, [1]).spans.tolist() == [[0, 1, 1]]
-    tables["starts"] -= 0.1
-    assert matches(tables, [1]).spans.tolist() == []
-
-
 def test_what_lies_behind_the_units_has_no_influence() -> None:
     tables = drawn(1, rows=2, units=5, longest=3, kinds=2, joint=True, own=True)
     before = matches(tables, [3, 2])

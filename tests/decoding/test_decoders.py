@@ -13,58 +13,23 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.support.reading import TYPES, chain_of, manifest_of, pieces_of, whole_window
 
 from fascicle.core.tags import SCHEMES
 from fascicle.decoding.decoders import Decoder, Found, SpanDecoder, Tables, TagDecoder
 from fascicle.decoding.kinds import decoder_of
-from fascicle.decoding.tagger import TagDecision
 from fascicle.errors import ModelError
-from fascicle.settings.folders.manifest import Decision, Manifest, TokenizerFacts
 from fascicle.settings.heads import (
-    AnyHead,
     BiaffineSettings,
     CrfSettings,
     SoftmaxSettings,
     SpanSettings,
     TaggerSettings,
 )
-from fascicle.settings.recipes.recogniser import ReadingSettings
-from fascicle.text.pieces import Pieces
 from fascicle.text.windows import Window, windows_of
 
-TYPES = ("Chemical", "Disease")
 PER_ROW = frozenset({"emissions", "starts", "ends", "spans"})
 Row = tuple[int, int, int, float]  # start, end, type, score
-
-
-def manifest_of(
-    head: AnyHead, *, types: tuple[str, ...] = TYPES, touching: float = 0.0, nothing: float = 0.0
-) -> Manifest:
-    return Manifest(
-        name="tested",
-        fascicle="0",
-        runtime="onnx",
-        types=types,
-        heads={head.family: head},
-        reading=ReadingSettings(),
-        tokenizer=TokenizerFacts(sha256="", prefix=(2,), suffix=(3,), pad=0),
-        decision=Decision(answer=head.family, decoding=head.decoding, touching=touching, nothing=nothing),
-    )
-
-
-def pieces_of(sentences: list[list[int]]) -> Pieces:
-    """Sentences as the numbers of pieces of their words."""
-    sizes = [size for words in sentences for size in words]
-    ends = np.cumsum([sum(words) for words in sentences], dtype=np.int64)
-    first = np.cumsum([0, *sizes[:-1]], dtype=np.int64)[: len(sizes)]
-    return Pieces(
-        ids=np.zeros(sum(sizes), dtype=np.int64),
-        spans=np.zeros((sum(sizes), 2), dtype=np.int64),
-        units=np.stack([first, first + np.array(sizes, dtype=np.int64)], axis=1).reshape(-1, 2),
-        first=first,
-        unit_of=np.repeat(np.arange(len(sizes)), sizes),
-        sentences=np.stack([np.append(0, ends)[:-1], ends], axis=1),
-    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -235,11 +200,7 @@ def test_a_tagger_finds_what_all_paths_say(head: Any, touching: float, case: Cas
     labels = SCHEMES[head.scheme].labels(TYPES[:types])
     tags = len(labels)
     chance = np.random.default_rng(case.seed)
-    chain = {
-        "transitions": chance.normal(size=(tags, tags)),
-        "start": chance.normal(size=tags),
-        "end": chance.normal(size=tags),
-    }
+    chain = chain_of(chance, tags)
 
     def tables_of(windows: list[Window], seed: int) -> Tables:
         made = {"emissions": padded(np.random.default_rng(seed), windows, tags)}
@@ -388,7 +349,7 @@ def test_nothing_read_is_nothing_found() -> None:
 
 # What is refused
 
-WINDOW = Window(document=0, pieces=(0, 3), units=(0, 3), keep=(0, 3), segment=(0, 3))
+WINDOW = whole_window(3)
 
 
 @pytest.mark.parametrize(
@@ -403,28 +364,15 @@ WINDOW = Window(document=0, pieces=(0, 3), units=(0, 3), keep=(0, 3), segment=(0
     ids=lambda x: getattr(x, "family", str(x)),
 )
 def test_tables_about_other_labels_are_refused(head: Any, name: str, right: int) -> None:
-    counts = np.array([3])
     for classes in (right - 1, right + 1):
         with pytest.raises(ModelError, match=rf"no table {name} with the {right} labels of its model\.json") as caught:
-            decoder_of(manifest_of(head)).take({name: np.zeros((1, 3, classes))}, [WINDOW], counts)
+            decoder_of(manifest_of(head)).take({name: np.zeros((1, 3, classes))}, [WINDOW], np.array([3]))
         assert "\n" not in str(caught.value)
 
 
 def test_a_network_without_emissions_is_refused() -> None:
     with pytest.raises(ModelError, match=r"no table emissions with the 5 labels of its model\.json"):
         decoder_of(manifest_of(SoftmaxSettings())).take({"starts": np.zeros((1, 3, 5))}, [WINDOW], np.array([3]))
-
-
-def test_a_chain_is_taken_from_the_network() -> None:
-    """The decision that a tagger starts from is shared by all calls and stays as it was."""
-    decision = TagDecision(scheme=SCHEMES["BIO"], decoding="viterbi")
-    chain = {"transitions": np.zeros((3, 3)), "start": np.zeros(3), "end": np.array([0.0, -9.0, -9.0])}
-    emissions = np.array([[[0, 1, 0], [0, 1, 0], [0, 1, 0]]], dtype=np.float32)
-    for tables, ends in (({"emissions": emissions, **chain}, [1, 2]), ({"emissions": emissions}, [1, 2, 3])):
-        decoder = TagDecoder(decision, types=1, chain="transitions" in tables)
-        ((spans, _),) = decoder.decide([decoder.take(tables, [WINDOW], np.array([3]))], [[WINDOW]])
-        assert spans[:, 1].tolist() == ends
-    assert decision.chain is None
 
 
 def test_a_chain_where_none_belongs_and_none_where_one_does() -> None:
@@ -460,7 +408,7 @@ def test_the_shifted_table_does_not_depend_on_the_batch() -> None:
     manifest = msgspec.structs.replace(manifest, decision=msgspec.structs.replace(manifest.decision, nothing=0.3))
     widths = chance.normal(size=(6, 3)).astype(np.float32)
     starts, ends = (chance.normal(size=(40, 1, 3)).astype(np.float32) + 1 for _ in range(2))
-    window = Window(document=0, pieces=(0, 1), units=(0, 1), keep=(0, 1), segment=(0, 1))
+    window = whole_window(1)
     together = decoder_of(manifest).take(
         {"starts": starts, "ends": ends, "widths": widths}, [window] * 40, np.ones(40, dtype=np.int64)
     )

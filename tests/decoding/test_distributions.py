@@ -10,20 +10,15 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.support.reading import chain_of
 
 from fascicle.core.tags import SCHEMES
 from fascicle.decoding.contrast import match_distributions
 from fascicle.decoding.runs import tag_runs
 from fascicle.decoding.spans import span_distributions, widen
-from fascicle.decoding.tagger import ChainScores, TagDecision, decode_batch, tag_distributions
+from fascicle.decoding.tagger import ChainScores, TagDecision, tag_distributions
 
 TYPES = 2
-
-
-def chance_chain(chance: np.random.Generator, tags: int) -> ChainScores:
-    return ChainScores(
-        transitions=chance.normal(size=(tags, tags)), start=chance.normal(size=tags), end=chance.normal(size=tags)
-    )
 
 
 def by_enumeration(emissions: Any, spans: list[tuple[int, int]], decision: TagDecision) -> Any:
@@ -62,7 +57,7 @@ def by_enumeration(emissions: Any, spans: list[tuple[int, int]], decision: TagDe
 def test_a_tagger_against_all_paths(seed: int, scheme: str, decoding: Any, touching: float, counts: list[int]) -> None:
     chance = np.random.default_rng(seed)
     tags = SCHEMES[scheme].count(TYPES)
-    chain = chance_chain(chance, tags) if decoding == "chain" else None
+    chain = ChainScores(**chain_of(chance, tags)) if decoding == "chain" else None
     decoding = "viterbi" if decoding == "chain" else decoding
     touching = touching if decoding == "viterbi" else 0.0
     decision = TagDecision(scheme=SCHEMES[scheme], decoding=decoding, chain=chain, touching=touching)
@@ -75,19 +70,6 @@ def test_a_tagger_against_all_paths(seed: int, scheme: str, decoding: Any, touch
     expected = np.concatenate([by_enumeration(text, spans, decision) for text, spans in zip(texts, every, strict=True)])
     np.testing.assert_allclose(found[:, 1:], expected, atol=1e-12)
     np.testing.assert_allclose(found.sum(axis=1), 1.0, atol=1e-12)
-
-
-@pytest.mark.parametrize("scheme", ["BIO", "IO"])
-def test_of_what_a_crf_returns_it_is_the_score(scheme: str) -> None:
-    chance = np.random.default_rng(3)
-    tags = SCHEMES[scheme].count(TYPES)
-    decision = TagDecision(scheme=SCHEMES[scheme], decoding="viterbi", chain=chance_chain(chance, tags))
-    texts = [3 * chance.normal(size=(n, tags)).astype(np.float32) for n in (40, 1, 17)]
-    for number, (spans, scores) in enumerate(decode_batch(texts, decision)):
-        rows = np.column_stack([np.full(len(spans), number), spans[:, :2]])
-        found = tag_distributions(texts, rows, decision)
-        np.testing.assert_allclose(found[np.arange(len(spans)), 1 + spans[:, 2]], scores, atol=1e-12)
-        assert len(spans) or number == 1
 
 
 def test_sure_emissions_give_no_nan() -> None:

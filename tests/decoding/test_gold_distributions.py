@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from tests.support.reading import TYPES, chain_of, manifest_of
 
 from fascicle.core.document import Document, Mention
 from fascicle.core.patches import apply
@@ -15,9 +16,7 @@ from fascicle.core.tags import SCHEMES
 from fascicle.decoding.decoders import Tables
 from fascicle.decoding.distributions import REASONS, Definition
 from fascicle.decoding.kinds import definition_of
-from fascicle.decoding.tagger import ChainScores, TagDecision, tag_distributions
 from fascicle.runtime.predictor import ModelPredictor, Probed
-from fascicle.settings.folders.manifest import Decision, Manifest, TokenizerFacts
 from fascicle.settings.heads import (
     AnyHead,
     BinderSettings,
@@ -31,7 +30,6 @@ from fascicle.settings.recipes.recogniser import ReadingSettings
 from fascicle.text.batch import Batch
 from fascicle.text.pieces import PieceTokenizer
 
-TYPES = ("Chemical", "Disease")
 _WORDS = "the patient has lung cancer pain aspirin caused fever liver failure heart , . ibuprofen"  # one piece each
 WORDS = _WORDS.split()
 WIDTH = 4
@@ -64,12 +62,12 @@ class ContextFree:
         if isinstance(self.head, TaggerSettings):
             tags = SCHEMES[self.head.scheme].count(len(TYPES))
             tables = {"emissions": by_word(tags)[words]}
-            return tables | (chain_of(tags) if isinstance(self.head, CrfSettings) else {})
+            return tables | (chain_of(np.random.default_rng(6), tags) if isinstance(self.head, CrfSettings) else {})
         if isinstance(self.head, SpanSettings):
             classes = 1 + len(TYPES)
-            widths = chance.normal(size=(WIDTH, classes)).astype(np.float32)
+            widths = chance.normal(size=(self.head.width, classes)).astype(np.float32)
             return {"starts": by_word(classes)[words], "ends": by_word(classes)[words], "widths": widths}
-        spans = by_word(WIDTH, len(TYPES))[words]
+        spans = by_word(self.head.width, len(TYPES))[words]
         zeros = np.zeros((len(words), len(TYPES)), dtype=np.float32)
         tables = {"spans": spans, "span_threshold": zeros + 1}
         if self.head.inference == "joint":
@@ -78,28 +76,14 @@ class ContextFree:
         return tables
 
 
-def chain_of(tags: int) -> dict[str, np.ndarray]:  # type: ignore[type-arg]
-    chance = np.random.default_rng(6)
-    shapes = {"transitions": (tags, tags), "start": (tags,), "end": (tags,)}
-    return {name: chance.normal(size=shape) for name, shape in shapes.items()}
-
-
 @pytest.fixture(scope="module")
 def tokenizer(tiny_encoder: Path) -> PieceTokenizer:
     return PieceTokenizer.from_file(tiny_encoder / "tokenizer.json")
 
 
 def predictor(head: AnyHead, tokenizer: PieceTokenizer, *, max_length: int = 300, overlap: int = 0) -> ModelPredictor:
-    manifest = Manifest(
-        name="tested",
-        fascicle="0",
-        runtime="onnx",
-        types=TYPES,
-        heads={"one": head},
-        reading=ReadingSettings(max_length=max_length, overlap=overlap),
-        tokenizer=TokenizerFacts(sha256="", prefix=tokenizer.prefix, suffix=tokenizer.suffix, pad=tokenizer.pad),
-        decision=Decision(answer="one", decoding=head.decoding, nothing=0.25),
-    )
+    reading = ReadingSettings(max_length=max_length, overlap=overlap)
+    manifest = manifest_of(head, tokenizer, reading=reading, nothing=0.25)
     return ModelPredictor(manifest, tokenizer, ContextFree(head=head))
 
 
@@ -172,22 +156,6 @@ def test_windows_and_batches_do_not_show(definition: Definition, head: AnyHead, 
             assert found == pytest.approx(expected, abs=1e-6)
 
 
-def test_a_crf_sees_its_whole_sentence(tokenizer: PieceTokenizer) -> None:
-    head, (document,) = CrfSettings(), documents(6)[5:]
-    model = predictor(head, tokenizer, max_length=16, overlap=8)
-    tables = ContextFree(head=head)
-    words = tokenizer.encode([document.text])[0][0]
-    batch = {"input_ids": words[None], "first_piece": np.arange(len(words))[None]}
-    emissions = tables.run(batch)["emissions"][0].copy()  # type: ignore[arg-type]
-    emissions[:, 0] += np.float32(0.25)
-    decision = TagDecision(scheme=SCHEMES["BIO"], decoding="viterbi", chain=ChainScores(**chain_of(5)))
-    (probed,) = model.probe([document])
-    for mention, row in numbers(probed):
-        start = len(document.text[: mention.start].split())
-        end = start + len(document.text[mention.start : mention.end].split())
-        assert row == pytest.approx(tag_distributions([emissions], np.array([[0, start, end]]), decision)[0], abs=1e-6)
-
-
 REACH = "lung cancer pain . aspirin caused fever"
 
 
@@ -213,31 +181,12 @@ def test_what_cannot_be_returned_has_a_reason_and_no_number(
         sentences=((0, 18), (19, 39)),
         mentions=(Mention(spans, kind), Mention(((0, 4),), "Disease")),
     )
-    width = getattr(head, "width", 0)
-    model = predictor(head, tokenizer) if width in (0, WIDTH) else narrow(head, tokenizer)
-    (probed,) = model.probe([document])
+    (probed,) = predictor(head, tokenizer).probe([document])
     (asked,) = (one for one in probed.gold if one.mention.spans == spans and one.mention.type == kind)
     assert (asked.unreachable, asked.probabilities is None) == (reason, bool(reason))
     assert not reason or reason in REASONS
     (other,) = (one for one in probed.gold if one is not asked)
     assert other.probabilities is not None
-
-
-def narrow(head: AnyHead, tokenizer: PieceTokenizer) -> ModelPredictor:
-    """A model of width 1: its tables are the first column of those of a wider one."""
-    model = predictor(head, tokenizer)
-    wide = ContextFree(head=head)
-
-    class First:
-        def run(self, inputs: Batch) -> Tables:
-            tables = dict(wide.run(inputs))
-            if "widths" in tables:
-                tables["widths"] = tables["widths"][:1]
-            if "spans" in tables:
-                tables["spans"] = tables["spans"][:, :, :1]
-            return tables
-
-    return ModelPredictor(model.manifest, tokenizer, First())
 
 
 def test_what_crosses_a_window_has_no_number(tokenizer: PieceTokenizer) -> None:

@@ -2,26 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, fields
-from itertools import groupby
 from pathlib import Path
-from typing import Any, Literal, get_args, get_type_hints
+from typing import Any, get_args, get_type_hints
 
 import msgspec
 import numpy as np
 import pytest
+from tests.support.reading import TYPES, manifest_of
 
-from fascicle.core.arrays import Floats, Ints
 from fascicle.core.document import Document, Mention
-from fascicle.decoding.decoders import Decoder, Found, Tables
-from fascicle.decoding.distributions import Definition, Prober
+from fascicle.decoding.decoders import Tables
+from fascicle.decoding.distributions import Definition
 from fascicle.decoding.kinds import KINDS, Kind, decoder_of, definition_of, kind_of, limits_of, prober_of
 from fascicle.errors import ModelError, UsageError
 from fascicle.formats.distributions import Header
 from fascicle.loading import _refuse_types
 from fascicle.runtime.predictor import ModelPredictor
-from fascicle.settings.folders.manifest import Decision, Manifest, TokenizerFacts
 from fascicle.settings.heads import (
     HEADS,
     BinderSettings,
@@ -33,14 +30,10 @@ from fascicle.settings.heads import (
     SpanHeadSettings,
     SpanSettings,
 )
-from fascicle.settings.recipes.recogniser import ReadingSettings
 from fascicle.text.batch import Batch
 from fascicle.text.pieces import PieceTokenizer
 from fascicle.text.reading import read_documents
 from fascicle.text.targets import Limits
-from fascicle.text.windows import Window
-
-TYPES = ("Chemical", "Disease")
 
 
 class DerivedTagger(SoftmaxSettings, frozen=True, kw_only=True, tag="derived-tagger"):
@@ -51,24 +44,8 @@ class DerivedSpans(SpanHeadSettings, frozen=True, kw_only=True, tag="derived-spa
     """Settings that inherit from those of all span heads."""
 
 
-class ToySettings(HeadSettings, frozen=True, kw_only=True, tag="toy"):
-    """Units are labelled with any number of types: flat within a type, free across types."""
-
-    decoding: Literal["runs"] = "runs"
-
-
-def manifest_of(head: Any, tokenizer: PieceTokenizer | None = None) -> Manifest:
-    facts = {name: getattr(tokenizer, name, value) for name, value in (("prefix", (2,)), ("suffix", (3,)), ("pad", 0))}
-    return Manifest(
-        name="tested",
-        fascicle="0",
-        runtime="torch",
-        types=TYPES,
-        heads={"one": head},
-        reading=ReadingSettings(max_length=16, overlap=2),
-        tokenizer=TokenizerFacts(sha256="", **facts),
-        decision=Decision(answer="one", decoding=head.decoding),
-    )
+class ToySettings(MultiLabelSettings, frozen=True, kw_only=True, tag="toy"):
+    """A class of another package; its record is that of a family."""
 
 
 @pytest.mark.parametrize("family", sorted(HEADS))
@@ -127,7 +104,7 @@ def test_a_class_without_a_record_never_passes_as_the_one_it_inherits_from(head:
 def test_needs(head: HeadSettings, needs: dict[str, Any]) -> None:
     asked = {field.name: getattr(head.needs, field.name) for field in fields(Needs) if field.name != "fixed"}
     nothing = {"width": False, "opening": False, "types": "", "reads": "", "windows": "all", "threshold": False}
-    assert asked == nothing | {"masks": head.family not in ("span", "biaffine")} | needs
+    assert asked == nothing | {"masks": True} | needs
 
 
 @pytest.mark.parametrize(
@@ -149,61 +126,7 @@ def test_a_head_with_fixed_types_says_why(head: HeadSettings, named: str) -> Non
 
 # A kind that is registered from outside
 
-
-@dataclass(frozen=True, kw_only=True)
-class Runs:
-    """Runs of units whose score is above 0, for each type alone."""
-
-    def take(self, tables: Tables, windows: Sequence[Window], counts: Ints) -> list[Any]:
-        return [tables["labels"][row, :count] for row, count in enumerate(counts.tolist())]
-
-    def decide(self, taken: Sequence[Sequence[Any]], windows: Sequence[Sequence[Window]]) -> list[Found]:
-        found = []
-        for rows, cut in zip(taken, windows, strict=True):
-            spans = [
-                (window.units[0] + run[0], window.units[0] + run[-1] + 1, kind)
-                for row, window in zip(rows, cut, strict=True)
-                for kind in range(row.shape[1])
-                for positive, run in ((p, list(r)) for p, r in groupby(range(len(row)), key=lambda u: row[u, kind] > 0))
-                if positive
-            ]
-            found.append((np.array(sorted(spans), dtype=np.int64).reshape(-1, 3), np.ones(len(spans))))
-        return found
-
-
-@dataclass(frozen=True, kw_only=True)
-class LeastOfRun:
-    """The smallest probability of a type in a span."""
-
-    spans: Sequence[Ints]
-
-    def take(self, tables: Tables, windows: Sequence[Window], counts: Ints) -> list[Any]:
-        return [tables["labels"][row, :count] for row, count in enumerate(counts.tolist())]
-
-    def probabilities(self, taken: Sequence[Sequence[Any]], windows: Sequence[Sequence[Window]]) -> list[Floats]:
-        found = []
-        for rows, spans in zip(taken, self.spans, strict=True):
-            least = [1 / (1 + np.exp(-np.concatenate(rows)[a:b].min(axis=0))) for a, b in spans.tolist()]
-            numbers = np.array(least).reshape(-1, len(TYPES))
-            found.append(np.column_stack([np.prod(1 - numbers, axis=1), numbers]))
-        return found
-
-
-def toy_decoder(head: ToySettings, decision: Decision, types: int) -> Decoder:
-    return Runs()
-
-
-def toy_prober(head: ToySettings, decision: Decision, types: int, spans: Sequence[Ints]) -> Prober:
-    return LeastOfRun(spans=spans)
-
-
-TOY: Kind[ToySettings] = Kind(
-    limits=lambda head: Limits(separates=False, continues=True, across_types=True),
-    decoder=toy_decoder,
-    prober=toy_prober,
-    definition="sigmoid",
-)
-WITH_TOY = {**KINDS, ToySettings: TOY}
+WITH_TOY = {**KINDS, ToySettings: KINDS[MultiLabelSettings]}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -213,8 +136,8 @@ class ByWord:
     scores: dict[int, tuple[float, float]]
 
     def run(self, inputs: Batch) -> Tables:
-        words = np.take_along_axis(inputs["input_ids"], inputs["first_piece"], axis=1)
-        return {"labels": np.array([[self.scores.get(word, (-3.0, -3.0)) for word in row] for row in words.tolist()])}
+        words = np.take_along_axis(inputs["input_ids"], inputs["first_piece"], axis=1).tolist()
+        return {"emissions": np.array([[(0.0, *self.scores.get(word, (-3.0, -3.0))) for word in row] for row in words])}
 
 
 def test_a_kind_from_elsewhere_predicts_and_probes(tiny_encoder: Path) -> None:
@@ -223,7 +146,7 @@ def test_a_kind_from_elsewhere_predicts_and_probes(tiny_encoder: Path) -> None:
     ids = {int(tokenizer.encode([word])[0][0][0]): scores for word, scores in words.items()}
     gold = (Mention(((0, 11),), "Disease"), Mention(((5, 16),), "Chemical"), Mention(((0, 2),), "Disease"))
     text = Document(id="d", text="lung cancer pain , aspirin", sentences=((0, 26),), mentions=gold)
-    manifest = manifest_of(ToySettings(), tokenizer)
+    manifest = manifest_of(ToySettings(scheme="IO"), tokenizer)
     model = ModelPredictor(manifest, tokenizer, ByWord(scores=ids), kinds=WITH_TOY)
     for one in (model, model.with_nothing(0.0)):
         found = {(m.start, m.end, m.type) for m in one.predict([text])[0].add}
@@ -233,6 +156,7 @@ def test_a_kind_from_elsewhere_predicts_and_probes(tiny_encoder: Path) -> None:
     assert [said[span].unreachable for span in ((0, 11), (5, 16), (0, 2))] == ["", "", "inside-word"]
     first = said[0, 11].probabilities
     assert first is not None
-    assert first[1:].tolist() == pytest.approx([1 / (1 + np.exp(1.0)), 1 / (1 + np.exp(-2.0))])
+    lung, cancer = 1 / (1 + np.exp(1.0)), 1 / (1 + np.exp(-2.0))
+    assert first[1:].tolist() == pytest.approx([np.sqrt(lung * cancer), cancer])
     with pytest.raises(ModelError, match="toy"):
         ModelPredictor(manifest, tokenizer, ByWord(scores=ids)).predict([text])

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.support.reading import whole_window
 
 from fascicle.core.tags import SCHEMES
 from fascicle.decoding.decoders import LabelDecoder
@@ -17,7 +18,6 @@ from fascicle.errors import ModelError
 from fascicle.models.heads.contract import Basis
 from fascicle.models.heads.multilabel import MultiLabelTagger
 from fascicle.settings.heads import MultiLabelSettings
-from fascicle.text.windows import Window
 
 Spans = set[tuple[int, int, int]]
 SCHEME_NAMES = st.sampled_from(["IO", "BIO"])
@@ -64,21 +64,6 @@ def test_runs_are_those_of_a_loop(shape: tuple[list[int], int, int], name: str, 
         assert scores.tolist() == pytest.approx([expected[key] for key in sorted(expected)], abs=1e-6)
 
 
-@given(SHAPES, SCHEME_NAMES, REPAIRS)
-def test_neighbours_and_the_order_of_types_do_not_matter(
-    shape: tuple[list[int], int, int], name: str, repair: Repair
-) -> None:
-    scheme = SCHEMES[name]
-    texts, types = tables(shape, scheme.width), shape[1]
-    together = decode_labels(texts, scheme, repair=repair)
-    for text, (spans, scores) in zip(texts, together, strict=True):
-        ((alone, same),) = decode_labels([text], scheme, repair=repair)
-        assert (alone.tolist(), same.tolist()) == (spans.tolist(), scores.tolist())
-        turned = text.reshape(len(text), types, scheme.width)[:, ::-1].reshape(text.shape)
-        ((other, _),) = decode_labels([turned], scheme, repair=repair)
-        assert {(a, b, types - 1 - k) for a, b, k in other.tolist()} == {tuple(row) for row in spans.tolist()}
-
-
 @given(st.sets(st.tuples(st.integers(0, 7), st.integers(1, 8), st.integers(0, 2)), max_size=6), SCHEME_NAMES, REPAIRS)
 def test_gold_that_nests_across_types_is_read_back(rows: Spans, name: str, repair: Repair) -> None:
     """Of the spans of one type none overlap, and in IO none touch; what a head is taught is what its labels say."""
@@ -99,9 +84,7 @@ def test_a_threshold_is_of_its_type_alone(shape: tuple[list[int], int, int], giv
     """The spans of a type are those of a decoder of this type alone, with its scores less its threshold."""
     width = SCHEMES[name].width
     (text, *_), types = tables(shape, width), shape[1]
-    window = [
-        Window(document=0, segment=(0, len(text)), units=(0, len(text)), pieces=(0, len(text)), keep=(0, len(text)))
-    ]
+    window = [whole_window(len(text))]
 
     def decided(columns: Any, thresholds: list[int]) -> dict[tuple[int, int, int], float]:
         decoder = LabelDecoder(MultiLabelSettings(scheme=name), thresholds=thresholds)  # type: ignore[arg-type]

@@ -5,17 +5,13 @@ from itertools import product
 
 import numpy as np
 import pytest
+from tests.support.reading import chain_of
 
 from fascicle.core.tags import tag_scheme
 from fascicle.decoding import marginals
 from fascicle.decoding.marginals import forward_backward, geometric_mean, log_softmax, span_marginals
 from fascicle.decoding.runs import tag_runs
 from fascicle.decoding.viterbi import constrain
-
-
-def chain(rng: np.random.Generator, n_tags: int, scale: float = 1.0) -> dict[str, np.ndarray]:
-    shapes = {"transitions": (n_tags, n_tags), "start": n_tags, "end": n_tags}
-    return {name: rng.normal(size=shape) * scale for name, shape in shapes.items()}
 
 
 def all_paths(emissions: np.ndarray, parts: dict[str, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
@@ -52,14 +48,14 @@ def check_against_enumeration(emissions: np.ndarray, lengths: np.ndarray, parts:
 def test_partition_and_token_marginals(seed: int) -> None:
     rng = np.random.default_rng(seed)
     lengths = np.array([6, 1, 0, 3])
-    check_against_enumeration(rng.normal(size=(4, 6, 3)) * (1 + 3 * seed), lengths, chain(rng, 3, 1 + seed))
+    check_against_enumeration(rng.normal(size=(4, 6, 3)) * (1 + 3 * seed), lengths, chain_of(rng, 3, scale=1 + seed))
 
 
 @pytest.mark.parametrize("seed", range(3))
 def test_rows_that_underflow_are_still_exact(seed: int) -> None:
     """The best tags are thousands of nats better, but no path may use them twice."""
     rng = np.random.default_rng(seed)
-    emissions, parts = rng.normal(size=(3, 5, 3)), chain(rng, 3)
+    emissions, parts = rng.normal(size=(3, 5, 3)), chain_of(rng, 3)
     emissions[:2, :, 0] += 3000
     emissions[1, 2] -= 1e4
     parts["transitions"][0] = -np.inf
@@ -79,7 +75,7 @@ def test_span_marginals_equal_enumeration(scheme_name: str, bound: bool) -> None
     rng = np.random.default_rng(3)
     scheme = tag_scheme(scheme_name)
     n_tags, length = scheme.count(2), 4
-    emissions, parts = rng.normal(size=(2, length + 2, n_tags)) * 2, chain(rng, n_tags)
+    emissions, parts = rng.normal(size=(2, length + 2, n_tags)) * 2, chain_of(rng, n_tags)
     if bound:
         legal, first = scheme.legal(2), scheme.legal_start(2)
         parts["transitions"], parts["start"] = constrain(
@@ -99,7 +95,7 @@ def test_span_marginals_equal_enumeration(scheme_name: str, bound: bool) -> None
 @pytest.mark.parametrize("junk", [np.nan, np.inf, 1e30])
 def test_padding_changes_nothing(junk: float) -> None:
     rng = np.random.default_rng(0)
-    parts, lengths = chain(rng, 3), np.array([4, 2, 0])
+    parts, lengths = chain_of(rng, 3), np.array([4, 2, 0])
     emissions = rng.normal(size=(3, 4, 3))
     padded = np.full((3, 4, 3), junk)
     inside = np.arange(4) < lengths[:, None]
@@ -113,7 +109,7 @@ def test_padding_changes_nothing(junk: float) -> None:
 
 
 def test_no_rows_and_no_spans() -> None:
-    parts = chain(np.random.default_rng(0), 3)
+    parts = chain_of(np.random.default_rng(0), 3)
     lattice = forward_backward(np.zeros((0, 4, 3)), np.zeros(0, dtype=int), **parts)
     assert lattice.token_marginals().shape == (0, 4, 3)
     assert span_marginals(lattice, np.zeros((0, 4)), scheme=tag_scheme("BIO")).shape == (0,)

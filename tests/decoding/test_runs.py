@@ -56,17 +56,6 @@ def test_borders_separate_texts(scheme, repair, texts: list[list[int]]) -> None:
     assert np.array_equal(together, np.concatenate([np.zeros((0, 3), np.int64), *apart]))
 
 
-@given(st.lists(st.tuples(st.integers(0, 2), st.integers(1, 3), st.integers(0, 1)), max_size=6))
-def test_gold_tags_give_back_the_gold(pieces: list[tuple[int, int, int]]) -> None:
-    spans, at = [], 0
-    for gap, width, kind in pieces:
-        spans.append((at + gap, at + gap + width, kind))
-        at += gap + width
-    tags = BIO.encode(spans, length=at + 1)
-    for repair in ("strict", "lenient"):
-        assert tag_runs(tags, BIO, repair=repair).tolist() == [list(span) for span in spans]
-
-
 def test_unknown_rule() -> None:
     with pytest.raises(ValueError, match="choose 'strict' or 'lenient'"):
         tag_runs(np.zeros(3, dtype=np.int64), BIO, repair="viterbi")

@@ -98,29 +98,6 @@ def test_types_that_do_not_compete_are_chosen_from_one_by_one(decoding: SpanDeco
     assert kept(rows, decoding, across_types=True) == sorted(itertools.chain(*alone))
 
 
-@pytest.mark.parametrize("decoding", ["greedy", "optimal"])
-@given(rows=span_tables(most=40))
-def test_a_selection_is_flat_and_no_span_can_be_added(decoding: SpanDecoding, rows: list[Row]) -> None:
-    chosen = kept(rows, decoding)
-    assert not any(overlap(a, b) for a, b in itertools.combinations(chosen, 2))
-    assert all(any(overlap(row, other) for other in chosen) for row in rows)
-
-
-@given(span_tables(most=40))
-def test_optimal_weighs_no_less_than_greedy(rows: list[Row]) -> None:
-    assert sum(row[4] for row in kept(rows, "optimal")) >= sum(row[4] for row in kept(rows, "greedy"))
-
-
-@pytest.mark.parametrize("decoding", DECODINGS)
-@given(rows=span_tables(most=30, eighths=False), data=st.data())
-def test_neither_the_order_nor_other_texts_matter(decoding: SpanDecoding, rows: list[Row], data: st.DataObject) -> None:
-    together = kept(rows, decoding)
-    assert together == sorted(together)
-    assert kept(data.draw(st.permutations(rows)), decoding) == together
-    alone = [kept([row for row in rows if row[0] == owner], decoding) for owner in (-1, 0, 1)]
-    assert list(itertools.chain(*alone)) == together
-
-
 def test_selections_of_thousands_of_spans_are_the_sequential_ones() -> None:
     """Long chains of overlaps, in which a decision reaches far, and texts that begin anywhere."""
     chance = np.random.default_rng(4)
@@ -158,27 +135,6 @@ def test_a_chain_of_a_hundred_thousand_overlaps_needs_no_recursion() -> None:
     falling = np.linspace(1, 0.5, count)
     assert select(spans, falling, decoding="greedy").tolist() == list(range(0, count, 2))
     assert select(spans, falling, decoding="optimal").tolist() == list(range(0, count, 2))
-
-
-def test_the_two_rules_differ_where_one_good_span_stands_against_two() -> None:
-    spans = [[0, 3, 0], [2, 5, 1], [4, 7, 0]]
-    scores = [0.6, 0.7, 0.5]
-    assert select(spans, scores, decoding="greedy").tolist() == [1]
-    assert select(spans, scores, decoding="optimal").tolist() == [0, 2]
-    assert select(spans, scores, decoding="nested").tolist() == [0, 1, 2]
-    assert select(spans, scores, decoding="greedy", owners=[0, 1, 0]).tolist() == [0, 2, 1]
-
-
-def test_ties_go_to_the_earlier_span() -> None:
-    spans = [[1, 3, 0], [0, 4, 1], [0, 4, 0], [0, 2, 5]]
-    for decoding in ("greedy", "optimal"):
-        assert select(spans, [1.0] * 4, decoding=decoding).tolist() == [3]
-        assert select(spans[:3], [1.0] * 3, decoding=decoding).tolist() == [2]
-
-
-@pytest.mark.parametrize("decoding", DECODINGS)
-def test_nothing_is_selected_from_nothing(decoding: SpanDecoding) -> None:
-    assert select(np.zeros((0, 3), dtype=np.int64), np.zeros(0), decoding=decoding).shape == (0,)
 
 
 @pytest.mark.parametrize(

@@ -124,14 +124,6 @@ def test_nothing_is_lost_to_rounding(seed: int, names: tuple[str, ...], classes:
     assert_same(candidates(made, counts, longest=5), naive(widen(made, longest=5), counts))
 
 
-def test_none_wins_ties_and_the_lower_type_among_equals() -> None:
-    starts = np.array([[[1, 1, 0, 0], [0, 2, 3, 3], [0, 0, 0, 0]]], dtype=np.float32)
-    found = candidates({"starts": starts}, [3], longest=1)
-    assert found.rows.tolist() == [0]
-    assert found.spans.tolist() == [[1, 2, 1]]
-    assert found.scores == pytest.approx([np.exp(3) / (1 + np.exp(2) + 2 * np.exp(3))])
-
-
 def test_scores_are_safe_for_huge_and_forbidden_logits() -> None:
     starts = np.array([[[-1e30, 1e30], [-np.inf, 5], [-np.inf, -np.inf], [1e30, 1e30]]], dtype=np.float32)
     found = candidates({"starts": starts}, [4], longest=1)

@@ -6,12 +6,8 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from fascicle.core.tags import tag_scheme
-from fascicle.decoding.marginals import forward_backward, geometric_mean, span_marginals
-from fascicle.decoding.runs import tag_runs
 from fascicle.decoding.tagger import (
     ChainScores,
     TagDecision,
@@ -20,7 +16,6 @@ from fascicle.decoding.tagger import (
     tag_distributions,
     tag_marginals,
 )
-from fascicle.decoding.viterbi import constrain, viterbi
 
 BIO = tag_scheme("BIO")
 
@@ -58,36 +53,6 @@ def test_batch_equals_single_and_spans_are_flat(decision: TagDecision) -> None:
         assert not len(spans) or spans[-1, 1] <= len(text)
 
 
-def test_softmax_argmax() -> None:
-    (text,) = texts(1, 5)
-    tags = text.argmax(axis=1)
-    for repair in ("strict", "lenient"):
-        spans, scores = decode_emissions(text, TagDecision(scheme=BIO, decoding=repair))
-        assert np.array_equal(spans, tag_runs(tags, BIO, repair=repair))
-        assert scores == pytest.approx(geometric_mean(text, tags, spans=spans))
-
-
-def test_softmax_viterbi_prefers_a_legal_path() -> None:
-    text = np.log(np.array([[0.1, 0.4, 0.5], [0.2, 0.1, 0.7]]))  # argmax: I I, which strict drops altogether
-    assert not len(decode_emissions(text, TagDecision(scheme=BIO, decoding="strict"))[0])
-    spans, scores = decode_emissions(text + 100, TagDecision(scheme=BIO, decoding="viterbi"))
-    assert spans.tolist() == [[0, 2, 0]]
-    assert scores == pytest.approx([np.sqrt(0.4 * 0.7)])
-
-
-def test_chain_decoding_is_viterbi_and_marginals() -> None:
-    chain, text = chain_scores(5), texts(2, 5)[1]
-    transitions, start = constrain(chain.transitions, chain.start, legal=BIO.legal(2), legal_start=BIO.legal_start(2))
-    parts = {"transitions": transitions, "start": start, "end": chain.end}
-    tags, _ = viterbi(text[None], [len(text)], **parts)
-    spans, scores = decode_emissions(text, TagDecision(scheme=BIO, decoding="viterbi", chain=chain))
-    assert len(spans)
-    assert np.array_equal(spans, tag_runs(tags[0], BIO))
-    lattice = forward_backward(text[None], [len(text)], **parts)
-    rows = [(0, *span) for span in spans.tolist()]
-    assert scores == pytest.approx(span_marginals(lattice, rows, scheme=BIO))
-
-
 def test_nothing_to_decode() -> None:
     decision = TagDecision(scheme=BIO, decoding="viterbi", chain=chain_scores(5))
     assert decode_batch([], decision) == []
@@ -121,33 +86,6 @@ def test_no_word_costs_a_call_of_its_own(decoding: str, chain: bool) -> None:
     finally:
         sys.setprofile(None)
     assert 0 < calls["call"] + calls["c_call"] < 2 * len(batch)  # of some 250,000 words
-
-
-@given(st.integers(0, 10_000), st.floats(-5, 5))
-def test_a_bonus_for_touching_mentions_is_counted_once_for_each(seed: int, touching: float) -> None:
-    """Oracle: the best of all legal paths, scored with the bonus by hand."""
-    chance = np.random.default_rng(seed)
-    scheme, n_types, length = tag_scheme("BIO"), 2, 4
-    tags = scheme.count(n_types)
-    emissions = chance.normal(size=(length, tags))
-    chain = ChainScores(
-        transitions=chance.normal(size=(tags, tags)), start=chance.normal(size=tags), end=chance.normal(size=tags)
-    )
-    legal, first = scheme.legal(n_types), scheme.legal_start(n_types)
-
-    def total(path: tuple[int, ...]) -> float:
-        if not first[path[0]] or not all(legal[a, b] for a, b in itertools.pairwise(path)):
-            return -np.inf
-        value = chain.start[path[0]] + chain.end[path[-1]] + sum(emissions[i, t] for i, t in enumerate(path))
-        for a, b in itertools.pairwise(path):
-            touches = a > 0 and b % 2 == 1 and (a - 1) // 2 == (b - 1) // 2
-            value += chain.transitions[a, b] + touching * touches
-        return float(value)
-
-    best = max(itertools.product(range(tags), repeat=length), key=total)
-    decision = TagDecision(scheme=scheme, decoding="viterbi", chain=chain, touching=touching)
-    spans, _ = decode_emissions(emissions, decision)
-    assert spans.tolist() == tag_runs(np.array(best), scheme).tolist()
 
 
 def by_enumeration(text: np.ndarray, decision: TagDecision) -> np.ndarray:

@@ -6,17 +6,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.support.reading import chain_of
 
 from fascicle.core.tags import tag_scheme
 from fascicle.decoding.viterbi import constrain, viterbi
-
-
-def chain(rng: np.random.Generator, n_tags: int) -> dict[str, np.ndarray]:
-    return {
-        "transitions": rng.normal(size=(n_tags, n_tags)),
-        "start": rng.normal(size=n_tags),
-        "end": rng.normal(size=n_tags),
-    }
 
 
 def path_score(emissions: np.ndarray, path: tuple[int, ...], parts: dict[str, np.ndarray]) -> float:
@@ -29,7 +22,7 @@ def path_score(emissions: np.ndarray, path: tuple[int, ...], parts: dict[str, np
 def test_score_is_the_maximum_over_all_paths(seed: int) -> None:
     rng = np.random.default_rng(seed)
     n_tags, lengths = 3 + seed % 2, [5, 1, 0, 3]
-    emissions, parts = rng.normal(size=(4, 5, n_tags)), chain(rng, n_tags)
+    emissions, parts = rng.normal(size=(4, 5, n_tags)), chain_of(rng, n_tags)
     tags, scores = viterbi(emissions, lengths, **parts)
     for row, length in enumerate(lengths):
         assert (tags[row, length:] == -1).all()
@@ -45,7 +38,7 @@ def test_score_is_the_maximum_over_all_paths(seed: int) -> None:
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_padding_changes_nothing(junk: float, dtype: type) -> None:
     rng = np.random.default_rng(0)
-    lengths, parts = np.array([7, 2, 0, 4]), chain(rng, 5)
+    lengths, parts = np.array([7, 2, 0, 4]), chain_of(rng, 5)
     emissions = rng.normal(size=(4, 7, 5)).astype(dtype)
     padded = np.full((4, 11, 5), junk, dtype=dtype)
     for row, length in enumerate(lengths):
@@ -69,7 +62,7 @@ def test_constraints(seed: int, coarse: bool) -> None:
     rng = np.random.default_rng(seed)
     scheme = tag_scheme("BIO")
     legal, first = scheme.legal(2), scheme.legal_start(2)
-    emissions, parts = rng.normal(size=(8, 5, 5)) * 2, chain(rng, 5)
+    emissions, parts = rng.normal(size=(8, 5, 5)) * 2, chain_of(rng, 5)
     if coarse:  # small integers: many ties
         emissions, parts = np.round(emissions), {name: np.round(part) for name, part in parts.items()}
     lengths = rng.integers(1, 6, size=8)
@@ -93,7 +86,7 @@ def test_constraints(seed: int, coarse: bool) -> None:
 
 def test_long_text_and_empty_batches() -> None:
     rng = np.random.default_rng(1)
-    parts = chain(rng, 3)
+    parts = chain_of(rng, 3)
     tags, scores = viterbi(rng.normal(size=(1, 5000, 3)), [5000], **parts)
     assert tags.min() >= 0
     assert np.isfinite(scores).all()
@@ -105,7 +98,7 @@ def test_long_text_and_empty_batches() -> None:
 
 
 def test_shapes_are_checked() -> None:
-    parts = chain(np.random.default_rng(0), 3)
+    parts = chain_of(np.random.default_rng(0), 3)
     with pytest.raises(ValueError, match="do not agree"):
         viterbi(np.zeros((2, 4, 3)), [4], **parts)
     with pytest.raises(ValueError, match="between 0 and 4"):

@@ -13,11 +13,11 @@ import pytest
 from fascicle.core.document import Document
 from fascicle.doctor.examine import Examination, examine
 from fascicle.doctor.parts import SPLITS, Given, Part
-from fascicle.doctor.settings import Settings
+from fascicle.doctor.settings import CheckSettings
 from fascicle.formats import ConllOptions, ReadReport, read
 
 Examine = Callable[..., Examination]
-PLAIN = Settings(examples=1000)
+PLAIN = CheckSettings(examples=1000)
 
 
 def part_of(name: str, order: int = 0) -> Part:

@@ -86,7 +86,7 @@ def test_copies_are_those_of_a_comparison_of_all(examine_documents: Examine, par
         for name, texts in ordered.items()
     }
     found = examine_documents(documents, min_words=MIN_WORDS, near=str(NEAR))
-    across = [g for g in found.case.copies.groups if g.relation != "in-part"]
+    across = [g for g in found.corpus.copies.groups if g.relation != "in-part"]
     wholes, sentences = set(), set()
     for group in across:
         for kept, other in product(group.kept, group.others):
@@ -113,7 +113,7 @@ def test_within_a_part_a_text_is_a_copy_of_an_earlier_one(examine_documents: Exa
     found = examine_documents(
         {"train": [document(str(i), t) for i, t in enumerate(texts)]}, min_words=4, near=str(NEAR)
     )
-    cases = {(g.kind, other.id) for g in found.case.copies.groups for other in g.others}
+    cases = {(g.kind, other.id) for g in found.corpus.copies.groups for other in g.others}
     expected = set()
     for j, text in enumerate(texts):
         kinds = {kind_of_copy(before, text, same_part=True, both_checked=True) for before in texts[:j]}
@@ -200,21 +200,21 @@ def test_short_texts_are_not_listed(examine_documents: Examine) -> None:
     found = examine_documents(
         {"train": documents("Results."), "test": documents("RESULTS"), "against": documents("results")}
     )
-    assert exclusions(found.case) == []
+    assert exclusions(found.corpus) == []
     assert {f.code for f in found.report.findings} == {"short-duplicate", "short-sentence", "shared-id"}
 
 
 def test_the_ids_that_readers_make_up_are_not_shared(examine_files: Examine) -> None:
     record = '{"text": "%s"}\n'
     files = {name: {"a.jsonl": record % text} for name, text in (("train", "One text."), ("against", "Two texts."))}
-    assert examine_files(files).case.copies.shared_ids == []
+    assert examine_files(files).corpus.copies.shared_ids == []
 
 
 def test_a_sentence_that_is_everywhere_costs_no_square(examine_documents: Examine) -> None:
     tests = documents(*(f"{LONG} Case {n} of them all was not like the one before it." for n in range(60)))
     trains = documents(*(f"{LONG} Patient {n} went home after the first week of his stay." for n in range(60)))
     found = examine_documents({"test": tests, "train": trains}, near="1")
-    groups = [group for group in found.case.copies.groups if group.kind == "shared-sentence"]
+    groups = [group for group in found.corpus.copies.groups if group.kind == "shared-sentence"]
     assert sum(len(group.kept) * len(group.others) for group in groups) < 5 * 60
     assert len(found.exclusions) == 60
     (finding,) = (f for f in found.report.findings if f.code == "shared-sentence-across-parts")

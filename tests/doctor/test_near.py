@@ -57,15 +57,6 @@ def test_what_is_not_compared_is_counted() -> None:
     assert (found, index.left) == ([0] * 5 + [1] * 4, 3)  # the last one has no candidate
 
 
-def test_shingles_are_sets_of_three_words_in_a_row() -> None:
-    assert len(shingles(list("abcd"))) == 2
-    assert len(shingles(list("aaaaa"))) == 1
-    assert len(shingles(list("ab"))) == 0
-    one, other = shingles(list("xabcy")), shingles(list("abc"))
-    assert set(other.tolist()) < set(one.tolist())
-    assert shingles(list("abc")).tolist() != shingles(list("cba")).tolist()
-
-
 @given(st.lists(st.sampled_from("abc"), max_size=12), st.lists(st.sampled_from("abc"), max_size=12))
 def test_shingles_against_sets_of_tuples(one: list[str], other: list[str]) -> None:
     def tuples(words: list[str]) -> set[tuple[str, ...]]:

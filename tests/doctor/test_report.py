@@ -47,30 +47,13 @@ def test_a_program_reads_the_same(examine_documents: Examine) -> None:
     found = examine_documents({"train": [document("a", "One two.", (0, 4))], "against": [document("b", "Three.")]})
     value = json.loads(json.dumps(found.report.as_dict()))
     assert value["fascicle_corpus_check"] == 1
-    assert value["parts"] == [
-        {
-            "name": "train",
-            "role": "train",
-            "files": ["train"],
-            "documents": 1,
-            "sentences": 1,
-            "words": 3,
-            "mentions": 1,
-        }
-    ]
+    (part,) = value["parts"]
+    assert (part["name"], part["role"], part["files"]) == ("train", "train", ["train"])
+    assert [part[name] for name in ("documents", "sentences", "words", "mentions")] == [1, 1, 3, 1]
     (finding,) = value["findings"]
     assert (finding["code"], finding["count"], finding["by_part"]) == ("edge-space", 1, {"train": 1})
-    assert finding["examples"] == [
-        {
-            "part": "train",
-            "file": "train",
-            "line": None,
-            "document": "a",
-            "spans": [[0, 4]],
-            "text": "One ",
-            "message": "X_1",
-        }
-    ]
+    place = {"part": "train", "file": "train", "line": None, "document": "a", "spans": [[0, 4]]}
+    assert finding["examples"] == [{**place, "text": "One ", "message": "X_1"}]
     assert (value["compared"], value["excluded"], value["skipped"]) == (1, 0, [])
 
 

@@ -64,7 +64,7 @@ def test_repeats_against_a_search_at_every_word(examine_documents: Examine, text
     documents = [document(number, tokens) for number, tokens in enumerate(texts)]
     found = examine_documents({"train": documents})
     annotated, free = naive(documents)
-    repeats = found.case.once(repeats_of)
+    repeats = found.corpus.shared(repeats_of)
     assert {" ".join(words): n for words, n in repeats.annotated.items()} == annotated
     assert {" ".join(words): n for words, n in repeats.count.items()} == free
     counts = {f.code: f.count for f in found.report.findings}

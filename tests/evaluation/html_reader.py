@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from html.parser import HTMLParser
 
@@ -62,3 +63,25 @@ class HtmlReader(HTMLParser):
         self.words.append(data)
         if self._cell:
             self.tables[self._table][-1][-1] += data
+
+
+def without_tags(page: str) -> str:
+    """The text of what was marked, once the tags are taken out of it; tags hold one ``bdi``."""
+    return HtmlReader(re.sub(r'<span class="tag[^"]*"><bdi>[^<]*</bdi>[^<]*</span>', "", page)).text
+
+
+def lines(page: str) -> list[tuple[int, int, str, int]]:
+    """Start, end, kind and lane of every line below a marked text, by the nesting of elements; tags do not count."""
+    found, open_, at = [], [], 0
+    for piece in re.findall(r"<[^>]*>|[^<]+", page):
+        if piece.startswith("</"):
+            kind, lane, start = open_.pop()
+            if kind in ("line", "gap") and at > start:
+                found.append((start, at, kind, lane))
+        elif piece.startswith("<"):
+            kind = re.search(r'class="(\w+)', piece)
+            lane = re.search(r"--lane:(\d+)", piece)
+            open_.append((kind[1] if kind else "", int(lane[1]) if lane else -1, at))
+        elif not any(kind == "tag" for kind, _, _ in open_):
+            at += len(HtmlReader(piece).text)
+    return found

@@ -2,13 +2,32 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 from hypothesis import strategies as st
 
+from fascicle.combination.align import System
 from fascicle.core.document import Document, Mention
 from fascicle.core.spans import Fragments, as_fragments
+from fascicle.evaluation.comparison.cells import Cells, cells_of
 
 TEXT = "IL-2 gene of T cells, il-2 GENE in a T"
 TYPES = ("Cell", "Gene", "gene")
+Corpus = list[tuple[tuple[Mention, ...], ...]]  # of each document the gold and the predicted mentions
+
+_CROWDED = st.sampled_from([((0, 2),), ((1, 4),), ((0, 1), (3, 4)), ((2, 5),), ((4, 9),)])
+# What one side says of four documents, not in the order of the alphabet; and gold that is not empty, with several such.
+SAID = st.fixed_dictionaries(
+    dict.fromkeys("cabd", st.lists(st.builds(Mention, _CROWDED, st.sampled_from("XY")), max_size=6))
+)
+CASES = st.tuples(SAID.filter(lambda said: any(said.values())), st.lists(SAID, min_size=2, max_size=4))
+
+
+def cells_from(gold: dict[str, Any], said: Sequence[dict[str, Any]], *, order: Any = None, **options: Any) -> Cells:
+    """The table of systems that are called ``s0``, ``s1`` and so on, in another order if one is given."""
+    named = [System(name=f"s{n}", mentions=said[n]) for n in order or range(len(said))]
+    return cells_of(System(name="the gold", mentions=gold), named, **options)
 
 
 @st.composite
@@ -30,7 +49,7 @@ def mentions(draw: st.DrawFn, *, source: str = "gold", scored: bool = False, at_
     return tuple(Mention(spans, type_, score=draw(score), source=source) for spans, type_ in keys)
 
 
-def corpora(*, scored: bool = False, at_most: int = 7) -> st.SearchStrategy[list[tuple[tuple[Mention, ...], ...]]]:
+def corpora(*, scored: bool = False, at_most: int = 7) -> st.SearchStrategy[Corpus]:
     """Documents as pairs of gold and predicted mentions; some predictions are copies of gold ones."""
 
     @st.composite
@@ -49,14 +68,12 @@ def corpora(*, scored: bool = False, at_most: int = 7) -> st.SearchStrategy[list
     return st.lists(pairs(), max_size=4)
 
 
-def sides(
-    corpus: list[tuple[tuple[Mention, ...], ...]],
-) -> tuple[dict[str, tuple[Mention, ...]], dict[str, tuple[Mention, ...]]]:
+def sides(corpus: Corpus) -> tuple[dict[str, tuple[Mention, ...]], dict[str, tuple[Mention, ...]]]:
     """Gold and predictions by document id."""
     return {str(i): pair[0] for i, pair in enumerate(corpus)}, {str(i): pair[1] for i, pair in enumerate(corpus)}
 
 
-def documents(corpus: list[tuple[tuple[Mention, ...], ...]], *, text: str = TEXT) -> list[Document]:
+def documents(corpus: Corpus, *, text: str = TEXT) -> list[Document]:
     """The gold as documents."""
     return [Document(id=str(i), text=text, mentions=gold) for i, (gold, _) in enumerate(corpus)]
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import assume, given
 from sklearn.metrics import cohen_kappa_score
-from tests.evaluation.strategies import TEXT, corpora, sides
+from tests.evaluation.strategies import TEXT, Corpus, corpora, sides
 
 from fascicle.core.document import Document, Mention
 from fascicle.core.spans import Fragments
@@ -28,8 +28,6 @@ from fascicle.evaluation.scoring.figures import ONE_DOCUMENT
 from fascicle.evaluation.scoring.scores import score
 from fascicle.evaluation.uncertainty.intervals import bootstrap_f1
 from fascicle.text.segment import RULES_1
-
-Corpus = list[tuple[tuple[Mention, ...], ...]]
 
 
 def compared(corpus: Corpus, *, turned: bool = False) -> Agreement:
@@ -117,25 +115,6 @@ def test_it_is_symmetric(corpus: Corpus) -> None:
     json.dumps(one, allow_nan=False)
 
 
-@given(corpora())
-def test_an_annotation_agrees_with_itself(corpus: Corpus) -> None:
-    assume(corpus)
-    same = compared([(first, tuple(m for m in first)) for first, _ in corpus])
-    rows = [*same.mentions.values(), same.all_mentions, *same.marks.values(), same.any_mark]
-    numbers = [n for row in rows for n in row.measures.values()] + [n for _, n in same.kappas.values()]
-    assert all(number.value in (None, pytest.approx(1.0)) for number in numbers)
-
-
-@given(corpora())
-def test_one_type_on_marked_words_could_not_agree_beyond_chance(corpus: Corpus) -> None:
-    """Why there is no such kappa: it is never above 0."""
-    for first, second in corpus:
-        marked = [(bool(a), bool(b)) for a, b in zip(types_of_words(first), types_of_words(second), strict=True)]
-        either = [pair for pair in marked if any(pair)]
-        kappa = by_scikit_learn(either)
-        assert math.isnan(kappa) or kappa <= 1e-12
-
-
 def one(*spans: Fragments, kind: str = "A") -> tuple[Mention, ...]:
     return tuple(Mention(span, kind) for span in spans)
 
@@ -175,14 +154,3 @@ def test_mentions_without_words_are_counted() -> None:
     found = agreement([document], {"1": one(((1, 2),))}, {"1": one(((0, 1),))})
     assert found.wordless == 1
     assert (found.all_mentions.first, found.any_mark.first) == (1, 0)
-
-
-def test_nested_and_discontinuous_mentions() -> None:
-    document = Document(id="1", text="a b c d")
-    inner = Mention(((2, 3),), "B")
-    first = {"1": (Mention(((0, 5),), "A"), inner)}
-    second = {"1": (Mention(((0, 1), (4, 5)), "A"), inner)}
-    found = agreement([document], first, second)
-    assert (found.all_mentions.both, found.marks["A"].both, found.marks["B"].both) == (1, 2, 1)
-    # Labels of a, b, c, d: A, A+B, A, none against A, B, A, none.
-    assert found.kappas["all words"][1].value == pytest.approx(by_scikit_learn([(1, 1), (2, 3), (1, 1), (0, 0)]))

@@ -21,7 +21,7 @@ from fascicle.evaluation.breakdown.lexicon import lexicon
 from fascicle.evaluation.breakdown.ranges import real_ranges, whole_ranges
 from fascicle.evaluation.scoring.scores import score
 
-from .strategies import TEXT, characters, corpora, documents, mentions, sides
+from .strategies import TEXT, Corpus, characters, corpora, documents, mentions, sides
 
 WORDS = tuple((at, at + len(word)) for at, word in zip(
     [sum(len(w) + 1 for w in TEXT.split(" ")[:i]) for i in range(len(TEXT.split(" ")))], TEXT.split(" "), strict=True
@@ -33,7 +33,6 @@ TRAINING = Document(
     words=((0, 4), (5, 10), (11, 14), (15, 19), (20, 22), (23, 24), (25, 30)),
     mentions=(Mention(((0, 4),), "Gene"), Mention(((23, 30),), "Cell")),
 )
-Corpus = list[tuple[tuple[Mention, ...], ...]]
 
 
 def gold_of(corpus: Corpus) -> list[Document]:

@@ -106,15 +106,6 @@ def test_isotonic_is_the_formula_and_that_of_scikit_learn(rows: list[tuple[float
     json.dumps(found.as_dict(), allow_nan=False)
 
 
-def test_isotonic_makes_reliable_scores() -> None:
-    rows = [(0.9, True), (0.9, False), (0.5, False), (0.5, False), (0.7, True)]
-    judged = data(rows)
-    calibrated = fit_isotonic(judged).apply(judged.scores)
-    assert calibrated.tolist() == pytest.approx([2 / 3, 2 / 3, 0.0, 0.0, 2 / 3])
-    error = expected_calibration_error(reliability(calibrated, judged.right))
-    assert error == pytest.approx(0.0, abs=1e-12)
-
-
 def test_nothing_to_fit_on() -> None:
     for fit in (fit_temperature, fit_isotonic):
         with pytest.raises(InputError, match="give development data"):

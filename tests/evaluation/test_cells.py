@@ -12,23 +12,16 @@ from hypothesis import strategies as st
 from fascicle.combination.align import System
 from fascicle.core.document import Mention
 from fascicle.errors import InputError
-from fascicle.evaluation.comparison.cells import Cells, cells_of
+from fascicle.evaluation.comparison.cells import cells_of
 from fascicle.evaluation.scoring.scores import score
 
-SPANS = st.sampled_from([((0, 2),), ((1, 4),), ((0, 1), (3, 4)), ((2, 5),)])
-MENTIONS = st.lists(st.builds(Mention, SPANS, st.sampled_from("XYZ")), max_size=6)
-SAID = st.fixed_dictionaries(dict.fromkeys("bcad", MENTIONS))  # not in the order of the alphabet
-
-
-def made(gold: dict[str, Any], *said: dict[str, Any], **options: Any) -> Cells:
-    named = [System(name=f"s{n}", mentions=one) for n, one in enumerate(said)]
-    return cells_of(System(name="the gold", mentions=gold), named, **options)
+from .strategies import SAID, cells_from
 
 
 @given(SAID, st.lists(SAID, min_size=1, max_size=4))
 def test_the_scores_of_each_system(gold: dict[str, Any], said: list[dict[str, Any]]) -> None:
     gold["a"] = [*gold["a"], Mention(((6, 9),), "X")]
-    cells = made(gold, *said)
+    cells = cells_from(gold, said)
     for at, one in enumerate(said):
         found, expected = cells.scores(at), score(gold, one)
         assert (found.counts, found.by_type, found.by_document) == (
@@ -39,15 +32,15 @@ def test_the_scores_of_each_system(gold: dict[str, Any], said: list[dict[str, An
         assert list(found.by_document) == list(expected.by_document)  # draws of documents are the same then
     assert cells.totals().tolist() == np.bincount(cells.cell, minlength=len(cells.gold)).tolist()
     assert cells.by_type().sum() == cells.totals().sum() == len(cells.cell)
-    assert len({(g, *s) for g, s in zip(cells.gold.tolist(), map(tuple, cells.said.tolist()), strict=True)}) == len(
-        cells.gold
-    )
+    assert len(
+        {(g, *s) for g, s in zip(cells.gold.tolist(), map(tuple, cells.predicted.tolist()), strict=True)}
+    ) == len(cells.gold)
 
 
 @given(SAID, SAID)
 def test_draws_are_the_sums_over_drawn_documents(gold: dict[str, Any], said: dict[str, Any]) -> None:
     gold["a"] = [*gold["a"], Mention(((6, 9),), "X")]
-    cells = made(gold, said)
+    cells = cells_from(gold, [said])
     generator = np.random.default_rng(5)
     for row in cells.drawn(resamples=20, seed=5):
         picked = generator.integers(0, 4, size=4, dtype=np.int64).tolist()
@@ -62,14 +55,14 @@ def test_documents_must_be_those_of_the_gold() -> None:
     mention = Mention(((0, 1),), "X")
     gold = {"a": [mention], "b": []}
     with pytest.raises(InputError, match=r"s0 lacks 1 document: 'b' of the 2 in the gold; .*allow_missing"):
-        made(gold, {"a": []})
-    assert made(gold, {"a": []}, allow_missing=True).missing == {"s0": ("b",)}
+        cells_from(gold, [{"a": []}])
+    assert cells_from(gold, [{"a": []}], allow_missing=True).missing == {"s0": ("b",)}
     with pytest.raises(InputError, match="s1 names 1 document: 'c' that the gold does not have"):
-        made(gold, gold, {"a": [], "b": [], "c": []})
+        cells_from(gold, [gold, {"a": [], "b": [], "c": []}])
     with pytest.raises(InputError, match="no document in common"):
-        made(gold, {"x": []})
+        cells_from(gold, [{"x": []}])
     with pytest.raises(InputError, match="the gold holds no mention"):
-        made({"a": []}, {"a": []})
+        cells_from({"a": []}, [{"a": []}])
 
 
 def test_files_that_list_only_documents_with_mentions() -> None:

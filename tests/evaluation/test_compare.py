@@ -7,31 +7,20 @@ from typing import Any
 
 import pytest
 from hypothesis import given, settings
-from hypothesis import strategies as st
 
-from fascicle.combination.align import System
 from fascicle.core.document import Mention, identities
 from fascicle.errors import UsageError
-from fascicle.evaluation.comparison.cells import Cells, cells_of
 from fascicle.evaluation.comparison.comparing import Comparison, compare
 from fascicle.evaluation.scoring.scores import score
 from fascicle.evaluation.uncertainty.intervals import bootstrap_difference, bootstrap_f1
 from fascicle.evaluation.uncertainty.significance import holm, randomisation
 
-SPANS = st.sampled_from([((0, 2),), ((1, 4),), ((0, 1), (3, 4)), ((2, 5),), ((4, 9),)])
-MENTIONS = st.lists(st.builds(Mention, SPANS, st.sampled_from("XY")), max_size=6)
-SAID = st.fixed_dictionaries(dict.fromkeys("cabd", MENTIONS))
-CASES = st.tuples(SAID.filter(lambda said: any(said.values())), st.lists(SAID, min_size=2, max_size=4))
+from .strategies import CASES, cells_from
 
 
 def compared(gold: dict[str, Any], said: list[dict[str, Any]], *, resamples: int = 20) -> Comparison:
-    cells = cells_of_said(gold, said)
+    cells = cells_from(gold, said)
     return compare(cells, cells.drawn(resamples=resamples, seed=0))
-
-
-def cells_of_said(gold: dict[str, Any], said: list[dict[str, Any]]) -> Cells:
-    named = [System(name=f"s{n}", mentions=one) for n, one in enumerate(said)]
-    return cells_of(System(name="the gold", mentions=gold), named)
 
 
 def all_of(said: dict[str, Any]) -> set[Any]:

@@ -5,16 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-import pytest
 from hypothesis import given
 
 from fascicle.core.document import Mention
 from fascicle.evaluation.breakdown.errors import BOUNDARY, CLASSES, Mistake, distinct, error_rates, mistakes
 from fascicle.evaluation.scoring.scores import score
 
-from .strategies import characters, corpora, sides
-
-Corpus = list[tuple[tuple[Mention, ...], ...]]
+from .strategies import Corpus, characters, corpora, sides
 
 
 def inside(a: Mention, b: Mention) -> bool:
@@ -149,43 +146,6 @@ def m(start: int, end: int, type_: str = "Gene", score: float | None = None) -> 
     return Mention(((start, end),), type_, score=score)
 
 
-def kinds(gold: list[Mention], said: list[Mention]) -> list[tuple[str, str]]:
-    return [(mistake.side, mistake.kind) for mistake in mistakes({"d": gold}, {"d": said})]
-
-
-@pytest.mark.parametrize(
-    ("gold", "said", "expected"),
-    [
-        ([m(0, 4)], [m(0, 4, "Cell")], [("fp", "type"), ("fn", "type")]),
-        ([m(0, 4)], [m(2, 4)], [("fp", "boundary-left"), ("fn", "boundary-left")]),
-        ([m(0, 4)], [m(0, 6)], [("fp", "boundary-right"), ("fn", "boundary-right")]),
-        ([m(2, 4)], [m(0, 6)], [("fp", "boundary-both"), ("fn", "boundary-both")]),
-        ([m(0, 4)], [m(1, 4, "Cell")], [("fp", "boundary-and-type"), ("fn", "boundary-and-type")]),
-        ([m(0, 4)], [m(4, 6)], [("fp", "spurious"), ("fn", "missed")]),
-        ([m(0, 9)], [m(0, 4), m(5, 9)], [("fp", "split"), ("fp", "split"), ("fn", "split")]),
-        ([m(0, 4), m(5, 9)], [m(0, 9)], [("fp", "merged"), ("fn", "merged"), ("fn", "merged")]),
-        ([m(0, 9)], [m(0, 4), m(3, 9)], [("fp", "boundary-right"), ("fp", "boundary-left"), ("fn", "boundary-left")]),
-        ([m(0, 4), m(5, 9, "Cell")], [m(0, 9)], [
-            ("fp", "boundary-right"), ("fn", "boundary-right"), ("fn", "boundary-and-type")]),
-        # A mention beside one that was found is still a boundary error, and says so.
-        ([m(0, 9)], [m(0, 9), m(0, 4)], [("fp", "boundary-right")]),
-        # The same spans with a second type, which is right, too.
-        ([m(0, 4)], [m(0, 4), m(0, 4, "Cell")], [("fp", "type")]),
-        # Found pieces do not make a split of what is around them.
-        ([m(0, 9), m(0, 4), m(5, 9)], [m(0, 4), m(5, 9)], [("fn", "boundary-right")]),
-    ],
-)  # fmt: skip
-def test_by_hand(gold: list[Mention], said: list[Mention], expected: list[tuple[str, str]]) -> None:
-    assert kinds(gold, said) == expected
-
-
-def test_other_fragments_between_the_same_ends() -> None:
-    whole, parted = m(0, 9), Mention(((0, 2), (7, 9)), "Gene")
-    assert kinds([whole], [parted]) == [("fp", "boundary-inside"), ("fn", "boundary-inside")]
-    touching = Mention(((0, 4), (4, 9)), "Gene")
-    assert kinds([whole], [touching]) == [("fp", "boundary-inside"), ("fn", "boundary-inside")]
-
-
 def test_a_wrong_partner_explains_before_a_right_one() -> None:
     """The false positive is nearer to the gold mention that was found, but belongs to the one that was not."""
     (wrong, missed) = mistakes({"d": [m(0, 8), m(4, 20)]}, {"d": [m(0, 8), m(0, 9)]})
@@ -208,8 +168,3 @@ def test_duplicates_are_one_mention_with_the_highest_score() -> None:
 def test_no_error_has_no_rate() -> None:
     rates = error_rates(mistakes({"d": [m(0, 4)]}, {"d": [m(0, 4)]})).as_dict()
     assert (rates["type_rate"], rates["boundary_rate"], rates["undefined"]) == (None, None, "there is no error")
-
-
-def test_a_split_can_raise_the_boundary_rate_above_one_half() -> None:
-    rates = error_rates(mistakes({"d": [m(0, 9)]}, {"d": [m(0, 2), m(3, 5), m(6, 9)]}))
-    assert rates.boundary_rate == 0.75

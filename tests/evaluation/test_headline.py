@@ -15,10 +15,9 @@ from fascicle.evaluation.scoring.scores import Counts, score, score_rules
 from fascicle.evaluation.scoring.systems import by_unit
 from fascicle.evaluation.uncertainty.intervals import HEADLINE, bootstrap
 
-from .strategies import TEXT, corpora, sides
+from .strategies import TEXT, Corpus, corpora, sides
 
 GENE = Mention(((0, 4),), "Gene")
-Corpus = list[tuple[tuple[Mention, ...], ...]]
 
 
 @given(corpora())

@@ -67,32 +67,19 @@ def of_words(text: str, *annotated: tuple[int, int, str]) -> Document:
     return Document(id="t", text=text, mentions=tuple(Mention(((a, b),), t) for a, b, t in annotated))
 
 
-def test_by_hand() -> None:
-    """*May* the month is annotated once, *may* the verb stands there twice."""
-    found = lexicon([of_words("May may be in May , it may", (14, 17, "Date"))])
-    assert found.consistency == {(("may",), "Date"): 0.25}
-    assert found.frequency == {("may",): 1}
-
-
-def test_repeats_side_by_side_count_each() -> None:
-    found = lexicon([of_words("rain rain rain", (0, 4, "Weather"), (5, 9, "Weather"))])
-    assert found.consistency == {(("rain",), "Weather"): pytest.approx(2 / 3)}
-
-
-def test_characters_of_regular_expressions_are_characters() -> None:
-    found = lexicon([of_words("a.c and abc ( x", (0, 3, "X"), (12, 13, "X"))])
-    assert found.consistency == {(("a", ".", "c"), "X"): 1.0, (("(",), "X"): 1.0}
-
-
-def test_what_is_outside_counts_against_a_type() -> None:
-    """An occurrence of which one of two words is annotated counts by half: 4 words, of which 3 are inside."""
-    found = lexicon([of_words("big cat big cat", (0, 7, "A"), (12, 15, "A"))])
-    assert found.consistency[("big", "cat"), "A"] == 0.75
-
-
-def test_a_string_of_two_types() -> None:
-    found = lexicon([of_words("Ag Ag", (0, 2, "A"), (3, 5, "B"))])
-    assert found.consistency == {(("ag",), "A"): 0.5, (("ag",), "B"): 0.5}
+@pytest.mark.parametrize(
+    ("document", "expected"),
+    [
+        # Repeats side by side count each.
+        (of_words("rain rain rain", (0, 4, "A"), (5, 9, "A")), {(("rain",), "A"): pytest.approx(2 / 3)}),
+        # Characters of regular expressions are characters.
+        (of_words("a.c and abc ( x", (0, 3, "A"), (12, 13, "A")), {(("a", ".", "c"), "A"): 1.0, (("(",), "A"): 1.0}),
+        # An occurrence of which one of two words is annotated counts by half: 4 words, of which 3 are inside.
+        (of_words("big cat big cat", (0, 7, "A"), (12, 15, "A")), {(("big", "cat"), "A"): 0.75, (("cat",), "A"): 1.0}),
+    ],
+)
+def test_by_hand(document: Document, expected: dict[tuple[tuple[str, ...], str], float]) -> None:
+    assert lexicon([document]).consistency == expected
 
 
 def test_a_mention_of_white_space_is_no_string() -> None:

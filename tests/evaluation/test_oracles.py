@@ -15,7 +15,7 @@ from seqeval.scheme import IOB2
 
 from fascicle.core.document import Document, Mention
 from fascicle.core.tags import decode_tags
-from fascicle.evaluation.scoring.scores import Counts, Scores, score
+from fascicle.evaluation.scoring.scores import Scores, score
 from fascicle.files.source import Source
 from fascicle.formats.files import read
 from fascicle.formats.predictions import read as read_predictions
@@ -135,14 +135,6 @@ def test_repaired_tags_score_as_in_the_default_mode_of_seqeval() -> None:
         for at, name in enumerate(sorted(found.by_type)):
             rates = found.by_type[name].rates()
             assert (rates.precision, rates.recall, rates.f1) == pytest.approx(tuple(row[at] for row in rows[:3]))
-
-
-def test_where_nervaluate_pairs_fewer() -> None:
-    """The first prediction takes the nearer gold mention, the only one that the second one touches."""
-    corpus: Corpus = [(12, [(0, 2, "Gene"), (4, 12, "Gene")], [(0, 5, "Gene"), (1, 2, "Gene")])]
-    made = [[[{"label": t, "start": a, "end": b - 1} for a, b, t in row[side]] for row in corpus] for side in (1, 2)]
-    theirs = Evaluator(made[0], made[1], tags=["Gene"], loader="dict").evaluate()["overall"]["ent_type"]
-    assert (theirs.correct, ours(corpus, rule="loose").counts) == (1, Counts(tp=2))
 
 
 def in_words(document: Document, mentions: Sequence[Mention]) -> Ranges:

@@ -25,9 +25,7 @@ from fascicle.evaluation.uncertainty.significance import randomisation
 from fascicle.reports.markdown import escaped, markdown
 from fascicle.reports.page.page import page
 
-from .strategies import TEXT, corpora, documents, mentions, sides
-
-Corpus = list[tuple[tuple[Mention, ...], ...]]
+from .strategies import TEXT, Corpus, corpora, documents, mentions, sides
 
 
 def systems_of(corpus: Corpus, *others: dict[str, tuple[Mention, ...]]) -> list[Scored]:

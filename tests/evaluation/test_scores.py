@@ -1,4 +1,4 @@
-"""Strict scores against brute force, against seqeval, and at their edges."""
+"""Strict scores against brute force, and at their edges."""
 
 from __future__ import annotations
 
@@ -7,8 +7,6 @@ import json
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from seqeval.metrics.v1 import precision_recall_fscore_support
-from seqeval.scheme import IOB2
 
 from fascicle.core.document import Mention
 from fascicle.core.spans import as_fragments
@@ -53,59 +51,9 @@ def test_equals_brute_force_sets(corpus: list[tuple[list[Mention], list[Mention]
     assert found.micro.precision == precision
     assert found.micro.recall == recall
     assert found.micro.f1 == pytest.approx(f1)
+    assert list(found.by_document) == [str(i) for i in range(len(corpus))]
     assert found.duplicates_gold == sum(len(g) for g, _ in corpus) - len(gold)
     assert found.duplicates_predicted == sum(len(p) for _, p in corpus) - len(predicted)
-
-
-@given(CORPORA)
-def test_types_and_documents_add_up(corpus: list[tuple[list[Mention], list[Mention]]]) -> None:
-    found = scored(corpus)
-    for parts in (found.by_type.values(), found.by_document.values()):
-        assert sum(c.tp for c in parts) == found.counts.tp
-        assert sum(c.fp for c in parts) == found.counts.fp
-        assert sum(c.fn for c in parts) == found.counts.fn
-    assert list(found.by_document) == [str(i) for i in range(len(corpus))]
-
-
-TAGS = st.lists(
-    st.lists(st.sampled_from(["O", "O", "B-Gene", "B-Cell", "I-Gene", "I-Cell"]), min_size=1, max_size=8), max_size=6
-)
-
-
-def legal(tags: list[str]) -> list[str]:
-    """The tags as IOB2 that no reader can read in two ways: an ``I-`` without its beginning becomes ``O``."""
-    fixed: list[str] = []
-    for tag in tags:
-        before = fixed[-1] if fixed else "O"
-        fixed.append("O" if tag.startswith("I-") and before[2:] != tag[2:] else tag)
-    return fixed
-
-
-def decoded(tags: list[str]) -> list[Mention]:
-    starts = [i for i, tag in enumerate(tags) if tag.startswith("B-")]
-    ends = [next((j for j in range(i + 1, len(tags)) if not tags[j].startswith("I-")), len(tags)) for i in starts]
-    return [Mention(((i, j),), tags[i][2:]) for i, j in zip(starts, ends, strict=True)]
-
-
-@given(TAGS, st.data())
-def test_equals_seqeval_in_strict_mode(gold_tags: list[list[str]], data: st.DataObject) -> None:
-    gold = [legal(tags) for tags in gold_tags]
-    tag = st.sampled_from(["O", "B-Gene", "B-Cell", "I-Gene", "I-Cell"])
-    predicted = [
-        legal([data.draw(tag) if data.draw(st.booleans()) else kept for kept in sentence]) for sentence in gold
-    ]
-    ours = scored([(decoded(g), decoded(p)) for g, p in zip(gold, predicted, strict=True)])
-    if not ours.by_type:
-        return
-    p, r, f, support = precision_recall_fscore_support(gold, predicted, scheme=IOB2, zero_division=0)
-    for index, name in enumerate(sorted(ours.by_type)):
-        assert triple(ours.rates(name)) == pytest.approx((p[index], r[index], f[index]))
-        assert ours.by_type[name].support == support[index]
-    micro = precision_recall_fscore_support(gold, predicted, scheme=IOB2, average="micro", zero_division=0)
-    assert triple(ours.micro) == pytest.approx(micro[:3])
-    if all(counts.support for counts in ours.by_type.values()):
-        macro = precision_recall_fscore_support(gold, predicted, scheme=IOB2, average="macro", zero_division=0)
-        assert triple(ours.macro) == pytest.approx(macro[:3])
 
 
 GENE = Mention(((0, 4),), "Gene")
@@ -145,23 +93,6 @@ def test_an_unknown_rule_is_refused() -> None:
         score({}, {}, zero_rule="one")  # type: ignore[arg-type]
 
 
-def test_duplicates_collapse_and_are_counted() -> None:
-    found = score({"a": [GENE, GENE]}, {"a": [GENE, Mention(GENE.spans, "Gene", score=0.3), CELL]})
-    assert found.counts == Counts(tp=1, fp=1)
-    assert (found.duplicates_gold, found.duplicates_predicted) == (1, 1)
-
-
-def test_a_discontinuous_mention_is_right_or_wrong_as_a_whole() -> None:
-    parted = Mention(((0, 4), (8, 12)), "Gene")
-    assert score({"a": [parted]}, {"a": [parted]}).counts == Counts(tp=1)
-    assert score({"a": [parted]}, {"a": [Mention(((0, 12),), "Gene")]}).counts == Counts(fp=1, fn=1)
-    assert score({"a": [parted]}, {"a": [Mention(((0, 4),), "Gene")]}).counts == Counts(fp=1, fn=1)
-
-
-def test_the_same_mention_in_another_document_is_wrong() -> None:
-    assert score({"a": [GENE], "b": []}, {"a": [], "b": [GENE]}).counts == Counts(fp=1, fn=1)
-
-
 def test_missing_documents_are_refused_or_reported() -> None:
     gold = {"a": [GENE], "b": [GENE], "c": []}
     with pytest.raises(InputError, match=r"lack 2 documents: 'b', 'c' of the 3"):
@@ -184,10 +115,6 @@ def test_other_documents_are_refused(allow_missing: bool) -> None:
 def test_several_sources_on_one_side_are_refused() -> None:
     with pytest.raises(InputError, match=r"predictions hold mentions of 2 sources \(gold, seq\)"):
         score({"a": [GENE]}, {"a": [GENE, Mention(((5, 9),), "Cell", source="seq")]})
-
-
-def test_sources_and_scores_do_not_matter() -> None:
-    assert score({"a": [GENE]}, {"a": [Mention(GENE.spans, "Gene", score=0.1, source="seq")]}).counts == Counts(tp=1)
 
 
 def test_as_dict_is_json() -> None:

@@ -15,23 +15,15 @@ from fascicle.combination.align import System, align
 from fascicle.combination.rules import combine, k_of_n, majority, union, weighted
 from fascicle.core.document import Mention
 from fascicle.errors import UsageError
-from fascicle.evaluation.comparison.cells import Cells, cells_of
+from fascicle.evaluation.comparison.cells import Cells
 from fascicle.evaluation.comparison.choice import Floors, choose
 from fascicle.evaluation.comparison.search import MOST, Candidate, search
 from fascicle.evaluation.scoring.scores import score
 from fascicle.evaluation.uncertainty.intervals import bootstrap_difference, bootstrap_f1
 
-SPANS = st.sampled_from([((0, 2),), ((1, 4),), ((0, 1), (3, 4)), ((2, 5),), ((4, 9),)])
-MENTIONS = st.lists(st.builds(Mention, SPANS, st.sampled_from("XY")), max_size=6)
-SAID = st.fixed_dictionaries(dict.fromkeys("cabd", MENTIONS))
-CASES = st.tuples(SAID.filter(lambda said: any(said.values())), st.lists(SAID, min_size=2, max_size=4))
+from .strategies import CASES, cells_from
+
 Case = tuple[dict[str, Any], list[dict[str, Any]]]
-
-
-def cells_from(gold: dict[str, Any], said: list[dict[str, Any]], names: list[str] | None = None) -> Cells:
-    names = names or [f"s{n}" for n in range(len(said))]
-    named = [System(name=name, mentions=one) for name, one in zip(names, said, strict=True)]
-    return cells_of(System(name="the gold", mentions=gold), named)
 
 
 def rows(cells: Cells, *, resamples: int = 10) -> tuple[Candidate, ...]:
@@ -64,17 +56,16 @@ def test_every_combination_equals_combining_and_scoring(case: Case) -> None:
 @given(CASES, st.randoms(use_true_random=False))
 def test_the_best_come_first_whatever_the_order_of_the_systems(case: Case, chance: random.Random) -> None:
     gold, said = case
-    names = [f"s{n}" for n in range(len(said))]
-    found = rows(cells_from(gold, said, names))
+    found = rows(cells_from(gold, said))
     assert [one.f1 for one in found] == sorted((one.f1 for one in found), reverse=True)
     order = list(range(len(said)))
     chance.shuffle(order)
-    shuffled = rows(cells_from(gold, [said[n] for n in order], [names[n] for n in order]))
+    shuffled = rows(cells_from(gold, said, order=order))
 
-    def named(one: Candidate, of: list[str]) -> tuple[Any, ...]:
+    def named(one: Candidate, of: list[int]) -> tuple[Any, ...]:
         return {of[m] for m in one.members}, one.rule.name, one.rule.votes, one.counts, one.repeats
 
-    assert [named(one, names) for one in found] == [named(one, [names[n] for n in order]) for one in shuffled]
+    assert [named(one, list(range(len(said)))) for one in found] == [named(one, order) for one in shuffled]
 
 
 @given(CASES)

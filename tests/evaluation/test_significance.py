@@ -79,17 +79,6 @@ def test_holm_equals_a_loop(values: list[float]) -> None:
     assert holm(values) == pytest.approx(expected)
 
 
-@given(st.lists(st.floats(0, 1), min_size=1, max_size=8), st.sampled_from([0.01, 0.05, 0.3]))
-def test_holm_rejects_step_by_step(values: list[float], alpha: float) -> None:
-    """The definition: from the smallest on, as long as each is below alpha over the number that is left."""
-    rejected = set()
-    for rank, index in enumerate(sorted(range(len(values)), key=lambda i: values[i])):
-        if values[index] * (len(values) - rank) >= alpha:
-            break
-        rejected.add(index)
-    assert {i for i, p in enumerate(holm(values)) if p < alpha} == rejected
-
-
 def test_holm_on_a_known_example() -> None:
     assert holm([0.01, 0.04, 0.03, 0.005]) == pytest.approx([0.03, 0.06, 0.06, 0.02])
     assert holm([]) == []

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -10,50 +9,35 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fascicle.core.document import Document, Mention
-from fascicle.core.spans import as_fragments
 from fascicle.errors import InputError
 from fascicle.evaluation.scoring.subsets import (
     Recall,
-    inner_spans,
-    is_seen,
     nesting,
-    same_spans,
     subset_recall,
     surfaces,
 )
 from fascicle.formats.files import read
 from fascicle.formats.jsonl import JsonlOptions
 
+from .strategies import characters, fragments
+
 TEXT = "aabbabab ab aB"
 
 
 @st.composite
-def fragments(draw: st.DrawFn) -> tuple[tuple[int, int], ...]:
-    """One to three disjoint spans, touching ones included."""
-    cuts = sorted(draw(st.sets(st.integers(0, len(TEXT)), min_size=2, max_size=6)))
-    pairs = list(pairwise(cuts))
-    chosen = draw(st.lists(st.sampled_from(pairs), min_size=1, max_size=3, unique=True))
-    return as_fragments(chosen)
-
-
-@st.composite
 def mentions(draw: st.DrawFn, *, source: str = "gold") -> tuple[Mention, ...]:
-    keys = draw(st.lists(st.tuples(fragments(), st.sampled_from("XY")), max_size=7, unique=True))
+    keys = draw(st.lists(st.tuples(fragments(length=len(TEXT)), st.sampled_from("XY")), max_size=7, unique=True))
     return tuple(Mention(spans, kind, source=source) for spans, kind in keys)
 
 
-def characters(mention: Mention) -> frozenset[int]:
-    return frozenset(i for a, b in mention.spans for i in range(a, b))
-
-
 def naive_inner(gold: tuple[Mention, ...]) -> set[tuple[tuple[int, int], ...]]:
-    return {m.spans for m in gold if any(characters(m) < characters(o) for o in gold)}
+    return {m.spans for m in gold if any(characters(m.spans) < characters(o.spans) for o in gold)}
 
 
 @given(mentions())
 def test_inner_is_properly_inside_as_sets_of_characters(gold: tuple[Mention, ...]) -> None:
-    assert inner_spans(gold) == naive_inner(gold)
-    assert inner_spans(reversed(gold)) == naive_inner(gold)
+    assert nesting(gold)[0] == naive_inner(gold)
+    assert nesting(reversed(gold))[0] == naive_inner(gold)
 
 
 @given(st.lists(st.tuples(mentions(), mentions(source="model")), max_size=4), mentions())
@@ -68,12 +52,12 @@ def test_recall_against_a_naive_loop(
     for gold, said in pairs:
         for m in gold:
             hit = any((m.type, m.spans) == (p.type, p.spans) for p in said)
-            inside = any(characters(m) < characters(o) for o in gold)
-            twin = any(o.type != m.type and characters(o) == characters(m) for o in gold)
+            inside = any(characters(m.spans) < characters(o.spans) for o in gold)
+            twin = any(o.type != m.type and characters(o.spans) == characters(m.spans) for o in gold)
             subsets = [
                 "seen" if (m.text_in(TEXT), m.type) in names else "unseen",
                 "inner" if inside else "outermost",
-                *(["nested"] if inside or any(characters(o) < characters(m) for o in gold) else []),
+                *(["nested"] if inside or any(characters(o.spans) < characters(m.spans) for o in gold) else []),
                 *(["same_span"] if twin else []),
                 "discontinuous" if len(m.spans) > 1 else "continuous",
             ]
@@ -86,46 +70,6 @@ def test_recall_against_a_naive_loop(
         assert sum(found[name].gold for name in parts) == total
     without = subset_recall(documents, predicted, known=None)
     assert without == {name: found[name] for name in found if name not in ("seen", "unseen")}
-
-
-def test_a_sentence_by_hand() -> None:
-    text = "human IL-2 gene of human T cells"
-    spans = {"IL-2 gene": (6, 15), "IL-2": (6, 10), "human T cells": (19, 32), "T cells": (25, 32)}
-    gold = (
-        Mention((spans["IL-2 gene"],), "DNA"),
-        Mention((spans["IL-2"],), "protein"),
-        Mention((spans["human T cells"],), "cell"),
-        Mention((spans["human T cells"],), "line"),
-        Mention((spans["T cells"],), "cell"),
-    )
-    document = Document(id="1", text=text, mentions=gold)
-    train = Document(id="2", text="il-2 T cells", mentions=(Mention(((0, 4),), "protein"), Mention(((5, 12),), "cell")))
-    said = (
-        Mention((spans["IL-2"],), "DNA"),
-        Mention((spans["T cells"],), "cell"),
-        Mention((spans["IL-2"],), "protein"),
-    )
-    known = surfaces([train])
-    assert [is_seen(m, text, known) for m in document.mentions] == [False, False, False, False, True]  # case counts
-    found = subset_recall([document], {"1": said}, known=known)
-    assert found == {
-        "seen": Recall(gold=1, found=1),
-        "unseen": Recall(gold=4, found=1),
-        "outermost": Recall(gold=3, found=0),
-        "inner": Recall(gold=2, found=2),
-        "nested": Recall(gold=5, found=2),
-        "same_span": Recall(gold=2, found=0),
-        "continuous": Recall(gold=5, found=2),
-        "discontinuous": Recall(gold=0, found=0),
-    }
-    assert same_spans(gold) == {(spans["human T cells"],)}
-
-
-def test_a_gap_makes_the_inner_one_of_two_with_the_same_ends() -> None:
-    whole, split = Mention(((0, 9),), "X"), Mention(((0, 2), (7, 9)), "X")
-    assert inner_spans((whole, split)) == {split.spans}
-    assert nesting((whole, split)) == ({split.spans}, {whole.spans})
-    assert inner_spans((split, Mention(((3, 5),), "X"))) == set()  # in the gap is not inside
 
 
 def test_nothing_has_no_recall() -> None:

@@ -201,19 +201,22 @@ def test_every_value_without_folders() -> None:
 
 
 def test_hashes_of_data(toy_corpus: Path, tmp_path: Path) -> None:
-    copy = tmp_path / "copy.tsv"
+    copy, core = tmp_path / "copy.tsv", tmp_path / "core.tsv"
     shutil.copy(toy_corpus, copy)
+    core.write_text("Disease\tpain\n", encoding="utf-8")
+    data = {"corpus": {"train": str(copy), "dev": str(toy_corpus)}, "distant": {"core": str(core)}}
+    recipe = parse_recipe({**VALUES, **data}, origin="test")
+    of_toy, of_core = (hashlib.sha256(path.read_bytes()).hexdigest() for path in (toy_corpus, core))
     known: dict[str, str] = {}
-    recipe = parse_recipe({**VALUES, "corpus": {"train": str(copy), "dev": str(toy_corpus)}}, origin="test")
-    expected = hashlib.sha256(toy_corpus.read_bytes()).hexdigest()
-    assert data_hashes(recipe, known) == {"train": expected, "dev": expected}
-    assert known == {str(copy): expected, str(toy_corpus): expected}
+    assert data_hashes(recipe, known) == {"train": of_toy, "dev": of_toy, "distant.core": of_core}
+    assert known == {str(copy): of_toy, str(toy_corpus): of_toy, str(core): of_core}
     copy.write_text("the\tO\n", encoding="utf-8")
-    assert data_hashes(recipe, known)["train"] == expected  # read once
-    assert data_hashes(recipe)["train"] != expected
-    copy.unlink()
-    with pytest.raises(InputError, match=r"corpus\.train of the recipe is .*copy\.tsv, which does not exist"):
-        data_hashes(recipe)
+    assert data_hashes(recipe, known)["train"] == of_toy  # read once
+    assert data_hashes(recipe)["train"] != of_toy
+    for path, key in ((core, "distant.core"), (copy, "corpus.train")):
+        path.unlink()
+        with pytest.raises(InputError, match=rf"^{key} of the recipe is .*{path.name}, which does not exist"):
+            data_hashes(recipe)
 
 
 def test_of_descriptions_the_content_counts_and_not_the_place(tmp_path: Path) -> None:
@@ -285,20 +288,6 @@ def test_the_defaults_of_weak_labels_that_hashes_of_this_version_leave_out() -> 
         "encoding": "utf-8",
     }
     assert "distant" not in all_values(parse_recipe(VALUES, origin="test"))
-
-
-def test_hashes_of_a_dictionary(toy_corpus: Path, tmp_path: Path) -> None:
-    core = tmp_path / "core.tsv"
-    corpus = {"train": str(toy_corpus), "dev": str(toy_corpus)}
-    recipe = parse_recipe({**VALUES, "corpus": corpus, "distant": {"core": str(core)}}, origin="test")
-    with pytest.raises(InputError, match=r"^distant\.core of the recipe is .*core\.tsv, which does not exist"):
-        data_hashes(recipe)
-    core.write_text("Disease\tpain\n", encoding="utf-8")
-    found = data_hashes(recipe)
-    assert list(found) == ["train", "dev", "distant.core"]
-    assert found["distant.core"] == hashlib.sha256(core.read_bytes()).hexdigest()
-    core.write_text("Disease\tfever\n", encoding="utf-8")
-    assert recipe_hash(recipe, data_hashes(recipe)) != recipe_hash(recipe, found)
 
 
 def test_the_recipe_of_a_run_folder(tiny_run: Path, tiny_recipe: Callable[..., Recipe], toy_corpus: Path) -> None:

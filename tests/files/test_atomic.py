@@ -4,16 +4,12 @@ from __future__ import annotations
 
 import errno
 import os
-import signal
-import subprocess
-import sys
-import time
 from pathlib import Path
 
 import pytest
 
 from fascicle.errors import OutputError
-from fascicle.files.atomic import atomic_folder, atomic_text_writer, atomic_writer
+from fascicle.files.atomic import atomic_folder, atomic_text_writer, atomic_writer, place_errors
 from fascicle.files.owned import RECORD
 
 
@@ -210,30 +206,9 @@ def test_folders(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == [path]
 
 
-KILLED = """
-import signal, sys, time
-signal.signal(signal.SIGINT, signal.default_int_handler)  # what a background job inherits is to ignore it
-from fascicle.files.atomic import atomic_writer
-with atomic_writer(sys.argv[1]) as stream:
-    stream.write(b"x" * 100_000)
-    stream.flush()
-    print("writing", flush=True)
-    time.sleep(60)
-"""
-
-
-@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT])
-def test_a_kill_leaves_no_half_file(tmp_path: Path, number: signal.Signals) -> None:
-    path = tmp_path / "a.bin"
-    source = Path(__file__).parents[2] / "src"
-    environment = {**os.environ, "PYTHONPATH": str(source)}
-    command = [sys.executable, "-c", KILLED, str(path)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=environment) as process:
-        assert process.stdout is not None
-        assert process.stdout.readline() == b"writing\n"
-        time.sleep(0.05)
-        process.send_signal(number)
-        assert process.wait(timeout=20) != 0
-    assert not path.exists()
-    if number == signal.SIGINT:
-        assert not list(tmp_path.iterdir())
+@pytest.mark.parametrize("target", ["out", "folder/out"])
+def test_a_place_is_told_by_a_relative_name_too(target: str) -> None:
+    with pytest.raises(OutputError, match=target), place_errors(Path(target)):
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), f"{target}/inner/file")
+    with pytest.raises(PermissionError), place_errors(Path(target).absolute()):
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), "/elsewhere/file")  # of what is read

@@ -186,6 +186,7 @@ FILES = [
     ("a.zip", _zip("a.txt"), "brat"),
     ("a.txt.xz", b"\xfd7zXZ\x00\x00\x04", "xz"),
     ("a.parquet", b"PAR1\x15\x04\x15", "Parquet"),
+    ("a.spacy", b"x\x9c\x8d\x92\xcbN\xc30", "spaCy"),
 ]
 
 

@@ -17,7 +17,8 @@ from fascicle.files.temporary import is_temporary, remove_stale, temporary_name
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs locks of files")
 SOURCES = Path(__file__).resolve().parents[2] / "src"
 WRITING = """
-import sys, time
+import signal, sys, time
+signal.signal(signal.SIGINT, signal.default_int_handler)  # what a background job inherits is to ignore it
 from fascicle.files.atomic import atomic_folder, atomic_writer
 if sys.argv[2] == "file":
     with atomic_writer(sys.argv[1]) as stream:
@@ -71,6 +72,14 @@ def test_the_next_run_removes_what_a_killed_one_left(tmp_path: Path, what: str) 
     assert is_temporary(left.name)
     write(tmp_path / "other")
     assert names(tmp_path) == {"other"}
+
+
+@pytest.mark.parametrize("what", ["file", "folder"])
+def test_an_interrupted_run_leaves_nothing(tmp_path: Path, what: str) -> None:
+    with writing(tmp_path / "x", what) as process:
+        process.send_signal(signal.SIGINT)
+        assert process.wait(timeout=20) != 0
+    assert names(tmp_path) == set()
 
 
 @pytest.mark.parametrize("what", ["file", "folder"])

@@ -24,8 +24,9 @@ from fascicle.files.owned import RECORD
 from fascicle.formats import ReadReport, detect, read, write
 from fascicle.formats.brat import BratOptions
 from fascicle.formats.brat_lines import document_id, file_name, parse_reference
+from fascicle.formats.sources import source_sha256
 from fascicle.settings.recipes.corpora import CorpusSettings
-from fascicle.training.corpus import part_sha256, read_part
+from fascicle.training.corpus import read_part
 
 TEXT = "Aspirin and fever.\nAsthma was seen.\n"
 
@@ -743,9 +744,9 @@ def test_a_part_of_a_recipe(tmp_path: Path) -> None:
         if not name.startswith(".")
     ]
     expected = hashlib.sha256("".join(lines).encode()).hexdigest()
-    assert part_sha256(f"{archive}/train") == part_sha256(f"{folder}/train") == expected
+    assert source_sha256(f"{archive}/train") == source_sha256(f"{folder}/train") == expected
     (folder / "train/a.ann").write_text("T1\tY 0 5\talpha\n")
-    assert part_sha256(f"{folder}/train") != expected
+    assert source_sha256(f"{folder}/train") != expected
 
 
 def test_commands(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:

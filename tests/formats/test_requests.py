@@ -9,9 +9,9 @@ import pytest
 
 from fascicle.core.document import Document, Mention
 from fascicle.errors import RecipeError, UsageError
+from fascicle.formats import read, write
 from fascicle.formats.catalogue import FORMATS, format_named, format_of_output
 from fascicle.formats.detection import detect
-from fascicle.formats.files import read, write
 from fascicle.formats.requests import ReadRequest, read_file
 from fascicle.settings.recipes.corpora import CorpusSettings
 from fascicle.training.corpus import read_part, reading_of_part

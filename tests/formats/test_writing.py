@@ -8,8 +8,8 @@ import pytest
 
 from fascicle.core.document import Document, Mention
 from fascicle.errors import InputError
+from fascicle.formats import read, write
 from fascicle.formats.catalogue import ANNOTATED
-from fascicle.formats.files import read, write
 from fascicle.formats.outputs import write_documents
 from fascicle.formats.report import SetAside, WriteReport
 from fascicle.formats.requests import WriteRequest

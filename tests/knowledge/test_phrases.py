@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import pairwise
 
 import numpy as np
 from hypothesis import given
@@ -91,32 +90,3 @@ def test_the_segmentation_is_the_best_of_all_and_ties_follow_the_rule(spans: Spa
     # Of equal sums up to a token, the one whose last part begins earlier.
     first = min((parts for parts in every if value(parts) == most), key=lambda parts: [start for start, _, _ in parts])
     assert chosen_of(spans) == [(a, b) for a, b, matched in reversed(first) if matched]
-
-
-@given(SPANS)
-def test_chosen_spans_are_disjoint_and_no_worse_than_greedy(spans: Spans) -> None:
-    chosen = chosen_of(spans)
-    assert all(before[1] <= after[0] for before, after in pairwise(chosen))
-    greedy, end = 0, 0
-    for start, stop in sorted(spans, key=lambda span: (span[0], -span[1])):  # the longest at each place, left to right
-        if start >= end:
-            greedy, end = greedy + (stop - start) ** 2, stop
-    assert sum((b - a) ** 2 for a, b in chosen) >= greedy
-
-
-def test_the_largest_sum_is_not_the_leftmost_longest() -> None:
-    assert chosen_of([(0, 2), (1, 4)]) == [(1, 4)]
-    assert chosen_of([(0, 1), (0, 2), (1, 2), (1, 4), (2, 4)]) == [(0, 1), (1, 4)]
-
-
-def test_ties_go_to_the_last_part_that_begins_earlier() -> None:
-    assert chosen_of([(0, 2), (1, 3)]) == [(1, 3)]  # at the last token: (1, 3) begins before that token alone
-    assert chosen_of([(0, 3), (1, 4), (2, 5)]) == [(2, 5)]
-    assert chosen_of([(0, 1), (0, 2), (1, 3), (2, 3)]) == [(0, 1), (1, 3)]  # and not (0, 2), (2, 3)
-
-
-@given(st.lists(SPANS, max_size=4))
-def test_parts_of_a_text_that_hang_not_together_are_chosen_apart(groups: list[Spans]) -> None:
-    shifted = [(a + 20 * i, b + 20 * i) for i, spans in enumerate(groups) for a, b in spans]
-    apart = [(a + 20 * i, b + 20 * i) for i, spans in enumerate(groups) for a, b in chosen_of(spans)]
-    assert chosen_of(shifted) == apart

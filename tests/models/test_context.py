@@ -14,7 +14,7 @@ from fascicle.models.encoder import Pretrained, load_pretrained
 from fascicle.nn.pooling import POOLINGS
 from fascicle.settings.recipes.recogniser import ReadingSettings
 from fascicle.text.batch import Batch, collate
-from fascicle.text.pieces import Pieces, encode_documents
+from fascicle.text.pieces import encode_documents
 from fascicle.text.reading import read_documents
 from fascicle.text.windows import NO_CONTEXT, Context, windows_of
 
@@ -27,13 +27,13 @@ def document_of(parts: tuple[str, ...]) -> Document:
     return Document(id="d", text=" ".join(parts), sentences=sentences)
 
 
-def read(pretrained: Pretrained, parts: tuple[str, ...], context: Context) -> tuple[Batch, list[Pieces]]:
+def read(pretrained: Pretrained, parts: tuple[str, ...], context: Context) -> Batch:
     """The middle sentence of a document of three, collated."""
     document = document_of(parts)
     pieces = encode_documents([document], pretrained.tokenizer, segmenter="rules@1", level="word")
     windows = windows_of(pieces[0], document=0, unit="sentence", capacity=60, overlap=8, context=context)
     assert len(windows) == 3
-    return collate(windows[1:2], pieces, pretrained.tokenizer), pieces
+    return collate(windows[1:2], pieces, pretrained.tokenizer)
 
 
 @torch.no_grad()
@@ -53,30 +53,10 @@ def test_a_sentence_feels_its_context_and_only_if_it_is_read(
     for changed in (0, 2):
         other = tuple("no aspirin for the heart." if i == changed else p for i, p in enumerate(PARTS))
         for kind in (context, NO_CONTEXT):
-            one, two = (unit_states(pretrained, read(pretrained, p, kind)[0], pooling) for p in (PARTS, other))
+            one, two = (unit_states(pretrained, read(pretrained, p, kind), pooling) for p in (PARTS, other))
             assert one.shape == two.shape == (7, 32)
             assert torch.equal(one, two) == (kind == NO_CONTEXT)
             assert not (kind == context and bool((one == two).all(dim=1).any()))  # every word of it
-
-
-@pytest.mark.parametrize("pooling", ["first", "max", "mean"])
-def test_pooling_takes_pieces_of_the_sentence_only(tiny_encoder: Path, pooling: str) -> None:
-    pretrained = load_pretrained(str(tiny_encoder))
-    arrays, (pieces,) = read(pretrained, PARTS, Context(sentences=1))
-    with torch.no_grad():
-        states = pretrained.encoder.eval()(
-            torch.from_numpy(arrays["input_ids"]), torch.from_numpy(arrays["attention_mask"])
-        )[0]
-    got = unit_states(pretrained, arrays, pooling)
-    start, end = pieces.sentences[1].tolist()
-    units = sorted({int(k) for k in pieces.unit_of[start:end] if k >= 0})
-    assert arrays["input_ids"].shape == (1, len(pieces.ids) + 2)
-    assert len(units) == len(got)
-    for row, unit in zip(got, units, strict=True):
-        # The window holds the whole document, behind one special token.
-        mine = torch.stack([states[i + 1] for i in range(start, end) if pieces.unit_of[i] == unit])
-        wanted = {"first": mine[0], "max": mine.amax(dim=0), "mean": mine.mean(dim=0)}[pooling]
-        assert torch.allclose(row, wanted, atol=1e-6)
 
 
 def test_the_settings_of_a_model_are_obeyed(tiny_encoder: Path) -> None:

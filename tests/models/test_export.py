@@ -67,17 +67,6 @@ class Tagger(nn.Module):
         return (self.linear(states.gather(1, first_piece.unsqueeze(-1).expand(-1, -1, states.shape[-1]))),)
 
 
-class MaxPooler(nn.Module):
-    """The maximum over the pieces of a word, as a graph can express it."""
-
-    def forward(self, states: Tensor, unit_of_piece: Tensor) -> Tensor:
-        batch, length, width = states.shape
-        index = torch.where(unit_of_piece < 0, length, unit_of_piece).unsqueeze(-1).expand(-1, -1, width)
-        slots = states.new_full((batch, length + 1, width), -1e30)
-        pooled = slots.scatter_reduce(1, index, states, reduce="amax", include_self=True)[:, :-1]
-        return torch.where(pooled <= -1e30, torch.zeros_like(pooled), pooled)
-
-
 def batch_of(count: int, length: int, units: int) -> dict[str, Tensor]:
     """Random pieces; every row but the first is padded."""
     random = torch.Generator().manual_seed(1000 * count + length)
@@ -110,20 +99,6 @@ def test_the_graph_equals_the_module_for_any_shape(exported: tuple[Tagger, Path]
     assert largest_difference(model, path, inputs=batch_of(*shape)) < 1e-4
 
 
-def test_padding_changes_nothing(exported: tuple[Tagger, Path]) -> None:
-    _, path = exported
-    batch = {name: tensor.numpy() for name, tensor in batch_of(2, 12, 3).items()}
-    session = OnnxSession.open(path, threads=1)
-    alone = {
-        "input_ids": batch["input_ids"][1:, :9],
-        "attention_mask": batch["attention_mask"][1:, :9],
-        "first_piece": batch["first_piece"][1:],
-    }
-    np.testing.assert_allclose(
-        session.run(batch)["emissions"][1:], session.run(alone)["emissions"], atol=1e-5, rtol=1e-5
-    )
-
-
 def test_int8_is_close(exported: tuple[Tagger, Path], tmp_path: Path) -> None:
     _, path = exported
     done = quantise(path, tmp_path / "int8.onnx")
@@ -144,21 +119,6 @@ def test_the_layer_of_the_labels_stays_float(tmp_path: Path) -> None:
         export_onnx(tagger("bert", labels=labels), path, example=example, dynamic=DYNAMIC, outputs=["emissions"])
         found[labels] = quantise(path, path).products
     assert found[40] == found[5] + 1
-
-
-def test_max_pooling_over_words_can_be_exported(tmp_path: Path) -> None:
-    dynamic = {"states": ("B", "T", ""), "unit_of_piece": ("B", "T"), "pooled": ("B", "T", "")}
-    pooler = MaxPooler()
-
-    def words(count: int, length: int) -> dict[str, Tensor]:
-        units = (torch.arange(length) // 2).repeat(count, 1)
-        units[:, 0] = -1
-        units[1:, length - 2 :] = -1
-        return {"states": torch.randn(count, length, 8), "unit_of_piece": units}
-
-    export_onnx(pooler, tmp_path / "pool.onnx", example=words(2, 9), dynamic=dynamic, outputs=["pooled"])
-    for count, length in ((1, 5), (3, 20)):
-        assert largest_difference(pooler, tmp_path / "pool.onnx", inputs=words(count, length)) < 1e-6
 
 
 def test_the_module_comes_back_as_it_was(tmp_path: Path) -> None:

@@ -19,7 +19,16 @@ from fascicle.errors import RecipeError
 from fascicle.models.families import make_head
 from fascicle.models.heads.contract import IGNORED, Basis
 from fascicle.nn.contrast import LossWeights, contrastive_loss
-from fascicle.settings.heads import HEADS, BinderSettings, CrfSettings, HeadSettings, SoftmaxSettings
+from fascicle.nn.spans import span_loss
+from fascicle.settings.heads import (
+    HEADS,
+    BiaffineSettings,
+    BinderSettings,
+    CrfSettings,
+    HeadSettings,
+    SoftmaxSettings,
+    SpanSettings,
+)
 from fascicle.text.windows import Window
 
 TYPES = ("A", "B")
@@ -98,6 +107,33 @@ def test_nothing_to_learn_where_everything_may_be_true() -> None:
     assert head.loss(scores_of(head, targets, 1), targets).item() == pytest.approx(0.0, abs=1e-6)
 
 
+@pytest.mark.parametrize("negatives", [0, 4])
+@pytest.mark.parametrize("specials", ["exclude", "include"])
+@pytest.mark.parametrize("kind", [SpanSettings, BiaffineSettings])
+def test_a_span_that_is_no_mention_may_be_of_an_unknown_type(kind: Any, specials: Any, negatives: int) -> None:
+    """Span by span: classes are None, A and B."""
+    level: Any = "piece" if specials == "include" else "word"
+    head: Any = make_head(
+        kind(width=2, level=level, specials=specials, negatives=negatives), Basis(types=TYPES, width=4)
+    )
+    plain, chance = head.gold(np.array([[1, 2, 0]]), units=4), np.random.default_rng(3)
+    masked = head.without(plain, [1])
+    windows = [window(4), window(4)]
+    targets = head.targets([masked, plain], windows, chance=np.random.default_rng(1))
+    full = head.targets([plain, plain], windows, chance=np.random.default_rng(1))
+    assert ((targets == IGNORED) == (full == IGNORED)).all()  # the same spans are drawn
+    tables = {"spans": torch.from_numpy(chance.normal(size=(*targets.shape, 3))).float()}
+    losses, around = [], int(specials == "include")
+    for row, first, width in np.argwhere(full != IGNORED).tolist():
+        p = tables["spans"][row, first, width].softmax(0)
+        inner = around <= first and first + width < 4 + around
+        free = row == 0 and inner and full[row, first, width] == 0
+        losses.append(-(p[0] + p[2] if free else p[full[row, first, width]]).log())
+    found = head.loss(tables, torch.from_numpy(targets))
+    assert found.item() == pytest.approx(float(torch.stack(losses).mean()), rel=1e-5)
+    assert torch.equal(head.loss(tables, torch.from_numpy(full)), span_loss(tables, torch.from_numpy(full)))
+
+
 def test_a_tagger_of_very_many_types_is_refused() -> None:
     head: Any = make_head(SoftmaxSettings(), Basis(types=[f"T{i:02}" for i in range(70)], width=4))
     head.without(np.zeros(3, dtype=np.int64), [59])
@@ -155,13 +191,14 @@ def test_a_bi_encoder_has_no_terms_of_what_nobody_looked_for(thresholds: Any, ma
 @pytest.mark.parametrize("family", sorted(HEADS))
 def test_a_family_leaves_types_out_exactly_if_it_says_so(family: str) -> None:
     kind = HEADS[family]()
+    masks = kind.needs.masks
     if kind.needs.width:
         kind = type(kind)(width=3)
     if family == "binder":
         kind = BINDER  # reads no names of types
     head: Any = make_head(kind, Basis(types=TYPES, width=4))
     gold = head.gold(np.array([[0, 1, 0]]), units=3)
-    if kind.needs.masks:
+    if masks:
         assert head.without(gold, [1]).tolist() != gold.tolist()
     else:
         with pytest.raises(ValueError, match="all types"):

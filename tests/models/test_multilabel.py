@@ -13,20 +13,19 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.support.reading import manifest_of, whole_window
 
 from fascicle.core.document import Document, Mention
 from fascicle.decoding.kinds import limits_of
 from fascicle.models.heads.contract import IGNORED, Basis
 from fascicle.models.heads.multilabel import MultiLabelTagger, outside
 from fascicle.runtime.predictor import ModelPredictor
-from fascicle.settings.folders.manifest import Decision, Manifest, TokenizerFacts
 from fascicle.settings.heads import AnyHead, MultiLabelSettings
 from fascicle.settings.recipes.recogniser import ReadingSettings
 from fascicle.text.batch import Batch
 from fascicle.text.pieces import PieceTokenizer
 from fascicle.text.reading import read_documents
 from fascicle.text.targets import align
-from fascicle.text.windows import Window
 
 TYPES = ("Chemical", "Disease", "Gene")
 SPANS = np.array([[0, 3, 1], [1, 2, 0], [4, 5, 1]])
@@ -37,12 +36,8 @@ def head_of(**given: Any) -> MultiLabelTagger:
     return MultiLabelTagger(MultiLabelSettings(**given), Basis(types=TYPES, width=4))
 
 
-def windows_over(*units: int) -> list[Window]:
-    return [Window(document=0, segment=(0, n), units=(0, n), pieces=(0, n), keep=(0, n)) for n in units]
-
-
 def targets_of(head: MultiLabelTagger, *gold: Any) -> torch.Tensor:
-    windows = windows_over(*map(len, gold))
+    windows = [whole_window(len(one)) for one in gold]
     return torch.from_numpy(head.targets(gold, windows, chance=np.random.default_rng(0)))
 
 
@@ -74,30 +69,6 @@ def test_the_loss_is_that_of_a_loop(scheme: Any, form: str) -> None:
     assert float(head.loss({"emissions": emissions}, targets)) == pytest.approx(
         naive_loss(emissions, targets), rel=1e-5
     )
-
-
-def test_one_type_in_io_is_logistic_regression() -> None:
-    head = MultiLabelTagger(MultiLabelSettings(scheme="IO"), Basis(types=("A",), width=4))
-    targets, scores = targets_of(head, head.gold(np.array([[1, 3, 0]]), units=4)), torch.tensor([0.5, -1.0, 2.0, 0.0])
-    emissions = torch.stack([torch.zeros(4), scores], dim=1)[None]
-    expected = [
-        -math.log(1 / (1 + math.exp(-s if y else s))) for s, y in zip(scores.tolist(), (0, 1, 1, 0), strict=True)
-    ]
-    found = float(head.loss({"emissions": emissions}, targets))
-    assert found == pytest.approx((sum(expected) + 4 * math.log(2)) / 8, rel=1e-6)
-
-
-def test_there_is_no_gradient_and_no_loss_at_the_target() -> None:
-    head = head_of()
-    probabilities = (0.02 + 0.96 * np.random.default_rng(2).random((5, len(head.labels) - 1))).astype(np.float32)
-    targets = targets_of(head, head.soft_gold(probabilities))
-    emissions = torch.logit(targets).requires_grad_()
-    loss = head.loss({"emissions": emissions}, targets)
-    loss.backward()  # type: ignore[no-untyped-call]
-    assert loss.item() == pytest.approx(0.0, abs=1e-6)
-    assert emissions.grad is not None
-    assert float(emissions.grad.abs().max()) < 1e-7
-    assert head.loss({"emissions": emissions + 0.5}, targets).item() > 1e-3
 
 
 def test_a_type_that_is_not_annotated_has_no_gradient() -> None:
@@ -196,16 +167,7 @@ def test_a_mention_ends_before_a_breaker(tiny_encoder: Path, breakers: str, max_
     """What is returned has no word that begins with one, and what has one is counted as lost; also part by part."""
     tokenizer = PieceTokenizer.from_file(tiny_encoder / "tokenizer.json")
     head, reading = MultiLabelSettings(scheme="IO", breakers=breakers), ReadingSettings(max_length=16, overlap=2)
-    manifest = Manifest(
-        name="tested",
-        fascicle="0",
-        runtime="torch",
-        types=TYPES,
-        heads={"one": head},
-        reading=reading,
-        tokenizer=TokenizerFacts(sha256="", prefix=tokenizer.prefix, suffix=tokenizer.suffix, pad=tokenizer.pad),
-        decision=Decision(answer="one", decoding=head.decoding),
-    )
+    manifest = manifest_of(head, tokenizer, types=TYPES, reading=reading)
     text = "lung ( pain ) a\n\n( cancer ) liver ( )"
     words = [(i, i + len(w)) for i, w in _words(text)]
     document = Document(id="d", text=text, sentences=((0, 15), (17, len(text))), words=tuple(words))

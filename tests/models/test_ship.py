@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.support.runs import finish
 
 pytest.importorskip("torch")
 onnx = pytest.importorskip("onnx")
@@ -20,7 +21,6 @@ from fascicle.models.export.fixed_scales import RangeRecorder, fix_scales  # noq
 from fascicle.models.export.folders import excerpt, export_model  # noqa: E402
 from fascicle.models.export.optimise import quantise  # noqa: E402
 from fascicle.runtime.session import OnnxSession  # noqa: E402
-from fascicle.training.run import run_recipe  # noqa: E402
 
 HEADS: list[dict[str, Any]] = [
     {"family": "softmax", "pooling": "first"},
@@ -40,8 +40,7 @@ def run(
 ) -> Path:
     folder = tmp_path_factory.mktemp("ship") / "run"
     epochs = 12 if request.param["family"] in ("softmax", "crf") else 30
-    for _ in run_recipe(tiny_recipe(model=request.param, training={"epochs": epochs}), folder):
-        pass
+    finish(tiny_recipe(model=request.param, training={"epochs": epochs}), folder)
     return folder
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.support.runs import finish
 
 torch = pytest.importorskip("torch")
 
@@ -22,7 +23,6 @@ from fascicle.settings.recipes.recogniser import Recipe  # noqa: E402
 from fascicle.text.pieces import PieceTokenizer  # noqa: E402
 from fascicle.text.reading import read_documents  # noqa: E402
 from fascicle.text.targets import Limits, align  # noqa: E402
-from fascicle.training.run import run_recipe  # noqa: E402
 
 WIDTH = 3  # pieces
 
@@ -30,19 +30,22 @@ WIDTH = 3  # pieces
 def trained(tiny_recipe: Callable[..., Recipe], folder: Path, **changes: Any) -> Path:
     model = {"family": "binder", "type_view": "name", "width": WIDTH, "hidden": 8, "width_embedding": 4}
     recipe = tiny_recipe(model={**model, **changes.pop("model", {})}, training={"epochs": 2}, **changes)
-    for _ in run_recipe(recipe, folder):
-        pass
+    finish(recipe, folder)
     return folder / "best"
 
 
-def collected(folder: Path, documents: list[Document]) -> tuple[dict[str, list[np.ndarray]], float]:
+def opened(folder: Path) -> dict[str, Any]:
     manifest = read_manifest(folder)
     tokenizer = PieceTokenizer.from_file(folder / TOKENIZER, pad=manifest.tokenizer.pad)
-    scorer = TorchScorer(model=load_model(folder, manifest))
-    parts = list(similarities(documents, manifest=manifest, tokenizer=tokenizer, scorer=scorer))
+    return {"manifest": manifest, "tokenizer": tokenizer, "scorer": TorchScorer(model=load_model(folder, manifest))}
+
+
+def collected(folder: Path, documents: list[Document]) -> tuple[dict[str, list[np.ndarray]], float]:
+    model = opened(folder)
+    parts, manifest = list(similarities(documents, **model)), model["manifest"]
     names = ("entity", "other", "threshold")
     found = {n: [np.concatenate([getattr(p, n)[k] for p in parts]) for k in range(len(manifest.types))] for n in names}
-    return found, largest_similarity(scorer, manifest)
+    return found, largest_similarity(model["scorer"], manifest)
 
 
 def literal(folder: Path, documents: list[Document]) -> dict[str, list[list[float]]]:
@@ -70,6 +73,7 @@ def literal(folder: Path, documents: list[Document]) -> dict[str, list[list[floa
             limits = similarity(states[0], states[0], 1)
             for k in kinds:
                 limits[k] = float(scorer.thresholds[k]) if scorer.thresholds is not None else limits[k]
+                limits[k] = manifest.decision.nothing if head.settings.thresholds == "dev" else limits[k]
                 found["threshold"][k].append(limits[k])
             words = document.words or ()
             first = {a: next(i for i, o in enumerate(encoded.offsets) if o[0] == a and o[1] > a) for a, _ in words}
@@ -85,7 +89,7 @@ def literal(folder: Path, documents: list[Document]) -> dict[str, list[list[floa
     return found
 
 
-@pytest.mark.parametrize("thresholds", ["dynamic", "global"])
+@pytest.mark.parametrize("thresholds", ["dynamic", "global", "dev"])
 def test_every_span_once_with_its_similarity(
     tiny_recipe: Callable[..., Recipe], toy_corpus: Path, tmp_path: Path, thresholds: str
 ) -> None:
@@ -100,16 +104,6 @@ def test_every_span_once_with_its_similarity(
             assert abs(found[name][k]).max() <= bound + 1e-4
     assert sum(map(len, found["entity"])) == 18
     assert len(found["threshold"][0]) == 10
-
-
-def test_a_threshold_that_is_fitted_on_dev(
-    tiny_recipe: Callable[..., Recipe], toy_corpus: Path, tmp_path: Path
-) -> None:
-    folder = trained(tiny_recipe, tmp_path / "run", model={"thresholds": "dev"})
-    found, bound = collected(folder, list(read(str(toy_corpus))))
-    nothing = read_manifest(folder).decision.nothing
-    assert {float(v) for of in found["threshold"] for v in of} == {float(np.float32(nothing))}
-    assert abs(nothing) <= bound
 
 
 def test_windows_share_no_span(tiny_recipe: Callable[..., Recipe], toy_corpus: Path, tmp_path: Path) -> None:
@@ -127,9 +121,8 @@ def test_windows_share_no_span(tiny_recipe: Callable[..., Recipe], toy_corpus: P
     words = tuple((a + at, b + at) for d, at in zip(sentences, [0, *ends], strict=False) for a, b in d.words or ())
     document = Document(id="all", text=text, mentions=(unseen, *moved), words=words, sentences=((0, len(text)),))
     found, _ = collected(folder, [document])
-    manifest = read_manifest(folder)
-    tokenizer = PieceTokenizer.from_file(folder / TOKENIZER, pad=manifest.tokenizer.pad)
-    read_ = read_documents([document], tokenizer, reading=manifest.reading, level="word")
+    manifest = (model := opened(folder))["manifest"]
+    read_ = read_documents([document], model["tokenizer"], reading=manifest.reading, level="word")
     (pieces,), (windows,) = read_.pieces, read_.windows
     assert len(windows) > 5
     limits = Limits(nested=True, pairs=True, pieces=WIDTH)
@@ -145,8 +138,5 @@ def test_windows_share_no_span(tiny_recipe: Callable[..., Recipe], toy_corpus: P
 def test_a_text_without_words(tiny_recipe: Callable[..., Recipe], toy_corpus: Path, tmp_path: Path) -> None:
     folder = trained(tiny_recipe, tmp_path / "run")
     empty = [Document(id="a", text=""), Document(id="b", text="   ")]
-    manifest = read_manifest(folder)
-    tokenizer = PieceTokenizer.from_file(folder / TOKENIZER, pad=manifest.tokenizer.pad)
-    scorer = TorchScorer(model=load_model(folder, manifest))
-    parts = list(similarities(empty, manifest=manifest, tokenizer=tokenizer, scorer=scorer))
+    parts = list(similarities(empty, **opened(folder)))
     assert not any(len(v) for p in parts for of in (p.entity, p.other, p.threshold) for v in of)

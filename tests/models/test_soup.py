@@ -35,12 +35,6 @@ def test_every_weight_is_the_mean(tiny_run: Path, tmp_path: Path) -> None:
     load(tmp_path / "mean").annotate("aspirin caused pain")
 
 
-def test_the_mean_of_one_model_is_that_model(tiny_run: Path, tmp_path: Path) -> None:
-    average_models([tiny_run / "best"] * 2, tmp_path / "mean")
-    text = "aspirin caused pain in the patient"
-    assert load(tmp_path / "mean").annotate(text) == load(tiny_run / "best").annotate(text)
-
-
 def test_the_mean_has_no_calibration_of_its_members(tiny_run: Path, tmp_path: Path) -> None:
     calibrated = shifted(tiny_run / "best", tmp_path / "calibrated", 0.0)
     manifest = read_manifest(calibrated)

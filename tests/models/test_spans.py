@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.support.reading import pieces_of
 
 pytest.importorskip("torch")
 
@@ -24,7 +25,6 @@ from fascicle.models.families import make_head
 from fascicle.models.heads.contract import IGNORED, Basis
 from fascicle.models.heads.spans import BiaffineSpans, LinearSpans, SpanClassifier
 from fascicle.settings.heads import BiaffineSettings, SpanHeadSettings, SpanSettings
-from fascicle.text.pieces import Pieces
 from fascicle.text.windows import Window, windows_of
 
 TYPES = ("Chemical", "Disease", "Gene")
@@ -65,22 +65,6 @@ class Lesson:
         head = self.head(negatives=negatives, specials=specials)
         gold = [head.gold(spans, units=10**6) for spans in self.gold]
         return head.targets(gold, self.windows, chance=np.random.default_rng(seed))
-
-
-def pieces_of(sentences: list[list[int]]) -> Pieces:
-    """Sentences as the numbers of pieces of their words."""
-    sizes = [size for words in sentences for size in words]
-    ends = np.cumsum([sum(words) for words in sentences], dtype=np.int64)
-    first = np.cumsum([0, *sizes[:-1]], dtype=np.int64)[: len(sizes)]
-    n = sum(sizes)
-    return Pieces(
-        ids=np.arange(n, dtype=np.int64),
-        spans=np.stack([np.arange(n), np.arange(n) + 1], axis=1),
-        units=np.stack([first, first + np.array(sizes, dtype=np.int64)], axis=1),
-        first=first,
-        unit_of=np.repeat(np.arange(len(sizes)), sizes),
-        sentences=np.stack([np.append(0, ends[:-1]), ends], axis=1),
-    )
 
 
 @st.composite
@@ -329,30 +313,6 @@ def test_the_loss_reaches_the_taught_spans_only(settings: SpanHeadSettings) -> N
         {(row, 0) for row in range(2)} if getattr(settings, "representation", "") in ("pooling", "hybrid") else set()
     )
     assert {(b, t) for b, t, _ in ours[0].nonzero().tolist()} <= touched
-
-
-@pytest.mark.parametrize("name", ["starts", "ends", "widths", "spans"])
-def test_cells_that_are_not_taught_have_no_say(name: str) -> None:
-    """Whatever stands in a table where no taught span takes from it changes neither the loss nor is it changed."""
-    head = head_of(SpanSettings(width=3, representation="hybrid", width_embedding=2))
-    states, arrays, _ = batch("word")
-    tables = {key: table.detach().requires_grad_() for key, table in head.scores(states, arrays).items()}
-    targets = torch.full((2, 4, 3), IGNORED)
-    targets[0, 1, 2], targets[1, 0, 0] = 2, 0
-    places: dict[str, list[tuple[int, ...]]] = {
-        "starts": [(0, 1), (1, 0)],
-        "ends": [(0, 3), (1, 0)],
-        "widths": [(2,), (0,)],
-        "spans": [(0, 1, 2), (1, 0, 0)],
-    }
-    used = torch.zeros(tables[name].shape[:-1], dtype=torch.bool)
-    for place in places[name]:
-        used[place] = True
-    loss = head.loss(tables, targets)
-    (gradient,) = torch.autograd.grad(loss, [tables[name]])
-    assert torch.equal(gradient.abs().sum(-1) > 0, used)
-    other = torch.where(used[..., None], tables[name], torch.full_like(tables[name], 1e6))
-    assert torch.equal(head.loss({**tables, name: other}, targets), loss)
 
 
 @pytest.mark.parametrize("representation", ["boundary", "pooling", "hybrid"])

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.support.reading import TYPES, pieces_at
 
 pytest.importorskip("torch")
 
@@ -21,14 +22,12 @@ from fascicle.core.arrays import Ints
 from fascicle.core.spans import Span
 from fascicle.models.families import make_head
 from fascicle.models.heads.contract import IGNORED, Basis, Head
-from fascicle.models.heads.spans import SpanClassifier
 from fascicle.models.heads.tagger import SoftmaxTagger
 from fascicle.settings.heads import BiaffineSettings, CrfSettings, HeadSettings, SoftmaxSettings, SpanSettings
 from fascicle.text.pieces import Pieces
-from fascicle.text.targets import NONE_UNKNOWN, Limits, covered, unknown_units
+from fascicle.text.targets import Limits, covered, unknown_units
 from fascicle.text.windows import Window, windows_of
 
-TYPES = ("Chemical", "Disease")
 D = 6
 
 
@@ -48,19 +47,6 @@ class Text:
         return windows_of(self.pieces, document=0, unit=unit, capacity=4, overlap=1)
 
 
-def pieces_of(words: Sequence[Span], sizes: Sequence[int]) -> Pieces:
-    units = np.array(words, dtype=np.int64).reshape(-1, 2)
-    ends = np.cumsum(sizes, dtype=np.int64)
-    return Pieces(
-        ids=np.zeros(len(units), dtype=np.int64),
-        spans=units,
-        units=units,
-        first=np.arange(len(units)),
-        unit_of=np.arange(len(units)),
-        sentences=np.stack([ends - sizes, ends], axis=1).astype(np.int64).reshape(-1, 2),
-    )
-
-
 @st.composite
 def texts(draw: st.DrawFn) -> Text:
     sizes = draw(st.lists(st.integers(0, 5), min_size=1, max_size=4))
@@ -73,7 +59,7 @@ def texts(draw: st.DrawFn) -> Text:
     ranges = tuple(zip(cuts[::2], cuts[1::2], strict=False))
     borders = sorted(draw(st.sets(st.integers(0, len(words)), max_size=6)))
     spans = [(a, b, draw(st.integers(0, 1))) for a, b in zip(borders[::2], borders[1::2], strict=False)]
-    return Text(pieces=pieces_of(words, sizes), ranges=ranges, spans=np.array(spans, dtype=np.int64).reshape(-1, 3))
+    return Text(pieces=pieces_at(words, sizes), ranges=ranges, spans=np.array(spans, dtype=np.int64).reshape(-1, 3))
 
 
 def naive_unknown(text: Text, *, continues: bool) -> set[int]:
@@ -104,15 +90,6 @@ def test_units_are_unknown_by_their_characters(text: Text, continues: bool) -> N
 def test_what_ranges_cover(text: Text) -> None:
     inside = covered(text.spans, text.units)
     assert inside.tolist() == [any(a <= i < b for a, b, _ in text.spans.tolist()) for i in range(text.units)]
-
-
-def test_a_sentence_ends_what_is_unknown() -> None:
-    pieces = pieces_of([(0, 4), (5, 11), (12, 16), (17, 19)], [2, 2])
-    tagger = Limits(continues=True)
-    assert unknown_units([(5, 11)], pieces, limits=tagger).tolist() == [[1, 2]]
-    assert unknown_units([(0, 2), (13, 14)], pieces, limits=tagger).tolist() == [[0, 2], [2, 4]]
-    assert unknown_units([(17, 19)], pieces, limits=tagger).tolist() == [[3, 4]]
-    assert unknown_units([(4, 5)], pieces, limits=tagger).tolist() == []  # nothing but a blank
 
 
 @cache
@@ -178,33 +155,10 @@ def test_negatives_are_drawn_from_what_is_known(text: Text, wanted: int, seed: i
         assert (row == 0).sum() == min(wanted, (of_all == 0).sum())
 
 
-HEADS = [
-    SoftmaxSettings(),
-    CrfSettings(),
-    CrfSettings(loss="sequence"),
-    SpanSettings(width=3),
-    BiaffineSettings(width=3),
-]
-
-
-@pytest.mark.parametrize("settings", HEADS, ids=repr)
-def test_without_unknown_ranges_nothing_changes(settings: HeadSettings) -> None:
-    pieces = pieces_of([(3 * i, 3 * i + 2) for i in range(6)], [4, 2])
-    spans = np.array([[0, 2, 1], [4, 5, 0]])
-    text, head = Text(pieces=pieces, ranges=(), spans=spans), head_of(settings)
-    plain = head.gold(spans, units=6)
-    assert np.array_equal(plain, head.gold(spans, units=6, unknown=NONE_UNKNOWN))
-    windows = text.windows()
-    targets = head.targets([plain] * len(windows), windows, chance=np.random.default_rng(0))
-    assert np.array_equal(targets, taught(head, text, windows))
-    if isinstance(head, SpanClassifier):
-        assert set(np.unique(targets).tolist()) == {IGNORED, 0, 1, 2}
-
-
 def test_the_loss_of_a_crf_is_per_known_unit() -> None:
     """Half of the units unknown: the sum over paths by loops, in double precision."""
     head = deepcopy(head_of(CrfSettings())).double()
-    pieces = pieces_of([(3 * i, 3 * i + 2) for i in range(3)], [3])
+    pieces = pieces_at([(3 * i, 3 * i + 2) for i in range(3)], [3])
     text = Text(pieces=pieces, ranges=((3, 5),), spans=np.array([[0, 1, 1]]))
     targets = taught(head, text, text.windows())
     assert targets.tolist() == [[3, -1, -1]]  # B-Disease, the phrase, and the unit after it

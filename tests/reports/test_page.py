@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.evaluation.html_reader import HtmlReader
 from tests.evaluation.reports import LONG, SCRIPT, hostile_report, rich_report
-from tests.evaluation.strategies import corpora, documents, sides
+from tests.evaluation.strategies import Corpus, corpora, documents, sides
 
 from fascicle.core.document import Document, Mention
 from fascicle.core.html import Html, join, tag, text
@@ -26,7 +26,6 @@ from fascicle.reports.page.words import CLASSES as CLASS_WORDS
 from fascicle.reports.page.words import RULES as RULE_WORDS
 from fascicle.reports.page.words import SUBSETS as SUBSET_WORDS
 
-Corpus = list[tuple[tuple[Mention, ...], ...]]
 PICTURE = Picture(svg='<svg xmlns="http://www.w3.org/2000/svg"><defs><path id="a"/></defs><use href="#a"/></svg>')
 
 

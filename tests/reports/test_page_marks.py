@@ -2,21 +2,13 @@
 
 from __future__ import annotations
 
-import re
-
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.evaluation.html_reader import HtmlReader
+from tests.evaluation.html_reader import HtmlReader, lines, without_tags
 from tests.evaluation.strategies import TEXT, fragments
 
 from fascicle.core.marks import Mark, marked
 from fascicle.core.spans import fragments_overlap, hull
-
-
-def without_tags(page: str) -> str:
-    """The text of what was marked, once the tags are taken out of it; tags hold one ``bdi``."""
-    return HtmlReader(re.sub(r'<span class="tag[^"]*"><bdi>[^<]*</bdi>[^<]*</span>', "", page)).text
-
 
 MARKS = st.lists(st.tuples(fragments(), st.sampled_from(("A", "B")), st.sampled_from((None, True, False))), max_size=7)
 
@@ -27,23 +19,6 @@ def test_the_words_stay_as_they_are(rows: list[tuple[tuple[tuple[int, int], ...]
     assert without_tags(made) == TEXT
     assert made.count('class="tag"') == sum(len(spans) for spans, _, _ in rows)
     assert made.count("✓") == sum(len(spans) for spans, _, right in rows if right)
-
-
-def lines(page: str) -> list[tuple[int, int, str, int]]:
-    """Start, end, kind and lane of every line, read from the nesting of elements; tags count no characters."""
-    found, open_, at = [], [], 0
-    for piece in re.findall(r"<[^>]*>|[^<]+", page):
-        if piece.startswith("</"):
-            kind, lane, start = open_.pop()
-            if kind in ("line", "gap") and at > start:
-                found.append((start, at, kind, lane))
-        elif piece.startswith("<"):
-            kind = re.search(r'class="(\w+)', piece)
-            lane = re.search(r"--lane:(\d+)", piece)
-            open_.append((kind[1] if kind else "", int(lane[1]) if lane else -1, at))
-        elif not any(kind == "tag" for kind, _, _ in open_):
-            at += len(HtmlReader(piece).text)
-    return found
 
 
 @given(MARKS)

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 from hypothesis import given, settings
-from hypothesis import strategies as st
 from matplotlib.lines import Line2D
+from tests.evaluation.strategies import mentions
 
 from fascicle.core.document import Document, Mention
 from fascicle.evaluation.breakdown.errors import CLASSES, mistakes
@@ -110,20 +110,9 @@ def test_heat_maps_share_their_colours() -> None:
     assert drawn["differences-1"].picture().svg != drawn["differences-2"].picture().svg
 
 
-@st.composite
-def sides(draw: st.DrawFn) -> tuple[tuple[Mention, ...], tuple[Mention, ...]]:
-    def layer(source: str) -> tuple[Mention, ...]:
-        places = st.tuples(st.integers(0, 9), st.integers(1, 4), st.sampled_from("ABCD"))
-        rows = draw(st.lists(places, unique=True, max_size=8))
-        return tuple(Mention(((a, a + n),), t, source=source) for a, n, t in rows)
-
-    return layer("gold"), layer("m")
-
-
 @settings(max_examples=50)
-@given(sides())
-def test_a_confusion_matrix_counts_every_prediction_once(both: tuple[tuple[Mention, ...], tuple[Mention, ...]]) -> None:
-    gold, said = both
+@given(mentions(), mentions(source="m"))
+def test_a_confusion_matrix_counts_every_prediction_once(gold: tuple[Mention, ...], said: tuple[Mention, ...]) -> None:
     matrix = confusion_matrix(report_of(said, gold=gold, documents=1)["systems"][0])
     found = mistakes({"0": gold}, {"0": said})
     counts: Counter[tuple[str, str]] = Counter()

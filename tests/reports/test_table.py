@@ -2,45 +2,39 @@
 
 from __future__ import annotations
 
+import re
+
 from fascicle.core.document import Document, Mention
 from fascicle.evaluation.headline import headline_of
+from fascicle.evaluation.scoring.rules import RULES, TITLES
 from fascicle.evaluation.scoring.scores import score
 from fascicle.evaluation.scoring.systems import score_system
 from fascicle.reports.table import systems_table, table
 
 GENE, CELL = Mention(((0, 4),), "Gene"), Mention(((5, 9),), "Cell line")
 
-EXPECTED = """\
-type            P       R      F1  gold  predicted  TP  FP  FN
---------------------------------------------------------------
-Cell line    0.00       -    0.00     0          1   0   1   0
-Gene       100.00  100.00  100.00     1          1   1   0   0
---------------------------------------------------------------
-micro       50.00  100.00   66.67     1          2   1   1   0
-macro      100.00  100.00  100.00
 
-Strict match of document, type and offsets over 2 documents.
-Duplicates counted once: 1 in the gold, 0 in the predictions.
-Documents without predictions: 1; nothing counts as found in them.
-- is undefined: no prediction (P), no gold mention (R), or neither (F1); macro averages take 0 for it.
-"""
-
-SEVERAL = """\
-F1 by type  gold   first  second
---------------------------------
-Cell line      0       -    0.00
-Gene           1  100.00    0.00
-
-Strict match of document, type and offsets over 2 documents.
-There is 1 gold mention.
-From start only to type only: micro F1 under other rules of matching; docs/scores.md defines them.
-second: Documents without predictions: 1; nothing counts as found in them.
-- is undefined: no prediction (P), no gold mention (R), or neither (F1); macro averages take 0 for it.
-"""
+def cells(text: str) -> list[list[str]]:
+    """The lines of a table without its rules, cut where columns part."""
+    return [re.split(" {2,}", line.strip()) for line in text.splitlines() if line.strip("-")]
 
 
-def test_the_table_is_as_drawn() -> None:
-    assert table(score({"a": [GENE, GENE], "b": []}, {"a": [GENE, CELL]}, allow_missing=True)) == EXPECTED
+def test_a_row_for_each_type_and_what_is_behind_the_numbers() -> None:
+    text = table(score({"a": [GENE, GENE], "b": []}, {"a": [GENE, CELL]}, allow_missing=True))
+    assert cells(text)[:5] == [
+        ["type", "P", "R", "F1", "gold", "predicted", "TP", "FP", "FN"],
+        ["Cell line", "0.00", "-", "0.00", "0", "1", "0", "1", "0"],
+        ["Gene", "100.00", "100.00", "100.00", "1", "1", "1", "0", "0"],
+        ["micro", "50.00", "100.00", "66.67", "1", "2", "1", "1", "0"],
+        ["macro", "100.00", "100.00", "100.00"],
+    ]
+    for told in (
+        "over 2 documents",
+        "1 in the gold, 0 in the predictions",
+        "without predictions: 1;",
+        "- is undefined",
+    ):
+        assert told in text
 
 
 def test_the_table_says_its_interval_and_its_rule() -> None:
@@ -76,14 +70,15 @@ def test_several_systems() -> None:
     said = {"a": [CELL, Mention(((0, 5),), "Gene")]}
     second = score_system("second", documents, predicted=said, allow_missing=True)
     top, types = systems_table([first, second]).split("\n\n", 1)
-    assert types == SEVERAL
-    header, rule, *rows = (line.split("  ") for line in top.splitlines())
-    assert [cell.strip() for cell in header if cell.strip()] == [
-        "system", "P", "R", "F1", "macro F1", "start only", "end only", "loose", "span only", "type only",
-        "predicted", "TP", "FP", "FN",
-    ]  # fmt: skip
-    assert "".join(rule).strip("-") == ""
-    assert [[cell.strip() for cell in row if cell.strip()] for row in rows] == [
+    assert cells(types)[:3] == [
+        ["F1 by type", "gold", "first", "second"],
+        ["Cell line", "0", "-", "0.00"],
+        ["Gene", "1", "100.00", "0.00"],
+    ]
+    for told in ("There is 1 gold mention", "second: Documents without predictions: 1;", "- is undefined"):
+        assert told in types
+    assert cells(top) == [
+        ["system", "P", "R", "F1", "macro F1", *(TITLES[rule] for rule in RULES[1:]), "predicted", "TP", "FP", "FN"],
         ["first", *["100.00"] * 9, "1", "1", "0", "0"],
         ["second", *["0.00"] * 4, "66.67", "0.00", "66.67", "0.00", "66.67", "2", "0", "2", "1"],
     ]

@@ -4,81 +4,49 @@ from __future__ import annotations
 
 import math
 from itertools import product
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.support.reading import TYPES, manifest_of, pieces_of
 
 from fascicle.decoding.decoders import MatchDecoder, Tables
 from fascicle.decoding.kinds import decoder_of
 from fascicle.errors import ModelError
-from fascicle.settings.folders.manifest import Decision, Manifest, TokenizerFacts
 from fascicle.settings.heads import BinderSettings
-from fascicle.settings.recipes.recogniser import ReadingSettings
-from fascicle.text.pieces import Pieces
 from fascicle.text.windows import Window, answers_for, windows_of
 
-TYPES = ("Chemical", "Disease")
 WIDTH = 3
 Row = tuple[int, int, int, float, float]  # start, end, type, score of the span, its margin
 
 
-def manifest_of(head: BinderSettings, *, nothing: float = 0.0) -> Manifest:
-    return Manifest(
-        name="tested",
-        fascicle="0",
-        runtime="onnx",
-        types=TYPES,
-        heads={"binder": head},
-        reading=ReadingSettings(),
-        tokenizer=TokenizerFacts(sha256="", prefix=(2,), suffix=(3,), pad=0),
-        decision=Decision(answer="binder", decoding=head.decoding, nothing=nothing),
-    )
-
-
-def words(count: int) -> Pieces:
-    """One sentence of words of one piece."""
-    ranges = np.stack([np.arange(count), np.arange(count) + 1], axis=1)
-    return Pieces(
-        ids=np.zeros(count, dtype=np.int64),
-        spans=ranges,
-        units=ranges,
-        first=np.arange(count),
-        unit_of=np.arange(count),
-        sentences=np.array([[0, count]]),
-    )
-
-
-def tables_of(windows: list[Window], chance: np.random.Generator, *, joint: bool) -> dict[str, np.ndarray[Any, Any]]:
+def tables_of(windows: list[Window], chance: np.random.Generator, head: BinderSettings) -> Tables:
     rows, units = len(windows), max(w.units[1] - w.units[0] for w in windows)
-    shapes: dict[str, tuple[int, ...]] = {
-        "spans": (rows, units, WIDTH, len(TYPES)),
-        "span_threshold": (rows, len(TYPES)),
-    }
-    if joint:
+    shapes: dict[str, tuple[int, ...]] = {"spans": (rows, units, WIDTH, len(TYPES))}
+    if head.thresholds != "dev":
+        shapes["span_threshold"] = (rows, len(TYPES))
+    if head.inference == "joint":
         shapes |= {"starts": (rows, units, len(TYPES)), "ends": (rows, units, len(TYPES))}
         shapes |= {"start_threshold": (rows, len(TYPES)), "end_threshold": (rows, len(TYPES))}
     return {name: chance.integers(-4, 5, shape).astype(np.float32) for name, shape in shapes.items()}
 
 
 def algorithm_1(
-    tables: Tables, windows: list[Window], *, flat: bool, joint: bool, shift: float, maximum: bool
+    tables: Tables, windows: list[Window], *, head: BinderSettings, shift: float, across_types: bool
 ) -> list[Row]:
     """With a document read through windows: a span is that of the window that answers for it, or of the best one."""
+    maximum = head.merge == "maximum"
     found: list[Row] = []
     for b, window in enumerate(windows):
         count = window.units[1] - window.units[0]
         for k, i, w in product(range(len(TYPES)), range(count), range(WIDTH)):
-            j, score, null = (
-                i + w,
-                float(tables["spans"][b, min(i, count), w, k]),
-                float(tables["span_threshold"][b, k]),
-            )
+            j, score = i + w, float(tables["spans"][b, i, w, k])
+            null = float(tables["span_threshold"][b, k]) if "span_threshold" in tables else 0.0
             if j >= count or not (maximum or answers_for(window, window.units[0] + i, window.units[0] + j + 1)):
                 continue
-            if joint and (
+            if "starts" in tables and (
                 tables["starts"][b, i, k] < tables["start_threshold"][b, k]
                 or tables["ends"][b, j, k] < tables["end_threshold"][b, k]
             ):
@@ -86,125 +54,56 @@ def algorithm_1(
             if score > null + shift:
                 found.append((window.units[0] + i, window.units[0] + j + 1, k, score, score - null - shift))
     found = [max((r for r in found if r[:3] == key), key=lambda r: r[3]) for key in {r[:3] for r in found}]
-    if not flat:
+    if head.decoding == "nested":
         return sorted(found)
     kept: list[Row] = []
     for row in sorted(found, key=lambda r: (-r[3], r[0], r[1], r[2])):
-        if all(row[1] <= other[0] or other[1] <= row[0] for other in kept):
+        rivals = [other for other in kept if not across_types or other[2] == row[2]]
+        if all(row[1] <= other[0] or other[1] <= row[0] for other in rivals):
             kept.append(row)
     return sorted(kept)
+
+
+FORMS = [
+    {"decoding": decoding, "merge": merge, **how}
+    for decoding in ("nested", "greedy")
+    for merge in ("middle", "maximum")
+    for how in ({}, {"inference": "joint"}, {"thresholds": "dev"})
+]
 
 
 @given(
     seed=st.integers(0, 10**6),
     counts=st.lists(st.integers(1, 12), min_size=1, max_size=3),
-    decoding=st.sampled_from(["nested", "greedy"]),
-    inference=st.sampled_from(["span", "joint"]),
+    form=st.sampled_from(FORMS),
     shift=st.sampled_from([0.0, 1.0, -1.5]),
-    merge=st.sampled_from(["middle", "maximum"]),
+    across_types=st.booleans(),
 )
 def test_it_is_algorithm_1(
-    seed: int,
-    counts: list[int],
-    decoding: Literal["nested", "greedy"],
-    inference: Literal["span", "joint"],
-    shift: float,
-    merge: Literal["middle", "maximum"],
+    seed: int, counts: list[int], form: dict[str, Any], shift: float, across_types: bool
 ) -> None:
-    chance = np.random.default_rng(seed)
-    head = BinderSettings(decoding=decoding, inference=inference, width=WIDTH, merge=merge)
+    chance, head = np.random.default_rng(seed), BinderSettings(width=WIDTH, **form)
     decoder = decoder_of(manifest_of(head, nothing=shift))
-    documents = [windows_of(words(n), document=i, unit="sentence", capacity=6, overlap=2) for i, n in enumerate(counts)]
+    if across_types:
+        decoder = MatchDecoder(head, types=len(TYPES), nothing=shift, across_types=True)
+    documents = [
+        windows_of(pieces_of([[1] * n]), document=i, unit="sentence", capacity=6, overlap=2)
+        for i, n in enumerate(counts)
+    ]
     taken, expected = [], []
     for windows in documents:
-        tables = tables_of(windows, chance, joint=inference == "joint")
+        tables = tables_of(windows, chance, head)
         sizes = np.array([w.units[1] - w.units[0] for w in windows])
         taken.append(decoder.take(tables, windows, sizes))
-        form = {"flat": decoding == "greedy", "joint": inference == "joint", "maximum": merge == "maximum"}
-        expected.append(algorithm_1(tables, windows, shift=shift, **form))
+        expected.append(algorithm_1(tables, windows, head=head, shift=shift, across_types=across_types))
     for (spans, scores), rows in zip(decoder.decide(taken, documents), expected, strict=True):
         assert spans.tolist() == [list(row[:3]) for row in rows]
         assert scores.tolist() == pytest.approx([1 / (1 + math.exp(-row[4])) for row in rows])
         assert ((scores > 0.5) & (scores < 1)).all()
 
 
-def test_windows_are_merged_by_the_middle_or_by_the_maximum() -> None:
-    """Both windows hold the word 4, the first one keeps it; the second one alone proposes it, and prefers it to 5."""
-    first, second = windows = windows_of(words(10), document=0, unit="sentence", capacity=6, overlap=2)
-    assert (first.units, first.keep, second.units) == ((0, 6), (0, 5), (4, 10))
-    spans = np.full((2, 6, WIDTH, 2), -1.0, np.float32)
-    spans[1, 0, 0, 0], spans[1, 0, 1, 0] = 3.0, 2.0  # the word 4, and 4 with 5
-    tables = {"spans": spans, "span_threshold": np.zeros((2, 2), np.float32)}
-    for merge, nested, flat in (("middle", [], []), ("maximum", [[4, 5, 0], [4, 6, 0]], [[4, 5, 0]])):
-        for decoding, expected in (("nested", nested), ("greedy", flat)):
-            head = BinderSettings(width=WIDTH, merge=merge, decoding=decoding)  # type: ignore[arg-type]
-            decoder = decoder_of(manifest_of(head))
-            ((found, _),) = decoder.decide([decoder.take(tables, windows, np.array([6, 6]))], [windows])
-            assert found.tolist() == expected
-
-
 def one_window(count: int) -> list[Window]:
-    return windows_of(words(count), document=0, unit="sentence", capacity=50, overlap=2)
-
-
-def decided(head: BinderSettings, tables: Tables, count: int) -> list[list[int]]:
-    decoder, windows = decoder_of(manifest_of(head)), one_window(count)
-    ((spans, _),) = decoder.decide([decoder.take(tables, windows, np.array([count]))], [windows])
-    found: list[list[int]] = spans.tolist()
-    return found
-
-
-def test_without_overlaps_the_score_counts_and_not_the_margin() -> None:
-    spans = np.full((1, 2, WIDTH, 2), -5.0, np.float32)
-    spans[0, 0, 0, 0], spans[0, 0, 1, 1] = 3.0, 2.0
-    tables = {"spans": spans, "span_threshold": np.array([[2.5, -4.0]], np.float32)}  # margins 0.5 and 6
-    head = BinderSettings(width=WIDTH)
-    assert decided(head, tables, 2) == [[0, 1, 0]]
-    assert decided(BinderSettings(width=WIDTH, decoding="nested"), tables, 2) == [[0, 1, 0], [0, 2, 1]]
-
-
-def test_scores_below_0_are_ranked_too() -> None:
-    spans = np.full((1, 3, WIDTH, 2), -9.0, np.float32)
-    spans[0, 0, 1, 0], spans[0, 1, 1, 0] = -3.0, -2.0
-    tables = {"spans": spans, "span_threshold": np.full((1, 2), -8.0, np.float32)}
-    assert decided(BinderSettings(width=WIDTH), tables, 3) == [[1, 3, 0]]
-
-
-def test_a_span_may_have_two_types_where_mentions_may_nest() -> None:
-    spans = np.full((1, 2, WIDTH, 2), -9.0, np.float32)
-    spans[0, 0, 1] = 3.0
-    tables = {"spans": spans, "span_threshold": np.zeros((1, 2), np.float32)}
-    assert decided(BinderSettings(width=WIDTH, decoding="nested"), tables, 2) == [[0, 2, 0], [0, 2, 1]]
-    assert decided(BinderSettings(width=WIDTH), tables, 2) == [[0, 2, 0]]
-
-
-def test_types_that_do_not_compete_are_flat_each_for_itself() -> None:
-    spans = np.full((1, 4, WIDTH, 2), -9.0, np.float32)
-    spans[0, 0, 1] = 3.0  # both types
-    spans[0, 1, 1, 0], spans[0, 2, 1, 0], spans[0, 1, 0, 1] = 4.0, 2.0, 1.0
-    tables = {"spans": spans, "span_threshold": np.zeros((1, 2), np.float32)}
-    decoder = MatchDecoder(BinderSettings(width=WIDTH), types=2, across_types=True)
-    ((found, _),) = decoder.decide([decoder.take(tables, one_window(4), np.array([4]))], [one_window(4)])
-    assert found.tolist() == [[0, 2, 1], [1, 3, 0]]
-    assert decided(BinderSettings(width=WIDTH), tables, 4) == [[1, 3, 0]]
-
-
-def test_scores_like_gold_give_gold_back() -> None:
-    gold = [[0, 1, 1], [2, 5, 0], [3, 4, 1]]
-    spans = np.full((1, 6, WIDTH, 2), -1.0, np.float32)
-    for start, end, kind in gold:
-        spans[0, start, end - start - 1, kind] = 1.0
-    tables = {"spans": spans, "span_threshold": np.zeros((1, 2), np.float32)}
-    assert decided(BinderSettings(width=WIDTH, decoding="nested"), tables, 6) == gold
-
-
-def test_a_threshold_of_dev_is_the_threshold() -> None:
-    spans = np.array([[[[0.5, 1.5]] * WIDTH]], np.float32)
-    head = BinderSettings(width=WIDTH, thresholds="dev", decoding="nested")
-    for nothing, expected in ((0.0, [[0, 1, 0], [0, 1, 1]]), (0.5, [[0, 1, 1]]), (2.0, [])):
-        decoder, windows = decoder_of(manifest_of(head, nothing=nothing)), one_window(1)
-        ((found, _),) = decoder.decide([decoder.take({"spans": spans}, windows, np.array([1]))], [windows])
-        assert found.tolist() == expected
+    return windows_of(pieces_of([[1] * count]), document=0, unit="sentence", capacity=50, overlap=2)
 
 
 def test_documents_without_windows() -> None:
@@ -215,7 +114,7 @@ def test_documents_without_windows() -> None:
 
 def test_tables_of_another_head_are_refused() -> None:
     windows, counts = one_window(2), np.array([2])
-    good = tables_of(windows, np.random.default_rng(1), joint=True)
+    good = tables_of(windows, np.random.default_rng(1), BinderSettings(width=WIDTH, inference="joint"))
     span = {name: good[name] for name in ("spans", "span_threshold")}
     joint, dev = BinderSettings(width=WIDTH, inference="joint"), BinderSettings(width=WIDTH, thresholds="dev")
     for head, tables, said in (

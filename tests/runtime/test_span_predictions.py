@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
-import math
 import tracemalloc
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.support.reading import manifest_of
 
 from fascicle.core.document import Document, Mention
 from fascicle.decoding.decoders import Tables
 from fascicle.decoding.selection import SpanDecoding
-from fascicle.errors import ModelError
 from fascicle.runtime.predictor import ModelPredictor, Scorer
-from fascicle.settings.folders.manifest import Decision, Manifest, TokenizerFacts
-from fascicle.settings.heads import Level, SpanSettings
+from fascicle.settings.heads import SpanSettings
 from fascicle.settings.recipes.recogniser import ReadingSettings
 from fascicle.text.batch import Batch
 from fascicle.text.pieces import PieceTokenizer
@@ -29,7 +26,6 @@ TYPES = ("Chemical", "Disease", "Gene")
 _WORDS = "the patient has lung cancer pain aspirin caused fever liver failure heart , . hepatitis caffeine doctors"
 WORDS = _WORDS.split()
 DECODINGS: tuple[SpanDecoding, ...] = ("nested", "greedy", "optimal")
-Ints = np.ndarray[Any, np.dtype[np.int64]]
 
 
 @pytest.fixture(scope="module")
@@ -40,17 +36,8 @@ def tokenizer(tiny_encoder: Path) -> PieceTokenizer:
 def predictor(
     scorer: Scorer, tokenizer: PieceTokenizer, *, head: SpanSettings, max_length: int = 1000, overlap: int = 0
 ) -> ModelPredictor:
-    manifest = Manifest(
-        name="tested",
-        fascicle="0",
-        runtime="onnx",
-        types=TYPES,
-        heads={"span": head},
-        reading=ReadingSettings(max_length=max_length, overlap=overlap),
-        tokenizer=TokenizerFacts(sha256="", prefix=tokenizer.prefix, suffix=tokenizer.suffix, pad=tokenizer.pad),
-        decision=Decision(answer="span", decoding=head.decoding),
-    )
-    return ModelPredictor(manifest, tokenizer, scorer)
+    reading = ReadingSettings(max_length=max_length, overlap=overlap)
+    return ModelPredictor(manifest_of(head, tokenizer, types=TYPES, reading=reading), tokenizer, scorer)
 
 
 def sentence(words: Sequence[str], *, name: str = "d") -> Document:
@@ -141,122 +128,6 @@ def test_windows_that_share_less_lose_only_spans_that_reach_over_their_ends(
     assert len(set(found)) == len(found)
     single = {m for m in whole if " " not in " ".join(words)[m[0] : m[1]]}
     assert single <= set(found)  # every word is in some window
-
-
-@dataclass
-class Moody:
-    """Scores that differ in every window, however often a word comes."""
-
-    width: int
-    seed: int
-    chance: np.random.Generator = field(init=False)
-
-    def __post_init__(self) -> None:
-        self.chance = np.random.default_rng(self.seed)
-
-    def run(self, inputs: Batch) -> Tables:
-        shape = (*inputs["first_piece"].shape, 1 + len(TYPES))
-        return {name: self.chance.normal(size=shape).astype(np.float32) for name in ("starts", "ends")}
-
-
-@given(
-    texts=st.lists(TEXTS, min_size=1, max_size=3),
-    seed=st.integers(0, 999),
-    decoding=st.sampled_from(["greedy", "optimal"]),
-    level=st.sampled_from(["word", "piece"]),
-    overlap=st.integers(0, 6),
-)
-def test_flat_answers_never_overlap_whatever_windows_say(
-    tokenizer: PieceTokenizer,
-    texts: list[list[str]],
-    seed: int,
-    decoding: Literal["greedy", "optimal"],
-    level: Level,
-    overlap: int,
-) -> None:
-    head = SpanSettings(level=level, width=5, decoding=decoding)
-    model = predictor(Moody(width=5, seed=seed), tokenizer, head=head, max_length=14, overlap=overlap)
-    documents = [sentence(words, name=str(number)) for number, words in enumerate(texts)]
-    for patch in model.predict(documents):
-        borders = [place for start, end, _, _ in brief(patch.add) for place in (start, end)]
-        assert borders == sorted(borders)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Scripted:
-    """Takes given spans of units for mentions of given types, with given log odds against all else."""
-
-    says: dict[tuple[int, int], tuple[int, float]]
-    width: int = 4
-
-    def run(self, inputs: Batch) -> Tables:
-        rows, units = inputs["first_piece"].shape
-        spans = np.full((rows, units, self.width, 1 + len(TYPES)), -50.0, dtype=np.float32)
-        spans[..., 0] = 0.0
-        for (start, end), (kind, odds) in self.says.items():
-            spans[:, start, end - start - 1, 1 + kind] = odds
-        return {"starts": np.zeros((rows, units, 1 + len(TYPES)), np.float32), "spans": spans}
-
-
-# "lung cancer pain" nests and crosses: one inside, one across, and one type each.
-SAYS = {(3, 5): (0, 1.0), (3, 6): (1, 0.5), (4, 7): (2, 0.9), (6, 7): (0, 0.4), (0, 1): (1, 3.0)}
-CHOSEN = {
-    "nested": [(0, 1), (3, 5), (3, 6), (4, 7), (6, 7)],
-    "greedy": [(0, 1), (3, 5), (6, 7)],
-    "optimal": [(0, 1), (3, 5), (6, 7)],
-}
-
-
-@pytest.mark.parametrize("decoding", DECODINGS)
-def test_nested_and_crossing_mentions(tokenizer: PieceTokenizer, decoding: SpanDecoding) -> None:
-    words = ["the", "patient", "has", "lung", "cancer", "pain", "fever", "."]
-    starts = np.cumsum([0, *(len(word) + 1 for word in words)]).tolist()
-    model = predictor(Scripted(says=SAYS), tokenizer, head=SpanSettings(width=4, decoding=decoding))
-    (patch,) = model.predict([sentence(words)])
-    chosen = [((a, b), *SAYS[a, b]) for a, b in CHOSEN[decoding]]
-    found = brief(patch.add)
-    assert [m[:3] for m in found] == [(starts[a], starts[b] - 1, TYPES[kind]) for (a, b), kind, _ in chosen]
-    assert [m[3] for m in found] == pytest.approx([1 / (1 + math.exp(-odds)) for *_, odds in chosen], abs=1e-5)
-    assert {m.source for m in patch.add} == {"tested"}
-
-
-def test_greedy_takes_the_surest_and_optimal_the_most(tokenizer: PieceTokenizer) -> None:
-    says = {(0, 2): (0, 0.8), (1, 3): (1, 1.0), (2, 4): (2, 0.8)}
-    found = {
-        decoding: mentions_of(
-            predictor(Scripted(says=says), tokenizer, head=SpanSettings(width=4, decoding=decoding)),
-            sentence(["lung", "cancer", "pain", "fever"]),
-        )
-        for decoding in DECODINGS
-    }
-    assert [m[:3] for m in found["nested"]] == [(0, 11, "Chemical"), (5, 16, "Disease"), (12, 22, "Gene")]
-    assert [m[:3] for m in found["greedy"]] == [(5, 16, "Disease")]
-    assert [m[:3] for m in found["optimal"]] == [(0, 11, "Chemical"), (12, 22, "Gene")]
-
-
-def test_a_text_shorter_than_the_width(tokenizer: PieceTokenizer) -> None:
-    model = predictor(Scripted(says={(0, 1): (0, 2.0)}), tokenizer, head=SpanSettings(width=4, decoding="nested"))
-    assert [m[:3] for m in mentions_of(model, sentence(["aspirin"]))] == [(0, 7, "Chemical")]
-    documents = [Document(id=str(i), text=text) for i, text in enumerate(["", "aspirin", " \n", "fever", ""])]
-    assert [len(p.add) for p in model.predict(documents)] == [0, 1, 0, 1, 0]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Other:
-    """A network with other labels than its model says."""
-
-    classes: int
-
-    def run(self, inputs: Batch) -> Tables:
-        shape = (*inputs["first_piece"].shape, self.classes)
-        return {name: np.zeros(shape, dtype=np.float32) for name in ("starts", "ends")}
-
-
-@pytest.mark.parametrize("classes", [1, 3, 5])
-def test_a_network_with_other_labels_is_refused(tokenizer: PieceTokenizer, classes: int) -> None:
-    model = predictor(Other(classes=classes), tokenizer, head=SpanSettings(width=2))
-    with pytest.raises(ModelError, match=r"no table starts with the 4 labels of its model\.json"):
-        model.predict([sentence(["lung", "cancer"])])
 
 
 # Long texts

@@ -12,7 +12,7 @@ import pytest
 
 from fascicle.errors import RecipeError
 from fascicle.experiments.hashes import all_values, changed_values, recipe_hash
-from fascicle.settings.heads import HEADS
+from fascicle.settings.heads import HEADS, Needs, SpanHeadSettings
 from fascicle.settings.recipes.any import read_recipe
 from fascicle.settings.recipes.reader import parse_recipe
 from fascicle.settings.recipes.recogniser import Recipe
@@ -66,11 +66,6 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
     ({"parts": {"c": {"train": "x"}}}, r"parts\.c: object missing required field `annotates`"),
     ({"parts": {"c.d": {"train": "x", "annotates": ["Gene"]}}}, "parts"),
     ({"mixture": {"power": 1.5}}, r"mixture\.power = 1\.5 is not allowed"),
-    (
-        {"model": {"family": "span"}},
-        r"\"span\" cannot leave types out .* parts\.a .* 'Disease': choose .*\"multilabel\"",
-    ),
-    ({"bundle": {"family": "span"}}, '"span" cannot leave types out of its loss'),
 ]
 
 
@@ -86,6 +81,18 @@ def test_a_corpus_or_parts() -> None:
         made(without=("parts", "mixture"))
     with pytest.raises(RecipeError, match="mixture is about several corpora"):
         made(without=("parts",), corpus={"train": "x", "dev": "y"})
+
+
+@pytest.mark.parametrize("bundled", [False, True])
+def test_a_family_that_cannot_leave_types_out(bundled: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(SpanHeadSettings, "needs", property(lambda self: Needs(width=True)))
+    table = {"bundle" if bundled else "model": {"family": "span"}}
+    with pytest.raises(
+        RecipeError, match=r'"span" cannot leave .* parts\.a .* \'Disease\': choose .*"multilabel"'
+    ) as caught:
+        made(**table)
+    assert '"biaffine"' not in str(caught.value)
+    made(**table, mixture={"unannotated": "absent"})
 
 
 @pytest.mark.parametrize("family", sorted(HEADS))
@@ -118,7 +125,9 @@ def test_what_makes_two_runs_one() -> None:
     plain = recipe_hash(made(), data)
     elsewhere = made(parts={"a": {"train": "/x/a", "dev": "/y"}, "b": {"train": ["/x/b1", "/x/b2"]}})
     assert recipe_hash(elsewhere, data) == plain
+    assert recipe_hash(made(parts={"a": {"bare_tags": False}}), data) == plain
     others: list[Mapping[str, Any]] = [
+        {"parts": {"a": {"bare_tags": True}}},
         {"parts": {"a": {"weight": 1.0}}},
         {"parts": {"a": {"annotates": ["Protein"]}}},
         {"parts": {"b": {"types": {"rename": {"E": "Disease"}}}}},

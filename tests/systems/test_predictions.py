@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from fascicle.core.document import GOLD, Document, Mention, canonical
 from fascicle.errors import InputError, UsageError
-from fascicle.formats.files import write
+from fascicle.formats import write
 from fascicle.formats.predictions import prediction_of
 from fascicle.formats.predictions import write as write_predictions
 from fascicle.systems.matching import on_documents_of

@@ -16,8 +16,8 @@ from fascicle.errors import InputError, UsageError
 from fascicle.evaluation.calibration.fitting import Target
 from fascicle.evaluation.comparison.record import as_dict
 from fascicle.files.source import Source
+from fascicle.formats import read, write
 from fascicle.formats.account import Account
-from fascicle.formats.files import read, write
 from fascicle.formats.predictions import prediction_of
 from fascicle.formats.predictions import read as read_predictions
 from fascicle.formats.predictions import write as write_predictions

@@ -30,19 +30,8 @@ READINGS = [
     for length in (16, 40)
     for unit in ("sentence", "packed")
 ]
-WORDS = [
-    "Aspirin",
-    "caused",
-    "p53-dependent",
-    "a.b",
-    "(IL-2)",
-    "no",
-    "5",
-    "\u00e4\u0301",
-    "\u4f60\u597d",
-    "\u3002",
-    "\U0001f600",
-]
+_WORDS = "Aspirin caused p53-dependent a.b (IL-2) no 5 \u00e4\u0301 \u4f60\u597d \u3002 \U0001f600"
+WORDS = _WORDS.split()
 TEXTS = st.lists(
     st.sampled_from([*WORDS, ". ", ".\n\n", "? ", " ", " ", "\t", "\u200b", "xyzzy" * 9, "."]), max_size=120
 ).map(" ".join) | st.text(max_size=300)
@@ -84,17 +73,6 @@ def assert_equal_to_the_whole(document: Document, reading: ReadingSettings, leve
     return len(parts)
 
 
-@pytest.mark.parametrize("level", ["word", "piece"])
-@pytest.mark.parametrize("reading", READINGS)
-@given(text=TEXTS, size=st.integers(1, 200))
-def test_any_text(text: str, size: int, reading: ReadingSettings, level: str) -> None:
-    try:
-        document = Document(id="1", text=text)
-    except ValueError:
-        return
-    assert_equal_to_the_whole(document, reading, level, size)
-
-
 @st.composite
 def ranges(draw: st.DrawFn, length: int) -> tuple[Span, ...] | None:
     borders = sorted(draw(st.sets(st.integers(0, length), max_size=40)))
@@ -104,8 +82,8 @@ def ranges(draw: st.DrawFn, length: int) -> tuple[Span, ...] | None:
 
 @pytest.mark.parametrize("level", ["word", "piece"])
 @pytest.mark.parametrize("reading", READINGS)
-@given(data=st.data(), text=TEXTS, size=st.integers(1, 100))
-def test_given_words_and_sentences(
+@given(data=st.data(), text=TEXTS, size=st.integers(1, 200))
+def test_any_text_and_given_words_and_sentences(
     data: st.DataObject, text: str, size: int, reading: ReadingSettings, level: str
 ) -> None:
     sentences, words = data.draw(ranges(len(text))), data.draw(ranges(len(text)))

@@ -113,19 +113,6 @@ def test_words_are_units_if_a_piece_starts_in_them(kind: str, text: str) -> None
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@given(text=ANY, data=st.data())
-def test_word_aligned_ranges_come_back(kind: str, text: str, data: st.DataObject) -> None:
-    pieces = read(text, kind)
-    if not len(pieces.units):
-        return
-    low = data.draw(st.integers(0, len(pieces.units) - 1))
-    high = data.draw(st.integers(low + 1, len(pieces.units)))
-    start, end = pieces.units[low, 0], pieces.units[high - 1, 1]
-    assert np.searchsorted(pieces.units[:, 1], start, side="right") == low
-    assert np.searchsorted(pieces.units[:, 0], end, side="left") == high
-
-
-@pytest.mark.parametrize("kind", KINDS)
 def test_special_tokens_and_padding_are_found(kind: str) -> None:
     tokenizer = TOKENIZERS[kind]
     assert (tokenizer.prefix, tokenizer.suffix, tokenizer.pad) == SPECIALS[kind]
@@ -154,20 +141,17 @@ def test_a_lone_blank_piece_is_no_unit() -> None:
     assert read(text, "metaspace").first.tolist() == [1, 3]
 
 
-def test_lower_casing_that_changes_the_length() -> None:
-    text = "İİİ lung İ cancer"
-    for kind in KINDS:
-        assert cover(read(text, kind), text) == ["İİİ", "lung", "İ", "cancer"]
-
-
-def test_words_without_a_piece_are_left_out() -> None:
-    text = "lung \u200b \x00 cancer"
-    assert cover(read(text, "wordpiece"), text) == ["lung", "cancer"]
-
-
-def test_right_to_left_and_emoji_keep_their_offsets() -> None:
-    text = "שלום 👨‍👩‍👧 lung 🇩🇪 e\u0301"
-    assert cover(read(text, "bytelevel"), text) == ["שלום", "👨‍👩‍👧", "lung", "🇩🇪", "e\u0301"]
+@pytest.mark.parametrize(
+    ("kind", "text", "left_out"),
+    [
+        *((kind, "İİİ lung İ cancer", 0) for kind in KINDS),  # in lower case it is longer
+        ("wordpiece", "lung \u200b \x00 cancer", 2),  # words without a piece
+        ("bytelevel", "שלום 👨‍👩‍👧 lung 🇩🇪 e\u0301", 0),
+    ],
+)
+def test_offsets_of_hard_words(kind: str, text: str, left_out: int) -> None:
+    first, *others = text.split(" ")
+    assert cover(read(text, kind), text) == [first, *others[left_out:]]
 
 
 def test_given_sentences_and_words_are_kept_and_what_lies_between_is_read() -> None:

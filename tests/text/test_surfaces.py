@@ -39,10 +39,6 @@ def test_words_of_the_document_count_before_those_of_the_segmenter() -> None:
     assert reader("NF-kappa B").surface((0, 10)) == ("NF", "-", "kappa", "B")
 
 
-def test_without_spaces_characters_are_words() -> None:
-    assert reader("我在北京").surface((2, 4)) == ("北", "京")
-
-
 @pytest.mark.parametrize(
     ("span", "said"),
     [

@@ -9,35 +9,23 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.support.reading import TYPES, pieces_at
 
 from fascicle.core.document import Mention
 from fascicle.core.tags import SCHEMES
 from fascicle.decoding.runs import tag_runs
-from fascicle.text.pieces import Pieces
 from fascicle.text.targets import REASONS, Aligned, Limits, align
 from fascicle.text.windows import windows_of
 
-TYPES = ("Chemical", "Disease")
-
-
-def read(words: list[tuple[int, int]], sentences: list[int]) -> Pieces:
-    """Words of one piece each, in sentences of so many words."""
-    units = np.array(words, dtype=np.int64).reshape(-1, 2)
-    ends = np.cumsum(sentences, dtype=np.int64)
-    return Pieces(
-        ids=np.zeros(len(units), dtype=np.int64),
-        spans=units,
-        units=units,
-        first=np.arange(len(units)),
-        unit_of=np.arange(len(units)),
-        sentences=np.stack([ends - sentences, ends], axis=1).astype(np.int64),
-    )
-
 
 def taught(mentions: list[Mention], *, scheme: Literal["BIO", "IO"] = "BIO", **layout: Any) -> Aligned:
-    pieces = read(**layout)
+    return aligned(mentions, layout, Limits(separates=SCHEMES[scheme].width > 1))
+
+
+def aligned(mentions: list[Mention], layout: dict[str, Any], limits: Limits) -> Aligned:
+    pieces = pieces_at(**layout)
     windows = windows_of(pieces, document=0, unit="sentence", capacity=4, overlap=1)
-    return align(mentions, pieces, windows, types=TYPES, limits=Limits(separates=SCHEMES[scheme].width > 1))
+    return align(mentions, pieces, windows, types=TYPES, limits=limits)
 
 
 def disease(*spans: tuple[int, int]) -> Mention:
@@ -48,13 +36,9 @@ def disease(*spans: tuple[int, int]) -> Mention:
 TEXT = {"words": [(0, 4), (5, 11), (12, 16), (17, 19), (20, 24)], "sentences": [3, 2]}
 
 
-def test_the_outermost_mention_wins() -> None:
-    found = taught([disease((5, 11)), Mention(((0, 4),), "Chemical"), disease((0, 11))], **TEXT)
-    assert found.spans.tolist() == [[0, 2, 1]]
-    assert found.lost == {"overlapped": 2}
-
-
-def test_of_equal_length_the_first_wins() -> None:
+def test_the_longer_wins_and_of_equal_length_the_first() -> None:
+    found = taught([disease((0, 11)), disease((5, 17))], words=[(0, 4), (5, 11), (12, 17)], sentences=[3])
+    assert found.spans.tolist() == [[1, 3, 1]]
     found = taught([disease((5, 16)), disease((0, 11)), Mention(((0, 11),), "Chemical")], **TEXT)
     assert found.spans.tolist() == [[0, 2, 0]]
     assert found.lost == {"overlapped": 2}
@@ -81,7 +65,7 @@ NESTED_EXAMPLES = {
 def test_each_reason_of_span_heads_is_counted(reason: str) -> None:
     """One segment, read through windows of three words that share two (``crosses-window``: that share one)."""
     mentions, spans = NESTED_EXAMPLES[reason]
-    pieces = read(TEXT["words"], [5])
+    pieces = pieces_at(TEXT["words"], [5])
     overlap = 1 if reason == "crosses-window" else 2
     windows = windows_of(pieces, document=0, unit="sentence", capacity=3, overlap=overlap)
     found = align(mentions, pieces, windows, types=TYPES, limits=NESTED)
@@ -91,31 +75,12 @@ def test_each_reason_of_span_heads_is_counted(reason: str) -> None:
 
 def test_a_flat_span_head_is_taught_what_it_cannot_return_beside_the_longer_mention() -> None:
     """The shorter mention is counted as lost, but is no example of a span that is no mention."""
-    pieces = read(TEXT["words"], [5])
+    pieces = pieces_at(TEXT["words"], [5])
     windows = windows_of(pieces, document=0, unit="sentence", capacity=5, overlap=2)
     mentions = [disease((0, 11)), disease((5, 11)), Mention(((0, 11),), "Chemical"), disease((0, 24))]
     found = align(mentions, pieces, windows, types=TYPES, limits=Limits(width=3))
     assert found.spans.tolist() == [[0, 2, 0], [1, 2, 1]]
     assert found.lost == {"overlapped": 2, "too-wide": 1}
-
-
-def aligned(mentions: list[Mention], layout: dict[str, Any], limits: Limits) -> Aligned:
-    pieces = read(**layout)
-    windows = windows_of(pieces, document=0, unit="sentence", capacity=4, overlap=1)
-    return align(mentions, pieces, windows, types=TYPES, limits=limits)
-
-
-def test_a_range_may_have_two_types_where_types_do_not_compete() -> None:
-    mentions = [disease((0, 11)), Mention(((0, 11),), "Chemical"), Mention(((5, 16),), "Chemical"), disease((5, 11))]
-    found = aligned(mentions, TEXT, Limits(across_types=True))
-    assert found.spans.tolist() == [[0, 2, 0], [0, 2, 1]]
-    assert found.lost == {"overlapped": 2}
-
-
-def test_a_mention_of_another_type_between_two_does_not_keep_them_apart() -> None:
-    mentions = [disease((0, 4)), Mention(((0, 11),), "Chemical"), disease((5, 11))]
-    assert aligned(mentions, TEXT, Limits(across_types=True, separates=False)).lost == {"touching": 2}
-    assert aligned(mentions, TEXT, Limits(across_types=True)).lost == {}
 
 
 @pytest.mark.parametrize("reason", EXAMPLES)
@@ -127,11 +92,11 @@ def test_each_reason_is_counted(reason: str) -> None:
 
 
 def test_touching_mentions_are_lost_in_io_only() -> None:
-    mentions = [disease((0, 4)), disease((5, 11)), Mention(((12, 16),), "Chemical")]
+    mentions = [Mention(((0, 4),), "Chemical"), disease((5, 11)), disease((12, 16))]
     assert taught(mentions, **TEXT).lost == {}
     found = taught(mentions, scheme="IO", **TEXT)
     assert found.lost == {"touching": 2}
-    assert found.spans.tolist() == [[0, 1, 1], [1, 2, 1], [2, 3, 0]]
+    assert found.spans.tolist() == [[0, 1, 0], [1, 2, 1], [2, 3, 1]]
 
 
 def test_mentions_do_not_touch_over_the_end_of_a_sentence() -> None:
@@ -148,7 +113,7 @@ def test_every_reason_has_an_example_and_an_explanation() -> None:
 
 
 def test_a_mention_with_a_breaker_is_taught_and_counted() -> None:
-    pieces = replace(read(**TEXT), text="lung (ancer pain of rats")
+    pieces = replace(pieces_at(**TEXT), text="lung (ancer pain of rats")
     windows = windows_of(pieces, document=0, unit="sentence", capacity=4, overlap=1)
     for breakers, lost in (("", {}), (")", {}), (")(", {"breaker": 1})):
         limits = Limits(breakers=breakers)

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.support.reading import pieces_of
 
 from fascicle.core.arrays import Ints
 from fascicle.settings.recipes.recogniser import ReadingSettings
@@ -17,27 +18,6 @@ from fascicle.text.pieces import Pieces
 from fascicle.text.windows import NO_CONTEXT, Context, Window, answers_for, cut_short, stitch, windows_of
 
 UNITS: tuple[Literal["sentence", "packed"], ...] = ("sentence", "packed")
-
-
-def pieces_of(sentences: list[list[int]], *, strays: int = 0) -> Pieces:
-    """Sentences as the numbers of pieces of their words; 0 is a piece of no word."""
-    unit_of, first, bounds = [], [], []
-    for words in sentences:
-        begin = len(unit_of)
-        for count in words:
-            if count:
-                first.append(len(unit_of))
-            unit_of += [len(first) - 1] * count or [-1]
-        bounds.append((begin, len(unit_of)))
-    n = len(unit_of)
-    return Pieces(
-        ids=np.arange(n, dtype=np.int64) * 7 % 101,
-        spans=np.stack([np.arange(n), np.arange(n) + 1], axis=1),
-        units=np.stack([np.array(first, dtype=np.int64)] * 2, axis=1),
-        first=np.array(first, dtype=np.int64),
-        unit_of=np.array(unit_of, dtype=np.int64),
-        sentences=np.array(bounds, dtype=np.int64).reshape(-1, 2),
-    )
 
 
 WORD_LEVEL = st.lists(st.lists(st.integers(0, 6) | st.just(1), max_size=25), max_size=6)
@@ -157,14 +137,6 @@ def test_a_blank_inside_a_word_that_is_cut_is_reported() -> None:
     assert cut_short(pieces, capacity=4).tolist() == [0]
 
 
-def test_nothing_gives_no_window() -> None:
-    for sentences in ([], [[]], [[0, 0]]):
-        pieces = pieces_of(sentences)
-        assert windows_of(pieces, document=0, unit="packed", capacity=1, overlap=0) == []
-        assert stitch([], [], units=0).shape == (0, 0)
-        assert not len(cut_short(pieces, capacity=1))
-
-
 @pytest.mark.parametrize("unit", UNITS)
 def test_a_long_document_is_covered_to_its_end(unit: Literal["sentence", "packed"]) -> None:
     pieces = pieces_of([[1, 2, 1] * 12_500])  # some 200,000 characters of text in one sentence
@@ -256,17 +228,6 @@ def test_context_is_what_a_loop_over_pieces_finds(
         assert right >= fair_right
 
 
-@given(pieces=spread(), unit=st.sampled_from(UNITS), capacity=CAPACITY, overlap=OVERLAP)
-def test_no_context_is_todays_reading(
-    pieces: Pieces, unit: Literal["sentence", "packed"], capacity: int, overlap: int
-) -> None:
-    plain = windows_of(pieces, document=0, unit=unit, capacity=capacity, overlap=overlap)
-    assert plain == windows_of(
-        pieces, document=0, unit=unit, capacity=capacity, overlap=overlap, context=Context.of(ReadingSettings())
-    )
-    assert Context.of(ReadingSettings()) == NO_CONTEXT
-
-
 def test_context_by_hand() -> None:
     pieces = pieces_of([[1, 3], [0, 1], [2, 1], [], [1, 1, 0], [4]])  # pieces 0-4, 4-6, 6-9, 9-12, 12-16
 
@@ -300,23 +261,16 @@ def test_context_that_means_nothing_is_refused(unit: Literal["sentence", "packed
         windows_of(pieces_of([[1]]), document=0, unit=unit, capacity=4, overlap=0, context=context)
 
 
-WRONG: dict[str, tuple[dict[str, Any], str]] = {
-    "both": (
-        {"context_characters": 100, "context_sentences": 2},
-        r"context_characters = 100 and context_sentences = 2 exclude each other: set one of them to 0",
-    ),
-    "packed": (
-        {"unit": "packed", "context_sentences": 2},
-        r'context_sentences = 2 needs unit = "sentence": packed sentences are read with their neighbours already',
-    ),
-    "negative": ({"context_characters": -1}, r"Expected `int` >= 0"),
-}
-
-
-@pytest.mark.parametrize("case", WRONG)
-def test_settings_of_context(case: str) -> None:
-    values, expected = WRONG[case]
+@pytest.mark.parametrize(
+    ("values", "expected"),
+    [
+        ({"context_characters": 100, "context_sentences": 2}, "= 100 and context_sentences = 2 exclude each other"),
+        ({"unit": "packed", "context_sentences": 2}, 'context_sentences = 2 needs unit = "sentence"'),
+        ({"context_characters": -1}, "Expected `int` >= 0"),
+    ],
+)
+def test_settings_of_context(values: dict[str, Any], expected: str) -> None:
     with pytest.raises(msgspec.ValidationError, match=expected):
         msgspec.convert(values, ReadingSettings)
-    good = msgspec.convert({"context_characters": 100}, ReadingSettings)
-    assert Context.of(good) == Context(characters=100)
+    assert Context.of(msgspec.convert({"context_characters": 100}, ReadingSettings)) == Context(characters=100)
+    assert Context.of(ReadingSettings()) == NO_CONTEXT

@@ -47,10 +47,19 @@ from fascicle.core import codec
 from fascicle.core.document import Document
 from fascicle.errors import FascicleError, InputError
 from fascicle.files.source import Source
-from fascicle.formats import ConllOptions, JsonlOptions, ReadReport, WriteReport, detect, distributions, predictions
+from fascicle.formats import (
+    ConllOptions,
+    JsonlOptions,
+    ReadReport,
+    WriteReport,
+    detect,
+    distributions,
+    predictions,
+    read,
+    write,
+)
 from fascicle.formats.detection import prediction_kind
 from fascicle.formats.exclusions import read_exclusions, write_exclusions
-from fascicle.formats.files import read, write
 from fascicle.formats.report import SetAside
 from fascicle.knowledge.dictionary import TsvOptions, read_dictionary
 from fascicle.vectors.files import read_vectors, write_vectors
@@ -208,46 +217,14 @@ def _lines(records: Sequence[Any]) -> bytes:
 
 # -- damage ------------------------------------------------------------------------------------------------------------
 
+# Tokens that hold no white space, with blanks between them.
+_SIGNS: Final = (
+    b"""; | , " \\ # % / { } [ ] : null true -1 0 1e400 NaN O B- $ ' \\ud800 \\u0000 \\ufeff - =1+1 |t| |a|"""
+)
 _TOKENS: Final = (
-    *(b"\0", b"\xff", b"\xef\xbb\xbf", b"\xed\xa0\x80", b"\xc0\xaf", b"\x80", b"\xe2\x80\xa8", b"\xc2\x85", b"\x1c"),
-    *(
-        b"\t",
-        b" ",
-        b"\xc2\xa0",
-        b"\n",
-        b"\r",
-        b"\r\n",
-        b"\n\n",
-        b"\x0b",
-        b";",
-        b"|",
-        b",",
-        b'"',
-        b"\\",
-        b"#",
-        b"%",
-        b"/",
-    ),
-    *(
-        b"{",
-        b"}",
-        b"[",
-        b"]",
-        b":",
-        b"null",
-        b"true",
-        b"-1",
-        b"0",
-        b"1e400",
-        b"NaN",
-        b"\xd9\xa3",
-        b"O",
-        b"B-",
-        b"$",
-        b"'",
-    ),
-    *(b"\\ud800", b"\\u0000", b"\\ufeff", b"-", b"=1+1", b"\xf0\x9f\x98\x80", b"a\xcc\x81", b"|t|", b"|a|", b"T1\t"),
-    b"-DOCSTART-",
+    *(b"\t", b" ", b"\n", b"\r", b"\r\n", b"\n\n", b"\x0b", b"\x1c", b"\xc2\xa0", b"\xc2\x85", b"\xe2\x80\xa8"),
+    *(b"\0", b"\xff", b"\xef\xbb\xbf", b"\xed\xa0\x80", b"\xc0\xaf", b"\x80", b"\xd9\xa3", b"\xf0\x9f\x98\x80"),
+    *(b"a\xcc\x81", b"T1\t", b"-DOCSTART-", *_SIGNS.split()),
 )
 _NUMBERS: Final = (
     *(b"0", b"1", b"-1", b"2", b"7", b"99", b"00", b"1.0", b"1e3", b"-0", b"9" * 18, b"9" * 19, b"9" * 400),
@@ -355,24 +332,11 @@ def _long(data: bytes, chance: random.Random) -> bytes:
     return data[:at] + chance.choice((b"a", b" ", b"\n", b"\xc3\xa9", b"\t", b"9", b'"', b"I-X\n")) * 20_000 + data[at:]
 
 
+# Some are more likely than others.
 DAMAGES: Final[tuple[Damage, ...]] = (
-    *(
-        _flip,
-        _flip,
-        _insert,
-        _insert,
-        _insert,
-        _delete,
-        _delete,
-        _truncate,
-        _copy_part,
-        _number,
-        _number,
-        _ends,
-        _blanks,
-    ),
+    *(_flip, _flip, _insert, _insert, _insert, _delete, _delete, _truncate, _copy_part, _number, _number),
+    *(_ends, _blanks, _encode, _nest, _mark, _pack, _long),
     *(_of_lines(change) for change in (_swap, _repeat, _drop, _shuffle)),
-    *(_encode, _nest, _mark, _pack, _long),
 )
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -28,7 +28,6 @@ class Broken:
         suffix: of the file.
         good: the parts of the four good documents, in order.
         bad: the part that takes the place of one of them.
-        place: what the message must hold: the line of the bad part where `before` good parts come first.
         head, between, tail: what else the file holds.
     """
 
@@ -40,19 +39,24 @@ class Broken:
     tail: bytes = b"\n"
     options: tuple[str, ...] = ()
 
-    def file(self, folder: Path, *, bad_at: int | None) -> Path:
-        parts = list(self.good)
-        if bad_at is not None:
-            parts[bad_at] = self.bad
+    def file(self, folder: Path, parts: Sequence[bytes]) -> Path:
+        folder.mkdir(exist_ok=True)
         path = folder / f"corpus{self.suffix}"
         path.write_bytes(self.head + self.between.join(parts) + self.tail)
         return path
 
+    def with_bad(self, folder: Path, at: int) -> Path:
+        return self.file(folder, [*self.good[:at], self.bad, *self.good[at + 1 :]])
+
     def without(self, folder: Path, at: int) -> Path:
-        path = folder / f"corpus{self.suffix}"
-        parts = [part for place, part in enumerate(self.good) if place != at]
-        path.write_bytes(self.head + self.between.join(parts) + self.tail)
-        return path
+        return self.file(folder, [*self.good[:at], *self.good[at + 1 :]])
+
+    @property
+    def format(self) -> tuple[str, str]:
+        """The option of the command that says what it is."""
+        if self.suffix in (".pubtator", ".conll"):
+            return "--input-format", self.suffix[1:]
+        return "--input-format", "native" if b'"fascicle"' in self.good[0] else "jsonl"
 
 
 def record(name: str) -> bytes:
@@ -82,7 +86,10 @@ def sentence(name: str) -> bytes:
     return f"The\tO\n{name}\tO\naspirin\tB-Chemical\n".encode()
 
 
-RECORDS = tuple(record(name) for name in NAMES)
+RECORDS, TOKENS, NATIVE, PUBTATOR, SENTENCES = (
+    tuple(map(made, NAMES)) for made in (record, tokens, native, pubtator, sentence)
+)
+BY_SENTENCE = ("--documents", "sentence")
 CASES = {
     "records-not-json": Broken(".jsonl", RECORDS, b'{"id": "x", "text": '),
     "records-a-list": Broken(".jsonl", RECORDS, b"[1, 2]"),
@@ -107,46 +114,26 @@ CASES = {
     "records-nested-deep": Broken(
         ".jsonl", RECORDS, b'{"id": "x", "text": "a", "entities": ' + b"[" * 5000 + b"]" * 5000 + b"}"
     ),
-    "tokens-a-tag-too-few": Broken(
-        ".jsonl", tuple(map(tokens, NAMES)), b'{"id": "x", "tokens": ["a", "b"], "tags": ["O"]}'
-    ),
-    "tokens-an-empty-one": Broken(
-        ".jsonl", tuple(map(tokens, NAMES)), b'{"id": "x", "tokens": ["a", ""], "tags": ["O", "O"]}'
-    ),
-    "tokens-an-unknown-tag": Broken(
-        ".jsonl", tuple(map(tokens, NAMES)), b'{"id": "x", "tokens": ["a"], "tags": ["Q:Chemical"]}'
-    ),
+    "tokens-a-tag-too-few": Broken(".jsonl", TOKENS, b'{"id": "x", "tokens": ["a", "b"], "tags": ["O"]}'),
+    "tokens-an-empty-one": Broken(".jsonl", TOKENS, b'{"id": "x", "tokens": ["a", ""], "tags": ["O", "O"]}'),
+    "tokens-an-unknown-tag": Broken(".jsonl", TOKENS, b'{"id": "x", "tokens": ["a"], "tags": ["Q:Chemical"]}'),
     "array-a-number": Broken(".json", RECORDS, b"17", head=b"[", between=b",\n", tail=b"]"),
     "array-no-text": Broken(".json", RECORDS, b'{"id": "x", "entities": []}', head=b"[", between=b",\n", tail=b"]"),
-    "native-not-json": Broken(".jsonl", tuple(map(native, NAMES)), b'{"fascicle": 1, "id"'),
+    "native-not-json": Broken(".jsonl", NATIVE, b'{"fascicle": 1, "id"'),
     "native-offset-outside": Broken(
-        ".jsonl",
-        tuple(map(native, NAMES)),
-        b'{"fascicle": 1, "id": "x", "text": "ab", "mentions": [{"spans": [[0, 9]], "type": "T"}]}',
+        ".jsonl", NATIVE, b'{"fascicle": 1, "id": "x", "text": "ab", "mentions": [{"spans": [[0, 9]], "type": "T"}]}'
     ),
-    "native-of-a-later-version": Broken(
-        ".jsonl", tuple(map(native, NAMES)), b'{"fascicle": 99, "id": "x", "text": "ab"}'
-    ),
-    "native-unknown-field": Broken(
-        ".jsonl", tuple(map(native, NAMES)), b'{"fascicle": 1, "id": "x", "text": "ab", "metnions": []}'
-    ),
-    "pubtator-two-columns": Broken(".pubtator", tuple(map(pubtator, NAMES)), b"x|t|Aspirin\nx|a|\nx\t0\n"),
-    "pubtator-end-is-a-word": Broken(
-        ".pubtator", tuple(map(pubtator, NAMES)), b"x|t|Aspirin\nx|a|\nx\t0\tend\tAspirin\tChemical\t-\n"
-    ),
+    "native-of-a-later-version": Broken(".jsonl", NATIVE, b'{"fascicle": 99, "id": "x", "text": "ab"}'),
+    "native-unknown-field": Broken(".jsonl", NATIVE, b'{"fascicle": 1, "id": "x", "text": "ab", "metnions": []}'),
+    "pubtator-two-columns": Broken(".pubtator", PUBTATOR, b"x|t|Aspirin\nx|a|\nx\t0\n"),
+    "pubtator-end-is-a-word": Broken(".pubtator", PUBTATOR, b"x|t|Aspirin\nx|a|\nx\t0\tend\tAspirin\tChemical\t-\n"),
     "pubtator-of-another-document": Broken(
-        ".pubtator", tuple(map(pubtator, NAMES)), b"x|t|Aspirin\nx|a|\ny\t0\t7\tAspirin\tChemical\t-\n"
+        ".pubtator", PUBTATOR, b"x|t|Aspirin\nx|a|\ny\t0\t7\tAspirin\tChemical\t-\n"
     ),
-    "pubtator-two-titles": Broken(".pubtator", tuple(map(pubtator, NAMES)), b"x|a|One\nx|a|Two\n"),
-    "conll-no-tag": Broken(
-        ".conll", tuple(map(sentence, NAMES)), b"The\tO\nword\n", options=("--documents", "sentence")
-    ),
-    "conll-an-unknown-tag": Broken(
-        ".conll", tuple(map(sentence, NAMES)), b"The\tO\nword\tChemical!\n", options=("--documents", "sentence")
-    ),
-    "conll-not-utf-8": Broken(
-        ".conll", tuple(map(sentence, NAMES)), b"The\tO\n\xff\xfe\tO\n", options=("--documents", "sentence")
-    ),
+    "pubtator-two-titles": Broken(".pubtator", PUBTATOR, b"x|a|One\nx|a|Two\n"),
+    "conll-no-tag": Broken(".conll", SENTENCES, b"The\tO\nword\n", options=BY_SENTENCE),
+    "conll-an-unknown-tag": Broken(".conll", SENTENCES, b"The\tO\nword\tChemical!\n", options=BY_SENTENCE),
+    "conll-not-utf-8": Broken(".conll", SENTENCES, b"The\tO\n\xff\xfe\tO\n", options=BY_SENTENCE),
 }
 OUTPUTS = {
     "jsonl": "out.jsonl",
@@ -189,11 +176,8 @@ def numbered_alike(data: object) -> object:
 @pytest.mark.parametrize("name", CASES)
 def test_the_good_ones_are_written(convert: Callable[..., tuple[int, str]], tmp_path: Path, name: str, at: int) -> None:
     case = CASES[name]
-    (tmp_path / "bad").mkdir()
-    (tmp_path / "good").mkdir()
-    kind = {".pubtator": "pubtator", ".conll": "conll"}.get(case.suffix, "native" if "native" in name else "jsonl")
-    options = ("--input-format", kind, *case.options)
-    source = case.file(tmp_path / "bad", bad_at=at)
+    options = (*case.format, *case.options)
+    source = case.with_bad(tmp_path / "bad", at)
     before = source.read_bytes()
     code, err = convert(source, tmp_path / "bad.jsonl", *options)
     assert code == 3, err
@@ -214,12 +198,9 @@ def test_every_output_format_has_them(
     convert: Callable[..., tuple[int, str]], tmp_path: Path, name: str, output: str
 ) -> None:
     case = CASES[name]
-    (tmp_path / "bad").mkdir()
-    (tmp_path / "good").mkdir()
-    kind = {".pubtator": "pubtator"}.get(case.suffix, "native" if "native" in name else "jsonl")
-    options = ("--input-format", kind, "--format", output)
+    options = (*case.format, "--format", output)
     bad, good = (tmp_path / f"{folder}-{OUTPUTS[output]}" for folder in ("bad", "good"))
-    code, err = convert(case.file(tmp_path / "bad", bad_at=2), bad, *options)
+    code, err = convert(case.with_bad(tmp_path / "bad", 2), bad, *options)
     assert code == 3, err
     assert convert(case.without(tmp_path / "good", 2), good, *options)[0] == 0
     assert content(bad) == content(good)
@@ -230,9 +211,8 @@ def test_all_bad_is_an_error_and_writes_nothing(
     convert: Callable[..., tuple[int, str]], tmp_path: Path, name: str
 ) -> None:
     case = CASES[name]
-    only = Broken(case.suffix, (case.bad,) * 3, case.bad, head=case.head, between=case.between, tail=case.tail)
-    kind = {".pubtator": "pubtator", ".conll": "conll"}.get(case.suffix, "native" if "native" in name else "jsonl")
-    code, err = convert(only.file(tmp_path, bad_at=None), tmp_path / "out.jsonl", "--input-format", kind, *case.options)
+    source = case.file(tmp_path, (case.bad,) * 3)
+    code, err = convert(source, tmp_path / "out.jsonl", *case.format, *case.options)
     assert code == 2, err
     assert "internal error" not in err
     assert not (tmp_path / "out.jsonl").exists()

@@ -12,7 +12,7 @@ pytest.importorskip("torch")
 
 from fascicle.core.document import Document, Mention
 from fascicle.errors import InputError, RecipeError
-from fascicle.formats.files import write
+from fascicle.formats import write
 from fascicle.loading import load
 from fascicle.settings.recipes.recogniser import Recipe
 from fascicle.training.engine.events import Finished

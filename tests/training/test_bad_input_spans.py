@@ -18,7 +18,7 @@ import torch
 from fascicle.core.document import GOLD, Document, Mention
 from fascicle.evaluation.scoring.inputs import layers
 from fascicle.evaluation.scoring.scores import Scores, score
-from fascicle.formats.files import write
+from fascicle.formats import write
 from fascicle.loading import load
 from fascicle.models.encoder import load_pretrained
 from fascicle.models.heads.contract import IGNORED

@@ -17,8 +17,8 @@ from fascicle.cli import main
 from fascicle.core.document import Document, Mention
 from fascicle.errors import InputError, OutputError, RecipeError
 from fascicle.experiments.hashes import data_hashes, recipe_hash
+from fascicle.formats import write
 from fascicle.formats.exclusions import Exclusion, write_exclusions
-from fascicle.formats.files import write
 from fascicle.labelling.distant import weak_labels
 from fascicle.settings.recipes.any import read_recipe
 from fascicle.settings.recipes.corpora import CorpusSettings

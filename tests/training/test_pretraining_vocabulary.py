@@ -45,11 +45,13 @@ def test_pieces_and_words_are_counted_as_in_a_slow_loop(encoder: Path, text: Pat
     for least in (1, 20, 100):
         assert frequent_pieces(windows, least=least) == {i for i, count in pieces.items() if count >= least}
     words = Counter(word for one in texts for word in one.replace(".", " .").split())
-    for least, most, often in ((2, 3, 1), (2, 1, 1), (3, 9, 1), (2, 9, 40)):
+    spread = Counter(word for one in texts for word in set(one.replace(".", " .").split()))
+    assert len(set(spread.values())) > 3
+    for least, most, often, wide in ((2, 3, 1, 1), (2, 1, 1, 1), (3, 9, 1, 1), (2, 9, 40, 1), (2, 9, 1, 30)):
         cut = {word: len(tokenizer.encode([word])[0][0]) for word in words}
-        known = [w for w, n in cut.items() if n >= least and words[w] >= often and w.isalpha()]
+        known = [w for w, n in cut.items() if n >= least and words[w] >= often and spread[w] >= wide and w.isalpha()]
         expected = sorted(known, key=lambda word: (-words[word], word))[:most]
-        asked = VocabularySettings(add_words=most, word_pieces=least, word_frequency=often)
+        asked = VocabularySettings(add_words=most, word_pieces=least, word_frequency=often, word_documents=wide)
         assert frequent_words(windows, tokenizer, asked) == tuple(expected)
     assert frequent_words(windows, tokenizer, VocabularySettings()) == ()
 

@@ -184,7 +184,9 @@ def test_windows_hold_the_documents_in_the_order_of_their_keys(
     path = write(tmp_path_factory.mktemp("texts"), [*given, "a"])
     found = read_windows(settings_of(path, window=window, pieces=most), tokenizer, seed=seed)
     documents = sorted(raw_documents(settings_of(path), seed=seed), key=lambda d: d.key)
-    expected = [piece for d in documents for piece in pieces_of(d.text, tokenizer)]
+    cut = [pieces_of(d.text, tokenizer) for d in documents]
+    expected = [piece for pieces in cut for piece in pieces]
+    opens = [at == 0 for pieces in cut for at in range(len(pieces))]
     expected = expected[:most] if most else expected
     assert found.learned.pieces == len(expected)
     arrays = found.learned.batch(range(len(found.learned)))
@@ -192,6 +194,7 @@ def test_windows_hold_the_documents_in_the_order_of_their_keys(
     inside = (arrays.attention_mask == 1) & ~arrays.special
     assert [_VOCABULARY[i] for i in arrays.ids[inside]] == expected
     assert arrays.begins[inside].tolist() == [not piece.startswith("##") for piece in expected]
+    assert arrays.opens[inside].tolist() == (opens[:most] if most else opens)
     for ids, real in zip(arrays.ids, arrays.attention_mask, strict=True):
         row = [_VOCABULARY[i] for i in ids[: real.sum()]]
         assert (row[0], row[-1]) == ("[CLS]", "[SEP]")

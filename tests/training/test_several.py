@@ -19,13 +19,16 @@ from safetensors.torch import load_file
 
 from fascicle.core.document import GOLD, Document, Mention
 from fascicle.errors import FascicleError, InputError, RecipeError
+from fascicle.formats import write
 from fascicle.formats.exclusions import Exclusion, write_exclusions
-from fascicle.formats.files import write
 from fascicle.loading import load
+from fascicle.models.checkpoint import TorchScorer
 from fascicle.models.encoder import load_pretrained
 from fascicle.models.export.folders import export_model
 from fascicle.models.heads.contract import IGNORED
+from fascicle.runtime.predictor import ModelPredictor
 from fascicle.settings.folders.manifest import read_manifest
+from fascicle.settings.heads import HEADS
 from fascicle.settings.recipes.reader import parse_recipe
 from fascicle.settings.recipes.recogniser import Recipe
 from fascicle.settings.recipes.strict import merged
@@ -227,6 +230,23 @@ def test_the_loss_leaves_cells_out_as_a_loop_does(make: Maker) -> None:
         ]
         found = float(head.loss({"emissions": emissions}, targets["multilabel"]))
         assert found == pytest.approx(sum(cells) / len(cells), rel=1e-5)
+
+
+FAMILIES: dict[str, dict[str, Any]] = {family: {"family": family} for family in HEADS}
+FAMILIES["binder"] |= {"type_view": "atomic", "hidden": 8, "width_embedding": 0}
+
+
+@pytest.mark.parametrize("family", sorted(FAMILIES))
+def test_every_family_learns_from_types_that_are_apart(make: Maker, family: str) -> None:
+    """No corpus has both types, and the model finds both in one sentence."""
+    recipe = make(model=FAMILIES[family], training={"epochs": 40})
+    ready = prepared(recipe)
+    losses = [event.loss for event in Trainer(ready.model, ready.data, recipe.training, seed=1).run()]
+    assert np.mean(losses[-8:]) < np.mean(losses[:8]) / 4
+    pretrained = load_pretrained(recipe.model.encoder)
+    predictor = ModelPredictor(ready.manifest, pretrained.tokenizer, TorchScorer(model=ready.model.eval()))
+    (patch,) = predictor.predict([Document(id="d", text=ILLS["0"][0])])
+    assert [(m.type, m.start) for m in patch.add] == [("Chemical", 0), ("Disease", 15)]
 
 
 def test_what_is_not_declared_cannot_poison(make: Maker, tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ import torch
 from fascicle.commands.typing_text import typing_text
 from fascicle.core.document import Document, Mention
 from fascicle.errors import InputError, ModelError, OutputError, RecipeError, UsageError
-from fascicle.formats.files import read, write
+from fascicle.formats import read, write
 from fascicle.models.span_typer import SpanTyper, TyperModel, Vocabulary, load_typer, save_typer
 from fascicle.nn.span_reader import count_loss
 from fascicle.settings.recipes.corpora import CorpusTypes
@@ -79,7 +79,7 @@ def test_a_run_learns_its_corpus_and_is_repeatable(tmp_path: Path, toy_corpus: P
     assert written["test"]["typing"]["accuracy"] == scores.typing.accuracy
     loaded = load_typer(tmp_path / "run" / "model")
     documents = list(read(toy_corpus))
-    said = [m.said[0] == m.gold for m in given_mentions(loaded, documents)]
+    said = [m.predicted[0] == m.gold for m in given_mentions(loaded, documents)]
     assert sum(said) / len(said) == scores.typing.accuracy
     with pytest.raises(OutputError, match="exists already"):
         list(run_recipe(recipe, tmp_path / "run"))
@@ -385,9 +385,9 @@ def test_the_sum_of_a_draw_of_everything_is_the_loss_of_everything() -> None:
 
 def test_distributions_of_given_mentions() -> None:
     tables = np.array([[0.5, 0.25, 0.25], [0.125, 0.75, 0.125]])
-    whole = GivenMention(document="1", spans=((0, 2),), gold="A", probabilities=tables[:1], said=("A",))
-    torn = GivenMention(document="1", spans=((0, 2), (4, 6)), gold="B", probabilities=tables, said=("A", "B"))
-    new = GivenMention(document="2", spans=((0, 2),), gold="X", probabilities=tables[:1], said=("A",))
+    whole = GivenMention(document="1", spans=((0, 2),), gold="A", probabilities=tables[:1], predicted=("A",))
+    torn = GivenMention(document="1", spans=((0, 2), (4, 6)), gold="B", probabilities=tables, predicted=("A", "B"))
+    new = GivenMention(document="2", spans=((0, 2),), gold="X", probabilities=tables[:1], predicted=("A",))
     first, second, third = distributions_of([whole, torn, new], ("A", "B", "C"))
     assert first.found
     assert first.probabilities == pytest.approx((0.0, 0.5, 0.25, 0.25))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -78,6 +77,32 @@ def test_the_weight_is_the_published_one() -> None:
     assert found.tolist() == pytest.approx([0.01**0.75, 0.5**0.75, 1.0, 1.0])
 
 
+def test_training_is_adagrad_over_blocks_of_rows_of_each_side_in_turn() -> None:
+    table = count_cooccurrence([list("abcabdace"), list("edcba")], window=3)
+    settings = GloveSettings(dimension=3, passes=2, block=2, x_max=2.0, learning_rate=0.1)
+    chance, size = np.random.default_rng(settings.seed), len(table.words)
+    sides = [Side(*((chance.random(shape) - 0.5) / 3 for shape in ((size, 3), size))) for _ in range(2)]
+    squares = [Side(np.ones((size, 3)), np.ones(size)) for _ in range(2)]
+    cells = list(zip(table.rows, table.columns, np.log(table.values), weight_of(table.values, settings), strict=True))
+    for first, second in ((0, 1), (1, 0)):
+        order = chance.permutation(size)
+        for rows in (order[start : start + 2] for start in range(0, size, 2)):
+            slopes = [Side(np.zeros((size, 3)), np.zeros(size)) for _ in range(2)]
+            one, two = sides[first], sides[second]
+            for i, j, log, weight in (cell for cell in cells if cell[0] in rows):
+                error = weight * (one.vectors[i] @ two.vectors[j] + one.biases[i] + two.biases[j] - log)
+                slopes[first].vectors[i] += error * two.vectors[j]
+                slopes[second].vectors[j] += error * one.vectors[i]
+                slopes[first].biases[i] += error
+                slopes[second].biases[j] += error
+            for side, total, slope in zip(sides, squares, slopes, strict=True):
+                for values, sums, change in zip(side, total, slope, strict=True):
+                    sums += change**2
+                    values -= 0.1 * change / np.sqrt(sums)
+    expected = sides[0].vectors + sides[1].vectors
+    np.testing.assert_allclose(train_glove(table, settings).matrix[:-1], expected, rtol=1e-4, atol=1e-5)
+
+
 def test_training_fits_the_logarithms_of_a_small_table() -> None:
     # With as many dimensions as words every table can be fitted, so the loss must fall to nearly nothing.
     table = count_cooccurrence([list("abcabdace"), list("edcba")], window=3)
@@ -103,17 +128,6 @@ def test_words_of_the_same_surroundings_become_neighbours() -> None:
         for word in group:
             cosines = dict(vectors.nearest(word, count=len(vectors.words)))
             assert min(cosines[name] for name in group if name != word) > max(cosines[name] for name in others)
-
-
-def test_neighbours_of_real_text(fascicle_data: Path) -> None:
-    from fascicle.formats.files import read
-    from fascicle.tasks.vectors import sentences_of
-
-    documents = read(fascicle_data / "genia" / "nested.train.jsonl.gz")
-    sentences = list(sentences_of(documents, segmenter_name="rules@1", lowercase=True))
-    table = count_cooccurrence(sentences, window=5, most=1000)
-    vectors = train_glove(table, GloveSettings(dimension=50, passes=30, x_max=10.0))
-    assert {"lymphocytes", "macrophages"} <= {name for name, _ in vectors.nearest("monocytes", count=12)}
 
 
 def test_an_unknown_word_has_no_neighbours() -> None:

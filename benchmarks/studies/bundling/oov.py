@@ -20,8 +20,9 @@ from benchmarks.common import GRIDS, write_result
 from fascicle.core.document import Document
 from fascicle.errors import InputError
 from fascicle.experiments.grid import Grid, read_grid
+from fascicle.formats.sources import source_sha256
 from fascicle.settings.recipes.corpora import CorpusSettings
-from fascicle.training.corpus import part_sha256, read_part
+from fascicle.training.corpus import read_part
 
 
 def words_of(documents: Iterable[Document]) -> Counter[str]:
@@ -64,7 +65,7 @@ def of_corpus(corpus: CorpusSettings) -> dict[str, Any]:
     """The densities of dev and test against train, and the hashes of all three."""
     train = words_of(read_part(corpus, "train"))
     return {
-        "sha256": {part: part_sha256(getattr(corpus, part)) for part in ("train", "dev", "test")},
+        "sha256": {part: source_sha256(getattr(corpus, part)) for part in ("train", "dev", "test")},
         "train_words": train.total(),
         "dev": density(train, words_of(read_part(corpus, "dev"))),
         "test": density(train, words_of(read_part(corpus, "test"))),

@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from fascicle.core.document import Document
-from fascicle.formats.files import read, write
+from fascicle.formats import read, write
 
 FILES = ("nested.train.jsonl.gz", "nested.dev.jsonl", "nested.test.jsonl")  # in the order of the corpus
 

@@ -44,8 +44,9 @@ from fascicle.files.atomic import atomic_text_writer
 from fascicle.files.source import Source
 from fascicle.formats.files import read as read_documents
 from fascicle.formats.predictions import Prediction, read, write
+from fascicle.formats.sources import source_sha256
 from fascicle.loading import load_filter
-from fascicle.training.corpus import part_sha256, read_part
+from fascicle.training.corpus import read_part
 
 SYSTEMS: Mapping[str, str] = {"SpanPred": "spanpred", "SEQ": "softmax", "SeqCRF": "crf"}
 MORE: Mapping[str, str] = {"SpanNER": "spanner", "BL-SpanNER": "bundle"}  # where they were run, the choice has them too
@@ -117,7 +118,7 @@ def part_of(grid: Grid, corpus: str, name: str, runs: Path) -> Part:
         abstracts = abstracts_of(documents, read_documents(Path(os.environ["FASCICLE_DATA"]) / ABSTRACTS[corpus]))
     return Part(
         documents=documents,
-        sha256=part_sha256(getattr(recipe.corpus, name)),
+        sha256=source_sha256(getattr(recipe.corpus, name)),
         name=name,
         runs=runs,
         corpus=corpus,

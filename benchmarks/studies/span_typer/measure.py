@@ -35,8 +35,8 @@ from pathlib import Path
 
 from benchmarks.common import RESULTS, write_result
 from fascicle.core.document import Document, Mention
+from fascicle.formats import read, write
 from fascicle.formats.conll import ConllOptions
-from fascicle.formats.files import read, write
 from fascicle.models.span_typer import load_typer
 from fascicle.settings.recipes.typer import TyperRecipe, parse_typer_recipe
 from fascicle.tasks.vectors import sentences_of

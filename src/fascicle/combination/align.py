@@ -1,4 +1,4 @@
-"""Several systems side by side: every distinct mention, and which systems said it.
+"""Several systems side by side: every distinct mention, and which systems predicted it.
 
 Everything is by identity, ``(document id, type, spans)``: a system has one vote for each. Systems that are aligned must
 be about the same texts; that is checked as far as hashes and lengths of texts are known.
@@ -36,7 +36,7 @@ _NUMBERS = ("no system", "one system", "two systems")
 
 @dataclass(frozen=True, kw_only=True)
 class System:
-    """What one system said, and what is known about the texts.
+    """What one system predicted, and what is known about the texts.
 
     Attributes:
         name: no other system that it is aligned with has it.
@@ -61,13 +61,13 @@ class System:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Votes:
-    """Every distinct mention of several systems, and who said it; M mentions, D documents, S systems.
+    """Every distinct mention of several systems, and who predicted it; M mentions, D documents, S systems.
 
     Attributes:
         systems: their names.
         documents: ids of all documents that any system lists, sorted by code points.
         document: index into ``documents`` of each mention, int64 ``[M]``.
-        said: which systems said it, bool ``[M, S]``.
+        predicted: which systems predicted it, bool ``[M, S]``.
         voters: which systems have a vote in a document, bool ``[D, S]``.
         entries: what the systems have, those of one mention together, in the order of the systems.
         bounds: of each mention, where its entries begin, int64 ``[M + 1]``.
@@ -81,7 +81,7 @@ class Votes:
     systems: tuple[str, ...]
     documents: tuple[str, ...]
     document: Ints
-    said: Bools
+    predicted: Bools
     voters: Bools
     entries: tuple[Mention, ...]
     bounds: Ints
@@ -118,17 +118,17 @@ def align(systems: Sequence[System], *, missing: Missing = "auto", least: int = 
     for column, system in enumerate(systems):
         table.enter(system, column)
     rows, columns = np.array(table.rows, dtype=np.int64), np.array(table.columns, dtype=np.int64)
-    said = np.zeros((len(table.document), len(systems)), dtype=np.bool_)
-    said[rows, columns] = True
+    predicted = np.zeros((len(table.document), len(systems)), dtype=np.bool_)
+    predicted[rows, columns] = True
     order = np.argsort(rows, kind="stable")
     return Votes(
         systems=tuple(system.name for system in systems),
         documents=documents,
         document=np.array(table.document, dtype=np.int64),
-        said=said,
+        predicted=predicted,
         voters=voters,
         entries=tuple(table.entries[at] for at in order.tolist()),
-        bounds=np.searchsorted(rows[order], np.arange(len(said) + 1)),
+        bounds=np.searchsorted(rows[order], np.arange(len(predicted) + 1)),
         unread=unread,
         assumed=assumed,
         hashes=hashes,

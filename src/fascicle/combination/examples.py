@@ -35,18 +35,18 @@ def examples(
 
     Args:
         gold: document id -> its gold mentions.
-        predicted: of each system and epoch, document id -> what it said; documents without gold entry play no part.
+        predicted: of each system and epoch, document id -> mentions; documents without gold entry play no part.
     """
     correct = {identifier: {_bare(mention) for mention in mentions} for identifier, mentions in gold.items()}
-    said: dict[str, set[Mention]] = {identifier: set() for identifier in correct}
+    proposed: dict[str, set[Mention]] = {identifier: set() for identifier in correct}
     for system in predicted:
         for identifier, mentions in system.items():
-            if identifier in said:
-                said[identifier].update(map(_bare, mentions))
+            if identifier in proposed:
+                proposed[identifier].update(map(_bare, mentions))
     return [
         Example(document=identifier, mention=mention, correct=mention in true)
         for identifier, true in correct.items()
-        for mention in canonical(true | said[identifier])
+        for mention in canonical(true | proposed[identifier])
     ]
 
 

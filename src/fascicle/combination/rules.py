@@ -1,10 +1,10 @@
 """Rules that decide which mentions of several systems are kept: union, majority, k of n, weighted.
 
-All are one form. A mention is kept if at least so many systems said it, or if the systems that said it hold *more than*
-a share of the weight of all systems that have a vote in its document. A vote is for the whole tuple ``(type, spans)``:
-neither the type nor the boundaries are voted on apart, so there are no ties to break (*comparing-and-combining* §4.5
-and §4.6; SpanNER's vote over the labels of a span, with O among them, is another rule). Weights are added exactly, as
-the decimal numbers they were given as; so the order of the systems never matters.
+All are one form. A mention is kept if at least so many systems predicted it, or if the systems that predicted it hold
+*more than* a share of the weight of all systems that have a vote in its document. A vote is for the whole tuple
+``(type, spans)``: neither the type nor the boundaries are voted on apart, so there are no ties to break
+(*comparing-and-combining* §4.5 and §4.6; SpanNER's vote over the labels of a span, with O among them, is another rule).
+Weights are added exactly, as the decimal numbers they were given as; so the order of the systems never matters.
 
 What is kept may overlap even if no system's own mentions do.
 """
@@ -38,8 +38,8 @@ class Rule:
 
     Attributes:
         name: the source of what it keeps.
-        votes: systems that must have said it, at least; ``None`` for a rule by weight.
-        share: of the weight of the voters; the systems that said it must hold more than that.
+        votes: systems that must have predicted it, at least; ``None`` for a rule by weight.
+        share: of the weight of the voters; the systems that predicted it must hold more than that.
         weights: one for each system, exact; empty stands for equal ones.
     """
 
@@ -53,12 +53,12 @@ class Rule:
         """Whether no system can have its way alone, whatever the weights."""
         return not self.weights and self.votes != 1
 
-    def keeps(self, said: Bools, voters: Bools) -> Bools:
+    def keeps(self, predicted: Bools, voters: Bools) -> Bools:
         """Decides for many mentions at once.
 
         Args:
-            said: who said each of M mentions, ``[M, S]``.
-            voters: who has a vote on it, ``[M, S]``; whoever said it is among them.
+            predicted: who predicted each of M mentions, ``[M, S]``.
+            voters: who has a vote on it, ``[M, S]``; whoever predicted it is among them.
 
         Returns:
             Which are kept, ``[M]``.
@@ -66,10 +66,10 @@ class Rule:
         Raises:
             UsageError: other numbers of systems and of weights, or more votes asked for than there are systems.
         """
-        systems = said.shape[1]
+        systems = predicted.shape[1]
         self.check(systems)
         if self.votes is not None:
-            return np.asarray(said.sum(axis=1) >= self.votes)
+            return np.asarray(predicted.sum(axis=1) >= self.votes)
         weights = self.weights or (Fraction(1),) * systems
         scale = math.lcm(*(weight.denominator for weight in weights))
         whole = [int(weight * scale) for weight in weights]
@@ -77,7 +77,7 @@ class Rule:
         largest = sum(whole) * max(self.share.denominator, self.share.numerator)
         kind: Any = np.int64 if largest < 2**62 else object
         column = np.array(whole, dtype=kind)
-        yes, all_ = said.astype(kind) @ column, voters.astype(kind) @ column
+        yes, all_ = predicted.astype(kind) @ column, voters.astype(kind) @ column
         return np.asarray(yes * self.share.denominator > all_ * self.share.numerator, dtype=np.bool_)
 
     def check(self, systems: int) -> None:
@@ -98,17 +98,17 @@ class Rule:
 
 
 def union() -> Rule:
-    """Keeps whatever any system said."""
+    """Keeps whatever any system predicted."""
     return Rule(name="union", votes=1)
 
 
 def majority() -> Rule:
-    """Keeps what strictly more than half of the voters said; of two, what both said."""
+    """Keeps what strictly more than half of the voters predicted; of two, what both predicted."""
     return Rule(name="majority")
 
 
 def k_of_n(k: int) -> Rule:
-    """Keeps what at least ``k`` systems said; in a document with fewer than ``k`` voters nothing is kept.
+    """Keeps what at least ``k`` systems predicted; in a document with fewer than ``k`` voters nothing is kept.
 
     Raises:
         UsageError: ``k`` is less than 1.
@@ -119,7 +119,7 @@ def k_of_n(k: int) -> Rule:
 
 
 def weighted(weights: Sequence[float | str], *, threshold: float | str = HALF) -> Rule:
-    """Keeps what systems said that hold more than a share of the weight of the voters.
+    """Keeps what systems predicted that hold more than a share of the weight of the voters.
 
     Args:
         weights: one for each system, e.g. its F1 on development data; not negative, not all 0.
@@ -221,19 +221,19 @@ def _weighted(request: RuleRequest) -> Rule:
 # The one table of rules: for commands, for the manifests of ensembles and for Python.
 RULES: Final[Mapping[RuleName, RuleKind]] = MappingProxyType(
     {
-        "union": RuleKind(means="what any system said", make=lambda _: union()),
-        "majority": RuleKind(means="what more than half said (of two: both)", make=lambda _: majority()),
+        "union": RuleKind(means="mentions of any system", make=lambda _: union()),
+        "majority": RuleKind(means="mentions of more than half of the systems", make=lambda _: majority()),
         "kofn": RuleKind(
-            means="what at least k systems said", make=lambda request: k_of_n(request.k or 0), needs=("k",)
+            means="mentions of at least k systems", make=lambda request: k_of_n(request.k or 0), needs=("k",)
         ),
         "weighted": RuleKind(
-            means="what systems with more than the threshold of the weights said",
+            means="mentions of systems that together have more than the threshold of the weights",
             make=_weighted,
             needs=("weights",),
             takes=("threshold",),
         ),
         "meta": RuleKind(
-            means="what the learned filter accepts of what any system said; also of one system",
+            means="mentions of any system that the learned filter accepts; also for one system",
             make=lambda _: union(),
             needs=("filter",),
             takes=("threshold", "texts", "threads"),
@@ -256,7 +256,7 @@ def combine(votes: Votes, rule: Rule) -> dict[str, tuple[Mention, ...]]:
 
     A mention that is kept has the rule as its source. Its score is the mean of the scores that the systems gave it, and
     ``None`` if none gave it one: systems that did not say it, and those without scores, play no part, so it is no
-    measure of agreement. Links are those of all who said it, each once, with the mean of the scores it was given.
+    measure of agreement. Links are those of all who predicted it, each once, with the mean of the scores it was given.
     Attributes, which may hold text, are left out.
 
     Args:
@@ -269,7 +269,7 @@ def combine(votes: Votes, rule: Rule) -> dict[str, tuple[Mention, ...]]:
     Raises:
         UsageError: the rule is for another number of systems.
     """
-    chosen = np.nonzero(rule.keeps(votes.said, votes.voters[votes.document]))[0]
+    chosen = np.nonzero(rule.keeps(votes.predicted, votes.voters[votes.document]))[0]
     kept: dict[str, list[Mention]] = {identifier: [] for identifier in votes.documents}
     starts, ends = votes.bounds[:-1][chosen].tolist(), votes.bounds[1:][chosen].tolist()
     for index, start, end in zip(votes.document[chosen].tolist(), starts, ends, strict=True):

@@ -67,7 +67,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--resume",
         action="store_true",
-        help="go on where the same command was interrupted; it begins anew if there is nothing to go on with",
+        help="resume the same command after an interruption; without anything to resume, start anew",
     )
     add_format(parser, default="text on a terminal, by the suffix of the output, else jsonl")
     add_json(parser, what="the documents")

@@ -38,9 +38,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--jobs", type=positive, default=1, metavar="N", help="runs at a time; default: 1")
     add_threads(parser)
-    parser.add_argument("--minutes", type=positive, metavar="M", help="begin no epoch that would end later than that")
-    parser.add_argument("--list", action="store_true", help="show every run and how far it is, and do nothing")
-    add_json(parser, what="what was done")
+    parser.add_argument("--minutes", type=positive, metavar="M", help="start no epoch that cannot end within M minutes")
+    parser.add_argument("--list", action="store_true", help="list the runs and their progress, and train nothing")
+    add_json(parser, what="the state and the scores of each run")
 
 
 def run(args: argparse.Namespace) -> int:

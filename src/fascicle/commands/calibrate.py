@@ -37,18 +37,18 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "gold", type=reads, metavar="GOLD", help="development documents with gold mentions, in any format"
     )
     parser.add_argument(
-        "-o", "--output", type=writes, metavar="DIR", help="the folder to write: the model with the new decision"
+        "-o", "--output", type=writes, metavar="DIR", help="the folder to write: the model with the new calibration"
     )
     parser.add_argument(
         "--method",
         choices=METHODS,
         default="temperature",
-        help="what makes scores truer; none leaves them; default: temperature",
+        help="how scores become probabilities; none: they stay; default: temperature",
     )
     wanted = parser.add_mutually_exclusive_group()
-    wanted.add_argument("--precision", type=_share, metavar="P", help="keep what reaches this precision, e.g. 0.9")
-    wanted.add_argument("--recall", type=_share, metavar="R", help="keep what this recall needs, e.g. 0.9")
-    wanted.add_argument("--f1", action="store_true", help="keep what gives the best F1")
+    wanted.add_argument("--precision", type=_share, metavar="P", help="set the threshold for this precision, e.g. 0.9")
+    wanted.add_argument("--recall", type=_share, metavar="R", help="set the threshold for this recall, e.g. 0.9")
+    wanted.add_argument("--f1", action="store_true", help="set the threshold for the best F1")
     parser.add_argument("--per-type", action="store_true", help="a threshold for each type")
     parser.add_argument("--name", help="of the new model; becomes the source of its mentions; default: the old one")
     add_json(parser, what="what was fitted")

@@ -90,8 +90,8 @@ def run(args: argparse.Namespace) -> int:
     if args.verbose:
         kept = sum(len(one.mentions) for one in found.predictions)
         say(
-            f"{args.rule} of {', '.join(votes.systems)}: {kept:,} of {counted(len(votes.said), 'distinct mention')} "
-            f"kept, in {counted(len(votes.documents), 'document')}"
+            f"{args.rule} of {', '.join(votes.systems)}: {kept:,} of "
+            f"{counted(len(votes.predicted), 'distinct mention')} kept, in {counted(len(votes.documents), 'document')}"
         )
     tally.say(verbose=args.verbose)
     return 3 if args.strict and votes.unread else tally.exit_code(strict=args.strict)

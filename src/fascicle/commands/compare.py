@@ -36,7 +36,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """Adds the options."""
     parser.set_defaults(run=run)
     parser.add_argument(
-        "gold", type=reads, metavar="GOLD", help="a corpus in any format; development data, if you will choose by it"
+        "gold",
+        type=reads,
+        metavar="GOLD",
+        help="a corpus in any format; development data if you choose by the result",
     )
     parser.add_argument(
         "files",
@@ -48,10 +51,16 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("-o", "--output", type=writes, metavar="REPORT.md", help="write the report as Markdown too")
     add_json(parser, what="everything, all combinations included,")
     parser.add_argument(
-        "--recall-floor", type=float, metavar="SHARE", help="for the best precision; default: recall of the best system"
+        "--recall-floor",
+        type=float,
+        metavar="SHARE",
+        help="for the best precision; default: the recall of the best system",
     )
     parser.add_argument(
-        "--precision-floor", type=float, metavar="SHARE", help="for the best recall; default: its precision"
+        "--precision-floor",
+        type=float,
+        metavar="SHARE",
+        help="for the best recall; default: the precision of that system",
     )
     parser.add_argument(
         "--search",

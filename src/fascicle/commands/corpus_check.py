@@ -9,12 +9,12 @@ from fascicle.commands.inputs import INPUT_FORMATS, add_reading
 from fascicle.commands.parsing import Parser, add_json, add_overwrite, natural, positive
 from fascicle.commands.places import reads, writes
 from fascicle.core.document import GOLD
-from fascicle.doctor.settings import NEVER, SEVERITIES, Settings
+from fascicle.doctor.settings import NEVER, SEVERITIES, CheckSettings
 from fascicle.formats.requests import STDOUT
 
 HELP = "find defects, and copies of texts in other parts and corpora"
 _EXIT = "exit codes: 0 done; 2 bad input or usage, or nothing could be read; 3 a file was not read to its end, or \
-a finding was so grave that --fail-on counts it (by default an error)"
+there is a finding of at least the severity of --fail-on (by default an error)"
 
 
 def configure(parser: Parser) -> None:
@@ -41,14 +41,18 @@ def configure(parser: Parser) -> None:
         type=reads,
         default=[],
         metavar="OTHER",
-        help="corpora to seek copies in",
+        help="other corpora that may contain copies",
     )
     parser.add_argument("--source", default=GOLD, metavar="NAME", help="whose mentions are checked; default: gold")
     parser.add_argument(
-        "--near", type=_share, default=Settings.near, metavar="SHARE", help="Jaccard of near duplicates; default: 0.7"
+        "--near",
+        type=_share,
+        default=CheckSettings.near,
+        metavar="SHARE",
+        help="Jaccard of near duplicates; default: 0.7",
     )
-    _add_number(parser, "--min-words", Settings.min_words, "of a text whose copies are leaks; default: 8")
-    _add_number(parser, "--long", Settings.long_sentence, "most words of a sentence; default: 128")
+    _add_number(parser, "--min-words", CheckSettings.min_words, "of a text whose copies are leaks; default: 8")
+    _add_number(parser, "--long", CheckSettings.long_sentence, "most words of a sentence; default: 128")
     group = parser.add_argument_group("what a model can return")
     group.add_argument(
         "--tokenizer", type=reads, metavar="DIR", help="a folder with a tokenizer.json: check what is unreachable"
@@ -83,16 +87,16 @@ def _add_report(parser: Parser) -> None:
     add_json(parser, what="the report")
     group.add_argument("--exclude-list", type=writes, metavar="TSV", help="write what training must leave out")
     group.add_argument(
-        "--examples", type=natural, default=Settings.examples, metavar="N", help="per finding; default: 5"
+        "--examples", type=natural, default=CheckSettings.examples, metavar="N", help="per finding; default: 5"
     )
     group.add_argument(
-        "--skip", action="append", default=[], metavar="CODE", help="a finding that is not wanted; may be repeated"
+        "--skip", action="append", default=[], metavar="CODE", help="leave out this finding; may be repeated"
     )
     group.add_argument(
         "--fail-on",
         choices=(*SEVERITIES, NEVER),
         default="error",
-        help="findings so grave or graver make the exit code 3; default: error; never: none do",
+        help="the exit code is 3 for findings of at least this severity; default: error; never: not for any",
     )
     add_overwrite(parser)
 

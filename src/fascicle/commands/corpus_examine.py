@@ -15,7 +15,7 @@ from fascicle.core.wording import counted
 from fascicle.doctor.checks.table import CHECKS
 from fascicle.doctor.checks.unreachable import tokenizer_file
 from fascicle.doctor.report import Report, markdown, summary
-from fascicle.doctor.settings import NEVER, SEVERITIES, Settings
+from fascicle.doctor.settings import NEVER, SEVERITIES, CheckSettings
 from fascicle.errors import UsageError
 from fascicle.files.atomic import check_target, output
 from fascicle.files.source import STDIN
@@ -48,9 +48,9 @@ def run_check(args: argparse.Namespace) -> int:
     if args.verbose:
         for line in (line for reading in checked.readings for line in reading.lines()):
             say(line)
-    for place in found.case.unread:
+    for place in found.corpus.unread:
         say(f"failed: {place.message}")
-    return 3 if found.case.unread or _fails(found.report, args.fail_on) else 0
+    return 3 if found.corpus.unread or _fails(found.report, args.fail_on) else 0
 
 
 def _check_codes(codes: Sequence[str]) -> None:
@@ -90,14 +90,14 @@ def _request_of(args: argparse.Namespace) -> CheckRequest:
     )
 
 
-def _settings_of(args: argparse.Namespace) -> Settings:
+def _settings_of(args: argparse.Namespace) -> CheckSettings:
     if args.width is not None and not args.tokenizer:
         raise UsageError("--width needs --tokenizer, for it counts words or pieces that a tokenizer reads")
     if args.tokenizer and not tokenizer_file(Path(args.tokenizer)).is_file():
         raise UsageError(f"there is no tokenizer.json at {args.tokenizer}; name the folder of a model, or the file")
     if args.max_length < 8:
         raise UsageError(f"--max-length {args.max_length} is not allowed; give 8 or more")
-    return Settings(
+    return CheckSettings(
         source=args.source,
         examples=args.examples,
         min_words=args.min_words,

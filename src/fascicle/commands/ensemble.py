@@ -32,10 +32,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--filter", type=reads, metavar="FOLDER", help="of meta: the run folder of a filter, or its export"
     )
-    parser.add_argument("--flat", action="store_true", help="of mentions that overlap keep those with most support")
+    parser.add_argument("--flat", action="store_true", help="of overlapping mentions, keep those with the most support")
     parser.add_argument("--name", help="of the ensemble, the source of its mentions; default: that of the folder")
     parser.add_argument(
-        "--distinct-types", action="store_true", help="types with other names are other types, however similar"
+        "--distinct-types", action="store_true", help="treat types with similar names as different types"
     )
     add_overwrite(parser)
 

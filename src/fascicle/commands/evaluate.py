@@ -88,7 +88,10 @@ def _add_report(parser: argparse.ArgumentParser) -> None:
         "fascicle[plots], pictures",
     )
     group.add_argument(
-        "--train", type=reads, metavar="PATH", help="the training corpus, for what was seen, and how often"
+        "--train",
+        type=reads,
+        metavar="PATH",
+        help="the training corpus: report which mentions it contains",
     )
     group.add_argument("--train-format", choices=INPUT_FORMATS, default="auto", help="default: auto")
     group.add_argument(
@@ -100,7 +103,7 @@ def _add_report(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="MODEL",
-        help="a model folder, or a name: how much of the gold no model of its kind can find; may be repeated",
+        help="report how much of the gold no model like this one can find: a model folder or name; may be repeated",
     )
     group.add_argument(
         "--buckets",

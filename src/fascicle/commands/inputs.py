@@ -40,7 +40,7 @@ def add_reading_details(group: argparse._ArgumentGroup) -> None:
     group.add_argument(
         "--encoding",
         default=AUTO,
-        help="of the input files; default: auto, which is UTF-8, or what a file can only be (a line says so)",
+        help="of the input files; default: auto: UTF-8, or the only encoding that fits a file (a note names it)",
     )
     group.add_argument("--documents", choices=DOCUMENTS, help="what a document of a column file is; default: auto")
     group.add_argument("--columns", metavar="T,L", help="columns of a column file, from 0: token, then tags (0,3)")

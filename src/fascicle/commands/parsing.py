@@ -119,7 +119,7 @@ def add_strict(parser: argparse.ArgumentParser) -> None:
 
 def add_overwrite(parser: argparse.ArgumentParser) -> None:
     """Adds ``--overwrite``."""
-    parser.add_argument("--overwrite", action="store_true", help="replace what is there already")
+    parser.add_argument("--overwrite", action="store_true", help="replace an existing output")
 
 
 def _integer(text: str, *, least: int, most: int = LARGEST) -> int:

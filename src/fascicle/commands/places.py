@@ -13,8 +13,8 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 from fascicle.errors import OutputError
+from fascicle.files.apart import Inputs, stat_of
 from fascicle.files.source import STDIN
-from fascicle.formats.apart import Inputs, stat_of
 
 
 def reads(path: str) -> str:

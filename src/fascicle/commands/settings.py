@@ -27,8 +27,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "names",
         nargs="*",
         metavar="NAME",
-        help="only what has this in its name: a table (training), a key (batch_size, training.batch_size), a family of "
-        "heads (crf) or a kind of recipe (filter); of several names, all",
+        help="only settings with this name: a table (training), a key (batch_size, training.batch_size), a family of "
+        "heads (crf) or a kind of recipe (filter); several names must all fit",
     )
     add_json(parser, what="the list")
 

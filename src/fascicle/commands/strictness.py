@@ -13,15 +13,15 @@ def add_strictness(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--strict",
         action="store_true",
-        help="refuse to write (exit code 2) what the format would lose something of, and exit with 3 if reading lost "
-        "something",
+        help="refuse (exit code 2) to write a document if the format would lose a part of it; exit with 3 if reading "
+        "lost anything",
     )
     parser.add_argument(
         "--allow-loss",
         type=_losses,
         default=frozenset(),
         metavar="NAME,NAME,...",
-        help=f"of --strict: what may be lost in writing; of {', '.join(LOSSES)}",
+        help=f"with --strict: losses that are accepted, of {', '.join(LOSSES)}",
     )
 
 

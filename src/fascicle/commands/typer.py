@@ -36,9 +36,7 @@ def configure(parser: Parser) -> None:
     training = add_command(commands, "train", help_text="the same as fascicle train, which trains every kind of recipe")
     training.set_defaults(run=run_train)
     train.add_options(training)
-    predict = add_command(
-        commands, "predict", help_text="write predictions: given spans with new types, or mentions found"
-    )
+    predict = add_command(commands, "predict", help_text="predict types of given spans, or find mentions")
     predict.set_defaults(run=run_predict)
     predict.add_argument("model", type=reads, metavar="MODEL", help="a model folder: RUN/model")
     predict.add_argument("files", nargs="*", type=reads, metavar="PATH", help="the texts: files, folders, zips")

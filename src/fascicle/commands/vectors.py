@@ -18,17 +18,15 @@ def configure(parser: Parser) -> None:
         nargs="*",
         type=reads,
         metavar="CORPUS",
-        help="files, folders, zips: the training part alone, unless vectors may know the words of dev and test",
+        help="files, folders, zips: only the training part, unless the vectors may know the words of dev and test",
     )
     parser.add_argument(
         "-o", "--output", type=writes, required=True, metavar="FILE", help="the vectors as text; .gz packs them"
     )
-    parser.add_argument(
-        "--all-parts", action="store_true", help="of a folder or zip with parts, read dev and test too, not train alone"
-    )
+    parser.add_argument("--all-parts", action="store_true", help="also read dev and test of a folder or zip with parts")
     parser.add_argument("--dimension", type=positive, default=300, metavar="N", help="default: 300")
     parser.add_argument("--window", type=positive, default=15, metavar="N", help="words to each side; default: 15")
-    parser.add_argument("--least", type=positive, default=1, metavar="N", help="occurrences of a word; default: 1")
+    parser.add_argument("--least", type=positive, default=1, metavar="N", help="least count of a word; default: 1")
     parser.add_argument("--words", type=natural, default=0, metavar="N", help="the N most frequent; default: 0, all")
     parser.add_argument("--passes", type=positive, default=30, metavar="N", help="over the counts; default: 30")
     parser.add_argument(

@@ -7,15 +7,15 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
-from fascicle.doctor.checks.case import Case, Check
 from fascicle.doctor.checks.columns import Lines
+from fascicle.doctor.checks.contract import Check, Corpus
 from fascicle.doctor.checks.hits import Detail, Hit
 from fascicle.doctor.checks.table import CHECKS
 from fascicle.doctor.copies.copies import find_copies
 from fascicle.doctor.copies.leaks import exclusions
 from fascicle.doctor.parts import Given, Item, load
 from fascicle.doctor.report import Example, Finding, PartFacts, Report
-from fascicle.doctor.settings import SEVERITIES, Settings
+from fascicle.doctor.settings import SEVERITIES, CheckSettings
 from fascicle.errors import InputError
 from fascicle.formats.exclusions import Exclusion
 
@@ -29,19 +29,19 @@ class Examination:
     Attributes:
         report: all findings.
         exclusions: what to leave out of training.
-        case: what was looked at.
+        corpus: what was looked at.
     """
 
     report: Report
     exclusions: list[Exclusion]
-    case: Case
+    corpus: Corpus
 
 
 def examine(
     places: Sequence[Given],
     *,
     against: Sequence[Given] = (),
-    settings: Settings | None = None,
+    settings: CheckSettings | None = None,
     skip: Collection[str] = (),
 ) -> Examination:
     """Checks a corpus.
@@ -59,36 +59,36 @@ def examine(
         InputError: nothing at all could be read of what is to be checked.
         ModelError: the tokenizer cannot be read.
     """
-    settings = settings or Settings()
+    settings = settings or CheckSettings()
     items, unread = load(places, source=settings.source)
     if not items and unread:
         raise InputError(unread[0].message)
     copies = find_copies(items, against, unread, threshold=settings.near, min_words=settings.min_words)
-    case = Case(
+    corpus = Corpus(
         items=items, places=tuple(places), against=tuple(against), unread=unread, copies=copies, settings=settings
     )
     lines = Lines(iter(places))
     wanted = [check for check in CHECKS.values() if check.code not in skip]
-    found = [finding for check in wanted if (finding := _finding(check, case, lines)).count]
-    excluded = exclusions(case)
+    found = [finding for check in wanted if (finding := _finding(check, corpus, lines)).count]
+    excluded = exclusions(corpus)
     codes = {finding.code for finding in found}
     report = Report(
-        parts=tuple(_facts(case)),
+        parts=tuple(_facts(corpus)),
         findings=tuple(sorted(found, key=lambda finding: SEVERITIES.index(finding.severity))),
         without=tuple(check.code for check in wanted if check.code not in codes),
         skipped=tuple(code for code in CHECKS if code in skip),
         compared=copies.compared,
         excluded=len(excluded),
     )
-    return Examination(report=report, exclusions=excluded, case=case)
+    return Examination(report=report, exclusions=excluded, corpus=corpus)
 
 
-def _finding(check: Check, case: Case, lines: Lines) -> Finding:
+def _finding(check: Check, corpus: Corpus, lines: Lines) -> Finding:
     counts: defaultdict[str, int] = defaultdict(int)
     kept: defaultdict[str, list[Hit]] = defaultdict(list)
     details: list[str] = []
-    most = case.settings.examples
-    for found in check.find(case):
+    most = corpus.settings.examples
+    for found in check.find(corpus):
         if isinstance(found, Detail):
             details.append(found.text)
             continue
@@ -133,12 +133,12 @@ def _example(hit: Hit, lines: Lines) -> Example:
     )
 
 
-def _facts(case: Case) -> Iterator[PartFacts]:
-    for part, items in case.by_part().items():
+def _facts(corpus: Corpus) -> Iterator[PartFacts]:
+    for part, items in corpus.by_part().items():
         yield PartFacts(
             name=part.name,
             role=part.role,
-            files=tuple(given.path for given in case.places if given.part == part),
+            files=tuple(given.path for given in corpus.places if given.part == part),
             documents=len(items),
             sentences=_total(items, "sentences"),
             words=_total(items, "words"),

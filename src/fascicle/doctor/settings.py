@@ -15,7 +15,7 @@ SEVERITIES: Final[tuple[Severity, ...]] = ("error", "warning", "note")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Settings:
+class CheckSettings:
     """What a user may choose.
 
     Attributes:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Final
+from dataclasses import asdict, dataclass
+from typing import Any, Final, cast
 
 from fascicle.core.document import GOLD, Document, Mention
 from fascicle.errors import InputError
@@ -26,6 +26,8 @@ from fascicle.evaluation.calibration.reliability import (
     threshold_for,
 )
 from fascicle.evaluation.headline import headline_of
+from fascicle.evaluation.report_parts import SCHEMA, Attribute, Calibration, Errors, Gold, Report, System
+from fascicle.evaluation.report_parts import Scores as ScoresPart
 from fascicle.evaluation.scoring.figures import IN_ONE_DOCUMENT, ONE_DOCUMENT, figures, figures_row, macro_row
 from fascicle.evaluation.scoring.inputs import drawn_unit, layers, unit_of
 from fascicle.evaluation.scoring.scores import Scores
@@ -34,7 +36,6 @@ from fascicle.evaluation.scoring.systems import Scored
 from fascicle.evaluation.uncertainty.differences import paired_tests
 from fascicle.evaluation.uncertainty.intervals import bootstrap_types
 
-SCHEMA: Final = 1
 _WANTED: Final = (0.8, 0.9, 0.95)  # precision
 _MOST_CONFUSIONS: Final = 30
 
@@ -64,8 +65,8 @@ def build_report(
     *,
     training: Lexicon | None = None,
     settings: ReportSettings | None = None,
-    unreachable: Sequence[Mapping[str, Any]] = (),
-) -> dict[str, Any]:
+    unreachable: Sequence[dict[str, Any]] = (),
+) -> Report:
     """Analyses systems.
 
     Args:
@@ -87,7 +88,7 @@ def build_report(
     found = [mistakes(gold, one.predicted) for one in systems]
     tests = paired_tests(systems, resamples=chosen.resamples)
     by_id = {document.id: document for document in documents}
-    parts = [
+    parts: list[System] = [
         {
             "name": one.name,
             "scores": scores_part(one, resamples=chosen.resamples),
@@ -120,7 +121,7 @@ def build_report(
     }
 
 
-def scores_part(one: Scored, *, resamples: int = 1000) -> dict[str, Any]:
+def scores_part(one: Scored, *, resamples: int = 1000) -> ScoresPart:
     """The scores of a system under every rule, with the intervals of the strict ones."""
     strict = one.strict
     rules: dict[str, dict[str, Any]] = {
@@ -137,7 +138,7 @@ def scores_part(one: Scored, *, resamples: int = 1000) -> dict[str, Any]:
         if name not in sure:
             why = IN_ONE_DOCUMENT if len(one.drawn.by_document) > 1 else ONE_DOCUMENT
             row["undefined"] = row.get("undefined", {}) | {"f1_interval": why}
-    return {
+    found: dict[str, Any] = {
         "rules": rules,
         **headline_of(one.drawn, resamples=resamples).as_dict(),
         "gold_only_types": [name for name, counts in strict.by_type.items() if not counts.predicted],
@@ -145,11 +146,12 @@ def scores_part(one: Scored, *, resamples: int = 1000) -> dict[str, Any]:
         "missing_documents": len(strict.missing),
         "duplicates": {"gold": strict.duplicates_gold, "predicted": strict.duplicates_predicted},
     }
+    return cast(ScoresPart, found)
 
 
 def calibration_part(
     gold: Mapping[str, Sequence[Mention]], predicted: Mapping[str, Sequence[Mention]], *, bins: int = 10
-) -> dict[str, Any]:
+) -> Calibration:
     """Calibration of a system, over all and per type, or why there is none under ``"undefined"``."""
     try:
         data = judged(gold, predicted)
@@ -159,10 +161,10 @@ def calibration_part(
     return {**_calibration(data, bins=bins), "types": types, "thresholds": _thresholds(data)}
 
 
-def _calibration(data: Judged, *, bins: int) -> dict[str, Any]:
+def _calibration(data: Judged, *, bins: int) -> Calibration:
     curve = precision_recall(data.scores, data.right, gold=sum(data.gold.values()))
     reliable = reliability(data.scores, data.right, bins=bins)
-    value: dict[str, Any] = {
+    value: Calibration = {
         "predicted": len(data.scores),
         "gold": curve.gold,
         "expected_calibration_error": expected_calibration_error(reliable),
@@ -192,14 +194,14 @@ def _thresholds(data: Judged) -> list[dict[str, Any]]:
         name = "best F1" if wanted is None else f"precision {wanted:g}"
         try:
             found = best_threshold(curve) if wanted is None else threshold_for(curve, precision=wanted)
-            rows.append({"for": name} | found.as_dict())
+            rows.append({"for": name} | asdict(found))
         except InputError as error:
             rows.append({"for": name, "threshold": None, "undefined": str(error)})
     return rows
 
 
-def _gold(documents: Sequence[Document], strict: Scores, training: Lexicon | None) -> dict[str, Any]:
-    value: dict[str, Any] = {
+def _gold(documents: Sequence[Document], strict: Scores, training: Lexicon | None) -> Gold:
+    value: Gold = {
         "documents": len(documents),
         "unit": unit_of(documents),
         "drawn": drawn_unit(documents),
@@ -212,9 +214,9 @@ def _gold(documents: Sequence[Document], strict: Scores, training: Lexicon | Non
     return value if training is not None else value | {"undefined": {"training": "no training corpus was given"}}
 
 
-def _attributes(bucketing: Bucketing, counted: Sequence[Mapping[str, tuple[Bucket, ...]]]) -> dict[str, Any]:
+def _attributes(bucketing: Bucketing, counted: Sequence[Mapping[str, tuple[Bucket, ...]]]) -> dict[str, Attribute]:
     """What each attribute is, its intervals, and which of them are empty for all systems."""
-    value: dict[str, Any] = {}
+    value: dict[str, Attribute] = {}
     for name, attribute in ATTRIBUTES.items():
         value[name] = {"title": attribute.title, "means": attribute.means}
         if name in bucketing.undefined:
@@ -249,7 +251,7 @@ def _errors(
     *,
     at_most: int,
     predicted: Mapping[str, Sequence[Mention]],
-) -> dict[str, Any]:
+) -> Errors:
     texts = {identifier: document.text for identifier, document in documents.items()}
     confused = confusions(found)
     return {
@@ -258,7 +260,7 @@ def _errors(
         "rates_same_type": error_rates(found, same_type=True).as_dict(),
         "confusions": confused[:_MOST_CONFUSIONS],
         "more_confusions": max(0, len(confused) - _MOST_CONFUSIONS),
-        "boundary_words": [row.as_dict() for row in boundary_words(found, texts)],
+        "boundary_words": [asdict(row) for row in boundary_words(found, texts)],
         "examples": examples(found, documents, at_most=at_most, predicted=predicted),
     }
 

@@ -19,13 +19,14 @@ from typing import Any, Final
 import msgspec
 
 from fascicle.errors import OutputError, RecipeError
+from fascicle.formats.sources import source_sha256
 from fascicle.settings.recipes.any import AnyRecipe, kind_of, parse_any
 from fascicle.settings.recipes.distil import DistilRecipe
 from fascicle.settings.recipes.filter import FilterRecipe
 from fascicle.settings.recipes.pretraining import PretrainingRecipe
 from fascicle.settings.recipes.recogniser import Recipe
 from fascicle.settings.recipes.typer import TyperRecipe
-from fascicle.training.corpus import check_data, data_name, part_sha256
+from fascicle.training.corpus import check_data, data_name
 from fascicle.training.filter.members import member_sha256
 
 VERSION: Final = 1
@@ -83,7 +84,7 @@ def data_hashes(recipe: AnyRecipe, known: dict[str, str] | None = None) -> dict[
         if isinstance(recipe, FilterRecipe) and key.startswith("members."):
             found[key] = member_sha256(Path(path), recipe)
         elif key != "corpus.test" or not isinstance(recipe, FilterRecipe):  # which reads no test part
-            found[data_name(key)] = known[path] if path in known else known.setdefault(path, part_sha256(path))
+            found[data_name(key)] = known[path] if path in known else known.setdefault(path, source_sha256(path))
     return found
 
 

@@ -70,7 +70,7 @@ def atomic_writer(path: str | os.PathLike[str], *, overwrite: bool = False) -> I
             os.fsync(stream.fileno())
         check_target(path, overwrite=overwrite)
         take_name(temporary, target, overwrite=overwrite)
-        _sync_folder(target.parent)
+        sync_folder(target.parent)
 
 
 @contextmanager
@@ -228,7 +228,7 @@ def _written(target: Path, kind: str, own: Owned, *, overwrite: bool) -> Iterato
         write_record(temporary, kind=kind)
         _sync_files(temporary)
         _swap(temporary, target, own, overwrite=overwrite)
-        _sync_folder(target.parent)
+        sync_folder(target.parent)
 
 
 def take_name(temporary: Path, target: Path, *, overwrite: bool) -> None:
@@ -312,8 +312,8 @@ def _sync_files(folder: Path) -> None:
                 os.fsync(stream.fileno())
 
 
-def _sync_folder(folder: Path) -> None:
-    # Makes the new name itself durable; some systems cannot open a folder, and then there is nothing to do.
+def sync_folder(folder: Path) -> None:
+    """Brings the names in a folder to the disk; some systems cannot open a folder, and then there is nothing to do."""
     with contextlib.suppress(OSError):
         handle = os.open(folder, os.O_RDONLY)
         try:
@@ -333,7 +333,7 @@ def place_errors(target: Path) -> Iterator[None]:
         yield
     except OSError as error:
         # An error with another file's name comes from the caller's own reading, and is not ours to explain.
-        own = error.filename is None or str(error.filename).startswith(str(target.parent))
+        own = error.filename is None or Path(str(error.filename)).absolute().is_relative_to(target.parent.absolute())
         if error.errno in _PLACE or (own and isinstance(error, PermissionError)):
             raise OutputError(
                 f"{target} cannot be written: {error.strerror}; give another place", file=str(target)

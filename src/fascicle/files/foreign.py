@@ -30,6 +30,7 @@ _SIGNATURES: Final = (
     (b"SQLite format 3\x00", "an SQLite database; export its texts first"),
     (b"PAR1", "a Parquet file; convert it to JSON Lines first"),
     (b"ARROW1", "an Arrow file; convert it to JSON Lines first"),
+    (b"x\x9c", "packed with zlib, as binary files of spaCy (.spacy) are; make JSON of it first, see docs/formats.md"),
     (b"\x93NUMPY", "an array of NumPy, which holds no text"),
 )
 # The last one is what a line of text may well begin with, and so are these without what follows them.

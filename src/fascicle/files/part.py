@@ -10,12 +10,12 @@ import io
 import os
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO, Final, cast
 
 from fascicle.errors import OutputError
-from fascicle.files.atomic import check_target, like, place_errors, take_name
+from fascicle.files.atomic import check_target, like, place_errors, sync_folder, take_name
 from fascicle.files.journal import Journal, is_journal
 
 EVERY: Final = 2.0  # seconds between two entries of the journal: what a kill costs at most
@@ -100,7 +100,7 @@ class PartFile:
         like(final, self._part)
         take_name(self._part, final, overwrite=self._overwrite)
         self._part.unlink(missing_ok=True)
-        _sync_folder(final.parent)
+        sync_folder(final.parent)
 
     def begin(self) -> None:
         """Says that the documents begin: what was written before is the head of the file, which a part has already."""
@@ -167,12 +167,3 @@ class _PartStream(io.BufferedIOBase):
 
 def _size(path: Path) -> int:
     return path.stat().st_size if path.exists() else -1
-
-
-def _sync_folder(folder: Path) -> None:
-    with suppress(OSError):
-        handle = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)

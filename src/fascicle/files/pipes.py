@@ -1,4 +1,4 @@
-"""Named pipes as files: they can be read once, and wait for ever for a writer that does not come."""
+"""Opening files. Named pipes can be read once, and wait for ever for a writer that does not come."""
 
 from __future__ import annotations
 
@@ -69,3 +69,10 @@ def opened(path: Path, *, patience: float = PATIENCE) -> BinaryIO:
     if isinstance(result, OSError):
         raise result
     return result
+
+
+def unreadable(path: object, error: OSError) -> InputError:
+    """The error for a file that the system does not let us read."""
+    return InputError(
+        f"the file {path} cannot be read: {error.strerror}; check the path", file=str(path), code="unreadable"
+    )

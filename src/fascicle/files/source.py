@@ -14,10 +14,10 @@ from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO, Final, cast
 
-from fascicle.errors import FormatError, InputError, UsageError
+from fascicle.errors import FormatError, UsageError
 from fascicle.files.encodings import AUTO, BY_MARK, GUESSED, WESTERN, by_mark, is_western
 from fascicle.files.foreign import HEAD, binary_kind
-from fascicle.files.pipes import is_pipe, opened
+from fascicle.files.pipes import is_pipe, opened, unreadable
 
 MAX_LINE: Final = 64 * 2**20  # bytes (or characters, where the encoding is not UTF-8)
 MAX_FILE: Final = 512 * 2**20  # what is read as a whole: a plain text, a JSON array
@@ -148,6 +148,18 @@ def telling_folders(paths: Sequence[str], names: Sequence[str]) -> list[str]:
     return found
 
 
+def file_bytes(path: str) -> bytes:
+    """The content of a small file as it is.
+
+    Raises:
+        InputError: it cannot be read.
+    """
+    try:
+        return Path(path).read_bytes()
+    except OSError as error:
+        raise unreadable(path, error) from None
+
+
 @contextmanager
 def open_bytes(path: str, *, meter: Meter | None = None) -> Iterator[BinaryIO]:
     """Opens a file for reading, unpacked if it is gzip (told by its first bytes, not by its name).
@@ -159,9 +171,7 @@ def open_bytes(path: str, *, meter: Meter | None = None) -> Iterator[BinaryIO]:
     try:
         raw = sys.stdin.buffer if path == STDIN else _opened(path, meter)
     except OSError as error:
-        raise InputError(
-            f"the file {path} cannot be read: {error.strerror}; check the path", file=path, code="unreadable"
-        ) from None
+        raise unreadable(path, error) from None
     try:
         buffered = raw if isinstance(raw, io.BufferedReader) else io.BufferedReader(cast(io.RawIOBase, raw))
         packed = buffered.peek(2)[:2] == GZIP

@@ -22,6 +22,7 @@ from typing import Final
 from fascicle.errors import FormatError, InputError, UsageError
 from fascicle.files.encodings import AUTO, BY_MARK, GUESSED, WESTERN, by_mark, is_western
 from fascicle.files.foreign import binary_kind
+from fascicle.files.pipes import unreadable
 from fascicle.files.source import GIVE_ENCODING, STDIN, Source, binary
 
 MAX_MEMBER: Final = 64 * 2**20  # bytes of one file, unpacked
@@ -233,11 +234,7 @@ def _file(folder: Path, name: str) -> bytes:
         with (folder / name).open("rb") as stream:
             return stream.read(MAX_MEMBER + 1)
     except OSError as error:
-        raise InputError(
-            f"the file {folder / name} cannot be read: {error.strerror}; check the path",
-            file=str(folder / name),
-            code="unreadable",
-        ) from None
+        raise unreadable(folder / name, error) from None
 
 
 def _archive(path: str, archive: zipfile.ZipFile, found: tuple[Path, str], suffixes: Collection[str]) -> Tree:
@@ -300,9 +297,7 @@ def _opened(place: Path) -> zipfile.ZipFile:
     try:
         return zipfile.ZipFile(place)
     except PermissionError as error:
-        raise InputError(
-            f"the file {place} cannot be read: {error.strerror}; check the path", file=str(place), code="unreadable"
-        ) from None
+        raise unreadable(place, error) from None
     except (*_DAMAGED, OSError) as error:
         raise _damaged(place, error) from None
 

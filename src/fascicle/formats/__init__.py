@@ -16,8 +16,9 @@ if TYPE_CHECKING:
     from fascicle.formats.conll import ConllOptions, parse_columns
     from fascicle.formats.conll_write import ConllWriteOptions
     from fascicle.formats.detection import detect
-    from fascicle.formats.files import read, unique_ids, write
+    from fascicle.formats.files import read, unique_ids
     from fascicle.formats.jsonl import JsonlOptions
+    from fascicle.formats.outputs import write
     from fascicle.formats.report import ReadReport, WriteReport
 
 _NAMES: Final = MappingProxyType(
@@ -27,8 +28,9 @@ _NAMES: Final = MappingProxyType(
         "conll": ("ConllOptions", "parse_columns"),
         "conll_write": ("ConllWriteOptions",),
         "detection": ("detect",),
-        "files": ("read", "unique_ids", "write"),
+        "files": ("read", "unique_ids"),
         "jsonl": ("JsonlOptions",),
+        "outputs": ("write",),
         "report": ("ReadReport", "WriteReport"),
     }
 )

@@ -10,7 +10,7 @@ from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path, PurePosixPath
+from pathlib import PurePosixPath
 from typing import Final
 
 from fascicle.core.document import Document, Link
@@ -18,7 +18,7 @@ from fascicle.core.spans import Fragments, Span
 from fascicle.core.wording import counted
 from fascicle.errors import FormatError, UsageError
 from fascicle.files.source import Source
-from fascicle.files.tree import Tree, archive_of, has_suffix_below, open_tree, suffix_of, tree_sha256
+from fascicle.files.tree import Tree, open_tree, suffix_of
 from fascicle.formats.brat_lines import ANNOTATIONS, SUFFIXES, TEXT, TextBound, agrees, document_id
 from fascicle.formats.brat_parse import STEP, Standoff
 from fascicle.formats.catalogue import Reader
@@ -74,23 +74,6 @@ def read(source: Source, options: BratOptions, report: ReadReport) -> Iterator[D
         for pair, identifier in zip(pairs, _ids(pairs), strict=True):
             with report.aside.one():
                 yield _document(tree, pair, identifier, source, options)
-
-
-def holds_annotation(path: str) -> bool:
-    """Whether a path is an annotation file, a zip, or a folder with annotation somewhere below it."""
-    if archive_of(path) is not None:
-        return True
-    place = Path(path)
-    return has_suffix_below(place, ANNOTATIONS) if place.is_dir() else suffix_of(place.name) in ANNOTATIONS
-
-
-def content_sha256(path: str) -> str:
-    """Hash of the names and contents of the texts and annotation files of a place.
-
-    Raises:
-        InputError: see `read`.
-    """
-    return tree_sha256(path, suffixes=SUFFIXES)
 
 
 @dataclass(kw_only=True)

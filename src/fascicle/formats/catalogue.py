@@ -349,6 +349,23 @@ def format_to_write(path: str, asked: str = "auto") -> str:
     return found or "jsonl"
 
 
+def check_options(options: Any, allowed: type[Any] | None, name: str) -> None:
+    """Refuses options that are of another class than those of a format.
+
+    Args:
+        options: as given; ``None`` for none.
+        allowed: class of the options of its reader or writer, if it has any.
+        name: of the format.
+
+    Raises:
+        UsageError: they are.
+    """
+    if options is None or (allowed is not None and isinstance(options, allowed)):
+        return
+    rule = f"they must be {allowed.__name__}" if allowed is not None else "it has none"
+    raise UsageError(f"{type(options).__name__} are not options of the format {name!r}: {rule}")
+
+
 def _loaded(place: str) -> object:
     module, _, name = place.partition(":")
     found: object = getattr(import_module(module), name)

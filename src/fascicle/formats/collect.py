@@ -3,12 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import TypedDict, Unpack
 
-from fascicle.core.document import GOLD, Document, Event, Link, Mention, MentionKey
+from fascicle.core.document import Document, Event, Link, Mention, MentionKey
 from fascicle.core.spans import Fragments, Span, check_fragments
 from fascicle.core.wording import counted
 
 TokenMention = tuple[Sequence[Span], str]
+
+
+class MentionFacts(TypedDict, total=False):
+    """What may be known of a mention beside its place and type, see `Mention`."""
+
+    links: tuple[Link, ...]
+    attributes: tuple[tuple[str, str], ...]
+    source: str
+    score: float | None
 
 
 class MentionCollector:
@@ -37,10 +47,7 @@ class MentionCollector:
         kind: str,
         *,
         expected: str | None = None,
-        links: tuple[Link, ...] = (),
-        attributes: tuple[tuple[str, str], ...] = (),
-        source: str = GOLD,
-        score: float | None = None,
+        **facts: Unpack[MentionFacts],
     ) -> None:
         """Takes one mention, if it lies in the text and is not there already.
 
@@ -48,10 +55,7 @@ class MentionCollector:
             spans: its offsets, as the source gives them, in any order.
             kind: its type.
             expected: the text of the mention, as the source gives it; another text at the offsets is reported.
-            links: entries of ontologies.
-            attributes: further facts.
-            source: who says it.
-            score: probability, if its source gives one.
+            facts: what else its source says of it.
         """
         fragments = tuple(sorted(spans))
         if not self._inside(fragments):
@@ -59,7 +63,7 @@ class MentionCollector:
                 f"a mention of type {kind!r} at {fragments} is not in a text of {counted(len(self._text), 'character')}"
             )
             return
-        mention = Mention(fragments, kind, score=score, source=source, links=links, attributes=attributes)
+        mention = Mention(fragments, kind, **facts)
         if expected is not None and len(fragments) == 1 and mention.text_in(self._text) != expected:
             message = f"a mention of type {kind!r} has other text at its offsets than its source says; offsets kept"
             self._say("repair", "text-mismatch", message, span=fragments[0])

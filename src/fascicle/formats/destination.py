@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from fascicle.errors import UsageError
+from fascicle.files.apart import Inputs
+from fascicle.files.folder_run import OutputFiles
 from fascicle.files.part import part_of
 from fascicle.files.source import STDIN, stem
-from fascicle.formats.catalogue import FORMATS, format_named, format_of_output, format_to_write
-from fascicle.formats.folder_run import check_folder_of_files
+from fascicle.formats.catalogue import FORMATS, format_named, format_of_output
 from fascicle.formats.requests import STDOUT, Input, WriteRequest
 
 _LONGEST: Final = 255  # bytes of a name that file systems take
@@ -27,19 +28,24 @@ class Destination:
     Attributes:
         path: of the file or folder, or ``"-"``.
         format: a name of ``formats.catalogue.FORMATS``.
-        files: name of an input -> its output file; nothing where all go to one place.
+        files: one for each input; ``None`` where all go to one place.
         grows: whether one file is written beside its final name, so that a later run can go on with it.
     """
 
     path: str
     format: str
-    files: Mapping[str, Path] = field(default_factory=dict)
+    files: OutputFiles | None = None
     grows: bool = False
 
-    def places(self) -> Iterator[str | Path]:
-        """All files that are written."""
-        yield from self.files.values() or (self.path,)
-        yield from part_of(self.path) if self.grows else ()
+    def refuse(self, read: Inputs) -> None:
+        """Refuses to write over what is read.
+
+        Raises:
+            OutputError: a file that would be written is among the inputs, holds one, or lies in one.
+        """
+        one = (self.path, *part_of(self.path)) if self.grows else (self.path,)
+        for place in self.files.of.values() if self.files else one:
+            read.refuse(place)
 
 
 def destination(inputs: Sequence[Input], request: WriteRequest, *, several: bool) -> Destination:
@@ -57,19 +63,18 @@ def destination(inputs: Sequence[Input], request: WriteRequest, *, several: bool
         UsageError: a name that stands for no format, or something that cannot be resumed.
         OutputError: a file is there already, or its folder is missing.
     """
-    path, asked = request.path, "" if request.format == "auto" else format_to_write(request.path, request.format)
+    path, asked = request.path, "" if request.format == "auto" else request.format
     told = asked or format_of_output(path)
-    one_place = (told and format_named(told).many) or path == STDOUT
-    if one_place or not _is_folder(path, several=several or len(inputs) > 1):
-        request.check()
-        name = request.chosen.name
-        found = Destination(path=path, format=name, grows=not one_place and _grows(path, name))
+    is_whole = path == STDOUT or (told and format_named(told).many)
+    if is_whole or not _is_folder(path, several=several or len(inputs) > 1):
+        chosen = request.check()
+        found = Destination(path=path, format=chosen.name, grows=not is_whole and _grows(path, chosen.name))
     else:
-        name = asked or "jsonl"
-        found = Destination(
-            path=path, format=name, files=_file_names(inputs, Path(path), format_named(name).suffixes[0])
-        )
-        check_folder_of_files(Path(path), found.files.values(), overwrite=request.overwrite, resume=request.resume)
+        chosen, folder = format_named(asked or "jsonl"), Path(path)
+        names = _file_names(inputs, folder, chosen.suffixes[0])
+        files = OutputFiles(folder=folder, of=names, overwrite=request.overwrite, resume=request.resume)
+        files.check()
+        found = Destination(path=path, format=chosen.name, files=files)
     if request.resume:
         _check_resume(found, inputs)
     return found

@@ -19,16 +19,16 @@ from fascicle.files.encodings import AUTO, head_text
 from fascicle.files.foreign import binary_kind, markup_kind, package_kind
 from fascicle.files.pipes import is_pipe, refuse_pipe
 from fascicle.files.source import GZIP, MAX_LINE, STDIN, Source, open_bytes, suffix
-from fascicle.files.tree import archive_of, has_suffix_below, open_tree, suffix_of
-from fascicle.formats.brat_lines import ANNOTATIONS, SUFFIXES, TEXT
+from fascicle.files.tree import archive_of, open_tree, suffix_of
+from fascicle.formats.brat_lines import ANNOTATIONS, SUFFIXES
 from fascicle.formats.catalogue import READABLE, canonical_name, plugged_by_suffix, readable_by_suffix, readable_names
 from fascicle.formats.predictions import columns_of
+from fascicle.formats.sources import format_of_folder
 from fascicle.formats.tables import HEADER
 
 _PEEK: Final = 64 * 1024
 _ROWS: Final = 200
 _ENOUGH_ROWS: Final = 10  # of a file that calls itself text: one line of text may well end in "blood group O"
-_DEPTH: Final = 12  # folders below a folder in which annotation is looked for
 _PUBTATOR: Final = re.compile(r"[^|\t\n]+\|t\|")
 _OBJECT: Final = re.compile(r'\s*\{\s*"(?:[^"\\]|\\.)*"\s*:')
 _ENDS: Final = re.compile(r"\r+\n|\n|\r")
@@ -78,7 +78,7 @@ def _told(path: str) -> str | None:
     if path == STDIN:
         return _of_stdin()
     if Path(path).is_dir():
-        return _of_folder(Path(path))
+        return format_of_folder(Path(path))
     if archive_of(path) is not None:
         return _of_archive(path)
     refuse_pipe(path, formats=_NAMES)
@@ -146,12 +146,6 @@ def format_to_read(path: str, asked: str) -> str:
 def _unlike_jsonl(name: str) -> str:
     """The format that a suffix stands for, of a file that is not what Fascicle writes, whose first line tells so."""
     return "records" if name == "jsonl" else name
-
-
-def _of_folder(folder: Path) -> str:
-    beside = has_suffix_below(folder, ANNOTATIONS, depth=0)
-    only_texts = not beside and has_suffix_below(folder, (TEXT,), depth=0)
-    return "brat" if beside or (not only_texts and has_suffix_below(folder, ANNOTATIONS, depth=_DEPTH)) else "plain"
 
 
 def _of_archive(path: str) -> str:

@@ -1,19 +1,67 @@
-"""Writing what a request asks for: documents in any format, and predictions without their texts."""
+"""Writing documents in any format, and predictions without their texts: each output whole, or not at all."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
+from functools import partial
+from pathlib import Path
 from typing import Any
 
+from fascicle.core.arguments import check_argument, check_optional, checked_documents
 from fascicle.core.document import Document
-from fascicle.files.atomic import Opened, output
-from fascicle.formats.catalogue import Format
-from fascicle.formats.files import write_as
-from fascicle.formats.losses import EVERYTHING, Holds
+from fascicle.files.atomic import Opened, atomic_folder, output
+from fascicle.formats.catalogue import Format, check_options
+from fascicle.formats.losses import EVERYTHING, Holds, Strictness, loss_names
 from fascicle.formats.predictions import Prediction
 from fascicle.formats.report import WriteReport
 from fascicle.formats.requests import STDOUT, WriteRequest
+from fascicle.formats.writing import write_each
+
+
+def write(  # noqa: PLR0913 - what users may say, each on its own
+    path: str | Path,
+    documents: Iterable[Document],
+    *,
+    format: str = "auto",  # noqa: A002
+    options: Any = None,
+    overwrite: bool = False,
+    report: WriteReport | None = None,
+    strict: bool = False,
+    allow_loss: Iterable[str] = (),
+) -> WriteReport:
+    """Writes documents to a file or folder, which takes its name only when it is complete.
+
+    Args:
+        path: where; ``"-"`` is standard output; ``.gz`` at its end packs the file. A format of several files is written
+            to a folder, or to a zip if the path ends with ``.zip``.
+        documents: may be a stream.
+        format: a name of `FORMATS`, or ``"auto"``: told by the suffix.
+        options: of the class of the format's writer; defaults by default.
+        overwrite: replace an existing file, or a folder that was written in the format and that nobody changed since.
+        report: where to count; a new one by default. One whose ``aside`` keeps going sets documents aside that the
+            format cannot hold at all.
+        strict: refuse a document of which the format would lose something.
+        allow_loss: names of `fascicle.formats.losses.LOSSES` that are no reason to refuse.
+
+    Returns:
+        The report: what was written, and what the format could not hold.
+
+    Raises:
+        UsageError: an unknown format or loss, options of another format, or a file for a format of several files.
+        LossError: a document would lose something, and ``strict`` is on; nothing is written.
+        OutputError: the file or folder exists, or the place cannot be written.
+        InputError: a document that the format cannot hold at all.
+    """
+    check_argument(path, (str, Path), name="path", means="a str or a Path")
+    check_optional(report, WriteReport, name="report", means="a WriteReport")
+    check_argument(format, str, name="format", means="a str")
+    documents = checked_documents(documents)
+    request = WriteRequest(path=str(path), format=format, overwrite=overwrite, options=options)
+    chosen = request.chosen
+    check_options(options, chosen.writer.options, chosen.name)
+    request = replace(request, strictness=Strictness(refuse=strict, allowed=loss_names(allow_loss)))
+    return _write(documents, request, chosen, chosen.writer.holds, report=report)
 
 
 def write_documents(
@@ -23,11 +71,11 @@ def write_documents(
     report: WriteReport | None = None,
     opened: Opened = output,
 ) -> WriteReport:
-    """Writes documents.
+    """Writes documents, see `write`.
 
     Args:
         documents: may be a stream.
-        request: where and how.
+        request: where and how. Options of another format than the one that is written are left alone.
         report: where to count; a new one by default. One whose ``aside`` keeps going sets documents aside that the
             format cannot hold at all.
         opened: opens a format of one file for writing.
@@ -79,17 +127,22 @@ def _write(
     report: WriteReport | None,
     opened: Opened = output,
 ) -> WriteReport:
-    return write_as(
-        request.path,
-        documents,
-        chosen,
-        options=request.options if isinstance(request.options, chosen.writer.options or ()) else None,
-        overwrite=request.overwrite,
-        report=report,
-        strictness=request.strictness,
-        opened=opened,
-        holds=holds,
-    )
+    """Writes documents, or predictions for formats without texts; ``holds`` is what of each is in the output."""
+    writer, path = chosen.writer, request.path
+    options = request.options if isinstance(request.options, writer.options or ()) else None
+    encode = writer.encoder(writer.options() if options is None and writer.options is not None else options)
+    report = WriteReport() if report is None else report
+    ready = map(writer.prepare, documents) if writer.prepare is not None else documents
+    send = partial(write_each, ready, encode, holds=holds, report=report, strictness=request.strictness)
+    if writer.into_folder is not None:
+        writer.check(path, overwrite=request.overwrite)
+        if not path.lower().endswith(".zip"):
+            with atomic_folder(path, kind=chosen.name, overwrite=request.overwrite) as folder:
+                send(writer.into_folder(folder))
+            return report
+    with opened(path, overwrite=request.overwrite) as stream, writer.into(stream, encode) as put:
+        send(put)
+    return report
 
 
 def _held(chosen: Format, request: WriteRequest) -> Holds:

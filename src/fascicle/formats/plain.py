@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Final
 
 from fascicle.core.document import Document
@@ -50,30 +49,6 @@ def encoder() -> Callable[[Document, WriteReport], bytes]:
         return (_MARK + text if text.startswith(_MARK) else text).encode()
 
     return encode
-
-
-def files_of(folder: Path) -> list[Path]:
-    """The text files of a folder (``*.txt``, in capitals or not), sorted by name.
-
-    Raises:
-        InputError: there is none.
-    """
-    files = sorted(file for file in folder.iterdir() if _is_text(file))
-    if not files:
-        raise InputError(
-            f"the folder {folder} holds no *.txt file; give a folder of plain texts, or name the files",
-            file=str(folder),
-        )
-    return files
-
-
-def left_out(folder: Path) -> int:
-    """How many entries of a folder `files_of` leaves out: other files and folders; hidden ones do not count."""
-    return sum(not (entry.name.startswith(".") or _is_text(entry)) for entry in folder.iterdir())
-
-
-def _is_text(file: Path) -> bool:
-    return file.suffix.lower() == ".txt" and file.is_file()
 
 
 READER: Final = Reader(read=read, may_be_empty=True)

@@ -14,10 +14,10 @@ from fascicle.files.encodings import AUTO
 from fascicle.files.source import STDIN, suffix
 from fascicle.formats.catalogue import Format, canonical_name, format_named, format_to_write, plugged_by_suffix
 from fascicle.formats.detection import by_suffix, format_to_read
-from fascicle.formats.files import expanded, is_one_source, read, unique_ids
+from fascicle.formats.files import documents_of, sources_of, unique_ids
 from fascicle.formats.losses import LENIENT, Strictness
-from fascicle.formats.plain import left_out
 from fascicle.formats.report import ReadReport
+from fascicle.formats.sources import expanded, is_one_source, left_out
 
 if TYPE_CHECKING:
     from fascicle.formats.conll import ConllOptions
@@ -142,14 +142,19 @@ class WriteRequest:
         """
         return format_named(format_to_write(self.path, self.format))
 
-    def check(self) -> None:
+    def check(self) -> Format:
         """Says early whether the output can be written: to be called before long work.
 
+        Returns:
+            The format.
+
         Raises:
-            UsageError: standard output, or the name of one file, for a format of several files.
+            UsageError: see `chosen`; or standard output, or the name of one file, for a format of several files.
             OutputError: it exists and may not be overwritten, or its folder is missing.
         """
-        self.chosen.writer.check(self.path, overwrite=self.overwrite)
+        chosen = self.chosen
+        chosen.writer.check(self.path, overwrite=self.overwrite)
+        return chosen
 
 
 def pairs(texts: Iterable[str], *, key: str, example: str) -> tuple[tuple[str, str], ...]:
@@ -195,8 +200,8 @@ def inputs_of(files: Sequence[str], texts: Sequence[str], request: ReadRequest) 
 
 def left_out_notes(files: Sequence[str], request: ReadRequest) -> Iterator[str]:
     """Says how much of the folders of texts is not read."""
-    for folder in dict.fromkeys(file for file in files if file != STDIN and Path(file).is_dir()):
-        if not is_one_source(folder, format=request.format) and (count := left_out(Path(folder))):
+    for folder in dict.fromkeys(Path(file) for file in files if file != STDIN and Path(file).is_dir()):
+        if not is_one_source(folder, format=request.format) and (count := left_out(folder)):
             yield (
                 f"{count:,} other {'entry' if count == 1 else 'entries'} of {folder} left out; "
                 "of a folder, only the *.txt files are read, not those of its subfolders"
@@ -233,8 +238,11 @@ def read_file(path: str, request: ReadRequest, *, report: ReadReport | None = No
         UsageError: options that the format of the file does not have.
         InputError: see ``formats.files.read``.
     """
-    name = _format_of(path, request)
-    return read(path, format=name, options=request.options(path, name), encoding=request.encoding, report=report)
+    chosen = format_named(_format_of(path, request))
+    options = request.options(path, chosen.name)
+    report = ReadReport() if report is None else report
+    sources = sources_of(expanded([path], format=chosen.name), encoding=request.encoding, report=report)
+    return documents_of([(source, chosen) for source in sources], options, report)
 
 
 def read_inputs(inputs: Sequence[Input], request: ReadRequest, *, report: ReadReport) -> Iterator[tuple[str, Document]]:

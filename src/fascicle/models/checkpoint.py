@@ -103,10 +103,7 @@ def save_model(folder: Path, model: NerModel, *, manifest: Manifest, tokenizer: 
     Returns:
         The manifest as written.
     """
-    tensors = {name: t.detach().cpu().clone().contiguous() for name, t in model.kept().items()}
-    save_file(tensors, folder / WEIGHTS)
-    (folder / ENCODER).write_text(model.encoder.config.to_json_string(), encoding="utf-8")
-    (folder / TOKENIZER).write_text(tokenizer.content, encoding="utf-8")
+    write_network(folder, model.kept(), model.encoder, tokenizer)
     return write_manifest(folder, msgspec.structs.replace(manifest, runtime="torch"))
 
 
@@ -117,6 +114,32 @@ def load_model(folder: Path, manifest: Manifest) -> NerModel:
         ModelError: a missing, extra or misshapen tensor, or a damaged file.
         RecipeError: descriptions of types that its encoder cannot read.
     """
+    encoder, tensors = read_network(folder, origin=manifest.encoder, what="model folder")
+    tokenizer = PieceTokenizer.from_file(folder / TOKENIZER, pad=manifest.tokenizer.pad)
+    model = build_model(encoder, manifest, tokenizer=tokenizer).eval()
+    check_tensors(folder, model, tensors)
+    model.load_state_dict(tensors)
+    return model
+
+
+def write_network(folder: Path, tensors: Mapping[str, Tensor], encoder: Encoder, tokenizer: PieceTokenizer) -> None:
+    """Writes the tensors of a network, its encoder and its tokenizer."""
+    save_file({name: t.detach().cpu().clone().contiguous() for name, t in tensors.items()}, folder / WEIGHTS)
+    (folder / ENCODER).write_text(encoder.config.to_json_string(), encoding="utf-8")
+    (folder / TOKENIZER).write_text(tokenizer.content, encoding="utf-8")
+
+
+def read_network(folder: Path, *, origin: str, what: str) -> tuple[Encoder, dict[str, Tensor]]:
+    """Reads what `write_network` wrote: an encoder whose weights are not set yet, and all tensors.
+
+    Args:
+        folder: of the network.
+        origin: of the encoder, as its manifest names it.
+        what: the folder is called in the sentence of an error.
+
+    Raises:
+        ModelError: a damaged file.
+    """
     from transformers import AutoConfig, AutoModel
 
     try:
@@ -125,12 +148,8 @@ def load_model(folder: Path, manifest: Manifest) -> NerModel:
         tensors = load_file(folder / WEIGHTS)
         network = AutoModel.from_config(config, **without_pooler(config.model_type))
     except (OSError, ValueError, KeyError, AttributeError, TypeError, SafetensorError) as error:
-        raise ModelError(f"the model folder {folder} is damaged ({error}); copy or export it again") from None
-    tokenizer = PieceTokenizer.from_file(folder / TOKENIZER, pad=manifest.tokenizer.pad)
-    model = build_model(Encoder(network, origin=manifest.encoder), manifest, tokenizer=tokenizer).eval()
-    check_tensors(folder, model, tensors)
-    model.load_state_dict(tensors)
-    return model
+        raise ModelError(f"the {what} {folder} is damaged ({error}); copy or export it again") from None
+    return Encoder(network, origin=origin), tensors
 
 
 def with_types(model: NerModel, manifest: Manifest, *, types: TypeDescriptions, tokenizer: PieceTokenizer) -> Manifest:

@@ -7,7 +7,6 @@ classes: incorrect, correct. Its folder holds ``filter.json``, ``model.safetenso
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,14 +14,12 @@ from pathlib import Path
 import msgspec
 import torch
 import torch.nn.functional as F
-from safetensors import SafetensorError
-from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
 
 from fascicle.core.arrays import Floats32
 from fascicle.errors import ModelError
-from fascicle.models.checkpoint import ENCODER, TOKENIZER, WEIGHTS, check_tensors
-from fascicle.models.encoder import Encoder, Pretrained, without_pooler
+from fascicle.models.checkpoint import check_tensors, read_network, write_network
+from fascicle.models.encoder import Encoder, Pretrained
 from fascicle.models.model import Trainable
 from fascicle.runtime.filter import LOGITS
 from fascicle.settings.recipes.filter import FILTER, FilterManifest, FilterModelSettings, write_filter_manifest
@@ -165,9 +162,7 @@ def save_filter(
     folder: Path, model: FilterModel, *, manifest: FilterManifest, tokenizer: PieceTokenizer
 ) -> FilterManifest:
     """Writes a filter into an existing, empty folder; returns its manifest as written."""
-    save_file({n: t.detach().cpu().clone().contiguous() for n, t in model.state_dict().items()}, folder / WEIGHTS)
-    (folder / ENCODER).write_text(model.encoder.config.to_json_string(), encoding="utf-8")
-    (folder / TOKENIZER).write_text(tokenizer.content, encoding="utf-8")
+    write_network(folder, model.state_dict(), model.encoder, tokenizer)
     return write_filter_manifest(folder, msgspec.structs.replace(manifest, runtime="torch"))
 
 
@@ -177,16 +172,8 @@ def load_filter_model(folder: Path, manifest: FilterManifest) -> FilterModel:
     Raises:
         ModelError: a missing, extra or misshapen tensor, or a damaged file.
     """
-    from transformers import AutoConfig, AutoModel
-
-    try:
-        values = json.loads((folder / ENCODER).read_text(encoding="utf-8"))
-        config = AutoConfig.for_model(values.pop("model_type"), **values)
-        tensors = load_file(folder / WEIGHTS)
-        network = AutoModel.from_config(config, **without_pooler(config.model_type))
-    except (OSError, ValueError, KeyError, AttributeError, TypeError, SafetensorError) as error:
-        raise ModelError(f"the folder {folder} is damaged ({error}); copy or export it again") from None
-    model = FilterModel(Encoder(network, origin=manifest.model.encoder), manifest.model, weights=None).eval()
+    encoder, tensors = read_network(folder, origin=manifest.model.encoder, what="folder")
+    model = FilterModel(encoder, manifest.model, weights=None).eval()
     check_tensors(folder, model, tensors, name=FILTER)
     model.load_state_dict(tensors)
     return model

@@ -18,6 +18,9 @@ from fascicle.models.model import Trainable
 NAME: Final = "masked"
 LOGITS: Final = "logits"
 PLACES: Final = "places"
+# Places are filled up to such a number. Each batch has another number of them, and the library that multiplies matrices
+# keeps code and memory for each number of rows: after some hundred batches more than a gigabyte.
+_MULTIPLE: Final = 16
 _SPREAD: Final = 0.02  # of the new weights, as in BERT
 
 
@@ -64,7 +67,9 @@ class MaskedModel(Trainable):
             batch: ``input_ids`` and ``attention_mask`` ``[B, T]``, and ``places`` ``[M]``, counted in ``B * T``.
         """
         states = self.encoder(batch["input_ids"], batch["attention_mask"])
-        return {NAME: {LOGITS: self.logits(states.flatten(0, 1)[batch[PLACES]])}}
+        places = batch[PLACES]
+        rows = states.flatten(0, 1)[F.pad(places, (0, -len(places) % _MULTIPLE))]
+        return {NAME: {LOGITS: self.logits(rows)[: len(places)]}}
 
     def loss(self, scores: Mapping[str, Mapping[str, Tensor]], targets: Mapping[str, Tensor]) -> Tensor:
         """Cross-entropy, a mean over the pieces to guess.

@@ -28,6 +28,7 @@ from torch import Tensor, nn
 from torch.autograd.function import once_differentiable
 
 from fascicle.nn.draw import STD, draw
+from fascicle.nn.sets import SETS, set_loss
 
 __all__ = ["REPRESENTATIONS", "LinearSpanScorer", "SpanScorer", "WidthTerm", "span_loss", "span_mask", "widen"]
 
@@ -219,7 +220,8 @@ def span_loss(tables: Mapping[str, Tensor], targets: Tensor, *, ignored: int = -
 
     Args:
         tables: Of a scorer. Units beyond those of the targets are left out.
-        targets: Classes, int64 `[B, U, L]`; `ignored` for spans that are not chosen and cells that are no spans.
+        targets: Classes or sets of them (`nn.sets`), int64 `[B, U, L]`; `ignored` for spans that are not chosen and
+            cells that are no spans.
         ignored: The target of what takes no part.
 
     Returns:
@@ -241,7 +243,11 @@ def span_loss(tables: Mapping[str, Tensor], targets: Tensor, *, ignored: int = -
     logits = functools.reduce(torch.add, terms)
     # Classes first: a softmax that runs along many spans is three times as fast as one along a few classes.
     gold = targets.flatten()[chosen]
-    total = F.cross_entropy(logits.t()[None], gold[None], reduction="sum", ignore_index=ignored)
+    several = gold <= SETS
+    single = gold.masked_fill(several, ignored)
+    total = F.cross_entropy(logits.t()[None], single[None], reduction="sum", ignore_index=ignored)
+    if several.any():
+        total = total + set_loss(logits[several], gold[several]).sum()
     return total / max(1, len(chosen))
 
 

@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from fascicle.core.wording import counted
 from fascicle.evaluation.headline import BUCKETS_UNCORRECTED, intervals_told, left_out
+from fascicle.evaluation.report_parts import Errors, Report
 from fascicle.evaluation.scoring.rules import RULES, TITLES
 from fascicle.evaluation.uncertainty.intervals import HEADLINE
 
@@ -30,7 +31,7 @@ _SUBSET_TITLES: Final = (
 )
 
 
-def markdown(report: Mapping[str, Any]) -> str:
+def markdown(report: Report) -> str:
     """The report of ``fascicle.evaluation.report.build_report`` as one Markdown page."""
     parts = [_head(report), _summary(report), _rules(report), _types(report), _subsets(report)]
     parts += [_unreachable(report), _buckets(report)]
@@ -81,7 +82,7 @@ class Table:
         return "\n".join(lines)
 
 
-def _head(report: Mapping[str, Any]) -> str:
+def _head(report: Report) -> str:
     gold = report["gold"]
     training = gold["training"]
     lines = [
@@ -100,7 +101,7 @@ def _head(report: Mapping[str, Any]) -> str:
     return "\n".join(lines)
 
 
-def _summary(report: Mapping[str, Any]) -> str:
+def _summary(report: Report) -> str:
     table = Table("system", "P", "R", "F1", "macro F1", "gold", "predicted", "TP", "FP", "FN")
     for one in report["systems"]:
         strict = one["scores"]["rules"]["strict"]
@@ -123,7 +124,7 @@ def _with_interval(table: Table, scores: Mapping[str, Any], name: str) -> str:
     return f"{shown} [{percent(interval['low'])}, {percent(interval['high'])}]"
 
 
-def _tests(report: Mapping[str, Any]) -> list[str]:
+def _tests(report: Report) -> list[str]:
     """The differences to the first system, with their paired intervals and tests."""
     if not report["differences"]:
         return []
@@ -149,10 +150,11 @@ def _tests(report: Mapping[str, Any]) -> list[str]:
     return [table.text(), "", said, "", *remarks]
 
 
-def _remarks(report: Mapping[str, Any]) -> list[str]:
+def _remarks(report: Report) -> list[str]:
     said = []
     for one in report["systems"]:
-        scores, name = one["scores"], escaped(one["name"])
+        scores: Mapping[str, Any] = one["scores"]
+        name = escaped(one["name"])
         intervals = {number: scores[f"{number}_interval"] for number in HEADLINE}
         said += [f"- {name}: {sentence}" for sentence in left_out(intervals, report["gold"]["drawn"])]
         for key, where in (("gold_only_types", "the gold"), ("predicted_only_types", "the predictions")):
@@ -171,7 +173,7 @@ def _remarks(report: Mapping[str, Any]) -> list[str]:
     return said
 
 
-def _rules(report: Mapping[str, Any]) -> str:
+def _rules(report: Report) -> str:
     table = Table("system", *(TITLES[rule] for rule in RULES))
     for one in report["systems"]:
         rows = one["scores"]["rules"]
@@ -179,7 +181,7 @@ def _rules(report: Mapping[str, Any]) -> str:
     return "\n".join(["## Other rules of matching", "", _RULES_MEAN, "", table.text()])
 
 
-def _types(report: Mapping[str, Any]) -> str:
+def _types(report: Report) -> str:
     names = [escaped(one["name"]) for one in report["systems"]]
     header = [f"{title} {name}" for name in names for title in ("P", "R", "F1", "loose F1")] if len(names) > 1 else []
     table = Table("type", "gold", *(header or ("P", "R", "F1", "loose F1")))
@@ -196,7 +198,7 @@ def _types(report: Mapping[str, Any]) -> str:
     return "\n".join(["## Types", "", table.text()]) if types else ""
 
 
-def _subsets(report: Mapping[str, Any]) -> str:
+def _subsets(report: Report) -> str:
     table = Table("gold mentions", "gold", *(f"recall {escaped(one['name'])}" for one in report["systems"]))
     for name, title in _SUBSET_TITLES:
         rows = [one["subsets"][name] for one in report["systems"]]
@@ -205,7 +207,7 @@ def _subsets(report: Mapping[str, Any]) -> str:
     return "\n".join(["## Subsets of the gold", "", "Strict recall.", "", table.text()])
 
 
-def _unreachable(report: Mapping[str, Any]) -> str:
+def _unreachable(report: Report) -> str:
     if not report["unreachable"]:
         return ""
     table = Table("model", "gold", "out of reach", "highest recall")
@@ -221,7 +223,7 @@ def _unreachable(report: Mapping[str, Any]) -> str:
     return "\n".join(["## Gold out of reach", "", means, "", table.text(), "", *said])
 
 
-def _buckets(report: Mapping[str, Any]) -> str:
+def _buckets(report: Report) -> str:
     lines = [
         "## Buckets",
         "",
@@ -240,7 +242,7 @@ def _buckets(report: Mapping[str, Any]) -> str:
     return "\n".join(lines)
 
 
-def _bucket_table(report: Mapping[str, Any], name: str) -> str:
+def _bucket_table(report: Report, name: str) -> str:
     first, *others = report["systems"]
     named = [f"F1 {escaped(one['name'])}" for one in report["systems"]] if others else ["P", "R", "F1"]
     table = Table("interval", "gold", *named, *(f"{escaped(o['name'])} less {escaped(first['name'])}" for o in others))
@@ -263,7 +265,7 @@ def _system(one: Mapping[str, Any], *, several: bool) -> Iterable[str]:
     yield f"## Calibration{of}\n\n{_calibration(one['calibration'])}"
 
 
-def _classes(errors: Mapping[str, Any]) -> str:
+def _classes(errors: Errors) -> str:
     table = Table("class", "false positives", "false negatives", "beside a mention that was found")
     for name, row in errors["classes"].items():
         table.add(name, f"{row['fp']:,}", f"{row['fn']:,}", f"{row['beside_right']:,}")
@@ -272,7 +274,7 @@ def _classes(errors: Mapping[str, Any]) -> str:
     return table.text()
 
 
-def _rates(errors: Mapping[str, Any]) -> str:
+def _rates(errors: Errors) -> str:
     rates = errors["rates"]
     if rates["type_rate"] is None:
         return f"TE-Rate and BE-Rate are undefined: {rates['undefined']}."
@@ -285,7 +287,7 @@ def _rates(errors: Mapping[str, Any]) -> str:
     )
 
 
-def _confusions(errors: Mapping[str, Any]) -> str:
+def _confusions(errors: Errors) -> str:
     if not errors["confusions"]:
         return ""
     table = Table("gold type, taken for", "same span", "overlapping", "beside a mention that was found")
@@ -296,7 +298,7 @@ def _confusions(errors: Mapping[str, Any]) -> str:
     return "\n".join(["### Types taken for others", "", table.text(), *more])
 
 
-def _boundary_words(errors: Mapping[str, Any]) -> str:
+def _boundary_words(errors: Errors) -> str:
     if not errors["boundary_words"]:
         return ""
     table = Table("words", "side", "prediction", "count")
@@ -306,7 +308,7 @@ def _boundary_words(errors: Mapping[str, Any]) -> str:
     return "\n".join(["### Words at wrong boundaries", "", table.text()])
 
 
-def _examples(errors: Mapping[str, Any]) -> str:
+def _examples(errors: Errors) -> str:
     lines = []
     for kind, listed in errors["examples"].items():
         lines += ["", f"#### {kind}", ""]
@@ -349,8 +351,8 @@ def _kept(text: str) -> str:
 
 
 def _calibration(value: Mapping[str, Any]) -> str:
-    if isinstance(value.get("undefined"), str):
-        return f"Undefined: {escaped(value['undefined'])}."
+    if isinstance(reason := value.get("undefined"), str):
+        return f"Undefined: {escaped(reason)}."
     ece, brier, ap = (value[name] for name in ("expected_calibration_error", "brier_score", "average_precision"))
     lines = [
         f"{counted(value['predicted'], 'score')}: expected calibration error {percent(ece)} %, Brier score "

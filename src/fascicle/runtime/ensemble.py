@@ -2,13 +2,14 @@
 
 A flat output is chosen by ``decoding.selection`` (``"optimal"``): of mentions that overlap those stay whose support is
 greatest in sum. The support of a mention is its probability by the filter, or without one the sum of the scores of the
-members that said it over the number of members; a score that a member does not give counts as 1.
+members that predicted it over the number of members; a score that a member does not give counts as 1.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Final
 
@@ -18,7 +19,7 @@ import numpy as np
 from fascicle.combination.align import System, Votes, align
 from fascicle.combination.rules import Rule, RuleRequest, combine
 from fascicle.core.arguments import checked_documents
-from fascicle.core.arrays import Floats, Ints
+from fascicle.core.arrays import Floats
 from fascicle.core.document import Document, Event, Mention, Patch, canonical
 from fascicle.core.tags import SCHEMES, TagScheme
 from fascicle.core.wording import counted
@@ -107,15 +108,15 @@ class EnsemblePredictor(Annotator):
         documents = list(checked_documents(documents))
         if not documents:
             return []
-        return self._joined(documents, [self._said(open_member, documents) for open_member in self._members])
+        # Only one member is in memory at a time.
+        return self._joined(documents, [open_member().predict(documents) for open_member in self._members])
 
     @property
     def tag_space(self) -> TagSpace:
         """The mean of its members, in IO if one of them speaks in IO; with a filter the scores of its mentions."""
         if self._judge is not None:
             return TagSpace()
-        schemes = {open_member().tag_space.scheme for open_member in self._members}
-        return TagSpace(scheme="IO" if "IO" in schemes else "BIO", meaning="mean")
+        return TagSpace(scheme=_scheme(open_member().tag_space for open_member in self._members).name, meaning="mean")
 
     def tag(self, documents: Sequence[Document]) -> list[Tagged]:
         """As `predict`, and the mean of what the members say of each word, with the weights of the rule if it has some.
@@ -130,32 +131,25 @@ class EnsemblePredictor(Annotator):
         documents = list(checked_documents(documents))
         if self._judge is not None or not documents:
             return super().tag(documents)
-        space = self.tag_space
-        said: list[list[Patch]] = []
-        mean = _Mean(self.types, SCHEMES[space.scheme], documents=len(documents))
-        weights = [float(Fraction(one)) for one in self.manifest.weights] or [1.0] * len(self._members)
-        for open_member, weight in zip(self._members, weights, strict=True):
-            member = open_member()
-            tagged = member.tag(documents)
-            said.append([one.patch for one in tagged])
-            mean.add(member.types, member.tag_space, tagged, weight=weight)
-        patches = self._joined(documents, said)
+        said = [_Said.of(open_member(), documents) for open_member in self._members]
+        weights = [float(Fraction(one)) for one in self.manifest.weights] or [1.0] * len(said)
+        patches = self._joined(documents, [[one.patch for one in member.tagged] for member in said])
         return [
-            Tagged(patch=patch, words=words, probabilities=table)
-            for patch, words, table in zip(patches, mean.words, mean.tables(), strict=True)
+            Tagged(patch=patch, words=said[0].tagged[at].words, probabilities=table)
+            for at, (patch, table) in enumerate(zip(patches, _means(said, weights, types=self.types), strict=True))
         ]
 
-    def _joined(self, documents: Sequence[Document], said: Sequence[Sequence[Patch]]) -> list[Patch]:
+    def _joined(self, documents: Sequence[Document], answers: Sequence[Sequence[Patch]]) -> list[Patch]:
         """What the rule makes of what each member says of each document."""
         names = [str(at) for at in range(len(documents))]
         systems = [
             System(name=str(at), mentions={i: patch.add for i, patch in zip(names, patches, strict=True)})
-            for at, patches in enumerate(said)
+            for at, patches in enumerate(answers)
         ]
         votes = align(systems, least=1)
         joined = combine(votes, self._rule)
         events = [
-            tuple(dict.fromkeys(event for patches in said for event in patches[at].events))
+            tuple(dict.fromkeys(event for patches in answers for event in patches[at].events))
             for at in range(len(documents))
         ]
         found = [
@@ -172,44 +166,45 @@ class EnsemblePredictor(Annotator):
             patches = [_flat(patch, of_one) for patch, of_one in zip(patches, support, strict=True)]
         return patches
 
-    @staticmethod
-    def _said(open_member: Callable[[], Annotator], documents: Sequence[Document]) -> list[Patch]:
-        """What one member says; it is not held on to."""
-        return open_member().predict(documents)
+
+@dataclass(frozen=True, kw_only=True)
+class _Said:
+    """What a member says of words."""
+
+    types: tuple[str, ...]
+    space: TagSpace
+    tagged: list[Tagged]
+
+    @classmethod
+    def of(cls, member: Annotator, documents: Sequence[Document]) -> _Said:
+        """Asks a member."""
+        return cls(types=member.types, space=member.tag_space, tagged=member.tag(documents))
 
 
-class _Mean:
-    """The weighted mean of tables of tags, column by column over those that have the type."""
+def _scheme(spaces: Iterable[TagSpace]) -> TagScheme:
+    """The scheme in which all can speak."""
+    return SCHEMES["IO" if any(space.scheme == "IO" for space in spaces) else "BIO"]
 
-    def __init__(self, types: Sequence[str], scheme: TagScheme, *, documents: int) -> None:
-        self._types = types
-        self._scheme = scheme
-        self._weight = np.zeros(len(types) * scheme.width)
-        self._sums: list[Floats] = [np.zeros((0, 0))] * documents
-        self.words: list[Ints] = []
 
-    def add(self, types: Sequence[str], space: TagSpace, tagged: Sequence[Tagged], *, weight: float) -> None:
-        """Adds what one member says of each document."""
-        width = self._scheme.width
-        columns = [width * self._types.index(kind) + at for kind in types for at in range(width)]
-        self._weight[columns] += weight
-        if not self.words:
-            self.words = [one.words for one in tagged]
-            self._sums = [np.zeros((len(words), len(self._weight))) for words in self.words]
-        for total, one in zip(self._sums, tagged, strict=True):
-            own = one.probabilities
-            total[:, columns] += weight * (own if space.scheme == self._scheme.name else without_b(own))
-
-    def tables(self) -> list[Floats]:
-        """The means."""
-        return [total / np.where(self._weight > 0, self._weight, 1.0) for total in self._sums]
+def _means(said: Sequence[_Said], weights: Sequence[float], *, types: Sequence[str]) -> list[Floats]:
+    """The weighted mean of the tables of each document, column by column over the members that have the type."""
+    scheme = _scheme(member.space for member in said)
+    total = np.zeros(len(types) * scheme.width)
+    sums = [np.zeros((len(one.words), len(total))) for one in said[0].tagged]
+    for member, weight in zip(said, weights, strict=True):
+        columns = [scheme.width * types.index(kind) + at for kind in member.types for at in range(scheme.width)]
+        total[columns] += weight
+        for found, one in zip(sums, member.tagged, strict=True):
+            own = one.probabilities if member.space.scheme == scheme.name else without_b(one.probabilities)
+            found[:, columns] += weight * own
+    return [found / np.where(total > 0, total, 1.0) for found in sums]
 
 
 Support = dict[tuple[str, tuple[tuple[int, int], ...]], float]
 
 
 def _support(votes: Votes, names: Sequence[str]) -> list[Support]:
-    """Of every mention that any member said, by document."""
+    """Of every mention that any member predicted, by document."""
     found: dict[str, Support] = {name: {} for name in names}
     for row, document in enumerate(votes.document.tolist()):
         entries = votes.entries[votes.bounds[row] : votes.bounds[row + 1]]

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from copy import copy
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -76,7 +77,6 @@ class ModelPredictor(Annotator):
         tokenizer: PieceTokenizer,
         scorer: Scorer,
         *,
-        max_tokens: int = 1024,
         max_characters: int = PART,
         kinds: Kinds = KINDS,
         read: ReadsDocuments = read_documents,
@@ -87,7 +87,6 @@ class ModelPredictor(Annotator):
             manifest: of the model.
             tokenizer: of the model.
             scorer: the network.
-            max_tokens: pieces in a batch, padding included.
             max_characters: a longer document is read part by part.
             kinds: of heads, by the class of their settings.
             read: cuts documents; ``text.reading.KeptReadings`` where the same ones are predicted again and again.
@@ -99,7 +98,6 @@ class ModelPredictor(Annotator):
         self.manifest = manifest
         self._tokenizer = tokenizer
         self._scorer = scorer
-        self._max_tokens = max_tokens
         self._max_characters = max_characters
         self._kinds = kinds
         self._reads = read
@@ -134,16 +132,9 @@ class ModelPredictor(Annotator):
 
     def _deciding(self, **changes: Any) -> ModelPredictor:
         decision = msgspec.structs.replace(self.manifest.decision, **changes)
-        manifest = msgspec.structs.replace(self.manifest, decision=decision)
-        return ModelPredictor(
-            manifest,
-            self._tokenizer,
-            self._scorer,
-            max_tokens=self._max_tokens,
-            max_characters=self._max_characters,
-            kinds=self._kinds,
-            read=self._reads,
-        )
+        changed = copy(self)
+        changed.manifest = msgspec.structs.replace(self.manifest, decision=decision)
+        return changed
 
     @property
     def types(self) -> tuple[str, ...]:
@@ -290,7 +281,7 @@ class ModelPredictor(Annotator):
         taken: list[Any] = [None] * len(windows)
         extra = len(self._tokenizer.prefix) + len(self._tokenizer.suffix)
         lengths = [w.pieces[1] - w.pieces[0] + extra for w in windows]
-        for chosen in length_sorted_batches(lengths, max_tokens=self._max_tokens):
+        for chosen in length_sorted_batches(lengths):
             together = [windows[i] for i in chosen]
             batch = collate(together, read.pieces, self._tokenizer)
             rows = take(self._scorer.run(batch), together, batch["unit_count"])

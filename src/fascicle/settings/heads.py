@@ -160,8 +160,8 @@ class SpanHeadSettings(HeadSettings, frozen=True, kw_only=True):
 
     @property
     def needs(self) -> Needs:
-        """A width, where the recipe gives none."""
-        return replace(super().needs, width=not self.width)
+        """A width, where the recipe gives none; a span that is no mention may be of a type that is not annotated."""
+        return replace(super().needs, width=not self.width, masks=True)
 
 
 class SpanSettings(SpanHeadSettings, frozen=True, kw_only=True, tag="span"):

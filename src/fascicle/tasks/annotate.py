@@ -16,12 +16,12 @@ from fascicle.annotation import Annotation, NothingError, OfInput
 from fascicle.core.arguments import checked
 from fascicle.core.document import Document
 from fascicle.core.wording import counted
+from fascicle.files.apart import Inputs
 from fascicle.files.atomic import output
+from fascicle.files.folder_run import FolderRun, OutputFiles
 from fascicle.files.part import PartFile, part_of
 from fascicle.formats.account import Account
-from fascicle.formats.apart import Inputs
 from fascicle.formats.destination import Destination, destination
-from fascicle.formats.folder_run import FolderRun
 from fascicle.formats.outputs import write_documents
 from fascicle.formats.report import WriteReport
 from fascicle.formats.requests import (
@@ -33,6 +33,7 @@ from fascicle.formats.requests import (
     read_inputs,
     total_size,
 )
+from fascicle.formats.sources import state_of
 from fascicle.formats.textview import ViewOptions
 from fascicle.loading import DEFAULT_MODEL, load
 from fascicle.tasks.given import Paths, listed
@@ -141,9 +142,7 @@ def annotate_files(
     """
     inputs = inputs_of(request.files, request.texts, request.reading)
     to = destination(inputs, request.writing, several=len(request.files) > 1)
-    read = Inputs.of([*request.also_read, *(given.name for given in inputs if given.text is None)])
-    for place in to.places():
-        read.refuse(place)
+    to.refuse(Inputs.of([*request.also_read, *(given.name for given in inputs if given.text is None)]))
     listener = Listener() if listener is None else listener
     for note in left_out_notes(request.files, request.reading):
         listener.tell(f"note: {note}")
@@ -173,8 +172,8 @@ class _Work:
 
     def write(self) -> None:
         """All documents to where they go."""
-        if self.to.files:
-            self._write_each()
+        if self.to.files is not None:
+            self._write_each(self.to.files)
         elif self.to.grows:
             self._write_growing()
         else:
@@ -203,29 +202,25 @@ class _Work:
                 self.listener.tell(f"what was done is kept in {part.kept}; resume=True goes on with it")
             raise
 
-    def _write_each(self) -> None:
+    def _write_each(self, outputs: OutputFiles) -> None:
         """One file for each input; an input without a good document gets none."""
-        writing, folder = self.request.writing, Path(self.to.path)
-        files = FolderRun(
-            folder, self.to.files, made_by=self._made_by(), overwrite=writing.overwrite, resume=writing.resume
-        )
+        files = FolderRun(outputs, made_by=self._made_by(), state_of=state_of)
         try:
             with files:
                 if files.done:
                     self.listener.tell(f"going on after {counted(len(files.done), 'file')} of the interrupted run")
                 for one in self._run().by_input(self._read(), done=files.done):
-                    self._write_input(one, files)
+                    self._write_input(one, outputs.of[one.name], files)
                 self.account.refuse_nothing()
         except BaseException:
             if files.kept:
-                self.listener.tell(f"the files so far are kept in {folder}; resume=True goes on with them")
+                self.listener.tell(f"the files so far are kept in {outputs.folder}; resume=True goes on with them")
             raise
 
-    def _write_input(self, one: OfInput, files: FolderRun) -> None:
+    def _write_input(self, one: OfInput, place: Path, files: FolderRun) -> None:
         def opened(path: Any, *, overwrite: bool = False) -> Any:
             return files.opened(one.name, one.facts)
 
-        place = files.files[one.name]
         try:
             write_documents(one.documents(), self._writing(str(place)), report=one.report, opened=opened)
         except NothingError:

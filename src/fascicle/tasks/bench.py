@@ -14,7 +14,7 @@ import msgspec
 from fascicle.core.arguments import checked
 from fascicle.core.wording import counted
 from fascicle.errors import OutputError, UsageError
-from fascicle.formats.apart import Inputs
+from fascicle.files.apart import Inputs
 from fascicle.settings.base import Positive
 
 if TYPE_CHECKING:

@@ -20,10 +20,12 @@ from fascicle.evaluation.scoring.inputs import layers
 from fascicle.files.atomic import atomic_folder, check_folder
 from fascicle.files.source import STDIN
 from fascicle.formats.account import EventCounts
+from fascicle.formats.sources import source_sha256
 from fascicle.loading import find_model, load_single
 from fascicle.settings.base import Positive
 from fascicle.settings.calibration import Calibration, TemperatureCurve
-from fascicle.settings.folders.manifest import CARD, Manifest, write_manifest
+from fascicle.settings.folders.described import CARD
+from fascicle.settings.folders.manifest import Manifest, write_manifest
 from fascicle.systems.model import Watch
 from fascicle.tasks.given import File, gold_of, path_of
 
@@ -127,7 +129,7 @@ def calibrate(
             method=chosen.method,
             target=chosen.target,
             types=manifest.types if chosen.per_type else (),
-            chosen_on=_hash(path),
+            chosen_on=source_sha256(path),
         )
     except InputError as error:
         raise InputError(f"{manifest.name} on {path}: {error}") from None
@@ -173,12 +175,6 @@ def _notes(manifest: Manifest, gold: Mapping[str, int]) -> Iterator[str]:
     if strange:
         listed = ", ".join(f"{name!r} ({count:,})" for name, count in strange.items())
         yield f"the model lacks types of the gold, {listed}; their mentions count as missed"
-
-
-def _hash(path: str) -> str:
-    from fascicle.training.corpus import part_sha256  # knows no torch
-
-    return part_sha256(path)
 
 
 def _named(manifest: Manifest, name: str) -> Manifest:

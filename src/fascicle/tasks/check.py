@@ -9,7 +9,7 @@ from fascicle.core.arguments import checked
 from fascicle.core.document import Document
 from fascicle.doctor.examine import Examination, examine
 from fascicle.doctor.parts import SPLITS, Given, Part
-from fascicle.doctor.settings import Settings
+from fascicle.doctor.settings import CheckSettings
 from fascicle.errors import UsageError
 from fascicle.formats.conll import ConllOptions
 from fascicle.formats.report import ReadReport
@@ -37,7 +37,7 @@ class CheckRequest:
     against: tuple[str, ...] = ()
     reading: ReadRequest = field(default_factory=ReadRequest)
     reading_against: ReadRequest = field(default_factory=ReadRequest)
-    settings: Settings = field(default_factory=Settings)
+    settings: CheckSettings = field(default_factory=CheckSettings)
     skip: Collection[str] = ()
 
 
@@ -56,7 +56,7 @@ class Checked:
 
 @checked
 def check(
-    train: Paths = (), *, dev: Paths = (), test: Paths = (), against: Paths = (), settings: Settings | None = None
+    train: Paths = (), *, dev: Paths = (), test: Paths = (), against: Paths = (), settings: CheckSettings | None = None
 ) -> Examination:
     """Checks a corpus: leaks between its parts, doubtful mentions, and texts that other corpora have too.
 
@@ -78,7 +78,7 @@ def check(
     parts = tuple((part, path) for part, given in named for path in listed(given, name=part))
     if not parts:
         raise UsageError("no file was given; name those of train, dev or test")
-    request = CheckRequest(parts=parts, against=listed(against, name="against"), settings=settings or Settings())
+    request = CheckRequest(parts=parts, against=listed(against, name="against"), settings=settings or CheckSettings())
     return examined(request).examination
 
 

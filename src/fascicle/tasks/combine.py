@@ -225,13 +225,13 @@ def _notes(votes: Votes) -> Iterator[str]:
         yield f"documents in which only one system has a vote: {alone:,}"
     if votes.duplicates:
         yield f"mentions that a system has more than once, beyond the first: {votes.duplicates:,}; they have one vote"
-    together = votes.said.sum(axis=1)
+    together = votes.predicted.sum(axis=1)
     for column, name in enumerate(votes.systems):
-        own = together[votes.said[:, column]]
+        own = together[votes.predicted[:, column]]
         if len(votes.systems) > 1 and len(own) and own.max() == 1:
             yield f"{name} has no mention in common with any other system; {OFFSETS}"
     for first, second in combinations(range(len(votes.systems)), 2):
-        if len(votes.said) and np.array_equal(votes.said[:, first], votes.said[:, second]):
+        if len(votes.predicted) and np.array_equal(votes.predicted[:, first], votes.predicted[:, second]):
             yield (
                 f"{votes.systems[first]} and {votes.systems[second]} say exactly the same; if they are one system, it "
                 "has two votes"

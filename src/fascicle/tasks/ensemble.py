@@ -15,7 +15,8 @@ from fascicle.errors import InputError, UsageError
 from fascicle.files.atomic import atomic_folder, check_folder
 from fascicle.loading import find_model
 from fascicle.settings.folders.best import described_by, model_folder
-from fascicle.settings.folders.manifest import check_files, file_sha256, read_manifest
+from fascicle.settings.folders.described import file_sha256
+from fascicle.settings.folders.manifest import check_files, read_manifest
 from fascicle.settings.recipes.ensemble import (
     FILTER_FOLDER,
     MEMBERS,

@@ -10,6 +10,7 @@ from typing import Any
 from fascicle.core.document import Document
 from fascicle.doctor.reach import reach_of
 from fascicle.errors import MissingExtraError
+from fascicle.evaluation import report_parts
 from fascicle.evaluation.breakdown.lexicon import lexicon
 from fascicle.evaluation.report import ReportSettings, build_report
 from fascicle.formats.account import EventCounts
@@ -48,7 +49,7 @@ class Report:
         notes: sentences that its reader must know.
     """
 
-    value: dict[str, Any]
+    value: report_parts.Report
     notes: tuple[str, ...] = ()
 
     def text(self, suffix: str) -> tuple[str, str]:

@@ -5,20 +5,16 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from pathlib import Path
 from types import MappingProxyType
 from typing import Final, Literal, Protocol
 
 from fascicle.core.document import Document
 from fascicle.errors import InputError, RecipeError, UsageError
 from fascicle.files.tree import is_there
-from fascicle.formats.brat import content_sha256, holds_annotation
-from fascicle.formats.plain import files_of
 from fascicle.formats.report import ReadReport
 from fascicle.formats.requests import ReadRequest, pairs, read_file
+from fascicle.formats.sources import source_sha256
 from fascicle.formats.unread import with_fields
-from fascicle.settings.folders.best import described_by, model_folder
-from fascicle.settings.folders.manifest import file_sha256
 from fascicle.settings.recipes.corpora import CorpusSettings, ReadingOfCorpus
 from fascicle.settings.recipes.recogniser import Recipe
 from fascicle.training.corpus_types import Chosen, choose_types
@@ -153,23 +149,6 @@ def _unless_auto(value: str) -> str:
     return "" if value == "auto" else value
 
 
-def part_sha256(path: str) -> str:
-    """Hash of a file's content, or of the names and contents of a folder's text files (of brat: annotation too).
-
-    Of the folder of a model it is that of the file in it which holds the hashes of all others.
-    """
-    place = Path(path)
-    model = described_by(model_folder(place))
-    if model.is_file():
-        return file_sha256(model)
-    if holds_annotation(path):
-        return content_sha256(path)
-    if not place.is_dir():
-        return file_sha256(place)
-    listed = "".join(f"{file.name} {file_sha256(file)}\n" for file in files_of(place))
-    return hashlib.sha256(listed.encode("utf-8")).hexdigest()
-
-
 def data_name(key: str) -> str:
     """What data are called beside their hash: a part of the corpus ``"train"``, another file by its key in a recipe."""
     return _NAMES.get(key, key.removeprefix("corpus."))
@@ -178,6 +157,6 @@ def data_name(key: str) -> str:
 def dev_sha256(recipe: Recipe) -> str:
     """Hash of the data on which a recogniser is chosen: of dev, or of all parts that have one."""
     if recipe.corpus:
-        return part_sha256(recipe.corpus.dev)
-    listed = "".join(f"{name} {part_sha256(part.dev)}\n" for name, part in recipe.corpora().items() if part.dev)
+        return source_sha256(recipe.corpus.dev)
+    listed = "".join(f"{name} {source_sha256(part.dev)}\n" for name, part in recipe.corpora().items() if part.dev)
     return hashlib.sha256(listed.encode("utf-8")).hexdigest()

@@ -61,9 +61,11 @@ def choose_types(documents: list[Document], wanted: CorpusTypes | None) -> Chose
     gone = {label for label in labels if not wanted.keeps(label)}
     left_out = Counter({label: labels[label] for label in sorted(gone)})
     renamed = Counter({label: labels[label] for label in sorted(wanted.rename) if label in labels.keys() - gone})
-    changed = [_changed(d, gone, wanted.rename) if gone or renamed else d for d in documents]
-    before, after = labels.total() - left_out.total(), sum(len(d.layer(GOLD)) for d in changed)
-    return Chosen(documents=changed, labels=labels, left_out=left_out, renamed=renamed, merged=before - after)
+    if not gone and not renamed:
+        return Chosen(documents=documents, labels=labels, left_out=left_out, renamed=renamed, merged=0)
+    pairs = [_changed(document, gone, wanted.rename) for document in documents]
+    merged = sum(count for _, count in pairs)
+    return Chosen(documents=[d for d, _ in pairs], labels=labels, left_out=left_out, renamed=renamed, merged=merged)
 
 
 def check_labels(wanted: CorpusTypes, labels: Mapping[str, int], *, place: str = "corpus") -> None:
@@ -120,15 +122,18 @@ def _crosses(one: Mention, other: Mention) -> bool:
     return one.spans != other.spans and any(overlaps(a, b) for a in one.spans for b in other.spans)
 
 
-def _changed(document: Document, gone: set[str], names: Mapping[str, str]) -> Document:
+def _changed(document: Document, gone: set[str], names: Mapping[str, str]) -> tuple[Document, int]:
+    """The document with other gold, and how many gold mentions became one with another."""
     kept: dict[tuple[str, object], Mention] = {}
-    others = [m for m in document.mentions if m.source != GOLD]
-    for mention in document.layer(GOLD):
-        if mention.type not in gone:
+    others, merged = [], 0
+    for mention in document.mentions:
+        if mention.source != GOLD:
+            others.append(mention)
+        elif mention.type not in gone:
             name = names.get(mention.type, mention.type)
             new = mention if name == mention.type else msgspec.structs.replace(mention, type=name)
-            kept.setdefault((name, mention.spans), new)
-    return msgspec.structs.replace(document, mentions=(*kept.values(), *others))
+            merged += kept.setdefault((name, mention.spans), new) is not new
+    return msgspec.structs.replace(document, mentions=(*kept.values(), *others)), merged
 
 
 def _listed(counts: Counter[str]) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from fascicle.doctor.checks import boundaries, columns, reading, relations, unreachable
-from fascicle.doctor.checks.case import Check, each
+from fascicle.doctor.checks.contract import Check, each
 
 READING: Final[tuple[Check, ...]] = (
     Check(

@@ -8,7 +8,7 @@ from itertools import pairwise
 import numpy as np
 
 from fascicle.core.spans import Span
-from fascicle.doctor.checks.case import Case
+from fascicle.doctor.checks.contract import Corpus
 from fascicle.doctor.checks.hits import Found, Hit, hit_of
 from fascicle.doctor.parts import Item
 
@@ -36,9 +36,9 @@ def inside_word(item: Item) -> Iterator[Hit]:
         at += more
 
 
-def at_break(case: Case) -> Found:
+def at_break(corpus: Corpus) -> Found:
     """Mentions that begin a sentence where one of their type ended the sentence before; only marked sentences."""
-    for (item, sentence), (following, after) in pairwise(_sentences(case)):
+    for (item, sentence), (following, after) in pairwise(_sentences(corpus)):
         if item is not following and not _is_next(item, following):
             continue
         ended = {mention.type for mention in item.mentions if mention.end == sentence[1]}
@@ -47,8 +47,8 @@ def at_break(case: Case) -> Found:
                 yield hit_of(following, mention, "the sentence before ends with one too")
 
 
-def _sentences(case: Case) -> Iterator[tuple[Item, Span]]:
-    for item in case.items:
+def _sentences(corpus: Corpus) -> Iterator[tuple[Item, Span]]:
+    for item in corpus.items:
         if item.marks_sentences:
             yield from ((item, (start, end)) for start, end in item.sentences.tolist())
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from fascicle.core.wording import counted
-from fascicle.doctor.checks.case import Case
+from fascicle.doctor.checks.contract import Corpus
 from fascicle.doctor.checks.hits import Detail, Found, Hit
 from fascicle.doctor.parts import Item
 
@@ -58,12 +58,12 @@ def mojibake(item: Item) -> Iterator[Hit]:
         yield Hit(item=item, spans=((match.start(), match.end()),), message=message)
 
 
-def mixed_forms(case: Case) -> Found:
+def mixed_forms(corpus: Corpus) -> Found:
     """Documents that are not in NFC, where others hold composed characters."""
-    other = [item for item in case.items if not unicodedata.is_normalized("NFC", item.text)]
+    other = [item for item in corpus.items if not unicodedata.is_normalized("NFC", item.text)]
     composed = sum(
         1
-        for item in case.items
+        for item in corpus.items
         if not item.text.isascii()
         and unicodedata.is_normalized("NFC", item.text)
         and not unicodedata.is_normalized("NFD", item.text)

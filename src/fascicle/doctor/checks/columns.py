@@ -8,7 +8,7 @@ from typing import Final
 
 from fascicle.core.tags import split_tag
 from fascicle.core.wording import counted
-from fascicle.doctor.checks.case import Case
+from fascicle.doctor.checks.contract import Corpus
 from fascicle.doctor.checks.hits import Detail, Found, Hit
 from fascicle.doctor.parts import Given, Item
 from fascicle.errors import InputError
@@ -39,14 +39,14 @@ class Lines:
         return rows[number] if number < len(rows) else None
 
 
-def tag_without_begin(case: Case) -> Found:
+def tag_without_begin(corpus: Corpus) -> Found:
     """Tags that should continue a mention and follow none of their type, where the scheme marks beginnings."""
-    for given in case.places:
+    for given in corpus.places:
         census = given.report.tags.get(given.path)
         if census is None or not census.repairs or census.scheme in _UNMARKED:
             continue
         if given.report.formats.get(given.path) == "conll" and given.path != STDIN:
-            yield from _stray(given, [item for item in case.by_part()[given.part] if item.path == given.path])
+            yield from _stray(given, [item for item in corpus.by_part()[given.part] if item.path == given.path])
         else:
             message = f"{counted(census.repairs, 'invalid sequence')}, of which it is not known where they stand"
             yield Hit(path=given.path, where=given.part.name, message=message)

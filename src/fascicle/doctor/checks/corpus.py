@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from fascicle.doctor.checks import characters, splits, strings, texts
-from fascicle.doctor.checks.case import Check, each, said
+from fascicle.doctor.checks.contract import Check, each, with_summary
 from fascicle.doctor.copies import leaks
 
 STRINGS: Final[tuple[Check, ...]] = (
@@ -170,7 +170,7 @@ TEXTS: Final[tuple[Check, ...]] = (
         severity="note",
         means="A marked sentence does not end with a sentence-final mark.",
         remedy="Check how sentences were cut if there are many; mentions may be cut with them.",
-        find=said(texts.open_sentence, texts.share_of_sentences),
+        find=with_summary(texts.open_sentence, texts.share_of_sentences),
     ),
     Check(
         code="replacement-character",

@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import Final
 
 from fascicle.core.wording import counted
-from fascicle.doctor.checks.case import Case
+from fascicle.doctor.checks.contract import Corpus
 from fascicle.doctor.checks.hits import Found, Hit
 from fascicle.doctor.parts import Item
 
@@ -46,9 +46,9 @@ def events(code: str) -> Callable[[Item], Iterator[Hit]]:
     return find
 
 
-def unread(case: Case) -> Found:
+def unread(corpus: Corpus) -> Found:
     """Places that were not read to their end."""
-    for place in case.unread:
+    for place in corpus.unread:
         message = f"after {counted(place.documents, 'document')}: {place.message}"
         yield Hit(path=place.given.path, where=place.given.part.name, message=message)
 

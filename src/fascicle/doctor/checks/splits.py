@@ -9,7 +9,7 @@ from typing import Final
 
 from fascicle.core.document import Mention
 from fascicle.core.wording import counted
-from fascicle.doctor.checks.case import Case
+from fascicle.doctor.checks.contract import Corpus
 from fascicle.doctor.checks.hits import Detail, Found, Hit
 from fascicle.doctor.checks.relations import crossing, discontinuous, nested, nested_in_own_type, same_span
 from fascicle.doctor.parts import SPLITS, Item, Part
@@ -25,9 +25,9 @@ KINDS: Final[Mapping[str, Callable[[Item], Iterator[Hit]]]] = MappingProxyType(
 )
 
 
-def type_in_some_parts(case: Case) -> Found:
+def type_in_some_parts(corpus: Corpus) -> Found:
     """Types that some of train, dev and test have and another lacks; the hit is at their first mention."""
-    parts = _splits(case)
+    parts = _splits(corpus)
     counts = {part: Counter(m.type for item in items for m in item.mentions) for part, items in parts.items()}
     for kind in sorted({kind for found in counts.values() for kind in found}):
         missing = [part.name for part, found in counts.items() if kind not in found]
@@ -39,9 +39,9 @@ def type_in_some_parts(case: Case) -> Found:
         yield Hit(item=item, spans=mention.spans, message=message, where=f"not in {' or '.join(missing)}")
 
 
-def kind_not_in_train(case: Case) -> Found:
+def kind_not_in_train(corpus: Corpus) -> Found:
     """Mentions of dev and test that lie to others as none of train does."""
-    parts = _splits(case)
+    parts = _splits(corpus)
     train = [items for part, items in parts.items() if part.role == "train"]
     if not train:
         return
@@ -55,8 +55,8 @@ def kind_not_in_train(case: Case) -> Found:
             yield Detail(text=f"{counted(len(found), 'mention')} {name}, none in train.")
 
 
-def _splits(case: Case) -> dict[Part, list[Item]]:
-    return {part: items for part, items in case.by_part().items() if part.role in SPLITS and items}
+def _splits(corpus: Corpus) -> dict[Part, list[Item]]:
+    return {part: items for part, items in corpus.by_part().items() if part.role in SPLITS and items}
 
 
 def _of_type(parts: Mapping[Part, list[Item]], kind: str) -> Iterator[tuple[Item, Mention]]:

@@ -10,7 +10,7 @@ from typing import Final
 from fascicle.core.document import Mention
 from fascicle.core.spans import Span
 from fascicle.core.wording import counted
-from fascicle.doctor.checks.case import Case
+from fascicle.doctor.checks.contract import Corpus
 from fascicle.doctor.checks.hits import Detail, Found, Hit, percent, shown
 from fascicle.doctor.parts import Item
 
@@ -36,11 +36,11 @@ class Repeats:
     count: Counter[_Words]
 
 
-def ambiguous_string(case: Case) -> Found:
+def ambiguous_string(corpus: Corpus) -> Found:
     """Strings with several types; the hit is at the first mention of the rarest type."""
     types: defaultdict[str, Counter[str]] = defaultdict(Counter)
     first: dict[tuple[str, str], tuple[Item, Mention]] = {}
-    for item in case.items:
+    for item in corpus.items:
         for mention in item.mentions:
             text = _line(mention.text_in(item.text))
             types[text][mention.type] += 1
@@ -57,9 +57,9 @@ def ambiguous_string(case: Case) -> Found:
         yield Detail(text=f"{touched:,} of {counted(total, 'mention')} ({percent(touched, total)}) have such a string.")
 
 
-def unannotated_repeat(case: Case) -> Found:
+def unannotated_repeat(corpus: Corpus) -> Found:
     """Occurrences of strings of mentions, in whole words and the same case, that no mention overlaps."""
-    repeats = case.once(repeats_of)
+    repeats = corpus.shared(repeats_of)
     for item, span, words in repeats.free:
         yield Hit(item=item, spans=(span,), message=_shares(repeats, words))
     if repeats.free:
@@ -69,18 +69,18 @@ def unannotated_repeat(case: Case) -> Found:
         )
 
 
-def likely_missed(case: Case) -> Found:
+def likely_missed(corpus: Corpus) -> Found:
     """The same, of strings that are annotated nearly everywhere."""
-    repeats = case.once(repeats_of)
+    repeats = corpus.shared(repeats_of)
     for item, span, words in repeats.free:
         annotated, free = repeats.annotated[words], repeats.count[words]
         if annotated >= OFTEN and annotated >= LIKELY * (annotated + free):
             yield Hit(item=item, spans=(span,), message=_shares(repeats, words))
 
 
-def seen_mention(case: Case) -> Found:
+def seen_mention(corpus: Corpus) -> Found:
     """Mentions of dev and test whose string, whatever its case, is that of a mention of train."""
-    parts = {part.name: items for part, items in case.by_part().items()}
+    parts = {part.name: items for part, items in corpus.by_part().items()}
     known = {_folded(m, item) for item in parts.get("train", ()) for m in item.mentions}
     if not known:
         return
@@ -98,16 +98,16 @@ def seen_mention(case: Case) -> Found:
             )
 
 
-def repeats_of(case: Case) -> Repeats:
+def repeats_of(corpus: Corpus) -> Repeats:
     """Finds the free occurrences of all strings of mentions: the longest from left to right, none overlapping."""
     annotated: Counter[_Words] = Counter()
-    for item in case.items:
+    for item in corpus.items:
         annotated.update(words for mention in item.mentions if (words := _in_words(mention, item)))
     lengths: defaultdict[str, set[int]] = defaultdict(set)  # of the strings that begin with a word
     for words in annotated:
         lengths[words[0]].add(len(words))
     longest_first = {word: sorted(found, reverse=True) for word, found in lengths.items()}
-    free = [found for item in case.items for found in _free(item, annotated, longest_first)]
+    free = [found for item in corpus.items for found in _free(item, annotated, longest_first)]
     return Repeats(annotated=annotated, free=free, count=Counter(words for _, _, words in free))
 
 

@@ -10,7 +10,7 @@ from types import MappingProxyType
 from typing import Final
 
 from fascicle.doctor.checks.annotation import MENTIONS, READING
-from fascicle.doctor.checks.case import Check
+from fascicle.doctor.checks.contract import Check
 from fascicle.doctor.checks.corpus import COPIES, PARTS, STRINGS, TEXTS
 
 CHECKS: Final[Mapping[str, Check]] = MappingProxyType(

@@ -7,7 +7,7 @@ from typing import Final
 
 from fascicle.core.spans import Span
 from fascicle.core.wording import counted
-from fascicle.doctor.checks.case import Case
+from fascicle.doctor.checks.contract import Corpus
 from fascicle.doctor.checks.hits import Detail, Found, Hit, percent
 from fascicle.doctor.parts import Item
 
@@ -29,13 +29,13 @@ def long_document(item: Item) -> Iterator[Hit]:
         yield Hit(item=item, message=f"{counted(len(item.words), 'word')}")
 
 
-def long_sentence(case: Case) -> Found:
+def long_sentence(corpus: Corpus) -> Found:
     """Sentences of more words than the settings say."""
     longest = 0
-    for item in case.items:
+    for item in corpus.items:
         for span, length in _sentences(item):
             longest = max(longest, length)
-            if length > case.settings.long_sentence:
+            if length > corpus.settings.long_sentence:
                 yield Hit(item=item, spans=(span,), message=f"{counted(length, 'word')}")
     yield Detail(text=f"The longest sentence has {counted(longest, 'word')}.")
 
@@ -56,9 +56,9 @@ def open_sentence(item: Item) -> Iterator[Hit]:
                 yield Hit(item=item, spans=((start, end),))
 
 
-def share_of_sentences(case: Case) -> Iterator[Detail]:
+def share_of_sentences(corpus: Corpus) -> Iterator[Detail]:
     """How many sentences do not end as sentences do, part by part."""
-    for part, items in case.by_part().items():
+    for part, items in corpus.by_part().items():
         count = sum(len(item.sentences) for item in items if item.marks_sentences)
         found = sum(1 for item in items for _ in open_sentence(item))
         if found:

@@ -9,7 +9,7 @@ from typing import Final
 
 from fascicle.core.document import Mention
 from fascicle.core.wording import counted
-from fascicle.doctor.checks.case import Case
+from fascicle.doctor.checks.contract import Corpus
 from fascicle.doctor.checks.hits import Detail, Found, hit_of, percent
 from fascicle.doctor.parts import Item
 from fascicle.settings.recipes.recogniser import ReadingSettings
@@ -21,22 +21,22 @@ from fascicle.text.windows import Window
 _AT_ONCE: Final = 256  # documents
 
 
-def unreachable(case: Case) -> Found:
+def unreachable(corpus: Corpus) -> Found:
     """Mentions that no head over these units with this width can return, whatever else it can do."""
-    settings = case.settings
+    settings = corpus.settings
     if settings.tokenizer is None:
         return
     tokenizer = PieceTokenizer.from_file(tokenizer_file(settings.tokenizer))
     reading = ReadingSettings(max_length=settings.max_length, overlap=min(32, settings.max_length // 2))
     limits = Limits(nested=True, separates=True, width=settings.width)
     reasons: Counter[str] = Counter()
-    for items in _chunks([item for item in case.items if item.mentions]):
+    for items in _chunks([item for item in corpus.items if item.mentions]):
         read = read_documents([item.document() for item in items], tokenizer, reading=reading, level=settings.level)
         for item, pieces, windows in zip(items, read.pieces, read.windows, strict=True):
             for mention, reason in _lost(item.mentions, pieces, windows, limits):
                 reasons[reason] += 1
                 yield hit_of(item, mention, reason)
-    total = sum(len(item.mentions) for item in case.items)
+    total = sum(len(item.mentions) for item in corpus.items)
     if reasons:
         lost = reasons.total()
         yield Detail(text=f"{lost:,} of {counted(total, 'mention')} ({percent(lost, total)}).")

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Final
 
-from fascicle.doctor.checks.case import Case, Finder
+from fascicle.doctor.checks.contract import Corpus, Finder
 from fascicle.doctor.checks.hits import Detail, Found, Hit
 from fascicle.doctor.copies.copies import Foreign, Group, Kind, Relation
 from fascicle.doctor.parts import Item
@@ -22,11 +22,11 @@ def copies(kind: Kind, relation: Relation) -> Finder:
     A case is a document that has a copy in another part; within a part, it is a copy of an earlier document.
     """
 
-    def find(case: Case) -> Found:
+    def find(corpus: Corpus) -> Found:
         seen: set[tuple[str, int]] = set()
         identical = Counter[str]()
         left_out = set[tuple[str, str]]()
-        for group in case.copies.groups:
+        for group in corpus.copies.groups:
             if group.kind != kind or group.relation != relation:
                 continue
             left_out |= {(other.path, other.id) for other in group.others}
@@ -44,16 +44,16 @@ def copies(kind: Kind, relation: Relation) -> Finder:
     return find
 
 
-def short_copies(case: Case) -> Found:
+def short_copies(corpus: Corpus) -> Found:
     """Short documents with copies anywhere."""
     for relation in ("in-part", "across-parts", "across-corpora"):
-        yield from (hit for hit in copies("short-duplicate", relation)(case) if isinstance(hit, Hit))
+        yield from (hit for hit in copies("short-duplicate", relation)(corpus) if isinstance(hit, Hit))
 
 
-def shared_id(case: Case) -> Found:
+def shared_id(corpus: Corpus) -> Found:
     """Documents whose id is that of a document in another part or corpus."""
     seen: set[tuple[int, str]] = set()
-    for item, other in case.copies.shared_ids:
+    for item, other in corpus.copies.shared_ids:
         where = f"{item.part.name} in {other.part.name}"
         if (item.number, where) not in seen:
             seen.add((item.number, where))
@@ -61,13 +61,13 @@ def shared_id(case: Case) -> Found:
             yield Hit(item=item, where=where, message=f"{other.path} has {other.id} with {same}")
 
 
-def not_compared(case: Case) -> Found:
+def not_compared(corpus: Corpus) -> Found:
     """Documents whose near duplicates were not sought."""
-    for _ in range(case.copies.not_compared):
+    for _ in range(corpus.copies.not_compared):
         yield Hit(where="all parts")
 
 
-def exclusions(case: Case) -> list[Exclusion]:
+def exclusions(corpus: Corpus) -> list[Exclusion]:
     """What to leave out of training: of each pair of copies the one that need not be kept, with its best reason.
 
     Documents of a part that must be kept apart come before their copies in others: test, dev, train, corpora in the
@@ -75,7 +75,7 @@ def exclusions(case: Case) -> list[Exclusion]:
     near duplicates every second one is left; one of test is never listed. Copies of short texts are not either.
     """
     found: dict[tuple[str, str], tuple[tuple[tuple[int, int], int, float, int], Exclusion]] = {}
-    groups = [group for group in case.copies.groups if group.kind != "short-duplicate"]
+    groups = [group for group in corpus.copies.groups if group.kind != "short-duplicate"]
     for group in sorted(groups, key=lambda g: (g.kept[0].part.rank, g.kept[0].number)):
         kept = group.kept[0]
         if (kept.path, kept.id) in found and kept.part.role not in _NEVER_LEARNED:

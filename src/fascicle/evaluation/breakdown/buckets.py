@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
@@ -19,6 +19,7 @@ from fascicle.core.document import Identity, Mention, identities
 from fascicle.errors import UsageError
 from fascicle.evaluation.breakdown.attributes import ATTRIBUTES, Ruler
 from fascicle.evaluation.breakdown.ranges import Range, Ranges, Values, assign, check_ranges, quantile_ranges
+from fascicle.evaluation.report_parts import BucketLine
 from fascicle.evaluation.scoring.figures import figures, figures_row
 from fascicle.evaluation.scoring.scores import Counts
 
@@ -45,9 +46,9 @@ class Bucket:
         """Whether no mention falls into it, gold or predicted."""
         return not self.counts.support + self.counts.predicted
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> BucketLine:
         """Label, counts and figures, ready for JSON."""
-        return {"interval": self.range.label, "empty": self.is_empty} | figures_row(self.counts)
+        return {"interval": self.range.label, "empty": self.is_empty, **figures_row(self.counts)}
 
 
 class Bucketing:

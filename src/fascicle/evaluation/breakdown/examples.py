@@ -10,6 +10,7 @@ from typing import Any, Final
 from fascicle.core.document import GOLD, Document, Mention
 from fascicle.core.spans import Fragments, fragments_overlap
 from fascicle.evaluation.breakdown.errors import BOUNDARY, CLASSES, Mistake, distinct
+from fascicle.evaluation.report_parts import Class, Confusion
 
 _CONTEXT: Final = 60  # characters on each side
 _LONGEST: Final = 300  # characters of a mention that are shown
@@ -17,14 +18,14 @@ _WIDEST: Final = 800  # characters of a context
 _MOST_AROUND: Final = 40  # mentions of each side that are told of a context
 
 
-def class_table(found: Iterable[Mistake]) -> dict[str, dict[str, Any]]:
+def class_table(found: Iterable[Mistake]) -> dict[str, Class]:
     """How many mistakes of each class there are.
 
     Returns:
         Class -> ``"fp"``, ``"fn"``, those among both whose partner was right (``"beside_right"``), and ``"types"``:
         type of the mention -> ``[fp, fn]``. Every class is there.
     """
-    table: dict[str, dict[str, Any]] = {kind: {"fp": 0, "fn": 0, "beside_right": 0, "types": {}} for kind in CLASSES}
+    table: dict[str, Class] = {kind: {"fp": 0, "fn": 0, "beside_right": 0, "types": {}} for kind in CLASSES}
     for mistake in found:
         row = table[mistake.kind]
         row[mistake.side] += 1
@@ -35,7 +36,7 @@ def class_table(found: Iterable[Mistake]) -> dict[str, dict[str, Any]]:
     return table
 
 
-def confusions(found: Iterable[Mistake]) -> list[dict[str, Any]]:
+def confusions(found: Iterable[Mistake]) -> list[Confusion]:
     """Which types were taken for which: false positives with a partner of another type, the most frequent first.
 
     Returns:
@@ -49,8 +50,16 @@ def confusions(found: Iterable[Mistake]) -> list[dict[str, Any]]:
             row = rows.setdefault((mistake.partner.type, mistake.mention.type), Counter())
             row["same_span" if mistake.kind == "type" else "overlapping"] += 1
             row["beside_right"] += mistake.partner_right
-    names = ("same_span", "overlapping", "beside_right")
-    listed = [{"gold": g, "predicted": p} | {name: row[name] for name in names} for (g, p), row in rows.items()]
+    listed: list[Confusion] = [
+        {
+            "gold": gold,
+            "predicted": predicted,
+            "same_span": row["same_span"],
+            "overlapping": row["overlapping"],
+            "beside_right": row["beside_right"],
+        }
+        for (gold, predicted), row in rows.items()
+    ]
     return sorted(listed, key=lambda r: (-r["same_span"] - r["overlapping"], r["gold"], r["predicted"]))
 
 
@@ -71,16 +80,6 @@ class BoundaryWords:
     words: str
     count: int
     types: Mapping[str, int] = field(default_factory=dict)
-
-    def as_dict(self) -> dict[str, Any]:
-        """The fields, ready for JSON."""
-        return {
-            "side": self.side,
-            "change": self.change,
-            "words": self.words,
-            "count": self.count,
-            "types": dict(self.types),
-        }
 
 
 def boundary_words(found: Iterable[Mistake], texts: Mapping[str, str], *, at_most: int = 20) -> list[BoundaryWords]:

@@ -14,7 +14,7 @@ import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import Any, Final, Literal
+from typing import Final, Literal
 
 import numpy as np
 
@@ -23,6 +23,7 @@ from fascicle.core.document import Mention, identities
 from fascicle.core.wording import counted
 from fascicle.errors import InputError, UsageError
 from fascicle.evaluation.breakdown.errors import distinct
+from fascicle.evaluation.report_parts import Point
 
 Flags = Bools
 Binning = Literal["width", "mass"]
@@ -212,7 +213,7 @@ class Curve:
             return None
         return float(np.sum(self.precision * np.diff(self.recall, prepend=0.0)))
 
-    def thinned(self, points: int = 101) -> list[dict[str, float | None]]:
+    def thinned(self, points: int = 101) -> list[Point]:
         """At most so many points, evenly over the kept mentions, the first and the last among them; ready for JSON."""
         if not len(self.kept):
             return []
@@ -267,10 +268,6 @@ class Threshold:
     threshold: float
     precision: float
     recall: float
-
-    def as_dict(self) -> dict[str, Any]:
-        """The fields, ready for JSON."""
-        return {"threshold": self.threshold, "precision": self.precision, "recall": self.recall}
 
 
 def threshold_for(curve: Curve, *, precision: float | None = None, recall: float | None = None) -> Threshold:

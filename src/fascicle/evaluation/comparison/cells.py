@@ -1,4 +1,4 @@
-"""Several systems and the gold as a table of cells: which systems said a mention, and whether it is gold.
+"""Several systems and the gold as a table of cells: which systems predicted a mention, and whether it is gold.
 
 With n systems there are at most 2^(n + 1) - 1 cells. Whatever is asked about unions, votes and pairs of systems is a
 sum over some of the cells, and on a bootstrap draw of documents it is the same sum over the counts of that draw: so
@@ -27,7 +27,7 @@ class Cells:
         systems: names, n of them.
         documents: ids, in the order of the gold.
         types: of all mentions, sorted.
-        said: which systems said what is in a cell, bool ``[C, n]``.
+        predicted: which systems predicted what is in a cell, bool ``[C, n]``.
         gold: whether a cell is gold, bool ``[C]``.
         document: index of the document of each mention, ``[M]``.
         type: index of its type, ``[M]``.
@@ -39,7 +39,7 @@ class Cells:
     systems: tuple[str, ...]
     documents: tuple[str, ...]
     types: tuple[str, ...]
-    said: Bools
+    predicted: Bools
     gold: Bools
     document: Ints
     type: Ints
@@ -65,7 +65,7 @@ class Cells:
 
     def scores(self, system: int) -> Scores:
         """The scores of one system, as `evaluation.scoring.scores.score` gives them under the rule ``"zero"``."""
-        chosen = self.said[:, system]
+        chosen = self.predicted[:, system]
         sums = [self._by_document(cells) for cells in (chosen & self.gold, chosen & ~self.gold, ~chosen & self.gold)]
         by_type = {name: _counts(row, chosen, self.gold) for name, row in zip(self.types, self.by_type(), strict=True)}
         rows = zip(self.documents, *(column.tolist() for column in sums), strict=True)
@@ -123,7 +123,7 @@ def cells_of(gold: System, systems: Sequence[System], *, allow_missing: bool = F
 
 
 def _cells(votes: Votes, documents: tuple[str, ...], missing: dict[str, tuple[str, ...]]) -> Cells:
-    patterns, cell = np.unique(votes.said, axis=0, return_inverse=True)
+    patterns, cell = np.unique(votes.predicted, axis=0, return_inverse=True)
     places = {identifier: place for place, identifier in enumerate(documents)}
     order = np.array([places[identifier] for identifier in votes.documents], dtype=np.int64)
     names = [votes.entries[at].type for at in votes.bounds[:-1].tolist()]
@@ -132,7 +132,7 @@ def _cells(votes: Votes, documents: tuple[str, ...], missing: dict[str, tuple[st
         systems=votes.systems[1:],
         documents=documents,
         types=tuple(types),
-        said=patterns[:, 1:],
+        predicted=patterns[:, 1:],
         gold=patterns[:, 0],
         document=order[votes.document],
         type=np.array([types[name] for name in names], dtype=np.int64),

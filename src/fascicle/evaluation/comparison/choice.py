@@ -95,7 +95,7 @@ def choose(cells: Cells, drawn: Ints, candidates: Sequence[Candidate], *, floors
         floors: what is demanded.
         seed: of the draws.
     """
-    singles = [cells.counts(cells.said[:, at]).rates() for at in range(len(cells.systems))]
+    singles = [cells.counts(cells.predicted[:, at]).rates() for at in range(len(cells.systems))]
     single = max(range(len(singles)), key=lambda at: singles[at].f1)
     recall = singles[single].recall if floors.recall is None else floors.recall
     precision = singles[single].precision if floors.precision is None else floors.precision
@@ -118,7 +118,7 @@ def _best(candidates: Sequence[Candidate], wanted: Callable[[Candidate], float])
 
 
 def _chosen(cells: Cells, drawn: Ints, candidate: Candidate, *, single: int, seed: int) -> Chosen:
-    kept, alone = kept_cells(cells, candidate.members, candidate.rule), cells.said[:, single]
+    kept, alone = kept_cells(cells, candidate.members, candidate.rule), cells.predicted[:, single]
     f1 = drawn_rates(cells, drawn, np.stack([kept, alone], axis=1))[2]
     estimate = candidate.f1 - cells.counts(alone).rates().f1
     return Chosen(

@@ -67,7 +67,7 @@ class Pair:
         first: a name.
         second: another.
         agreement: F1 of one against the other; it is the same both ways.
-        shared: mentions that both said.
+        shared: mentions that both predicted.
         shared_true: gold mentions among them.
         difference: F1 of the first less F1 of the second, with its paired bootstrap interval and p-value.
         bootstrap_p: that p-value, corrected for all pairs.
@@ -99,8 +99,8 @@ class Comparison:
         gold: number of gold mentions.
         rows: one for each system, in the order given.
         pairs: every two of them.
-        union: all that any system said; its recall is the ceiling of all combinations.
-        intersection: what all said.
+        union: all that any system predicted; its recall is the ceiling of all combinations.
+        intersection: what all predicted.
         found_by: ``[i][j]``: gold mentions that system i misses and system j finds.
         avoided_by: ``[i][j]``: false alarms of system i that system j does not raise.
         types: type -> counts of the union, for the types of the gold and of the systems.
@@ -141,7 +141,7 @@ def compare(cells: Cells, drawn: Ints, *, seed: int = 0) -> Comparison:
     """
     if len(cells.systems) < 2:
         raise UsageError(f"{len(cells.systems)} systems were to be compared; give at least two")
-    number = cells.said.sum(axis=1)
+    number = cells.predicted.sum(axis=1)
     totals = cells.totals()
     scores = [cells.scores(at) for at in range(len(cells.systems))]
     return Comparison(
@@ -151,8 +151,8 @@ def compare(cells: Cells, drawn: Ints, *, seed: int = 0) -> Comparison:
         pairs=_pairs(cells, drawn, scores, seed=seed),
         union=measured(cells, drawn, number > 0, seed=seed),
         intersection=measured(cells, drawn, number == len(cells.systems), seed=seed),
-        found_by=_matrix(~cells.said & cells.gold[:, None], cells.said, totals),
-        avoided_by=_matrix(cells.said & ~cells.gold[:, None], ~cells.said, totals),
+        found_by=_matrix(~cells.predicted & cells.gold[:, None], cells.predicted, totals),
+        avoided_by=_matrix(cells.predicted & ~cells.gold[:, None], ~cells.predicted, totals),
         types=dict(zip(cells.types, _type_counts(cells, number > 0), strict=True)),
         unique_by_type=_unique_by_type(cells),
         resamples=len(drawn),
@@ -198,11 +198,11 @@ def _share(part: Floats, whole: Floats) -> Floats:
 
 
 def _row(cells: Cells, drawn: Ints, at: int, *, scores: Scores, seed: int) -> Row:
-    alone = cells.said[:, at] & (cells.said.sum(axis=1) == 1)
+    alone = cells.predicted[:, at] & (cells.predicted.sum(axis=1) == 1)
     counts = cells.counts(alone)
     return Row(
         name=cells.systems[at],
-        measured=measured(cells, drawn, cells.said[:, at], seed=seed),
+        measured=measured(cells, drawn, cells.predicted[:, at], seed=seed),
         by_type=scores.by_type,
         unique_true=counts.tp,
         unique_false=counts.fp,
@@ -211,7 +211,7 @@ def _row(cells: Cells, drawn: Ints, at: int, *, scores: Scores, seed: int) -> Ro
 
 def _pairs(cells: Cells, drawn: Ints, scores: list[Scores], *, seed: int) -> tuple[Pair, ...]:
     totals = cells.totals()
-    f1 = drawn_rates(cells, drawn, cells.said)[2]
+    f1 = drawn_rates(cells, drawn, cells.predicted)[2]
     chosen = list(combinations(range(len(scores)), 2))
     differences = [
         difference_of(scores[a].micro.f1 - scores[b].micro.f1, f1[:, a] - f1[:, b], level=LEVEL, seed=seed)
@@ -221,8 +221,8 @@ def _pairs(cells: Cells, drawn: Ints, scores: list[Scores], *, seed: int) -> tup
     corrected = zip(holm([d.p_value for d in differences]), holm(shuffled), strict=True)
     pairs = []
     for (a, b), difference, p, (by_bootstrap, by_shuffle) in zip(chosen, differences, shuffled, corrected, strict=True):
-        both = cells.said[:, a] & cells.said[:, b]
-        sizes = totals @ cells.said[:, [a, b]]
+        both = cells.predicted[:, a] & cells.predicted[:, b]
+        sizes = totals @ cells.predicted[:, [a, b]]
         shared = int(totals[both].sum())
         pairs.append(
             Pair(
@@ -262,5 +262,5 @@ def _type_counts(cells: Cells, chosen: Bools) -> list[Counts]:
 
 
 def _unique_by_type(cells: Cells) -> dict[str, tuple[int, ...]]:
-    alone = cells.said & (cells.said.sum(axis=1) == 1)[:, None] & cells.gold[:, None]
+    alone = cells.predicted & (cells.predicted.sum(axis=1) == 1)[:, None] & cells.gold[:, None]
     return {name: tuple((row @ alone).tolist()) for name, row in zip(cells.types, cells.by_type(), strict=True)}

@@ -78,7 +78,7 @@ def search(cells: Cells, drawn: Ints) -> tuple[Candidate, ...]:
     count = len(cells.systems)
     if count > MOST:
         raise UsageError(f"all subsets of {count} systems were asked for; give at most {MOST}, or leave out the search")
-    weights = [_as_weight(cells.counts(cells.said[:, at]).rates().f1) for at in range(count)]
+    weights = [_as_weight(cells.counts(cells.predicted[:, at]).rates().f1) for at in range(count)]
     found: list[tuple[int, bytes, Candidate]] = []
     made = _candidates(count, weights)
     while block := list(islice(made, _AT_ONCE)):
@@ -136,5 +136,5 @@ def kept_cells(cells: Cells, members: Sequence[int], rule: Rule) -> Bools:
         members: indices of the systems that the rule is for.
         rule: for these systems.
     """
-    said = cells.said[:, list(members)]
-    return rule.keeps(said, np.ones_like(said))
+    predicted = cells.predicted[:, list(members)]
+    return rule.keeps(predicted, np.ones_like(predicted))

@@ -7,8 +7,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, cast
 
+from fascicle.evaluation.report_parts import Line
 from fascicle.evaluation.scoring.scores import Counts, Scores
 
 NO_GOLD: Final = "there is no gold mention"
@@ -56,10 +57,10 @@ def figures(counts: Counts) -> Figures:
     )
 
 
-def figures_row(counts: Counts) -> dict[str, Any]:
+def figures_row(counts: Counts) -> Line:
     """Counts with their figures, ready for JSON."""
     numbers = {"gold": counts.support, "predicted": counts.predicted, "tp": counts.tp, "fp": counts.fp, "fn": counts.fn}
-    return numbers | figures(counts).as_dict()
+    return cast(Line, numbers | figures(counts).as_dict())
 
 
 def no_interval(scores: Scores, name: str = "micro_f1") -> str:

@@ -123,7 +123,7 @@ def drawn_unit(documents: Sequence[Document]) -> str:
 
 
 def by_sentence(
-    documents: Iterable[Document], *, source: str = GOLD, said: Mapping[str, Sequence[Mention]] | None = None
+    documents: Iterable[Document], *, source: str = GOLD, predicted: Mapping[str, Sequence[Mention]] | None = None
 ) -> dict[str, tuple[Mention, ...]]:
     """The mentions of one source, sentence by sentence: the unit to resample where documents are unknown.
 
@@ -132,7 +132,7 @@ def by_sentence(
     Args:
         documents: with distinct ids.
         source: whose mentions.
-        said: document id -> mentions, in place of those that the documents hold.
+        predicted: document id -> mentions, in place of those that the documents hold.
 
     Returns:
         ``id/1``, ``id/2`` ... -> the mentions of that sentence.
@@ -141,7 +141,7 @@ def by_sentence(
     for document in documents:
         starts = [start for start, _ in document.sentences or ((0, 0),)]
         parts: list[list[Mention]] = [[] for _ in starts]
-        for mention in document.layer(source) if said is None else said.get(document.id, ()):
+        for mention in document.layer(source) if predicted is None else predicted.get(document.id, ()):
             parts[max(0, bisect_right(starts, mention.start) - 1)].append(mention)
         found.update((f"{document.id}/{number}", tuple(part)) for number, part in enumerate(parts, start=1))
     return found

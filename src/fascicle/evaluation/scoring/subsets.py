@@ -69,11 +69,6 @@ def is_seen(mention: Mention, text: str, known: Surfaces) -> bool:
     return (mention.text_in(text), mention.type) in known
 
 
-def inner_spans(mentions: Iterable[Mention]) -> frozenset[Fragments]:
-    """The spans of those mentions that lie properly inside another of them."""
-    return nesting(mentions)[0]
-
-
 def nesting(mentions: Iterable[Mention]) -> tuple[frozenset[Fragments], frozenset[Fragments]]:
     """The spans of those mentions that lie properly inside another of them, and of those that hold another.
 

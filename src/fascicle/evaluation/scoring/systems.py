@@ -75,4 +75,4 @@ def by_unit(documents: Sequence[Document], predicted: Mapping[str, Sequence[Ment
     """
     if len(documents) != 1 or not documents[0].sentences:
         return whole
-    return score(by_sentence(documents), by_sentence(documents, said=predicted), zero_rule=whole.zero_rule)
+    return score(by_sentence(documents), by_sentence(documents, predicted=predicted), zero_rule=whole.zero_rule)

@@ -23,16 +23,16 @@ class TypedMention:
 
     Attributes:
         gold: its type.
-        said: the type that each of its fragments was given.
+        predicted: the type that each of its fragments was given.
     """
 
     gold: str
-    said: tuple[str, ...]
+    predicted: tuple[str, ...]
 
     @property
     def right(self) -> bool:
         """Whether every fragment has the type of the mention."""
-        return bool(self.said) and all(said == self.gold for said in self.said)
+        return bool(self.predicted) and all(predicted == self.gold for predicted in self.predicted)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,7 +40,7 @@ class TypingScores:
     """How mentions were typed.
 
     Attributes:
-        confusion: (gold type, type that was said) -> mentions of one fragment.
+        confusion: (gold type, type that was predicted) -> mentions of one fragment.
         discontinuous: mentions of several fragments.
         discontinuous_right: those of them all of whose fragments are right.
     """
@@ -57,7 +57,7 @@ class TypingScores:
     @property
     def contiguous_right(self) -> int:
         """Those of them with the right type."""
-        return sum(count for (gold, said), count in self.confusion.items() if gold == said)
+        return sum(count for (gold, predicted), count in self.confusion.items() if gold == predicted)
 
     @property
     def mentions(self) -> int:
@@ -71,19 +71,19 @@ class TypingScores:
 
     @property
     def types(self) -> tuple[str, ...]:
-        """Types of the gold and types that were said, the most frequent of the gold first."""
+        """Types of the gold and types that were predicted, the most frequent of the gold first."""
         gold = Counter[str]()
-        for (name, said), count in self.confusion.items():
+        for (name, predicted), count in self.confusion.items():
             gold[name] += count
-            gold[said] += 0
+            gold[predicted] += 0
         return tuple(sorted(gold, key=lambda name: (-gold[name], name)))
 
     def counts(self, name: str) -> Counts:
         """True and false positives and false negatives of a type, over mentions of one fragment."""
         right = self.confusion.get((name, name), 0)
-        said = sum(count for (_, other), count in self.confusion.items() if other == name)
+        predicted = sum(count for (_, other), count in self.confusion.items() if other == name)
         gold = sum(count for (other, _), count in self.confusion.items() if other == name)
-        return Counts(tp=right, fp=said - right, fn=gold - right)
+        return Counts(tp=right, fp=predicted - right, fn=gold - right)
 
     @property
     def macro_f1(self) -> float:
@@ -102,7 +102,9 @@ class TypingScores:
             "discontinuous": self.discontinuous,
             "discontinuous_right": self.discontinuous_right,
             "types": list(self.types),
-            "confusion": [[self.confusion.get((gold, said), 0) for said in self.types] for gold in self.types],
+            "confusion": [
+                [self.confusion.get((gold, predicted), 0) for predicted in self.types] for gold in self.types
+            ],
         }
 
 
@@ -117,10 +119,10 @@ def score_typing(mentions: Iterable[TypedMention]) -> TypingScores:
     """
     confusion, discontinuous, right = Counter[tuple[str, str]](), 0, 0
     for mention in mentions:
-        if not mention.said:
+        if not mention.predicted:
             raise InputError(f"a mention of type {mention.gold!r} was given no type; type each of its fragments")
-        if len(mention.said) == 1:
-            confusion[mention.gold, mention.said[0]] += 1
+        if len(mention.predicted) == 1:
+            confusion[mention.gold, mention.predicted[0]] += 1
         else:
             discontinuous += 1
             right += mention.right

@@ -28,7 +28,8 @@ from fascicle.models.model import NerModel
 from fascicle.runtime.filter import LOGITS, MentionFilter
 from fascicle.runtime.predictor import ModelPredictor
 from fascicle.settings.folders.best import model_folder
-from fascicle.settings.folders.manifest import CARD, Manifest, check_files, read_manifest, write_manifest
+from fascicle.settings.folders.described import CARD
+from fascicle.settings.folders.manifest import Manifest, check_files, read_manifest, write_manifest
 from fascicle.settings.recipes.filter import FILTER, FilterManifest, read_filter_manifest, write_filter_manifest
 from fascicle.text.pieces import PieceTokenizer
 

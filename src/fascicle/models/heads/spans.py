@@ -16,6 +16,7 @@ from fascicle.core.arrays import Bools, Ints
 from fascicle.decoding.kinds import limits_of
 from fascicle.models.heads.contract import IGNORED, Basis, Head
 from fascicle.nn.biaffine import BiaffineScorer
+from fascicle.nn.sets import SETS, set_of
 from fascicle.nn.spans import REPRESENTATIONS, LinearSpanScorer, SpanScorer, span_loss
 from fascicle.settings.heads import BiaffineSettings, SpanHeadSettings, SpanSettings
 from fascicle.text.targets import NONE_UNKNOWN, UNKNOWN, covered
@@ -66,6 +67,10 @@ class SpanClassifier(Head):
         """The spans as they are, and behind them the unknown ranges with -1 as their type, ``[m + r, 3]``."""
         return np.concatenate([spans, np.pad(unknown, ((0, 0), (0, 1)), constant_values=UNKNOWN)])
 
+    def without(self, gold: Ints, types: Sequence[int]) -> Ints:
+        """With a row for the whole document: a span that is no mention may be one of these types, see ``nn.sets``."""
+        return np.concatenate([gold, np.array([(0, 0, set_of(types))], dtype=np.int64)])
+
     def targets(self, gold: Sequence[Ints], windows: Sequence[Window], *, chance: np.random.Generator) -> Ints:
         """Classes ``[B, U, L]`` of the spans that a window answers for, ``IGNORED`` for all others.
 
@@ -78,13 +83,15 @@ class SpanClassifier(Head):
         found = np.full((len(windows), lengths.max() + 2 * around, self.settings.width), IGNORED, dtype=np.int64)
         found[_answered(windows, found.shape[1:], around)] = _NONE
         for row, (rows, window) in enumerate(zip(gold, windows, strict=True)):
-            known = rows[:, 2] != UNKNOWN
-            if not known.all():
-                found[row][_touched(rows[~known], window, found.shape[1:], around)] = IGNORED
-            for start, end, kind in _of_window(rows[known], window):
+            kinds = rows[:, 2]
+            for code in kinds[kinds <= SETS]:  # one, if any
+                found[row][(found[row] == _NONE) & _inner(lengths[row], found.shape[1:], around)] = code
+            if (kinds == UNKNOWN).any():
+                found[row][_touched(rows[kinds == UNKNOWN], window, found.shape[1:], around)] = IGNORED
+            for start, end, kind in _of_window(rows[kinds > UNKNOWN], window):
                 found[row, start - window.units[0] + around, end - start - 1] = kind + 1
         if self.settings.negatives:
-            found[_surplus(found == _NONE, self.settings.negatives, chance)] = IGNORED
+            found[_surplus((found == _NONE) | (found <= SETS), self.settings.negatives, chance)] = IGNORED
         return found
 
     def scores(self, states: Tensor, batch: Mapping[str, Tensor]) -> dict[str, Tensor]:
@@ -145,6 +152,13 @@ def _touched(ranges: Ints, window: Window, shape: tuple[int, ...], around: int) 
     first, width = np.arange(units)[:, None], np.arange(longest)
     touched: Bools = count[first + width + 1] > count[first]
     return touched
+
+
+def _inner(units: int, shape: tuple[int, ...], around: int) -> Bools:
+    """Which cells ``[U, L]`` of a window are spans over its units alone, without special tokens."""
+    first, width = np.arange(shape[0])[:, None], np.arange(shape[1])
+    inside: Bools = (first >= around) & (first + width < units + around)
+    return inside
 
 
 def _answered(windows: Sequence[Window], shape: tuple[int, ...], around: int) -> Bools:

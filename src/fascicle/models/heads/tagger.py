@@ -7,31 +7,29 @@ Shapes: B windows, T pieces, U units, C tags.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from types import MappingProxyType
 from typing import ClassVar
 
 import numpy as np
-import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
 from fascicle.core.arrays import Floats32, Ints
 from fascicle.core.tags import SCHEMES
 from fascicle.decoding.kinds import limits_of
-from fascicle.errors import RecipeError
 from fascicle.models.heads.contract import IGNORED, Basis, Head
 from fascicle.nn.crf import LinearChainCrf
 from fascicle.nn.distil import tag_loss
 from fascicle.nn.draw import draw
 from fascicle.nn.partial import partial_loss
+from fascicle.nn.sets import SETS, members, set_loss, set_of
 from fascicle.settings.heads import CrfSettings, TaggerSettings
 from fascicle.text.targets import NONE_UNKNOWN, covered
 from fascicle.text.windows import Window
 
 _EMISSIONS = ("batch", "units", "")
 _ANY = -1  # in the targets of a CRF: a unit that may have any tag
-_SETS = -1000  # in targets: less this, the types that a unit may be of if it is not O, a bit for each
-_MOST = 60  # bits
 
 
 class SoftmaxTagger(Head):
@@ -83,11 +81,7 @@ class SoftmaxTagger(Head):
         The loss is then the marginal likelihood of what is known (Tsuboi et al. 2008), which for a tag on its own is
         the probability of O and these tags together.
         """
-        if max(types) >= _MOST:
-            raise RecipeError(
-                f'family = "{self.settings.family}" leaves out types of the first {_MOST} only; use fewer'
-            )
-        return np.where(gold == 0, _SETS - sum(1 << kind for kind in types), gold)
+        return np.where(gold == 0, set_of(types), gold)
 
     def targets(self, gold: Sequence[Ints], windows: Sequence[Window], *, chance: np.random.Generator) -> Ints:
         """Tag ids ``[B, U]``, ``IGNORED`` beyond the units; with special tokens ``[B, U + 2]``, those tagged O.
@@ -109,23 +103,16 @@ class SoftmaxTagger(Head):
     def loss(self, scores: Mapping[str, Tensor], targets: Tensor) -> Tensor:
         """Mean over all known units of the batch, 0 if there is none; arguments as in ``Head``."""
         emissions, wanted = scores["emissions"].float().flatten(0, 1), targets.flatten()
-        several = wanted <= _SETS
+        several = wanted <= SETS
         single = wanted.masked_fill(several, IGNORED)
         total = F.cross_entropy(emissions, single, ignore_index=IGNORED, reduction="sum")
         if several.any():
-            rows, allowed = emissions[several], self._allowed(wanted[several])
-            total = total + (rows.logsumexp(1) - rows.masked_fill(~allowed, -torch.inf).logsumexp(1)).sum()
+            total = total + set_loss(emissions[several], wanted[several], width=self.scheme.width).sum()
         return total / (targets != IGNORED).sum().clamp(min=1)
 
     def imitation(self, scores: Mapping[str, Tensor], wanted: Tensor, *, temperature: float = 1.0) -> Tensor:
         """Mean divergence over all known units; arguments as in ``Head``."""
         return tag_loss(scores["emissions"], wanted, temperature=temperature)
-
-    def _allowed(self, targets: Tensor) -> Tensor:
-        """The tags that units may have whose targets are sets of types, ``[..., C]``."""
-        kinds = torch.arange(len(self.labels) - 1, device=targets.device) // self.scheme.width
-        inside = (_SETS - targets)[..., None] >> kinds & 1
-        return F.pad(inside.bool(), (1, 0), value=True)
 
 
 class CrfTagger(SoftmaxTagger):
@@ -164,10 +151,11 @@ class CrfTagger(SoftmaxTagger):
 
     def loss(self, scores: Mapping[str, Tensor], targets: Tensor) -> Tensor:
         """Negative log-likelihood per known unit or per window; arguments as in ``Head``."""
-        mask, several = targets != IGNORED, targets <= _SETS
+        mask, several = targets != IGNORED, targets <= SETS
         known = mask & (targets >= 0)
         count = (known | several).sum() if self.per_unit else mask.any(dim=1).sum()
-        allowed = self._allowed(targets) | ~several[..., None] if several.any() else None
+        inside = partial(members, classes=len(self.labels), width=self.scheme.width)
+        allowed = inside(targets) | ~several[..., None] if several.any() else None
         tags = targets.clamp(min=0)  # O is in every set
         loss = partial_loss(self.crf, scores["emissions"], tags, mask=mask, known=known, allowed=allowed)
         return loss.sum() / count.clamp(min=1)

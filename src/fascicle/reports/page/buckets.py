@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 from fascicle.core.html import Html, join, tag, text, user
 from fascicle.evaluation.headline import BUCKETS_UNCORRECTED
+from fascicle.evaluation.report_parts import Report
 from fascicle.reports.page.html import Pictures, Section, Table, best, figure, paragraphs, points
 
 
-def buckets_section(report: Mapping[str, Any], pictures: Pictures) -> Section:
+def buckets_section(report: Report, pictures: Pictures) -> Section:
     """A table and a picture for each attribute, below the heat maps of the differences."""
     told = (
         "Strict F1 where mentions are parted by one property at a time: the harder buckets show where a system fails. "
@@ -31,7 +29,7 @@ def buckets_section(report: Mapping[str, Any], pictures: Pictures) -> Section:
     return Section(anchor="buckets", title="Where does it fail?", body=body, parts=parts)
 
 
-def _heat(report: Mapping[str, Any], pictures: Pictures) -> Html:
+def _heat(report: Report, pictures: Pictures) -> Html:
     drawn = [
         figure(
             pictures,
@@ -47,7 +45,7 @@ def _heat(report: Mapping[str, Any], pictures: Pictures) -> Html:
     return tag("div", *drawn, class_="pictures") if any(drawn) else Html("")
 
 
-def _attribute(report: Mapping[str, Any], name: str, pictures: Pictures) -> Html:
+def _attribute(report: Report, name: str, pictures: Pictures) -> Html:
     attribute = report["attributes"][name]
     means = tag("p", f"{attribute['means'][:1].upper()}{attribute['means'][1:]}.")
     if "undefined" in attribute:
@@ -58,7 +56,7 @@ def _attribute(report: Mapping[str, Any], name: str, pictures: Pictures) -> Html
     return join(means, tag("div", tag("div", _table(report, name), paragraphs(empty)), drawn, class_="beside"))
 
 
-def _table(report: Mapping[str, Any], name: str) -> Html:
+def _table(report: Report, name: str) -> Html:
     systems, differences = report["systems"], report["differences"]
     several = len(systems) > 1
     shown = ("f1",) if several else ("precision", "recall", "f1")

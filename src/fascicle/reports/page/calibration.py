@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from fascicle.core.html import Html, join, tag, text, user
+from fascicle.evaluation.report_parts import Report
 from fascicle.reports.page import words as page_words
 from fascicle.reports.page.html import Pictures, Section, Table, figure, paragraphs
 
@@ -20,13 +21,13 @@ _CURVE: Final = (
 )
 
 
-def calibration_section(report: Mapping[str, Any], pictures: Pictures) -> Section:
+def calibration_section(report: Report, pictures: Pictures) -> Section:
     """All systems side by side."""
     table = Table("system", "scores", "calibration error", "Brier score", "average precision", "temperature")
     for one in report["systems"]:
         value = one["calibration"]
-        if isinstance(value.get("undefined"), str):
-            table.add(user(one["name"]), *(table.because(value["undefined"]) for _ in range(5)))
+        if isinstance(reason := value.get("undefined"), str):
+            table.add(user(one["name"]), *[table.because(reason)] * 5)
             continue
         table.add(
             user(one["name"]),
@@ -63,13 +64,13 @@ def _temperature(table: Table, value: Mapping[str, Any]) -> Html:
     )
 
 
-def system_calibration(report: Mapping[str, Any], at: int, pictures: Pictures) -> Section:
+def system_calibration(report: Report, at: int, pictures: Pictures) -> Section:
     """The scores of one system."""
     value = report["systems"][at]["calibration"]
     anchor = f"system-{at}-calibration"
-    if isinstance(value.get("undefined"), str):
-        reason = tag("p", "Undefined: ", user(value["undefined"]), ".", class_="nothing")
-        return Section(anchor=anchor, title="Calibration", body=reason)
+    if isinstance(reason := value.get("undefined"), str):
+        body = tag("p", "Undefined: ", user(reason), ".", class_="nothing")
+        return Section(anchor=anchor, title="Calibration", body=body)
     caption = (
         "Precision of the mentions in each interval of the score. On the dashed line, scores tell the truth; below it, "
         "the system is too sure. The bars show how many mentions have such scores."

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 from fascicle.core.html import Html, join, tag, text, user
+from fascicle.evaluation.report_parts import Errors, Report
 from fascicle.reports.page import words as page_words
 from fascicle.reports.page.html import Pictures, Section, Table, figure, paragraphs
 
 
-def errors_section(report: Mapping[str, Any]) -> Section:
+def errors_section(report: Report) -> Section:
     """The classes of errors of all systems, and their rates."""
     told = (
         "Every false positive (FP, predicted in error) and every false negative (FN, not found) is in exactly one "
@@ -21,7 +19,7 @@ def errors_section(report: Mapping[str, Any]) -> Section:
     return Section(anchor="errors", title="What goes wrong?", body=body, parts=(rates,))
 
 
-def _classes(report: Mapping[str, Any]) -> Html:
+def _classes(report: Report) -> Html:
     systems = report["systems"]
     groups = [("", 1), *((user(one["name"]), 2) for one in systems)] if len(systems) > 1 else []
     table = Table("class", *(side for _ in systems for side in ("FP", "FN")), groups=groups)
@@ -38,7 +36,7 @@ def _count(number: int) -> Html:
     return text(f"{number:,}") if number else tag("span", "0", class_="zero")
 
 
-def _rates(report: Mapping[str, Any]) -> Html:
+def _rates(report: Report) -> Html:
     table = Table("system", "errors", "type errors", "TE-Rate", "boundary errors", "BE-Rate", "BE-Rate, same type")
     for one in report["systems"]:
         rates, narrow = one["errors"]["rates"], one["errors"]["rates_same_type"]
@@ -58,7 +56,7 @@ def _rates(report: Mapping[str, Any]) -> Html:
     return join(paragraphs(told), table.html(means=page_words.RATES, label="type and boundary errors"))
 
 
-def system_errors(report: Mapping[str, Any], at: int, pictures: Pictures) -> Section:
+def system_errors(report: Report, at: int, pictures: Pictures) -> Section:
     """What goes wrong with one system."""
     errors = report["systems"][at]["errors"]
     caption = (
@@ -76,7 +74,7 @@ def system_errors(report: Mapping[str, Any], at: int, pictures: Pictures) -> Sec
     return Section(anchor=f"system-{at}-errors", title="Errors", body=join(*parts))
 
 
-def _by_type(errors: Mapping[str, Any]) -> Html:
+def _by_type(errors: Errors) -> Html:
     classes = {kind: row for kind, row in errors["classes"].items() if row["fp"] or row["fn"]}
     if not classes:
         return paragraphs("No error: everything was found, and nothing in error.")
@@ -100,7 +98,7 @@ def _both(fp: int, fn: int) -> Html:
     return text(f"{fp:,} / {fn:,}") if fp or fn else tag("span", "0", class_="zero")
 
 
-def _confusions(errors: Mapping[str, Any]) -> Html:
+def _confusions(errors: Errors) -> Html:
     if not errors["confusions"]:
         return paragraphs("No type was taken for another.")
     table = Table("gold type", "taken for", "same characters", "overlapping", "beside a found one", texts=2)
@@ -116,7 +114,7 @@ def _confusions(errors: Mapping[str, Any]) -> Html:
     return tag("div", table.html(means=means, label="types taken for others"), paragraphs(more))
 
 
-def _boundary_words(errors: Mapping[str, Any]) -> Html:
+def _boundary_words(errors: Errors) -> Html:
     table = Table("words", "side", "the prediction", "count", texts=3)
     for row in errors["boundary_words"]:
         told = {"added": "has them in excess", "left out": "lacks them"}[row["change"]]

@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from fascicle.core.html import Html, join, short, tag, user
 from fascicle.core.marks import Mark, marked
+from fascicle.evaluation.report_parts import Report
 from fascicle.reports.page.html import Section
 from fascicle.reports.page.words import CLASSES
 
@@ -34,7 +35,7 @@ class _Card:
         return {self.value["mention"]["type"]} | (set() if partner is None else {partner["type"]})
 
 
-def examples_section(report: Mapping[str, Any]) -> Section:
+def examples_section(report: Report) -> Section:
     """The examples of all systems, with the filters."""
     names = [one["name"] for one in report["systems"]]
     cards = [

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import base64
 import hashlib
-from collections.abc import Mapping
 from importlib import resources
-from typing import Any, Final
+from typing import Final
 
 from fascicle.core.html import Html, join, short, tag, user
 from fascicle.core.wording import counted
+from fascicle.evaluation.report_parts import Report
 from fascicle.reports.page.buckets import buckets_section
 from fascicle.reports.page.calibration import calibration_section, system_calibration
 from fascicle.reports.page.errors import errors_section, system_errors
@@ -21,7 +21,7 @@ from fascicle.reports.page.scores import headline, rules_section, subsets_sectio
 _NOTHING: Final[Pictures] = {}
 
 
-def page(report: Mapping[str, Any], *, pictures: Pictures | None = None, notice: str = "") -> str:
+def page(report: Report, *, pictures: Pictures | None = None, notice: str = "") -> str:
     """The report of ``fascicle.evaluation.report.build_report`` as one HTML page.
 
     The page refers to nothing outside itself and allows only its own script to run, whatever stands in the texts; all
@@ -72,7 +72,7 @@ def _policy(script: str) -> str:
     )
 
 
-def _sections(report: Mapping[str, Any], pictures: Pictures) -> list[Section]:
+def _sections(report: Report, pictures: Pictures) -> list[Section]:
     found = [
         summary_section(report, pictures),
         types_section(report, pictures),
@@ -90,7 +90,7 @@ def _sections(report: Mapping[str, Any], pictures: Pictures) -> list[Section]:
     return found
 
 
-def _lede(report: Mapping[str, Any]) -> Html:
+def _lede(report: Report) -> Html:
     """What was compared."""
     gold, training = report["gold"], report["gold"]["training"]
     systems = [tag("strong", user(one["name"])) for one in report["systems"]]

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, Final
+from typing import Final
 
 from fascicle.core.html import join, tag, user
+from fascicle.evaluation.report_parts import Report
 from fascicle.reports.page.html import Section, Table, paragraphs
 
 _MEANS: Final = (
@@ -14,7 +14,7 @@ _MEANS: Final = (
 )
 
 
-def reach_section(report: Mapping[str, Any]) -> Section:
+def reach_section(report: Report) -> Section:
     """For each model that was named, how much of the gold it cannot return, by reason."""
     table = Table("model", "gold", "out of reach", "highest recall")
     reasons = Table("model", "reason", "mentions", "what it means")

@@ -8,6 +8,7 @@ from typing import Any, Final
 from fascicle.core.html import Html, join, tag, user
 from fascicle.core.wording import counted
 from fascicle.evaluation.headline import intervals_told, left_out
+from fascicle.evaluation.report_parts import Report
 from fascicle.evaluation.scoring.rules import RULES, TITLES
 from fascicle.evaluation.uncertainty.intervals import HEADLINE
 from fascicle.reports.page import words as page_words
@@ -17,7 +18,7 @@ _LEVEL: Final = 0.05
 _COUNTS: Final = ("gold", "predicted", "tp", "fp", "fn")
 
 
-def summary_section(report: Mapping[str, Any], pictures: Pictures) -> Section:
+def summary_section(report: Report, pictures: Pictures) -> Section:
     """The strict scores, and whether systems differ."""
     caption = (
         "Strict F1 of each system with its 95 % interval. Where intervals overlap, a difference can still be real: the "
@@ -29,7 +30,7 @@ def summary_section(report: Mapping[str, Any], pictures: Pictures) -> Section:
     return Section(anchor="summary", title="How good?", body=body, parts=parts if report["differences"] else ())
 
 
-def headline(report: Mapping[str, Any]) -> Html:
+def headline(report: Report) -> Html:
     """The most important of the page in sentences."""
     known = [(one["scores"]["rules"]["strict"]["micro"]["f1"], one) for one in report["systems"]]
     rated = [(f1, one) for f1, one in known if f1 is not None]
@@ -54,7 +55,7 @@ def headline(report: Mapping[str, Any]) -> Html:
     )
 
 
-def _summary_table(report: Mapping[str, Any]) -> Html:
+def _summary_table(report: Report) -> Html:
     table = Table("system", "F1", "P", "R", "macro F1", "gold", "predicted", "TP", "FP", "FN")
     strict = [one["scores"]["rules"]["strict"] for one in report["systems"]]
     top = best(rows["micro"]["f1"] for rows in strict)
@@ -88,14 +89,15 @@ def _words() -> Html:
     return join(tag("dl", *words, class_="words"), tag("p", told))
 
 
-def _remarks(report: Mapping[str, Any]) -> Html:
+def _remarks(report: Report) -> Html:
     said = list(_said(report))
     return tag("ul", *(tag("li", one) for one in said), class_="remarks") if said else Html("")
 
 
-def _said(report: Mapping[str, Any]) -> Iterator[Html]:
+def _said(report: Report) -> Iterator[Html]:
     for one in report["systems"]:
-        scores, name = one["scores"], user(one["name"])
+        scores: Mapping[str, Any] = one["scores"]
+        name = user(one["name"])
         intervals = {number: scores[f"{number}_interval"] for number in HEADLINE}
         for sentence in left_out(intervals, report["gold"]["drawn"]):
             yield join(name, f": {sentence}")
@@ -114,7 +116,7 @@ def _said(report: Mapping[str, Any]) -> Iterator[Html]:
             yield join(name, f": counted once though there more often: {gold} gold, {predicted} predicted mentions.")
 
 
-def _differences(report: Mapping[str, Any]) -> Html:
+def _differences(report: Report) -> Html:
     table = Table("system", "less", "difference of F1", "95 % interval", "p", "corrected p", "beyond chance?", texts=2)
     remarks: list[Html] = []
     for row in report["differences"]:
@@ -142,7 +144,7 @@ def _differences(report: Mapping[str, Any]) -> Html:
     return join(paragraphs(told), table.html(means=means, label="differences between systems"), listed)
 
 
-def rules_section(report: Mapping[str, Any]) -> Section:
+def rules_section(report: Report) -> Section:
     """Micro F1 under each rule of matching."""
     table = Table("system", *(TITLES[rule] for rule in RULES))
     columns = {rule: [one["scores"]["rules"][rule]["micro"]["f1"] for one in report["systems"]] for rule in RULES}
@@ -159,7 +161,7 @@ def rules_section(report: Mapping[str, Any]) -> Section:
     return Section(anchor="rules", title="Other rules of matching", body=body)
 
 
-def types_section(report: Mapping[str, Any], pictures: Pictures) -> Section:
+def types_section(report: Report, pictures: Pictures) -> Section:
     """Scores per type."""
     systems = report["systems"]
     names = ("P", "R", "F1", "loose F1")
@@ -187,7 +189,7 @@ def types_section(report: Mapping[str, Any], pictures: Pictures) -> Section:
     return Section(anchor="types", title="Types", body=body)
 
 
-def subsets_section(report: Mapping[str, Any]) -> Section:
+def subsets_section(report: Report) -> Section:
     """Recall on parts of the gold."""
     systems = report["systems"]
     table = Table("gold mentions that are", "gold", *(user(one["name"]) for one in systems))

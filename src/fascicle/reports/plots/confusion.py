@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
 from fascicle.core.arrays import Floats, Ints
+from fascicle.evaluation.report_parts import System
 from fascicle.reports.plots.canvas import MOST_VECTORS
 from fascicle.reports.plots.drawing import Drawing
 from fascicle.reports.plots.labels import labels
@@ -44,7 +45,7 @@ class Matrix:
     near: Ints
 
 
-def confusion_matrix(system: Mapping[str, Any]) -> Matrix:
+def confusion_matrix(system: System) -> Matrix:
     """The matrix of one system.
 
     Args:
@@ -82,7 +83,7 @@ def folded(matrix: Matrix, *, at_most: int = _MOST_TYPES) -> Matrix:
     return Matrix(types=(*matrix.types[:kept], _OTHERS), counts=counts, near=near)
 
 
-def confusion(system: Mapping[str, Any]) -> Drawing:
+def confusion(system: System) -> Drawing:
     """The matrix of a system as a picture, with at most twelve types."""
     whole = confusion_matrix(system)
     if not whole.types:

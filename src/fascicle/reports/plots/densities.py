@@ -11,7 +11,6 @@ A densities file is one JSON object::
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import msgspec
@@ -19,8 +18,9 @@ import numpy as np
 from msgspec import Meta
 
 from fascicle.core.arrays import Floats
-from fascicle.errors import FormatError, InputError
+from fascicle.errors import FormatError
 from fascicle.evaluation.calibration.densities import SCHEMA
+from fascicle.files.source import file_bytes
 from fascicle.reports.plots.canvas import STYLES, style
 
 if TYPE_CHECKING:
@@ -99,12 +99,7 @@ def load_densities(path: str) -> Densities:
         InputError: it cannot be read.
         FormatError: another kind of file, or one that breaks the rules.
     """
-    try:
-        content = Path(path).read_bytes()
-    except OSError as error:
-        raise InputError(
-            f"the file {path} cannot be read: {error.strerror}; check the path", file=path, code="unreadable"
-        ) from None
+    content = file_bytes(path)
     try:
         found = msgspec.json.decode(content, type=Densities)
         if found.fascicle_densities != SCHEMA:

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
+from fascicle.evaluation.report_parts import Report
 from fascicle.reports.page.html import points
 from fascicle.reports.plots.canvas import MOST_VECTORS, style
 from fascicle.reports.plots.drawing import Drawing
@@ -20,7 +21,7 @@ _STRONGEST: Final = 0.62  # of a colour, so that black numbers can be read on it
 _Grid = list[list[tuple[str, float | None]]]  # for each attribute its intervals, each with the difference
 
 
-def heat_maps(report: Mapping[str, Any], names: Labels) -> dict[str, Drawing]:
+def heat_maps(report: Report, names: Labels) -> dict[str, Drawing]:
     """A map for each system after the first: attributes below each other, their intervals side by side.
 
     The same difference has the same colour in all maps of a report.

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
+from fascicle.evaluation.report_parts import BucketLine, Calibration, Report, System
 from fascicle.reports.page.html import Picture
 from fascicle.reports.plots.canvas import MOST_VECTORS, style
 from fascicle.reports.plots.confusion import confusion
@@ -23,7 +24,7 @@ _START: Final = 0.05  # recall below which so few mentions are kept that their p
 _MUTED: Final = "#c9ced4"
 
 
-def report_pictures(report: Mapping[str, Any]) -> dict[str, Picture]:
+def report_pictures(report: Report) -> dict[str, Picture]:
     """All pictures of a report.
 
     Args:
@@ -54,7 +55,7 @@ def report_pictures(report: Mapping[str, Any]) -> dict[str, Picture]:
     return {name: one.picture() for name, one in drawn.items()}
 
 
-def bucket_f1(buckets: Sequence[Sequence[Mapping[str, Any]]], names: Labels) -> Drawing:
+def bucket_f1(buckets: Sequence[Sequence[BucketLine]], names: Labels) -> Drawing:
     """F1 of each system in each bucket of an attribute, before bars of the share of the gold in the bucket."""
     if problem := too_many(len(buckets)):
         return problem
@@ -93,9 +94,9 @@ def _draw_buckets(figure: FigureBase, *, buckets: Sequence[Sequence[Mapping[str,
     legend(figure, axes, names, count=len(buckets))
 
 
-def precision_recall(systems: Sequence[Mapping[str, Any]], names: Labels) -> Drawing:
+def precision_recall(systems: Sequence[System], names: Labels) -> Drawing:
     """Precision and recall over the score, of all systems."""
-    curves: list[tuple[int, list[Mapping[str, float]]]] = []
+    curves: list[tuple[int, Sequence[Mapping[str, Any]]]] = []
     reasons: dict[str, list[str]] = {}
     for at, one in enumerate(systems):
         value = one["calibration"]
@@ -122,7 +123,7 @@ def precision_recall(systems: Sequence[Mapping[str, Any]], names: Labels) -> Dra
 
 
 def _draw_curves(
-    figure: FigureBase, *, curves: Sequence[tuple[int, Sequence[Mapping[str, float]]]], names: Sequence[str]
+    figure: FigureBase, *, curves: Sequence[tuple[int, Sequence[Mapping[str, Any]]]], names: Sequence[str]
 ) -> None:
     pixels = sum(len(points) for _, points in curves) > MOST_VECTORS
     axes = figure.add_subplot()
@@ -141,10 +142,10 @@ def _draw_curves(
     legend(figure, axes, [names[at] for at, _ in curves], count=len(curves))
 
 
-def reliability(value: Mapping[str, Any]) -> Drawing:
+def reliability(value: Calibration) -> Drawing:
     """Precision in each interval of the score, above how many mentions have such a score."""
-    if isinstance(value.get("undefined"), str):
-        return Drawing(missing=value["undefined"])
+    if isinstance(reason := value.get("undefined"), str):
+        return Drawing(missing=reason)
     bins = [row for row in value["reliability"] if row["count"]]
     if not bins:
         return Drawing(missing="nothing was predicted")

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any, Final
+from typing import Final
 
 from fascicle.errors import InputError, UsageError
+from fascicle.evaluation.report_parts import Report, System
 from fascicle.reports.plots.confusion import confusion
 from fascicle.reports.plots.drawing import Drawing, side_by_side
 from fascicle.reports.plots.heat import heat_maps
@@ -33,27 +34,27 @@ class ReportPlot:
     """
 
     means: str
-    draw: Callable[[Mapping[str, Any], Labels], _Named]
+    draw: Callable[[Report, Labels], _Named]
     key: str
     remedy: str
 
 
-def _of_all(draw: Callable[[Sequence[Mapping[str, Any]], Labels], Drawing]) -> Callable[..., _Named]:
+def _of_all(draw: Callable[[Sequence[System], Labels], Drawing]) -> Callable[..., _Named]:
     """All systems in one picture, which names them itself if there are several."""
 
-    def drawn(report: Mapping[str, Any], names: Labels) -> _Named:
+    def drawn(report: Report, names: Labels) -> _Named:
         systems = report["systems"]
         return [("" if len(systems) > 1 else names.names[0], draw(systems, names))]
 
     return drawn
 
 
-def _of_each(draw: Callable[[Mapping[str, Any]], Drawing]) -> Callable[..., _Named]:
+def _of_each(draw: Callable[[System], Drawing]) -> Callable[..., _Named]:
     """A picture of each system."""
     return lambda report, names: [(name, draw(one)) for name, one in zip(names.names, report["systems"], strict=True)]
 
 
-def _heat(report: Mapping[str, Any], names: Labels) -> _Named:
+def _heat(report: Report, names: Labels) -> _Named:
     first, *others = names.names
     if not others:
         return [("", Drawing(missing=f"a heat map is between two systems, and only {first} was given"))]
@@ -131,7 +132,7 @@ def load_drawing(kind: str, path: str, *, systems: Sequence[str] = ()) -> Drawin
     return drawing
 
 
-def _chosen(found: Sequence[Mapping[str, Any]], wanted: Sequence[str], *, path: str) -> list[Mapping[str, Any]]:
+def _chosen(found: Sequence[System], wanted: Sequence[str], *, path: str) -> list[System]:
     by_name = {one["name"]: one for one in found}
     for name in wanted:
         if name not in by_name:

@@ -8,6 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from fascicle.core.wording import counted
+from fascicle.evaluation.report_parts import Interval, System
 from fascicle.reports.plots.canvas import style
 from fascicle.reports.plots.drawing import Drawing
 from fascicle.reports.plots.labels import Labels, labels
@@ -31,7 +32,7 @@ class _Row:
 
     place: float
     f1: float
-    interval: Mapping[str, float] | None
+    interval: Interval | None
     looks: Mapping[str, Any]
 
     @property
@@ -40,7 +41,7 @@ class _Row:
         return tuple(100 * self.interval[end] for end in _ENDS) if self.interval else (100 * self.f1,)
 
 
-def f1_intervals(systems: Sequence[Mapping[str, Any]], names: Labels) -> Drawing:
+def f1_intervals(systems: Sequence[System], names: Labels) -> Drawing:
     """Strict micro F1 of each system with its interval."""
     values = [(one["scores"]["rules"]["strict"]["micro"]["f1"], one["scores"]["micro_f1_interval"]) for one in systems]
     looks = {"color": _INK, "marker": "o", "markerfacecolor": style(0).colour, "markeredgecolor": style(0).colour}
@@ -100,7 +101,7 @@ class _Group:
     scores: tuple[Mapping[str, Any] | None, ...]
 
 
-def f1_by_type(systems: Sequence[Mapping[str, Any]], names: Labels) -> Drawing:
+def f1_by_type(systems: Sequence[System], names: Labels) -> Drawing:
     """Strict F1 of each system with its interval: over all types, and below of each type, the most frequent first."""
     if problem := too_many(len(systems)):
         return problem
@@ -123,7 +124,7 @@ def f1_by_type(systems: Sequence[Mapping[str, Any]], names: Labels) -> Drawing:
     )
 
 
-def _types(systems: Sequence[Mapping[str, Any]]) -> list[str]:
+def _types(systems: Sequence[System]) -> list[str]:
     """Of all systems, the most frequent in the gold first, then those that were predicted most."""
     often: dict[str, list[int]] = {}
     for one in systems:
@@ -133,7 +134,7 @@ def _types(systems: Sequence[Mapping[str, Any]]) -> list[str]:
     return sorted(often, key=lambda name: (-often[name][0], -often[name][1], name))
 
 
-def _all_types(systems: Sequence[Mapping[str, Any]]) -> _Group:
+def _all_types(systems: Sequence[System]) -> _Group:
     scores = [one["scores"] for one in systems]
     rows = [
         row["rules"]["strict"]["micro"]
@@ -144,7 +145,7 @@ def _all_types(systems: Sequence[Mapping[str, Any]]) -> _Group:
     return _Group(title="all types", gold=rows[0]["gold"], scores=tuple(rows))
 
 
-def _of_type(systems: Sequence[Mapping[str, Any]], name: str, title: str) -> _Group:
+def _of_type(systems: Sequence[System], name: str, title: str) -> _Group:
     rows = tuple(one["scores"]["rules"]["strict"]["types"].get(name) for one in systems)
     return _Group(title=title, gold=max(row["gold"] for row in rows if row is not None), scores=rows)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Annotated, Literal, Protocol
@@ -13,13 +12,19 @@ from msgspec import UNSET, Meta, UnsetType
 from fascicle.errors import ModelError
 from fascicle.settings.base import Natural, Settings
 from fascicle.settings.calibration import Calibration
+from fascicle.settings.folders.described import Wording, file_sha256, read_described, write_hashed
 from fascicle.settings.heads import HEADS, AnyHead, decided
 from fascicle.settings.recipes.recogniser import ReadingSettings
 from fascicle.settings.types import TypeDescriptions
 
 FORMAT = 1
 MANIFEST = "model.json"
-CARD = "README.md"
+_WORDING = Wording(
+    broken="is not a Fascicle model",
+    repair="copy or export the folder again",
+    renew="export it again",
+    version="model format",
+)
 _FILES = {
     "onnx": frozenset({"model.onnx", "tokenizer.json"}),
     "torch": frozenset({"encoder.json", "model.safetensors", "tokenizer.json"}),
@@ -153,25 +158,16 @@ def read_manifest(folder: Path) -> Manifest:
     path = folder / MANIFEST
     if not path.is_file():
         raise ModelError(f"{folder} holds no {MANIFEST}; {_advice(folder)}", file=str(folder))
-    try:
-        content = path.read_bytes()
-        said = msgspec.json.decode(content, type=_Outline)
-        if said.format != FORMAT:
-            raise ModelError(
-                f"{path} has model format {said.format}; this release reads format {FORMAT}: export it again",
-                file=str(path),
-                code="version",
-            )
-        unknown = sorted({head.family for head in said.heads.values()} - HEADS.keys())
-        if unknown:
-            raise ModelError(
-                f"the model {said.name} has the family {unknown[0]!r}; this release knows {', '.join(sorted(HEADS))}"
-            )
-        return msgspec.json.decode(content, type=Manifest)
-    except (msgspec.MsgspecError, ValueError, OSError) as error:
+    return read_described(path, Manifest, _WORDING, format=FORMAT, look=_check_families)
+
+
+def _check_families(content: bytes) -> None:
+    """Names a family that this release does not know, of which reading the rest would say less."""
+    outline = msgspec.json.decode(content, type=_Outline)
+    if unknown := sorted({head.family for head in outline.heads.values()} - HEADS.keys()):
         raise ModelError(
-            f"{path} is not a Fascicle model ({error}); copy or export the folder again", file=str(path)
-        ) from None
+            f"the model {outline.name} has the family {unknown[0]!r}; this release knows {', '.join(sorted(HEADS))}"
+        )
 
 
 def _advice(folder: Path) -> str:
@@ -180,9 +176,6 @@ def _advice(folder: Path) -> str:
 
 
 class _Outline(msgspec.Struct):
-    """What tells whether the rest can be read."""
-
-    format: int
     name: str = ""
     heads: dict[str, _HeadOutline] = {}
 
@@ -241,15 +234,4 @@ def write_manifest(folder: Path, manifest: Manifest, *, names: Iterable[str] | N
         manifest: its ``files`` are made anew.
         names: of the files; by default all, cards and what is hidden left out.
     """
-    if names is None:
-        names = (p.name for p in folder.iterdir() if p.name not in (MANIFEST, CARD) and p.name[0] != ".")
-    names = sorted(names)
-    manifest = msgspec.structs.replace(manifest, files={name: file_sha256(folder / name) for name in names})
-    (folder / MANIFEST).write_bytes(msgspec.json.format(msgspec.json.encode(manifest)) + b"\n")
-    return manifest
-
-
-def file_sha256(path: Path) -> str:
-    """Hash of a file's content."""
-    with path.open("rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()
+    return write_hashed(folder / MANIFEST, manifest, names)

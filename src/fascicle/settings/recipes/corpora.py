@@ -129,7 +129,8 @@ class PartSettings(ReadingOfCorpus, frozen=True, kw_only=True):
     weight: Annotated[float, Meta(gt=0.0, le=1e3)] = 1.0
 
     def __post_init__(self) -> None:
-        """Refuses what is named twice."""
+        """As of every corpus, and refuses what is named twice."""
+        super().__post_init__()
         for key, names in (("train", self.trains), ("annotates", self.annotates)):
             twice = sorted({name for name in names if names.count(name) > 1})
             if twice:

@@ -6,14 +6,17 @@ import re
 from pathlib import Path
 from typing import Annotated, Final, Literal
 
-import msgspec
 from msgspec import Meta
 
 from fascicle.errors import ModelError
 from fascicle.settings.base import Natural, Settings
+from fascicle.settings.folders.described import Wording, read_described, write_described
 
 ENSEMBLE: Final = "ensemble.json"
 FORMAT: Final = 1
+_WORDING: Final = Wording(
+    broken="describes no ensemble", repair="copy or make the folder again", renew="make the ensemble again"
+)
 MEMBERS: Final = "members"
 FILTER_FOLDER: Final = "filter"
 
@@ -58,10 +61,6 @@ class EnsembleManifest(Settings, frozen=True, kw_only=True):
             raise ValueError(f"the members {self.members} are not numbers of folders inside the ensemble")
 
 
-class _Outline(msgspec.Struct):
-    format: int
-
-
 def is_ensemble(folder: Path) -> bool:
     """Whether a folder is that of an ensemble."""
     return (folder / ENSEMBLE).is_file()
@@ -74,26 +73,15 @@ def read_ensemble(folder: Path) -> EnsembleManifest:
         ModelError: damaged, or of another format version.
     """
     path = folder / ENSEMBLE
-    try:
-        content = path.read_bytes()
-        found = msgspec.json.decode(content, type=_Outline).format
-        if found != FORMAT:
-            raise ModelError(
-                f"{path} has format {found}; this release reads format {FORMAT}: make the ensemble again",
-                file=str(path),
-                code="version",
-            )
-        manifest = msgspec.json.decode(content, type=EnsembleManifest)
-        folders = len(manifest.members) + (manifest.rule == "meta")
-        if len(manifest.described) != folders:
-            raise ValueError(f"{len(manifest.described)} hashes for {folders} folders")
-        return manifest
-    except (msgspec.MsgspecError, ValueError, OSError) as error:
+    manifest = read_described(path, EnsembleManifest, _WORDING, format=FORMAT)
+    folders = len(manifest.members) + (manifest.rule == "meta")
+    if len(manifest.described) != folders:
         raise ModelError(
-            f"{path} describes no ensemble ({error}); copy or make the folder again", file=str(path)
-        ) from None
+            f"{path} has {len(manifest.described)} hashes for {folders} folders; {_WORDING.repair}", file=str(path)
+        )
+    return manifest
 
 
 def write_ensemble(folder: Path, manifest: EnsembleManifest) -> None:
     """Writes ``ensemble.json``."""
-    (folder / ENSEMBLE).write_bytes(msgspec.json.format(msgspec.json.encode(manifest)) + b"\n")
+    write_described(folder / ENSEMBLE, manifest)

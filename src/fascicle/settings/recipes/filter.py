@@ -14,13 +14,17 @@ from msgspec import Meta
 
 from fascicle.errors import ModelError
 from fascicle.settings.base import LARGEST, Name, Natural, Positive, RecipeBase, Settings, Share
-from fascicle.settings.folders.manifest import CARD, TokenizerFacts, file_sha256
+from fascicle.settings.folders.described import Wording, read_described, write_hashed
+from fascicle.settings.folders.manifest import TokenizerFacts
 from fascicle.settings.recipes.corpora import CorpusSettings
 from fascicle.settings.recipes.recogniser import TrainingSettings
 from fascicle.settings.recipes.strict import converted
 
 FILTER: Final = "filter.json"
 FORMAT: Final = 1
+_WORDING: Final = Wording(
+    broken="describes no filter", repair="copy or export the folder again", renew="train or export it again"
+)
 
 Marker = Annotated[str, Meta(pattern=r"^\S+$")]
 Part = Annotated[float, Meta(gt=0.0, lt=1.0)]
@@ -218,10 +222,6 @@ class FilterManifest(Settings, frozen=True, kw_only=True):
     files: dict[str, str] = msgspec.field(default_factory=dict)
 
 
-class _Outline(msgspec.Struct):
-    format: int
-
-
 def read_filter_manifest(folder: Path) -> FilterManifest:
     """Reads ``filter.json``.
 
@@ -234,29 +234,11 @@ def read_filter_manifest(folder: Path) -> FilterManifest:
             f"{folder} holds no {FILTER}, so it is no filter; give the run folder of a filter, or its export",
             file=str(folder),
         )
-    try:
-        content = path.read_bytes()
-        found = msgspec.json.decode(content, type=_Outline).format
-        if found != FORMAT:
-            raise ModelError(
-                f"{path} has format {found}; this release reads format {FORMAT}: train or export it again",
-                file=str(path),
-                code="version",
-            )
-        return msgspec.json.decode(content, type=FilterManifest)
-    except (msgspec.MsgspecError, ValueError, OSError) as error:
-        raise ModelError(
-            f"{path} describes no filter ({error}); copy or export the folder again", file=str(path)
-        ) from None
+    return read_described(path, FilterManifest, _WORDING, format=FORMAT)
 
 
 def write_filter_manifest(
     folder: Path, manifest: FilterManifest, *, names: Iterable[str] | None = None
 ) -> FilterManifest:
     """Writes ``filter.json`` as `fascicle.settings.folders.manifest.write_manifest` writes ``model.json``."""
-    if names is None:
-        names = (p.name for p in folder.iterdir() if p.name not in (FILTER, CARD) and p.name[0] != ".")
-    names = sorted(names)
-    manifest = msgspec.structs.replace(manifest, files={name: file_sha256(folder / name) for name in names})
-    (folder / FILTER).write_bytes(msgspec.json.format(msgspec.json.encode(manifest)) + b"\n")
-    return manifest
+    return write_hashed(folder / FILTER, manifest, names)

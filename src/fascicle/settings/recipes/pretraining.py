@@ -36,6 +36,7 @@ class VocabularySettings(Settings, frozen=True, kw_only=True):
             vector starts as the mean of the vectors of their pieces.
         word_pieces: a word may become a piece if it falls into this many pieces or more.
         word_frequency: and if it occurs at least this often in the text.
+        word_documents: and in at least this many documents.
     """
 
     prune: bool = False
@@ -43,6 +44,7 @@ class VocabularySettings(Settings, frozen=True, kw_only=True):
     add_words: Natural = 0
     word_pieces: Annotated[int, Meta(ge=2, le=100)] = 3
     word_frequency: Positive = 20
+    word_documents: Positive = 5
 
     @property
     def is_changed(self) -> bool:

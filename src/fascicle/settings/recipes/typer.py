@@ -11,7 +11,7 @@ from msgspec import Meta
 
 from fascicle.errors import ModelError
 from fascicle.settings.base import Name, Natural, Positive, RecipeBase, Settings
-from fascicle.settings.folders.manifest import file_sha256
+from fascicle.settings.folders.described import Wording, file_sha256, read_described, write_hashed
 from fascicle.settings.recipes.corpora import CorpusSettings
 from fascicle.settings.recipes.strict import converted
 
@@ -19,6 +19,9 @@ TYPER: Final = "typer.json"
 WEIGHTS: Final = "model.safetensors"
 WORDS: Final = "words.json"
 FORMAT: Final = 1
+_WORDING: Final = Wording(
+    broken="is not the file of a span typer", repair="copy the folder again", renew="train it again"
+)
 
 
 class TyperCorpus(CorpusSettings, frozen=True, kw_only=True):
@@ -145,20 +148,7 @@ def read_typer_manifest(folder: Path) -> TyperManifest:
     path = folder / TYPER
     if not path.is_file():
         raise ModelError(f"{folder} holds no span typer ({TYPER}); give the model folder of one", file=str(folder))
-    try:
-        content = path.read_bytes()
-        said = msgspec.json.decode(content, type=_Outline).format
-        if said != FORMAT:
-            raise ModelError(
-                f"{path} has format {said}; this release reads format {FORMAT}: train it again",
-                file=str(path),
-                code="version",
-            )
-        manifest = msgspec.json.decode(content, type=TyperManifest)
-    except (msgspec.MsgspecError, ValueError, OSError) as error:
-        raise ModelError(
-            f"{path} is not the file of a span typer ({error}); copy the folder again", file=str(path)
-        ) from None
+    manifest = read_described(path, TyperManifest, _WORDING, format=FORMAT)
     if set(manifest.files) != {WEIGHTS, WORDS}:
         raise ModelError(f"{path} does not list {WEIGHTS} and {WORDS}; copy the folder again", file=str(path))
     for name, expected in manifest.files.items():
@@ -172,10 +162,4 @@ def read_typer_manifest(folder: Path) -> TyperManifest:
 
 def write_typer_manifest(folder: Path, manifest: TyperManifest) -> TyperManifest:
     """Writes ``typer.json`` with the hashes of the other files; returns it as written."""
-    manifest = msgspec.structs.replace(manifest, files={n: file_sha256(folder / n) for n in (WEIGHTS, WORDS)})
-    (folder / TYPER).write_bytes(msgspec.json.format(msgspec.json.encode(manifest)) + b"\n")
-    return manifest
-
-
-class _Outline(msgspec.Struct):
-    format: int
+    return write_hashed(folder / TYPER, manifest, (WEIGHTS, WORDS))

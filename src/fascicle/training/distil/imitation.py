@@ -13,10 +13,11 @@ from fascicle.core.document import Document
 from fascicle.core.wording import counted
 from fascicle.errors import InputError
 from fascicle.formats.report import ReadReport
+from fascicle.formats.sources import source_sha256
 from fascicle.models.encoder import Pretrained
 from fascicle.settings.heads import MultiLabelSettings
 from fascicle.settings.recipes.distil import DistilRecipe
-from fascicle.training.corpus import data_name, part_sha256, read_part
+from fascicle.training.corpus import data_name, read_part
 from fascicle.training.distil.data import RawSet, in_order, text_set
 from fascicle.training.distil.layers_run import LayerTrainee
 from fascicle.training.distil.lessons import beginnings, facts_of, layer_losses, told
@@ -136,4 +137,4 @@ def _of_text(recipe: DistilRecipe, student: Pretrained) -> _Read:
 def data_facts(recipe: DistilRecipe) -> dict[str, dict[str, Any]]:
     """Hash of all data that layers are compared on, and of the teacher."""
     files = {key: path for key, path in recipe.files().items() if key != "corpus.test"}
-    return {data_name(key): {"sha256": part_sha256(path)} for key, path in files.items()}
+    return {data_name(key): {"sha256": source_sha256(path)} for key, path in files.items()}

@@ -22,7 +22,7 @@ import torch
 from torch import Tensor
 
 from fascicle.models.encoder import Pretrained, save_pretrained
-from fascicle.settings.folders.manifest import CARD
+from fascicle.settings.folders.described import CARD
 from fascicle.settings.recipes.distil import DistilRecipe
 from fascicle.settings.recipes.recogniser import TrainingSettings
 from fascicle.training.distil.card import card_of

@@ -17,6 +17,7 @@ import torch
 
 from fascicle.core.wording import counted
 from fascicle.errors import RecipeError
+from fascicle.formats.sources import source_sha256
 from fascicle.loading import find_model, load
 from fascicle.models.encoder import Pretrained
 from fascicle.models.families import FAMILIES
@@ -28,7 +29,6 @@ from fascicle.settings.folders.manifest import MANIFEST, read_manifest
 from fascicle.settings.heads import AnyHead, MultiLabelSettings
 from fascicle.settings.recipes.distil import DistilRecipe
 from fascicle.text.annotator import Annotator
-from fascicle.training.corpus import part_sha256
 from fascicle.training.distil.answers import FILE, Answers, Wanted, answers_of
 from fascicle.training.distil.data import TaughtSet
 from fascicle.training.distil.lessons import beginnings, facts_of, layer_losses, told
@@ -107,7 +107,7 @@ def prepare_prediction(recipe: DistilRecipe, folder: Path, before: Mapping[str, 
     trainer.settle_precision(before.get("precision"))
     return TaughtRecogniser(
         answers=answers,
-        more=facts_of(recipe, student, layers, trainer) | {"teacher_sha256": part_sha256(recipe.teacher.model)},
+        more=facts_of(recipe, student, layers, trainer) | {"teacher_sha256": source_sha256(recipe.teacher.model)},
         notes=[_told(answers), *(told(student, taught_by, layers) if taught_by else ())],
         folder=folder,
         recipe=own,

@@ -17,10 +17,10 @@ from fascicle.core.names import near_hint, near_names
 from fascicle.errors import InputError
 from fascicle.files.source import stem
 from fascicle.formats.requests import ReadRequest
-from fascicle.settings.folders.manifest import file_sha256
+from fascicle.formats.sources import source_sha256
+from fascicle.settings.folders.described import file_sha256
 from fascicle.settings.recipes.filter import FilterRecipe
 from fascicle.systems.predictions import PredictionRequest, read_predictions
-from fascicle.training.corpus import part_sha256
 
 Predicted = Mapping[str, Sequence[Mention]]
 _EPOCH: Final = re.compile(r"dev-(?:epoch|step)-([0-9]+)\.tsv(?:\.gz)?")
@@ -150,7 +150,7 @@ def _check_data(folder: Path, recipe: FilterRecipe) -> None:
         said = json.loads(path.read_text(encoding="utf-8"))["data"]["dev"]["sha256"]
     except (ValueError, KeyError, TypeError, OSError) as error:
         raise InputError(f"{path} is damaged ({error!r}); give another run, or its prediction files") from None
-    if said != part_sha256(recipe.corpus.dev):
+    if said != source_sha256(recipe.corpus.dev):
         raise InputError(
             f"the run in {folder} chose on other development data than {recipe.corpus.dev}; give runs of this corpus"
         )

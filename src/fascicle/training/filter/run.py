@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -29,13 +30,14 @@ from fascicle.core.document import GOLD, Mention
 from fascicle.core.wording import counted
 from fascicle.errors import RecipeError
 from fascicle.files.atomic import renewed_folder
+from fascicle.formats.sources import source_sha256
 from fascicle.models.encoder import Pretrained, load_pretrained
 from fascicle.models.filter import Fresh, TorchFilter, fresh_filter, load_filter_model, save_filter
 from fascicle.runtime.filter import MentionFilter
 from fascicle.settings.folders.manifest import TokenizerFacts
 from fascicle.settings.recipes.filter import FilterManifest, FilterRecipe
 from fascicle.text.marked import Form, Marked, candidates_of, encode_candidates
-from fascicle.training.corpus import data_name, part_sha256
+from fascicle.training.corpus import data_name
 from fascicle.training.engine.environment import describe_environment
 from fascicle.training.engine.events import Ended, Note
 from fascicle.training.engine.loop import Trainer
@@ -104,29 +106,21 @@ def prepare_filter(recipe: FilterRecipe, folder: Path, before: Mapping[str, Any]
     )
 
 
+@dataclass(kw_only=True, eq=False)
 class FilterTrainee(Trainee):
-    """A filter: judged on held-out examples, its threshold chosen at the end."""
+    """A filter: judged on held-out examples, its threshold chosen at the end; see `prepare_filter`."""
 
-    def __init__(
-        self,
-        *,
-        folder: Path,
-        recipe: FilterRecipe,
-        manifest: FilterManifest,
-        fresh: Fresh,
-        exam: Exam,
-        loop: Trainer,
-        facts: Facts,
-    ) -> None:
-        """Puts the parts together; see ``prepare_filter``."""
-        self._folder = folder
-        self._recipe = recipe
-        self._manifest = manifest
-        self._fresh = fresh
-        self._exam = exam
-        self.loop: Trainer = loop
-        self.facts = facts
-        aim, given = recipe.filter.select, recipe.training
+    folder: Path
+    recipe: FilterRecipe
+    manifest: FilterManifest
+    fresh: Fresh
+    exam: Exam
+    loop: Trainer
+    facts: Facts
+
+    def __post_init__(self) -> None:
+        """States how it is chosen."""
+        aim, given = self.recipe.filter.select, self.recipe.training
         self.choice = Choice(
             kept=(Kept(folder=BEST, merit=lambda line: float(line["held_out"][aim])),),
             last=given.select == "last",
@@ -136,9 +130,9 @@ class FilterTrainee(Trainee):
 
     def judge(self, point: Point) -> Judged:
         """Judges the held-out examples."""
-        scorer = TorchFilter(model=self._fresh.model.eval(), bf16=self.loop.bf16)
-        judge = MentionFilter(self._manifest, self._fresh.tokenizer, scorer)
-        verdict = Verdict.of(judge.probabilities(self._exam.inputs), self._exam.labels)
+        scorer = TorchFilter(model=self.fresh.model.eval(), bf16=self.loop.bf16)
+        judge = MentionFilter(self.manifest, self.fresh.tokenizer, scorer)
+        verdict = Verdict.of(judge.probabilities(self.exam.inputs), self.exam.labels)
         facts = point.facts()
         return Judged(
             lines=[point.line(held_out=verdict.as_dict())],
@@ -147,21 +141,21 @@ class FilterTrainee(Trainee):
 
     def keep(self, place: Path, kept: Kept) -> None:
         """Writes the folder of the filter."""
-        save_filter(place, self._fresh.model, manifest=self._manifest, tokenizer=self._fresh.tokenizer)
+        save_filter(place, self.fresh.model, manifest=self.manifest, tokenizer=self.fresh.tokenizer)
 
     def finish(self, chosen: Sequence[Line]) -> Iterator[Note | Ended]:
         """Chooses the threshold for the best epoch."""
         (best,) = chosen
-        model = load_filter_model(self._folder / BEST, self._manifest)
-        judge = MentionFilter(self._manifest, self._fresh.tokenizer, TorchFilter(model=model))
-        facts, scores, note = fit_threshold(judge, self._exam, self._recipe)
+        model = load_filter_model(self.folder / BEST, self.manifest)
+        judge = MentionFilter(self.manifest, self.fresh.tokenizer, TorchFilter(model=model))
+        facts, scores, note = fit_threshold(judge, self.exam, self.recipe)
         if note:
             yield Note(text=note)
-        manifest = msgspec.structs.replace(self._manifest, threshold=facts)
-        with renewed_folder(self._folder / BEST, kind="run") as place:
-            save_filter(place, model, manifest=manifest, tokenizer=self._fresh.tokenizer)
+        manifest = msgspec.structs.replace(self.manifest, threshold=facts)
+        with renewed_folder(self.folder / BEST, kind="run") as place:
+            save_filter(place, model, manifest=manifest, tokenizer=self.fresh.tokenizer)
         yield FilterFinished(
-            folder=self._folder,
+            folder=self.folder,
             epoch=best["epoch"],
             held_out=Verdict(**{name: best["held_out"][name] for name in ("tp", "fp", "fn", "tn")}),
             threshold=facts,
@@ -221,7 +215,7 @@ def _mentions(examples: Sequence[Any]) -> list[Mention]:
 def _data_facts(recipe: FilterRecipe, parts: Parts, members: Members) -> dict[str, dict[str, Any]]:
     """Hashes of everything that decides the run, beside the recipe."""
     found: dict[str, dict[str, Any]] = {
-        name: {"sha256": part_sha256(path), "documents": len(documents)}
+        name: {"sha256": source_sha256(path), "documents": len(documents)}
         for name, path, documents in (
             ("train", recipe.corpus.train, parts.train),
             ("dev", recipe.corpus.dev, parts.dev),
@@ -229,7 +223,7 @@ def _data_facts(recipe: FilterRecipe, parts: Parts, members: Members) -> dict[st
     }
     files = recipe.corpus.files()
     for key in files.keys() & {"corpus.exclude", "corpus.labels"}:
-        found[data_name(key)] = {"sha256": part_sha256(files[key])}
+        found[data_name(key)] = {"sha256": source_sha256(files[key])}
     for part, listed in zip(("dev", "train"), members, strict=True):
         for at, member in enumerate(listed):
             found[f"members.{part}.{at}"] = {"sha256": member.sha256, "name": member.name, "files": len(member.wrong)}

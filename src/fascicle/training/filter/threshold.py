@@ -19,10 +19,10 @@ from fascicle.evaluation.calibration.reliability import (
     threshold_for,
 )
 from fascicle.evaluation.scoring.scores import score
+from fascicle.formats.sources import source_sha256
 from fascicle.runtime.filter import MentionFilter
 from fascicle.settings.recipes.filter import FilterRecipe, FilterSettings, ThresholdFacts
 from fascicle.text.marked import Marked
-from fascicle.training.corpus import part_sha256
 from fascicle.training.filter.members import ROWS, Member
 
 Found = Mapping[str, Sequence[Mention]]
@@ -75,11 +75,11 @@ def fit_threshold(
         value=value,
         aim=settings.threshold,
         floor=settings.floor,
-        chosen_on=part_sha256(recipe.corpus.dev),
+        chosen_on=source_sha256(recipe.corpus.dev),
         documents=len(documents),
     )
     beside = dict(zip(ROWS, (union, _from(scored, 0.5), _from(scored, value)), strict=True))
-    return facts, {name: _row(gold, said) for name, said in {**systems, **beside}.items()}, note
+    return facts, {name: _row(gold, predicted) for name, predicted in {**systems, **beside}.items()}, note
 
 
 def _chosen(gold: Found, scored: Found, settings: FilterSettings) -> tuple[float, str]:
@@ -100,21 +100,21 @@ def _by_aim(curve: Any, settings: FilterSettings) -> Threshold:
     return best_threshold(curve)
 
 
-def _of(said: Found, documents: Sequence[Document]) -> dict[str, list[Mention]]:
-    return {d.id: [Mention(m.spans, m.type) for m in said.get(d.id, ())] for d in documents}
+def _of(predicted: Found, documents: Sequence[Document]) -> dict[str, list[Mention]]:
+    return {d.id: [Mention(m.spans, m.type) for m in predicted.get(d.id, ())] for d in documents}
 
 
 def _union(systems: Any, documents: Sequence[Document]) -> dict[str, list[Mention]]:
     listed = list(systems)
-    return {d.id: list(dict.fromkeys(m for said in listed for m in said[d.id])) for d in documents}
+    return {d.id: list(dict.fromkeys(m for predicted in listed for m in predicted[d.id])) for d in documents}
 
 
 def _from(scored: Found, value: float) -> dict[str, list[Mention]]:
     return {i: [m for m in mentions if m.score is not None and m.score >= value] for i, mentions in scored.items()}
 
 
-def _row(gold: Found, said: Found) -> dict[str, Any]:
-    found = score(gold, said)
+def _row(gold: Found, predicted: Found) -> dict[str, Any]:
+    found = score(gold, predicted)
     rates = found.micro
     return {
         "precision": rates.precision,

@@ -22,11 +22,12 @@ import torch
 
 from fascicle.core.wording import counted
 from fascicle.errors import OutputError, RecipeError
+from fascicle.formats.sources import source_sha256
 from fascicle.models.encoder import Pretrained, load_pretrained, save_pretrained
 from fascicle.models.masked import MaskedModel
 from fascicle.settings.recipes.pretraining import PretrainingRecipe
 from fascicle.text.pieces import PieceTokenizer
-from fascicle.training.corpus import data_name, part_sha256
+from fascicle.training.corpus import data_name
 from fascicle.training.engine.environment import describe_environment
 from fascicle.training.engine.events import Ended, Note
 from fascicle.training.engine.folder import METRICS, facts_of
@@ -198,7 +199,7 @@ def _facts(recipe: PretrainingRecipe, material: Material, trainer: Trainer) -> F
         "held_out": {"sha256": text.held_out.sha256(), "windows": len(text.held_out), "pieces": text.held_out.pieces},
     }
     return Facts(
-        data={data_name(key): {"sha256": part_sha256(path)} for key, path in recipe.files().items()},
+        data={data_name(key): {"sha256": source_sha256(path)} for key, path in recipe.files().items()},
         environment=describe_environment(),
         more={
             "recipe": recipe.name,

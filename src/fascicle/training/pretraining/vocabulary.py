@@ -102,24 +102,40 @@ def frequent_words(text: TextWindows, tokenizer: PieceTokenizer, settings: Vocab
     if not settings.add_words:
         return ()
     counts: Counter[str] = Counter()
-    for pieces, count in _words(text, least=settings.word_pieces).items():
-        counts[tokenizer.word_of(pieces)] += count
+    spread: Counter[str] = Counter()
+    for pieces, (count, documents) in _words(text, least=settings.word_pieces).items():
+        word = tokenizer.word_of(pieces)
+        counts[word] += count
+        spread[word] += documents
     ranked = sorted(counts.items(), key=lambda one: (-one[1], one[0]))
-    fit = [word for word, count in ranked if count >= settings.word_frequency and may_be_added(word)]
+    fit = [
+        word
+        for word, count in ranked
+        if count >= settings.word_frequency and spread[word] >= settings.word_documents and may_be_added(word)
+    ]
     return tuple(fit[: settings.add_words])
 
 
-def _words(text: TextWindows, *, least: int) -> Counter[tuple[int, ...]]:
-    """The words of so many pieces, and how often each occurs; those that a window cuts are left out."""
+def _words(text: TextWindows, *, least: int) -> dict[tuple[int, ...], tuple[int, int]]:
+    """The words of so many pieces: how often each occurs, and in how many documents."""
     counts: Counter[tuple[int, ...]] = Counter()
+    spread: Counter[tuple[int, ...]] = Counter()
+    last: dict[tuple[int, ...], int] = {}  # the document in which each was found last
+    before = 0
     for portion in _portions(text):
-        ids, begins = portion.ids.ravel(), portion.begins.ravel()
-        starts = np.flatnonzero(begins & ~portion.special.ravel())
-        ends = np.flatnonzero(np.append((begins | portion.special.ravel())[1:], True)) + 1
+        ids, begins, special = portion.ids.ravel(), portion.begins.ravel(), portion.special.ravel()
+        document = before + np.cumsum(portion.opens.ravel())
+        before = int(document[-1])
+        starts = np.flatnonzero(begins & ~special)
+        ends = np.flatnonzero(np.append((begins | special)[1:], True)) + 1
         stops = ends[np.searchsorted(ends, starts, side="right")]
         long = stops - starts >= least
-        counts.update(tuple(ids[a:b].tolist()) for a, b in zip(starts[long], stops[long], strict=True))
-    return counts
+        for start, stop in zip(starts[long].tolist(), stops[long].tolist(), strict=True):
+            word, place = tuple(ids[start:stop].tolist()), int(document[start])
+            counts[word] += 1
+            spread[word] += last.get(word) != place
+            last[word] = place
+    return {word: (count, spread[word]) for word, count in counts.items()}
 
 
 def _portions(text: TextWindows) -> Iterator[TextBatch]:

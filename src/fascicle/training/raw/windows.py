@@ -27,8 +27,9 @@ from fascicle.training.raw.documents import RawDocument, TextCounts, raw_documen
 _Stored = NDArray[np.uint32]
 _BEGINS: Final = np.uint32(1 << 31)  # of a stored piece: a word begins here
 _SPECIAL: Final = np.uint32(1 << 30)  # it is a special token, or padding
+_OPENS: Final = np.uint32(1 << 29)  # a document begins here
 _PADDING: Final = np.uint32(0xFFFFFFFF)
-_IDS: Final = np.uint32((1 << 30) - 1)
+_IDS: Final = np.uint32((1 << 29) - 1)
 _LONGEST: Final = 10_000  # characters that are tokenised in one piece: a longer paragraph is cut at a blank
 _TOGETHER: Final = 200_000  # characters of documents that are tokenised in one call
 _ROWS: Final = 4096  # windows that are hashed in one go
@@ -42,12 +43,15 @@ class TextBatch:
         ids: of pieces, ``[B, T]``.
         attention_mask: 0 for padding, ``[B, T]``.
         begins: whether a word begins with a piece, ``[B, T]``.
+        opens: whether a document begins with a piece, ``[B, T]``. In the order of their numbers, windows hold one
+            document after the other.
         special: whether a place is a special token (as is what the tokenizer does not know) or padding, ``[B, T]``.
     """
 
     ids: Ints
     attention_mask: Ints
     begins: Bools
+    opens: Bools
     special: Bools
 
 
@@ -70,10 +74,11 @@ class TextWindows:
         return len(self.rows)
 
     def sha256(self) -> str:
-        """Of all windows, in their order."""
+        """Of the pieces of all windows, in their order, and where words begin."""
         digest = hashlib.sha256()
         for at in range(0, len(self), _ROWS):
-            digest.update(np.ascontiguousarray(self.rows[at : at + _ROWS]).tobytes())
+            rows = np.asarray(self.rows[at : at + _ROWS])
+            digest.update(np.where(rows == _PADDING, rows, rows & ~_OPENS).tobytes())
         return digest.hexdigest()
 
     def order(self, *, seed: int, epoch: int) -> Ints:
@@ -97,6 +102,7 @@ class TextWindows:
             ids=np.where(real, stored & _IDS, self.pad).astype(np.int64),
             attention_mask=real.astype(np.int64),
             begins=real & (stored & _BEGINS != 0),
+            opens=real & (stored & _OPENS != 0),
             special=stored & _SPECIAL != 0,
         )
 
@@ -271,7 +277,9 @@ def _pieces(documents: Sequence[RawDocument], tokenizer: PieceTokenizer) -> Iter
     unknown = -1 if tokenizer.unknown is None else tokenizer.unknown
     for of_one in parts:
         found = [_stored(ids, begins, unknown) for ids, begins in islice(encoded, len(of_one))]
-        yield np.concatenate([np.zeros(0, np.uint32), *found])
+        pieces = np.concatenate([np.zeros(0, np.uint32), *found])
+        pieces[:1] |= _OPENS
+        yield pieces
 
 
 def _stored(ids: Ints, begins: Bools, unknown: int) -> _Stored:

@@ -11,6 +11,7 @@ from fascicle.core.document import GOLD, Document
 from fascicle.core.wording import counted
 from fascicle.errors import InputError
 from fascicle.formats.report import ReadReport
+from fascicle.formats.sources import source_sha256
 from fascicle.labelling.distant import WeakLabels, label_notes, unknown_ranges, weak_labels
 from fascicle.settings.folders.manifest import Learnt
 from fascicle.settings.recipes.corpora import CorpusSettings
@@ -18,7 +19,7 @@ from fascicle.settings.recipes.recogniser import Recipe
 from fascicle.text.pieces import PieceTokenizer
 from fascicle.text.reading import ReadsDocuments
 from fascicle.text.targets import REASONS
-from fascicle.training.corpus import Part, data_name, part_sha256, read_chosen
+from fascicle.training.corpus import Part, data_name, read_chosen
 from fascicle.training.corpus_types import check_labels
 from fascicle.training.exclusion import without_excluded
 from fascicle.training.recogniser.data import TrainingSet, lost_gold
@@ -63,7 +64,8 @@ class Parts:
             for name, documents in (("train", self.train), ("dev", self.dev), ("test", self.test))
         }
         return {
-            data_name(key): {"sha256": part_sha256(path), **sizes.get(key, {})} for key, path in recipe.files().items()
+            data_name(key): {"sha256": source_sha256(path), **sizes.get(key, {})}
+            for key, path in recipe.files().items()
         }
 
 
@@ -173,10 +175,10 @@ def representable(
     weak = bool(recipe.distant)
     yield from _lost("train", train.mentions, train.lost, what="weak labels" if weak else "gold mentions")
     for name, documents in (("dev", parts.dev), ("test", parts.test)):
-        known = sum(m.type in parts.types for d in documents for m in d.layer(GOLD))
-        unseen = _mentions(documents) - known
+        counts = Counter(m.type for d in documents for m in d.layer(GOLD))
+        lacking = sorted(counts.keys() - parts.types)
+        unseen = sum(counts[name] for name in lacking)
         if unseen:
-            lacking = sorted({m.type for d in documents for m in d.layer(GOLD)} - set(parts.types))
             named = _first(map(repr, lacking))
             many = counted(unseen, "gold mention is", "gold mentions are")
             yield f"{name}: {many} of types that train lacks ({named}); they count as missed"
@@ -186,7 +188,7 @@ def representable(
             )
             of_taught = " of the types of train" if unseen else ""
             what = "weak labels" if weak and name == "dev" else "gold mentions"
-            yield from _lost(name, known, lost, what=what + of_taught)
+            yield from _lost(name, counts.total() - unseen, lost, what=what + of_taught)
 
 
 def _lost(part: str, mentions: int, lost: Mapping[str, Counter[str]], *, what: str) -> Iterator[str]:

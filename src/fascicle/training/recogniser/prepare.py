@@ -10,18 +10,17 @@ import msgspec
 import numpy as np
 
 from fascicle.core.wording import counted
-from fascicle.decoding.kinds import limits_of
 from fascicle.errors import InputError, RecipeError
 from fascicle.models.checkpoint import build_model
 from fascicle.models.encoder import Pretrained
 from fascicle.models.model import NerModel
 from fascicle.settings.folders.manifest import Decision, Manifest, TokenizerFacts
-from fascicle.settings.heads import WIDEST, AnyHead
+from fascicle.settings.heads import WIDEST, AnyHead, Level
 from fascicle.settings.recipes.corpora import MixtureSettings
-from fascicle.settings.recipes.recogniser import Recipe
+from fascicle.settings.recipes.recogniser import ReadingSettings, Recipe
 from fascicle.settings.types import TypeDescriptions, check_types, read_types
 from fascicle.text.pieces import PieceTokenizer
-from fascicle.text.reading import KeptReadings, ReadsDocuments, read_documents
+from fascicle.text.reading import KeptReadings, ReadsDocuments
 from fascicle.training.corpus import dev_sha256
 from fascicle.training.recogniser.data import TrainingSet, covering_width, training_set, with_mentions
 from fascicle.training.recogniser.mixture import Mixture, quotas
@@ -61,7 +60,13 @@ def prepare(recipe: Recipe, parts: Parts, pretrained: Pretrained) -> Prepared:
         InputError: the network reads nothing of train.
     """
     read = KeptReadings(parts.train)  # for a width that is fitted to the windows, and for these
-    heads = {name: fitted_head(h, recipe, parts, pretrained.tokenizer, read) for name, h in recipe.heads().items()}
+    asked = recipe.heads()
+    widths = {
+        name: _fitted_width(head.level, recipe.reading, parts, pretrained.tokenizer, read)
+        for name, head in asked.items()
+        if head.needs.width
+    }
+    heads = {name: _as_kept(head, widths.get(name)) for name, head in asked.items()}
     manifest = make_manifest(recipe, heads, parts=parts, pretrained=pretrained)
     model = build_model(pretrained.encoder, manifest, tokenizer=pretrained.tokenizer, weights=recipe.weights())
     data = training_set(
@@ -77,7 +82,7 @@ def prepare(recipe: Recipe, parts: Parts, pretrained: Pretrained) -> Prepared:
             f"{recipe.corpus.train if recipe.corpus else 'train of the parts'} holds no word that "
             f"{recipe.model.encoder} reads, so there is nothing to train on; give texts with words"
         )
-    notes = list(_notes(recipe, heads, data))
+    notes = [*_width_notes(widths, heads), *_context_notes(recipe.reading, data)]
     if any(head.needs.windows == "mentions" for head in heads.values()):
         before, data = len(data.windows), with_mentions(data)
         notes.append(
@@ -139,14 +144,15 @@ def _drawn(data: TrainingSet, parts: Parts) -> Iterator[str]:
         )
 
 
-def _notes(recipe: Recipe, heads: Mapping[str, AnyHead], data: TrainingSet) -> Iterator[str]:
-    for name, head in heads.items():
-        width = limits_of(head).width
-        if width and recipe.heads()[name].needs.width:
-            unit = f"{head.level}{'s' if width > 1 else ''}"
-            covers = "covers" if width < WIDEST else "the most there is, which may cover less than"
-            yield f"width {width} {unit}: {covers} {COVERED:.0%} of the gold mentions of train"
-    around = recipe.reading.context_characters or recipe.reading.context_sentences
+def _width_notes(widths: Mapping[str, int], heads: Mapping[str, AnyHead]) -> Iterator[str]:
+    for name, width in widths.items():
+        unit = f"{heads[name].level}{'s' if width > 1 else ''}"
+        covers = "covers" if width < WIDEST else "the most there is, which may cover less than"
+        yield f"width {width} {unit}: {covers} {COVERED:.0%} of the gold mentions of train"
+
+
+def _context_notes(reading: ReadingSettings, data: TrainingSet) -> Iterator[str]:
+    around = reading.context_characters or reading.context_sentences
     if around and all(len(p.sentences) < 2 for view in data.views.values() for p in view.pieces):
         yield "no sentence is read with context: every document of train is one sentence"
 
@@ -179,22 +185,19 @@ def check_encoder(recipe: Recipe, pretrained: Pretrained) -> None:
         )
 
 
-def fitted_head(
-    head: AnyHead, recipe: Recipe, parts: Parts, tokenizer: PieceTokenizer, read: ReadsDocuments = read_documents
-) -> AnyHead:
-    """A head of a recipe as the model folder has it.
+def _fitted_width(
+    level: Level, reading: ReadingSettings, parts: Parts, tokenizer: PieceTokenizer, read: ReadsDocuments
+) -> int:
+    """The width of a span head that the recipe leaves to the training data."""
+    cut = read(parts.train, tokenizer, reading=reading, level=level)
+    return min(covering_width(parts.train, cut, types=parts.types, share=COVERED), WIDEST)
 
-    What the recipe leaves to the training data is filled in, the width of a span head; and of a file of descriptions
-    there is only the name, since its content is in the folder.
-    """
-    needs = head.needs
-    if needs.types:
-        head = msgspec.structs.replace(head, types=Path(needs.types).name)
-    if not needs.width:
-        return head
-    cut = read(parts.train, tokenizer, reading=recipe.reading, level=head.level)
-    width = covering_width(parts.train, cut, types=parts.types, share=COVERED)
-    return msgspec.structs.replace(head, width=min(width, WIDEST))
+
+def _as_kept(head: AnyHead, width: int | None) -> AnyHead:
+    """A head as the model folder has it: of a file of descriptions only the name, for its content is in the folder."""
+    if path := head.needs.types:
+        head = msgspec.structs.replace(head, types=Path(path).name)
+    return head if width is None else msgspec.structs.replace(head, width=width)
 
 
 def make_manifest(recipe: Recipe, heads: Mapping[str, AnyHead], *, parts: Parts, pretrained: Pretrained) -> Manifest:
@@ -212,7 +215,11 @@ def make_manifest(recipe: Recipe, heads: Mapping[str, AnyHead], *, parts: Parts,
         tokenizer=TokenizerFacts(
             sha256=tokenizer.sha256, prefix=tokenizer.prefix, suffix=tokenizer.suffix, pad=tokenizer.pad
         ),
-        decision=decision_for(recipe.answer(), heads, recipe),
+        decision=Decision(
+            answer=recipe.answer(),
+            decoding=heads[recipe.answer()].decoding,
+            chosen_on=dev_sha256(recipe),
+        ),
         encoder=recipe.model.encoder,
         descriptions=descriptions_of(recipe, parts.types, parts.untaught),
         corpora=parts.learnt() or msgspec.UNSET,
@@ -247,6 +254,7 @@ def descriptions_of(recipe: Recipe, types: Sequence[str], untaught: Sequence[str
     return found
 
 
-def decision_for(name: str, heads: Mapping[str, AnyHead], recipe: Recipe) -> Decision:
-    """The decision of a model in which one of the heads answers."""
-    return Decision(answer=name, decoding=heads[name].decoding, chosen_on=dev_sha256(recipe))
+def answered_by(manifest: Manifest, name: str) -> Manifest:
+    """What a model says of itself in which another head answers, with no more decided than where it was chosen."""
+    decoding, chosen_on = manifest.heads[name].decoding, manifest.decision.chosen_on
+    return msgspec.structs.replace(manifest, decision=Decision(answer=name, decoding=decoding, chosen_on=chosen_on))

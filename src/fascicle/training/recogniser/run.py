@@ -48,7 +48,7 @@ from fascicle.training.recogniser.data import TrainingSet
 from fascicle.training.recogniser.decision import fit_nothing, is_unfitted
 from fascicle.training.recogniser.judging import Judge, OneCorpus, SeveralCorpora
 from fascicle.training.recogniser.parts import Parts, read_data, representable
-from fascicle.training.recogniser.prepare import Prepared, check_encoder, decision_for, prepare
+from fascicle.training.recogniser.prepare import Prepared, answered_by, check_encoder, prepare
 
 
 def prepare_recogniser(recipe: Recipe, folder: Path, before: Mapping[str, Any]) -> Recogniser:
@@ -88,12 +88,11 @@ class _View:
     suffix: str = ""  # of names of files; empty for the answering head
 
     @classmethod
-    def of(cls, name: str, manifest: Manifest, recipe: Recipe) -> _View:
+    def of(cls, name: str, manifest: Manifest) -> _View:
         """The view of a head."""
         if name == manifest.decision.answer:
             return cls(name=name, manifest=manifest)
-        decision = decision_for(name, manifest.heads, recipe)
-        return cls(name=name, manifest=msgspec.structs.replace(manifest, decision=decision), suffix=f".{name}")
+        return cls(name=name, manifest=answered_by(manifest, name), suffix=f".{name}")
 
     @property
     def folder(self) -> str:
@@ -141,7 +140,7 @@ class Recogniser(Trainee):
         self.loop: Trainer = trainer
         answer = self._manifest.decision.answer
         names = (answer, *(name for name in self._manifest.heads if name != answer))
-        self._views = {view.folder: view for view in (_View.of(name, self._manifest, recipe) for name in names)}
+        self._views = {view.folder: view for view in (_View.of(name, self._manifest) for name in names)}
         self._fitted = dict[str, _View]()
         self.choice = _choice(recipe, tuple(self._views.values()))
         self.facts = self._known(prepared)

@@ -31,12 +31,13 @@ from fascicle.core.wording import counted
 from fascicle.errors import OutputError
 from fascicle.evaluation.scoring.typing import TypeLookup, fit_lookup
 from fascicle.files.atomic import renewed_folder
+from fascicle.formats.sources import source_sha256
 from fascicle.models.span_typer import SpanTyper, TyperModel, Vocabulary, save_typer
 from fascicle.nn.span_reader import count_loss
-from fascicle.settings.folders.manifest import file_sha256
+from fascicle.settings.folders.described import file_sha256
 from fascicle.settings.recipes.typer import SpanTyperSettings, TyperManifest, TyperRecipe
 from fascicle.text.segment import segmenter
-from fascicle.training.corpus import data_name, part_sha256
+from fascicle.training.corpus import data_name
 from fascicle.training.engine.environment import describe_environment
 from fascicle.training.engine.events import Ended, Validated
 from fascicle.training.engine.loop import EpochDone, StepDone
@@ -237,29 +238,18 @@ def prepare_typer(recipe: TyperRecipe, folder: Path, before: Mapping[str, Any], 
     )
 
 
+@dataclass(kw_only=True, eq=False)
 class TyperTrainee(Trainee):
-    """A span typer: nothing is chosen on dev, and its end is what counts."""
+    """A span typer: nothing is chosen on dev, and its end is what counts; see `prepare_typer`."""
 
-    def __init__(
-        self,
-        *,
-        folder: Path,
-        loop: TyperLoop,
-        manifest: TyperManifest,
-        vocabulary: Vocabulary,
-        documents: Mapping[str, Sequence[Document]],
-        lookup: TypeLookup,
-        facts: Facts,
-    ) -> None:
-        """Puts the parts together; see ``prepare_typer``."""
-        self._folder = folder
-        self._manifest = manifest
-        self._vocabulary = vocabulary
-        self._documents = documents
-        self._lookup = lookup
-        self.loop: TyperLoop = loop
-        self.choice = Choice(every=EVERY)
-        self.facts = facts
+    folder: Path
+    loop: TyperLoop
+    manifest: TyperManifest
+    vocabulary: Vocabulary
+    documents: Mapping[str, Sequence[Document]]
+    lookup: TypeLookup
+    facts: Facts
+    choice = Choice(every=EVERY)
 
     def judge(self, point: Point) -> Judged:
         """Takes the losses as they are."""
@@ -274,13 +264,13 @@ class TyperTrainee(Trainee):
 
     def finish(self, chosen: Sequence[Line]) -> Iterator[Ended]:
         """Writes the model and scores it."""
-        model = TyperModel(self.loop.trained(), self._vocabulary, self._manifest)
-        with renewed_folder(self._folder / "model", kind="typer") as place:
+        model = TyperModel(self.loop.trained(), self.vocabulary, self.manifest)
+        with renewed_folder(self.folder / "model", kind="typer") as place:
             save_typer(place, model)
-        given = {part: self._documents[part] for part in ("dev", "test")}
-        parts = {part: score_typer(model, given[part], self._lookup) for part in given if has_gold(given[part])}
+        given = {part: self.documents[part] for part in ("dev", "test")}
+        parts = {part: score_typer(model, given[part], self.lookup) for part in given if has_gold(given[part])}
         yield TyperFinished(
-            folder=self._folder, seconds=self.loop.seconds, cpu_seconds=self.loop.cpu_seconds, parts=parts
+            folder=self.folder, seconds=self.loop.seconds, cpu_seconds=self.loop.cpu_seconds, parts=parts
         )
 
 
@@ -334,7 +324,7 @@ def _facts(
     recipe: TyperRecipe, documents: Mapping[str, Sequence[Document]], data: TyperData, *, notes: Iterable[str]
 ) -> Facts:
     known = {
-        data_name(key): {"sha256": part_sha256(path)} | _size(documents.get(data_name(key)))
+        data_name(key): {"sha256": source_sha256(path)} | _size(documents.get(data_name(key)))
         for key, path in recipe.files().items()
     }
     return Facts(

@@ -36,14 +36,14 @@ class GivenMention:
         spans: of the mention.
         gold: its type.
         probabilities: of each type of the model, fragment by fragment, ``[fragments, K]``.
-        said: the most probable type of each fragment.
+        predicted: the most probable type of each fragment.
     """
 
     document: str
     spans: Fragments
     gold: str
     probabilities: Floats = field(repr=False)
-    said: tuple[str, ...]
+    predicted: tuple[str, ...]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -102,7 +102,7 @@ def given_mentions(model: TyperModel, documents: Sequence[Document]) -> list[Giv
             spans=mention.spans,
             gold=mention.type,
             probabilities=(table := next(tables)),
-            said=tuple(model.types[i] for i in table.argmax(axis=1)),
+            predicted=tuple(model.types[i] for i in table.argmax(axis=1)),
         )
         for document, given in zip(documents, gold, strict=True)
         for mention in given
@@ -127,7 +127,7 @@ def distributions_of(given: Iterable[GivenMention], types: Sequence[str]) -> Ite
             document=mention.document,
             spans=mention.spans,
             type=mention.gold,
-            found=all(said == mention.gold for said in mention.said),
+            found=all(predicted == mention.gold for predicted in mention.predicted),
             probabilities=(0.0, *(whole / whole.sum()).tolist()) if known else (),
             unreachable="" if known else "unknown-type",
         )
@@ -145,7 +145,7 @@ def score_typer(
         given: their mentions as the model typed them, where that is known already.
     """
     given = given_mentions(model, documents) if given is None else given
-    typed = [TypedMention(gold=mention.gold, said=mention.said) for mention in given]
+    typed = [TypedMention(gold=mention.gold, predicted=mention.predicted) for mention in given]
     readers = [model.reader(document) for document in documents]
     found = None
     if model.manifest.settings.nothing:
@@ -183,7 +183,7 @@ def training_pairs(documents: Sequence[Document], segmenter: Segmenter) -> list[
 def _looked_up(readers: Sequence[SurfaceReader], lookup: TypeLookup) -> list[TypedMention]:
     return [
         TypedMention(
-            gold=mention.type, said=tuple(lookup.type_of(reader.surface(fragment)) for fragment in mention.spans)
+            gold=mention.type, predicted=tuple(lookup.type_of(reader.surface(fragment)) for fragment in mention.spans)
         )
         for reader in readers
         for mention in reader.document.layer(GOLD)

@@ -9,7 +9,6 @@ can go on; both go when all is done.
 from __future__ import annotations
 
 import ctypes
-import errno
 import os
 import shutil
 import stat
@@ -19,17 +18,15 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import Any, BinaryIO, Final, NamedTuple
 
 from fascicle.errors import OutputError
-from fascicle.files.atomic import check_target
+from fascicle.files.atomic import check_target, place_errors
 from fascicle.files.journal import Journal, is_journal
 from fascicle.files.owned import Ledger
-from fascicle.files.source import STDIN
-from fascicle.files.tree import archive_of, tree_sha256
-from fascicle.formats.brat_lines import SUFFIXES
 
 JOURNAL: Final = ".fascicle-progress.jsonl"
 UNNAMED: Final = ".fascicle-unnamed"
@@ -48,59 +45,77 @@ class _File(NamedTuple):
     entry: Mapping[str, Any]
 
 
-def state_of(path: str) -> str:
-    """What tells whether an input is still the same: size and time of a file, the hash of a folder of files.
+@dataclass(frozen=True, kw_only=True)
+class OutputFiles:
+    """One output file for each input, in one folder.
 
-    Args:
-        path: of an input; that of standard input and of what is not there is empty.
+    Attributes:
+        folder: of the files.
+        of: name of an input -> its output file.
+        overwrite: replace existing files that such a run wrote there.
+        resume: go on with an interrupted run, if there is one.
     """
-    if path == STDIN:
-        return ""
-    try:
-        facts = Path(path).stat()
-    except OSError:
-        found = archive_of(path)  # a folder inside a zip
-        return "" if found is None else state_of(str(found[0]))
-    if stat.S_ISDIR(facts.st_mode):
-        return tree_sha256(path, suffixes=SUFFIXES)
-    return f"{facts.st_size} {facts.st_mtime_ns}"
+
+    folder: Path
+    of: Mapping[str, Path]
+    overwrite: bool = False
+    resume: bool = False
+
+    def check(self) -> None:
+        """Says early whether the files can be written: to be called before long work.
+
+        Raises:
+            OutputError: the folder is a file, or one of the files exists and may not be overwritten: without
+                ``overwrite`` any file, with it a file that no such run wrote there, or that was changed since.
+        """
+        folder = self.folder
+        if folder.exists() and not folder.is_dir():
+            raise OutputError(
+                f"{folder} is a file; give the name of a folder to write, or remove the / at its end", file=str(folder)
+            )
+        was_interrupted = is_journal(folder / JOURNAL)
+        if not folder.is_dir() or (self.resume and was_interrupted):
+            return  # the run knows which of the files are its own
+        if self.overwrite:  # their names are made from those of the inputs, so nobody named them
+            Ledger(folder, kind=_KIND).check(file.name for file in self.of.values())
+        there = _names(folder)
+        for file in self.of.values():
+            if file.name.lower() in there:
+                if was_interrupted and not self.overwrite:
+                    raise OutputError(
+                        f"{file} exists already, made by a run that was interrupted; go on with resume=True, or begin "
+                        "anew with overwrite=True",
+                        file=str(file),
+                        code="exists",
+                    )
+                check_target(file, overwrite=self.overwrite)
 
 
 class FolderRun:
     """The output files of one run; a context manager that waits for all of them at its end."""
 
-    def __init__(
-        self,
-        folder: Path,
-        files: Mapping[str, Path],
-        *,
-        made_by: Mapping[str, str],
-        overwrite: bool = False,
-        resume: bool = False,
-    ) -> None:
+    def __init__(self, files: OutputFiles, *, made_by: Mapping[str, str], state_of: Callable[[str], str]) -> None:
         """Looks at what is there, and makes the folder if it is not.
 
         Args:
-            folder: of the output files.
-            files: name of an input -> its output file.
+            files: what is written.
             made_by: what decides the bytes of the files beside their inputs (name -> value).
-            overwrite: replace existing files that such a run wrote there.
-            resume: go on with an interrupted run, if there is one.
+            state_of: gives what tells whether the input of a name is still the same; empty if nothing does.
 
         Raises:
             OutputError: a file exists and may not be overwritten, another run writes into the folder, or the
                 interrupted run cannot go on.
         """
-        check_folder_of_files(folder, files.values(), overwrite=overwrite, resume=resume)
+        files.check()
+        folder = files.folder
         self._is_new = not folder.is_dir()
         folder.mkdir(parents=True, exist_ok=True)
-        self.files = files
-        self._folder, self._overwrite = folder, overwrite
+        self._files, self._state_of = files, state_of
         self._unnamed = folder / UNNAMED
         if self._unnamed.exists() and not (folder / JOURNAL).exists():
             raise OutputError(f"{self._unnamed} is of no interrupted run; move it elsewhere, for it stands in the way")
         self._ledger = Ledger(folder, kind=_KIND)
-        self._journal = Journal(folder / JOURNAL, made_by=made_by, resume=resume)
+        self._journal = Journal(folder / JOURNAL, made_by=made_by, resume=files.resume)
         self._pool = ThreadPoolExecutor(1)
         self._waiting: deque[Future[None]] = deque()
         self._group: list[_File] = []
@@ -109,7 +124,7 @@ class FolderRun:
         entries = {entry["input"]: entry for entry in self._journal.entries}
         self._own = {entry["output"] for entry in entries.values()}
         self.done: dict[str, dict[str, Any]] = {
-            name: entry for name, entry in entries.items() if name in files and self._is_whole(name, entry)
+            name: entry for name, entry in entries.items() if name in files.of and self._is_whole(name, entry)
         }
         try:
             self._refuse_others()
@@ -130,17 +145,17 @@ class FolderRun:
         Raises:
             OutputError: this file, or one before it, cannot be written.
         """
-        state, path = state_of(name), self.files[name]
+        state, path = self._state_of(name), self._files.of[name]
         unnamed = self._unnamed / path.name
         try:
-            with _place_errors(path), unnamed.open("wb") as stream:
+            with place_errors(path), unnamed.open("wb") as stream:
                 yield stream
                 size = stream.tell()
         except BaseException:
             unnamed.unlink(missing_ok=True)
             raise
         entry = {"input": name, "state": state, "output": path.name, "bytes": size, **facts()}
-        replace = self._overwrite or path.name in self._own
+        replace = self._files.overwrite or path.name in self._own
         self._group.append(_File(str(unnamed), str(path), replace, entry))
         if len(self._group) == _TOGETHER or time.monotonic() - self._put_away >= _EVERY:
             self._send()
@@ -168,12 +183,12 @@ class FolderRun:
             else:
                 self._journal.close()
             if self._is_new and not self._begun:
-                self._folder.rmdir()
+                self._files.folder.rmdir()
 
     @property
     def kept(self) -> bool:
         """Whether a later run can go on with this one, which ended before all was done."""
-        return self._begun and (self._folder / JOURNAL).exists()
+        return self._begun and (self._files.folder / JOURNAL).exists()
 
     def _send(self) -> None:
         """Hands the group to the thread beside the work."""
@@ -187,61 +202,30 @@ class FolderRun:
 
     def _name(self, group: list[_File]) -> None:
         """Gives files their names, once they are on the disk."""
-        with _place_errors(self._folder):
+        with place_errors(self._files.folder):
             # Before the names: an entry without a file is done again, a file without an entry is in the way.
             self._journal.append(*(file.entry for file in group))
-            _sync([file.unnamed for file in group], self._folder)
+            _sync([file.unnamed for file in group], self._files.folder)
             self._ledger.note_all({Path(file.path).name: file.unnamed for file in group})
             for file in group:
                 _take_name(file)
 
     def _is_whole(self, name: str, entry: Mapping[str, Any]) -> bool:
-        place = self.files[name]
+        place = self._files.of[name]
         if place.name != entry["output"] or not place.is_file() or place.stat().st_size != entry["bytes"]:
             return False
-        return bool(entry["state"]) and entry["state"] == state_of(name)
+        return bool(entry["state"]) and entry["state"] == self._state_of(name)
 
     def _refuse_others(self) -> None:
-        again = [file.name for name, file in self.files.items() if name not in self.done]
+        again = [file.name for name, file in self._files.of.items() if name not in self.done]
         # Those of the interrupted run too: the user may have corrected them since.
-        self._ledger.check(name for name in again if self._overwrite or name in self._own)
-        if self._overwrite:
+        self._ledger.check(name for name in again if self._files.overwrite or name in self._own)
+        if self._files.overwrite:
             return
-        there = _names(self._folder)
-        for file in self.files.values():
+        there = _names(self._files.folder)
+        for file in self._files.of.values():
             if file.name not in self._own and file.name.lower() in there:
                 check_target(file)
-
-
-def check_folder_of_files(folder: Path, files: Iterable[Path], *, overwrite: bool, resume: bool) -> None:
-    """Says early whether files can be written into a folder: to be called before long work.
-
-    Raises:
-        OutputError: the folder is a file, or one of the files exists and may not be overwritten: without ``overwrite``
-            any file, with it a file that no such run wrote there, or that was changed since.
-    """
-    if folder.exists() and not folder.is_dir():
-        raise OutputError(
-            f"{folder} is a file; give the name of a folder to write, or remove the / at its end", file=str(folder)
-        )
-    if not folder.is_dir():
-        return
-    if resume and is_journal(folder / JOURNAL):
-        return  # the run knows which of the files are its own
-    files = list(files)
-    if overwrite:  # their names are made from those of the inputs, so nobody named them
-        Ledger(folder, kind=_KIND).check(file.name for file in files)
-    there = _names(folder)
-    for file in files:
-        if file.name.lower() in there:
-            if is_journal(folder / JOURNAL) and not overwrite:
-                raise OutputError(
-                    f"{file} exists already, made by a run that was interrupted; go on with resume=True, or begin anew "
-                    "with overwrite=True",
-                    file=str(file),
-                    code="exists",
-                )
-            check_target(file, overwrite=overwrite)
 
 
 def _names(folder: Path) -> set[str]:
@@ -282,13 +266,3 @@ def _sync(files: Iterable[str], folder: Path) -> None:
             os.fsync(handle)
         finally:
             os.close(handle)
-
-
-@contextmanager
-def _place_errors(place: Path) -> Iterator[None]:
-    try:
-        yield
-    except OSError as error:
-        if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EROFS, errno.EACCES, errno.EPERM):
-            raise OutputError(f"{place} cannot be written: {error.strerror}; give another place") from error
-        raise

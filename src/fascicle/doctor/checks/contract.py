@@ -9,13 +9,13 @@ from typing import Any, TypeVar, cast
 from fascicle.doctor.checks.hits import Detail, Hit
 from fascicle.doctor.copies.copies import Copies
 from fascicle.doctor.parts import Given, Item, Part, Unread
-from fascicle.doctor.settings import Settings, Severity
+from fascicle.doctor.settings import CheckSettings, Severity
 
 T = TypeVar("T")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Case:
+class Corpus:
     """What was read.
 
     Attributes:
@@ -32,8 +32,8 @@ class Case:
     against: Sequence[Given]
     unread: Sequence[Unread]
     copies: Copies
-    settings: Settings
-    _known: dict[Callable[[Case], Any], Any] = field(default_factory=dict)
+    settings: CheckSettings
+    _known: dict[Callable[[Corpus], Any], Any] = field(default_factory=dict)
 
     @property
     def parts(self) -> tuple[Part, ...]:
@@ -47,14 +47,14 @@ class Case:
             found[item.part].append(item)
         return found
 
-    def once(self, compute: Callable[[Case], T]) -> T:
+    def shared(self, compute: Callable[[Corpus], T]) -> T:
         """What a function makes of this, computed at its first use: several checks may share it."""
         if compute not in self._known:
             self._known[compute] = compute(self)
         return cast(T, self._known[compute])
 
 
-Finder = Callable[[Case], Iterable[Hit | Detail]]
+Finder = Callable[[Corpus], Iterable[Hit | Detail]]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -79,15 +79,15 @@ class Check:
 
 def each(find: Callable[[Item], Iterable[Hit]]) -> Finder:
     """A finder of what a function finds in single documents."""
-    return lambda case: (hit for item in case.items for hit in find(item))
+    return lambda corpus: (hit for item in corpus.items for hit in find(item))
 
 
-def said(find: Callable[[Item], Iterable[Hit]], summary: Callable[[Case], Iterable[Detail]]) -> Finder:
+def with_summary(find: Callable[[Item], Iterable[Hit]], summary: Callable[[Corpus], Iterable[Detail]]) -> Finder:
     """The same, followed by sentences about the whole."""
 
-    def both(case: Case) -> Iterable[Hit | Detail]:
-        for item in case.items:
+    def both(corpus: Corpus) -> Iterable[Hit | Detail]:
+        for item in corpus.items:
             yield from find(item)
-        yield from summary(case)
+        yield from summary(corpus)
 
     return both

@@ -1,0 +1,185 @@
+"""The form of a report: what `evaluation.report` makes, files of JSON hold, and pages and pictures are drawn from.
+
+A number that is undefined is ``None``, and the key ``undefined`` beside it says why. Keys that are not required are
+those that pictures do without, so that reports of earlier releases can still be drawn.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Final, NotRequired, TypedDict
+
+from msgspec import Meta
+
+SCHEMA: Final = 1
+
+Count = Annotated[int, Meta(ge=0)]
+Share = Annotated[float, Meta(ge=0.0, le=1.0)]
+Reasons = dict[str, str]
+
+
+class Interval(TypedDict):
+    """An interval by bootstrap; see `uncertainty.intervals.Interval`."""
+
+    low: Share
+    high: Share
+    undefined: NotRequired[Count]
+    resamples: NotRequired[Count]
+
+
+class Line(TypedDict):
+    """Counts and figures of all types, or of one."""
+
+    gold: Count
+    predicted: Count
+    tp: Count
+    fp: NotRequired[Count]
+    fn: NotRequired[Count]
+    precision: NotRequired[Share | None]
+    recall: NotRequired[Share | None]
+    f1: Share | None
+    f1_interval: NotRequired[Interval | None]
+    undefined: NotRequired[Reasons]
+
+
+class Rule(TypedDict):
+    """Scores under one rule of matching."""
+
+    micro: Line
+    macro: NotRequired[dict[str, Any]]
+    types: dict[str, Line]
+
+
+class Scores(TypedDict):
+    """All scores of a system."""
+
+    rules: dict[str, Rule]
+    micro_precision_interval: NotRequired[Interval | None]
+    micro_recall_interval: NotRequired[Interval | None]
+    micro_f1_interval: Interval | None
+    macro_f1_interval: NotRequired[Interval | None]
+    undefined: NotRequired[Reasons]
+    gold_only_types: NotRequired[list[str]]
+    predicted_only_types: NotRequired[list[str]]
+    missing_documents: NotRequired[Count]
+    duplicates: NotRequired[dict[str, Count]]
+
+
+class Class(TypedDict):
+    """Mistakes of one class; of each type the false positives and the false negatives."""
+
+    fp: NotRequired[Count]
+    fn: NotRequired[Count]
+    beside_right: NotRequired[Count]
+    types: dict[str, Annotated[list[Count], Meta(min_length=2, max_length=2)]]
+
+
+class Confusion(TypedDict):
+    """How often one type was taken for another."""
+
+    gold: str
+    predicted: str
+    same_span: Count
+    overlapping: Count
+    beside_right: NotRequired[Count]
+
+
+class Errors(TypedDict):
+    """What a system did wrong."""
+
+    classes: dict[str, Class]
+    rates: NotRequired[dict[str, Any]]
+    rates_same_type: NotRequired[dict[str, Any]]
+    confusions: list[Confusion]
+    more_confusions: Count
+    boundary_words: NotRequired[list[dict[str, Any]]]
+    examples: NotRequired[dict[str, list[dict[str, Any]]]]
+
+
+class Bin(TypedDict):
+    """The mentions with a score in one interval."""
+
+    low: Share
+    high: Share
+    count: Count
+    mean_score: Share | None
+    precision: Share | None
+
+
+class Point(TypedDict):
+    """Of a curve of precision and recall."""
+
+    threshold: NotRequired[Share]
+    precision: Share
+    recall: Share | None
+
+
+class Calibration(TypedDict, total=False):
+    """Calibration of a system, or of one type; where there is none, ``undefined`` is the reason."""
+
+    undefined: str | Reasons
+    predicted: Count
+    gold: Count
+    expected_calibration_error: Share | None
+    brier_score: Share | None
+    average_precision: Share | None
+    temperature: dict[str, Any] | None
+    reliability: list[Bin]
+    precision_recall: list[Point]
+    types: dict[str, Calibration]
+    thresholds: list[dict[str, Any]]
+
+
+class BucketLine(Line):
+    """The mentions in one interval of an attribute."""
+
+    interval: str
+    empty: NotRequired[bool]
+
+
+class System(TypedDict):
+    """All about one system."""
+
+    name: str
+    scores: Scores
+    subsets: NotRequired[dict[str, dict[str, Any]]]
+    buckets: dict[str, list[BucketLine]]
+    errors: Errors
+    calibration: Calibration
+
+
+class Attribute(TypedDict):
+    """By what mentions are parted into buckets."""
+
+    title: str
+    means: NotRequired[str]
+    undefined: NotRequired[str]
+    intervals: NotRequired[list[str]]
+    of_the_paper: NotRequired[bool]
+    empty: NotRequired[list[str]]
+
+
+class Gold(TypedDict):
+    """What the systems were scored on."""
+
+    documents: NotRequired[Count]
+    unit: NotRequired[str]
+    drawn: NotRequired[str]
+    characters: NotRequired[Count]
+    mentions: Count
+    types: NotRequired[dict[str, Count]]
+    discontinuous: NotRequired[Count]
+    training: NotRequired[dict[str, Count] | None]
+    undefined: NotRequired[Reasons]
+
+
+class Report(TypedDict):
+    """Everything about some systems on one gold; the first system is what the others are compared with."""
+
+    fascicle_report: int
+    gold: Gold
+    unreachable: NotRequired[list[dict[str, Any]]]
+    text_unit: NotRequired[str]
+    intervals: NotRequired[str]
+    attributes: dict[str, Attribute]
+    systems: Annotated[list[System], Meta(min_length=1)]
+    differences: NotRequired[list[dict[str, Any]]]
