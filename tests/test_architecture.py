@@ -58,6 +58,7 @@ ROOMS: dict[str, set[str]] = {
         "nn",
         "vectors",
         "systems",  # what the members of a filter say
+        "loading",  # of a teacher, which may be any model
     },
     "experiments": {"training", "labelling", "evaluation", "files", "formats", "core"},
     "starting": {"core", "text", "files", "formats"},
