@@ -11,7 +11,6 @@ from dataclasses import asdict, dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any, BinaryIO
 
-from fascicle import __version__
 from fascicle.annotation import Annotation, Passage
 from fascicle.core.arguments import checked
 from fascicle.core.document import Document
@@ -36,6 +35,7 @@ from fascicle.tasks.annotate import Listener
 from fascicle.tasks.given import Paths, listed
 from fascicle.tasks.protected import Protected, protected
 from fascicle.text.tagging import Tagged, TagSpace, placed
+from fascicle.version import VERSION
 
 if TYPE_CHECKING:
     from fascicle.text.annotator import Annotator
@@ -287,7 +287,7 @@ class _Work:
         return Header(
             model=predictor.name,
             sha256=self._made_by()["model"],
-            release=__version__,
+            release=VERSION,
             types=predictor.types,
             scheme=space.scheme,
             meaning=space.meaning,
@@ -312,7 +312,7 @@ class _Work:
         request = self.request
         options = [_told(request.reading), request.floor, request.note, list(request.files), request.device]
         return {
-            "release": __version__,
+            "release": VERSION,
             "model": hashlib.sha256(self.predictor.fingerprint.encode()).hexdigest(),
             "set of options": hashlib.sha256(json.dumps(options, sort_keys=True).encode()).hexdigest(),
             "set of texts to leave out": self.protected.sha256,
