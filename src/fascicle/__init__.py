@@ -15,6 +15,7 @@ from fascicle.core.patches import apply
 from fascicle.formats.files import read
 from fascicle.formats.outputs import write
 from fascicle.loading import load
+from fascicle.version import VERSION
 
 if TYPE_CHECKING:
     from fascicle.evaluation.scoring.inputs import layers
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from fascicle.tasks.export import export
     from fascicle.training.run import train_recipe as train
 
-__version__ = "0.1.0"
+__version__ = VERSION
 
 __all__ = [
     "Document",

@@ -26,15 +26,16 @@ from importlib import import_module
 from types import MappingProxyType
 from typing import Final
 
-from fascicle import __version__
 from fascicle.commands.console import say
 from fascicle.commands.parsing import Parser, add_command, commands_of, parse
 from fascicle.commands.process import EndedError, ended_cleanly, open_streams
 from fascicle.errors import FascicleError
+from fascicle.version import VERSION
 
 COMMANDS: Final[Mapping[str, str]] = MappingProxyType(
     {
         "annotate": "find mentions in texts, folders of texts, standard input or corpora",
+        "label": "say what a model, ensemble or dictionary says of every word of raw text, to train others on it",
         "init": "write a commented recipe for annotated files, to train on them",
         "train": "train what a recipe describes: a recogniser, a filter over several predictions, or a span typer",
         "pretrain": "let an encoder learn from raw text by masked language modelling, before it is trained",
@@ -89,7 +90,7 @@ def build_parser(only: str | None = None) -> Parser:
         description="Find the names of things in text: annotate, train, evaluate, combine, convert.",
         epilog="fascicle COMMAND --help lists the options of a command.",
     )
-    parser.add_argument("--version", action="version", version=f"fascicle {__version__}")
+    parser.add_argument("--version", action="version", version=f"fascicle {VERSION}")
     commands = commands_of(parser, dest="command")
     for name, help_text in COMMANDS.items():
         command = add_command(commands, name, help_text=help_text)

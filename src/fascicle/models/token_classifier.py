@@ -12,7 +12,6 @@ import torch
 from tokenizers import Tokenizer
 from torch import nn
 
-from fascicle import __version__
 from fascicle.core.arrays import Floats32, Ints
 from fascicle.core.document import Document, Mention
 from fascicle.core.spans import Span
@@ -28,6 +27,7 @@ from fascicle.text.batch import Batch
 from fascicle.text.pieces import PieceTokenizer
 from fascicle.text.reading import Reading, read_documents
 from fascicle.text.targets import Limits
+from fascicle.version import VERSION
 
 _WHAT: Final = "token classifier"
 _LONGEST: Final = 512  # pieces that are read at a time, if the network can
@@ -81,7 +81,7 @@ def _manifest(
     facts = TokenizerFacts(sha256=tokenizer.sha256, prefix=tokenizer.prefix, suffix=tokenizer.suffix, pad=tokenizer.pad)
     return Manifest(
         name=name.rstrip("/\\").replace("\\", "/").rpartition("/")[2] or _WHAT,
-        fascicle=__version__,
+        fascicle=VERSION,
         runtime="torch",
         types=types_of_tags(tags),
         heads={_HEAD: head},

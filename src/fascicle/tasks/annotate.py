@@ -11,7 +11,6 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from fascicle import __version__
 from fascicle.annotation import Annotation, NothingError, OfInput
 from fascicle.core.arguments import checked
 from fascicle.core.document import Document
@@ -37,6 +36,7 @@ from fascicle.formats.sources import state_of
 from fascicle.formats.textview import ViewOptions
 from fascicle.loading import DEFAULT_MODEL, load
 from fascicle.tasks.given import Paths, listed
+from fascicle.version import VERSION
 
 if TYPE_CHECKING:
     from fascicle.files.atomic import Opened
@@ -253,7 +253,7 @@ class _Work:
         """What decides the bytes of the output, beside the documents."""
         told = json.dumps([self.to.format, asdict(self.request.reading), self.request.segments], sort_keys=True)
         return {
-            "release": __version__,
+            "release": VERSION,
             "model": hashlib.sha256(self.predictor.fingerprint.encode()).hexdigest(),
             "set of options": hashlib.sha256(told.encode()).hexdigest(),
         }

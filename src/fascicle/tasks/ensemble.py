@@ -28,6 +28,7 @@ from fascicle.settings.recipes.ensemble import (
 )
 from fascicle.settings.recipes.filter import FILTER, read_filter_manifest
 from fascicle.tasks.given import Paths, listed
+from fascicle.version import VERSION
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -148,8 +149,6 @@ def _undamaged_filter(name: str) -> Path:
 def _manifest(
     request: EnsembleRequest, members: Sequence[Path], judges: Sequence[Path], *, name: str
 ) -> tuple[EnsembleManifest, list[str]]:
-    from fascicle import __version__  # late: the root may import this module
-
     manifests = [read_ensemble(folder) if is_ensemble(folder) else read_manifest(folder) for folder in members]
     used = {f"model {at} ({one.name})": one.types for at, one in enumerate(manifests, start=1)}
     rule = request.rule.rule()
@@ -158,7 +157,7 @@ def _manifest(
     try:
         manifest = EnsembleManifest(
             name=name,
-            fascicle=__version__,
+            fascicle=VERSION,
             types=tuple(sorted({type_ for types in used.values() for type_ in types})),
             rule=request.rule.name,
             k=request.rule.k or 0,

@@ -173,7 +173,7 @@ def without_b(table: Floats) -> Floats:
     Returns:
         ``[n, K]``, at most 1.
     """
-    inside: Floats = np.minimum(1.0, table.reshape(len(table), -1, 2).sum(axis=2))
+    inside: Floats = np.minimum(1.0, table.reshape(len(table), table.shape[1] // 2, 2).sum(axis=2))
     return inside
 
 

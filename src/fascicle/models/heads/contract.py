@@ -16,7 +16,8 @@ import torch.nn.functional as F
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from fascicle.core.arrays import Ints
+from fascicle.core.arrays import Floats32, Ints
+from fascicle.core.tags import TagScheme
 from fascicle.models.encoder import Encoder
 from fascicle.nn.pooling import POOLINGS
 from fascicle.settings.heads import HeadSettings
@@ -55,6 +56,7 @@ class Head(nn.Module, ABC):
 
     limits: Limits
     axes: Mapping[str, tuple[str, ...]]
+    scheme: TagScheme | None = None  # of a tagger
     imitates: ClassVar[bool] = False
     """Whether it can learn probabilities of labels of single units from a teacher, see ``imitation``."""
 
@@ -100,6 +102,17 @@ class Head(nn.Module, ABC):
             ValueError: a head that cannot leave types out of its loss.
         """
         raise ValueError("the loss of this head is about all types together")
+
+    def soft_gold(self, probabilities: Floats32) -> Targets:
+        """The gold of one document from probabilities of its tags; see ``settings.heads.Needs.soft``.
+
+        Args:
+            probabilities: of all tags but O, ``[units, C - 1]``; negative where nothing is known.
+
+        Raises:
+            ValueError: a head that cannot be taught probabilities.
+        """
+        raise ValueError("the loss of this head is not about probabilities of tags")
 
     @abstractmethod
     def targets(self, gold: Sequence[Targets], windows: Sequence[Window], *, chance: np.random.Generator) -> Targets:

@@ -72,11 +72,7 @@ class MultiLabelTagger(SoftmaxTagger):
         return self.soft_gold(probabilities)
 
     def soft_gold(self, probabilities: Floats32) -> Floats32:
-        """The same from probabilities, such as those of a teacher.
-
-        Args:
-            probabilities: of all labels but O, ``[units, C - 1]``; negative where nothing is known.
-        """
+        """See ``Head``; O is added by the rule of ``outside``."""
         return np.column_stack([outside(probabilities, self._outside), probabilities]).astype(np.float32)
 
     def targets(self, gold: Sequence[Targets], windows: Sequence[Window], *, chance: np.random.Generator) -> Targets:

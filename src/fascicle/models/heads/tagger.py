@@ -16,7 +16,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from fascicle.core.arrays import Floats32, Ints
-from fascicle.core.tags import SCHEMES
+from fascicle.core.tags import SCHEMES, TagScheme
 from fascicle.decoding.kinds import limits_of
 from fascicle.models.heads.contract import IGNORED, Basis, Head
 from fascicle.nn.crf import LinearChainCrf
@@ -51,7 +51,7 @@ class SoftmaxTagger(Head):
         """
         super().__init__(settings)
         self.settings = settings
-        self.scheme = SCHEMES[settings.scheme]
+        self.scheme: TagScheme = SCHEMES[settings.scheme]
         self.limits = limits_of(settings)
         self.labels = self.scheme.labels(basis.types)
         self.linear = nn.Linear(basis.width, len(self.labels))

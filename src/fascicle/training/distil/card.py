@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from fascicle import __version__
 from fascicle.settings.recipes.distil import DistilRecipe
+from fascicle.version import VERSION
 
 
 def card_of(recipe: DistilRecipe, facts: Mapping[str, Any], held_out: Mapping[str, float]) -> str:
@@ -23,7 +23,7 @@ def card_of(recipe: DistilRecipe, facts: Mapping[str, Any], held_out: Mapping[st
 def _lines(recipe: DistilRecipe, facts: Mapping[str, Any], held_out: Mapping[str, float]) -> Iterator[str]:
     assert recipe.layers
     yield f"# {recipe.name}\n"
-    yield f"An encoder of Fascicle {__version__}, which learned to imitate layers of another one. It has no head.\n"
+    yield f"An encoder of Fascicle {VERSION}, which learned to imitate layers of another one. It has no head.\n"
     yield f"- Student: {facts['student']}"
     yield f"- Teacher: {facts['teacher']}"
     yield f"- Layers of the teacher, one for each of the student: {', '.join(map(str, facts['layer_map']))}"

@@ -24,7 +24,6 @@ import msgspec
 import numpy as np
 import torch
 
-from fascicle import __version__
 from fascicle.core.arrays import Ints
 from fascicle.core.document import GOLD, Mention
 from fascicle.core.wording import counted
@@ -49,6 +48,7 @@ from fascicle.training.filter.events import FilterEpoch, FilterFinished, Verdict
 from fascicle.training.filter.members import Member, read_members
 from fascicle.training.filter.threshold import Exam, fit_threshold
 from fascicle.training.recogniser.parts import Parts, read_parts
+from fascicle.version import VERSION
 
 BEST = "best"
 Members = tuple[list[Member], list[Member]]
@@ -181,7 +181,7 @@ def _manifest(recipe: FilterRecipe, parts: Parts, fresh: Fresh) -> FilterManifes
     tokenizer = fresh.tokenizer
     return FilterManifest(
         name=recipe.name,
-        fascicle=__version__,
+        fascicle=VERSION,
         runtime="torch",
         types=parts.types,
         marker_ids=fresh.marker_ids,

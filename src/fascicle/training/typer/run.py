@@ -25,7 +25,6 @@ import torch
 from torch import Tensor
 from torch.optim import Optimizer
 
-from fascicle import __version__
 from fascicle.core.document import GOLD, Document
 from fascicle.core.wording import counted
 from fascicle.errors import OutputError
@@ -49,6 +48,7 @@ from fascicle.training.typer.data import TaughtSpans, TyperData, typer_data
 from fascicle.training.typer.scores import TyperScores, score_typer, training_pairs
 from fascicle.vectors.files import cache_beside, read_vectors
 from fascicle.vectors.table import StaticVectors
+from fascicle.version import VERSION
 
 EVERY: Final = 50  # updates between two states that training can go on from
 
@@ -348,7 +348,7 @@ def _size(documents: Sequence[Document] | None) -> dict[str, int]:
 def _manifest(recipe: TyperRecipe, vectors: StaticVectors, data: TyperData) -> TyperManifest:
     return TyperManifest(
         name=recipe.name,
-        fascicle=__version__,
+        fascicle=VERSION,
         types=data.types,
         settings=recipe.typer,
         dimension=vectors.dimension,
