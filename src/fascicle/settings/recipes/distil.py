@@ -187,6 +187,11 @@ class DistilRecipe(RecipeBase, frozen=True, kw_only=True):
 
     def files(self) -> dict[str, str]:
         """The paths of all data that decide a run, each by the key that names it, e.g. ``"teacher.model"``."""
+        unread = () if self.prediction else ("corpus.test",)
+        return {key: path for key, path in self.places().items() if key not in unread}
+
+    def places(self) -> dict[str, str]:
+        """See ``RecipeBase``: with the test part, which layers alone do not read."""
         found = {"teacher.model": self.teacher.model} if self.teacher.model else {}
         if self.text:
             return found | self.text.paths()
