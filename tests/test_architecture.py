@@ -33,7 +33,14 @@ ROOMS: dict[str, set[str]] = {
     "nn": {"core.arrays"},  # names of arrays alone: it knows tensors, not documents
     "runtime": {"core", "text", "decoding", "combination", "knowledge"},  # the last two for ensembles and dictionaries
     "models": {"core", "text", "decoding", "nn", "files", "runtime"},  # the last two for export
-    "labelling": {"core", "knowledge", "evaluation"},  # the last to say how good weak labels are
+    "labelling": {
+        "core",
+        "text",
+        "formats",  # files of labels
+        "decoding",  # tags as mentions
+        "knowledge",
+        "evaluation",  # to say how good weak labels are
+    },
     "annotation": {"core", "text", "files", "formats"},
     "loading": {"plugins", "runtime", "models", "core", "text", "files", "formats", "knowledge", "assets"},
     "training": {
@@ -51,6 +58,7 @@ ROOMS: dict[str, set[str]] = {
         "nn",
         "vectors",
         "systems",  # what the members of a filter say
+        "loading",  # of a teacher, which may be any model
     },
     "experiments": {"training", "labelling", "evaluation", "files", "formats", "core"},
     "starting": {"core", "text", "files", "formats"},

@@ -27,13 +27,27 @@ import fascicle.systems
 import fascicle.tasks
 from fascicle.cli import build_parser
 from fascicle.settings.heads import HEADS
-from fascicle.settings.recipes.reference import FILTER, PRETRAINING, RECOGNISER, TYPER, Struct, about, keys_of
+from fascicle.settings.recipes.reference import (
+    DISTILLATION,
+    FILTER,
+    PRETRAINING,
+    RECOGNISER,
+    TYPER,
+    Struct,
+    about,
+    keys_of,
+)
 
 PLACE = re.compile(r"^<!-- generated: (\w+) -->$", re.MULTILINE)
 _LINK = re.compile(r"(?<!!)\[(?P<text>(?:[^\[\]]|\[[^\]]*\])+)\]\((?P<path>[^)#:\s]+)(?P<anchor>#[^)\s]*)?\)")
 _FENCE = re.compile(r"^(?:```|~~~).*?^(?:```|~~~)$", re.DOTALL | re.MULTILINE)
 _SPECIAL: Final = re.compile(r"([*_<>\[\]])")
 _ESCAPED: Final = r"\\\1"
+
+_DISTILLATION: Final = (
+    "`[corpus]`, `[reading]`, `[training]` and `[decision]` are those of a recogniser, and `[text]` is that of a "
+    "pretraining. `[head]` has the keys of a family of heads, `family` among them."
+)
 
 
 def settings() -> str:
@@ -45,6 +59,7 @@ def settings() -> str:
     parts += ["## A learned filter", "`[corpus]` and `[training]` are those of a recogniser.", *_tables(FILTER)]
     parts += ["## A span typer", "`[corpus]` is that of a recogniser; `dev` may be left out.", *_tables(TYPER)]
     parts += ["## A pretraining", *_tables(PRETRAINING)]
+    parts += ["## A distillation", _DISTILLATION, *_tables(DISTILLATION)]
     return "\n\n".join(parts)
 
 

@@ -80,7 +80,7 @@ class Annotation:
         if part is not None:
             part.begin()
             if part.done is not None:
-                self._skip(passages, part.done)
+                self.skip(passages, part.done)
         for passage, outcome in self._outcomes(passages):
             document = self.through(outcome, self.account.events)
             if document is not None:
@@ -149,7 +149,16 @@ class Annotation:
         state["examples"] = {**report.examples, **self.account.examples}
         return {"documents": at.number, "digest": at.digest, "account": state}
 
-    def _skip(self, passages: Iterator[Passage], state: Mapping[str, Any]) -> None:
+    def skip(self, passages: Iterator[Passage], state: Mapping[str, Any]) -> None:
+        """Passes over what an interrupted run did, and counts it.
+
+        Args:
+            passages: of `passages` with digests, from the first one.
+            state: of the last whole state: ``documents``, ``digest`` and ``account``.
+
+        Raises:
+            InputError: these are other documents.
+        """
         at: Passage | None = None
         for at in passages:
             if at.number == state["documents"]:

@@ -35,9 +35,11 @@ from fascicle.version import VERSION
 COMMANDS: Final[Mapping[str, str]] = MappingProxyType(
     {
         "annotate": "find mentions in texts, folders of texts, standard input or corpora",
+        "label": "say what a model, ensemble or dictionary says of every word of raw text, to train others on it",
         "init": "write a commented recipe for annotated files, to train on them",
         "train": "train what a recipe describes: a recogniser, a filter over several predictions, or a span typer",
         "pretrain": "let an encoder learn from raw text by masked language modelling, before it is trained",
+        "distill": "let a small network learn from a large one: what its layers compute, or what it answers",
         "bench": "run a grid of recipes, and write the results that tables are made from",
         "evaluate": "score predictions against gold: precision, recall, F1, and where and why a system fails",
         "combine": "join the predictions of several systems by a rule",

@@ -32,6 +32,7 @@ WRITES = {
     "ensemble": "both/ensemble.json",
     "export": "mine/model.onnx",
     "init": "recipe.toml",
+    "label": "weak.labels",
     "corpus convert": "corpus.jsonl",
     "plot": "learning.svg",
     "vectors": "vectors.txt",

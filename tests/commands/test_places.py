@@ -27,6 +27,8 @@ Snapshot = dict[str, tuple[bytes, int]]
 
 # Options that take any text, and why it names nothing that is read or written.
 NO_PLACES = {
+    "note": "a sentence that is kept in the file",
+    "device": "what a network runs on",
     "text": "a text itself",
     "set": "settings of a recipe, whose files are compared with the run folder when it is read",
     "encoding": "name of an encoding",
@@ -353,6 +355,7 @@ def test_a_folder_of_an_older_release_is_replaced_as_far_as_it_is_known(
 
 FILES: dict[tuple[str, ...], Callable[[Path, Path], list[object]]] = {
     ("annotate",): lambda run, corpus: [corpus, "-o", "new.jsonl"],
+    ("label",): lambda run, corpus: [run / "best", corpus, "-o", "new.labels"],
     ("corpus", "convert"): lambda run, corpus: [corpus, "-o", "new.jsonl"],
     ("corpus", "check"): lambda run, corpus: [corpus, "-o", "new.md", "--exclude-list", "new.tsv"],
     ("evaluate",): lambda run, corpus: [

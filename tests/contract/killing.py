@@ -16,12 +16,13 @@ from pathlib import Path
 import msgspec
 import torch
 
+from fascicle.settings.recipes.distil import DistilRecipe
 from fascicle.settings.recipes.filter import FilterRecipe
 from fascicle.settings.recipes.recogniser import Recipe
 from fascicle.settings.recipes.typer import TyperRecipe
 from fascicle.training.run import run_recipe
 
-KINDS = {kind.__name__: kind for kind in (Recipe, FilterRecipe, TyperRecipe)}
+KINDS = {kind.__name__: kind for kind in (Recipe, DistilRecipe, FilterRecipe, TyperRecipe)}
 CHANGES = {"os.rename", "shutil.rmtree"}
 
 
@@ -51,7 +52,7 @@ def killed_before(change: int, folder: Path) -> None:
     sys.addaudithook(watch)
 
 
-def train(recipe: Recipe | FilterRecipe | TyperRecipe, folder: Path) -> None:
+def train(recipe: Recipe | DistilRecipe | FilterRecipe | TyperRecipe, folder: Path) -> None:
     torch.manual_seed(12345)  # whatever else the process did
     complete = (folder / "scores.json").exists()
     resume = (folder / "recipe.json").exists()
@@ -64,10 +65,11 @@ def train(recipe: Recipe | FilterRecipe | TyperRecipe, folder: Path) -> None:
 def main() -> None:
     torch.set_num_threads(1)
     recipe = msgspec.json.decode(Path(sys.argv[1]).read_bytes(), type=KINDS[sys.argv[2]])
-    if isinstance(recipe, Recipe | FilterRecipe):
+    if not isinstance(recipe, TyperRecipe):
         from fascicle.models.encoder import load_pretrained
 
-        load_pretrained(recipe.model.encoder)  # so that the children need not import what this does
+        named = recipe.teacher if isinstance(recipe, DistilRecipe) else recipe.model
+        load_pretrained(named.encoder)  # so that the children need not import what this does
     for change in range(200):
         folder = Path(sys.argv[3]) / f"run-{change}"
 

@@ -44,9 +44,10 @@ RECOGNISERS: dict[str, dict[str, Any]] = {
     "steps-span": {"model": {"family": "span", "negatives": 3}, "training": BY_STEPS},
     "bundle": {"model": {"family": "crf"}, "bundle": {"family": "span", "weight": 0.4}, "training": {"epochs": 3}},
 }
-CASES = (*RECOGNISERS, "binder", "distant", "parts", "filter", "typer")
-KILLED = ("plain", "filter", "typer", pytest.param("bundle", marks=pytest.mark.slow))
-KEPT = ("best", "best-span")
+CASES = (*RECOGNISERS, "binder", "distant", "parts", "distil-layers", "distil-answers", "filter", "typer")
+KILLED = ("plain", "distil-layers", "filter", "typer", pytest.param("bundle", marks=pytest.mark.slow))
+KEPT = ("best", "best-span", "encoder")
+DESCRIBED = ("model.json", "filter.json", "config.json")
 _WORDS = "lung cancer aspirin pain the patient fever caffeine heart failure liver <unk>"
 WORDS = _WORDS.split()
 
@@ -63,6 +64,7 @@ def one_thread() -> Iterator[None]:
 def make(
     tiny_recipe: Callable[..., Recipe],
     tiny_encoder: Path,
+    tiny_run: Path,
     toy_corpus: Path,
     toy_types: Path,
     toy_dictionary: dict[str, str],
@@ -114,6 +116,24 @@ def make(
             "vectors": {"path": str(folder / "toy.vec")},
             "typer": {"hidden": 8, "updates": 60, "nothing": True, "width": 3, "negatives": 7, "balance": True},
         },
+    }
+    # The student drops out, its teacher does not, and the projection is averaged with it.
+    others["distil-layers"] = {
+        "name": "small",
+        "corpus": corpus,
+        "teacher": {"encoder": str(tiny_encoder)},
+        "student": {"size": {"layers": 1, "hidden": 12, "heads": 2, "feed_forward": 16}},
+        "reading": {"max_length": 32, "overlap": 4},
+        "layers": {},
+        "training": {"epochs": 3, "learning_rate": 1e-3, "batch_size": 4, "precision": "fp32", "average": "ema"},
+    }
+    # Answers are kept in the run folder, and asked for again where a kill came before.
+    others["distil-answers"] = {
+        **others["distil-layers"],
+        "teacher": {"model": str(tiny_run)},
+        "student": {"layers": [1]},
+        "prediction": {"gold": 0.5},
+        "training": {"epochs": 3, "learning_rate": 1e-3, "batch_size": 4, "precision": "fp32"},
     }
     # Instances and dropout are drawn by torch's generator, and the threshold is fitted anew at every scoring.
     binder = {"family": "binder", "hidden": 8, "width_embedding": 4, "thresholds": "dev", "dropout": 0.1}
@@ -219,6 +239,6 @@ def test_a_kill_at_any_moment_loses_nothing(make: Maker, tmp_path: Path, case: s
         steps = {line.get("step", line.get("update")) for line in lines_of(folder)}
         for name in KEPT:
             if (folder / name).exists():
-                assert (folder / name / "model.json").exists() or (folder / name / "filter.json").exists()
+                assert any((folder / name / described).exists() for described in DESCRIBED)
                 assert points[name, weights(folder / name)] in steps, f"{folder.name}: {name} is of no line"
         assert content(tmp_path / folder.name.replace("killed", "run")) == expected, folder.name

@@ -54,7 +54,8 @@ def test_every_family_has_a_whole_record(family: str) -> None:
     if head.needs.width:
         head = msgspec.structs.replace(head, width=3)
     record, manifest = KINDS[HEADS[family]], manifest_of(head)
-    assert all(getattr(record, field.name) for field in fields(Kind))
+    assert all(getattr(record, field.name) for field in fields(Kind) if field.name != "tags")
+    assert (record.tags is None) == limits_of(head).of_spans
     assert isinstance(limits_of(head), Limits)
     assert isinstance(head.needs, Needs)
     assert definition_of(manifest) in get_args(Definition)
@@ -88,7 +89,7 @@ def test_a_class_without_a_record_never_passes_as_the_one_it_inherits_from(head:
     [
         (SoftmaxSettings(), {}),
         (CrfSettings(), {}),
-        (MultiLabelSettings(), {}),
+        (MultiLabelSettings(), {"soft": True}),
         (SpanSettings(), {"width": True}),
         (SpanSettings(width=3), {}),
         (BinderSettings(), {"opening": True, "reads": "name"}),
@@ -103,7 +104,7 @@ def test_a_class_without_a_record_never_passes_as_the_one_it_inherits_from(head:
 def test_needs(head: HeadSettings, needs: dict[str, Any]) -> None:
     asked = {field.name: getattr(head.needs, field.name) for field in fields(Needs) if field.name != "fixed"}
     nothing = {"width": False, "opening": False, "types": "", "reads": "", "windows": "all", "threshold": False}
-    assert asked == nothing | {"masks": True} | needs
+    assert asked == nothing | {"masks": True, "soft": False} | needs
 
 
 @pytest.mark.parametrize(

@@ -48,13 +48,15 @@ def test_every_key_has_its_default_and_its_meaning(made: ModuleType) -> None:
         ("A recogniser", made.RECOGNISER),
         ("A learned filter", made.FILTER),
         ("A span typer", made.TYPER),
+        ("A pretraining", made.PRETRAINING),
+        ("A distillation", made.DISTILLATION),
         ("Families of heads", {f'family = "{name}"': kind for name, kind in HEADS.items()}),
     )
+    named = {part for _, kinds in tables for name in kinds for part in name.split(".")} | {"types", "head"}
     for title, kinds in tables:
         own = sections(parts[title], "###")
         for name, kind in kinds.items():
             shown = own["Top of the file" if not name else f"`{name}`" if "=" in name else f"`[{name}]`"]
-            named = {table.partition(".")[0] for table in kinds} | {"corpus", "training", "types", "head"}
             for field in msgspec.structs.fields(kind):
                 if field.name in named and not isinstance(field.default, str):
                     continue

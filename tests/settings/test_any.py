@@ -9,6 +9,7 @@ import pytest
 
 from fascicle.errors import FascicleError, RecipeError, UsageError
 from fascicle.settings.recipes.any import changed, parse_any, read_recipe, resolve_paths
+from fascicle.settings.recipes.distil import DistilRecipe
 from fascicle.settings.recipes.filter import FilterRecipe
 from fascicle.settings.recipes.recogniser import Recipe
 from fascicle.settings.recipes.typer import TyperRecipe
@@ -16,6 +17,7 @@ from fascicle.settings.recipes.typer import TyperRecipe
 CORPUS = '[corpus]\ntrain = "train.tsv"\ndev = "dev.tsv"\n'
 TEXTS: dict[type, str] = {
     Recipe: f'name = "a"\n{CORPUS}[model]\nencoder = "e"\n',
+    DistilRecipe: f'name = "a"\n{CORPUS}[teacher]\nmodel = "run"\n[prediction]\n',
     FilterRecipe: f'{CORPUS}[members]\ndev = ["run", "b.tsv"]\n[model]\nencoder = "e"\n',
     TyperRecipe: f'name = "a"\n{CORPUS}[vectors]\npath = "v.vec"\ncache = "mapped"\n',
 }

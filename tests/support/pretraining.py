@@ -76,7 +76,7 @@ def make_recipe(encoder: Path, text: Path, /, **tables: Mapping[str, Any]) -> Pr
         "name": "tiny",
         "text": {"files": [str(text)], "window": 32, "held_out": 0.2},
         "model": {"encoder": str(encoder)},
-        "training": {"batch_size": 4, "learning_rate": 5e-3, "evaluate_every_steps": 5, "precision": "fp32"},
+        "training": {"batch_size": 4, "learning_rate": 5e-3, "validate_every_steps": 5, "precision": "fp32"},
     }
     for name, table in tables.items():
         values[name] = {**values.get(name, {}), **table}

@@ -194,6 +194,8 @@ def test_an_encoder_that_is_none(tiny_recipe: Maker, tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     recipe = tiny_recipe(model={"encoder": str(tmp_path / "empty")})
     refused(recipe, tmp_path / "run", ModelError, "could not be loaded .*; give a Hugging Face name or a folder")
+    for folder in ("runs/none/encoder", "./none", str(tmp_path / "none")):  # no name on the hub looks like these
+        refused(tiny_recipe(model={"encoder": folder}), tmp_path / "run", ModelError, f"no folder {folder}")
     recipe = tiny_recipe(model={"encoder": "package:no_such_package/model"})
     refused(recipe, tmp_path / "run", MissingExtraError, "no_such_package")
 

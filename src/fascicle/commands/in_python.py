@@ -9,8 +9,10 @@ from typing import Final
 CALLS: Final[Mapping[str, str]] = MappingProxyType(
     {
         "annotate": 'fascicle.annotate("texts/", "mentions.tsv", model="bc5cdr")',
+        "label": 'fascicle.tasks.label.label("texts/", "weak.labels", model="bc5cdr")',
         "train": 'fascicle.train("recipe.toml", "runs/mine")',
         "pretrain": 'fascicle.train("pretraining.toml", "runs/encoder")',
+        "distill": 'fascicle.train("recipe.toml", "runs/student")',
         "evaluate": 'fascicle.evaluate("gold.tsv", ["one.jsonl", "two.jsonl"])',
         "combine": 'fascicle.combine(["one.jsonl", "two.jsonl", "three.jsonl"], "majority")',
         "compare": 'fascicle.compare("gold.tsv", ["one.jsonl", "two.jsonl"])',

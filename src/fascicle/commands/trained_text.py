@@ -41,6 +41,7 @@ def lines_of(ended: Ended, recipe: AnyRecipe) -> Shown:
         ended: what it gave.
         recipe: of the run.
     """
+    from fascicle.training.distil.layers_run import LayersFinished
     from fascicle.training.engine.events import Finished
     from fascicle.training.filter.events import FilterFinished
     from fascicle.training.pretraining.events import PretrainingFinished
@@ -53,6 +54,13 @@ def lines_of(ended: Ended, recipe: AnyRecipe) -> Shown:
         case FilterFinished():
             use = f"fascicle combine meta PRED... --filter {ended.folder} --texts FILE -o OUT uses it"
             return Shown(scores="\n".join(_filter(ended)) + "\n", notes=(f"the filter is {ended.folder}; {use}",))
+        case LayersFinished():
+            losses = ", ".join(f"{name} {value:.4f}" for name, value in ended.held_out.items())
+            use = "model.encoder, teacher.encoder and student.encoder of a recipe may name it"
+            return Shown(
+                scores=f"losses on held-out text (epoch {ended.epoch}): {losses}\n",
+                notes=(f"the encoder is {ended.encoder}; {use}",),
+            )
         case TyperFinished():
             model = ended.folder / "model"
             return Shown(scores=_typer(ended), notes=(f"the model is {model}; fascicle typer predict {model} uses it",))

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from typing import Final, NamedTuple, overload
+from typing import Final, NamedTuple, TypeVar, overload
 
 import msgspec
 
@@ -22,6 +22,7 @@ _CHUNK_CHARACTERS = 1 << 17  # text read together: enough to sort windows by len
 _CHUNK_DOCUMENTS = 512
 _FIRST_DOCUMENTS = 8  # the first answers come soon: chunks double from here
 
+T = TypeVar("T")
 Given = str | tuple[str, str] | Document
 Predict = Callable[[Sequence[Document]], list[Patch]]
 
@@ -149,7 +150,7 @@ def outcomes(
     """
     ready = (_prepared(document, source) for document in documents)
     for chunk in chunks(ready, first=_FIRST_DOCUMENTS):
-        for given, patch in _answered(predict, chunk):
+        for given, patch in answered(predict, chunk):
             if isinstance(patch, Exception):
                 yield Outcome(given, error=patch)
                 continue
@@ -235,20 +236,27 @@ def _can_be_seen(text: str) -> bool:
     return any(character.isprintable() and not character.isspace() for character in text)
 
 
-def _answered(predict: Predict, chunk: list[Document]) -> Iterator[tuple[Document, Patch | Exception]]:
-    """The patch of each document; of one that raises an error by itself, the error."""
+def answered(
+    predict: Callable[[Sequence[Document]], Sequence[T]], chunk: Sequence[Document]
+) -> Iterator[tuple[Document, T | Exception]]:
+    """The answer for each document; for one that raises an error by itself, the error.
+
+    Args:
+        predict: gives one answer for each document.
+        chunk: some documents; it is halved until the document that raises an error is alone.
+    """
     try:
-        patches: Sequence[Patch | Exception] = predict(chunk)
+        answers: Sequence[T | Exception] = predict(chunk)
     except Exception as error:
         if isinstance(error, OSError) or (isinstance(error, FascicleError) and not isinstance(error, InputError)):
             raise
         if len(chunk) > 1:
             middle = len(chunk) // 2
-            yield from _answered(predict, chunk[:middle])
-            yield from _answered(predict, chunk[middle:])
+            yield from answered(predict, chunk[:middle])
+            yield from answered(predict, chunk[middle:])
             return
-        patches = [error]
-    yield from zip(chunk, patches, strict=True)
+        answers = [error]
+    yield from zip(chunk, answers, strict=True)
 
 
 def _text(given: object) -> str:

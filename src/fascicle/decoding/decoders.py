@@ -16,12 +16,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fascicle.core.arrays import Floats, Floats32, Ints
-from fascicle.core.tags import SCHEMES
+from fascicle.core.tags import SCHEMES, TagScheme
 from fascicle.decoding.contrast import logistic, matches
 from fascicle.decoding.labels import decode_labels, label_distributions
 from fascicle.decoding.selection import SpanDecoding, select
 from fascicle.decoding.spans import candidates
-from fascicle.decoding.tagger import ChainScores, TagDecision, decode_batch, tag_distributions
+from fascicle.decoding.tagger import ChainScores, TagDecision, decode_batch, tag_distributions, tag_marginals
 from fascicle.errors import ModelError
 from fascicle.settings.heads import BinderSettings, MultiLabelSettings, SpanHeadSettings
 from fascicle.text.windows import Window, answered, stitch
@@ -63,6 +63,24 @@ class Decoder(Protocol):
         ...
 
 
+class UnitTagger(Decoder, Protocol):
+    """A decoder that can also say how probable each tag of each unit is."""
+
+    @property
+    def scheme(self) -> TagScheme:
+        """Of the tags."""
+        ...
+
+    def unit_tags(self, taken: Sequence[Sequence[Any]], windows: Sequence[Sequence[Window]]) -> list[Floats]:
+        """The probability of each tag but O at each unit of each document, ``[units, C - 1]``, under the decision.
+
+        Args:
+            taken: of the windows of each document.
+            windows: of each document.
+        """
+        ...
+
+
 class TagDecoder:
     """Emissions, and the chain of a CRF, into spans."""
 
@@ -79,6 +97,11 @@ class TagDecoder:
         self._decision = decision
         self._nothing = nothing
         self._tags = decision.scheme.count(types)
+
+    @property
+    def scheme(self) -> TagScheme:
+        """Of the tags."""
+        return self._decision.scheme
 
     @property
     def decision(self) -> TagDecision:
@@ -100,6 +123,12 @@ class TagDecoder:
         """Decodes each segment as one chain."""
         return _by_segments(taken, windows, lambda chains: decode_batch(chains, self._decision))
 
+    def unit_tags(self, taken: Sequence[Sequence[Any]], windows: Sequence[Sequence[Window]]) -> list[Floats]:
+        """See ``decoding.tagger.tag_marginals``; each segment is one chain."""
+        chains, origins = _segments_of(taken, windows)
+        found = [table[:, 1:] for table in tag_marginals(chains, self._decision)]
+        return _tables_of(found, origins, windows, columns=self._tags - 1)
+
     def distributions(self, texts: Sequence[NDArray[Any]], spans: Ints) -> Floats:
         """See ``decoding.tagger.tag_distributions``."""
         return tag_distributions(texts, spans, self._decision)
@@ -115,9 +144,9 @@ class LabelDecoder:
             head: settings.
             thresholds: of each type, in logits.
         """
-        self._scheme = SCHEMES[head.scheme]
+        self.scheme = SCHEMES[head.scheme]
         self._repair = head.decoding
-        self._thresholds = np.repeat(np.array(thresholds, dtype=np.float32), self._scheme.width)
+        self._thresholds = np.repeat(np.array(thresholds, dtype=np.float32), self.scheme.width)
 
     def take(self, tables: Tables, windows: Sequence[Window], counts: Ints) -> list[Floats32]:
         """The margins of each window's units over the thresholds, ``[units, C - 1]``; the output O decides nothing."""
@@ -126,11 +155,17 @@ class LabelDecoder:
 
     def decide(self, taken: Sequence[Sequence[Any]], windows: Sequence[Sequence[Window]]) -> list[Found]:
         """Finds the runs in each segment."""
-        return _by_segments(taken, windows, lambda texts: decode_labels(texts, self._scheme, repair=self._repair))
+        return _by_segments(taken, windows, lambda texts: decode_labels(texts, self.scheme, repair=self._repair))
+
+    def unit_tags(self, taken: Sequence[Sequence[Any]], windows: Sequence[Sequence[Window]]) -> list[Floats]:
+        """The logistic function of each margin."""
+        texts, origins = _segments_of(taken, windows)
+        found = [logistic(text.astype(np.float64)) for text in texts]
+        return _tables_of(found, origins, windows, columns=len(self._thresholds))
 
     def distributions(self, texts: Sequence[NDArray[Any]], spans: Ints) -> Floats:
         """See ``decoding.labels.label_distributions``."""
-        return label_distributions(texts, spans, self._scheme)
+        return label_distributions(texts, spans, self.scheme)
 
 
 class SpanDecoder:
@@ -260,6 +295,17 @@ def _by_segments(
     decode: Callable[[Sequence[Floats32]], list[Found]],
 ) -> list[Found]:
     """Joins the windows of each segment, decodes all segments at once, and puts them back into their documents."""
+    chains, origins = _segments_of(taken, windows)
+    parts: list[list[Found]] = [[_NOTHING] for _ in windows]
+    for (number, start), (spans, scores) in zip(origins, decode(chains), strict=True):
+        parts[number].append((spans + np.array([start, start, 0]), scores))
+    return [_joined(found) for found in parts]
+
+
+def _segments_of(
+    taken: Sequence[Sequence[Any]], windows: Sequence[Sequence[Window]]
+) -> tuple[list[Floats32], list[tuple[int, int]]]:
+    """The joined scores of each segment, and of each its document and its first unit there."""
     chains: list[Floats32] = []
     origins: list[tuple[int, int]] = []
     for number, (rows, cut) in enumerate(zip(taken, windows, strict=True)):
@@ -267,10 +313,17 @@ def _by_segments(
         for start, end in dict.fromkeys(w.segment for w in cut):
             chains.append(joined[start:end])
             origins.append((number, start))
-    parts: list[list[Found]] = [[_NOTHING] for _ in windows]
-    for (number, start), (spans, scores) in zip(origins, decode(chains), strict=True):
-        parts[number].append((spans + np.array([start, start, 0]), scores))
-    return [_joined(found) for found in parts]
+    return chains, origins
+
+
+def _tables_of(
+    found: Sequence[Floats], origins: Sequence[tuple[int, int]], windows: Sequence[Sequence[Window]], *, columns: int
+) -> list[Floats]:
+    """Tables of segments as tables of documents, ``[units, columns]``."""
+    tables = [np.zeros((max((w.segment[1] for w in cut), default=0), columns)) for cut in windows]
+    for table, (number, start) in zip(found, origins, strict=True):
+        tables[number][start : start + len(table)] = table
+    return tables
 
 
 def _selected(

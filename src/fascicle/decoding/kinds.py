@@ -16,7 +16,7 @@ from fascicle.core.arrays import Ints
 from fascicle.core.document import Mention
 from fascicle.core.tags import SCHEMES
 from fascicle.decoding.contrast import match_distributions
-from fascicle.decoding.decoders import Decoder, LabelDecoder, MatchDecoder, SpanDecoder, TagDecoder
+from fascicle.decoding.decoders import Decoder, LabelDecoder, MatchDecoder, SpanDecoder, TagDecoder, UnitTagger
 from fascicle.decoding.distributions import Definition, Places, Prober, SpanProber, TagProber, place
 from fascicle.decoding.spans import span_distributions
 from fascicle.decoding.tagger import TagDecision
@@ -49,12 +49,15 @@ class Kind(Generic[S]):
         prober: from the same, and given spans of each document, ``[g, 2]``, to what turns score tables into the
             probabilities of these spans.
         definition: what such a probability means.
+        tags: from settings, decision and the number K of types to what also says how probable each tag of each unit is;
+            ``None`` for a head that scores spans.
     """
 
     limits: Callable[[S], Limits]
     decoder: Callable[[S, Decision, int], Decoder]
     prober: Callable[[S, Decision, int, Sequence[Ints]], Prober]
     definition: Definition
+    tags: Callable[[S, Decision, int], UnitTagger] | None = None
 
 
 Kinds = Mapping[type[HeadSettings], Kind[Any]]
@@ -81,6 +84,7 @@ def _tags(*, chain: bool) -> Kind[Any]:
         decoder=partial(_tag_decoder, chain=chain),
         prober=partial(_tag_prober, chain=chain),
         definition="tag-path",
+        tags=partial(_tag_decoder, chain=chain),
     )
 
 
@@ -121,7 +125,9 @@ def _label_prober(head: MultiLabelSettings, decision: Decision, types: int, span
     return TagProber(_label_decoder(head, decision, types), spans, types=types)
 
 
-_LABELS: Final = Kind(limits=_label_limits, decoder=_label_decoder, prober=_label_prober, definition="sigmoid")
+_LABELS: Final = Kind(
+    limits=_label_limits, decoder=_label_decoder, prober=_label_prober, definition="sigmoid", tags=_label_decoder
+)
 _SPANS: Final = Kind(limits=_span_limits, decoder=_span_decoder, prober=_span_prober, definition="softmax")
 _MATCHES: Final = Kind(limits=_match_limits, decoder=_match_decoder, prober=_match_prober, definition="sigmoid")
 
@@ -182,6 +188,23 @@ def decoder_of(manifest: Manifest, kinds: Kinds = KINDS) -> Decoder:
     head = manifest.answering
     decoder: Decoder = kind_of(head, kinds).decoder(head, manifest.decision, len(manifest.types))
     return decoder
+
+
+def tagger_of(manifest: Manifest, kinds: Kinds = KINDS) -> UnitTagger:
+    """The decoder of an answering head that tags units, for one call.
+
+    Args:
+        manifest: of the model.
+        kinds: the records that there are.
+
+    Raises:
+        ModelError: see ``kind_of``; or the head scores spans.
+    """
+    head = manifest.answering
+    tags = kind_of(head, kinds).tags
+    if tags is None:
+        raise ModelError(f"the family {head.family!r} scores spans, and has no tags of units")
+    return tags(head, manifest.decision, len(manifest.types))
 
 
 def prober_of(

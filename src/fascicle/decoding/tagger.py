@@ -16,7 +16,15 @@ from fascicle.decoding.marginals import forward_backward, geometric_mean, log_so
 from fascicle.decoding.runs import Repair, tag_runs
 from fascicle.decoding.viterbi import constrain, viterbi
 
-__all__ = ["ChainScores", "Decoding", "TagDecision", "decode_batch", "decode_emissions", "tag_distributions"]
+__all__ = [
+    "ChainScores",
+    "Decoding",
+    "TagDecision",
+    "decode_batch",
+    "decode_emissions",
+    "tag_distributions",
+    "tag_marginals",
+]
 
 Decoding = Literal["strict", "lenient", "viterbi"]
 
@@ -133,6 +141,39 @@ def tag_distributions(texts: Sequence[NDArray[Any]], spans: Ints, decision: TagD
     chain = _effective_chain(decision, texts[0].shape[1])
     typed = _independent(texts, spans, decision) if chain is None else _marginals(texts, spans, chain, decision.scheme)
     return np.column_stack([np.maximum(0.0, 1.0 - typed.sum(axis=1)), typed])
+
+
+def tag_marginals(texts: Sequence[NDArray[Any]], decision: TagDecision) -> list[Floats]:
+    """The probability of each tag at each unit.
+
+    With a chain, and where the decoding forbids tag pairs, it is the exact marginal under the distribution over the
+    paths that are searched; else it is the softmax of the unit.
+
+    Args:
+        texts: Scores `[n_i, C]` of each text, windows already stitched; `n_i` may be 0.
+        decision: How tags are chosen.
+
+    Returns:
+        `[n_i, C]` of each text; each row sums to 1, to rounding.
+
+    Raises:
+        ValueError: If a text is not `[n, C]` with a `C` that fits scheme and chain.
+    """
+    if not texts:
+        return []
+    _check_shapes(texts, decision)
+    chain = _effective_chain(decision, texts[0].shape[1])
+    if chain is None:
+        return [np.exp(log_softmax(text)) for text in texts]
+    lengths = np.fromiter(map(len, texts), dtype=np.int64, count=len(texts))
+    flat = np.concatenate(texts)
+    found = np.zeros(flat.shape)
+    for rows, inside, positions in _groups(lengths):
+        lattice = forward_backward(
+            flat[positions], lengths[rows], transitions=chain.transitions, start=chain.start, end=chain.end
+        )
+        found[positions[inside]] = lattice.token_marginals()[inside]
+    return np.split(found, np.cumsum(lengths)[:-1])
 
 
 def _marginals(texts: Sequence[NDArray[Any]], spans: Ints, chain: ChainScores, scheme: TagScheme) -> Floats:

@@ -21,6 +21,7 @@ import msgspec
 from fascicle.errors import OutputError, RecipeError
 from fascicle.formats.sources import source_sha256
 from fascicle.settings.recipes.any import AnyRecipe, kind_of, parse_any
+from fascicle.settings.recipes.distil import DistilRecipe
 from fascicle.settings.recipes.filter import FilterRecipe
 from fascicle.settings.recipes.pretraining import PretrainingRecipe
 from fascicle.settings.recipes.recogniser import Recipe
@@ -30,7 +31,13 @@ from fascicle.training.filter.members import member_sha256
 
 VERSION: Final = 1
 _KINDS: Final[Mapping[str, type[AnyRecipe]]] = MappingProxyType(
-    {"recogniser": Recipe, "filter": FilterRecipe, "typer": TyperRecipe, "pretraining": PretrainingRecipe}
+    {
+        "recogniser": Recipe,
+        "distil": DistilRecipe,
+        "filter": FilterRecipe,
+        "typer": TyperRecipe,
+        "pretraining": PretrainingRecipe,
+    }
 )
 _LEFT_OUT: Final = (("training", "precision", ("bf16", "auto")),)  # table, setting, values
 

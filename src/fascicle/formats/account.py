@@ -1,4 +1,4 @@
-"""Where the documents of one run went: those that came in are those that were written and those that were set aside."""
+"""Where the documents of one run went: those that came in were written, set aside, or left out because they must be."""
 
 from __future__ import annotations
 
@@ -70,6 +70,7 @@ class Account:
         predicting: documents that a predictor could not answer.
         writing: documents that the output format cannot hold.
         read: documents that the readers gave out.
+        left_out: reason -> documents that were left out on purpose.
         written: documents that were written.
         mentions: mentions that were written.
         losses: code -> how often a format could not hold something.
@@ -91,6 +92,7 @@ class Account:
         self.predicting = self._aside()
         self.writing = self._aside()
         self.read = 0
+        self.left_out: Counter[str] = Counter()
         self.written = 0
         self.mentions = 0
         self.losses: Counter[str] = Counter()
@@ -176,9 +178,10 @@ class Account:
             AccountError: the documents that came in are not those that were written and set aside.
         """
         self.release()
-        if self.documents != self.written + self.aside:
+        if self.documents != self.written + self.aside + self.left_out.total():
             raise AccountError(
-                f"{self.documents:,} documents came in, but {self.written:,} were written and {self.aside:,} set aside"
+                f"{self.documents:,} documents came in, but {self.written:,} were written, {self.aside:,} set aside "
+                f"and {self.left_out.total():,} left out"
             )
 
     def sentence(self, where: str = "", *, done: str = "written") -> str:
@@ -190,12 +193,15 @@ class Account:
         """
         place = f" to {where}" if where else ""
         said = f"{counted(self.documents, 'document')} in: {self.written:,} {done}{place}"
-        return f"{said} with {counted(self.mentions, 'mention')}, {self.aside:,} set aside"
+        reasons = ", ".join(f"{count:,} {reason}" for reason, count in sorted(self.left_out.items()))
+        left_out = f", {self.left_out.total():,} left out ({reasons})" if reasons else ""
+        return f"{said} with {counted(self.mentions, 'mention')}, {self.aside:,} set aside{left_out}"
 
     def state(self) -> dict[str, Any]:
         """What a run that goes on needs to know of the part that is done; what reading counts is counted anew."""
         return {
             **{name: getattr(self, name) for name in _COUNTS},
+            "left_out": dict(self.left_out),
             "predicting": self.predicting.count,
             "writing": self.writing.count,
             "losses": dict(self.losses),
@@ -207,6 +213,7 @@ class Account:
         """Adds what `state` gave in an earlier run."""
         for name in _COUNTS:
             setattr(self, name, getattr(self, name) + state[name])
+        self.left_out.update(state.get("left_out", {}))
         self.predicting.count += state["predicting"]
         self.writing.count += state["writing"]
         self.losses.update(state["losses"])

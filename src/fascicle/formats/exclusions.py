@@ -57,6 +57,7 @@ class Exclusion(msgspec.Struct, frozen=True, kw_only=True):
 
 
 HEADER: Final = Exclusion.__struct_fields__
+PROTECTED: Final = ("test", "dev")  # parts of which nothing may be learned
 
 
 def write_exclusions(path: str | Path, rows: Iterable[Exclusion], *, overwrite: bool = False) -> int:
@@ -102,6 +103,20 @@ def read_exclusions(source: Source) -> Iterator[Exclusion]:
                 )
         elif line:
             yield _exclusion(columns, place)
+
+
+def reasons_of(rows: Iterable[Exclusion]) -> dict[tuple[str, str], Exclusion]:
+    """Id and hash of each document to leave out, with the reason; the id is empty where the hash is enough.
+
+    Args:
+        rows: of a list.
+    """
+    found: dict[tuple[str, str], Exclusion] = {}
+    for row in rows:
+        found.setdefault((row.document, row.sha256), row)
+        if row.of_part in PROTECTED:
+            found.setdefault(("", row.sha256), row)
+    return found
 
 
 def _columns(row: Exclusion) -> Iterator[str]:

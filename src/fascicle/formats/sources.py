@@ -13,6 +13,7 @@ from fascicle.files.source import STDIN
 from fascicle.files.tree import archive_of, has_suffix_below, is_there, suffix_of, tree_sha256
 from fascicle.formats.brat_lines import ANNOTATIONS, SUFFIXES, TEXT
 from fascicle.formats.catalogue import format_named
+from fascicle.settings.folders.best import described_by, model_folder
 from fascicle.settings.folders.described import file_sha256
 
 _DEPTH: Final = 12  # folders below a folder in which annotation is looked for
@@ -96,10 +97,14 @@ def state_of(path: str) -> str:
 def source_sha256(path: str) -> str:
     """Hash of a file's content, or of the names and contents of a folder's text files (of brat: annotation too).
 
+    Of the folder of a model it is that of the file in it which has the hashes of all others.
+
     Raises:
         InputError: a corpus that cannot be read, or a folder without texts.
     """
     place = Path(path)
+    if (model := described_by(model_folder(place))).is_file():
+        return file_sha256(model)
     if archive_of(path) is not None or _holds_annotation(place):
         return tree_sha256(path, suffixes=SUFFIXES)
     if not place.is_dir():

@@ -23,6 +23,7 @@ from fascicle.knowledge.rules import RULES, MatchingRule
 from fascicle.text.annotator import Annotator
 from fascicle.text.segment import Segmenter
 from fascicle.text.segment import segmenter as segmenter_of
+from fascicle.text.tagging import TagSpace
 
 SOURCE: Final = "dictionary"
 _CHUNK_CHARACTERS = 1 << 20  # text that is searched together
@@ -113,6 +114,11 @@ class Matcher(Annotator):
     def fingerprint(self) -> str:
         """Hash of the dictionary, with the rules that it is matched by."""
         return f"{self.name} {self._content} {self.version}"
+
+    @property
+    def tag_space(self) -> TagSpace:
+        """Tags without probabilities."""
+        return TagSpace(meaning="none")
 
     def matches(self, documents: Iterable[Document]) -> Iterator[tuple[Match, ...]]:
         """The matches of each document, disjoint and in order; any number of documents in bounded memory.

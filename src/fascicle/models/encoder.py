@@ -156,6 +156,8 @@ def fetched(name: str, load: Callable[[str, Mapping[str, Any]], T], *, what: str
         MissingExtraError: the package in ``package:`` is not installed.
     """
     place = _place(name)
+    if (place.count("/") > 1 or place.startswith((".", "/"))) and not Path(place).exists():  # never a name on the hub
+        raise ModelError(f"there is no folder {name}, which is to be the {what}; give a Hugging Face name or a folder")
     options: dict[str, Any] = {"revision": revision} if revision else {}
     hub = _unreachable_hub(place)
     if hub:

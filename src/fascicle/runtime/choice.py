@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Sequence
+from dataclasses import replace
 
 import msgspec
 
 from fascicle.core.document import Document, Event, Patch
+from fascicle.core.tags import SCHEMES
 from fascicle.core.wording import counted
 from fascicle.errors import UsageError
 from fascicle.text.annotator import Annotator
+from fascicle.text.tagging import Tagged, TagSpace
 
 STEP = "choose"
 
@@ -66,6 +69,21 @@ class Chosen(Annotator):
     def predict(self, documents: Sequence[Document]) -> list[Patch]:
         """Mentions and events for each document; see `Annotator.predict`."""
         return list(map(self._chosen, self._predictor.predict(documents)))
+
+    @property
+    def tag_space(self) -> TagSpace:
+        """Of the predictor."""
+        return self._predictor.tag_space
+
+    def tag(self, documents: Sequence[Document]) -> list[Tagged]:
+        """As the predictor, for the chosen types; the least score is one of mentions, and changes no probability."""
+        width = SCHEMES[self.tag_space.scheme].width
+        every = self._predictor.types
+        columns = [width * every.index(kind) + at for kind in self.types for at in range(width)]
+        return [
+            replace(one, patch=self._chosen(one.patch), probabilities=one.probabilities[:, columns])
+            for one in self._predictor.tag(documents)
+        ]
 
     def _chosen(self, patch: Patch) -> Patch:
         typed = tuple(mention for mention in patch.add if not self._only or mention.type in self._only)

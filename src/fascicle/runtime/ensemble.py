@@ -8,7 +8,9 @@ members that predicted it over the number of members; a score that a member does
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
 from typing import Final
 
 import msgspec
@@ -17,12 +19,15 @@ import numpy as np
 from fascicle.combination.align import System, Votes, align
 from fascicle.combination.rules import Rule, RuleRequest, combine
 from fascicle.core.arguments import checked_documents
+from fascicle.core.arrays import Floats
 from fascicle.core.document import Document, Event, Mention, Patch, canonical
+from fascicle.core.tags import SCHEMES, TagScheme
 from fascicle.core.wording import counted
 from fascicle.decoding.selection import select
 from fascicle.runtime.filter import MentionFilter
 from fascicle.settings.recipes.ensemble import FILTER_FOLDER, EnsembleManifest
 from fascicle.text.annotator import Annotator
+from fascicle.text.tagging import Tagged, TagSpace, without_b
 
 STEP: Final = "ensemble"
 _DIGITS = 6
@@ -103,7 +108,39 @@ class EnsemblePredictor(Annotator):
         documents = list(checked_documents(documents))
         if not documents:
             return []
-        answers = [open_member().predict(documents) for open_member in self._members]  # one is in memory at a time
+        # Only one member is in memory at a time.
+        return self._joined(documents, [open_member().predict(documents) for open_member in self._members])
+
+    @property
+    def tag_space(self) -> TagSpace:
+        """The mean of its members, in IO if one of them speaks in IO; with a filter the scores of its mentions."""
+        if self._judge is not None:
+            return TagSpace()
+        return TagSpace(scheme=_scheme(open_member().tag_space for open_member in self._members).name, meaning="mean")
+
+    def tag(self, documents: Sequence[Document]) -> list[Tagged]:
+        """As `predict`, and the mean of what the members say of each word, with the weights of the rule if it has some.
+
+        Members that do not look for a type have no part in its mean. A mention that a member gives without a score has
+        the probability 1, so that the mean of members without scores is the share of their votes. With a filter, what
+        is said is the scores of the answer.
+
+        Args:
+            documents: sentences and words are taken from them where given.
+        """
+        documents = list(checked_documents(documents))
+        if self._judge is not None or not documents:
+            return super().tag(documents)
+        said = [_Said.of(open_member(), documents) for open_member in self._members]
+        weights = [float(Fraction(one)) for one in self.manifest.weights] or [1.0] * len(said)
+        patches = self._joined(documents, [[one.patch for one in member.tagged] for member in said])
+        return [
+            Tagged(patch=patch, words=said[0].tagged[at].words, probabilities=table)
+            for at, (patch, table) in enumerate(zip(patches, _means(said, weights, types=self.types), strict=True))
+        ]
+
+    def _joined(self, documents: Sequence[Document], answers: Sequence[Sequence[Patch]]) -> list[Patch]:
+        """What the rule makes of what each member says of each document."""
         names = [str(at) for at in range(len(documents))]
         systems = [
             System(name=str(at), mentions={i: patch.add for i, patch in zip(names, patches, strict=True)})
@@ -128,6 +165,39 @@ class EnsemblePredictor(Annotator):
         if self.manifest.output == "flat":
             patches = [_flat(patch, of_one) for patch, of_one in zip(patches, support, strict=True)]
         return patches
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Said:
+    """What a member says of words."""
+
+    types: tuple[str, ...]
+    space: TagSpace
+    tagged: list[Tagged]
+
+    @classmethod
+    def of(cls, member: Annotator, documents: Sequence[Document]) -> _Said:
+        """Asks a member."""
+        return cls(types=member.types, space=member.tag_space, tagged=member.tag(documents))
+
+
+def _scheme(spaces: Iterable[TagSpace]) -> TagScheme:
+    """The scheme in which all can speak."""
+    return SCHEMES["IO" if any(space.scheme == "IO" for space in spaces) else "BIO"]
+
+
+def _means(said: Sequence[_Said], weights: Sequence[float], *, types: Sequence[str]) -> list[Floats]:
+    """The weighted mean of the tables of each document, column by column over the members that have the type."""
+    scheme = _scheme(member.space for member in said)
+    total = np.zeros(len(types) * scheme.width)
+    sums = [np.zeros((len(one.words), len(total))) for one in said[0].tagged]
+    for member, weight in zip(said, weights, strict=True):
+        columns = [scheme.width * types.index(kind) + at for kind in member.types for at in range(scheme.width)]
+        total[columns] += weight
+        for found, one in zip(sums, member.tagged, strict=True):
+            own = one.probabilities if member.space.scheme == scheme.name else without_b(one.probabilities)
+            found[:, columns] += weight * own
+    return [found / np.where(total > 0, total, 1.0) for found in sums]
 
 
 Support = dict[tuple[str, tuple[tuple[int, int], ...]], float]

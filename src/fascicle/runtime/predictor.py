@@ -12,14 +12,15 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 import msgspec
+import numpy as np
 
 from fascicle.core.arguments import checked_documents
-from fascicle.core.arrays import Ints
+from fascicle.core.arrays import Floats, Ints
 from fascicle.core.document import GOLD, Document, Patch
 from fascicle.core.stream import chunks
 from fascicle.decoding.decoders import Decoder, Found, Tables
 from fascicle.decoding.distributions import GoldDistribution, Prober
-from fascicle.decoding.kinds import KINDS, Kinds, decoder_of, kind_of, prober_of
+from fascicle.decoding.kinds import KINDS, Kinds, decoder_of, kind_of, prober_of, tagger_of
 from fascicle.runtime.answer import Answer, Unseen
 from fascicle.runtime.batching import length_sorted_batches
 from fascicle.settings.calibration import Calibration
@@ -30,6 +31,7 @@ from fascicle.text.parts import PART, can_be_parted, parts_of
 from fascicle.text.pieces import PieceTokenizer
 from fascicle.text.reading import Reading, ReadsDocuments, read_documents
 from fascicle.text.segment import segmenter
+from fascicle.text.tagging import Tagged, TagSpace, at_words, words_of
 from fascicle.text.windows import Window
 
 
@@ -179,9 +181,67 @@ class ModelPredictor(Annotator):
             for document, patch, mentions, where, rows in zip(chunk, patches, given, places, numbers, strict=True):
                 yield Probed(document=document, patch=patch, gold=where.fill(mentions, rows))
 
-    def _predict_chunk(self, documents: Sequence[Document]) -> list[Patch]:
+    @property
+    def tag_space(self) -> TagSpace:
+        """The tags of the answering head; BIO for a head that scores spans."""
+        kind = kind_of(self.manifest.answering, self._kinds)
+        if kind.tags is None:
+            return TagSpace()
+        scheme = tagger_of(self.manifest, self._kinds).scheme.name
+        return TagSpace(scheme=scheme, meaning="sigmoid" if kind.definition == "sigmoid" else "marginal")
+
+    def tag(self, documents: Sequence[Document]) -> list[Tagged]:
+        """As `predict`, and how probable each tag of each word is, under the decision of the model.
+
+        Args:
+            documents: sentences and words are taken from them where given.
+
+        Returns:
+            What is said of each document, in order. A word has the numbers of its first piece, where pieces are tagged.
+            Of a head that scores spans, the scores of its mentions; see `text.tagging`.
+        """
+        if kind_of(self.manifest.answering, self._kinds).tags is None:
+            return super().tag(documents)
+        found: list[Tagged] = []
+        for chunk in chunks(checked_documents(documents)):
+            found += self._tag_long(chunk[0]) if self._is_long(chunk) else self._tag_chunk(chunk)
+        return found
+
+    def _tag_chunk(self, documents: Sequence[Document]) -> list[Tagged]:
+        read = self._read(documents)
+        spans, tables = self._unit_tags(read)
+        patches = self._patches(documents, read, spans)
+        return [
+            self._tagged(document, patch, units=pieces.units, table=table)
+            for document, patch, pieces, table in zip(documents, patches, read.pieces, tables, strict=True)
+        ]
+
+    def _tag_long(self, document: Document) -> list[Tagged]:
+        answer, units, tables = self._answer(document), [], []
+        for part in parts_of(document, self._read, reading=self.manifest.reading, size=self._max_characters):
+            (found,), (table,) = self._unit_tags(part.reading)
+            answer.take(part.reading.pieces[0], part.span, found)
+            units.append(part.reading.pieces[0].units)
+            tables.append(table)
+        return [self._tagged(document, answer.patch(), units=np.concatenate(units), table=np.concatenate(tables))]
+
+    def _unit_tags(self, read: Reading) -> tuple[list[Found], list[Floats]]:
+        """Spans and tags of each document, in units."""
+        tagger = tagger_of(self.manifest, self._kinds)
+        taken = self._score(read, tagger.take)
+        return tagger.decide(taken, read.windows), tagger.unit_tags(taken, read.windows)
+
+    def _tagged(self, document: Document, patch: Patch, *, units: Ints, table: Floats) -> Tagged:
+        words = words_of(document, self.segmenter)
+        return Tagged(patch=patch, words=words, probabilities=at_words(words, units, table))
+
+    def _is_long(self, documents: Sequence[Document]) -> bool:
+        """Whether what is read together is one document that must be read part by part."""
         is_long = len(documents) == 1 and len(documents[0].text) > self._max_characters
-        if is_long and can_be_parted(self.manifest.reading):
+        return is_long and can_be_parted(self.manifest.reading)
+
+    def _predict_chunk(self, documents: Sequence[Document]) -> list[Patch]:
+        if self._is_long(documents):
             return [self._predict_long(documents[0])]
         read, decoder = self._read(documents), decoder_of(self.manifest, self._kinds)
         return self._patches(documents, read, decoder.decide(self._score(read, decoder.take), read.windows))

@@ -28,6 +28,7 @@ class Needs:
         windows: which windows it is trained on: ``"all"``, or those with ``"mentions"``.
         threshold: a threshold that is fitted on dev; without it its scores mean nothing.
         masks: whether its loss can leave out exactly what it says of types that a text does not annotate.
+        soft: whether it can be taught probabilities of tags.
     """
 
     width: bool = False
@@ -38,6 +39,7 @@ class Needs:
     windows: Literal["all", "mentions"] = "all"
     threshold: bool = False
     masks: bool = False
+    soft: bool = False
 
 
 class HeadSettings(Settings, frozen=True, kw_only=True, tag_field="family"):
@@ -131,6 +133,11 @@ class MultiLabelSettings(TaggerSettings, frozen=True, kw_only=True, tag="multila
     outside: Literal["max", "product", "hard"] = "max"
     inference_pooling: Literal["first", "max", "mean"] = "first"
     breakers: str = ""
+
+    @property
+    def needs(self) -> Needs:
+        """Nothing; each label is an output of its own, which can be taught in part."""
+        return replace(super().needs, soft=True)
 
     def __post_init__(self) -> None:
         """Refuses two ways to pool, and pieces to pool where units are pieces."""

@@ -13,6 +13,7 @@ from fascicle.core.stream import Given, annotate, stream
 from fascicle.errors import InputError
 from fascicle.settings.recipes.recogniser import ReadingSettings
 from fascicle.text.segment import segmenter
+from fascicle.text.tagging import Tagged, TagSpace, tagged_by_mentions
 
 
 class Annotator(ABC):
@@ -64,6 +65,25 @@ class Annotator(ABC):
         rules = segmenter(self.segmenter)
         return [
             msgspec.structs.replace(patch, sentences=rules.sentences(document.text), words=rules.words(document.text))
+            for document, patch in zip(documents, self.predict(documents), strict=True)
+        ]
+
+    @property
+    def tag_space(self) -> TagSpace:
+        """In which tags `tag` speaks."""
+        return TagSpace()
+
+    def tag(self, documents: Sequence[Document]) -> list[Tagged]:
+        """As `predict`, and how probable each tag of each word is.
+
+        Args:
+            documents: words are taken from them where given.
+
+        Returns:
+            What is said of each document, in order. A predictor of mentions alone says its scores, see `text.tagging`.
+        """
+        return [
+            tagged_by_mentions(document, patch, rules=self.segmenter, types=self.types)
             for document, patch in zip(documents, self.predict(documents), strict=True)
         ]
 

@@ -7,7 +7,7 @@ their edges, are the only link back. A *unit* is what carries a score: a word th
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -104,10 +104,15 @@ class PieceTokenizer:
         found = self._tokenizer.token_to_id(token)
         return None if found is None else int(found)
 
+    @cached_property
+    def tokens(self) -> Mapping[str, int]:
+        """Id of each token of the vocabulary, special ones included."""
+        return dict(self._tokenizer.get_vocab(with_added_tokens=True))
+
     @property
     def size(self) -> int:
         """Tokens of the vocabulary, special ones included: no id is as large."""
-        return 1 + max(self._tokenizer.get_vocab(with_added_tokens=True).values())
+        return 1 + max(self.tokens.values())
 
     def word_of(self, pieces: Sequence[int]) -> str:
         """The word that falls into some pieces of WordPiece, as the tokenizer normalises it."""

@@ -15,11 +15,10 @@ from fascicle.core.document import Document
 from fascicle.core.wording import counted
 from fascicle.errors import InputError
 from fascicle.files.source import Source
-from fascicle.formats.exclusions import Exclusion, read_exclusions
+from fascicle.formats.exclusions import PROTECTED, Exclusion, read_exclusions, reasons_of
 from fascicle.settings.recipes.corpora import CorpusSettings
 from fascicle.training.corpus import read_part
 
-_PROTECTED = ("test", "dev")
 _AGAIN = "make it again with fascicle corpus check --exclude-list, reading the corpus as the recipe does"
 
 
@@ -67,7 +66,7 @@ def check_idle(exclude: str, *, documents: int, trains: Sequence[str]) -> None:
     Raises:
         InputError: it does.
     """
-    if any(row.part not in _PROTECTED for row in read_exclusions(Source(path=exclude))):
+    if any(row.part not in PROTECTED for row in read_exclusions(Source(path=exclude))):
         raise InputError(
             f"the exclusion list {exclude} names none of the {counted(documents, 'document')} of {' and '.join(trains)}"
             f", so it was made for another corpus; {_AGAIN}"
@@ -107,16 +106,6 @@ def without_listed(
             f"dev: the list names {counted(in_dev, 'document')} of dev; they stay, for nothing is learned from dev"
         )
     return kept, tuple(notes)
-
-
-def reasons_of(rows: Sequence[Exclusion]) -> dict[tuple[str, str], Exclusion]:
-    """Id and hash of a document to leave out, -> why; the id is empty where the hash is enough."""
-    found: dict[tuple[str, str], Exclusion] = {}
-    for row in rows:
-        found.setdefault((row.document, row.sha256), row)
-        if row.of_part in _PROTECTED:
-            found.setdefault(("", row.sha256), row)
-    return found
 
 
 def _check_texts(rows: Sequence[Exclusion], known: Mapping[str, str], *, path: str, exclude: str) -> None:

@@ -12,11 +12,13 @@ from typing import Any, Final
 from fascicle.core.arguments import checked
 from fascicle.settings.base import Positive
 from fascicle.settings.recipes.any import AnyRecipe, read_recipe
+from fascicle.settings.recipes.distil import DistilRecipe
 from fascicle.settings.recipes.filter import FilterRecipe
 from fascicle.settings.recipes.pretraining import PretrainingRecipe
 from fascicle.settings.recipes.recogniser import Recipe
 from fascicle.settings.recipes.typer import TyperRecipe
 from fascicle.training.corpus import check_data
+from fascicle.training.distil.run import prepare_distil
 from fascicle.training.engine.environment import use_threads
 from fascicle.training.engine.events import Ended, RunEvent
 from fascicle.training.engine.run import Trainee, train
@@ -28,6 +30,7 @@ from fascicle.training.typer.run import prepare_typer
 _PREPARES: Final[Mapping[type[AnyRecipe], Callable[..., Trainee]]] = MappingProxyType(
     {
         Recipe: prepare_recogniser,
+        DistilRecipe: prepare_distil,
         FilterRecipe: prepare_filter,
         TyperRecipe: prepare_typer,
         PretrainingRecipe: prepare_pretraining,
@@ -41,9 +44,7 @@ def default_folder(recipe: AnyRecipe) -> Path:
 
 
 def run_recipe(recipe: AnyRecipe, folder: Path, *, resume: bool = False) -> Iterator[RunEvent]:
-    """Trains what a recipe describes: a recogniser, a filter, a span typer or an encoder.
-
-    See ``training.engine.run.train``.
+    """Trains what a recipe describes; see ``training.engine.run.train``.
 
     Args:
         recipe: what to do.

@@ -1,24 +1,26 @@
 """Several corpora of one recipe, each with types of its own: read, checked, and told apart by the ids of documents.
 
-`read_one` is the place for every kind of part: a part of weak labels over raw text would be read here too.
+`read_one` is the place for every kind of part, one of weak labels over raw text (``training.weak``) among them.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 
 import msgspec
 
 from fascicle.core.document import GOLD, Document
 from fascicle.errors import InputError, RecipeError
 from fascicle.formats.report import ReadReport
+from fascicle.labelling.teacher import SoftTags
 from fascicle.settings.recipes.corpora import PartSettings
 from fascicle.settings.recipes.recogniser import Recipe
 from fascicle.training.corpus import Part, read_with
 from fascicle.training.corpus_types import Chosen, check_labels, check_merged, choose_types
 from fascicle.training.exclusion import check_idle, without_listed
+from fascicle.training.weak import read_weak
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,6 +35,8 @@ class OneOfSeveral:
         dev: documents to choose on; may be none.
         excluded: documents of train that an exclusion list named.
         notes: what was left out, as sentences.
+        soft: id of a document of train -> what a teacher says of its tags, where that is taught in place of gold.
+        labelled_by: name and hash of the teacher; empty for gold.
     """
 
     name: str
@@ -42,6 +46,8 @@ class OneOfSeveral:
     dev: list[Document]
     excluded: int
     notes: tuple[str, ...]
+    soft: Mapping[str, SoftTags] = field(default_factory=dict)
+    labelled_by: str = ""
 
     @property
     def mentions(self) -> int:
@@ -84,6 +90,8 @@ def read_one(name: str, part: PartSettings, report: ReadReport | None = None) ->
         RecipeError: a label that the corpus does not have; a type that is declared and not annotated, or the other way
             round; names of types under which mentions overlap.
     """
+    if part.weak_labels:
+        return _weak(name, part, report)
     trains = {path: _chosen(name, part, path, "train", report) for path in part.trains}
     dev = _chosen(name, part, part.dev, "dev", report) if part.dev else None
     read = [*trains.values(), *([dev] if dev else [])]
@@ -107,6 +115,35 @@ def read_one(name: str, part: PartSettings, report: ReadReport | None = None) ->
     )
 
 
+def _weak(name: str, part: PartSettings, report: ReadReport | None) -> OneOfSeveral:
+    """A part with labels of a teacher in place of gold; raises as `read_one` and ``training.weak.read_weak`` do."""
+    dev = _chosen(name, part, part.dev, "dev", report) if part.dev else None
+    weak = read_weak(name, part, report, dev_labels=dev.labels if dev else ())
+    documents = [document for of_file in weak.files.values() for document in of_file]
+    kept, left_out = documents, tuple[str, ...]()
+    if part.exclude:
+        of_files, left_out = without_listed(weak.files, part.exclude)
+        kept = [document for of_file in of_files for document in of_file]
+    _check_strangers(name, part, _types(dev.documents) if dev else set())
+    if idle := sorted(set(part.annotates) - _types(kept)) if not part.soft else ():
+        raise RecipeError(
+            f"the teacher of parts.{name} found no mention of {_listed(idle)} in its texts, so it would be taught that "
+            f"there are none; leave them out of parts.{name}.annotates, or set soft = true"
+        )
+    lines = [*weak.notes, *left_out, *(dev.lines("dev") if dev else ())]
+    return OneOfSeveral(
+        name=name,
+        annotates=part.annotates,
+        weight=part.weight,
+        train=[_named(document, name) for document in kept],
+        dev=[_named(document, name) for document in dev.documents] if dev else [],
+        excluded=len(documents) - len(kept),
+        notes=tuple(f"{name}: {line}" for line in (*lines, *_unseen(part, dev))),
+        soft={f"{name}/{key}": tags for key, tags in weak.soft.items()},
+        labelled_by=weak.labelled_by,
+    )
+
+
 def _chosen(name: str, part: PartSettings, path: str, which: Part, report: ReadReport | None) -> Chosen:
     documents = read_with(part, path, which, place=f"parts.{name}", report=report)
     if part.types:
@@ -124,16 +161,20 @@ def _check_declared(name: str, part: PartSettings, train: Sequence[Document], de
     taught, all_types = _types(train), _types([*train, *dev])
     if not taught:
         raise InputError(f"train of parts.{name} ({', '.join(part.trains)}) holds no mentions; give annotated texts")
-    if strangers := sorted(all_types - set(part.annotates)):
-        raise RecipeError(
-            f"the gold of parts.{name} has {_listed(strangers)}, which parts.{name}.annotates does not name; add what "
-            f"it annotates in every text, rename it with parts.{name}.types.rename, or leave it out with "
-            f"parts.{name}.types.drop"
-        )
+    _check_strangers(name, part, all_types)
     if idle := sorted(set(part.annotates) - taught):
         raise RecipeError(
             f"parts.{name}.annotates names {_listed(idle)}, of which train has no gold mention, so it would be taught "
             f"that there are none; the types of train are {_listed(sorted(taught))}"
+        )
+
+
+def _check_strangers(name: str, part: PartSettings, types: Collection[str]) -> None:
+    if strangers := sorted(set(types) - set(part.annotates)):
+        raise RecipeError(
+            f"the gold of parts.{name} has {_listed(strangers)}, which parts.{name}.annotates does not name; add what "
+            f"it annotates in every text, rename it with parts.{name}.types.rename, or leave it out with "
+            f"parts.{name}.types.drop"
         )
 
 

@@ -114,7 +114,7 @@ def find_copies(
         threshold: least Jaccard similarity of near duplicates.
         min_words: a text or sentence of fewer words is short.
     """
-    search = _Search(items, threshold=threshold, min_words=min_words)
+    search = Search(items, threshold=threshold, min_words=min_words)
     search.among_themselves()
     chunk: list[tuple[Foreign, str]] = []
     compared, size = 0, 0
@@ -135,7 +135,7 @@ def _own(document: Document, given: Given) -> str:
     return own_id(document, given.path, is_columns=given.report.formats.get(given.path) == "conll")
 
 
-class _Search:
+class Search:
     """Classes of documents with the same normal form, and indexes of what one of them stands for."""
 
     def __init__(self, items: Sequence[Item], *, threshold: Fraction, min_words: int) -> None:

@@ -50,7 +50,7 @@ class NearIndex:
                 a template need less than one for each.
         """
         self._threshold = threshold
-        self._budget = _MOST + 4 * len(sets) if most is None else most
+        self._most = self._budget = _MOST + 4 * len(sets) if most is None else most
         self.left = 0
         self._sizes = np.array([len(s) for s in sets], dtype=np.int64)
         flat = np.concatenate(sets) if sets else np.zeros(0, dtype=np.uint64)
@@ -69,6 +69,10 @@ class NearIndex:
     @property
     def _stride(self) -> int:
         return max(1, len(self._known))
+
+    def renew(self) -> None:
+        """Allows as many pairs again as at the beginning: for probes that are a work of their own."""
+        self._budget = self._most
 
     def pairs(self, probes: Sequence[Hashes], *, own: bool = False) -> Iterator[NearPair]:
         """Streams what is like the probes, probe by probe.

@@ -33,6 +33,7 @@ def model_card(manifest: Manifest, facts: Sequence[str]) -> str:
 
 def _learnt(one: Learnt) -> str:
     told = f"{', '.join(one.annotates)} in {counted(one.documents, 'document')}"
+    told += f", labelled by {one.labelled_by}" if one.labelled_by else ""
     if not one.excluded:
         return told
     more = counted(one.excluded, "more was", "more were")

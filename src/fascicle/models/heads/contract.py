@@ -8,7 +8,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import torch
@@ -16,7 +16,8 @@ import torch.nn.functional as F
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from fascicle.core.arrays import Ints
+from fascicle.core.arrays import Floats32, Ints
+from fascicle.core.tags import TagScheme
 from fascicle.models.encoder import Encoder
 from fascicle.nn.pooling import POOLINGS
 from fascicle.settings.heads import HeadSettings
@@ -55,6 +56,9 @@ class Head(nn.Module, ABC):
 
     limits: Limits
     axes: Mapping[str, tuple[str, ...]]
+    scheme: TagScheme | None = None  # of a tagger
+    imitates: ClassVar[bool] = False
+    """Whether it can learn probabilities of labels of single units from a teacher, see ``imitation``."""
 
     def __init__(self, settings: HeadSettings) -> None:
         """Builds the layer that makes unit states; subclasses set ``limits`` and ``axes``.
@@ -99,6 +103,17 @@ class Head(nn.Module, ABC):
         """
         raise ValueError("the loss of this head is about all types together")
 
+    def soft_gold(self, probabilities: Floats32) -> Targets:
+        """The gold of one document from probabilities of its tags; see ``settings.heads.Needs.soft``.
+
+        Args:
+            probabilities: of all tags but O, ``[units, C - 1]``; negative where nothing is known.
+
+        Raises:
+            ValueError: a head that cannot be taught probabilities.
+        """
+        raise ValueError("the loss of this head is not about probabilities of tags")
+
     @abstractmethod
     def targets(self, gold: Sequence[Targets], windows: Sequence[Window], *, chance: np.random.Generator) -> Targets:
         """What ``loss`` compares the scores of a batch with.
@@ -126,6 +141,19 @@ class Head(nn.Module, ABC):
             scores: of ``scores``.
             targets: of ``targets``.
         """
+
+    def imitation(self, scores: Mapping[str, Tensor], wanted: Tensor, *, temperature: float = 1.0) -> Tensor:
+        """How far the probabilities of all labels of all units are from those of a teacher: 0 if they are equal.
+
+        Args:
+            scores: of ``scores``.
+            wanted: probabilities of the teacher, ``[B, U, C]``; negative where nothing is known.
+            temperature: both are taken of logits divided by this.
+
+        Raises:
+            ValueError: a head that does not imitate.
+        """
+        raise ValueError("this head has no probabilities of labels of single units")
 
     def look_for(self, basis: Basis) -> None:
         """Takes other types, as many as there are, with the weights as they are; see ``settings.heads.Needs.fixed``.

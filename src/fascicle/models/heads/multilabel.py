@@ -12,13 +12,13 @@ from typing import Any, Literal
 
 import numpy as np
 import torch
-import torch.nn.functional as F
 from numpy.typing import NDArray
 from torch import Tensor
 
 from fascicle.core.arrays import Floats32, Ints
 from fascicle.models.heads.contract import IGNORED, Basis, Targets
 from fascicle.models.heads.tagger import SoftmaxTagger
+from fascicle.nn.distil import label_loss
 from fascicle.nn.pooling import POOLINGS
 from fascicle.settings.heads import MultiLabelSettings
 from fascicle.text.targets import NONE_UNKNOWN, covered
@@ -72,11 +72,7 @@ class MultiLabelTagger(SoftmaxTagger):
         return self.soft_gold(probabilities)
 
     def soft_gold(self, probabilities: Floats32) -> Floats32:
-        """The same from probabilities, such as those of a teacher.
-
-        Args:
-            probabilities: of all labels but O, ``[units, C - 1]``; negative where nothing is known.
-        """
+        """See ``Head``; O is added by the rule of ``outside``."""
         return np.column_stack([outside(probabilities, self._outside), probabilities]).astype(np.float32)
 
     def targets(self, gold: Sequence[Targets], windows: Sequence[Window], *, chance: np.random.Generator) -> Targets:
@@ -102,10 +98,11 @@ class MultiLabelTagger(SoftmaxTagger):
         Of soft targets their entropy is taken off, which changes no gradient: the loss is a Kullback-Leibler divergence
         and 0 where the probabilities are those of the targets.
         """
-        known, wanted = targets >= 0, targets.clamp(min=0)
-        found = F.binary_cross_entropy_with_logits(scores["emissions"].float(), wanted, reduction="none")
-        found = found - torch.special.entr(wanted) - torch.special.entr(1 - wanted)
-        return (found * known).sum() / known.sum().clamp(min=1)
+        return label_loss(scores["emissions"], targets)
+
+    def imitation(self, scores: Mapping[str, Tensor], wanted: Tensor, *, temperature: float = 1.0) -> Tensor:
+        """The same loss at another temperature; arguments as in ``Head``."""
+        return label_loss(scores["emissions"], wanted, temperature=temperature)
 
 
 def outside(probabilities: Floats32, form: Literal["max", "product", "hard"]) -> Floats32:

@@ -15,11 +15,12 @@ import numpy as np
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from fascicle.core.arrays import Ints
-from fascicle.core.tags import SCHEMES
+from fascicle.core.arrays import Floats32, Ints
+from fascicle.core.tags import SCHEMES, TagScheme
 from fascicle.decoding.kinds import limits_of
 from fascicle.models.heads.contract import IGNORED, Basis, Head
 from fascicle.nn.crf import LinearChainCrf
+from fascicle.nn.distil import tag_loss
 from fascicle.nn.draw import draw
 from fascicle.nn.partial import partial_loss
 from fascicle.nn.sets import SETS, members, set_loss, set_of
@@ -39,6 +40,7 @@ class SoftmaxTagger(Head):
 
     axes: Mapping[str, tuple[str, ...]] = MappingProxyType({"emissions": _EMISSIONS})
     unknown_tag: ClassVar[int] = IGNORED
+    imitates: ClassVar[bool] = True
 
     def __init__(self, settings: TaggerSettings, basis: Basis) -> None:
         """Builds the layers.
@@ -49,7 +51,7 @@ class SoftmaxTagger(Head):
         """
         super().__init__(settings)
         self.settings = settings
-        self.scheme = SCHEMES[settings.scheme]
+        self.scheme: TagScheme = SCHEMES[settings.scheme]
         self.limits = limits_of(settings)
         self.labels = self.scheme.labels(basis.types)
         self.linear = nn.Linear(basis.width, len(self.labels))
@@ -60,6 +62,18 @@ class SoftmaxTagger(Head):
         tags = self.scheme.encode(map(tuple, spans.tolist()), length=units)
         tags[covered(unknown, units) & ~covered(spans, units)] = self.unknown_tag
         return tags
+
+    def soft_gold(self, probabilities: Floats32) -> Floats32:
+        """The probabilities of all tags, ``[units, C]``, from those of a teacher; O has what is left.
+
+        Args:
+            probabilities: of all tags but O, ``[units, C - 1]``; negative where nothing is known. Where they sum to
+                more than 1 they are scaled to 1.
+        """
+        known = (probabilities >= 0).all(axis=1, keepdims=True)
+        scaled = probabilities / np.maximum(probabilities.sum(axis=1, keepdims=True), 1)
+        table = np.column_stack([(1 - scaled.sum(axis=1)).clip(min=0), scaled])
+        return np.where(known, table, IGNORED).astype(np.float32)
 
     def without(self, gold: Ints, types: Sequence[int]) -> Ints:
         """A unit that is in no mention may be O, or have any tag of these types.
@@ -96,6 +110,10 @@ class SoftmaxTagger(Head):
             total = total + set_loss(emissions[several], wanted[several], width=self.scheme.width).sum()
         return total / (targets != IGNORED).sum().clamp(min=1)
 
+    def imitation(self, scores: Mapping[str, Tensor], wanted: Tensor, *, temperature: float = 1.0) -> Tensor:
+        """Mean divergence over all known units; arguments as in ``Head``."""
+        return tag_loss(scores["emissions"], wanted, temperature=temperature)
+
 
 class CrfTagger(SoftmaxTagger):
     """The same emissions under a linear-chain CRF over the units of a window.
@@ -110,6 +128,7 @@ class CrfTagger(SoftmaxTagger):
         {"emissions": _EMISSIONS, "transitions": ("", ""), "start": ("",), "end": ("",)}
     )
     unknown_tag: ClassVar[int] = _ANY
+    imitates: ClassVar[bool] = False  # its tags depend on each other, so those of single units do not teach it
 
     def __init__(self, settings: CrfSettings, basis: Basis) -> None:
         """Builds the layers; arguments as in ``SoftmaxTagger``."""

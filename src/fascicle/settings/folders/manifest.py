@@ -82,11 +82,13 @@ class Learnt(Settings, frozen=True, kw_only=True):
         annotates: types that its people marked, under the names of the model.
         documents: texts that were learnt from.
         excluded: texts that were not, because they are copies of others.
+        labelled_by: name and hash of the teacher whose labels were learnt in place of gold.
     """
 
     annotates: tuple[str, ...]
     documents: Natural
     excluded: Natural = 0
+    labelled_by: str | UnsetType = UNSET
 
 
 class Manifest(Settings, frozen=True, kw_only=True):

@@ -13,6 +13,7 @@ from typing import Any, Final, Protocol
 import msgspec
 
 from fascicle.errors import Place, RecipeError, UsageError
+from fascicle.settings.recipes.distil import DistilRecipe, parse_distil_recipe
 from fascicle.settings.recipes.filter import FilterRecipe, parse_filter_recipe
 from fascicle.settings.recipes.pretraining import PretrainingRecipe, parse_pretraining_recipe
 from fascicle.settings.recipes.reader import parse_recipe
@@ -20,7 +21,7 @@ from fascicle.settings.recipes.recogniser import Recipe
 from fascicle.settings.recipes.strict import merged, read_toml, resolved
 from fascicle.settings.recipes.typer import TyperRecipe, parse_typer_recipe
 
-AnyRecipe = Recipe | FilterRecipe | TyperRecipe | PretrainingRecipe
+AnyRecipe = Recipe | DistilRecipe | FilterRecipe | TyperRecipe | PretrainingRecipe
 _KEY: Final = re.compile(r"[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)*")
 _BARE: Final = re.compile(r"[^\s\"'\[\]{}#=]+")  # text that needs no quotes
 
@@ -28,8 +29,8 @@ _BARE: Final = re.compile(r"[^\s\"'\[\]{}#=]+")  # text that needs no quotes
 def read_recipe(path: str | os.PathLike[str], *, changes: Sequence[str] = ()) -> AnyRecipe:
     """Reads one recipe.
 
-    It is of a filter if it has a table ``members``, of a span typer if it has ``vectors``, of a pretraining if it has
-    ``text``.
+    It is of a filter if it has a table ``members``, of a distillation if it has ``teacher``, of a pretraining if it has
+    ``text``, of a span typer if it has ``vectors``.
 
     Paths are resolved: ``$NAME`` through the environment, ``~`` as the home folder, relative ones from the folder of
     the recipe; those of ``changes`` from the current folder.
@@ -70,9 +71,11 @@ def parse_any(values: Mapping[str, Any], *, origin: str) -> AnyRecipe:
 
 
 def kind_of(values: Mapping[str, Any]) -> str:
-    """``"filter"``, ``"pretraining"``, ``"typer"`` or ``"recogniser"``: what a recipe with these tables trains."""
+    """What a recipe with these tables trains: ``"recogniser"``, or another key of the parsers below."""
     if "members" in values:
         return "filter"
+    if "teacher" in values:
+        return "distil"
     if "text" in values:
         return "pretraining"
     return "typer" if values.keys() & {"vectors", "typer"} and "model" not in values else "recogniser"
@@ -157,6 +160,7 @@ class _Parses(Protocol):
 _PARSERS: Final[Mapping[str, _Parses]] = MappingProxyType(
     {
         "recogniser": parse_recipe,
+        "distil": parse_distil_recipe,
         "filter": parse_filter_recipe,
         "typer": parse_typer_recipe,
         "pretraining": parse_pretraining_recipe,

@@ -117,6 +117,9 @@ class PartSettings(ReadingOfCorpus, frozen=True, kw_only=True):
 
     Attributes:
         train: file or folder of training documents, or a list of them; ``$NAME`` is an environment variable.
+        weak_labels: file of ``fascicle label`` with what a teacher says of ``train``, in place of gold; the types of
+            the file are the labels that ``types`` is about. ``dev`` has gold all the same.
+        soft: teach the probabilities of the teacher, not only its answers; for the family ``multilabel``.
         dev: file or folder of development documents; empty: this corpus has no say in what is chosen.
         annotates: types that people marked in this corpus, under the names of the model. Of all other types of the
             model nothing is known in its text, so they take no part in the loss and in its scores.
@@ -124,13 +127,19 @@ class PartSettings(ReadingOfCorpus, frozen=True, kw_only=True):
     """
 
     train: Files
+    weak_labels: Name | UnsetType = UNSET  # unset, it is in no file, as of other tables above
+    soft: bool | UnsetType = UNSET  # the same
     dev: str = ""
     annotates: Annotated[tuple[Name, ...], Meta(min_length=1)]
     weight: Annotated[float, Meta(gt=0.0, le=1e3)] = 1.0
 
     def __post_init__(self) -> None:
-        """As of every corpus, and refuses what is named twice."""
+        """As of every corpus, and refuses what is named twice, and probabilities of no teacher."""
         super().__post_init__()
+        if self.soft is False:
+            msgspec.structs.force_setattr(self, "soft", UNSET)
+        if self.soft and not self.weak_labels:
+            raise ValueError("soft = true is about the probabilities of a teacher: name their file as weak_labels")
         for key, names in (("train", self.trains), ("annotates", self.annotates)):
             twice = sorted({name for name in names if names.count(name) > 1})
             if twice:
@@ -141,6 +150,11 @@ class PartSettings(ReadingOfCorpus, frozen=True, kw_only=True):
         """The files of train."""
         return (self.train,) if isinstance(self.train, str) else self.train
 
+    @property
+    def label_file(self) -> str:
+        """The file of labels; empty for a part with gold."""
+        return self.weak_labels or ""
+
     def files(self, place: str) -> dict[str, str]:
         """The paths of its data, each by the key that names it in a recipe, e.g. ``"parts.NAME.train"``.
 
@@ -148,8 +162,9 @@ class PartSettings(ReadingOfCorpus, frozen=True, kw_only=True):
             place: of its table.
         """
         trains = {f"{place}.train": self.train} if isinstance(self.train, str) else _numbered(place, self.train)
-        found = trains | ({f"{place}.dev": self.dev} if self.dev else {})
-        return found | {f"{place}.{key}": path for key, path in self.read_beside().items()}
+        found = trains | {f"{place}.weak_labels": self.label_file, f"{place}.dev": self.dev}
+        found |= {f"{place}.{key}": path for key, path in self.read_beside().items()}
+        return {key: path for key, path in found.items() if path}
 
 
 def _numbered(place: str, paths: tuple[str, ...]) -> dict[str, str]:

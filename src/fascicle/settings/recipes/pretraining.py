@@ -86,7 +86,7 @@ class PretrainingSettings(Settings, frozen=True, kw_only=True):
         warmup: share of all steps over which the rate rises from zero.
         clip: largest norm of the gradient; 0 for no limit.
         precision: as of a recogniser.
-        evaluate_every_steps: measure the pseudo-perplexity of held-out text, and write the encoder, after this many
+        validate_every_steps: measure the pseudo-perplexity of held-out text, and write the encoder, after this many
             steps and after the last one; 0 for the end of every epoch.
         checkpoint_minutes: write the checkpoint that ``--resume`` needs after this many minutes, too; 0 for never.
     """
@@ -100,7 +100,7 @@ class PretrainingSettings(Settings, frozen=True, kw_only=True):
     warmup: Share = 0.06
     clip: NotNegative = 1.0
     precision: Literal["auto", "fp32", "bf16"] = "auto"
-    evaluate_every_steps: Natural = 500
+    validate_every_steps: Natural = 500
     checkpoint_minutes: NotNegative = 10.0
 
     def as_training(self) -> TrainingSettings:
@@ -108,7 +108,7 @@ class PretrainingSettings(Settings, frozen=True, kw_only=True):
         same = ("epochs", "batch_size", "accumulation", "learning_rate", "head_learning_rate", "weight_decay", "warmup")
         return TrainingSettings(
             **{name: getattr(self, name) for name in (*same, "clip", "precision")},
-            validate_every_steps=self.evaluate_every_steps,
+            validate_every_steps=self.validate_every_steps,
             select="last",
         )
 

@@ -31,7 +31,7 @@ def parse_recipe(values: Mapping[str, Any], *, origin: str) -> Recipe:
     families = {table: _family(values, table, origin=origin) for table in _WITH_HEAD}
     keys = partial(_keys, families=families)
     refuse_unknown(values, Recipe, origin=origin, keys=keys, advise=partial(_advise, families=families))
-    parts = _parts(values.get("parts"), origin=origin)
+    parts = parse_parts(values.get("parts"), origin=origin)
     try:
         return msgspec.convert({**_with_heads(values, families), **parts}, Recipe)
     except msgspec.ValidationError as error:
@@ -48,6 +48,10 @@ _OTHERS: Mapping[str, str] = MappingProxyType(
         "filter": "only a recipe of a filter has it, beside a table [members]",
         "vectors": "only a recipe of a span typer has it, which has no table [model]",
         "typer": "only a recipe of a span typer has it, which has no table [model]",
+        "teacher": "only a recipe of a distillation has it, which has no table [model]",
+        "student": "only a recipe of a distillation has it, beside a table [teacher]",
+        "layers": "only a recipe of a distillation has it, beside a table [teacher]",
+        "prediction": "only a recipe of a distillation has it, beside a table [teacher]",
         "vocabulary": "only a recipe of a pretraining has it, beside a table [text]",
         "masking": "only a recipe of a pretraining has it, beside a table [text]",
     }
@@ -93,7 +97,7 @@ def _with_heads(values: Mapping[str, Any], families: Mapping[str, str]) -> Mappi
     return found
 
 
-def _parts(given: object, *, origin: str) -> dict[str, dict[str, PartSettings]]:
+def parse_parts(given: object, *, origin: str) -> dict[str, dict[str, PartSettings]]:
     """The several corpora of a recipe, each converted for itself, so that an error names it."""
     if not isinstance(given, Mapping):
         return {}

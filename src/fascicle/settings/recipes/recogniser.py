@@ -258,6 +258,8 @@ class Recipe(RecipeBase, frozen=True, kw_only=True):
         for head in self.heads().values():
             if self.masks() and not head.needs.masks:
                 raise ValueError(_cannot_mask(head.family, self.masks()))
+            if not head.needs.soft and (soft := [name for name, part in self.parts.items() if part.soft]):
+                raise ValueError(_cannot_be_soft(head.family, soft[0]))
 
     def corpora(self) -> dict[str, PartSettings]:
         """The parts by name, sorted, for their order in a file decides nothing; none of a recipe with one corpus."""
@@ -309,6 +311,14 @@ def _cannot_mask(family: str, masks: Mapping[str, tuple[str, ...]]) -> str:
     return (
         f'family = "{family}" cannot leave types out of its loss, but parts.{part} does not annotate '
         f"{', '.join(map(repr, types))}: choose {able}, or parts that annotate the same types"
+    )
+
+
+def _cannot_be_soft(family: str, part: str) -> str:
+    able = ", ".join(f'"{name}"' for name, kind in HEADS.items() if kind().needs.soft)
+    return (
+        f'family = "{family}" cannot be taught probabilities, as parts.{part}.soft asks: choose {able}, or set '
+        "soft = false"
     )
 
 

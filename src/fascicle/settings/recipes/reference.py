@@ -15,6 +15,14 @@ from msgspec import inspect as kinds
 
 from fascicle.settings.heads import HEADS
 from fascicle.settings.recipes.corpora import CorpusSettings, CorpusTypes, MixtureSettings, PartSettings
+from fascicle.settings.recipes.distil import (
+    DistilRecipe,
+    LayerSettings,
+    PredictionSettings,
+    SizeSettings,
+    StudentSettings,
+    TeacherSettings,
+)
 from fascicle.settings.recipes.filter import (
     FilterModelSettings,
     FilterReading,
@@ -43,7 +51,10 @@ from fascicle.settings.recipes.typer import SpanTyperSettings, TyperRecipe, Vect
 
 Struct = type[msgspec.Struct]
 _OWN: Final = ("head", "corpus", "parts", "mixture", "distant", "reading", "model", "bundle", "training", "decision")
-_TABLES: Final = (*_OWN, "members", "filter", "vectors", "typer", "types", "text", "vocabulary", "masking")
+_TABLES: Final = (
+    *(*_OWN, "members", "filter", "vectors", "typer", "types", "text", "vocabulary", "masking"),
+    *("teacher", "student", "size", "layers", "prediction"),
+)
 RECOGNISER: Final[Mapping[str, Struct]] = MappingProxyType(
     {
         "": Recipe,
@@ -79,6 +90,16 @@ PRETRAINING: Final[Mapping[str, Struct]] = MappingProxyType(
         "vocabulary": VocabularySettings,
         "masking": MaskingSettings,
         "training": PretrainingSettings,
+    }
+)
+DISTILLATION: Final[Mapping[str, Struct]] = MappingProxyType(
+    {
+        "": DistilRecipe,
+        "teacher": TeacherSettings,
+        "student": StudentSettings,
+        "student.size": SizeSettings,
+        "layers": LayerSettings,
+        "prediction": PredictionSettings,
     }
 )
 
@@ -127,6 +148,7 @@ def tables() -> Iterator[Table]:
     yield from _tables("filter", FILTER)
     yield from _tables("span typer", TYPER)
     yield from _tables("pretraining", PRETRAINING)
+    yield from _tables("distillation", DISTILLATION)
 
 
 def _tables(recipe: str, listed: Mapping[str, Struct]) -> Iterator[Table]:

@@ -20,7 +20,12 @@ RECIPE, FACTS, METRICS, SCORES, STATE = "recipe.json", "run.json", "metrics.json
 
 _NAMES = MappingProxyType(
     {f"distant.{name}": "the dictionary" for name in ("core", "full")}
-    | {"exclude": "the exclusion list", "text.exclude": "the exclusion list", "vectors": "the file of vectors"}
+    | {
+        "exclude": "the exclusion list",
+        "text.exclude": "the exclusion list",
+        "vectors": "the file of vectors",
+        "teacher.model": "the teacher",
+    }
     | {f"{table}.types": "the description of the types" for table in ("model", "bundle")}
 )
 

@@ -110,7 +110,7 @@ class Pretraining(Trainee):
         self.choice = Choice(
             kept=(Kept(folder=ENCODER, merit=lambda line: float(line["step"])),),
             last=True,
-            every=recipe.training.evaluate_every_steps,
+            every=recipe.training.validate_every_steps,
             minutes=recipe.training.checkpoint_minutes,
         )
         self.facts = _facts(recipe, material, trainer)

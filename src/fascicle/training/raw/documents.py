@@ -13,11 +13,10 @@ from fascicle.core.document import Document
 from fascicle.core.wording import counted
 from fascicle.errors import InputError, RecipeError, UsageError
 from fascicle.files.source import Source
-from fascicle.formats.exclusions import read_exclusions
+from fascicle.formats.exclusions import read_exclusions, reasons_of
 from fascicle.formats.files import ORIGINAL_ID
 from fascicle.formats.requests import ReadRequest, pairs, paths_of, read_file
 from fascicle.settings.recipes.raw_text import TextSettings
-from fascicle.training.exclusion import reasons_of
 
 _SPACE: Final = 1 << 64  # of the numbers that a hash gives
 
@@ -155,4 +154,4 @@ def _left_out(
 
 
 def _excluded(path: str) -> Mapping[tuple[str, str], object]:
-    return reasons_of(list(read_exclusions(Source(path=path)))) if path else {}
+    return reasons_of(read_exclusions(Source(path=path))) if path else {}

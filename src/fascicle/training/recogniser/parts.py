@@ -7,6 +7,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import msgspec
+
 from fascicle.core.document import GOLD, Document
 from fascicle.core.wording import counted
 from fascicle.errors import InputError
@@ -53,7 +55,12 @@ class Parts:
     def learnt(self) -> dict[str, Learnt]:
         """What a model learns from each of several corpora, for its folder; nothing is said of one corpus."""
         return {
-            one.name: Learnt(annotates=one.annotates, documents=len(one.train), excluded=one.excluded)
+            one.name: Learnt(
+                annotates=one.annotates,
+                documents=len(one.train),
+                excluded=one.excluded,
+                labelled_by=one.labelled_by or msgspec.UNSET,
+            )
             for one in self.several
         }
 
@@ -172,8 +179,9 @@ def representable(
         tokenizer: of the encoder.
         read: cuts dev and test.
     """
-    weak = bool(recipe.distant)
-    yield from _lost("train", train.mentions, train.lost, what="weak labels" if weak else "gold mentions")
+    weak, mixed = bool(recipe.distant), any(one.labelled_by for one in parts.several)
+    what = "weak labels" if weak else "mentions of gold and weak labels" if mixed else "gold mentions"
+    yield from _lost("train", train.mentions, train.lost, what=what)
     for name, documents in (("dev", parts.dev), ("test", parts.test)):
         counts = Counter(m.type for d in documents for m in d.layer(GOLD))
         lacking = sorted(counts.keys() - parts.types)

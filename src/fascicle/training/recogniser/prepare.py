@@ -13,6 +13,7 @@ from fascicle.core.wording import counted
 from fascicle.errors import InputError, RecipeError
 from fascicle.models.checkpoint import build_model
 from fascicle.models.encoder import Pretrained
+from fascicle.models.heads.contract import Targets
 from fascicle.models.model import NerModel
 from fascicle.settings.folders.manifest import Decision, Manifest, TokenizerFacts
 from fascicle.settings.heads import WIDEST, AnyHead, Level
@@ -115,7 +116,7 @@ def mixed(data: TrainingSet, recipe: Recipe, parts: Parts) -> TrainingSet:
     gold = {
         name: [
             head.without(of_one, masks[part]) if masks[part] else of_one
-            for of_one, part in zip(data.gold[name], part_of_document, strict=True)
+            for of_one, part in zip(_taught(data, name, parts), part_of_document, strict=True)
         ]
         for name, head in data.heads.items()
     }
@@ -132,6 +133,28 @@ def mixed(data: TrainingSet, recipe: Recipe, parts: Parts) -> TrainingSet:
             )
     unguided = wanted.guideline_dropout if wanted.guideline else 1.0
     return replace(data, gold=gold, mixture=Mixture(part_of=part_of, quotas=drawn, unguided=unguided))
+
+
+def _taught(data: TrainingSet, name: str, parts: Parts) -> Iterator[Targets]:
+    """What a head is taught of each document: its gold, or the probabilities of a teacher.
+
+    Raises:
+        RecipeError: probabilities of tags that say less than the head must know.
+    """
+    head = data.heads[name]
+    soft = {key: tags for one in parts.several for key, tags in one.soft.items()}
+    for document, pieces, gold in zip(parts.train, data.views[head.level].pieces, data.gold[name], strict=True):
+        tags = soft.get(document.id)
+        if tags is None:
+            yield gold
+            continue
+        assert head.scheme is not None, "only taggers can be taught probabilities"
+        if tags.scheme.width < head.scheme.width:
+            raise RecipeError(
+                f"the labels of parts.{document.id.partition('/')[0]} are in {tags.scheme.name} and say nothing of "
+                f'where mentions begin: set model.scheme = "{tags.scheme.name}", or soft = false in this part'
+            )
+        yield head.soft_gold(tags.at(pieces.units, types=parts.types, scheme=head.scheme))
 
 
 def _drawn(data: TrainingSet, parts: Parts) -> Iterator[str]:

@@ -63,7 +63,7 @@ def prepare_recogniser(recipe: Recipe, folder: Path, before: Mapping[str, Any]) 
         InputError: corpus or dictionary cannot be read, or the corpus holds no mentions.
         RecipeError: the recipe does not fit encoder or corpus, or its descriptions of types do not.
     """
-    _check_names(recipe)
+    check_names(recipe)
     for key, path in recipe.files().items():
         if key.endswith(".types"):
             read_types(path)  # what is wrong with it is said before a corpus is read
@@ -274,7 +274,7 @@ def _choice(recipe: Recipe, views: Sequence[_View]) -> Choice:
     )
 
 
-def _check_names(recipe: Recipe) -> None:
+def check_names(recipe: Recipe) -> None:
     """Refuses names of parts that this release does not have."""
     given = recipe.reading.segmenter
     if given not in SEGMENTERS:

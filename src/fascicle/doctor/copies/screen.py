@@ -1,0 +1,89 @@
+"""Copies of protected documents among others that pass by: what raw text must lose before anything is learned from it.
+
+A document is left out if its id is that of a protected one, if the two are duplicates or near duplicates, or if a
+sentence of the protected one, its title included, stands anywhere in it; see `fascicle.doctor.copies.copies`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Sequence
+from typing import Final
+
+from fascicle.core.document import Document
+from fascicle.doctor.copies.copies import Foreign, Search
+from fascicle.doctor.parts import Given, Part, load
+from fascicle.doctor.settings import CheckSettings
+from fascicle.errors import InputError
+from fascicle.formats.files import ORIGINAL_ID
+
+SAME_ID: Final = "same-id"
+_PASSING: Final = Part(name="texts", role="against")
+_PREFIX: Final = re.compile(r"^pmid\W*")  # the same article is 123 in one corpus and PMID123 in another
+_ORDER: Final = ("duplicate", "short-duplicate", "near-duplicate", "shared-sentence")
+
+
+class Screen:
+    """Compares documents that pass by with protected ones, in memory that does not grow with their number.
+
+    Attributes:
+        sha256: of the texts that nothing may be learned from, and of their ids.
+    """
+
+    def __init__(self, places: Sequence[Given], *, settings: CheckSettings | None = None) -> None:
+        """Reads and indexes the protected documents.
+
+        Args:
+            places: where they are.
+            settings: what counts as a copy; the usual settings of ``corpus check`` by default.
+
+        Raises:
+            InputError: one cannot be read to its end, or they hold no document.
+        """
+        chosen = settings or CheckSettings()
+        items, unread = load(places)
+        if unread:
+            raise InputError(
+                f"{unread[0].given.path} cannot be read to its end, so its copies cannot be left out: "
+                f"{unread[0].message}",
+                file=unread[0].given.path,
+            )
+        if not items:
+            raise InputError(f"{', '.join(place.path for place in places)}: no document to leave out copies of")
+        listed = "".join(f"{item.own_id} {item.sha256}\n" for item in items)
+        self.sha256 = hashlib.sha256(listed.encode("utf-8", "surrogatepass")).hexdigest()
+        self._ids = {_bare(item.own_id) for item in items if item.own_id}
+        self._search = Search(items, threshold=chosen.near, min_words=chosen.min_words)
+
+    @property
+    def not_compared(self) -> int:
+        """Documents whose near duplicates were not sought, for there were too many candidates."""
+        return self._search.near.left
+
+    def reasons(self, documents: Sequence[Document]) -> list[str]:
+        """Why each document must be left out; empty for one that may stay.
+
+        Args:
+            documents: any; the answer for one does not depend on the others.
+        """
+        passing = [
+            (Foreign(part=_PASSING, path=str(at), id=one.id, sha256=""), one.text) for at, one in enumerate(documents)
+        ]
+        self._search.near.renew()
+        self._search.compare(passing)
+        found = [SAME_ID if self._is_known(one) else "" for one in documents]
+        for group in sorted(self._search.groups, key=lambda group: _ORDER.index(group.kind)):
+            for other in group.others:
+                if other.part == _PASSING:
+                    found[int(other.path)] = found[int(other.path)] or group.kind
+        self._search.groups.clear()
+        return found
+
+    def _is_known(self, document: Document) -> bool:
+        return _bare(document.meta.get(ORIGINAL_ID, document.id)) in self._ids
+
+
+def _bare(identifier: str) -> str:
+    """An id without case and without the name of its register."""
+    return _PREFIX.sub("", identifier.casefold())

@@ -1,0 +1,338 @@
+"""Label files: what a predictor says of every word of texts, hard and as probabilities, and never the text.
+
+A file is gzip, of JSON Lines. The first line names the predictor, its types and the tags; each line after it is a
+document; the last one counts them, so that a file that was cut off is never taken for a whole one. A document has its
+id, a hash of its text, and its tags: the word, the tag, and the probability in 255ths (at most 1/510 away from what
+was said), plus 256 where the tag is one of the answer. A probability below the floor is left out, and read as 0.
+
+The words are those that the document marks, else those of the segmenter that the first line names.
+"""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import io
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import msgspec
+import numpy as np
+
+from fascicle.core.arrays import Bools, Floats, Floats32, Ints
+from fascicle.core.document import Document
+from fascicle.core.tags import tag_scheme
+from fascicle.errors import FormatError, InputError, Place
+from fascicle.files.source import Source, lines
+from fascicle.text.segment import segmenter
+from fascicle.text.tagging import Meaning, words_of
+
+SCHEMA: Final = 1
+STEPS: Final = 255  # of a probability
+ERROR: Final = 1 / (2 * STEPS)
+HARD: Final = STEPS + 1  # added to the probability of a tag of the answer
+_HASH: Final = 32  # hexadecimal digits: 128 bits
+_MAKE: Final = "make one with fascicle label MODEL TEXTS -o FILE"
+
+
+class Header(msgspec.Struct, frozen=True, kw_only=True):
+    """What holds for all documents of a file.
+
+    Attributes:
+        model: name of the predictor.
+        sha256: of what decides its answers.
+        release: of Fascicle, that wrote the file.
+        types: of the predictor, in the order of the tags.
+        scheme: of the tags, ``"BIO"`` or ``"IO"``.
+        meaning: of a probability, see ``text.tagging.Meaning``.
+        segmenter: name and version of what cuts texts into words, where they mark none.
+        floor: least probability that is kept.
+        note: what the user said of the licence of texts and model.
+        options: of the run, by name.
+    """
+
+    model: str
+    sha256: str
+    release: str
+    types: tuple[str, ...]
+    scheme: str
+    meaning: Meaning
+    segmenter: str
+    floor: float
+    note: str = ""
+    options: dict[str, str] = {}
+
+    @property
+    def tags(self) -> tuple[str, ...]:
+        """Names of the tags, in the order of the columns."""
+        return tag_scheme(self.scheme).labels(self.types)[1:]
+
+
+class _First(Header, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The header with the version of its schema, as it stands in a file."""
+
+    fascicle_labels: int
+
+
+class Entry(msgspec.Struct, frozen=True, array_like=True, tag="d", forbid_unknown_fields=True):
+    """One document.
+
+    Attributes:
+        id: of the document.
+        text: first digits of the hash of its text, see `text_key`.
+        characters: of the text.
+        words: how many there are.
+        at: word of each tag, counted from that of the tag before; the first from 0.
+        tag: column of each tag.
+        value: probability of each tag in 255ths, plus 256 where the tag is one of the answer.
+    """
+
+    id: str
+    text: str
+    characters: int
+    words: int
+    at: list[int]
+    tag: list[int]
+    value: list[int]
+
+
+class End(msgspec.Struct, frozen=True, array_like=True, tag="end", forbid_unknown_fields=True):
+    """The last line.
+
+    Attributes:
+        documents: in the file.
+        words: of them.
+        mentions: type -> mentions of the answers.
+        left_out: reason -> documents that were given, and are not in the file.
+    """
+
+    documents: int
+    words: int
+    mentions: dict[str, int]
+    left_out: dict[str, int]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Labels:
+    """What is said of the words of one document.
+
+    Attributes:
+        document: with its text.
+        words: ranges in the text, ``[n, 2]``.
+        tags: those of the answer, ``[n, tags]``.
+        probabilities: of each tag, ``[n, tags]``; 0 below the floor.
+    """
+
+    document: Document
+    words: Ints
+    tags: Bools
+    probabilities: Floats32
+
+
+_ENCODER: Final = msgspec.json.Encoder()
+_FIRST: Final = msgspec.json.Decoder(_First)
+_LINE: Final = msgspec.json.Decoder(Entry | End)
+
+
+def text_key(document: Document) -> str:
+    """The first 128 bits of the SHA-256 of a text in UTF-8, in hexadecimal; with its words, where it marks them."""
+    digest = hashlib.sha256(document.text.encode())
+    if document.words is not None:
+        digest.update(b"\0" + np.array(document.words, dtype="<i8").tobytes())
+    return digest.hexdigest()[:_HASH]
+
+
+def entry_of(document: Document, *, tags: Bools, probabilities: Floats, floor: float) -> Entry:
+    """Packs what is said of one document.
+
+    Args:
+        document: with its text.
+        tags: of the answer, ``[n, tags]``.
+        probabilities: of each tag, ``[n, tags]``, from 0 to 1.
+        floor: least probability that is kept; a tag of the answer is always kept.
+    """
+    steps = np.rint(probabilities * STEPS).astype(np.int64)
+    word, tag = np.nonzero(tags | ((probabilities >= floor) & (steps > 0)))
+    return Entry(
+        id=document.id,
+        text=text_key(document),
+        characters=len(document.text),
+        words=len(tags),
+        at=np.diff(word, prepend=0).tolist(),
+        tag=tag.tolist(),
+        value=(steps[word, tag] + HARD * tags[word, tag]).tolist(),
+    )
+
+
+def labels_of(entry: Entry, document: Document, words: Ints, *, tags: int) -> Labels:
+    """Unpacks what is said of one document.
+
+    Args:
+        entry: of the document.
+        document: with its text.
+        words: of the document, ``[n, 2]``.
+        tags: how many there are.
+    """
+    hard = np.zeros((len(words), tags), dtype=bool)
+    probabilities = np.zeros((len(words), tags), dtype=np.float32)
+    word, value = np.cumsum(entry.at, dtype=np.int64), np.array(entry.value, dtype=np.int64)
+    tag = np.array(entry.tag, dtype=np.int64)
+    hard[word, tag] = value >= HARD
+    probabilities[word, tag] = (value % HARD) / STEPS
+    return Labels(document=document, words=words, tags=hard, probabilities=probabilities)
+
+
+def packed(entries: Iterable[Header | Entry | End]) -> bytes:
+    """Lines as one member of a gzip file, the same bytes for the same lines."""
+    place = io.BytesIO()
+    with gzip.GzipFile(filename="", mode="wb", fileobj=place, mtime=0) as stream:
+        for entry in entries:
+            if isinstance(entry, Header):
+                entry = _First(fascicle_labels=SCHEMA, **msgspec.structs.asdict(entry))
+            stream.write(_ENCODER.encode(entry) + b"\n")
+    return place.getvalue()
+
+
+def read_header(path: str | Path) -> Header:
+    """The first line of a file.
+
+    Raises:
+        InputError: see `read_entries`.
+    """
+    return read_entries(path)[0]
+
+
+def read_entries(path: str | Path) -> tuple[Header, Iterator[Entry | End]]:
+    """Opens a file.
+
+    Returns:
+        The header, and the documents as a stream; the last one given out is the `End`.
+
+    Raises:
+        InputError: it cannot be read, or is empty.
+        FormatError: another kind of file, or (while streaming) one that is cut off, or a line that breaks the rules.
+    """
+    numbered = lines(Source(path=str(path)))
+    first = next(numbered, None)
+    if first is None:
+        raise InputError(f"{path} is empty; {_MAKE}", file=str(path), code="empty")
+    try:
+        found = _FIRST.decode(first[1])
+        if found.fascicle_labels != SCHEMA:
+            raise FormatError(
+                f"labels of schema {found.fascicle_labels}; this release reads schema {SCHEMA}",
+                at=str(path),
+                code="version",
+            )
+        if not found.types:
+            raise ValueError("it names no type")
+        tag_scheme(found.scheme).labels(found.types)
+    except (msgspec.MsgspecError, ValueError, RecursionError) as error:
+        raise FormatError(f"{path} is not a label file ({error}); {_MAKE}", file=str(path)) from None
+    header = Header(**{name: getattr(found, name) for name in Header.__struct_fields__})
+    return header, _entries(numbered, path, tags=len(header.tags))
+
+
+def read_labels(path: str | Path, documents: Iterable[Document]) -> Iterator[Labels]:
+    """Joins the labels of a file with the texts that they are about, in bounded memory.
+
+    Args:
+        path: of the file.
+        documents: in the order in which they were labelled; those that the file does not hold (which were left out, or
+            were not given) are passed over.
+
+    Yields:
+        What is said of each document of the file, in order.
+
+    Raises:
+        InputError: the file cannot be read; or it was made for other texts.
+        FormatError: see `read_entries`; what was given out before is whole.
+    """
+    header, entries = read_entries(path)
+    rules, tags = segmenter(header.segmenter).name, len(header.tags)
+    given = iter(documents)
+    for entry in entries:
+        if isinstance(entry, End):
+            return
+        document = next((one for one in given if one.id == entry.id), None)
+        if document is None:
+            raise InputError(
+                f"{path} has labels of {entry.id!r}, which is not among the texts, or not in the order in which they "
+                "were labelled; give the same texts, or label these with fascicle label",
+                file=str(path),
+                key=entry.id,
+            )
+        words = words_of(document, rules)
+        if (entry.text, entry.characters, entry.words) != (text_key(document), len(document.text), len(words)):
+            raise InputError(
+                f"{path} has labels for other text: {entry.id!r} was another text when it was labelled; give the same "
+                "texts, or label these with fascicle label",
+                file=str(path),
+                key=entry.id,
+            )
+        yield labels_of(entry, document, words, tags=tags)
+
+
+def _entries(numbered: Iterator[tuple[int, str]], path: str | Path, *, tags: int) -> Iterator[Entry | End]:
+    count = 0
+    try:
+        for number, line in numbered:
+            try:
+                entry = _LINE.decode(line)
+                _check(entry, tags=tags, before=count)
+            except (msgspec.MsgspecError, ValueError, RecursionError) as error:
+                raise FormatError(f"not a line of a label file ({error})", at=Place(path, number)) from None
+            if isinstance(entry, End):
+                _check_last(numbered, path)
+                yield entry
+                return
+            yield entry
+            count += 1
+    except FormatError as error:
+        if error.code != "damaged":
+            raise
+    raise FormatError(
+        f"the file is cut off or damaged after its first {count:,} documents; go on with fascicle label --resume, or "
+        "fetch it again",
+        at=str(path),
+        code="damaged",
+    )
+
+
+def _check_last(numbered: Iterator[tuple[int, str]], path: str | Path) -> None:
+    if (more := next(numbered, None)) is not None:
+        raise FormatError("a line behind the last one of a label file", at=Place(path, more[0]))
+
+
+def _check(entry: Entry | End, *, tags: int, before: int) -> None:
+    """Refuses what cannot be unpacked.
+
+    Raises:
+        ValueError: says why.
+    """
+    if isinstance(entry, End):
+        if entry.documents != before:
+            raise ValueError(f"it counts {entry.documents:,} documents, and {before:,} stand before it")
+        return
+    if not len(entry.at) == len(entry.tag) == len(entry.value):
+        raise ValueError("its lists are of different lengths")
+    if not 0 <= entry.words <= entry.characters:
+        raise ValueError(f"{entry.words:,} words in {entry.characters:,} characters")
+    if not _increase(entry, tags):
+        raise ValueError("its tags are not in order, or not among its words and those of the header")
+    if entry.value and not (min(entry.value) >= 0 and max(entry.value) <= HARD + STEPS):
+        raise ValueError("a probability is below 0 or above 1")
+
+
+def _increase(entry: Entry, tags: int) -> bool:
+    """Whether words and tags are in order, each pair once, and none is too large."""
+    word, before = 0, -1
+    for step, tag in zip(entry.at, entry.tag, strict=True):
+        word += step
+        key = word * tags + tag
+        if not (step >= 0 and 0 <= tag < tags and before < key):
+            return False
+        before = key
+    return word < max(entry.words, 1) and (entry.words > 0 or not entry.at)

@@ -1,0 +1,132 @@
+"""What the layers of an encoder compute on the way: states, and what attention is made of.
+
+Hooks on the layers and on their projections of queries and keys read it while the encoder runs. So nothing is computed
+twice, and nothing of transformers is replaced. Attention scores are those that the softmax over keys is taken of: of
+MPNet they contain its bias for relative positions, so that a student without such a bias learns it too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from torch import Tensor, nn
+
+from fascicle.errors import ModelError
+from fascicle.models.encoder import Encoder
+
+_PROJECTIONS: Final = (("query", "key"), ("q", "k"), ("q_lin", "k_lin"))  # BERT and its kin, MPNet, DistilBERT
+
+
+@dataclass(kw_only=True, eq=False)
+class Layers:
+    """What was seen of one batch.
+
+    Attributes:
+        states: of the embeddings, then of each layer, ``[B, T, d]``.
+        queries: of each layer, ``[B, T, d]``; nothing where attention was not asked for.
+        keys: the same.
+        heads: of attention.
+        bias: added to the scores of all layers, ``[1, H, T, T]``; ``None`` for none.
+    """
+
+    states: list[Tensor] = field(default_factory=list)
+    queries: list[Tensor] = field(default_factory=list)
+    keys: list[Tensor] = field(default_factory=list)
+    heads: int
+    bias: Tensor | None = None
+
+    def scores(self, layer: int) -> Tensor:
+        """What the softmax over keys is taken of, without the mask, in fp32.
+
+        Args:
+            layer: from 1.
+
+        Returns:
+            ``[B, H, T, T]`` (query, key).
+        """
+        query, key = (
+            states[layer - 1].float().view(*states[layer - 1].shape[:2], self.heads, -1).transpose(1, 2)
+            for states in (self.queries, self.keys)
+        )
+        found = query @ key.transpose(-1, -2) * query.shape[-1] ** -0.5
+        return found if self.bias is None else found + self.bias.float()
+
+
+class LayerReader:
+    """Finds the layers of an encoder once, and reads what they compute."""
+
+    def __init__(self, encoder: Encoder, *, attention: bool = True) -> None:
+        """Finds the layers.
+
+        Args:
+            encoder: of one of the architectures that are known here.
+            attention: whether attention is read too.
+
+        Raises:
+            ModelError: an encoder whose layers, or whose queries and keys, are not found.
+        """
+        self.depth = int(encoder.config.num_hidden_layers)
+        self.heads = int(encoder.config.num_attention_heads)
+        self._network = encoder.network
+        self._layers = list(encoder.network.get_submodule(path_of_layers(encoder)).children())
+        found = [_projections(layer) for layer in self._layers] if attention else []
+        self._pairs = [pair for pair in found if pair is not None]
+        if len(self._pairs) < len(found):
+            raise ModelError(
+                f"the attention of the encoder {encoder.origin!r} ({encoder.config.model_type}) has no separate "
+                "queries and keys, so it cannot be compared; set layers.attention = 0"
+            )
+
+    @contextmanager
+    def reading(self) -> Iterator[Layers]:
+        """A block in which the encoder runs once; what it computed is there at its end."""
+        found = Layers(heads=self.heads)
+
+        def layer(_: nn.Module, given: tuple[Any, ...], output: Any) -> None:
+            if not found.states:
+                found.states.append(given[0])
+            found.states.append(output[0] if isinstance(output, tuple) else output)
+
+        handles = [one.register_forward_hook(layer) for one in self._layers]
+        for pair in self._pairs:
+            for module, seen in zip(pair, (found.queries, found.keys), strict=True):
+                handles.append(module.register_forward_hook(lambda _, __, output, seen=seen: seen.append(output)))
+        try:
+            yield found
+        finally:
+            for handle in handles:
+                handle.remove()
+        if self._pairs:
+            found.bias = self._position_bias(found.states[0])
+
+    def _position_bias(self, states: Tensor) -> Tensor | None:
+        compute = getattr(getattr(self._network, "encoder", None), "compute_position_bias", None)
+        return compute(states[:1]) if compute is not None else None
+
+
+def path_of_layers(encoder: Encoder) -> str:
+    """The name of the list of layers in the network: the only list of modules of that length that is in no other.
+
+    Raises:
+        ModelError: there is none, or there are several.
+    """
+    depth = int(encoder.config.num_hidden_layers)
+    lists = [
+        name for name, one in encoder.network.named_modules() if isinstance(one, nn.ModuleList) and len(one) == depth
+    ]
+    outer = [name for name in lists if not any(name.startswith(f"{other}.") for other in lists)]
+    if len(outer) != 1:
+        raise ModelError(
+            f"the layers of the encoder {encoder.origin!r} ({encoder.config.model_type}) are not found; use a BERT, "
+            "RoBERTa, ELECTRA, DistilBERT or MPNet, or distil by [prediction] alone"
+        )
+    return outer[0]
+
+
+def _projections(layer: nn.Module) -> tuple[nn.Module, nn.Module] | None:
+    """The layers that make queries and keys."""
+    linear = {name.rpartition(".")[2]: one for name, one in layer.named_modules() if isinstance(one, nn.Linear)}
+    return next(((linear[q], linear[k]) for q, k in _PROJECTIONS if q in linear and k in linear), None)

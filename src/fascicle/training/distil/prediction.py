@@ -1,0 +1,188 @@
+"""Distillation by answers: a recogniser whose windows are taught by a teacher, and by the gold where that is wanted.
+
+The run folder is that of a recogniser. While training goes on, it also holds ``answers.safetensors``: what the teacher
+says of the words of train.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import fields, replace
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+from fascicle.core.wording import counted
+from fascicle.errors import RecipeError
+from fascicle.formats.sources import source_sha256
+from fascicle.loading import find_model, load
+from fascicle.models.encoder import Pretrained
+from fascicle.models.families import FAMILIES
+from fascicle.models.heads.contract import Targets
+from fascicle.models.heads.tagger import SoftmaxTagger
+from fascicle.models.model import NerModel
+from fascicle.settings.folders.best import described_by
+from fascicle.settings.folders.manifest import MANIFEST, read_manifest
+from fascicle.settings.heads import AnyHead, MultiLabelSettings
+from fascicle.settings.recipes.distil import DistilRecipe
+from fascicle.text.annotator import Annotator
+from fascicle.training.distil.answers import FILE, Answers, Wanted, answers_of
+from fascicle.training.distil.data import TaughtSet
+from fascicle.training.distil.lessons import beginnings, facts_of, layer_losses, told
+from fascicle.training.distil.pupil import AnswerLoss, LayerLosses, Pupil
+from fascicle.training.distil.student import student_of
+from fascicle.training.distil.teacher import open_encoder
+from fascicle.training.engine.events import Finished
+from fascicle.training.engine.loop import Trainer
+from fascicle.training.engine.record import Line
+from fascicle.training.engine.run import Judged, Point
+from fascicle.training.recogniser.data import TrainingSet
+from fascicle.training.recogniser.parts import Parts, read_data
+from fascicle.training.recogniser.prepare import check_encoder, prepare
+from fascicle.training.recogniser.run import Recogniser, check_names
+
+
+class TaughtRecogniser(Recogniser):
+    """A recogniser that learns from answers, which its folder keeps until the end of the run."""
+
+    def __init__(self, *, answers: Answers, more: Mapping[str, Any], notes: Sequence[str], **parts: Any) -> None:
+        """Puts the parts together.
+
+        Args:
+            answers: of the teacher.
+            more: for ``run.json``.
+            notes: for the user, before those of a recogniser.
+            parts: of a recogniser.
+        """
+        super().__init__(**parts)
+        self._answers = answers
+        known = self.facts
+        data = {**known.data, "teacher.model": {"sha256": more["teacher_sha256"]}}
+        self.facts = replace(known, data=data, more={**known.more, **more}, notes=chain(notes, known.notes))
+
+    def judge(self, point: Point) -> Judged:
+        """As a recogniser; the run folder exists by now, so the answers are kept there."""
+        self._answers.save(self._folder)
+        return super().judge(point)
+
+    def finish(self, chosen: Sequence[Line]) -> Iterator[Finished]:
+        """As a recogniser, without the answers, which only going on needs."""
+        yield from super().finish(chosen)
+        (self._folder / FILE).unlink(missing_ok=True)
+
+
+def prepare_prediction(recipe: DistilRecipe, folder: Path, before: Mapping[str, Any]) -> TaughtRecogniser:
+    """Asks the teacher, and builds the student and its training set.
+
+    Args:
+        recipe: with ``[prediction]``.
+        folder: of the run.
+        before: what ``run.json`` says of the same run; nothing if it is new.
+
+    Raises:
+        InputError: the corpus cannot be read, or holds no mentions.
+        RecipeError: teacher, student and corpus do not fit each other or the recipe.
+        ModelError: teacher or student cannot be loaded.
+    """
+    assert recipe.prediction
+    teacher = load(recipe.teacher.model)
+    taught_by = open_encoder(recipe.teacher) if recipe.layers or not recipe.student.encoder else None
+    torch.manual_seed(recipe.seed)
+    student = student_of(recipe.student, taught_by)
+    own = recipe.recogniser(recipe.head or _head_like(recipe), encoder=student.encoder.origin)
+    check_names(own)
+    check_encoder(own, student)
+    parts = _with_types(read_data(own), teacher, gold=recipe.prediction.gold)
+    prepared = prepare(own, parts, student)
+    head = _checked_head(prepared.model, teacher)
+    wanted = Wanted(types=parts.types, scheme=head.scheme.name, megabytes=recipe.prediction.megabytes)
+    answers = answers_of(teacher, parts.train, prepared.data.pieces, wanted=wanted, folder=folder)
+    data = _taught(prepared.data, [head.soft_gold(table.astype(np.float32)) for table in answers.tables])
+    layers = _layers(recipe, student, taught_by, parts)
+    pupil = Pupil(student.encoder, layers=layers, answers=AnswerLoss(recipe.prediction, prepared.model))
+    trainer = Trainer(pupil, data, own.training, seed=recipe.seed)
+    trainer.settle_precision(before.get("precision"))
+    return TaughtRecogniser(
+        answers=answers,
+        more=facts_of(recipe, student, layers, trainer) | {"teacher_sha256": source_sha256(recipe.teacher.model)},
+        notes=[_told(answers), *(told(student, taught_by, layers) if taught_by else ())],
+        folder=folder,
+        recipe=own,
+        parts=parts,
+        prepared=replace(prepared, data=data),
+        pretrained=student,
+        trainer=trainer,
+    )
+
+
+def _head_like(recipe: DistilRecipe) -> AnyHead:
+    """The settings of the head of the teacher if that can imitate, else those of a multi-label tagger."""
+    folder = find_model(recipe.teacher.model)
+    if described_by(folder).name == MANIFEST:
+        head = read_manifest(folder).answering
+        if head.level == "word" and getattr(FAMILIES.get(type(head)), "imitates", False):
+            return head
+    return MultiLabelSettings()
+
+
+def _checked_head(model: NerModel, teacher: Annotator) -> SoftmaxTagger:
+    """The head that learns.
+
+    Raises:
+        RecipeError: it cannot imitate, or not this teacher.
+    """
+    head = model.head(model.answer)
+    if not isinstance(head, SoftmaxTagger) or not head.imitates or head.level != "word":
+        raise RecipeError(
+            f"the head {model.answer!r} of the student, over {head.level}s, cannot imitate answers; give [head] with "
+            'family = "multilabel" or "softmax" and level = "word"'
+        )
+    if teacher.tag_space.meaning == "sigmoid" and not head.limits.across_types:
+        raise RecipeError(
+            f"the labels of the teacher do not exclude each other, but those of the head {model.answer!r} do; give "
+            '[head] with family = "multilabel"'
+        )
+    return head
+
+
+def _with_types(parts: Parts, teacher: Annotator, *, gold: float) -> Parts:
+    """The parts with the types of the teacher, in its order.
+
+    Raises:
+        RecipeError: train has a type that it does not look for; or lacks one, and its gold would teach that there is
+            none of it.
+    """
+    lacking = sorted(set(teacher.types) - set(parts.types))
+    if lacking and gold:
+        raise RecipeError(
+            f"train has no mention of the type {lacking[0]!r}, which the teacher looks for, so its gold would teach "
+            "that there is none: set prediction.gold = 0, or add a corpus that annotates it"
+        )
+    strange = sorted(set(parts.types) - set(teacher.types))
+    if strange:
+        raise RecipeError(
+            f"train has mentions of the type {strange[0]!r}, which the teacher does not look for; leave them out, or "
+            "give them its name, in [corpus.types]"
+        )
+    return replace(parts, types=tuple(teacher.types))
+
+
+def _layers(recipe: DistilRecipe, student: Pretrained, teacher: Pretrained | None, parts: Parts) -> LayerLosses | None:
+    if not recipe.layers:
+        return None
+    assert teacher is not None
+    longest, texts = recipe.reading.max_length, beginnings(document.text for document in parts.train)
+    return layer_losses(recipe, student, teacher, longest=longest, texts=texts)
+
+
+def _taught(data: TrainingSet, tables: Sequence[Targets]) -> TaughtSet:
+    return TaughtSet(**{field.name: getattr(data, field.name) for field in fields(data)}, taught=tables)
+
+
+def _told(answers: Answers) -> str:
+    units = sum(map(len, answers.tables))
+    unseen = f"; it does not see {answers.unseen:,} of them as such" if answers.unseen else ""
+    return f"the teacher answers for {counted(units, 'word')} of train{unseen}"

@@ -1,0 +1,159 @@
+"""The teacher of a distillation: what its layers compute, and whether it reads the pieces of its student."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from fascicle.errors import RecipeError
+from fascicle.loading import find_model
+from fascicle.models.checkpoint import load_model
+from fascicle.models.encoder import Pretrained, load_pretrained
+from fascicle.models.layers import LayerReader, Layers
+from fascicle.settings.folders.best import described_by
+from fascicle.settings.folders.manifest import MANIFEST, check_files, read_manifest
+from fascicle.settings.recipes.distil import TeacherSettings
+from fascicle.text.pieces import PieceTokenizer
+
+_FEW: Final = 0.05  # of all pieces
+_OTHER: Final = "choose a student with the tokenizer of its teacher, or leave out [layers]"
+
+
+class Teacher:
+    """An encoder whose layers are imitated: in evaluation mode, without gradients, and no part of what is trained."""
+
+    def __init__(self, pretrained: Pretrained, pupil: PieceTokenizer, *, attention: bool = True) -> None:
+        """Takes the encoder over.
+
+        Args:
+            pretrained: the encoder, and its tokenizer.
+            pupil: tokenizer of the student, in whose ids batches are given.
+            attention: whether attention is read too.
+
+        Raises:
+            RecipeError: the tokenizers do not fit, see ``ids_of``.
+            ModelError: the layers of the encoder are not found.
+        """
+        self.encoder = pretrained.encoder.eval().requires_grad_(False)
+        self.reader = LayerReader(self.encoder, attention=attention)
+        self._ids = torch.tensor(ids_of(pupil, pretrained.tokenizer))
+
+    @torch.no_grad()
+    def see(self, batch: Mapping[str, Tensor]) -> Layers:
+        """What the layers compute of a batch.
+
+        Args:
+            batch: ``input_ids`` of the student and ``attention_mask``, ``[B, T]``.
+        """
+        ids = batch["input_ids"]
+        if next(self.encoder.parameters()).device != ids.device:
+            self.encoder.to(ids.device)
+            self._ids = self._ids.to(ids.device)
+        self.encoder.eval()
+        with self.reader.reading() as seen:
+            self.encoder(self._ids[ids], batch["attention_mask"])
+        return seen
+
+
+def open_encoder(settings: TeacherSettings) -> Pretrained:
+    """The encoder of a teacher.
+
+    Raises:
+        ModelError: it cannot be loaded.
+        RecipeError: the teacher has none that could be read here: an ensemble, or an export.
+    """
+    if settings.encoder:
+        return load_pretrained(settings.encoder, revision=settings.revision)
+    folder = find_model(settings.model)
+    if described_by(folder).name != MANIFEST:
+        raise RecipeError(
+            f"teacher.model = {settings.model!r} has no layers of its own; give a single model, or leave out [layers]"
+        )
+    manifest = read_manifest(folder)
+    if manifest.runtime != "torch":
+        raise RecipeError(
+            f"teacher.model = {settings.model!r} is an export, whose layers cannot be read; give the run folder of its "
+            "training, or leave out [layers]"
+        )
+    check_files(folder, manifest)
+    tokenizer = PieceTokenizer.from_file(folder / "tokenizer.json", pad=manifest.tokenizer.pad)
+    encoder = load_model(folder, manifest).encoder
+    return Pretrained(encoder=encoder, tokenizer=tokenizer, special=special_of(tokenizer))
+
+
+def special_of(tokenizer: PieceTokenizer) -> dict[str, str]:
+    """The special tokens of a tokenizer by the names that transformers has for their uses."""
+    names = {at: token for token, at in tokenizer.tokens.items()}
+    uses = {"pad_token": tokenizer.pad, "unk_token": tokenizer.unknown, "mask_token": tokenizer.mask}
+    if len(tokenizer.prefix) == len(tokenizer.suffix) == 1:
+        uses |= {"cls_token": tokenizer.prefix[0], "sep_token": tokenizer.suffix[0]}
+    return {use: names[at] for use, at in uses.items() if at is not None}
+
+
+def ids_of(pupil: PieceTokenizer, teacher: PieceTokenizer) -> list[int]:
+    """The id of each token of a student for its teacher: of the same string, or of special tokens of the same use.
+
+    Args:
+        pupil: tokenizer of the student.
+        teacher: of the teacher.
+
+    Returns:
+        For each id of the student that of the teacher; that of an unknown piece where the student has no token.
+
+    Raises:
+        RecipeError: the teacher lacks a token, or puts other special tokens around a text.
+    """
+    if (len(pupil.prefix), len(pupil.suffix)) != (len(teacher.prefix), len(teacher.suffix)):
+        raise RecipeError(
+            f"the teacher puts {len(teacher.prefix)} special tokens before a text and {len(teacher.suffix)} after it, "
+            f"the student {len(pupil.prefix)} and {len(pupil.suffix)}, so their pieces do not align; {_OTHER}"
+        )
+    uses = [(pupil.pad, teacher.pad), (pupil.unknown, teacher.unknown), (pupil.mask, teacher.mask)]
+    uses += [*zip(pupil.prefix, teacher.prefix, strict=True), *zip(pupil.suffix, teacher.suffix, strict=True)]
+    same = {ours: theirs for ours, theirs in uses if ours is not None and theirs is not None}
+    known, filler = teacher.tokens, teacher.unknown if teacher.unknown is not None else teacher.pad
+    found, lacking = [filler] * pupil.size, []
+    for token, at in pupil.tokens.items():
+        theirs = same.get(at, known.get(token))
+        if theirs is None:
+            lacking.append(token)
+        else:
+            found[at] = theirs
+    if lacking:
+        raise RecipeError(
+            f"the tokenizer of the teacher lacks {len(lacking):,} of the {len(pupil.tokens):,} tokens of the student, "
+            f"such as {min(lacking)!r}, so their pieces do not align; {_OTHER}"
+        )
+    return found
+
+
+def differing_pieces(texts: Sequence[str], pupil: PieceTokenizer, teacher: PieceTokenizer) -> float:
+    """The share of the pieces of a student that its teacher would cut otherwise; the teacher reads them all the same.
+
+    A student whose vocabulary was cut to its text has some: rare words in smaller pieces, which the teacher has too.
+
+    Args:
+        texts: some of those that are read.
+        pupil: tokenizer of the student.
+        teacher: of the teacher.
+
+    Raises:
+        RecipeError: these are too many, or ``ids_of`` refuses the tokenizers.
+    """
+    ids = np.array(ids_of(pupil, teacher))
+    count, other, example = 0, 0, ""
+    for text, (ours, places), (theirs, others) in zip(texts, pupil.encode(texts), teacher.encode(texts), strict=True):
+        known = {(*place, piece) for place, piece in zip(others.tolist(), theirs.tolist(), strict=True)}
+        strange = [p for p, i in zip(places.tolist(), ids[ours].tolist(), strict=True) if (*p, i) not in known]
+        count, other = count + len(ours), other + len(strange)
+        example = example or next((text[start:end] for start, end in strange), "")
+    if other > _FEW * count:
+        raise RecipeError(
+            f"student and teacher cut {other / count:.1%} of the text into different pieces, such as {example!r}, so "
+            f"their layers do not align; {_OTHER}"
+        )
+    return other / max(1, count)
