@@ -83,6 +83,20 @@ def test_a_new_run_holds_its_folder(tmp_path: Path) -> None:
         pass
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="needs links and locks of folders")
+def test_a_run_folder_behind_a_link(tmp_path: Path) -> None:
+    (tmp_path / "there").mkdir()
+    (tmp_path / "link").symlink_to("there", target_is_directory=True)
+    with unless_begun(tmp_path / "link", sign="metrics.jsonl"):
+        with (
+            pytest.raises(OutputError, match="another process"),
+            unless_begun(tmp_path / "there", sign="metrics.jsonl"),
+        ):
+            pass
+        with pytest.raises(OutputError, match="another process"), unless_begun(tmp_path / "link", sign="metrics.jsonl"):
+            pass
+
+
 def test_a_run_folder_where_there_are_no_locks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     fcntl = pytest.importorskip("fcntl")
 

@@ -36,7 +36,8 @@ class Start:
         Raises:
             OutputError: another process holds it.
         """
-        if self.folder.is_dir() and not self._claims.enter_context(held(self.folder)):
+        place = Path(os.path.realpath(self.folder))  # where a link leads
+        if place.is_dir() and not self._claims.enter_context(held(place)):
             raise OutputError(
                 f"another process trains in {self.folder}; wait until it ends, or give another run folder"
             )
