@@ -1,6 +1,6 @@
 """What do the span heads cost beside the softmax tagger: a training step, prediction, memory?
 
-usage: python -m benchmarks.speed.heads [--steps 120] [--rounds 4] [--only HEAD ...]
+usage: python -m benchmarks.speed.heads [--steps 120] [--rounds 4] [--only HEAD ...] [--result head_cost]
 
 ``FASCICLE_DATA`` names the corpora. All heads stand on the same encoder (all-MiniLM-L6-v2) and are trained on the same
 batches of 16 sentences of NCBI-disease train, in the same order, in bf16; the softmax tagger labels words by their
@@ -66,6 +66,7 @@ HEADS: dict[str, dict[str, Any]] = {
     "spanner_pooling": {**_SPANNER, "representation": "pooling"},
     "spanner_hybrid": {**_SPANNER, "representation": "hybrid"},
     "biaffine": {"family": "biaffine", "pooling": "max", "hidden": 150},
+    "multilabel": {"family": "multilabel"},
 }
 GRAPHS = ("fp32", "int8")
 BARS = {"training": 1.35, "inference": 1.2, "memory": 1.3}
@@ -284,12 +285,13 @@ def missed(report: dict[str, Any]) -> Iterator[str]:
 
 
 def main() -> None:
-    """Measures, prints and writes ``results/head_cost.json``."""
+    """Measures, prints and writes ``results/RESULT.json``."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--steps", type=int, default=120, help="training steps of each head (default 120)")
     parser.add_argument("--rounds", type=int, default=4, help="rounds over the test sentences (default 4)")
     parser.add_argument("--sentences", type=int, default=500, help="test sentences (default 500)")
     parser.add_argument("--only", nargs="+", choices=[n for n in HEADS if n != BASE], default=[])
+    parser.add_argument("--result", default="head_cost", help="name of the results file (default head_cost)")
     args = parser.parse_args()
     torch.set_num_threads(1)
     names = [n for n in HEADS if n == BASE or not args.only or n in args.only]
@@ -312,7 +314,7 @@ def main() -> None:
         "memory": {"what": "peak resident set of a fresh process, MB; ratio of peaks", **peaks},
     }
     report["missed"] = list(missed(report))
-    write_result("head_cost", report)
+    write_result(args.result, report)
     print(json.dumps({"memory": report["memory"], "missed": report["missed"]}, indent=1))
 
 

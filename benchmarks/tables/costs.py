@@ -30,9 +30,9 @@ def span_speed() -> str:
     return markdown(("batch 8 x 128 units, 6 types", "all logits", "loss and gradients"), body)
 
 
-def head_cost() -> str:
-    """Whole training steps and whole inference against the softmax tagger."""
-    found = _result("head_cost")
+def head_cost(name: str = "head_cost") -> str:
+    """Whole training steps and whole inference against the softmax tagger, of one results file."""
+    found = _result(name)
     if not found:
         return MISSING
     training, inference, memory = found["training"]["steps"], found["inference"], found["memory"]

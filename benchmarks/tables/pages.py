@@ -337,6 +337,7 @@ TABLES: Mapping[str, Callable[[], str]] = {
     "environment": environment,
     "span-speed": span_speed,
     "head-cost": head_cost,
+    "multilabel-cost": lambda: head_cost("multilabel_cost"),
     "int8-heads": int8_heads,
     "folder-output": folder_output,
     "bundling-table3": _bundling(bundling_tables.published),

@@ -75,7 +75,7 @@ def test_a_grid_from_nothing_to_results(cli: Cli, grid: Path, tmp_path: Path) ->
     assert Path(told["results"]) == results_of(grid)
     assert "fascicle: grid toy: 3 runs, 0 done before, 3 to do\n" in result.err
     (line,) = (x for x in result.err.splitlines() if x.startswith("fascicle: failed: toy-broken-s1: "))
-    assert "could not be loaded" in line
+    assert "there is no folder" in line
     assert re.search(
         r"^fascicle: toy-softmax-s1: epoch 3/3: loss \d\.\d{4}, dev .*F1 \d+\.\d\d, ", result.err, re.MULTILINE
     )

@@ -30,7 +30,9 @@ Refused = Callable[..., str]
 
 # A real run in a process of its own, whose predictor takes its time and whose journal has an entry for each document.
 SLOW = """
-import sys, time
+import signal, sys, time
+signal.signal(signal.SIGINT, signal.default_int_handler)  # what a background job inherits is to ignore it
+signal.signal(signal.SIGHUP, signal.SIG_DFL)
 from pathlib import Path
 import fascicle.commands.annotate as annotate
 import fascicle.tasks.annotate as task

@@ -113,6 +113,7 @@ def test_the_changes_of_the_page_fit_the_code_and_are_few(repository: Path) -> N
 def test_the_page_names_the_whole_contract_and_every_table() -> None:
     contract = {name for name in vars(Head) if not name.startswith("_")} | {"limits", "axes", "Head"}
     methods = {"outputs", "inputs", "gold", "without", "targets", "scores", "loss", "look_for", "forget"}
+    methods |= {"soft_gold", "imitation", "imitates", "scheme"}
     assert contract == {"Head", "limits", "axes", *methods}
     assert contract <= set(re.findall(r"^\| `(\w+)", PAGE, re.MULTILINE))
     record = PAGE.partition("| field of `Kind` |")[2].partition("\n\n")[0]

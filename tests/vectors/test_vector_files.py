@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import gzip
 import os
 import re
@@ -152,3 +153,9 @@ def test_what_is_written_is_read_again(rows: dict[str, list[float]]) -> None:
 def test_a_word_with_a_blank_is_not_written(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="holds white space"):
         write_vectors(tmp_path / "a.vec", StaticVectors(words=("a b",), matrix=np.ones((1, 2), np.float32)))
+
+
+def test_a_first_word_that_would_lose_its_mark_is_not_written(tmp_path: Path) -> None:
+    (tmp_path / "two-marks.txt").write_bytes(2 * codecs.BOM_UTF8 + b"lung 0.5 -1\n")
+    with pytest.raises(InputError, match="byte order mark"):
+        write_vectors(tmp_path / "again.txt", read_vectors(tmp_path / "two-marks.txt"))

@@ -48,7 +48,7 @@ class Shapes:
         is_told = self._name != "auto" or bool(self._changes)
         if not is_told:
             _refuse_native(record, place)
-        name = self._name if self._name != "auto" else detect_shape(record)
+        name = self._name if self._name != "auto" else self._detected(record)
         if not name and not self._changes:
             raise FormatError(_unknown(record, place))
         shape = self._adjusted.get(name)
@@ -65,6 +65,11 @@ class Shapes:
         if left := unread(record, known=shape.fields):
             raise FormatError(_refusal(left[0], record[left[0]], shape, name), at=place)
         return shape, () if is_told else self._noted(shape, name)
+
+    def _detected(self, record: dict[str, Any]) -> str:
+        name = detect_shape(record)
+        # Somebody who names the field of the text does not want the parts of an article.
+        return "" if name in UNANNOTATED and any(part == "text" for part, _ in self._changes) else name
 
     def _remember(self, name: str) -> None:
         before = self._report.shapes.get(self._path)

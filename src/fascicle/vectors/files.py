@@ -97,12 +97,17 @@ def write_vectors(path: str | Path, vectors: StaticVectors, *, overwrite: bool =
     """Writes vectors as GloVe does, with six significant digits; ``.gz`` at the end of the name packs the file.
 
     Raises:
-        InputError: a word with white space, which the file could not keep apart from numbers.
+        InputError: a word with white space, which the file could not keep apart from numbers, or a byte order mark at
+            the beginning of the first word, which reading takes for that of the file.
         OutputError: the file exists, or the place cannot be written.
     """
     for word in vectors.words:
         if not word or word.split() != [word]:
             raise InputError(f"the word {word!r} cannot stand in a file of vectors: it is empty or holds white space")
+    if vectors.words and vectors.words[0].startswith("\ufeff"):
+        raise InputError(
+            f"the word {vectors.words[0]!r} cannot be the first of a file: it begins with a byte order mark"
+        )
     with output(path, overwrite=overwrite) as stream:
         for word, row in zip(vectors.words, vectors.matrix, strict=True):
             stream.write(f"{word} {' '.join(_DIGITS % value for value in row)}\n".encode())
