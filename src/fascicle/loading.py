@@ -35,7 +35,7 @@ from fascicle.settings.recipes.filter import FILTER, FilterManifest, read_filter
 from fascicle.settings.types import read_types
 
 if TYPE_CHECKING:
-    from fascicle.knowledge.matcher import Matcher
+    from fascicle.knowledge.matching.matcher import Matcher
     from fascicle.models.checkpoint import TorchScorer
     from fascicle.models.filter import TorchFilter
     from fascicle.models.span_typer import TyperModel
@@ -269,9 +269,9 @@ def _plugin(name: str) -> PluggedPredictor:
 
 
 def _dictionary(path: Path) -> Matcher:
-    from fascicle.knowledge.dictionary import TsvOptions, read_dictionary
-    from fascicle.knowledge.matcher import Matcher
-    from fascicle.knowledge.rules import THREE_CASINGS
+    from fascicle.knowledge.matching.dictionary import TsvOptions, read_dictionary
+    from fascicle.knowledge.matching.matcher import Matcher
+    from fascicle.knowledge.matching.rules import THREE_CASINGS
 
     _, first = next(lines(Source(path=str(path))), (0, ""))
     header = tuple(cell.strip().lower() for cell in first.split("\t")) == ("type", "name")

@@ -51,3 +51,11 @@ def refused(cli: Callable[..., Result]) -> Callable[..., str]:
 def model(tiny_run: Path) -> Path:
     """A model folder that finds the mentions of the toy corpus."""
     return tiny_run / "best"
+
+
+@pytest.fixture
+def names(tmp_path: Path) -> Path:
+    """A small dictionary, which is a model too."""
+    path = tmp_path / "names.tsv"
+    path.write_text("Chemical\taspirin\nDisease\tlung cancer\nDisease\tfever\n", encoding="utf-8")
+    return path

@@ -21,13 +21,6 @@ Cli = Callable[..., Any]
 Refused = Callable[..., str]
 
 
-@pytest.fixture
-def names(tmp_path: Path) -> Path:
-    path = tmp_path / "names.tsv"
-    path.write_text("Chemical\taspirin\nDisease\tlung cancer\nDisease\tfever\n", encoding="utf-8")
-    return path
-
-
 def good(number: int) -> bytes:
     return codec.encode(Document(id=f"d{number}", text=TEXT)) + b"\n"
 

@@ -35,13 +35,6 @@ Cli = Callable[..., Any]
 Refused = Callable[..., str]
 
 
-@pytest.fixture
-def names(tmp_path: Path) -> Path:
-    path = tmp_path / "names.tsv"
-    path.write_text("Chemical\taspirin\nDisease\tlung cancer\nDisease\tfever\n", encoding="utf-8")
-    return path
-
-
 def texts(count: int, *, words: int = 20) -> list[Document]:
     draw = random.Random(1)
     return [Document(id=f"d{n}", text=" ".join(draw.choices(WORDS, k=words))) for n in range(count)]

@@ -62,13 +62,6 @@ sys.exit(main(sys.argv[2:]))
 
 
 @pytest.fixture
-def names(tmp_path: Path) -> Path:
-    path = tmp_path / "names.tsv"
-    path.write_text("Chemical\taspirin\nDisease\tlung cancer\nDisease\tfever\n", encoding="utf-8")
-    return path
-
-
-@pytest.fixture
 def corpus(tmp_path: Path) -> Path:
     """Documents, one with an id that PubTator cannot hold, and some of the same id."""
     draw = random.Random(1)

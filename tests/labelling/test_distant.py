@@ -18,9 +18,9 @@ from fascicle.core.document import GOLD, Document, Event, Mention
 from fascicle.evaluation.scoring.inputs import layers
 from fascicle.evaluation.scoring.scores import score
 from fascicle.formats import read
-from fascicle.knowledge.dictionary import PHRASES, Entry, read_dictionary
-from fascicle.knowledge.matcher import Match, Matcher
-from fascicle.knowledge.rules import RULES
+from fascicle.knowledge.matching.dictionary import PHRASES, Entry, read_dictionary
+from fascicle.knowledge.matching.matcher import Match, Matcher
+from fascicle.knowledge.matching.rules import RULES
 from fascicle.labelling.distant import (
     LABELS,
     UNKNOWN,

@@ -13,8 +13,8 @@ from fascicle.core.document import Document, Mention, Patch
 from fascicle.core.tags import SCHEMES
 from fascicle.decoding.decoders import Tables
 from fascicle.decoding.tagger import ChainScores, TagDecision, tag_marginals
-from fascicle.knowledge.dictionary import Entry
-from fascicle.knowledge.matcher import Matcher
+from fascicle.knowledge.matching.dictionary import Entry
+from fascicle.knowledge.matching.matcher import Matcher
 from fascicle.runtime.choice import Chosen
 from fascicle.runtime.ensemble import EnsemblePredictor
 from fascicle.runtime.predictor import ModelPredictor

@@ -61,7 +61,7 @@ from fascicle.formats import (
 from fascicle.formats.detection import prediction_kind
 from fascicle.formats.exclusions import read_exclusions, write_exclusions
 from fascicle.formats.report import SetAside
-from fascicle.knowledge.dictionary import TsvOptions, read_dictionary
+from fascicle.knowledge.matching.dictionary import TsvOptions, read_dictionary
 from fascicle.vectors.files import read_vectors, write_vectors
 
 SECONDS: Final = 20  # for one file

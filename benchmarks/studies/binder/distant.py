@@ -25,8 +25,8 @@ from fascicle.core.spans import overlaps
 from fascicle.evaluation.scoring.inputs import layers
 from fascicle.evaluation.scoring.scores import Scores, score
 from fascicle.formats.files import read
-from fascicle.knowledge.dictionary import PHRASES, Entry, read_dictionary
-from fascicle.knowledge.matcher import SOURCE, Matcher
+from fascicle.knowledge.matching.dictionary import PHRASES, Entry, read_dictionary
+from fascicle.knowledge.matching.matcher import SOURCE, Matcher
 from fascicle.text.segment import RULES_1
 
 PARTS = MappingProxyType({"train": "Training", "dev": "Development", "test": "Test"})

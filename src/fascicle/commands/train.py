@@ -14,7 +14,9 @@ from fascicle.commands.console import log, needs_extra, say
 from fascicle.commands.parsing import add_json, add_threads, natural
 from fascicle.commands.places import fills, reads
 from fascicle.commands.trained_text import lines_of
-from fascicle.settings.recipes.any import AnyRecipe, read_recipe
+from fascicle.errors import RecipeError
+from fascicle.settings.recipes.any import AnyRecipe, changed, kind_of, read_recipe
+from fascicle.settings.recipes.strict import merged, read_toml
 
 if TYPE_CHECKING:
     from fascicle.training.engine.events import Ended, RunEvent, Validated
@@ -58,6 +60,26 @@ def run(args: argparse.Namespace) -> int:
     for line in shown.notes:
         say(line)
     return 0
+
+
+def run_kind(args: argparse.Namespace, *, kind: str, table: str, aim: str) -> int:
+    """Trains what a command of its own trains; returns the exit code.
+
+    Args:
+        args: of the command.
+        kind: of its recipes, see ``settings.recipes.any.kind_of``.
+        table: that such a recipe has.
+        aim: what the table is for, after "nothing to".
+
+    Raises:
+        RecipeError: the recipe is of something else.
+    """
+    if kind_of(merged(read_toml(Path(args.recipe)), changed(args.set))) != kind:
+        raise RecipeError(
+            f"the recipe has no table [{table}], so there is nothing to {aim}; add one, or use fascicle train",
+            at=args.recipe,
+        )
+    return run(args)
 
 
 def _trained(recipe: AnyRecipe, folder: Path | None, *, resume: bool, threads: int | None) -> Ended:

@@ -11,7 +11,6 @@ from typing import Any
 
 import msgspec
 
-from fascicle.core.annotated import html_of
 from fascicle.core.mention import GOLD, Link, Mention, MentionKey
 from fascicle.core.spans import Fragments, Span, check_ranges, fragments_overlap, hull
 from fascicle.core.wording import counted
@@ -184,6 +183,8 @@ class Document(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     def _repr_html_(self) -> str:
         """What a notebook shows: the text with its mentions marked."""
+        from fascicle.core.annotated import html_of  # late: most programs show no page
+
         return html_of(self.text, self.mentions)
 
     def _check(self) -> None:

@@ -8,15 +8,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import BinaryIO, Final, Literal
 
 import msgspec
 
 from fascicle.core.spans import Fragments
-from fascicle.errors import FormatError, InputError, Place
+from fascicle.errors import FormatError, Place
 from fascicle.files.atomic import output
-from fascicle.files.source import Source, lines
+from fascicle.formats.headed import open_headed
 
 SCHEMA: Final = 1
 SUFFIXES: Final = (".jsonl", ".jsonl.gz")
@@ -105,25 +106,21 @@ def read(path: str | Path) -> tuple[Header, Iterator[Entry]]:
         InputError: it cannot be read, or is empty.
         FormatError: another kind of file, or (while streaming) a line that breaks the rules.
     """
-    numbered = lines(Source(path=str(path)))
-    first = next(numbered, None)
-    if first is None:
-        raise InputError(f"{path} is empty; {_MAKE}", file=str(path), code="empty")
-    try:
-        found = _FIRST.decode(first[1])
-        if found.fascicle_distributions != SCHEMA:
-            raise FormatError(
-                f"distributions of schema {found.fascicle_distributions}; this release reads schema {SCHEMA}",
-                at=str(path),
-                code="version",
-            )
-        if not found.types or len(set(found.types)) < len(found.types):
-            raise ValueError("its types must be distinct, one at least")
-    except (msgspec.MsgspecError, ValueError, RecursionError) as error:
-        raise FormatError(f"{path} is not a distributions file ({error}); {_MAKE}", file=str(path)) from None
-    named = {name: getattr(found, name) for name in Header.__struct_fields__}
-    header = Header(**named)
+    header, numbered = open_headed(path, partial(_header, path=path), what="a distributions file", make=_MAKE)
     return header, _entries(numbered, path, header)
+
+
+def _header(line: str, *, path: str | Path) -> Header:
+    found = _FIRST.decode(line)
+    if found.fascicle_distributions != SCHEMA:
+        raise FormatError(
+            f"distributions of schema {found.fascicle_distributions}; this release reads schema {SCHEMA}",
+            at=str(path),
+            code="version",
+        )
+    if not found.types or len(set(found.types)) < len(found.types):
+        raise ValueError("its types must be distinct, one at least")
+    return Header(**{name: getattr(found, name) for name in Header.__struct_fields__})
 
 
 _MAKE: Final = "make one with fascicle evaluate GOLD --model MODEL --distributions FILE"

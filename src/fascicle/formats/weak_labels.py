@@ -15,6 +15,7 @@ import hashlib
 import io
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -25,7 +26,7 @@ from fascicle.core.arrays import Bools, Floats, Floats32, Ints
 from fascicle.core.document import Document
 from fascicle.core.tags import tag_scheme
 from fascicle.errors import FormatError, InputError, Place
-from fascicle.files.source import Source, lines
+from fascicle.formats.headed import open_headed
 from fascicle.text.segment import segmenter
 from fascicle.text.tagging import Meaning, words_of
 
@@ -214,25 +215,22 @@ def read_entries(path: str | Path) -> tuple[Header, Iterator[Entry | End]]:
         InputError: it cannot be read, or is empty.
         FormatError: another kind of file, or (while streaming) one that is cut off, or a line that breaks the rules.
     """
-    numbered = lines(Source(path=str(path)))
-    first = next(numbered, None)
-    if first is None:
-        raise InputError(f"{path} is empty; {_MAKE}", file=str(path), code="empty")
-    try:
-        found = _FIRST.decode(first[1])
-        if found.fascicle_labels != SCHEMA:
-            raise FormatError(
-                f"labels of schema {found.fascicle_labels}; this release reads schema {SCHEMA}",
-                at=str(path),
-                code="version",
-            )
-        if not found.types:
-            raise ValueError("it names no type")
-        tag_scheme(found.scheme).labels(found.types)
-    except (msgspec.MsgspecError, ValueError, RecursionError) as error:
-        raise FormatError(f"{path} is not a label file ({error}); {_MAKE}", file=str(path)) from None
-    header = Header(**{name: getattr(found, name) for name in Header.__struct_fields__})
+    header, numbered = open_headed(path, partial(_header, path=path), what="a label file", make=_MAKE)
     return header, _entries(numbered, path, tags=len(header.tags))
+
+
+def _header(line: str, *, path: str | Path) -> Header:
+    found = _FIRST.decode(line)
+    if found.fascicle_labels != SCHEMA:
+        raise FormatError(
+            f"labels of schema {found.fascicle_labels}; this release reads schema {SCHEMA}",
+            at=str(path),
+            code="version",
+        )
+    if not found.types:
+        raise ValueError("it names no type")
+    tag_scheme(found.scheme).labels(found.types)
+    return Header(**{name: getattr(found, name) for name in Header.__struct_fields__})
 
 
 def read_labels(path: str | Path, documents: Iterable[Document]) -> Iterator[Labels]:

@@ -1,1 +1,1 @@
-"""Dictionaries: reading them, and finding their names in texts."""
+"""Vocabularies: what they say, and finding their names in texts."""

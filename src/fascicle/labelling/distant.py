@@ -32,8 +32,8 @@ from fascicle.core.wording import counted
 from fascicle.errors import InputError
 from fascicle.evaluation.scoring.inputs import layers
 from fascicle.evaluation.scoring.scores import Scores, score
-from fascicle.knowledge.dictionary import DictionaryReport, TsvOptions, read_dictionary
-from fascicle.knowledge.matcher import Match, Matcher
+from fascicle.knowledge.matching.dictionary import DictionaryReport, TsvOptions, read_dictionary
+from fascicle.knowledge.matching.matcher import Match, Matcher
 from fascicle.settings.recipes.recogniser import DistantSettings, Recipe
 
 UNKNOWN: Final = "unknown"  # source and type of the ranges of which nothing is known

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import msgspec
@@ -90,58 +90,89 @@ def read_one(name: str, part: PartSettings, report: ReadReport | None = None) ->
         RecipeError: a label that the corpus does not have; a type that is declared and not annotated, or the other way
             round; names of types under which mentions overlap.
     """
-    if part.weak_labels:
-        return _weak(name, part, report)
+    read = (_of_teacher if part.weak_labels else _of_people)(name, part, report)
+    documents = [document for of_file in read.files.values() for document in of_file]
+    kept, left_out = documents, tuple[str, ...]()
+    if part.exclude:
+        of_files, left_out = without_listed(read.files, part.exclude)
+        kept = [document for of_file in of_files for document in of_file]
+    read.check(kept)
+    lines = [*read.notes, *left_out, *(read.dev.lines("dev") if read.dev else ())]
+    return OneOfSeveral(
+        name=name,
+        annotates=part.annotates,
+        weight=part.weight,
+        train=[_named(document, name) for document in kept],
+        dev=[_named(document, name) for document in read.dev.documents] if read.dev else [],
+        excluded=len(documents) - len(kept),
+        notes=tuple(f"{name}: {line}" for line in (*lines, *_unseen(part, read.dev))),
+        soft={f"{name}/{key}": tags for key, tags in read.soft.items()},
+        labelled_by=read.labelled_by,
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Read:
+    """What the files of a part hold, before any document of train is left out.
+
+    Attributes:
+        files: path of each file of train -> its documents.
+        dev: documents to choose on.
+        notes: on train, as sentences.
+        check: refuses documents of train that stay and do not fit the part; see `read_one`.
+        soft: see `OneOfSeveral`, with the ids of the files.
+        labelled_by: see `OneOfSeveral`.
+    """
+
+    files: Mapping[str, Sequence[Document]]
+    dev: Chosen | None
+    notes: Sequence[str]
+    check: Callable[[Sequence[Document]], None]
+    soft: Mapping[str, SoftTags] = field(default_factory=dict)
+    labelled_by: str = ""
+
+
+def _of_people(name: str, part: PartSettings, report: ReadReport | None) -> _Read:
+    """A part with gold."""
     trains = {path: _chosen(name, part, path, "train", report) for path in part.trains}
     dev = _chosen(name, part, part.dev, "dev", report) if part.dev else None
     read = [*trains.values(), *([dev] if dev else [])]
     if part.types:
         check_labels(part.types, sum((chosen.labels for chosen in read), Counter()), place=f"parts.{name}")
-    documents = [d for chosen in trains.values() for d in chosen.documents]
-    kept, left_out = documents, tuple[str, ...]()
-    if part.exclude:
-        of_files, left_out = without_listed({p: chosen.documents for p, chosen in trains.items()}, part.exclude)
-        kept = [document for of_file in of_files for document in of_file]
-    _check_declared(name, part, kept, dev.documents if dev else ())
-    lines = [*_lines("train", list(trains.values())), *left_out, *(dev.lines("dev") if dev else ())]
-    return OneOfSeveral(
-        name=name,
-        annotates=part.annotates,
-        weight=part.weight,
-        train=[_named(document, name) for document in kept],
-        dev=[_named(document, name) for document in dev.documents] if dev else [],
-        excluded=len(documents) - len(kept),
-        notes=tuple(f"{name}: {line}" for line in (*lines, *_unseen(part, dev))),
+    return _Read(
+        files={path: chosen.documents for path, chosen in trains.items()},
+        dev=dev,
+        notes=list(_lines("train", list(trains.values()))),
+        check=lambda kept: _check_declared(name, part, kept, dev.documents if dev else ()),
     )
 
 
-def _weak(name: str, part: PartSettings, report: ReadReport | None) -> OneOfSeveral:
-    """A part with labels of a teacher in place of gold; raises as `read_one` and ``training.weak.read_weak`` do."""
+def _of_teacher(name: str, part: PartSettings, report: ReadReport | None) -> _Read:
+    """A part with labels of a teacher in place of gold; raises as ``training.weak.read_weak`` does."""
     dev = _chosen(name, part, part.dev, "dev", report) if part.dev else None
     weak = read_weak(name, part, report, dev_labels=dev.labels if dev else ())
-    documents = [document for of_file in weak.files.values() for document in of_file]
-    kept, left_out = documents, tuple[str, ...]()
-    if part.exclude:
-        of_files, left_out = without_listed(weak.files, part.exclude)
-        kept = [document for of_file in of_files for document in of_file]
-    _check_strangers(name, part, _types(dev.documents) if dev else set())
-    if idle := sorted(set(part.annotates) - _types(kept)) if not part.soft else ():
+    return _Read(
+        files=weak.files,
+        dev=dev,
+        notes=weak.notes,
+        check=lambda kept: _check_taught(name, part, kept, dev.documents if dev else ()),
+        soft=weak.soft,
+        labelled_by=weak.labelled_by,
+    )
+
+
+def _check_taught(name: str, part: PartSettings, train: Sequence[Document], dev: Sequence[Document]) -> None:
+    """Refuses gold of dev that is not declared, and answers that never have a declared type.
+
+    Raises:
+        RecipeError: either.
+    """
+    _check_strangers(name, part, _types(dev))
+    if idle := sorted(set(part.annotates) - _types(train)) if not part.soft else ():
         raise RecipeError(
             f"the teacher of parts.{name} found no mention of {_listed(idle)} in its texts, so it would be taught that "
             f"there are none; leave them out of parts.{name}.annotates, or set soft = true"
         )
-    lines = [*weak.notes, *left_out, *(dev.lines("dev") if dev else ())]
-    return OneOfSeveral(
-        name=name,
-        annotates=part.annotates,
-        weight=part.weight,
-        train=[_named(document, name) for document in kept],
-        dev=[_named(document, name) for document in dev.documents] if dev else [],
-        excluded=len(documents) - len(kept),
-        notes=tuple(f"{name}: {line}" for line in (*lines, *_unseen(part, dev))),
-        soft={f"{name}/{key}": tags for key, tags in weak.soft.items()},
-        labelled_by=weak.labelled_by,
-    )
 
 
 def _chosen(name: str, part: PartSettings, path: str, which: Part, report: ReadReport | None) -> Chosen:

@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fascicle.knowledge.phrases import best_segmentation, build_table
+from fascicle.knowledge.matching.phrases import best_segmentation, build_table
 
 VOCABULARY = 4
 TOKENS = st.lists(st.integers(-1, VOCABULARY - 1), max_size=14)

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fascicle.errors import FormatError, InputError, UsageError
-from fascicle.knowledge.dictionary import PHRASES, DictionaryReport, Entry, TsvOptions, read_dictionary
+from fascicle.knowledge.matching.dictionary import PHRASES, DictionaryReport, Entry, TsvOptions, read_dictionary
 
 
 @pytest.fixture

@@ -17,9 +17,9 @@ import numpy as np
 from fascicle.core.arrays import Ints, Ints32
 from fascicle.core.wording import counted, has_letters
 from fascicle.errors import InputError, UsageError
-from fascicle.knowledge.dictionary import Entry
-from fascicle.knowledge.phrases import PhraseTable, build_table
-from fascicle.knowledge.rules import Casing, MatchingRule
+from fascicle.knowledge.matching.dictionary import Entry
+from fascicle.knowledge.matching.phrases import PhraseTable, build_table
+from fascicle.knowledge.matching.rules import Casing, MatchingRule
 from fascicle.text.segment import Segmenter
 
 LONGEST: Final = 256  # words; what is longer is no name, and each word of the longest name costs a step of every search

@@ -16,10 +16,10 @@ from fascicle.core.arrays import Ints
 from fascicle.core.document import Document, Event, Mention, Patch
 from fascicle.core.spans import Span
 from fascicle.errors import UsageError
-from fascicle.knowledge.dictionary import Entry
-from fascicle.knowledge.names import NameCounts, gather_names
-from fascicle.knowledge.phrases import best_segmentation
-from fascicle.knowledge.rules import RULES, MatchingRule
+from fascicle.knowledge.matching.dictionary import Entry
+from fascicle.knowledge.matching.names import NameCounts, gather_names
+from fascicle.knowledge.matching.phrases import best_segmentation
+from fascicle.knowledge.matching.rules import RULES, MatchingRule
 from fascicle.text.annotator import Annotator
 from fascicle.text.segment import Segmenter
 from fascicle.text.segment import segmenter as segmenter_of

@@ -19,10 +19,10 @@ from fascicle.errors import InputError, UsageError
 from fascicle.evaluation.scoring.inputs import layers
 from fascicle.evaluation.scoring.scores import score
 from fascicle.formats import read
-from fascicle.knowledge.dictionary import PHRASES, Entry, read_dictionary
-from fascicle.knowledge.matcher import SOURCE, Match, Matcher
-from fascicle.knowledge.names import LONGEST
-from fascicle.knowledge.rules import ENGLISH_STOP_WORDS, RULES, MatchingRule
+from fascicle.knowledge.matching.dictionary import PHRASES, Entry, read_dictionary
+from fascicle.knowledge.matching.matcher import SOURCE, Match, Matcher
+from fascicle.knowledge.matching.names import LONGEST
+from fascicle.knowledge.matching.rules import ENGLISH_STOP_WORDS, RULES, MatchingRule
 from fascicle.text.segment import sentences, words
 
 WORDS = st.sampled_from(
@@ -302,8 +302,8 @@ _BETWEEN = "import subprocess, sys; sys.exit(subprocess.run(sys.argv[1:]).return
 _MILLION = """
 import resource, sys
 from fascicle.core.document import Document
-from fascicle.knowledge.dictionary import read_dictionary
-from fascicle.knowledge.matcher import Matcher
+from fascicle.knowledge.matching.dictionary import read_dictionary
+from fascicle.knowledge.matching.matcher import Matcher
 matcher = Matcher(read_dictionary(sys.argv[1]), rule="three-casings")
 found = list(matcher.matches([Document(id="d", text="Of Name-999999 a and NAME - 000123 A, name 5 c")]))
 print(matcher.counts.entries, len(found[0]), resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024)
