@@ -26,8 +26,8 @@ class DistantSettings(Settings, frozen=True, kw_only=True):
     Attributes:
         core: file of names with their types; ``$NAME`` is an environment variable.
         full: file of phrases of unknown type, one in a row. Training uses nothing where one is found; empty for none.
-        rule: what matches, see ``knowledge/matching/rules.py``: ``"three-casings"`` (each name as written, in capitals and
-            in lower case; stop words never match), or ``"raw"`` (as written, names with a type only).
+        rule: what matches, see ``knowledge/matching/rules.py``: ``"three-casings"`` (each name as written, in capitals
+            and in lower case; stop words never match), or ``"raw"`` (as written, names with a type only).
         name_column: column of the names in ``core``, from 0.
         type_column: column of the types in ``core``, from 0; not read if ``type`` is set.
         type: type of all names, if ``core`` has no column of types.
