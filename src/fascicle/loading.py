@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 import fascicle.plugins as plugins
 from fascicle.core.arguments import checked
 from fascicle.errors import MissingExtraError, ModelError, RecipeError, UsageError
-from fascicle.files.source import Source, lines, stem
+from fascicle.files.source import stem
 from fascicle.settings.base import Positive
 from fascicle.settings.folders.best import described_by, model_folder
 from fascicle.settings.folders.described import file_sha256
@@ -170,6 +170,7 @@ def load_single(model: str | os.PathLike[str], *, threads: int | None = None) ->
 def _model(
     folder: Path, threads: int | None, types: str | os.PathLike[str] | None, *, device: str | None = None
 ) -> ModelPredictor:
+    from fascicle.runtime.inputs import reader_of
     from fascicle.runtime.predictor import ModelPredictor
     from fascicle.text.pieces import PieceTokenizer
 
@@ -182,8 +183,9 @@ def _model(
         return _retyped(folder, manifest, tokenizer, types, partial(_torch, folder, manifest, threads, device))
     if manifest.runtime == "onnx":
         _refuse(f"{manifest.name} is an export, which runs on the processor alone", device=device)
-        return ModelPredictor(manifest, tokenizer, _onnx(folder, threads))
-    return ModelPredictor(manifest, tokenizer, _torch(folder, manifest, threads, device))
+        return ModelPredictor(manifest, tokenizer, _onnx(folder, threads), read=reader_of(folder, manifest))
+    scorer = _torch(folder, manifest, threads, device)
+    return ModelPredictor(manifest, tokenizer, scorer, read=reader_of(folder, manifest))
 
 
 def load_filter(
@@ -269,14 +271,11 @@ def _plugin(name: str) -> PluggedPredictor:
 
 
 def _dictionary(path: Path) -> Matcher:
-    from fascicle.knowledge.matching.dictionary import TsvOptions, read_dictionary
+    from fascicle.knowledge.matching.dictionary import typed_names
     from fascicle.knowledge.matching.matcher import Matcher
     from fascicle.knowledge.matching.rules import THREE_CASINGS
 
-    _, first = next(lines(Source(path=str(path))), (0, ""))
-    header = tuple(cell.strip().lower() for cell in first.split("\t")) == ("type", "name")
-    entries = read_dictionary(str(path), TsvOptions(header=header))
-    return Matcher(entries, rule=THREE_CASINGS, name=stem(str(path)), content=file_sha256(path))
+    return Matcher(typed_names(str(path)), rule=THREE_CASINGS, name=stem(str(path)), content=file_sha256(path))
 
 
 def _check_tokenizer(folder: Path, tokenizer: PieceTokenizer, facts: TokenizerFacts, *, name: str) -> None:
@@ -320,6 +319,7 @@ def _retyped(
     types: str | os.PathLike[str],
     opened: Callable[[], TorchScorer],
 ) -> ModelPredictor:
+    from fascicle.runtime.inputs import reader_of
     from fascicle.runtime.predictor import ModelPredictor
 
     described = read_types(types)
@@ -330,7 +330,7 @@ def _retyped(
         manifest = with_types(scorer.model, manifest, types=described, tokenizer=tokenizer)
     except RecipeError as error:
         raise RecipeError(str(error), at=str(types)) from None
-    return ModelPredictor(manifest, tokenizer, scorer)
+    return ModelPredictor(manifest, tokenizer, scorer, read=reader_of(folder, manifest))
 
 
 def _torch(folder: Path, manifest: Manifest, threads: int | None, device: str | None = None) -> TorchScorer:

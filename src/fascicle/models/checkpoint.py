@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 
 import msgspec
 import torch
@@ -19,6 +20,8 @@ from fascicle.models.encoder import Encoder, without_pooler
 from fascicle.models.families import make_head
 from fascicle.models.heads.contract import Basis
 from fascicle.models.model import NerModel
+from fascicle.nn.inputs import InputVectors
+from fascicle.runtime.inputs import columns_of
 from fascicle.settings.folders.manifest import MANIFEST, Manifest, write_manifest
 from fascicle.settings.types import TypeDescriptions
 from fascicle.text.batch import Batch
@@ -76,6 +79,9 @@ def build_model(
         torch.set_rng_state(before)
         heads[name] = make_head(settings, basis_of(name, manifest, encoder, tokenizer))
         after = torch.get_rng_state() if name == leading else after
+        if manifest.inputs:
+            blocks = columns_of(manifest.inputs).blocks
+            heads[name].read_inputs(InputVectors(blocks, encoder.width, dropout=manifest.inputs.dropout))
     torch.set_rng_state(after)
     return NerModel(encoder, heads, answer=manifest.decision.answer, weights=weights)
 
@@ -91,7 +97,14 @@ def basis_of(name: str, manifest: Manifest, encoder: Encoder, tokenizer: PieceTo
     )
 
 
-def save_model(folder: Path, model: NerModel, *, manifest: Manifest, tokenizer: PieceTokenizer) -> Manifest:
+def save_model(
+    folder: Path,
+    model: NerModel,
+    *,
+    manifest: Manifest,
+    tokenizer: PieceTokenizer,
+    dictionaries: Mapping[str, bytes] = MappingProxyType({}),
+) -> Manifest:
     """Writes a model into an existing, empty folder.
 
     Args:
@@ -99,10 +112,13 @@ def save_model(folder: Path, model: NerModel, *, manifest: Manifest, tokenizer: 
         model: what is written, buffers and tied weights included.
         manifest: written with the hashes of the other files filled in.
         tokenizer: of the encoder.
+        dictionaries: the files that its inputs name, and their content.
 
     Returns:
         The manifest as written.
     """
+    for name, content in dictionaries.items():
+        (folder / name).write_bytes(content)
     write_network(folder, model.kept(), model.encoder, tokenizer)
     return write_manifest(folder, msgspec.structs.replace(manifest, runtime="torch"))
 

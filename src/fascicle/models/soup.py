@@ -58,5 +58,5 @@ def average_models(folders: Sequence[Path], target: Path, *, overwrite: bool = F
 
 
 def _kind(manifest: Manifest) -> tuple[object, ...]:
-    names = ("runtime", "types", "heads", "reading", "tokenizer", "encoder", "descriptions")
+    names = ("runtime", "types", "heads", "reading", "tokenizer", "encoder", "descriptions", "inputs")
     return tuple(getattr(manifest, name) for name in names)

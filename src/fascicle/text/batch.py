@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TypeVar
+from typing import Final, TypeVar
 
 import numpy as np
 
@@ -26,7 +26,8 @@ def collate(windows: Sequence[Window], documents: Sequence[Pieces], tokenizer: P
         ``input_ids`` and ``attention_mask`` ``[B, T]``; ``first_piece`` and ``last_piece`` ``[B, U]``, the positions of
         each unit's first piece and of the last one inside the window, 0 beyond ``unit_count`` ``[B]``;
         ``unit_of_piece`` ``[B, T]``, counted from the window's first unit, -1 for special tokens, padding and pieces of
-        no unit.
+        no unit; where something was looked up about the documents, also ``features`` ``[B, U, F]``, what is known of
+        each unit, 0 beyond the units.
     """
     ahead, extra = len(tokenizer.prefix), len(tokenizer.prefix) + len(tokenizer.suffix)
     length = max(w.pieces[1] - w.pieces[0] for w in windows) + extra
@@ -51,6 +52,7 @@ def collate(windows: Sequence[Window], documents: Sequence[Pieces], tokenizer: P
         members = np.flatnonzero(unit_of[row] >= 0)
         last[row, unit_of[row, members]] = members  # the last one of each unit remains
     counts = np.array([w.units[1] - w.units[0] for w in windows], dtype=np.int64)
+    known = {} if documents[windows[0].document].inputs is None else {FEATURES: _features(windows, documents, widest)}
     return {
         "input_ids": ids,
         "attention_mask": mask,
@@ -58,11 +60,25 @@ def collate(windows: Sequence[Window], documents: Sequence[Pieces], tokenizer: P
         "last_piece": last,
         "unit_of_piece": unit_of,
         "unit_count": counts,
+        **known,
     }
 
 
+def _features(windows: Sequence[Window], documents: Sequence[Pieces], widest: int) -> Ints:
+    """What is known of the units of each window."""
+    rows = [documents[w.document].features for w in windows]
+    assert rows[0] is not None  # documents that are read together are looked up together
+    found = np.zeros((len(windows), widest, rows[0].shape[1]), dtype=np.int64)
+    for row, (window, features) in enumerate(zip(windows, rows, strict=True)):
+        assert features is not None
+        u, v = window.units
+        found[row, : v - u] = features[u:v]
+    return found
+
+
 T = TypeVar("T")
-_OF_UNITS = ("first_piece", "last_piece", "unit_of_piece", "unit_count")
+FEATURES: Final = "features"
+_OF_UNITS: Final = ("first_piece", "last_piece", "unit_of_piece", "unit_count", FEATURES)
 
 
 def with_level(batch: Batch, other: Batch, level: str) -> Batch:
@@ -73,7 +89,7 @@ def with_level(batch: Batch, other: Batch, level: str) -> Batch:
         other: the same windows, cut into other units.
         level: what these are.
     """
-    return {**batch, **{f"{level}/{name}": other[name] for name in _OF_UNITS}}
+    return {**batch, **{f"{level}/{name}": other[name] for name in _OF_UNITS if name in other}}
 
 
 def of_level(batch: Mapping[str, T], level: str) -> Mapping[str, T]:

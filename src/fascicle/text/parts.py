@@ -137,4 +137,6 @@ def _shortened(part: Reading, count: int) -> Reading:
 
 def _moved(part: Reading, start: int, text: str) -> Reading:
     pieces: Pieces = part.pieces[0]
-    return replace(part, pieces=[replace(pieces, spans=pieces.spans + start, units=pieces.units + start, text=text)])
+    inputs = None if pieces.inputs is None else pieces.inputs.moved(start)
+    moved = replace(pieces, spans=pieces.spans + start, units=pieces.units + start, text=text, inputs=inputs)
+    return replace(part, pieces=[moved])

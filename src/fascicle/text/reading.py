@@ -12,6 +12,7 @@ from fascicle.core.arrays import Ints
 from fascicle.core.document import Document
 from fascicle.settings.heads import Level
 from fascicle.settings.recipes.recogniser import ReadingSettings
+from fascicle.text.inputs import Columns, Finder, look_up
 from fascicle.text.pieces import Pieces, PieceTokenizer, encode_documents
 from fascicle.text.windows import Context, Window, windows_of
 
@@ -74,15 +75,39 @@ class ReadsDocuments(Protocol):
         ...
 
 
-class KeptReadings:
-    """Reads like ``read_documents``, but what is said in advance to be read again only once."""
+class LooksUp:
+    """Reads like ``read_documents``, and looks the units up."""
 
-    def __init__(self, again: Sequence[Document]) -> None:
+    def __init__(self, finders: Sequence[Finder], columns: Columns) -> None:
+        """Takes what is looked up in.
+
+        Args:
+            finders: of names.
+            columns: what is known of a unit; with all types of the finders.
+        """
+        self._finders = tuple(finders)
+        self._columns = columns
+
+    def __call__(
+        self, documents: Sequence[Document], tokenizer: PieceTokenizer, *, reading: ReadingSettings, level: Level
+    ) -> Reading:
+        """See ``read_documents``."""
+        read = read_documents(documents, tokenizer, reading=reading, level=level)
+        known = look_up(documents, self._finders, self._columns)
+        return replace(read, pieces=[replace(p, inputs=one) for p, one in zip(read.pieces, known, strict=True)])
+
+
+class KeptReadings:
+    """Reads like another reader, but what is said in advance to be read again only once."""
+
+    def __init__(self, again: Sequence[Document], *, read: ReadsDocuments = read_documents) -> None:
         """Begins without readings.
 
         Args:
             again: documents that will be read several times; their readings stay in memory.
+            read: the other reader.
         """
+        self._read = read
         self._again = {id(document): document for document in again}  # held, so that no other has their ids
         self._known: dict[tuple[object, ...], Reading] = {}
 
@@ -94,7 +119,7 @@ class KeptReadings:
         key = (ids, id(tokenizer), reading, level)
         if key in self._known:
             return self._known[key]
-        found = read_documents(documents, tokenizer, reading=reading, level=level)
+        found = self._read(documents, tokenizer, reading=reading, level=level)
         if self._again.keys() >= set(ids):
             self._known[key] = found
         return found

@@ -142,6 +142,22 @@ def read_dictionary(
         )
 
 
+def typed_names(path: str, *, report: DictionaryReport | None = None) -> Iterator[Entry]:
+    """Streams a dictionary in its plain form: ``type TAB name`` in each row, perhaps under a row that says just that.
+
+    Args:
+        path: the file; packed or not.
+        report: receives the counts.
+
+    Raises:
+        InputError: see ``read_dictionary``.
+        FormatError: see ``read_dictionary``.
+    """
+    _, first = next(lines(Source(path=path)), (0, ""))
+    header = tuple(cell.strip().lower() for cell in first.split("\t")) == ("type", "name")
+    return read_dictionary(path, TsvOptions(header=header), report=report)
+
+
 def _entry(cells: list[str], options: TsvOptions, *, place: str) -> Entry:
     kind = options.type if options.type_column is None else cells[options.type_column].strip()
     if options.type_column is not None and not kind:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import msgspec
 
 from fascicle.core.wording import counted
 from fascicle.settings.base import Settings
 from fascicle.settings.folders.manifest import Learnt, Manifest
+from fascicle.settings.inputs import InputFacts
 from fascicle.settings.recipes.filter import FilterManifest
 
 
@@ -23,12 +24,20 @@ def model_card(manifest: Manifest, facts: Sequence[str]) -> str:
         f"- encoder: `{manifest.encoder}`",
         f"- head: {_listed(head)}",
         f"- reads: {_listed(reading)}",
+        *(f"- looks up: {line}" for line in (_looked_up(manifest.inputs) if manifest.inputs else ())),
         *(f"- learnt from {name}: {_learnt(one)}" for name, one in (manifest.corpora or {}).items()),
         *(f"- {fact}" for fact in facts),
         "",
         'Use: `fascicle annotate --model FOLDER`, or `fascicle.load("FOLDER").annotate(text)`.',
     ]
     return "\n".join(lines) + "\n"
+
+
+def _looked_up(inputs: InputFacts) -> Iterator[str]:
+    for one in inputs.dictionaries:
+        yield f"the {counted(one.names, 'name')} of {one.name}, of which `{one.file}` is a copy"
+    if inputs.shapes:
+        yield f"the case pattern of each unit (`{inputs.shapes}`)"
 
 
 def _learnt(one: Learnt) -> str:

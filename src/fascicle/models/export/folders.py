@@ -26,6 +26,7 @@ from fascicle.models.export.optimise import quantise
 from fascicle.models.filter import FilterModel, load_filter_model
 from fascicle.models.model import NerModel
 from fascicle.runtime.filter import LOGITS, MentionFilter
+from fascicle.runtime.inputs import reader_of
 from fascicle.runtime.predictor import ModelPredictor
 from fascicle.settings.folders.best import model_folder
 from fascicle.settings.folders.described import CARD
@@ -84,10 +85,13 @@ def export_model(
         graph=_AnsweringGraph(load_model(folder, manifest)),
         manifest=_as_exported(manifest, name or manifest.name),
         sample=excerpt(sample, characters=SAMPLE_CHARACTERS) if int8 else [],
-        predict=lambda tokenizer, recorder, texts: ModelPredictor(manifest, tokenizer, recorder).predict(texts),
+        predict=lambda tokenizer, recorder, texts: ModelPredictor(
+            manifest, tokenizer, recorder, read=reader_of(folder, manifest)
+        ).predict(texts),
         measured=lambda texts: counted(sum(len(d.text) for d in texts), "character"),
         card=model_card,
         write=write_manifest,
+        beside=[one.file for one in manifest.inputs.dictionaries] if manifest.inputs else [],
     )
     return _export(cargo, folder, target, int8=int8, overwrite=overwrite)
 
@@ -167,6 +171,7 @@ class _Cargo(Generic[M]):
         measured: the size of the sample in words.
         card: manifest and facts -> the text of the card.
         write: of the manifest.
+        beside: further files of the folder, which stay as they are.
     """
 
     kind: str
@@ -177,6 +182,7 @@ class _Cargo(Generic[M]):
     measured: Callable[[list[Document]], str]
     card: Callable[[M, Sequence[str]], str]
     write: Callable[[Path, M], M]
+    beside: Sequence[str] = ()
 
 
 def _export(cargo: _Cargo[M], folder: Path, target: Path, *, int8: bool, overwrite: bool) -> M:
@@ -194,7 +200,8 @@ def _export(cargo: _Cargo[M], folder: Path, target: Path, *, int8: bool, overwri
             plain.unlink()
         else:
             plain.rename(place / GRAPH)
-        (place / TOKENIZER).write_bytes((folder / TOKENIZER).read_bytes())
+        for name in (TOKENIZER, *cargo.beside):
+            (place / name).write_bytes((folder / name).read_bytes())
         (place / CARD).write_text(cargo.card(cargo.manifest, facts), encoding="utf-8")
         return cargo.write(place, cargo.manifest)
 
@@ -276,6 +283,7 @@ class _AnsweringGraph(_Graph):
         self.outputs = head.outputs
         self.table_axes = head.axes
         self.inputs = ("input_ids", "attention_mask", *head.inputs)
+        self._columns = 0 if head.units.vectors is None else len(head.units.vectors.table)
 
     def forward(
         self,
@@ -284,6 +292,7 @@ class _AnsweringGraph(_Graph):
         first_piece: Tensor | None = None,
         last_piece: Tensor | None = None,
         unit_of_piece: Tensor | None = None,
+        features: Tensor | None = None,
     ) -> tuple[Tensor, ...]:
         given = {
             "input_ids": input_ids,
@@ -291,6 +300,7 @@ class _AnsweringGraph(_Graph):
             "first_piece": first_piece,
             "last_piece": last_piece,
             "unit_of_piece": unit_of_piece,
+            "features": features,
         }
         tables = self.model.answers({name: t for name, t in given.items() if t is not None})
         return tuple(tables[name].detach() for name in self.outputs)
@@ -307,6 +317,7 @@ class _AnsweringGraph(_Graph):
             "first_piece": first,
             "last_piece": (first + 1).clamp(max=pieces - 1),
             "unit_of_piece": unit_of,
+            "features": torch.randint(0, 2, (batch, units, self._columns), generator=generator),
         }
         return {name: tensors[name] for name in self.inputs}
 
@@ -318,6 +329,7 @@ class _AnsweringGraph(_Graph):
             "first_piece": ("batch", "units"),
             "last_piece": ("batch", "units"),
             "unit_of_piece": ("batch", "pieces"),
+            "features": ("batch", "units", ""),
         }
         return {name: known[name] for name in self.inputs} | dict(self.table_axes)
 

@@ -76,6 +76,11 @@ class BinderHead(Head):
     @property
     def inputs(self) -> tuple[str, ...]:
         """See ``Head``."""
+        return (*self._ends, *self.units.looked_up)
+
+    @property
+    def _ends(self) -> tuple[str, ...]:
+        """The arrays of the pieces at both ends of a unit; a piece is its own first and last one."""
         return ("first_piece",) if self.level == "piece" else ("first_piece", "last_piece")
 
     def gold(self, spans: Ints, *, units: int, unknown: Ints = NONE_UNKNOWN) -> Ints:
@@ -142,9 +147,12 @@ class BinderHead(Head):
         self._kept = False
 
     def _text(self, states: Tensor, batch: Mapping[str, Tensor]) -> TextStates:
-        first, last = batch["first_piece"], batch[self.inputs[-1]]  # a piece is its own first and last one
+        first, last = (batch[self._ends[at]] for at in (0, -1))
         starts = self.units.pooling(states, first_piece=first)
         ends = starts if self.level == "piece" else self.units.pooling(states, first_piece=last)
+        if self.units.vectors is not None:
+            known = self.units.known(batch)
+            starts, ends = starts + known, ends + known
         return TextStates(starts=starts, ends=ends, whole=states[:, 0], first_piece=first, last_piece=last)
 
     def _vectors(self) -> Tensor:

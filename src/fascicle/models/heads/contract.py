@@ -19,9 +19,11 @@ from torch import Tensor, nn
 from fascicle.core.arrays import Floats32, Ints
 from fascicle.core.tags import TagScheme
 from fascicle.models.encoder import Encoder
+from fascicle.nn.inputs import InputVectors
 from fascicle.nn.pooling import POOLINGS
 from fascicle.settings.heads import HeadSettings
 from fascicle.settings.types import TypeDescriptions
+from fascicle.text.batch import FEATURES
 from fascicle.text.pieces import PieceTokenizer
 from fascicle.text.targets import NONE_UNKNOWN, Limits
 from fascicle.text.windows import Window
@@ -167,6 +169,14 @@ class Head(nn.Module, ABC):
         """
         raise ValueError("the types of this head are part of its weights")
 
+    def read_inputs(self, vectors: InputVectors) -> None:
+        """Lets the head read what is known of each unit, ``features`` of a batch.
+
+        Args:
+            vectors: of the width of the encoder's states; they become part of the head.
+        """
+        self.units.vectors = vectors
+
     def forget(self) -> None:
         """Drops what the head keeps of its weights, or of the encoder's, to answer sooner: they have changed.
 
@@ -192,7 +202,7 @@ def put_weights(model: nn.Module, weights: Mapping[str, Tensor]) -> None:
 
 
 class UnitStates(nn.Module):
-    """Piece states -> unit states: pooling and dropout, and special tokens as units of their own in training."""
+    """Piece states -> unit states: pooling, what else is known, dropout; special tokens as units in training."""
 
     def __init__(self, settings: HeadSettings) -> None:
         """Builds the pooling; see ``HeadSettings`` for what it is made from."""
@@ -200,11 +210,17 @@ class UnitStates(nn.Module):
         self.pooling = POOLINGS[settings.pooling]()
         self.dropout = nn.Dropout(settings.dropout)
         self.specials = settings.specials == "include"
+        self.vectors: InputVectors | None = None
 
     @property
     def inputs(self) -> tuple[str, ...]:
         """Arrays of the batch that are needed at inference."""
-        return self.pooling.needs
+        return (*self.pooling.needs, *self.looked_up)
+
+    @property
+    def looked_up(self) -> tuple[str, ...]:
+        """The array of what is known of units, if it is read."""
+        return () if self.vectors is None else (FEATURES,)
 
     def forward(self, states: Tensor, batch: Mapping[str, Tensor]) -> Tensor:
         """Pools.
@@ -217,11 +233,22 @@ class UnitStates(nn.Module):
             ``[B, U, d]``; with special tokens ``[B, U + 2, d]`` in training: the first one stands before the units of a
             window, the last one after them (*comparing-and-combining* §4.1).
         """
-        given = {name: batch[name] for name in self.inputs}
+        given = {name: batch[name] for name in self.pooling.needs}
         if self.specials and self.training:
             given["first_piece"] = _with_specials(batch)
-        pooled: Tensor = self.dropout(self.pooling(states, **given))
-        return pooled
+        pooled: Tensor = self.pooling(states, **given)
+        if self.vectors is not None:
+            pooled = pooled + self.known(batch)
+        dropped: Tensor = self.dropout(pooled)
+        return dropped
+
+    def known(self, batch: Mapping[str, Tensor]) -> Tensor:
+        """The vectors of what is known of the units, ``[B, U, d]``; of special tokens nothing is."""
+        assert self.vectors is not None, "there are no vectors without inputs"
+        around = int(self.specials and self.training)
+        features = batch[FEATURES]
+        found: Tensor = self.vectors(F.pad(features, (0, 0, around, around)) if around else features)
+        return found
 
 
 def _with_specials(batch: Mapping[str, Tensor]) -> Tensor:

@@ -12,6 +12,7 @@ from typing import Any, Literal
 
 import numpy as np
 import torch
+import torch.nn.functional as F
 from numpy.typing import NDArray
 from torch import Tensor
 
@@ -90,7 +91,10 @@ class MultiLabelTagger(SoftmaxTagger):
         """``emissions``, ``[B, U, C]``, in logits; arguments as in ``Head``."""
         if self.training or not self._pooled:
             return super().scores(states, batch)
-        return {"emissions": self.pieces(self.linear(states), **{name: batch[name] for name in self.inputs})}
+        emissions = self.pieces(self.linear(states), **{name: batch[name] for name in self.pieces.needs})
+        if self.units.vectors is not None:  # as if each piece had the vectors of its unit: pooling moves with its input
+            emissions = emissions + F.linear(self.units.known(batch), self.linear.weight)
+        return {"emissions": emissions}
 
     def loss(self, scores: Mapping[str, Tensor], targets: Tensor) -> Tensor:
         """Mean over all known labels of the units of the batch, 0 if there is none; arguments as in ``Head``.

@@ -22,7 +22,7 @@ from fascicle.runtime.batching import length_sorted_batches
 from fascicle.settings.folders.manifest import Manifest
 from fascicle.text.batch import collate
 from fascicle.text.pieces import PieceTokenizer
-from fascicle.text.reading import Reading, read_documents
+from fascicle.text.reading import Reading, ReadsDocuments, read_documents
 from fascicle.text.targets import Limits, align
 from fascicle.text.windows import Window, answered
 
@@ -55,7 +55,12 @@ def largest_similarity(model: TorchScorer, manifest: Manifest) -> float:
 
 
 def similarities(
-    documents: Iterable[Document], *, manifest: Manifest, tokenizer: PieceTokenizer, scorer: TorchScorer
+    documents: Iterable[Document],
+    *,
+    manifest: Manifest,
+    tokenizer: PieceTokenizer,
+    scorer: TorchScorer,
+    read: ReadsDocuments = read_documents,
 ) -> Iterator[Similarities]:
     """Scores all spans of documents, in the memory of a few documents and a batch.
 
@@ -65,16 +70,17 @@ def similarities(
         manifest: of a model whose answering head is a bi-encoder.
         tokenizer: of the model.
         scorer: of the model.
+        read: cuts documents, for a model with inputs; see ``runtime.inputs.reader_of``.
     """
     given = iter(documents)
     while chunk := list(islice(given, _TOGETHER)):
-        read = read_documents(chunk, tokenizer, reading=manifest.reading, level=manifest.answering.level)
-        gold = [_gold(d, read, at, manifest.types) for at, d in enumerate(chunk)]
-        windows = [w for cut in read.windows for w in cut]
+        cut = read(chunk, tokenizer, reading=manifest.reading, level=manifest.answering.level)
+        gold = [_gold(d, cut, at, manifest.types) for at, d in enumerate(chunk)]
+        windows = [w for of_one in cut.windows for w in of_one]
         extra = len(tokenizer.prefix) + len(tokenizer.suffix)
         for chosen in length_sorted_batches([w.pieces[1] - w.pieces[0] + extra for w in windows]):
             together = [windows[i] for i in chosen]
-            batch = collate(together, read.pieces, tokenizer)
+            batch = collate(together, cut.pieces, tokenizer)
             yield _of_batch(scorer.run(batch), together, gold, nothing=manifest.decision.nothing)
 
 

@@ -14,6 +14,7 @@ from fascicle.settings.base import Natural, Settings
 from fascicle.settings.calibration import Calibration
 from fascicle.settings.folders.described import Wording, file_sha256, read_described, write_hashed
 from fascicle.settings.heads import HEADS, AnyHead, decided
+from fascicle.settings.inputs import InputFacts
 from fascicle.settings.recipes.recogniser import ReadingSettings
 from fascicle.settings.types import TypeDescriptions
 
@@ -107,6 +108,7 @@ class Manifest(Settings, frozen=True, kw_only=True):
         encoder: where the encoder came from, for the reader of the file.
         descriptions: what is said of the types to each head that reads it, by the name of the head.
         corpora: what it learnt from each of several corpora, by their names.
+        inputs: what is looked up about the units of a text.
         files: sha256 of every other file of the folder.
     """
 
@@ -122,6 +124,7 @@ class Manifest(Settings, frozen=True, kw_only=True):
     encoder: str = ""
     descriptions: dict[str, TypeDescriptions] = msgspec.field(default_factory=dict)
     corpora: dict[str, Learnt] | UnsetType = UNSET  # unset, it is in no file, as before there was such a table
+    inputs: InputFacts | UnsetType = UNSET  # the same
     files: dict[str, str] = msgspec.field(default_factory=dict)
 
     def __post_init__(self) -> None:

@@ -13,6 +13,7 @@ from msgspec import UNSET, Meta, UnsetType
 
 from fascicle.settings.base import NotNegative, Positive, RecipeBase, Settings, Share
 from fascicle.settings.heads import AnyHead, MultiLabelSettings
+from fascicle.settings.inputs import InputSettings
 from fascicle.settings.recipes.corpora import CorpusSettings, MixtureSettings, PartSettings
 from fascicle.settings.recipes.raw_text import TextSettings
 from fascicle.settings.recipes.reader import parse_parts
@@ -148,6 +149,7 @@ class DistilRecipe(RecipeBase, frozen=True, kw_only=True):
     corpus: CorpusSettings | UnsetType = UNSET
     parts: dict[PartName, PartSettings] | UnsetType = UNSET
     mixture: MixtureSettings | UnsetType = UNSET
+    inputs: InputSettings | UnsetType = UNSET
     text: TextSettings | UnsetType = UNSET
     reading: ReadingSettings = ReadingSettings()
     layers: LayerSettings | UnsetType = UNSET
@@ -162,8 +164,9 @@ class DistilRecipe(RecipeBase, frozen=True, kw_only=True):
             raise ValueError("nothing is imitated: give a table [layers], a table [prediction], or both")
         if self.prediction is not UNSET and self.teacher.encoder:
             raise ValueError("[prediction] needs teacher.model: an encoder alone gives no answers")
-        if self.prediction is UNSET and self.head is not UNSET:
-            raise ValueError("[head] needs [prediction]: layers alone give an encoder without a head")
+        for table in ("head", "inputs"):
+            if self.prediction is UNSET and getattr(self, table) is not UNSET:
+                raise ValueError(f"[{table}] needs [prediction]: layers alone give an encoder without a head")
         self._check_sources()
 
     def _check_sources(self) -> None:
@@ -210,6 +213,7 @@ class DistilRecipe(RecipeBase, frozen=True, kw_only=True):
             corpus=self.corpus,
             parts=self.parts,
             mixture=self.mixture,
+            inputs=self.inputs,
             reading=self.reading,
             model=ModelSettings(encoder=encoder, head=head),
             training=self.training,

@@ -13,6 +13,7 @@ from msgspec import UNSET, Meta, UnsetType
 
 from fascicle.settings.base import LARGEST, Name, Natural, NotNegative, Positive, Rate, RecipeBase, Settings, Share
 from fascicle.settings.heads import HEADS, AnyHead, SoftmaxSettings
+from fascicle.settings.inputs import InputSettings
 from fascicle.settings.recipes.corpora import CorpusSettings, MixtureSettings, PartSettings
 
 PartName = Annotated[str, Meta(pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]*$")]
@@ -222,6 +223,7 @@ class Recipe(RecipeBase, frozen=True, kw_only=True):
     parts: dict[PartName, PartSettings] | UnsetType = UNSET  # unset, it is in no file, as before there was such a table
     mixture: MixtureSettings | UnsetType = UNSET  # the same
     distant: DistantSettings | UnsetType = UNSET  # unset, it is in no file, as before there was such a table
+    inputs: InputSettings | UnsetType = UNSET  # the same
     reading: ReadingSettings = ReadingSettings()
     model: ModelSettings
     bundle: BundleSettings | None = None
@@ -283,6 +285,8 @@ class Recipe(RecipeBase, frozen=True, kw_only=True):
             found |= part.files(f"parts.{name}")
         if self.distant is not UNSET:
             found |= {"distant.core": self.distant.core, "distant.full": self.distant.full}
+        if self.inputs:
+            found |= {f"inputs.{key}": path for key, path in self.inputs.files().items()}
         found["model.types"] = self.model.head.needs.types
         found["bundle.types"] = self.bundle.head.needs.types if self.bundle else ""
         return {key: path for key, path in found.items() if path}

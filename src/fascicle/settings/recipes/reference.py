@@ -14,6 +14,7 @@ import msgspec
 from msgspec import inspect as kinds
 
 from fascicle.settings.heads import HEADS
+from fascicle.settings.inputs import InputSettings
 from fascicle.settings.recipes.corpora import CorpusSettings, CorpusTypes, MixtureSettings, PartSettings
 from fascicle.settings.recipes.distil import (
     DistilRecipe,
@@ -50,7 +51,19 @@ from fascicle.settings.recipes.recogniser import (
 from fascicle.settings.recipes.typer import SpanTyperSettings, TyperRecipe, VectorSettings
 
 Struct = type[msgspec.Struct]
-_OWN: Final = ("head", "corpus", "parts", "mixture", "distant", "reading", "model", "bundle", "training", "decision")
+_OWN: Final = (
+    "head",
+    "corpus",
+    "parts",
+    "mixture",
+    "distant",
+    "inputs",
+    "reading",
+    "model",
+    "bundle",
+    "training",
+    "decision",
+)
 _TABLES: Final = (
     *(*_OWN, "members", "filter", "vectors", "typer", "types", "text", "vocabulary", "masking"),
     *("teacher", "student", "size", "layers", "prediction"),
@@ -63,6 +76,7 @@ RECOGNISER: Final[Mapping[str, Struct]] = MappingProxyType(
         "parts.NAME": PartSettings,
         "mixture": MixtureSettings,
         "distant": DistantSettings,
+        "inputs": InputSettings,
         "reading": ReadingSettings,
         "model": ModelSettings,
         "bundle": BundleSettings,

@@ -17,6 +17,7 @@ from fascicle.models.heads.contract import Targets
 from fascicle.models.model import NerModel
 from fascicle.settings.folders.manifest import Decision, Manifest, TokenizerFacts
 from fascicle.settings.heads import WIDEST, AnyHead, Level
+from fascicle.settings.inputs import InputFacts
 from fascicle.settings.recipes.corpora import MixtureSettings
 from fascicle.settings.recipes.recogniser import ReadingSettings, Recipe
 from fascicle.settings.types import TypeDescriptions, check_types, read_types
@@ -24,6 +25,7 @@ from fascicle.text.pieces import PieceTokenizer
 from fascicle.text.reading import KeptReadings, ReadsDocuments
 from fascicle.training.corpus import dev_sha256
 from fascicle.training.recogniser.data import TrainingSet, covering_width, training_set, with_mentions
+from fascicle.training.recogniser.inputs import NO_INPUTS, Inputs, read_inputs
 from fascicle.training.recogniser.mixture import Mixture, quotas
 from fascicle.training.recogniser.parts import Parts
 from fascicle.version import VERSION
@@ -40,12 +42,14 @@ class Prepared:
         model: with fresh heads.
         data: to train on.
         notes: what was left to the data and found in it, as sentences.
+        inputs: what the units of documents are looked up in.
     """
 
     manifest: Manifest
     model: NerModel
     data: TrainingSet
     notes: tuple[str, ...]
+    inputs: Inputs = NO_INPUTS
 
 
 def prepare(recipe: Recipe, parts: Parts, pretrained: Pretrained) -> Prepared:
@@ -59,9 +63,10 @@ def prepare(recipe: Recipe, parts: Parts, pretrained: Pretrained) -> Prepared:
     Raises:
         RecipeError: descriptions that are not those of the types of train, or that the encoder cannot read; windows
             with mentions are asked for and there are none.
-        InputError: the network reads nothing of train.
+        InputError: the network reads nothing of train, or a dictionary cannot be read.
     """
-    read = KeptReadings(parts.train)  # for a width that is fitted to the windows, and for these
+    inputs = read_inputs(recipe)
+    read = KeptReadings(parts.train, read=inputs.read)  # for a width that is fitted to the windows, and for these
     asked = recipe.heads()
     widths = {
         name: _fitted_width(head.level, recipe.reading, parts, pretrained.tokenizer, read)
@@ -69,7 +74,7 @@ def prepare(recipe: Recipe, parts: Parts, pretrained: Pretrained) -> Prepared:
         if head.needs.width
     }
     heads = {name: _as_kept(head, widths.get(name)) for name, head in asked.items()}
-    manifest = make_manifest(recipe, heads, parts=parts, pretrained=pretrained)
+    manifest = make_manifest(recipe, heads, parts=parts, pretrained=pretrained, inputs=inputs.facts)
     model = build_model(pretrained.encoder, manifest, tokenizer=pretrained.tokenizer, weights=recipe.weights())
     data = training_set(
         parts.train,
@@ -84,7 +89,7 @@ def prepare(recipe: Recipe, parts: Parts, pretrained: Pretrained) -> Prepared:
             f"{recipe.corpus.train if recipe.corpus else 'train of the parts'} holds no word that "
             f"{recipe.model.encoder} reads, so there is nothing to train on; give texts with words"
         )
-    notes = [*_width_notes(widths, heads), *_context_notes(recipe.reading, data)]
+    notes = [*inputs.notes, *_width_notes(widths, heads), *_context_notes(recipe.reading, data)]
     if any(head.needs.windows == "mentions" for head in heads.values()):
         before, data = len(data.windows), with_mentions(data)
         notes.append(
@@ -95,7 +100,7 @@ def prepare(recipe: Recipe, parts: Parts, pretrained: Pretrained) -> Prepared:
         notes += _drawn(data, parts)
         if data.mixture and data.mixture.unguided < 1:
             model.follow(len(parts.several))
-    return Prepared(manifest=manifest, model=model, data=data, notes=tuple(notes))
+    return Prepared(manifest=manifest, model=model, data=data, notes=tuple(notes), inputs=inputs)
 
 
 def mixed(data: TrainingSet, recipe: Recipe, parts: Parts) -> TrainingSet:
@@ -224,7 +229,14 @@ def _as_kept(head: AnyHead, width: int | None) -> AnyHead:
     return head if width is None else msgspec.structs.replace(head, width=width)
 
 
-def make_manifest(recipe: Recipe, heads: Mapping[str, AnyHead], *, parts: Parts, pretrained: Pretrained) -> Manifest:
+def make_manifest(
+    recipe: Recipe,
+    heads: Mapping[str, AnyHead],
+    *,
+    parts: Parts,
+    pretrained: Pretrained,
+    inputs: InputFacts | msgspec.UnsetType = msgspec.UNSET,
+) -> Manifest:
     """What the model folder of a run says of itself."""
     tokenizer = pretrained.tokenizer
     return Manifest(
@@ -245,6 +257,7 @@ def make_manifest(recipe: Recipe, heads: Mapping[str, AnyHead], *, parts: Parts,
         encoder=recipe.model.encoder,
         descriptions=descriptions_of(recipe, parts.types, parts.untaught),
         corpora=parts.learnt() or msgspec.UNSET,
+        inputs=inputs,
     )
 
 

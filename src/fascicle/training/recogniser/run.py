@@ -136,7 +136,10 @@ class Recogniser(Trainee):
         self._tokenizer: PieceTokenizer = pretrained.tokenizer
         self._model = prepared.model
         self._judge: Judge = judge_of(parts)
-        self._read = KeptReadings(parts.dev)  # dev is read at every scoring, and for every value of a decision
+        self._inputs = prepared.inputs
+        self._read = KeptReadings(
+            parts.dev, read=prepared.inputs.read
+        )  # dev is read at every scoring, and for every value of a decision
         self.loop: Trainer = trainer
         answer = self._manifest.decision.answer
         names = (answer, *(name for name in self._manifest.heads if name != answer))
@@ -193,7 +196,11 @@ class Recogniser(Trainee):
     def keep(self, place: Path, kept: Kept) -> None:
         """Writes the model folder of one head."""
         view = self._fitted.get(kept.folder) or self._with_threshold(self._views[kept.folder])
-        save_model(place, self._model, manifest=view.manifest, tokenizer=self._tokenizer)
+        self._save(place, self._model, view)
+
+    def _save(self, place: Path, model: NerModel, view: _View) -> None:
+        dictionaries = self._inputs.files
+        save_model(place, model, manifest=view.manifest, tokenizer=self._tokenizer, dictionaries=dictionaries)
 
     def finish(self, chosen: Sequence[Line]) -> Iterator[Finished]:
         """Scores the chosen models in fp32 on dev and test."""
@@ -210,7 +217,7 @@ class Recogniser(Trainee):
             if own := view.manifest.decision.nothing_by_type:
                 tuned["nothing_by_type"] = dict(zip(view.manifest.types, own, strict=True))
             with renewed_folder(self._folder / view.folder, kind="run") as place:
-                save_model(place, model, manifest=view.manifest, tokenizer=self._tokenizer)
+                self._save(place, model, view)
         dev = self._predict_and_score(model, view, self._parts.dev, "dev")
         test = self._predict_and_score(model, view, self._parts.test, "test") if self._parts.test else None
         return HeadScores(head=view.name, epoch=line["epoch"], step=line.get("step"), dev=dev, test=test, tuned=tuned)

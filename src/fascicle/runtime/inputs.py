@@ -1,0 +1,49 @@
+"""How the documents of a model are read: with the dictionaries of its folder, if it has some."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from fascicle.errors import ModelError
+from fascicle.knowledge.matching.copies import read_copy
+from fascicle.settings.folders.manifest import MANIFEST, Manifest
+from fascicle.settings.inputs import SHAPES, InputFacts
+from fascicle.text.inputs import Columns
+from fascicle.text.reading import LooksUp, ReadsDocuments, read_documents
+
+
+def columns_of(facts: InputFacts) -> Columns:
+    """What a model knows of a unit."""
+    return Columns(types=facts.types, shapes=bool(facts.shapes))
+
+
+def reader_of(folder: Path, manifest: Manifest) -> ReadsDocuments:
+    """What reads documents for a model.
+
+    Args:
+        folder: of the model, whose files were compared with their hashes.
+        manifest: read from it.
+
+    Raises:
+        ModelError: a dictionary that is not one of those files, or has other types; case patterns of another release.
+    """
+    facts = manifest.inputs
+    if not facts:
+        return read_documents
+    if facts.shapes not in ("", SHAPES):
+        raise ModelError(
+            f"the model {manifest.name} reads case patterns of the version {facts.shapes!r}; this release knows "
+            f"{SHAPES}: export it again",
+            file=str(folder),
+            code="version",
+        )
+    for one in facts.dictionaries:
+        if one.file not in manifest.files:
+            raise ModelError(f"{folder / MANIFEST} has no hash of {one.file}; copy or export the folder again")
+    segmenter = manifest.reading.segmenter
+    finders = [read_copy(folder / one.file, rule=one.rule, segmenter=segmenter) for one in facts.dictionaries]
+    if sorted({name for finder in finders for name in finder.types}) != sorted(facts.types):
+        raise ModelError(
+            f"the dictionaries in {folder} do not have the types that {MANIFEST} names; copy or export the folder again"
+        )
+    return LooksUp(finders, columns_of(facts))

@@ -1,0 +1,84 @@
+"""What units of a text are looked up in: the table ``[inputs]`` of a recipe, and what a model folder keeps of it."""
+
+from __future__ import annotations
+
+from typing import Annotated, Final
+
+from msgspec import Meta
+
+from fascicle.settings.base import Name, Natural, Settings
+
+RULE: Final = "three-casings"  # by which the names of a dictionary match
+SHAPES: Final = "shapes@1"  # version of the case patterns of ``text/shapes.py``
+MOST_TYPES: Final = 64  # of all dictionaries of a model together: each costs a little time for every unit
+
+
+class InputSettings(Settings, frozen=True, kw_only=True):
+    """What the head reads of each unit beside the states of the encoder.
+
+    A unit inside a name of a dictionary gets a learnt vector of the type and the place in the name (first, inner, last,
+    whole), and each unit one of its case pattern. They are added to the state of the unit and start at zero.
+
+    Attributes:
+        dictionaries: files of names, ``type TAB name`` in each row, packed with gzip or not. Names match as they are
+            written, in capitals and in lower case, but no English function word alone. The model folder keeps a copy.
+        shape: whether the case pattern of the source text is read, such as capitals, or digits among letters.
+        dropout: probability that a window of training is read without the dictionaries, and without the patterns.
+    """
+
+    dictionaries: tuple[Name, ...] = ()
+    shape: bool = False
+    dropout: Annotated[float, Meta(ge=0.0, lt=1.0)] = 0.3
+
+    def __post_init__(self) -> None:
+        """Refuses a table that asks for nothing, and one dictionary twice."""
+        if not self.dictionaries and not self.shape:
+            raise ValueError("the table asks for nothing: name dictionaries, set shape = true, or remove it")
+        twice = sorted({path for path in self.dictionaries if self.dictionaries.count(path) > 1})
+        if twice:
+            raise ValueError(f"dictionaries names {twice[0]!r} twice: name it once")
+
+    def files(self) -> dict[str, str]:
+        """The paths of the dictionaries by their keys."""
+        return {f"dictionaries.{at}": path for at, path in enumerate(self.dictionaries)}
+
+
+class DictionaryFacts(Settings, frozen=True, kw_only=True):
+    """A dictionary in a model folder.
+
+    Attributes:
+        name: of the file that it was read from, for people.
+        sha256: of that file.
+        file: name of the copy in the folder, whose hash is among the files of the manifest.
+        names: rows of the copy.
+        rule: by which its names match, see ``knowledge/matching/rules.py``.
+    """
+
+    name: str
+    sha256: str
+    file: Name
+    names: Natural
+    rule: str = RULE
+
+
+class InputFacts(Settings, frozen=True, kw_only=True):
+    """What a model reads of units, in the order of its vectors.
+
+    Attributes:
+        dictionaries: in the order of the recipe.
+        types: of all of them, sorted; each has a vector for each place in a name.
+        shapes: version of the case patterns; empty if none are read.
+        dropout: see ``InputSettings``; of training alone.
+    """
+
+    dictionaries: tuple[DictionaryFacts, ...] = ()
+    types: tuple[str, ...] = ()
+    shapes: str = ""
+    dropout: Annotated[float, Meta(ge=0.0, lt=1.0)] = 0.0
+
+    def __post_init__(self) -> None:
+        """Refuses types without a dictionary, dictionaries without a type, and a model that reads nothing."""
+        if bool(self.types) != bool(self.dictionaries):
+            raise ValueError("the types are not those of the dictionaries")
+        if not self.types and not self.shapes:
+            raise ValueError("the inputs are neither dictionaries nor case patterns")

@@ -1,0 +1,187 @@
+"""What is looked up about units beside a loop over units and matches; and that windows, parts and levels keep it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import fascicle
+from fascicle.core.document import Document
+from fascicle.settings.recipes.recogniser import ReadingSettings
+from fascicle.text.batch import FEATURES, collate, of_level, with_level
+from fascicle.text.inputs import PLACES, Columns, UnitInputs, look_up
+from fascicle.text.parts import parts_of
+from fascicle.text.pieces import PieceTokenizer
+from fascicle.text.reading import KeptReadings, LooksUp, Reading, by_pieces, read_documents
+from fascicle.text.shapes import PATTERNS, shapes_of
+
+TYPES = ("Chemical", "Disease")
+BOTH = Columns(types=TYPES, shapes=True)
+TOKENIZER = PieceTokenizer.from_file(Path(fascicle.__file__).parent / "assets" / "bc5cdr@1" / "tokenizer.json")
+
+
+@dataclass(frozen=True)
+class Name:
+    start: int
+    end: int
+    types: tuple[str, ...]
+
+
+class Everywhere:
+    """Finds each place of some strings, however they overlap."""
+
+    def __init__(self, **names: tuple[str, ...]) -> None:
+        self.names = names
+        self.calls = 0
+
+    @property
+    def types(self) -> tuple[str, ...]:
+        return tuple(sorted({kind for kinds in self.names.values() for kind in kinds}))
+
+    def matches(self, documents: Iterable[Document]) -> Iterator[Sequence[Name]]:
+        self.calls += 1
+        for document in documents:
+            yield [
+                Name(at, at + len(name), kinds)
+                for name, kinds in self.names.items()
+                for at in range(len(document.text))
+                if document.text.startswith(name, at)
+            ]
+
+
+FINDERS = (
+    Everywhere(**{"lung cancer": ("Disease",), "aspirin": ("Chemical", "Disease"), "cancer pain in": ("Chemical",)}),
+    Everywhere(cancer=("Disease",), spirin=("Chemical",)),
+)
+TEXT = "The Lung cancer. No lung cancer pain in IL-2 patients, aspirin (5 mg). "
+
+
+def naive(units: np.ndarray[Any, Any], matches: Iterable[tuple[int, int, int]], types: int) -> list[set[int]]:
+    """Unit by unit and match by match: the columns that are 1."""
+    found: list[set[int]] = [set() for _ in units]
+    for start, end, kind in matches:
+        inside = [i for i, (a, b) in enumerate(units.tolist()) if a < end and start < b]
+        for i in inside:
+            ends = i == inside[0], i == inside[-1]
+            place = {(True, True): "whole", (True, False): "first", (False, True): "last"}.get(ends, "inner")
+            found[i].add(kind * len(PLACES) + PLACES.index(place))
+    return found
+
+
+@given(
+    st.lists(st.integers(0, 3), min_size=1, max_size=12),
+    st.lists(st.tuples(st.integers(0, 30), st.integers(1, 9), st.integers(0, 1)), max_size=6),
+)
+def test_places_are_those_of_a_loop(gaps: list[int], given_: list[tuple[int, int, int]]) -> None:
+    edges = np.cumsum(np.array([v for gap in gaps for v in (gap, 1 + gap % 3)]))
+    units = edges.reshape(-1, 2)
+    matches = [(a, a + n, kind) for a, n, kind in given_]
+    known = UnitInputs(columns=Columns(types=TYPES), matches=np.array(matches, dtype=np.int64).reshape(-1, 3))
+    rows = known.rows(units, "x" * 99)
+    assert rows.shape == (len(units), 8)
+    assert [set(np.flatnonzero(row).tolist()) for row in rows] == naive(units, matches, 2)
+
+
+def read(text: str = TEXT * 3, *, columns: Columns = BOTH, level: Any = "word", **reading: Any) -> Reading:
+    settings = ReadingSettings(**{"max_length": 16, "overlap": 4, **reading})
+    documents = [Document(id="d", text=text), Document(id="e", text="aspirin"), Document(id="f", text="")]
+    return LooksUp(FINDERS if columns.types else (), columns)(documents, TOKENIZER, reading=settings, level=level)
+
+
+@pytest.mark.parametrize("level", ["word", "piece"])
+def test_a_unit_has_all_that_is_known_of_it(level: Any) -> None:
+    for pieces in read(level=level).pieces:
+        features = pieces.features
+        assert features is not None
+        documents = [Document(id="d", text=pieces.text)]
+        matches = [
+            (m.start, m.end, TYPES.index(kind))
+            for finder in FINDERS
+            for m in next(iter(finder.matches(documents)))
+            for kind in m.types
+        ]
+        assert [set(np.flatnonzero(row[:8]).tolist()) for row in features] == naive(pieces.units, matches, 2)
+        assert np.array_equal(features[:, 8:].argmax(axis=1), shapes_of(pieces.text, pieces.units))
+        assert set(features[:, 8:].sum(axis=1).tolist()) <= {1}
+    assert features.shape == (0, 8 + len(PATTERNS))
+
+
+def test_several_types_and_overlapping_names_are_all_kept() -> None:
+    pieces = read("lung cancer pain in aspirin").pieces[0]
+    assert pieces.features is not None
+    row = dict(zip((pieces.text[a:b] for a, b in pieces.units.tolist()), pieces.features, strict=True))
+    names = [f"{kind} {place}" for kind in TYPES for place in PLACES]
+    known = {word: {names[i] for i in np.flatnonzero(one[:8])} for word, one in row.items()}
+    assert known["cancer"] == {"Disease last", "Disease whole", "Chemical first"}
+    assert known["aspirin"] == {"Chemical whole", "Disease whole"}
+    assert known["lung"] == {"Disease first"}
+    assert known["pain"] == {"Chemical inner"}
+
+
+@pytest.mark.parametrize("columns", [BOTH, Columns(types=TYPES), Columns(shapes=True)])
+def test_a_batch_has_the_rows_of_its_units_and_zeros_beyond(columns: Columns) -> None:
+    given_ = read(columns=columns)
+    windows = [w for cut in given_.windows for w in cut]
+    batch = collate(windows, given_.pieces, TOKENIZER)
+    assert batch[FEATURES].shape == (*batch["first_piece"].shape, sum(columns.blocks))
+    assert batch[FEATURES].dtype == np.int64
+    for row, window in zip(batch[FEATURES], windows, strict=True):
+        features = given_.pieces[window.document].features
+        assert features is not None
+        count = window.units[1] - window.units[0]
+        assert np.array_equal(row[:count], features[slice(*window.units)])
+        assert not row[count:].any()
+
+
+def test_without_inputs_a_batch_has_none() -> None:
+    documents = [Document(id="d", text=TEXT)]
+    plain = read_documents(documents, TOKENIZER, reading=ReadingSettings(), level="word")
+    assert FEATURES not in collate(plain.windows[0], plain.pieces, TOKENIZER)
+    known = look_up(documents, FINDERS, BOTH)
+    looked = replace(plain, pieces=[replace(plain.pieces[0], inputs=known[0])])
+    batch = collate(looked.windows[0], looked.pieces, TOKENIZER)
+    assert all(np.array_equal(a, batch[n]) for n, a in collate(plain.windows[0], plain.pieces, TOKENIZER).items())
+
+
+def test_two_levels_have_features_of_their_own() -> None:
+    words = read()
+    pieces = by_pieces(words)
+    direct = read(level="piece")
+    assert all(np.array_equal(p.features, q.features) for p, q in zip(pieces.pieces, direct.pieces, strict=True))
+    at_words, at_pieces = (collate(r.windows[0], r.pieces, TOKENIZER) for r in (words, pieces))
+    both = with_level(at_words, at_pieces, "piece")
+    assert np.array_equal(of_level(both, "word")[FEATURES], at_words[FEATURES])
+    assert np.array_equal(of_level(both, "piece")[FEATURES], at_pieces[FEATURES])
+
+
+@pytest.mark.parametrize("level", ["word", "piece"])
+def test_parts_of_a_document_know_what_the_whole_knows(level: Any) -> None:
+    document = Document(id="d", text=TEXT * 9)
+    settings = ReadingSettings(max_length=16, overlap=4)
+    looks = LooksUp(FINDERS, BOTH)
+
+    def of(documents: Sequence[Document]) -> Reading:
+        return looks(documents, TOKENIZER, reading=settings, level=level)
+
+    (whole,) = of([document]).pieces
+    parts = list(parts_of(document, of, reading=settings, size=90))
+    assert len(parts) > 3
+    assert np.array_equal(np.concatenate([p.reading.pieces[0].features for p in parts]), whole.features)
+
+
+def test_kept_readings_look_up_once() -> None:
+    finder = Everywhere(aspirin=("Chemical",))
+    documents = [Document(id="d", text=TEXT)]
+    kept = KeptReadings(documents, read=LooksUp([finder], Columns(types=("Chemical",))))
+    for _ in range(3):
+        kept(documents, TOKENIZER, reading=ReadingSettings(), level="word")
+    assert finder.calls == 1
+    kept([Document(id="d", text=TEXT)], TOKENIZER, reading=ReadingSettings(), level="word")
+    assert finder.calls == 2
