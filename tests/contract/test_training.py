@@ -43,6 +43,13 @@ RECOGNISERS: dict[str, dict[str, Any]] = {
     # Draws negatives from a generator of its own.
     "steps-span": {"model": {"family": "span", "negatives": 3}, "training": BY_STEPS},
     "bundle": {"model": {"family": "crf"}, "bundle": {"family": "span", "weight": 0.4}, "training": {"epochs": 3}},
+    # Draws what is dropped of the inputs by torch's generator.
+    "inputs": {
+        "model": {"family": "crf"},
+        "bundle": {"family": "span", "level": "piece", "weight": 0.4},
+        "inputs": {"shape": True, "dropout": 0.5},
+        "training": BY_STEPS | {"average": "ema", "average_decay": 0.9},
+    },
 }
 CASES = (*RECOGNISERS, "binder", "distant", "parts", "distil-layers", "distil-answers", "filter", "typer")
 KILLED = ("plain", "distil-layers", "filter", "typer", pytest.param("bundle", marks=pytest.mark.slow))
@@ -146,7 +153,10 @@ def make(
             return tiny_recipe(model=binder | described, training={"epochs": 3})
         if case == "distant":
             return tiny_recipe(distant=toy_dictionary, training={"epochs": 3})
-        return tiny_recipe(**{key: dict(table) for key, table in RECOGNISERS[case].items()})
+        tables = {key: dict(table) for key, table in RECOGNISERS[case].items()}
+        if case == "inputs":
+            tables["inputs"]["dictionaries"] = [toy_dictionary["core"]]
+        return tiny_recipe(**tables)
 
     return made
 

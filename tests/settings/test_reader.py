@@ -121,7 +121,7 @@ def distant(*lines: str) -> str:
 
 WRONG = [  # what is replaced, by what, and what the message names beside the file
     (NAME, 'nmae = "good"', ["key nmae", "mean name?"]),
-    (NAME, f"zzz = 1\n{NAME}", ["key zzz", "bundle, corpus, decision, distant, mixture, model, "]),
+    (NAME, f"zzz = 1\n{NAME}", ["key zzz", "bundle, corpus, decision, distant, inputs, mixture, model, "]),
     (EPOCHS, "epoch = 3", ["key training.epoch;", "training.epochs?"]),
     (EPOCHS, "encoder = 3", ["key training.encoder", "model.encoder?"]),
     (NAME, f"max_length = 64\n{NAME}", ["key max_length", "reading.max_length?"]),

@@ -81,7 +81,7 @@ def build_model(
         after = torch.get_rng_state() if name == leading else after
         if manifest.inputs:
             blocks = columns_of(manifest.inputs).blocks
-            heads[name].read_inputs(InputVectors(blocks, encoder.width, dropout=manifest.inputs.dropout))
+            heads[name].units.vectors = InputVectors(blocks, encoder.width, dropout=manifest.inputs.dropout)
     torch.set_rng_state(after)
     return NerModel(encoder, heads, answer=manifest.decision.answer, weights=weights)
 

@@ -169,14 +169,6 @@ class Head(nn.Module, ABC):
         """
         raise ValueError("the types of this head are part of its weights")
 
-    def read_inputs(self, vectors: InputVectors) -> None:
-        """Lets the head read what is known of each unit, ``features`` of a batch.
-
-        Args:
-            vectors: of the width of the encoder's states; they become part of the head.
-        """
-        self.units.vectors = vectors
-
     def forget(self) -> None:
         """Drops what the head keeps of its weights, or of the encoder's, to answer sooner: they have changed.
 
@@ -202,7 +194,11 @@ def put_weights(model: nn.Module, weights: Mapping[str, Tensor]) -> None:
 
 
 class UnitStates(nn.Module):
-    """Piece states -> unit states: pooling, what else is known, dropout; special tokens as units in training."""
+    """Piece states -> unit states: pooling, what else is known, dropout; special tokens as units in training.
+
+    Attributes:
+        vectors: of what was looked up about a unit, ``features`` of a batch; ``None`` if nothing is.
+    """
 
     def __init__(self, settings: HeadSettings) -> None:
         """Builds the pooling; see ``HeadSettings`` for what it is made from."""

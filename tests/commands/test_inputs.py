@@ -1,0 +1,125 @@
+"""A model that looks units up, through every command that makes or reads a model."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fascicle.core.document import Document
+from fascicle.errors import OutputError
+from fascicle.loading import load
+from fascicle.models.soup import average_models
+from fascicle.settings.folders.manifest import read_manifest
+from fascicle.settings.recipes.any import parse_any
+from fascicle.settings.recipes.recogniser import Recipe
+from fascicle.training.run import run_recipe
+
+TEXTS = ["Aspirin caused PAIN", "lung cancer and fever .", "the doctor was in the liver"]
+DOCUMENTS = [Document(id=str(at), text=text) for at, text in enumerate(TEXTS)]
+Cli = Callable[..., Any]
+
+
+@pytest.fixture(scope="module")
+def dictionary(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("dictionary") / "names.tsv"
+    path.write_text("type\tname\nChemical\taspirin\nDisease\tlung cancer\nDisease\tfever\n", encoding="utf-8")
+    return path
+
+
+@pytest.fixture(scope="module")
+def recipe(tiny_recipe: Callable[..., Recipe], dictionary: Path) -> Recipe:
+    return tiny_recipe(inputs={"dictionaries": [str(dictionary)], "shape": True, "dropout": 0.2})
+
+
+@pytest.fixture(scope="module")
+def run(recipe: Recipe, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A finished run."""
+    folder = tmp_path_factory.mktemp("looking-up") / "run"
+    for _ in run_recipe(recipe, folder):
+        pass
+    return folder
+
+
+def said(folder: Path) -> list[list[Any]]:
+    return [[(m.type, m.spans) for m in patch.add] for patch in load(folder).predict(DOCUMENTS)]
+
+
+def test_a_run_says_what_it_read(run: Path, dictionary: Path) -> None:
+    facts = json.loads((run / "run.json").read_text(encoding="utf-8"))
+    assert facts["data"]["inputs.dictionaries.0"]["sha256"]
+    inputs = read_manifest(run / "best").inputs
+    assert inputs
+    assert [(one.name, one.names) for one in inputs.dictionaries] == [(dictionary.name, 3)]
+    assert inputs.dictionaries[0].sha256 == facts["data"]["inputs.dictionaries.0"]["sha256"]
+    assert json.loads((run / "scores.json").read_text(encoding="utf-8"))["dev"]["micro"]["f1"] > 0.9
+
+
+def test_models_made_of_it(cli: Cli, run: Path, toy_corpus: Path, tmp_path: Path) -> None:
+    best = said(run)
+    assert any(best)
+    dev = ("--documents", "sentence", "--method", "isotonic")
+    assert cli("calibrate", run, toy_corpus, "-o", tmp_path / "calibrated", *dev).code == 0
+    assert cli("export", run, "-o", tmp_path / "onnx").code == 0
+    assert cli("ensemble", "union", tmp_path / "calibrated", tmp_path / "onnx", "-o", tmp_path / "both").code == 0
+    average_models([run / "best", tmp_path / "calibrated"], tmp_path / "mean")
+    for name in ("calibrated", "onnx", "both", "mean"):
+        assert said((tmp_path / name).rename(tmp_path / f"{name}-moved")) == best, name
+
+
+def test_what_is_said_of_words_and_in_files(cli: Cli, run: Path, tmp_path: Path) -> None:
+    (tmp_path / "raw.jsonl").write_text(
+        "".join(json.dumps({"id": d.id, "text": d.text}) + "\n" for d in DOCUMENTS), encoding="utf-8"
+    )
+    assert cli("label", run, tmp_path / "raw.jsonl", "-o", tmp_path / "x.labels").code == 0
+    result = cli("annotate", "--model", run, tmp_path / "raw.jsonl", "-o", tmp_path / "out.jsonl")
+    assert result.code == 0
+    rows = [json.loads(line) for line in (tmp_path / "out.jsonl").read_text(encoding="utf-8").splitlines()]
+    assert [len(row.get("mentions", ())) for row in rows] == [len(keys) for keys in said(run)]
+
+
+def test_a_run_does_not_go_on_with_another_dictionary(
+    recipe: Recipe, run: Path, dictionary: Path, tmp_path: Path
+) -> None:
+    events = run_recipe(recipe, tmp_path / "run")
+    for _ in range(10):
+        next(events)
+    events.close()  # type: ignore[attr-defined]
+    content = dictionary.read_bytes()
+    try:
+        dictionary.write_bytes(content + b"Disease\tpain\n")
+        with pytest.raises(OutputError, match="has changed since the run"):
+            list(run_recipe(recipe, tmp_path / "run", resume=True))
+    finally:
+        dictionary.write_bytes(content)
+    list(run_recipe(recipe, tmp_path / "run", resume=True))
+    names = [f"best/{path.name}" for path in (run / "best").iterdir()]
+    assert "best/dictionary-1.tsv.gz" in names
+    assert all((tmp_path / "run" / name).read_bytes() == (run / name).read_bytes() for name in names)
+
+
+def test_teachers_and_students(run: Path, dictionary: Path, toy_corpus: Path, tmp_path: Path) -> None:
+    recipe = parse_any(
+        {
+            "name": "small",
+            "teacher": {"model": str(run)},
+            "student": {"layers": [2]},
+            "corpus": {"train": str(toy_corpus), "dev": str(toy_corpus), "documents": "sentence"},
+            "inputs": {"dictionaries": [str(dictionary)]},
+            "reading": {"max_length": 32, "overlap": 4},
+            "prediction": {},
+            "training": {"epochs": 8, "learning_rate": 1e-2, "batch_size": 4, "precision": "fp32"},
+        },
+        origin="small.toml",
+    )
+    for _ in run_recipe(recipe, tmp_path / "run"):
+        pass
+    shutil.move(tmp_path / "run" / "best", tmp_path / "moved")
+    inputs = read_manifest(tmp_path / "moved").inputs
+    assert inputs
+    assert inputs.shapes == ""
+    assert said(tmp_path / "moved")
