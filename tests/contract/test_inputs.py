@@ -182,9 +182,8 @@ def test_a_unit_gets_the_sum_of_its_vectors(
     states = unit_states(made, batch, training=False)
     table = made.prepared.model.head("softmax").units.vectors.table  # type: ignore[union-attr]
     for row, pieces in enumerate(read.pieces):
-        features = pieces.features
-        assert features is not None
-        for at, known in enumerate(features):
+        assert pieces.inputs is not None
+        for at, known in enumerate(pieces.inputs.rows):
             wanted = sum((table[column] for column in np.flatnonzero(known)), torch.zeros(table.shape[1]))
             assert torch.allclose(states[row, at], wanted, atol=1e-6)
     assert not states[1, 1:].any()
@@ -247,7 +246,7 @@ def test_every_vector_of_what_is_seen_is_trained(learnt: Made) -> None:
     for head in learnt.prepared.model.heads.values():
         table = head.units.vectors.table.detach()  # type: ignore[union-attr]
         seen = np.concatenate(
-            [p.features for p in learnt.prepared.data.views[head.level].pieces]  # type: ignore[index]
+            [p.inputs.rows for p in learnt.prepared.data.views[head.level].pieces]  # type: ignore[index]
         ).any(axis=0)
         assert seen.any()
         assert not seen.all()

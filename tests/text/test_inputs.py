@@ -18,7 +18,7 @@ from fascicle.settings.recipes.recogniser import ReadingSettings
 from fascicle.text.batch import FEATURES, collate, of_level, with_level
 from fascicle.text.inputs import PLACES, Columns, UnitInputs, look_up
 from fascicle.text.parts import parts_of
-from fascicle.text.pieces import PieceTokenizer
+from fascicle.text.pieces import Pieces, PieceTokenizer
 from fascicle.text.reading import KeptReadings, LooksUp, Reading, by_pieces, read_documents
 from fascicle.text.shapes import PATTERNS, shapes_of
 
@@ -83,10 +83,20 @@ def test_places_are_those_of_a_loop(gaps: list[int], given_: list[tuple[int, int
     edges = np.cumsum(np.array([v for gap in gaps for v in (gap, 1 + gap % 3)]))
     units = edges.reshape(-1, 2)
     matches = [(a, a + n, kind) for a, n, kind in given_]
-    known = UnitInputs(columns=Columns(types=TYPES), matches=np.array(matches, dtype=np.int64).reshape(-1, 3))
-    rows = known.rows(units, "x" * 99)
+    known = UnitInputs(
+        columns=Columns(types=TYPES),
+        matches=np.array(matches, dtype=np.int64).reshape(-1, 3),
+        rows=np.zeros((0, 8), dtype=np.uint8),
+    )
+    rows = known.of(units, "x" * 99).rows
+    assert np.array_equal(known.moved(7).of(units + 7, "").rows, rows)
     assert rows.shape == (len(units), 8)
     assert [set(np.flatnonzero(row).tolist()) for row in rows] == naive(units, matches, 2)
+
+
+def known_of(pieces: Pieces) -> np.ndarray[Any, Any]:
+    assert pieces.inputs is not None
+    return pieces.inputs.rows
 
 
 def read(text: str = TEXT * 3, *, columns: Columns = BOTH, level: Any = "word", **reading: Any) -> Reading:
@@ -98,8 +108,7 @@ def read(text: str = TEXT * 3, *, columns: Columns = BOTH, level: Any = "word", 
 @pytest.mark.parametrize("level", ["word", "piece"])
 def test_a_unit_has_all_that_is_known_of_it(level: Any) -> None:
     for pieces in read(level=level).pieces:
-        features = pieces.features
-        assert features is not None
+        features = known_of(pieces)
         documents = [Document(id="d", text=pieces.text)]
         matches = [
             (m.start, m.end, TYPES.index(kind))
@@ -115,8 +124,7 @@ def test_a_unit_has_all_that_is_known_of_it(level: Any) -> None:
 
 def test_several_types_and_overlapping_names_are_all_kept() -> None:
     pieces = read("lung cancer pain in aspirin").pieces[0]
-    assert pieces.features is not None
-    row = dict(zip((pieces.text[a:b] for a, b in pieces.units.tolist()), pieces.features, strict=True))
+    row = dict(zip((pieces.text[a:b] for a, b in pieces.units.tolist()), known_of(pieces), strict=True))
     names = [f"{kind} {place}" for kind in TYPES for place in PLACES]
     known = {word: {names[i] for i in np.flatnonzero(one[:8])} for word, one in row.items()}
     assert known["cancer"] == {"Disease last", "Disease whole", "Chemical first"}
@@ -133,8 +141,7 @@ def test_a_batch_has_the_rows_of_its_units_and_zeros_beyond(columns: Columns) ->
     assert batch[FEATURES].shape == (*batch["first_piece"].shape, sum(columns.blocks))
     assert batch[FEATURES].dtype == np.int64
     for row, window in zip(batch[FEATURES], windows, strict=True):
-        features = given_.pieces[window.document].features
-        assert features is not None
+        features = known_of(given_.pieces[window.document])
         count = window.units[1] - window.units[0]
         assert np.array_equal(row[:count], features[slice(*window.units)])
         assert not row[count:].any()
@@ -144,7 +151,7 @@ def test_without_inputs_a_batch_has_none() -> None:
     documents = [Document(id="d", text=TEXT)]
     plain = read_documents(documents, TOKENIZER, reading=ReadingSettings(), level="word")
     assert FEATURES not in collate(plain.windows[0], plain.pieces, TOKENIZER)
-    known = look_up(documents, FINDERS, BOTH)
+    known = look_up(documents, [plain.pieces[0].units], FINDERS, BOTH)
     looked = replace(plain, pieces=[replace(plain.pieces[0], inputs=known[0])])
     batch = collate(looked.windows[0], looked.pieces, TOKENIZER)
     assert all(np.array_equal(a, batch[n]) for n, a in collate(plain.windows[0], plain.pieces, TOKENIZER).items())
@@ -154,7 +161,7 @@ def test_two_levels_have_features_of_their_own() -> None:
     words = read()
     pieces = by_pieces(words)
     direct = read(level="piece")
-    assert all(np.array_equal(p.features, q.features) for p, q in zip(pieces.pieces, direct.pieces, strict=True))
+    assert all(np.array_equal(known_of(p), known_of(q)) for p, q in zip(pieces.pieces, direct.pieces, strict=True))
     at_words, at_pieces = (collate(r.windows[0], r.pieces, TOKENIZER) for r in (words, pieces))
     both = with_level(at_words, at_pieces, "piece")
     assert np.array_equal(of_level(both, "word")[FEATURES], at_words[FEATURES])
@@ -173,7 +180,11 @@ def test_parts_of_a_document_know_what_the_whole_knows(level: Any) -> None:
     (whole,) = of([document]).pieces
     parts = list(parts_of(document, of, reading=settings, size=90))
     assert len(parts) > 3
-    assert np.array_equal(np.concatenate([p.reading.pieces[0].features for p in parts]), whole.features)
+    assert np.array_equal(np.concatenate([known_of(p.reading.pieces[0]) for p in parts]), known_of(whole))
+    for part in parts:
+        pieces = part.reading.pieces[0]
+        assert pieces.inputs is not None
+        assert np.array_equal(pieces.inputs.of(pieces.units, pieces.text).rows, known_of(pieces))
 
 
 def test_kept_readings_look_up_once() -> None:

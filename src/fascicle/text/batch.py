@@ -8,6 +8,7 @@ from typing import Final, TypeVar
 import numpy as np
 
 from fascicle.core.arrays import Ints
+from fascicle.text.inputs import UnitInputs
 from fascicle.text.pieces import Pieces, PieceTokenizer
 from fascicle.text.windows import Window
 
@@ -52,7 +53,8 @@ def collate(windows: Sequence[Window], documents: Sequence[Pieces], tokenizer: P
         members = np.flatnonzero(unit_of[row] >= 0)
         last[row, unit_of[row, members]] = members  # the last one of each unit remains
     counts = np.array([w.units[1] - w.units[0] for w in windows], dtype=np.int64)
-    known = {} if documents[windows[0].document].inputs is None else {FEATURES: _features(windows, documents, widest)}
+    known = [documents[w.document].inputs for w in windows]
+    looked_up = {FEATURES: _features(windows, [one for one in known if one is not None], widest)} if known[0] else {}
     return {
         "input_ids": ids,
         "attention_mask": mask,
@@ -60,19 +62,16 @@ def collate(windows: Sequence[Window], documents: Sequence[Pieces], tokenizer: P
         "last_piece": last,
         "unit_of_piece": unit_of,
         "unit_count": counts,
-        **known,
+        **looked_up,
     }
 
 
-def _features(windows: Sequence[Window], documents: Sequence[Pieces], widest: int) -> Ints:
-    """What is known of the units of each window."""
-    rows = [documents[w.document].features for w in windows]
-    assert rows[0] is not None  # documents that are read together are looked up together
-    found = np.zeros((len(windows), widest, rows[0].shape[1]), dtype=np.int64)
-    for row, (window, features) in enumerate(zip(windows, rows, strict=True)):
-        assert features is not None
+def _features(windows: Sequence[Window], known: Sequence[UnitInputs], widest: int) -> Ints:
+    """What is known of the units of each window; documents that are read together are looked up together."""
+    found = np.zeros((len(windows), widest, known[0].rows.shape[1]), dtype=np.int64)
+    for row, (window, inputs) in enumerate(zip(windows, known, strict=True)):
         u, v = window.units
-        found[row, : v - u] = features[u:v]
+        found[row, : v - u] = inputs.rows[u:v]
     return found
 
 

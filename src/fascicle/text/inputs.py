@@ -82,62 +82,87 @@ class UnitInputs:
         columns: of the rows of its units.
         matches: start, end and type of each match, in characters and indices of types, ``[m, 3]``; one of several types
             has a row for each.
+        rows: what is known of each unit, zeros and ones, ``[u, F]``.
     """
 
     columns: Columns
     matches: Ints
+    rows: Features
 
     def moved(self, by: int) -> UnitInputs:
         """The same, as part of a longer text."""
         return replace(self, matches=self.matches + np.array([by, by, 0], dtype=np.int64))
 
-    def rows(self, units: Ints, text: str) -> Features:
-        """What is known of each unit.
+    def first(self, units: int) -> UnitInputs:
+        """The same of the first units alone."""
+        return replace(self, rows=self.rows[:units])
 
-        Args:
-            units: ranges of characters, in the order of the text, ``[u, 2]``.
-            text: of the document.
-
-        Returns:
-            Zeros and ones, ``[u, F]``.
-        """
-        parts = []
-        if self.columns.types:
-            parts.append(_places(self.matches, units, types=len(self.columns.types)))
-        if self.columns.shapes:
-            low, high = (int(units[0, 0]), int(units[:, 1].max())) if len(units) else (0, 0)  # of a part of a text
-            shapes = shapes_of(text[low:high], units - low)
-            parts.append((shapes[:, None] == np.arange(len(PATTERNS))).astype(np.uint8))
-        return np.concatenate(parts, axis=1)
+    def of(self, units: Ints, text: str) -> UnitInputs:
+        """The same of other units: of their ranges of characters, in the order of the text, ``[u, 2]``."""
+        return replace(self, rows=_rows(self.columns, self.matches, units, text))
 
 
-def look_up(documents: Sequence[Document], finders: Sequence[Finder], columns: Columns) -> list[UnitInputs]:
+def look_up(
+    documents: Sequence[Document], units: Sequence[Ints], finders: Sequence[Finder], columns: Columns
+) -> list[UnitInputs]:
     """What finders know of documents.
 
     Args:
         documents: any number.
+        units: of each document, ranges of characters in the order of its text, ``[u, 2]``.
         finders: each reads all documents.
         columns: with all types of the finders.
     """
     number = {name: at for at, name in enumerate(columns.types)}
-    rows: list[list[tuple[int, int, int]]] = [[] for _ in documents]
+    found: list[list[tuple[int, int, int]]] = [[] for _ in documents]
     for finder in finders:
-        for of_one, found in zip(rows, finder.matches(documents), strict=True):
-            of_one += [(match.start, match.end, number[kind]) for match in found for kind in match.types]
-    return [UnitInputs(columns=columns, matches=np.array(of_one, dtype=np.int64).reshape(-1, 3)) for of_one in rows]
+        for of_one, matches in zip(found, finder.matches(documents), strict=True):
+            of_one += [(match.start, match.end, number[kind]) for match in matches for kind in match.types]
+    matches = [np.array(of_one, dtype=np.int64).reshape(-1, 3) for of_one in found]
+    # All texts are looked at as one: most are sentences, for which calls of numpy cost more than what they compute.
+    starts = np.cumsum([0, *(len(document.text) for document in documents)])[:-1].tolist()
+    text = "".join(document.text for document in documents)
+    together = _rows(columns, _joined(matches, starts), _joined(units, starts), text)
+    ends = np.cumsum([len(of_one) for of_one in units]).tolist()
+    return [
+        UnitInputs(columns=columns, matches=of_one, rows=together[end - len(own) : end])
+        for of_one, own, end in zip(matches, units, ends, strict=True)
+    ]
 
 
-def _places(matches: Ints, units: Ints, *, types: int) -> Features:
-    """Which places of names of which types each unit has, ``[u, types * places]``."""
-    found = np.zeros((len(units), types * len(PLACES)), dtype=np.uint8)
+def _joined(ranges: Sequence[Ints], starts: Sequence[int]) -> Ints:
+    """Ranges of several texts, in two columns and perhaps more, as those of one text."""
+    if not ranges:
+        return np.zeros((0, 3), dtype=np.int64)
+    joined = np.concatenate(ranges)
+    joined[:, :2] += np.repeat(starts, [len(of_one) for of_one in ranges])[:, None]
+    return joined
+
+
+def _rows(columns: Columns, matches: Ints, units: Ints, text: str) -> Features:
+    """What is known of each unit of a text."""
+    found = np.zeros((len(units), sum(columns.blocks)), dtype=np.uint8)
+    if columns.types:
+        _mark_places(found, matches, units)
+    if columns.shapes and len(units):
+        low, high = int(units[0, 0]), int(units[:, 1].max())  # a part of a text need not look at the whole
+        shapes = shapes_of(text[low:high], units - low)
+        found[np.arange(len(units)), found.shape[1] - len(PATTERNS) + shapes] = 1
+    return found
+
+
+def _mark_places(found: Features, matches: Ints, units: Ints) -> None:
+    """Writes which places of names of which types each unit has into the first columns."""
+    if not len(matches) or not len(units):
+        return
     # Pieces may share characters, and then end in another order than they begin.
     first = np.searchsorted(np.maximum.accumulate(units[:, 1]), matches[:, 0], side="right")
     after = np.searchsorted(units[:, 0], matches[:, 1], side="left")
-    count = np.maximum(after - first, 0)
-    row = np.repeat(first - (np.cumsum(count) - count), count) + np.arange(count.sum())
-    ends = np.cumsum(count)[count > 0] - 1
+    matches, first, after = (one[after > first] for one in (matches, first, after))
+    count = after - first
+    end = np.cumsum(count)
+    row = np.arange(count.sum()) + np.repeat(first - (end - count), count)
     place = np.full(len(row), _INNER, dtype=np.int64)
-    place[ends] = _LAST
-    place[ends - count[count > 0] + 1] = np.where(count[count > 0] > 1, _FIRST, _WHOLE)
+    place[end - 1] = _LAST
+    place[end - count] = np.where(count > 1, _FIRST, _WHOLE)
     found[row, np.repeat(matches[:, 2], count) * len(PLACES) + place] = 1
-    return found

@@ -131,6 +131,7 @@ def _shortened(part: Reading, count: int) -> Reading:
         units=pieces.units[:units],
         first=pieces.first[:units],
         sentences=pieces.sentences[:count],
+        inputs=None if pieces.inputs is None else pieces.inputs.first(units),
     )
     return replace(part, pieces=[kept], windows=[[window for window in windows if window.segment[1] <= units]])
 

@@ -20,7 +20,7 @@ from fascicle.core.arrays import Bools, Ints
 from fascicle.core.document import Document
 from fascicle.core.spans import Span
 from fascicle.errors import ModelError
-from fascicle.text.inputs import Features, UnitInputs
+from fascicle.text.inputs import UnitInputs
 from fascicle.text.segment import Segmenter
 from fascicle.text.segment import segmenter as segmenter_of
 
@@ -41,7 +41,7 @@ class Pieces:
         unit_of: unit of each piece, -1 for none, ``[n]``.
         sentences: piece range of each sentence, ``[s, 2]``; together they hold every piece.
         text: of the document.
-        inputs: what was looked up about the document; ``None`` if nothing was.
+        inputs: what was looked up about the units; ``None`` if nothing was.
     """
 
     ids: Ints
@@ -52,11 +52,6 @@ class Pieces:
     sentences: Ints
     text: str = ""
     inputs: UnitInputs | None = None
-
-    @cached_property
-    def features(self) -> Features | None:
-        """What is known of each unit, see ``UnitInputs.rows``."""
-        return None if self.inputs is None else self.inputs.rows(self.units, self.text)
 
 
 class PieceTokenizer:

@@ -93,7 +93,7 @@ class LooksUp:
     ) -> Reading:
         """See ``read_documents``."""
         read = read_documents(documents, tokenizer, reading=reading, level=level)
-        known = look_up(documents, self._finders, self._columns)
+        known = look_up(documents, [p.units for p in read.pieces], self._finders, self._columns)
         return replace(read, pieces=[replace(p, inputs=one) for p, one in zip(read.pieces, known, strict=True)])
 
 
@@ -137,7 +137,9 @@ def _pieces_as_units(pieces: Pieces) -> Pieces:
     keep = np.flatnonzero(pieces.spans[:, 0] < pieces.spans[:, 1])
     unit_of = np.full(len(pieces.ids), -1, dtype=np.int64)
     unit_of[keep] = np.arange(len(keep))
-    return replace(pieces, units=pieces.spans[keep], first=keep, unit_of=unit_of)
+    units = pieces.spans[keep]
+    inputs = None if pieces.inputs is None else pieces.inputs.of(units, pieces.text)
+    return replace(pieces, units=units, first=keep, unit_of=unit_of, inputs=inputs)
 
 
 def _moved(windows: Sequence[Window], words: Pieces, pieces: Pieces) -> list[Window]:
