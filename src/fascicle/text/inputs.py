@@ -116,8 +116,8 @@ def look_up(
     number = {name: at for at, name in enumerate(columns.types)}
     found: list[list[tuple[int, int, int]]] = [[] for _ in documents]
     for finder in finders:
-        for of_one, matches in zip(found, finder.matches(documents), strict=True):
-            of_one += [(match.start, match.end, number[kind]) for match in matches for kind in match.types]
+        for of_one, names in zip(found, finder.matches(documents), strict=True):
+            of_one += [(name.start, name.end, number[kind]) for name in names for kind in name.types]
     matches = [np.array(of_one, dtype=np.int64).reshape(-1, 3) for of_one in found]
     # All texts are looked at as one: most are sentences, for which calls of numpy cost more than what they compute.
     starts = np.cumsum([0, *(len(document.text) for document in documents)])[:-1].tolist()
