@@ -1,0 +1,1 @@
+"""Dictionaries and case patterns as inputs of recognisers."""
