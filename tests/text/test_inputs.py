@@ -56,10 +56,8 @@ class Everywhere:
             ]
 
 
-FINDERS = (
-    Everywhere(**{"lung cancer": ("Disease",), "aspirin": ("Chemical", "Disease"), "cancer pain in": ("Chemical",)}),
-    Everywhere(cancer=("Disease",), spirin=("Chemical",)),
-)
+NAMES = {"lung cancer": ("Disease",), "aspirin": ("Chemical", "Disease"), "cancer pain in": ("Chemical",)}
+FINDER = Everywhere(**NAMES, cancer=("Disease",), spirin=("Chemical",))
 TEXT = "The Lung cancer. No lung cancer pain in IL-2 patients, aspirin (5 mg). "
 
 
@@ -102,7 +100,7 @@ def known_of(pieces: Pieces) -> np.ndarray[Any, Any]:
 def read(text: str = TEXT * 3, *, columns: Columns = BOTH, level: Any = "word", **reading: Any) -> Reading:
     settings = ReadingSettings(**{"max_length": 16, "overlap": 4, **reading})
     documents = [Document(id="d", text=text), Document(id="e", text="aspirin"), Document(id="f", text="")]
-    return LooksUp(FINDERS if columns.types else (), columns)(documents, TOKENIZER, reading=settings, level=level)
+    return LooksUp(FINDER if columns.types else None, columns)(documents, TOKENIZER, reading=settings, level=level)
 
 
 @pytest.mark.parametrize("level", ["word", "piece"])
@@ -110,12 +108,7 @@ def test_a_unit_has_all_that_is_known_of_it(level: Any) -> None:
     for pieces in read(level=level).pieces:
         features = known_of(pieces)
         documents = [Document(id="d", text=pieces.text)]
-        matches = [
-            (m.start, m.end, TYPES.index(kind))
-            for finder in FINDERS
-            for m in next(iter(finder.matches(documents)))
-            for kind in m.types
-        ]
+        matches = [(m.start, m.end, TYPES.index(kind)) for m in next(FINDER.matches(documents)) for kind in m.types]
         assert [set(np.flatnonzero(row[:8]).tolist()) for row in features] == naive(pieces.units, matches, 2)
         assert np.array_equal(features[:, 8:].argmax(axis=1), shapes_of(pieces.text, pieces.units))
         assert set(features[:, 8:].sum(axis=1).tolist()) <= {1}
@@ -151,7 +144,7 @@ def test_without_inputs_a_batch_has_none() -> None:
     documents = [Document(id="d", text=TEXT)]
     plain = read_documents(documents, TOKENIZER, reading=ReadingSettings(), level="word")
     assert FEATURES not in collate(plain.windows[0], plain.pieces, TOKENIZER)
-    known = look_up(documents, [plain.pieces[0].units], FINDERS, BOTH)
+    known = look_up(documents, [plain.pieces[0].units], FINDER, BOTH)
     looked = replace(plain, pieces=[replace(plain.pieces[0], inputs=known[0])])
     batch = collate(looked.windows[0], looked.pieces, TOKENIZER)
     assert all(np.array_equal(a, batch[n]) for n, a in collate(plain.windows[0], plain.pieces, TOKENIZER).items())
@@ -172,7 +165,7 @@ def test_two_levels_have_features_of_their_own() -> None:
 def test_parts_of_a_document_know_what_the_whole_knows(level: Any) -> None:
     document = Document(id="d", text=TEXT * 9)
     settings = ReadingSettings(max_length=16, overlap=4)
-    looks = LooksUp(FINDERS, BOTH)
+    looks = LooksUp(FINDER, BOTH)
 
     def of(documents: Sequence[Document]) -> Reading:
         return looks(documents, TOKENIZER, reading=settings, level=level)
@@ -190,7 +183,7 @@ def test_parts_of_a_document_know_what_the_whole_knows(level: Any) -> None:
 def test_kept_readings_look_up_once() -> None:
     finder = Everywhere(aspirin=("Chemical",))
     documents = [Document(id="d", text=TEXT)]
-    kept = KeptReadings(documents, read=LooksUp([finder], Columns(types=("Chemical",))))
+    kept = KeptReadings(documents, read=LooksUp(finder, Columns(types=("Chemical",))))
     for _ in range(3):
         kept(documents, TOKENIZER, reading=ReadingSettings(), level="word")
     assert finder.calls == 1

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from fascicle.errors import ModelError
 from fascicle.knowledge.matching.copies import read_copy
+from fascicle.knowledge.matching.several import Several
 from fascicle.settings.folders.manifest import MANIFEST, Manifest
 from fascicle.settings.inputs import SHAPES, InputFacts
 from fascicle.text.inputs import Columns
@@ -40,10 +41,12 @@ def reader_of(folder: Path, manifest: Manifest) -> ReadsDocuments:
     for one in facts.dictionaries:
         if one.file not in manifest.files:
             raise ModelError(f"{folder / MANIFEST} has no hash of {one.file}; copy or export the folder again")
+    if not facts.dictionaries:
+        return LooksUp(None, columns_of(facts))
     segmenter = manifest.reading.segmenter
-    finders = [read_copy(folder / one.file, rule=one.rule, segmenter=segmenter) for one in facts.dictionaries]
-    if sorted({name for finder in finders for name in finder.types}) != sorted(facts.types):
+    finder = Several([read_copy(folder / one.file, rule=one.rule, segmenter=segmenter) for one in facts.dictionaries])
+    if finder.types != facts.types:
         raise ModelError(
             f"the dictionaries in {folder} do not have the types that {MANIFEST} names; copy or export the folder again"
         )
-    return LooksUp(finders, columns_of(facts))
+    return LooksUp(finder, columns_of(facts))

@@ -103,22 +103,20 @@ class UnitInputs:
 
 
 def look_up(
-    documents: Sequence[Document], units: Sequence[Ints], finders: Sequence[Finder], columns: Columns
+    documents: Sequence[Document], units: Sequence[Ints], finder: Finder | None, columns: Columns
 ) -> list[UnitInputs]:
-    """What finders know of documents.
+    """What is known of documents.
 
     Args:
         documents: any number.
         units: of each document, ranges of characters in the order of its text, ``[u, 2]``.
-        finders: each reads all documents.
-        columns: with all types of the finders.
+        finder: of names; ``None`` for none.
+        columns: with all types of the finder.
     """
     number = {name: at for at, name in enumerate(columns.types)}
-    found: list[list[tuple[int, int, int]]] = [[] for _ in documents]
-    for finder in finders:
-        for of_one, names in zip(found, finder.matches(documents), strict=True):
-            of_one += [(name.start, name.end, number[kind]) for name in names for kind in name.types]
-    matches = [np.array(of_one, dtype=np.int64).reshape(-1, 3) for of_one in found]
+    found: Iterable[Sequence[Found]] = ([] for _ in documents) if finder is None else finder.matches(documents)
+    rows = ([(name.start, name.end, number[kind]) for name in names for kind in name.types] for names in found)
+    matches = [np.array(of_one, dtype=np.int64).reshape(-1, 3) for of_one in rows]
     # All texts are looked at as one: most are sentences, for which calls of numpy cost more than what they compute.
     starts = np.cumsum([0, *(len(document.text) for document in documents)])[:-1].tolist()
     text = "".join(document.text for document in documents)

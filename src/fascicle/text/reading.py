@@ -78,14 +78,14 @@ class ReadsDocuments(Protocol):
 class LooksUp:
     """Reads like ``read_documents``, and looks the units up."""
 
-    def __init__(self, finders: Sequence[Finder], columns: Columns) -> None:
+    def __init__(self, finder: Finder | None, columns: Columns) -> None:
         """Takes what is looked up in.
 
         Args:
-            finders: of names.
-            columns: what is known of a unit; with all types of the finders.
+            finder: of names; ``None`` for none.
+            columns: what is known of a unit; with all types of the finder.
         """
-        self._finders = tuple(finders)
+        self._finder = finder
         self._columns = columns
 
     def __call__(
@@ -93,7 +93,7 @@ class LooksUp:
     ) -> Reading:
         """See ``read_documents``."""
         read = read_documents(documents, tokenizer, reading=reading, level=level)
-        known = look_up(documents, [p.units for p in read.pieces], self._finders, self._columns)
+        known = look_up(documents, [p.units for p in read.pieces], self._finder, self._columns)
         return replace(read, pieces=[replace(p, inputs=one) for p, one in zip(read.pieces, known, strict=True)])
 
 

@@ -27,6 +27,7 @@ from fascicle.text.tagging import TagSpace
 
 SOURCE: Final = "dictionary"
 _CHUNK_CHARACTERS = 1 << 20  # text that is searched together
+Cut = tuple[Sequence[Span], Ints]  # words, and the number of the sentence of each
 
 
 class Match(NamedTuple):
@@ -126,8 +127,8 @@ class Matcher(Annotator):
         Args:
             documents: read once; their mentions and words are not looked at.
         """
-        for chunk in _chunks(documents):
-            yield from self._of_chunk(chunk)
+        for chunk in chunks(documents):
+            yield from self.in_words(chunk, [words_in_sentences(document, self._segmenter) for document in chunk])
 
     def predict(self, documents: Sequence[Document]) -> list[Patch]:
         """Mentions of each document: one for each type of a matched phrase, without a score.
@@ -148,9 +149,14 @@ class Matcher(Annotator):
         add = tuple(Mention(((m.start, m.end),), kind, source=self.name) for m in found for kind in m.types)
         return Patch(add=add, events=events)
 
-    def _of_chunk(self, documents: Sequence[Document]) -> Iterator[tuple[Match, ...]]:
-        """Searches all documents at once; their sentences are numbered through, so no match reaches over an end."""
-        cuts = [_words_in_sentences(document, self._segmenter) for document in documents]
+    def in_words(self, documents: Sequence[Document], cuts: Sequence[Cut]) -> Iterator[tuple[Match, ...]]:
+        """The matches of each document, all searched at once.
+
+        Args:
+            documents: at least one.
+            cuts: the words of each, as ``words_in_sentences`` gives them for the segmenter of this matcher.
+        """
+        # Sentences are numbered through, and owners too, so no match reaches over an end.
         ids = np.concatenate([self._ids(d, words) for d, (words, _) in zip(documents, cuts, strict=True)])
         owners = np.repeat(np.arange(len(cuts)), [len(words) for words, _ in cuts])
         sentences = np.concatenate([numbers for _, numbers in cuts])
@@ -162,9 +168,7 @@ class Matcher(Annotator):
         chosen = best_segmentation(spans)
         yield from self._as_matches(cuts, owners, spans[chosen], nodes[chosen])
 
-    def _as_matches(
-        self, cuts: Sequence[tuple[Sequence[Span], Ints]], owners: Ints, spans: Ints, nodes: Ints
-    ) -> Iterator[tuple[Match, ...]]:
+    def _as_matches(self, cuts: Sequence[Cut], owners: Ints, spans: Ints, nodes: Ints) -> Iterator[tuple[Match, ...]]:
         """Token ranges of the chunk as matches of each document."""
         kinds = self._names.kinds[nodes]
         border = np.searchsorted(owners[spans[:, 0]], np.arange(len(cuts) + 1)).tolist()
@@ -182,7 +186,7 @@ class Matcher(Annotator):
         return np.array([known.get(text[a:b], -1) for a, b in words], dtype=np.int64)
 
 
-def _words_in_sentences(document: Document, rules: Segmenter) -> tuple[tuple[Span, ...], Ints]:
+def words_in_sentences(document: Document, rules: Segmenter) -> Cut:
     """The words of a text, and the number of the sentence of each; -1 for a word that a sentence ends inside."""
     words = rules.words(document.text)
     spans = np.array(words, dtype=np.int64).reshape(-1, 2)
@@ -204,7 +208,8 @@ def _sentence_ends(document: Document, rules: Segmenter) -> Iterator[int]:
         before = end
 
 
-def _chunks(documents: Iterable[Document]) -> Iterator[list[Document]]:
+def chunks(documents: Iterable[Document]) -> Iterator[list[Document]]:
+    """Documents in portions that are searched together."""
     chunk: list[Document] = []
     size = 0
     for document in documents:

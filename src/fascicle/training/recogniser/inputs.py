@@ -14,6 +14,7 @@ from fascicle.formats.sources import source_sha256
 from fascicle.knowledge.matching.copies import packed_copy
 from fascicle.knowledge.matching.dictionary import DictionaryReport, typed_names
 from fascicle.knowledge.matching.matcher import Matcher
+from fascicle.knowledge.matching.several import Several
 from fascicle.runtime.inputs import columns_of
 from fascicle.settings.inputs import MOST_TYPES, RULE, SHAPES, DictionaryFacts, InputFacts
 from fascicle.settings.recipes.recogniser import Recipe
@@ -51,18 +52,19 @@ def read_inputs(recipe: Recipe) -> Inputs:
     if not given:
         return NO_INPUTS
     files: dict[str, bytes] = {}
-    dictionaries, finders, notes = [], [], []
+    dictionaries, matchers, notes = [], [], []
     for number, path in enumerate(given.dictionaries, 1):
         if Path(path).is_dir():
             raise RecipeError(f"inputs.dictionaries names the folder {path}; give a table of names, type TAB name")
         report, file = DictionaryReport(), f"dictionary-{number}.tsv.gz"
         entries = list(typed_names(path, report=report))
-        finder = Matcher(entries, rule=RULE, segmenter=recipe.reading.segmenter)
+        matcher = Matcher(entries, rule=RULE, segmenter=recipe.reading.segmenter)
         files[file], names = packed_copy(entries)
         dictionaries.append(DictionaryFacts(name=Path(path).name, sha256=source_sha256(path), file=file, names=names))
-        finders.append(finder)
-        notes += [f"{path}: {line}" for line in (*report.lines(), *finder.counts.lines())]
-    types = tuple(sorted({name for finder in finders for name in finder.types}))
+        matchers.append(matcher)
+        notes += [f"{path}: {line}" for line in (*report.lines(), *matcher.counts.lines())]
+    finder = Several(matchers) if matchers else None
+    types = finder.types if finder else ()
     if len(types) > MOST_TYPES:
         raise RecipeError(
             f"inputs.dictionaries have {len(types)} types, such as {types[0]!r}; at most {MOST_TYPES} are allowed: "
@@ -71,4 +73,4 @@ def read_inputs(recipe: Recipe) -> Inputs:
     facts = InputFacts(
         dictionaries=tuple(dictionaries), types=types, shapes=SHAPES if given.shape else "", dropout=given.dropout
     )
-    return Inputs(facts=facts, read=LooksUp(finders, columns_of(facts)), files=files, notes=tuple(notes))
+    return Inputs(facts=facts, read=LooksUp(finder, columns_of(facts)), files=files, notes=tuple(notes))

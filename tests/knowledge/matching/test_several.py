@@ -1,0 +1,77 @@
+"""Several dictionaries find together what each finds alone; copies of dictionaries find what these find."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+import pytest
+
+from fascicle.core.document import Document
+from fascicle.errors import ModelError
+from fascicle.knowledge.matching.copies import packed_copy, read_copy
+from fascicle.knowledge.matching.dictionary import Entry, typed_names
+from fascicle.knowledge.matching.matcher import Matcher
+from fascicle.knowledge.matching.several import Several
+
+WORDS = ("lung", "cancer", "Aspirin", "of", "the", "IL", "-", "2", "pain", ".", "Pain")
+
+
+def entries(seed: int) -> list[Entry]:
+    draw = random.Random(seed)
+    names = [" ".join(draw.choices(WORDS, k=draw.randint(1, 3))) for _ in range(12)]
+    return [Entry(name, draw.choice(("Disease", "Chemical", "Gene"))) for name in names]
+
+
+def documents(seed: int) -> list[Document]:
+    draw = random.Random(seed)
+    texts = [" ".join(draw.choices(WORDS, k=draw.randint(0, 40))) for _ in range(20)]
+    return [Document(id=str(at), text=text) for at, text in enumerate(texts)]
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_each_finds_what_it_finds_alone(seed: int) -> None:
+    matchers = [Matcher(entries(seed + 100 * at), rule="three-casings") for at in range(3)]
+    given = documents(seed)
+    together = list(Several(matchers).matches(iter(given)))
+    alone = zip(*(matcher.matches(given) for matcher in matchers), strict=True)
+    assert together == [tuple(match for of_one in found for match in of_one) for found in alone]
+    assert any(together)
+    assert Several(matchers).types == tuple(sorted({kind for m in matchers for kind in m.types}))
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_a_copy_finds_what_the_dictionary_finds(seed: int, tmp_path: Path) -> None:
+    given = entries(seed)
+    content, count = packed_copy(given[::-1] + given[:3])
+    assert (content, count) == packed_copy(given)
+    assert count == len(set(given))
+    (tmp_path / "copy.tsv.gz").write_bytes(content)
+    copy = read_copy(tmp_path / "copy.tsv.gz", rule="three-casings", segmenter="rules@1")
+    matcher = Matcher(given, rule="three-casings")
+    assert list(copy.matches(documents(seed))) == list(matcher.matches(documents(seed)))
+    assert copy.types == matcher.types
+
+
+def test_names_that_look_like_a_header_are_names_in_a_copy(tmp_path: Path) -> None:
+    (tmp_path / "given.tsv").write_text("Type\tName\ntype\tname\nA\t b \n", encoding="utf-8")
+    read = list(typed_names(str(tmp_path / "given.tsv")))
+    assert [one.name for one in read] == ["name", " b "]
+    (tmp_path / "copy.tsv.gz").write_bytes(packed_copy([Entry("name", "type")])[0])
+    found = read_copy(tmp_path / "copy.tsv.gz", rule="raw", segmenter="rules@1").matches(
+        [Document(id="d", text="name")]
+    )
+    assert [match.types for match in next(iter(found))] == [("type",)]
+
+
+@pytest.mark.parametrize("content", [b"", b"\x1f\x8b", b"Disease\n", b"\xff\xfe\x00"])
+def test_a_damaged_copy(content: bytes, tmp_path: Path) -> None:
+    (tmp_path / "copy.tsv.gz").write_bytes(content)
+    with pytest.raises(ModelError, match=r"copy\.tsv\.gz cannot be used") as error:
+        read_copy(tmp_path / "copy.tsv.gz", rule="raw", segmenter="rules@1")
+    assert "\n" not in str(error.value)
+
+
+def test_one_segmenter_for_all() -> None:
+    with pytest.raises(ValueError, match="one segmenter"):
+        Several([])
