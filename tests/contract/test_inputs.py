@@ -354,9 +354,8 @@ def test_a_folder_without_its_dictionary_is_refused(
 
 def test_a_model_is_not_run_without_what_it_reads(learnt: Made) -> None:
     manifest = learnt.prepared.manifest
-    blind = ModelPredictor(manifest, learnt.tokenizer, TorchScorer(model=learnt.prepared.model))
-    with pytest.raises(KeyError, match=FEATURES):
-        blind.predict(learnt.parts.train)
+    with pytest.raises(ValueError, match="looks units up"):
+        ModelPredictor(manifest, learnt.tokenizer, TorchScorer(model=learnt.prepared.model))
 
 
 @pytest.mark.parametrize(

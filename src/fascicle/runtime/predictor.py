@@ -89,11 +89,15 @@ class ModelPredictor(Annotator):
             scorer: the network.
             max_characters: a longer document is read part by part.
             kinds: of heads, by the class of their settings.
-            read: cuts documents; ``text.reading.KeptReadings`` where the same ones are predicted again and again.
+            read: cuts documents; ``runtime.inputs.reader_of`` for a model with inputs, and
+                ``text.reading.KeptReadings`` where the same ones are predicted again and again.
 
         Raises:
             InputError: the model was made with a segmenter that this release does not have.
+            ValueError: a model with inputs, and a reader that looks nothing up.
         """
+        if manifest.inputs and read is read_documents:
+            raise ValueError(f"{manifest.name} looks units up: give a reader that does, see runtime.inputs.reader_of")
         segmenter(manifest.reading.segmenter)
         self.manifest = manifest
         self._tokenizer = tokenizer
