@@ -102,6 +102,16 @@ def test_a_run_does_not_go_on_with_another_dictionary(
     assert all((tmp_path / "run" / name).read_bytes() == (run / name).read_bytes() for name in names)
 
 
+def test_labels_and_inputs_of_one_dictionary_are_noted(
+    tiny_recipe: Callable[..., Recipe], toy_dictionary: dict[str, str], tmp_path: Path
+) -> None:
+    recipe = tiny_recipe(distant=toy_dictionary, inputs={"dictionaries": [toy_dictionary["core"]]})
+    events = run_recipe(recipe, tmp_path / "run")
+    notes = [next(events).text for _ in range(8)]  # type: ignore[union-attr]
+    events.close()  # type: ignore[attr-defined]
+    assert any("made the labels and is an input too" in note for note in notes)
+
+
 def test_teachers_and_students(run: Path, dictionary: Path, toy_corpus: Path, tmp_path: Path) -> None:
     recipe = parse_any(
         {

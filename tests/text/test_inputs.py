@@ -115,6 +115,19 @@ def test_a_unit_has_all_that_is_known_of_it(level: Any) -> None:
     assert features.shape == (0, 8 + len(PATTERNS))
 
 
+@pytest.mark.parametrize("together", [1, 100, 1 << 20])
+def test_documents_do_not_know_of_each_other(together: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("fascicle.text.inputs._TOGETHER", together)
+    texts = ["", "aspirin", "lung", "cancer pain in", "", TEXT, "lung cancer", "IV", ""]
+    documents = [Document(id=str(at), text=text) for at, text in enumerate(texts)]
+    looks, settings = LooksUp(FINDER, BOTH), ReadingSettings()
+    all_read = looks(documents, TOKENIZER, reading=settings, level="word").pieces
+    for document, pieces in zip(documents, all_read, strict=True):
+        (alone,) = looks([document], TOKENIZER, reading=settings, level="word").pieces
+        assert np.array_equal(known_of(pieces), known_of(alone))
+    assert looks([], TOKENIZER, reading=settings, level="word").pieces == []
+
+
 def test_several_types_and_overlapping_names_are_all_kept() -> None:
     pieces = read("lung cancer pain in aspirin").pieces[0]
     row = dict(zip((pieces.text[a:b] for a, b in pieces.units.tolist()), known_of(pieces), strict=True))

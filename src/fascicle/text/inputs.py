@@ -21,6 +21,7 @@ from fascicle.text.shapes import PATTERNS, shapes_of
 PLACES: Final = ("first", "inner", "last", "whole")
 _FIRST, _INNER, _LAST, _WHOLE = range(len(PLACES))
 Features = NDArray[np.uint8]
+_TOGETHER: Final = 1 << 17  # characters that are looked at as one text
 
 
 class Found(Protocol):
@@ -117,21 +118,37 @@ def look_up(
     found: Iterable[Sequence[Found]] = ([] for _ in documents) if finder is None else finder.matches(documents)
     rows = ([(name.start, name.end, number[kind]) for name in names for kind in name.types] for names in found)
     matches = [np.array(of_one, dtype=np.int64).reshape(-1, 3) for of_one in rows]
-    # All texts are looked at as one: most are sentences, for which calls of numpy cost more than what they compute.
-    starts = np.cumsum([0, *(len(document.text) for document in documents)])[:-1].tolist()
-    text = "".join(document.text for document in documents)
-    together = _rows(columns, _joined(matches, starts), _joined(units, starts), text)
-    ends = np.cumsum([len(of_one) for of_one in units]).tolist()
-    return [
-        UnitInputs(columns=columns, matches=of_one, rows=together[end - len(own) : end])
-        for of_one, own, end in zip(matches, units, ends, strict=True)
-    ]
+    known: list[UnitInputs] = []
+    for part in _portions(documents):
+        rows_of = _rows_of_each(columns, matches[part], units[part], [document.text for document in documents[part]])
+        known += [UnitInputs(columns=columns, matches=m, rows=r) for m, r in zip(matches[part], rows_of, strict=True)]
+    return known
 
 
-def _joined(ranges: Sequence[Ints], starts: Sequence[int]) -> Ints:
+def _portions(documents: Sequence[Document]) -> Iterator[slice]:
+    """Documents of some size together."""
+    start = size = 0
+    for at, document in enumerate(documents, 1):
+        size += len(document.text)
+        if size >= _TOGETHER or at == len(documents):
+            yield slice(start, at)
+            start, size = at, 0
+
+
+def _rows_of_each(
+    columns: Columns, matches: Sequence[Ints], units: Sequence[Ints], texts: Sequence[str]
+) -> list[Features]:
+    """What is known of the units of some texts, which are looked at as one.
+
+    Most are sentences, for which calls of numpy cost more than what they compute.
+    """
+    starts = np.cumsum([0, *map(len, texts)])[:-1]
+    together = _rows(columns, _joined(matches, starts), _joined(units, starts), "".join(texts))
+    return np.split(together, np.cumsum([len(of_one) for of_one in units])[:-1])
+
+
+def _joined(ranges: Sequence[Ints], starts: Ints) -> Ints:
     """Ranges of several texts, in two columns and perhaps more, as those of one text."""
-    if not ranges:
-        return np.zeros((0, 3), dtype=np.int64)
     joined = np.concatenate(ranges)
     joined[:, :2] += np.repeat(starts, [len(of_one) for of_one in ranges])[:, None]
     return joined

@@ -46,7 +46,7 @@ def shapes_of(text: str, spans: Ints) -> NDArray[np.int64]:
     if not len(spans):
         return np.zeros(0, dtype=np.int64)
     kinds = _kinds(text)
-    counts = np.zeros((4, len(kinds) + 1), dtype=np.int64)
+    counts = np.zeros((4, len(kinds) + 1), dtype=np.int32)
     np.cumsum(kinds == np.arange(4)[:, None], axis=1, out=counts[:, 1:])
     upper, lower, uncased, digits = counts[:, spans[:, 1]] - counts[:, spans[:, 0]]
     letters = upper + lower + uncased

@@ -63,6 +63,8 @@ def read_inputs(recipe: Recipe) -> Inputs:
         dictionaries.append(DictionaryFacts(name=Path(path).name, sha256=source_sha256(path), file=file, names=names))
         matchers.append(matcher)
         notes += [f"{path}: {line}" for line in (*report.lines(), *matcher.counts.lines())]
+        if recipe.distant and dictionaries[-1].sha256 == source_sha256(recipe.distant.core):
+            notes.append(f"{path} made the labels and is an input too, so the model mostly learns to repeat it")
     finder = Several(matchers) if matchers else None
     types = finder.types if finder else ()
     if len(types) > MOST_TYPES:
