@@ -155,8 +155,8 @@ def adjusted(shape: JsonShape, changes: Iterable[tuple[str, str]]) -> JsonShape:
         changes: ``(attribute of JsonShape, value)``; ``inclusive`` and ``bare`` take ``true`` or ``false``.
 
     Raises:
-        UsageError: no such attribute, or another value for one of these two; a field that the reader of a tool looks for
-            under one name alone.
+        UsageError: no such attribute, another value for one of these two, or a field that the reader of a tool looks
+            for under one name alone.
     """
     names = [field.name for field in fields(JsonShape) if field.name not in _FIXED]
     values: dict[str, Any] = {}
@@ -170,8 +170,8 @@ def adjusted(shape: JsonShape, changes: Iterable[tuple[str, str]]) -> JsonShape:
         allowed = ("id", "ignored", *shape.movable)
         if shape.reader and name not in allowed:
             raise UsageError(
-                f"records of the shape {shape.reader!r} have their {name} under fixed names, so {name} = {value!r} is not "
-                f"allowed; give another shape, or one of {', '.join(allowed)}"
+                f"records of the shape {shape.reader!r} have their {name} under fixed names, so {name} = {value!r} is "
+                f"not allowed; give another shape, or one of {', '.join(allowed)}"
             )
         values[name] = value == "true" if name in _SWITCHES else value
     return replace(shape, **values)
