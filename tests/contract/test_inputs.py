@@ -382,3 +382,13 @@ def test_dictionaries_that_cannot_be_read(
     path.mkdir()
     with pytest.raises(FascicleError, match="folder"):
         list(run_recipe(tiny_recipe(inputs={"dictionaries": [str(path)]}), tmp_path / "run"))
+
+
+def test_other_types_are_looked_for_with_the_same_dictionary(
+    tiny_recipe: Callable[..., Recipe], inputs: dict[str, Any], toy_types: Path, tmp_path: Path
+) -> None:
+    made = with_vectors(make(tiny_recipe(model={"family": "binder"}, inputs=inputs)))
+    folder = made.save(tmp_path / "model")
+    own, same = load(folder), load(folder, types=toy_types)
+    for patch, other in zip(own.predict(made.parts.train), same.predict(made.parts.train), strict=True):
+        assert_same(patch.add, other.add)

@@ -202,3 +202,13 @@ def test_kept_readings_look_up_once() -> None:
     assert finder.calls == 1
     kept([Document(id="d", text=TEXT)], TOKENIZER, reading=ReadingSettings(), level="word")
     assert finder.calls == 2
+
+
+@pytest.mark.parametrize("columns", [BOTH, Columns(types=TYPES), Columns(shapes=True)])
+def test_columns_have_the_names_of_what_they_say(columns: Columns) -> None:
+    pieces = read("the lung cancer pain in IV", columns=columns).pieces[0]
+    words = [pieces.text[a:b] for a, b in pieces.units.tolist()]
+    assert len(columns.names) == known_of(pieces).shape[1] == sum(columns.blocks)
+    said = {w: {columns.names[i] for i in np.flatnonzero(r)} for w, r in zip(words, known_of(pieces), strict=True)}
+    assert ({("Disease", "first")} <= said["lung"]) == bool(columns.types)
+    assert (("", "roman") in said["IV"]) == columns.shapes

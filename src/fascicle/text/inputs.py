@@ -74,6 +74,12 @@ class Columns:
         widths = (len(self.types) * len(PLACES), len(PATTERNS) * self.shapes)
         return tuple(width for width in widths if width)
 
+    @property
+    def names(self) -> tuple[tuple[str, str], ...]:
+        """Type and place of each column of dictionaries, then an empty type and the pattern."""
+        shapes = [("", pattern) for pattern in PATTERNS] if self.shapes else []
+        return (*((name, place) for name in self.types for place in PLACES), *shapes)
+
 
 @dataclass(frozen=True, kw_only=True)
 class UnitInputs:
