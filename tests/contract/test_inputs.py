@@ -326,6 +326,11 @@ def with_another_rule(folder: Path) -> None:
     saying(dictionaries=tuple(msgspec.structs.replace(one, rule="unheard") for one in inputs.dictionaries))(folder)
 
 
+def named_elsewhere(folder: Path) -> None:
+    path = folder / "model.json"
+    path.write_text(path.read_text(encoding="utf-8").replace('"file": "dict', '"file": "../dict'), encoding="utf-8")
+
+
 @pytest.mark.parametrize(
     ("told", "damage"),
     [
@@ -335,6 +340,7 @@ def with_another_rule(folder: Path) -> None:
         ("types", saying(types=("Chemical", "Disease", "Place"))),
         ("shapes@9", saying(shapes="shapes@9")),
         ("unheard", with_another_rule),
+        ("dictionaries", named_elsewhere),
     ],
 )
 def test_a_folder_without_its_dictionary_is_refused(
@@ -347,9 +353,11 @@ def test_a_folder_without_its_dictionary_is_refused(
     folder = make(tiny_recipe(inputs=inputs)).save(tmp_path / "model")
     load(folder)
     damage(folder)
-    with pytest.raises(ModelError, match=told) as error:
-        load(folder)
-    assert "\n" not in str(error.value)
+    for use in (load, lambda place: export_model(place, tmp_path / "export", int8=False)):
+        with pytest.raises(ModelError, match=told) as error:
+            use(folder)
+        assert "\n" not in str(error.value)
+    assert [path.name for path in tmp_path.iterdir()] == ["model"]
 
 
 def test_a_model_is_not_run_without_what_it_reads(learnt: Made) -> None:

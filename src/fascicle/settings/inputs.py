@@ -56,7 +56,7 @@ class DictionaryFacts(Settings, frozen=True, kw_only=True):
 
     name: str
     sha256: str
-    file: Name
+    file: Annotated[str, Meta(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")]
     names: Natural
     rule: str = RULE
 

@@ -80,14 +80,15 @@ def export_model(
     if int8 and not any(d.text.strip() for d in sample):
         raise UsageError("8-bit export needs sample texts to measure activations on; give some with sample=FILE")
     check_files(folder, manifest)
+    read = reader_of(folder, manifest)  # which refuses dictionaries that are not among the files
     cargo = _Cargo(
         kind="model",
         graph=_AnsweringGraph(load_model(folder, manifest)),
         manifest=_as_exported(manifest, name or manifest.name),
         sample=excerpt(sample, characters=SAMPLE_CHARACTERS) if int8 else [],
-        predict=lambda tokenizer, recorder, texts: ModelPredictor(
-            manifest, tokenizer, recorder, read=reader_of(folder, manifest)
-        ).predict(texts),
+        predict=lambda tokenizer, recorder, texts: ModelPredictor(manifest, tokenizer, recorder, read=read).predict(
+            texts
+        ),
         measured=lambda texts: counted(sum(len(d.text) for d in texts), "character"),
         card=model_card,
         write=write_manifest,
