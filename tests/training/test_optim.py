@@ -12,6 +12,7 @@ from fascicle.models.encoder import Encoder
 from fascicle.models.heads.contract import Basis
 from fascicle.models.heads.tagger import CrfTagger
 from fascicle.models.model import NerModel
+from fascicle.nn.inputs import InputVectors
 from fascicle.settings.heads import CrfSettings
 from fascicle.settings.recipes.recogniser import TrainingSettings
 from fascicle.training.engine.optim import WeightAverage, make_optimizer, parameter_groups, rate_factor
@@ -45,6 +46,17 @@ def test_warm_up_then_constant() -> None:
 def test_every_step_has_a_rate(warmup: float, steps: int) -> None:
     factor = rate_factor(settings(warmup=warmup), steps=steps)
     assert all(0 < factor(s) <= 1 for s in range(steps))
+
+
+def test_vectors_of_inputs_have_a_multiple_of_the_rate_of_heads() -> None:
+    ner = model()
+    ner.head("crf").units.vectors = InputVectors([3, 2], 8, dropout=0.0, rate=20.0)
+    for chosen, rate in ((settings(learning_rate=1e-4), 2e-3), (settings(head_learning_rate=1e-3), 2e-2)):
+        groups = list(parameter_groups(ner, chosen))
+        rates = {p: g["lr"] for g in groups for p in g["params"]}  # type: ignore[attr-defined]
+        assert len(rates) == len(list(ner.parameters()))
+        fast = [name for name, p in ner.named_parameters() if rates[p] == pytest.approx(rate)]
+        assert fast == ["heads.crf.units.vectors.table"]
 
 
 @pytest.mark.parametrize("family", ["BertModel", "ElectraModel", "RobertaModel"])

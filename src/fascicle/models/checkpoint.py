@@ -79,9 +79,9 @@ def build_model(
         torch.set_rng_state(before)
         heads[name] = make_head(settings, basis_of(name, manifest, encoder, tokenizer))
         after = torch.get_rng_state() if name == leading else after
-        if manifest.inputs:
-            blocks = columns_of(manifest.inputs).blocks
-            heads[name].units.vectors = InputVectors(blocks, encoder.width, dropout=manifest.inputs.dropout)
+        if facts := manifest.inputs:
+            blocks = columns_of(facts).blocks
+            heads[name].units.vectors = InputVectors(blocks, encoder.width, dropout=facts.dropout, rate=facts.rate)
     torch.set_rng_state(after)
     return NerModel(encoder, heads, answer=manifest.decision.answer, weights=weights)
 

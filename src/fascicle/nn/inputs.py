@@ -16,17 +16,19 @@ class InputVectors(nn.Module):
     must where a name is in no dictionary. Nothing is scaled up for it, for a missing name is no weaker name.
     """
 
-    def __init__(self, blocks: Sequence[int], width: int, *, dropout: float) -> None:
+    def __init__(self, blocks: Sequence[int], width: int, *, dropout: float, rate: float = 1.0) -> None:
         """Makes the table.
 
         Args:
             blocks: widths of the columns that are dropped together.
             width: of a state.
             dropout: probability of dropping a block for a window.
+            rate: what the optimizer multiplies the learning rate of the head with.
         """
         super().__init__()
         self.blocks = tuple(blocks)
         self.dropout = dropout
+        self.rate = rate
         self.table = nn.Parameter(torch.zeros(sum(self.blocks), width))
 
     def forward(self, features: Tensor) -> Tensor:

@@ -24,11 +24,14 @@ class InputSettings(Settings, frozen=True, kw_only=True):
             written, in capitals and in lower case, but no English function word alone. The model folder keeps a copy.
         shape: whether the case pattern of the source text is read, such as capitals, or digits among letters.
         dropout: probability that a window of training is read without the dictionaries, and without the patterns.
+        rate: learning rate of the vectors, as a multiple of that of the head. They start at zero, and a short training
+            at the rate of the head hardly moves them.
     """
 
     dictionaries: tuple[Name, ...] = ()
     shape: bool = False
     dropout: Annotated[float, Meta(ge=0.0, lt=1.0)] = 0.3
+    rate: Annotated[float, Meta(gt=0.0, le=1e4)] = 20.0
 
     def __post_init__(self) -> None:
         """Refuses a table that asks for nothing, and one dictionary twice."""
@@ -69,12 +72,14 @@ class InputFacts(Settings, frozen=True, kw_only=True):
         types: of all of them, sorted; each has a vector for each place in a name.
         shapes: version of the case patterns; empty if none are read.
         dropout: see ``InputSettings``; of training alone.
+        rate: the same.
     """
 
     dictionaries: tuple[DictionaryFacts, ...] = ()
     types: tuple[str, ...] = ()
     shapes: str = ""
     dropout: Annotated[float, Meta(ge=0.0, lt=1.0)] = 0.0
+    rate: Annotated[float, Meta(gt=0.0, le=1e4)] = 1.0
 
     def __post_init__(self) -> None:
         """Refuses types without a dictionary, dictionaries without a type, and a model that reads nothing."""

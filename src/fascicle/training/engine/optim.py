@@ -14,6 +14,7 @@ from torch.optim.lr_scheduler import LambdaLR
 from fascicle.models.encoder import Encoder
 from fascicle.models.heads.contract import put_weights
 from fascicle.models.model import Trainable
+from fascicle.nn.inputs import InputVectors
 from fascicle.settings.recipes.recogniser import TrainingSettings
 
 _LAYER = re.compile(r"\.(?:layers?|blocks?|h)\.(\d+)\.")
@@ -34,17 +35,19 @@ def make_optimizer(model: Trainable, settings: TrainingSettings) -> Optimizer:
 def parameter_groups(model: Trainable, settings: TrainingSettings) -> Iterator[dict[str, object]]:
     """Groups of parameters that share a learning rate and a weight decay.
 
-    Heads have their own rate; each encoder layer has that of the layer above times ``layer_decay``, the embeddings
-    count as the layer below the first; an encoder inside a head is one too. Biases and normalisations are not decayed.
+    Heads have their own rate, and the vectors of their inputs a multiple of it. Each encoder layer has the rate of the
+    layer above times ``layer_decay``, the embeddings count as the layer below the first; an encoder inside a head is
+    one too. Biases and normalisations are not decayed.
     """
     encoders = tuple(f"{name}." for name, module in model.named_modules() if isinstance(module, Encoder))
     depth = 1 + max((_depth(name) for name, _ in model.encoder.named_parameters()), default=0)
+    multiples = {f"{n}.table": m.rate for n, m in model.named_modules() if isinstance(m, InputVectors)}
     groups: dict[tuple[float, float], list[nn.Parameter]] = {}
     for name, parameter in model.named_parameters():
         if name.startswith(encoders):
             rate = settings.learning_rate * settings.layer_decay ** (depth - 1 - _depth(name))
         else:
-            rate = settings.head_learning_rate or settings.learning_rate
+            rate = (settings.head_learning_rate or settings.learning_rate) * multiples.get(name, 1.0)
         decay = settings.weight_decay if parameter.ndim > 1 else 0.0
         groups.setdefault((rate, decay), []).append(parameter)
     for (rate, decay), parameters in groups.items():

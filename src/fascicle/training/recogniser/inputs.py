@@ -73,6 +73,10 @@ def read_inputs(recipe: Recipe) -> Inputs:
             "give several of them one name"
         )
     facts = InputFacts(
-        dictionaries=tuple(dictionaries), types=types, shapes=SHAPES if given.shape else "", dropout=given.dropout
+        dictionaries=tuple(dictionaries),
+        types=types,
+        shapes=SHAPES if given.shape else "",
+        dropout=given.dropout,
+        rate=given.rate,
     )
     return Inputs(facts=facts, read=LooksUp(finder, columns_of(facts)), files=files, notes=tuple(notes))
