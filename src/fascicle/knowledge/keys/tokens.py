@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import zip_longest
 from typing import Final, NamedTuple
 
 from fascicle.knowledge.keys.characters import BLANK, DIGIT, LETTER, SIGN, group
@@ -19,6 +20,7 @@ NUMBERED: Final = frozenset(
     {"type", "factor", "stage", "grade", "phase", "group"}
 )  # single Roman numerals follow these
 OWNER: Final = "'"
+SYMBOL: Final = 5  # letters of the longest
 _PLAIN: Final = re.compile(r"([a-z]+)|([0-9]+)|[^a-z0-9\s_-]")  # runs of a folded text in ASCII
 
 
@@ -60,6 +62,7 @@ class _Piece(NamedTuple):
     start: int  # in the folded text
     end: int
     group: int
+    raw: str
     form: str
     hisses: bool  # ends with an ``s``, as it is written or in its form
     opens: bool
@@ -70,13 +73,15 @@ def tokens(text: str) -> list[Token]:
     """The tokens of a text in their order."""
     folded = fold(text)
     found: list[Token] = []
-    for piece in _without_possessives(_pieces(runs_of(folded.text))):
-        numeral = single_numeral(piece.form) if found and found[-1].text in NUMBERED else ""
+    pieces = list(_without_possessives(_pieces(runs_of(folded.text))))
+    for piece, after in zip_longest(pieces, pieces[1:]):
+        form = piece.raw if after and after.group == DIGIT and _is_symbol(piece) else piece.form
+        numeral = single_numeral(form) if found and found[-1].text in NUMBERED else ""
         found.append(
             Token(
                 start=folded.starts[piece.start],
                 end=folded.ends[piece.end - 1],
-                text=numeral or piece.form,
+                text=numeral or form,
                 opens=piece.opens,
                 closes=piece.closes,
             )
@@ -113,7 +118,8 @@ def _pieces(runs: list[Run]) -> list[_Piece]:
                 _Piece(
                     start=run.start + start,
                     end=run.start + end,
-                    group=run.group,
+                    group=LETTER if form == "&" else run.group,
+                    raw=run.text[start:end],
                     form="and" if form == "&" else form,
                     hisses="s" in (run.text[end - 1], form[-1]),
                     opens=opens and not start,
@@ -138,6 +144,11 @@ def _without_possessives(pieces: list[_Piece]) -> Iterator[_Piece]:
             if not piece.hisses and not (len(first) > 1 and first[1].form == "s"):
                 yield from pieces[place:end]
             place = end
+
+
+def _is_symbol(piece: _Piece) -> bool:
+    """Whether a word before a number is a symbol, not a plural: ``FADS1`` is not ``FAD1``, nor ``MEN1`` ``MAN1``."""
+    return piece.group == LETTER and len(piece.raw) <= SYMBOL and piece.form.isalpha() and piece.form not in NUMBERED
 
 
 def _joined(one: Run, other: Run) -> bool:
