@@ -58,13 +58,26 @@ class Run(NamedTuple):
     text: str
 
 
-class _Piece(NamedTuple):
-    start: int  # in the folded text
+class Piece(NamedTuple):
+    """A token before anything around its run is looked at.
+
+    Attributes:
+        start: first character in the folded text.
+        end: one past the last.
+        group: whether it is a word, a number or a sign.
+        raw: as it is written.
+        form: what it counts as alone.
+        hisses: whether it ends with an ``s``, as it is written or in its form.
+        opens: as of `Token`.
+        closes: as of `Token`.
+    """
+
+    start: int
     end: int
     group: int
     raw: str
     form: str
-    hisses: bool  # ends with an ``s``, as it is written or in its form
+    hisses: bool
     opens: bool
     closes: bool
 
@@ -73,9 +86,9 @@ def tokens(text: str) -> list[Token]:
     """The tokens of a text in their order."""
     folded = fold(text)
     found: list[Token] = []
-    pieces = list(_without_possessives(_pieces(runs_of(folded.text))))
+    pieces = list(_without_possessives(pieces_of(runs_of(folded.text))))
     for piece, after in zip_longest(pieces, pieces[1:]):
-        form = piece.raw if after and after.group == DIGIT and _is_symbol(piece) else piece.form
+        form = piece.raw if after and after.group == DIGIT and is_symbol(piece) else piece.form
         numeral = single_numeral(form) if found and found[-1].text in NUMBERED else ""
         found.append(
             Token(
@@ -106,16 +119,16 @@ def runs_of(folded: str) -> list[Run]:
     return runs
 
 
-def _pieces(runs: list[Run]) -> list[_Piece]:
+def pieces_of(runs: list[Run]) -> list[Piece]:
     """The tokens of each run, whatever stands around them."""
-    pieces: list[_Piece] = []
+    pieces: list[Piece] = []
     for place, run in enumerate(runs):
         opens = not (place and _joined(runs[place - 1], run))
         closes = not (place + 1 < len(runs) and _joined(run, runs[place + 1]))
         size = len(run.text)
         for start, end, form in parts_of(run.text) if run.group == LETTER else (Part(0, size, run.text),):
             pieces.append(
-                _Piece(
+                Piece(
                     start=run.start + start,
                     end=run.start + end,
                     group=LETTER if form == "&" else run.group,
@@ -129,7 +142,7 @@ def _pieces(runs: list[Run]) -> list[_Piece]:
     return pieces
 
 
-def _without_possessives(pieces: list[_Piece]) -> Iterator[_Piece]:
+def _without_possessives(pieces: list[Piece]) -> Iterator[Piece]:
     """Leaves out every ``'`` and ``'s`` behind a word, if the first is an ``'s``, or the word ends with an ``s``."""
     place = 0
     while place < len(pieces):
@@ -146,7 +159,7 @@ def _without_possessives(pieces: list[_Piece]) -> Iterator[_Piece]:
             place = end
 
 
-def _is_symbol(piece: _Piece) -> bool:
+def is_symbol(piece: Piece) -> bool:
     """Whether a word before a number is a symbol, not a plural: ``FADS1`` is not ``FAD1``, nor ``MEN1`` ``MAN1``."""
     return piece.group == LETTER and len(piece.raw) <= SYMBOL and piece.form.isalpha() and piece.form not in NUMBERED
 
