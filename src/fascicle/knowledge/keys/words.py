@@ -18,6 +18,7 @@ _LAST: Final = re.compile(
 )
 _FIRST: Final = re.compile(rf"(?:{_LONG})(?!s?$)")
 _PREFIX: Final = re.compile(r"(?:non|anti)(?=.{5})", re.DOTALL)
+_MAY_FALL_APART: Final = re.compile(rf"{_LONG}|^(?:non|anti)|(?:eta|iota|chi|psi|phi|rho|tau)$")
 _INNER: Final = re.compile(rf".+?(?=(?:{_LONG}).{{1,3}}$)", re.DOTALL)  # ``nfkappab``
 _WHOLE: Final = re.compile(
     "betain|betameth|betaxol|betahist|labetalol|betadin|betaser|betafer|alphabet|gammadex|deltameth"
@@ -69,12 +70,14 @@ def parts_of(run: str) -> tuple[Part, ...]:
     end: ``tnfalpha``, ``alphasyn``, ``nfkappab``. In ``betaine`` and its like there is none. ``non`` and ``anti`` are
     tokens too, for they are as often written with a hyphen as without.
     """
+    if not _MAY_FALL_APART.search(run):
+        return (Part(0, len(run), _settled(run)),)
     return tuple(Part(start, end, _settled(run[start:end])) for start, end in _cuts(run, 0))
 
 
 def canonical(word: str) -> str:
     """A word in the singular, in American spelling, or as a number if it is a Roman numeral of two letters or more."""
-    roman = _ROMAN.fullmatch(word)
+    roman = _ROMAN.fullmatch(word) if word[0] in "ivx" else None
     if roman:
         tens, ones = roman.groups()
         return str(10 * len(tens) + (ones == "ix") * 9 + (ones == "iv") * 4 + _small(ones))
