@@ -116,7 +116,6 @@ def runs_of(folded: str) -> list[Run]:
     return runs
 
 
-@lru_cache(maxsize=1 << 15)
 def pieces_of(run: str, group: int) -> tuple[Piece, ...]:
     """What a run counts as, whatever stands around it.
 
@@ -136,13 +135,16 @@ def pieces_of(run: str, group: int) -> tuple[Piece, ...]:
     return tuple(pieces)
 
 
+_known_pieces = lru_cache(maxsize=1 << 14)(pieces_of)
+
+
 def _placed(runs: list[Run]) -> list[_Placed]:
     """The pieces of all runs."""
     placed: list[_Placed] = []
     for place, run in enumerate(runs):
         opens = not (place and _joined(runs[place - 1], run))
         closes = not (place + 1 < len(runs) and _joined(run, runs[place + 1]))
-        pieces = pieces_of(run.text, run.group)
+        pieces = _known_pieces(run.text, run.group)
         if len(pieces) == 1:
             placed.append(_Placed(pieces[0], run.start, run.end, opens, closes))
             continue
