@@ -118,7 +118,7 @@ class RecognitionSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unkn
     """
 
     overlaps: Overlaps = "longest"
-    threshold: float = 0.5
+    threshold: float = 0.3
     case: bool = True
     hyphens: Hyphens = "open"
     inside_words: bool = False
