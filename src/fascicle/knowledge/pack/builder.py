@@ -1,0 +1,297 @@
+"""Building a pack from records, in bounded memory: what one concept is, what its keys are, and everything sorted.
+
+Records are sorted by concept and merged; the names of each concept get their keys and flags and are sorted by key; both
+sorts spill to the disk. The result depends on the records alone, not on the memory that was allowed.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Final, NamedTuple, Protocol
+
+import msgspec
+import numpy as np
+from msgspec import Meta
+
+from fascicle.errors import InputError
+from fascicle.files.atomic import atomic_folder
+from fascicle.files.owned import file_facts
+from fascicle.knowledge.pack import layout
+from fascicle.knowledge.pack.arrays import StringsWriter, write_array
+from fascicle.knowledge.pack.lookup import Lookup
+from fascicle.knowledge.pack.manifest import KIND, FileFacts, Manifest, SourceFacts, write_manifest
+from fascicle.knowledge.pack.merging import Gathered, Merged, MergedName, Records, gather, merged
+from fascicle.knowledge.pack.priors import Case, case_of
+from fascicle.knowledge.pack.spill import SortedSpill
+from fascicle.knowledge.pack.writing import ConceptsWriter, Named, NamesWriter, Numbers, Told
+from fascicle.knowledge.terms import NAME_KINDS
+from fascicle.settings.base import Settings
+
+_MIB: Final = 1 << 20
+_KINDS: Final = {kind: number for number, kind in enumerate(NAME_KINDS)}
+_REMEMBERED: Final = 1 << 16  # keys of names that several concepts have
+_EVERY: Final = 10_000
+
+
+class PackSettings(Settings, frozen=True, kw_only=True):
+    """How a pack is built.
+
+    Attributes:
+        name: of the pack, which becomes the source of its mentions.
+        memory: MiB for sorting; the whole build takes about three times as much, and some 20 bytes for each name.
+        longest: characters of a name; longer ones are left out and counted.
+    """
+
+    name: Annotated[str, Meta(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")]
+    memory: Annotated[int, Meta(ge=1, le=1 << 16)] = 256
+    longest: Annotated[int, Meta(ge=1, le=100_000)] = 1_000
+
+
+class PackSource(NamedTuple):
+    """One source: what is kept of it in the manifest, and its records.
+
+    Attributes:
+        facts: its name is that of its terms; ``counts`` is filled by the build.
+        records: begins to read.
+    """
+
+    facts: SourceFacts
+    records: Records
+
+
+class Verdict(NamedTuple):
+    """What rules of curation say of a name of a concept in a source.
+
+    Attributes:
+        dropped: it is kept out.
+        off: it is not looked for in texts.
+        case: its case policy; ``None`` for that of the name.
+        preferred: this concept is meant by the name.
+        rule: the last rule that has a part in this, for people.
+    """
+
+    dropped: bool = False
+    off: bool = False
+    case: Case | None = None
+    preferred: bool = False
+    rule: str = ""
+
+
+class Curate(Protocol):
+    """Says what rules make of a name."""
+
+    def __call__(self, surface: str, source: str, concept: str) -> Verdict | None:
+        """The verdict, or ``None`` where no rule is about it."""
+        ...
+
+
+def _uncurated(surface: str, source: str, concept: str) -> Verdict | None:
+    return None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Parts:
+    """What the builder is given, for it belongs to others.
+
+    Attributes:
+        normaliser: version of the keys.
+        key: of a name.
+        table: writes the table by which texts are scanned from the sorted keys, and closes it.
+        curate: the rules of curation.
+    """
+
+    normaliser: str
+    key: Callable[[str], str]
+    table: Callable[[Iterable[str], Path], object]
+    curate: Curate = _uncurated
+
+
+def build(
+    sources: Sequence[PackSource],
+    settings: PackSettings,
+    folder: str | os.PathLike[str],
+    *,
+    parts: Parts,
+    told: Told = lambda step, count: None,
+    overwrite: bool = False,
+) -> Manifest:
+    """Builds a pack; the folder has its name only when it is complete.
+
+    Args:
+        sources: the first that says something of a concept counts, see `ConceptRecord`.
+        settings: name and memory.
+        folder: to write.
+        parts: keys, table and curation.
+        told: is called with what is being done and a count, now and then.
+        overwrite: replace a pack that is there and was not changed.
+
+    Returns:
+        The manifest.
+
+    Raises:
+        InputError: no source gives a concept with a name; see `gather` too.
+        OutputError: the folder exists and may not be replaced, or cannot be written.
+    """
+    with atomic_folder(folder, kind=KIND, overwrite=overwrite) as place:
+        work = place / "work"
+        work.mkdir()
+        building = _Building(sources, settings, parts, told=told, place=place, work=work)
+        found = building.run()
+        shutil.rmtree(work)
+        return write_manifest(place, msgspec.structs.replace(found, files=_files(place, told)))
+
+
+def _files(place: Path, told: Told) -> dict[str, FileFacts]:
+    found = {}
+    for number, path in enumerate(sorted(place.iterdir()), start=1):
+        size, sha256 = file_facts(path)
+        found[path.name] = FileFacts(size=size, sha256=sha256)
+        told("files", number)
+    return found
+
+
+class _Building:
+    """The state of one build."""
+
+    def __init__(
+        self,
+        sources: Sequence[PackSource],
+        settings: PackSettings,
+        parts: Parts,
+        *,
+        told: Told,
+        place: Path,
+        work: Path,
+    ) -> None:
+        self._sources, self._settings, self._parts = sources, settings, parts
+        self._told, self._place, self._work = told, place, work
+        self._names = [source.facts.name for source in sources]
+        self._spills = {
+            table: SortedSpill(work / table, memory=settings.memory * _MIB) for table in (layout.ACTIVE, layout.SILENT)
+        }
+        self._concepts = ConceptsWriter(place, work)
+        self._languages = Numbers[str]("languages", most=1 << 8)
+        self._rules = Numbers[str]("rules of curation", most=layout.NONE, first=[""])
+        self._counts = Counter[str]()
+        self._keys: dict[str, str] = {}
+
+    def run(self) -> Manifest:
+        """Writes all files but the manifest, and returns it without their hashes."""
+        gathered = gather(
+            [(source.facts.name, source.facts.type, source.records) for source in self._sources],
+            self._work / "records",
+            memory=self._settings.memory * _MIB,
+            watch=self._told,
+        )
+        for concept in merged(gathered):
+            self._add(concept)
+        concepts = self._concepts.close(self._counts)
+        if not concepts:
+            raise InputError("the sources give no concept with a name; look at their readers and filters")
+        self._told("concepts", concepts)
+        self._write_names(concepts)
+        self._write_rules()
+        return self._manifest(gathered, concepts)
+
+    def _add(self, concept: Merged) -> None:
+        row = self._concepts.add(concept)
+        shown = next((name for name in concept.names if name.kind == "label" and name.language == "en"), None)
+        shown = shown or next((name for name in concept.names if name.kind == "label"), concept.names[0])
+        for name in concept.names:
+            if reason := self._unusable(name):
+                self._counts[reason] += 1
+                continue
+            key = self._key(name.surface)
+            if not key:
+                self._counts["name without a letter or digit"] += 1
+                continue
+            flags, sources, rule = self._judged(name, concept)
+            silent = concept.obsolete or bool(flags & layout.DROPPED)
+            named = Named(
+                key,
+                name.surface,
+                row,
+                self._languages.of(name.language),
+                _KINDS[name.kind],
+                self._concepts.sets.of(sources),
+                flags,
+                self._rules.of(rule),
+            )
+            self._spills[layout.SILENT if silent else layout.ACTIVE].add(named.row(shown=name is shown))
+        if (row + 1) % _EVERY == 0:
+            self._told("concepts", row + 1)
+
+    def _unusable(self, name: MergedName) -> str:
+        if not name.surface or "\0" in name.surface:
+            return "name with characters that no text has"
+        return "name that is too long" if len(name.surface) > self._settings.longest else ""
+
+    def _key(self, surface: str) -> str:
+        found = self._keys.get(surface)
+        if found is None:
+            if len(self._keys) >= _REMEMBERED:
+                self._keys.clear()
+            found = self._keys[surface] = self._parts.key(surface)
+        return found
+
+    def _judged(self, name: MergedName, concept: Merged) -> tuple[int, tuple[int, ...], str]:
+        """Flags of a name, the sources that it is left from, and the last rule about it."""
+        said = {
+            source: verdict
+            for source in name.sources
+            if (verdict := self._parts.curate(name.surface, self._names[source], concept.curie)) is not None
+        }
+        if not said:
+            return int(case_of(name.surface)), name.sources, ""
+        left = tuple(source for source in name.sources if source not in said or not said[source].dropped)
+        counted = [said[source] for source in left or name.sources if source in said]
+        rule = next((verdict.rule for verdict in reversed(tuple(said.values()))), "")
+        case = next((verdict.case for verdict in counted if verdict.case is not None), case_of(name.surface))
+        flags = int(case)
+        flags |= layout.OFF if counted and all(verdict.off for verdict in counted) else 0
+        flags |= layout.PREFERRED if any(verdict.preferred for verdict in counted) else 0
+        return flags | (0 if left else layout.DROPPED), left or name.sources, rule
+
+    def _write_names(self, concepts: int) -> None:
+        labels = np.full(concepts, layout.NONE, dtype="<u4")
+        for table, spill in self._spills.items():
+            writer = NamesWriter(self._place, table, labels)
+            writer.write(spill, self._told)
+            lookup = writer.close(concepts)
+            self._counts[f"{table}"] = writer.terms
+            self._counts[f"keys of {table}"] = len(lookup.strings)
+            if table == layout.ACTIVE:
+                self._write_table(lookup)
+        write_array(self._place / layout.LABEL, labels)
+
+    def _write_table(self, lookup: Lookup) -> None:
+        keys = (lookup.strings[row] for row in range(len(lookup.strings)))
+        self._parts.table(keys, self._place / layout.TABLE)
+
+    def _write_rules(self) -> None:
+        rules = StringsWriter(self._place, layout.RULES)
+        for rule in self._rules.values():
+            rules.add(rule.encode())
+        rules.close()
+
+    def _manifest(self, gathered: Gathered, concepts: int) -> Manifest:
+        facts = (
+            msgspec.structs.replace(source.facts, counts={**source.facts.counts, **counts})
+            for source, counts in zip(self._sources, gathered.read, strict=True)
+        )
+        return Manifest(
+            name=self._settings.name,
+            normaliser=self._parts.normaliser,
+            sources=tuple(facts),
+            sets=self._concepts.sets.values(),
+            types=self._concepts.types.values(),
+            languages=self._languages.values(),
+            ranks=self._concepts.ranks.values(),
+            counts={"concepts": concepts, **self._counts, **gathered.losses},
+            files={},
+        )
