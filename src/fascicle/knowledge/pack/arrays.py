@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import mmap
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from types import TracebackType
-from typing import Any, BinaryIO, Final, Self
+from typing import Any, Final, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,59 +21,46 @@ OFFSETS: Final = ".offsets.u4"
 
 
 class ColumnWriter:
-    """Writes one array value by value; the end of the file name says what the values are, such as ``.u4``."""
+    """Writes one array value by value; the end of the file name says what the values are, such as ``.u4``.
+
+    The file is open only while a piece is written, so that a build which fails leaves none open.
+    """
 
     def __init__(self, path: Path) -> None:
-        """Opens the file."""
-        self._dtype = dtype_of(path.name)
-        self._stream: BinaryIO = path.open("wb")
+        """Makes the file."""
+        self._path, self._dtype = path, dtype_of(path.name)
         self._values: list[Any] = []
-        self.count = 0
+        path.write_bytes(b"")
 
     def add(self, value: float) -> None:
         """Adds a value."""
         self._values.append(value)
         if len(self._values) >= _BUFFER:
-            self._flush()
-
-    def extend(self, values: Iterable[float]) -> None:
-        """Adds several."""
-        self._values.extend(values)
-        if len(self._values) >= _BUFFER:
-            self._flush()
+            self.close()
 
     def close(self) -> None:
-        """Ends the file."""
-        self._flush()
-        self._stream.close()
-
-    def _flush(self) -> None:
-        self.count += len(self._values)
-        self._stream.write(np.array(self._values, dtype=self._dtype).tobytes())
+        """Writes what is left."""
+        with self._path.open("ab") as stream:
+            stream.write(np.array(self._values, dtype=self._dtype).tobytes())
         self._values.clear()
-
-    def __enter__(self) -> Self:
-        """For a with block."""
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        """Ends the file."""
-        self.close()
 
 
 class StringsWriter:
-    """Writes strings one behind the other, and where each of them begins."""
+    """Writes strings one behind the other, and where each of them begins.
+
+    Attributes:
+        count: of the strings so far.
+    """
 
     def __init__(self, folder: Path, name: str) -> None:
-        """Opens the files."""
-        self._name = name
-        self._stream = (folder / f"{name}{BYTES}").open("wb")
+        """Makes the files."""
+        self._name, self._path = name, folder / f"{name}{BYTES}"
         self._offsets = ColumnWriter(folder / f"{name}{OFFSETS}")
         self._offsets.add(0)
+        self._waiting: list[bytes] = []
         self._end = 0
         self.count = 0
+        self._path.write_bytes(b"")
 
     def add(self, content: bytes) -> int:
         """Adds one, and returns its number.
@@ -85,15 +71,22 @@ class StringsWriter:
         self._end += len(content)
         if self._end > _MOST:
             raise InputError(f"the {self._name} of a pack have more than 4 GiB; divide its sources into two packs")
-        self._stream.write(content)
+        self._waiting.append(content)
         self._offsets.add(self._end)
         self.count += 1
+        if len(self._waiting) >= _BUFFER:
+            self._flush()
         return self.count - 1
 
     def close(self) -> None:
-        """Ends the files."""
-        self._stream.close()
+        """Writes what is left."""
+        self._flush()
         self._offsets.close()
+
+    def _flush(self) -> None:
+        with self._path.open("ab") as stream:
+            stream.write(b"".join(self._waiting))
+        self._waiting.clear()
 
 
 def dtype_of(name: str) -> np.dtype[Any]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import struct
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import ExitStack
 from pathlib import Path
 from typing import Final, Generic, NamedTuple, TypeVar
 
@@ -103,16 +102,11 @@ class ConceptsWriter:
         self.ranks = Numbers[str]("ranks of taxa", most=1 << 8, first=[""])
         self.sets = Numbers[tuple[int, ...]]("sets of sources", most=1 << 16)
         self._taxa = Numbers[str]("taxa", most=layout.NONE, first=[""])
-        with ExitStack() as stack:
-            self._columns = {
-                name: stack.enter_context(ColumnWriter(folder / name))
-                for name in layout.CONCEPT_COLUMNS
-                if name != layout.LABEL  # which is known when the names are sorted
-            }
-            self._curies, self._facts = StringsWriter(folder, layout.CURIES), StringsWriter(folder, layout.FACTS)
-            self._parents = StringsWriter(work, "parents")
-            self._children = stack.enter_context(ColumnWriter(work / "children.u4"))
-            self._open = stack.pop_all()
+        self._columns = {  # that of labels is written when the names are sorted
+            name: ColumnWriter(folder / name) for name in layout.CONCEPT_COLUMNS if name != layout.LABEL
+        }
+        self._curies, self._facts = StringsWriter(folder, layout.CURIES), StringsWriter(folder, layout.FACTS)
+        self._parents, self._children = StringsWriter(work, "parents"), ColumnWriter(work / "children.u4")
 
     def add(self, concept: Merged) -> int:
         """Writes a concept, and returns its number."""
@@ -138,9 +132,8 @@ class ConceptsWriter:
         Args:
             counts: gets the numbers of parents, and of those that the pack does not have.
         """
-        self._open.close()
-        for strings in (self._curies, self._facts, self._parents):
-            strings.close()
+        for writer in (*self._columns.values(), self._curies, self._facts, self._parents, self._children):
+            writer.close()
         taxa = StringsWriter(self._folder, layout.TAXA)
         for taxon in self._taxa.values():
             taxa.add(taxon.encode())
