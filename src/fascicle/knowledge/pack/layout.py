@@ -6,8 +6,6 @@ from typing import Final
 
 import msgspec
 
-from fascicle.knowledge.terms import Cross
-
 NONE: Final = (1 << 32) - 1  # in place of a number of a row
 LIMIT: Final = 1 << 31  # rows of names that a pack can have; the bit above says which table a label is in
 
@@ -55,12 +53,12 @@ class Facts(msgspec.Struct, frozen=True, array_like=True, omit_defaults=True):
     Attributes:
         definition: one text.
         replaced_by: CURIEs of what took the place of an obsolete concept.
-        references: to other vocabularies.
+        references: CURIEs of other vocabularies under the predicate of each.
     """
 
     definition: str = ""
     replaced_by: tuple[str, ...] = ()
-    references: tuple[Cross, ...] = ()
+    references: dict[str, tuple[str, ...]] = msgspec.field(default_factory=dict)
 
 
 def in_table(table: str, name: str) -> str:

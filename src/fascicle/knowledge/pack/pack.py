@@ -65,7 +65,7 @@ class Concept(msgspec.Struct, frozen=True, kw_only=True):
         obsolete: such a concept never matches.
         replaced_by: CURIEs.
         definition: or empty.
-        references: to other vocabularies.
+        references: to other vocabularies; those of one predicate stand together.
         sources: that name it.
     """
 
@@ -198,7 +198,7 @@ class Pack:
             obsolete=bool(self.flag_rows[row] & layout.OBSOLETE),
             replaced_by=facts.replaced_by,
             definition=facts.definition,
-            references=facts.references,
+            references=tuple(Cross(one, what) for what, several in facts.references.items() for one in several),
             sources=self._source_names(int(self.set_rows[row])),
         )
 

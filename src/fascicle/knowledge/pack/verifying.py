@@ -84,6 +84,7 @@ def _parts(pack: Pack) -> Iterator[tuple[str, bool]]:
     yield "types", _below(pack.type_rows, len(manifest.types))
     yield "taxa", _are_strings(pack.taxa) and _below(pack.taxon_rows, len(pack.taxa))
     yield "ranks", _below(pack.rank_rows, len(manifest.ranks))
+    yield "flags of concepts", _below(pack.flag_rows, 2 * layout.OBSOLETE)
     yield "sources of concepts", _below(pack.set_rows, len(manifest.sets))
     yield "labels", _labels_exist(pack)
     yield "facts", _are_facts(pack.facts)

@@ -116,10 +116,7 @@ class ConceptsWriter:
         columns[layout.RANK].add(self.ranks.of(concept.rank))
         columns[layout.CONCEPT_FLAGS].add(layout.OBSOLETE if concept.obsolete else 0)
         columns[layout.CONCEPT_SET].add(self.sets.of(concept.sources))
-        facts = layout.Facts(
-            definition=concept.definition, replaced_by=concept.replaced_by, references=concept.references
-        )
-        self._facts.add(b"" if facts == layout.Facts() else msgspec.msgpack.encode(facts))
+        self._facts.add(_facts(concept))
         row = self._curies.add(concept.curie.encode())
         for parent in concept.parents:
             self._parents.add(parent.encode())
@@ -150,6 +147,15 @@ class ConceptsWriter:
             write_array(self._folder / places[0], starts)
             write_array(self._folder / places[1], others[order])
         return count
+
+
+def _facts(concept: Merged) -> bytes:
+    """What is rarely asked of a concept; empty if there is nothing."""
+    references: dict[str, tuple[str, ...]] = {}
+    for one in concept.references:
+        references[one.predicate] = (*references.get(one.predicate, ()), one.curie)
+    facts = layout.Facts(concept.definition, concept.replaced_by, references)
+    return msgspec.msgpack.encode(facts) if any(msgspec.structs.astuple(facts)) else b""
 
 
 def _edges(lookup: Lookup, parents: Strings, children: Array) -> tuple[Ints, Ints]:

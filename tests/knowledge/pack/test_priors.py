@@ -1,0 +1,49 @@
+"""Which names count as they are written, and which are rarely meant."""
+
+from __future__ import annotations
+
+import pytest
+
+from fascicle.knowledge.pack.priors import Case, case_of, common_words, name_probability, weight_of
+
+
+@pytest.mark.parametrize(
+    ("surface", "case"),
+    [
+        ("CAT", Case.exact),
+        ("WAS", Case.exact),
+        ("Was", Case.exact),
+        ("IMPACT", Case.exact),
+        ("Impact", Case.exact),
+        ("T3", Case.exact),
+        ("Mg", Case.exact),
+        ("cat", Case.initial),
+        ("ice", Case.initial),
+        ("impact", Case.initial),
+        ("TP53", Case.any),
+        ("breast cancer", Case.any),
+        ("Alzheimer's disease", Case.any),
+    ],
+)
+def test_case(surface: str, case: Case) -> None:
+    assert case_of(surface) is case
+
+
+@pytest.mark.parametrize(
+    ("less", "more"),
+    [("the", "ice"), ("ice", "insulin-like"), ("T3", "TP53"), ("1234567", "T3"), ("was", "WASF1"), ("p", "p5")],
+)
+def test_short_and_common_names_are_rarely_meant(less: str, more: str) -> None:
+    assert 0 < name_probability(less) < name_probability(more) < 1
+
+
+def test_a_label_weighs_more_than_a_synonym_and_less_than_what_a_rule_prefers() -> None:
+    assert weight_of("related") < weight_of("exact") < weight_of("label") < weight_of("related", preferred=True)
+
+
+def test_common_words_are_words_in_lower_case_with_distinct_ranks() -> None:
+    words = common_words()
+    assert 4_000 < len(words) <= 5_000
+    assert sorted(words.values()) == list(range(1, len(words) + 1))
+    assert all(word.islower() and word.isascii() and word.isalpha() for word in words)
+    assert {"the", "not", "was", "all", "impact"} <= words.keys()

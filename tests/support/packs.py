@@ -1,0 +1,71 @@
+"""Small packs, built with keys and a table that a test can follow by eye."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from fascicle.knowledge.pack.builder import PackSettings, PackSource, Parts, build
+from fascicle.knowledge.pack.manifest import SourceFacts
+from fascicle.knowledge.pack.pack import Pack
+from fascicle.knowledge.terms import ConceptRecord, Cross, Name
+
+NORMALISER = "test@1"
+Sources = dict[str, Sequence[ConceptRecord]]
+
+
+def key(surface: str) -> str:
+    """Lower case without blanks and hyphens: enough for names to meet."""
+    return "".join(sign for sign in surface.casefold() if sign.isalnum())
+
+
+def write_keys(keys: Iterable[str], path: Path) -> None:
+    """A table of tokens that is none: the keys as lines."""
+    path.write_text("".join(f"{one}\n" for one in keys), encoding="utf-8")
+
+
+PARTS = Parts(normaliser=NORMALISER, key=key, table=write_keys)
+
+RECORDS: Sources = {
+    "diseases": (
+        ConceptRecord(
+            curie="MESH:D009369",
+            names=(Name("Neoplasms", "label"), Name("cancer"), Name("Tumor", "related")),
+            parents=("MESH:D000",),
+            definition="New growth of tissue.",
+            references=(Cross("DOID:162", "skos:exactMatch"),),
+        ),
+        ConceptRecord(curie="MESH:D000", names=(Name("Diseases", "label"),)),
+        ConceptRecord(
+            curie="MESH:D001",
+            names=(Name("Breast cancer", "label"), Name("Brustkrebs", "label", "de")),
+            parents=("MESH:D009369",),
+        ),
+        ConceptRecord(
+            curie="MESH:D777", names=(Name("Old growth", "label"),), obsolete=True, replaced_by=("MESH:D009369",)
+        ),
+    ),
+    "genes": (
+        ConceptRecord(
+            curie="NCBIGene:847",
+            type="Gene",
+            names=(Name("CAT", "label"), Name("catalase")),
+            taxon="NCBITaxon:9606",
+        ),
+        ConceptRecord(
+            curie="NCBIGene:12359", type="Gene", names=(Name("Cat", "label"), Name("Catalase")), taxon="NCBITaxon:10090"
+        ),
+        ConceptRecord(curie="MESH:D009369", type="Disease", names=(Name("Cancer"), Name("Cancers", "label"))),
+    ),
+}
+TYPES = {"diseases": "Disease"}
+
+
+def build_small(folder: Path, records: Sources = RECORDS, *, parts: Parts = PARTS, memory: int = 8) -> Pack:
+    """Builds a pack and opens it."""
+    sources = [
+        PackSource(SourceFacts(name=name, type=TYPES.get(name, "")), lambda own=own: iter(own))
+        for name, own in records.items()
+    ]
+    build(sources, PackSettings(name="small", memory=memory), folder, parts=parts)
+    return Pack.open(folder, normaliser=NORMALISER)
