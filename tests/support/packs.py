@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from fascicle.knowledge.pack.builder import PackSettings, PackSource, Parts, build
+import fascicle.knowledge.keys.key as keys
+from fascicle.knowledge.pack.builder import BuildSettings, PackSource, Parts, build
 from fascicle.knowledge.pack.manifest import SourceFacts
 from fascicle.knowledge.pack.pack import Pack
 from fascicle.knowledge.terms import ConceptRecord, Cross, Name
@@ -25,6 +26,7 @@ def write_keys(keys: Iterable[str], path: Path) -> None:
 
 
 PARTS = Parts(normaliser=NORMALISER, key=key, table=write_keys)
+REAL_PARTS = Parts(normaliser=keys.NORMALISER, key=lambda surface: keys.key(surface, 2), table=write_keys)
 
 RECORDS: Sources = {
     "diseases": (
@@ -67,5 +69,5 @@ def build_small(folder: Path, records: Sources = RECORDS, *, parts: Parts = PART
         PackSource(SourceFacts(name=name, type=TYPES.get(name, "")), lambda own=own: iter(own))
         for name, own in records.items()
     ]
-    build(sources, PackSettings(name="small", memory=memory), folder, parts=parts)
-    return Pack.open(folder, normaliser=NORMALISER)
+    build(sources, BuildSettings(name="small", memory=memory), folder, parts=parts)
+    return Pack.open(folder, normaliser=parts.normaliser)

@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 from tests.support.packs import NORMALISER, PARTS, RECORDS, Sources, build_small, key
 
 from fascicle.errors import InputError, OutputError, PackError
-from fascicle.knowledge.pack.builder import PackSettings, PackSource, Parts, Verdict, build
+from fascicle.knowledge.pack.builder import BuildSettings, PackSource, Parts, Verdict, build
 from fascicle.knowledge.pack.manifest import SourceFacts
 from fascicle.knowledge.pack.pack import Pack
 from fascicle.knowledge.pack.priors import Case
@@ -174,7 +174,7 @@ def test_memory_has_no_influence_on_the_bytes(tmp_path: Path) -> None:
     for memory in (1, 64):
         folder = tmp_path / str(memory)
         source = PackSource(SourceFacts(name="many"), lambda: many(30_000))
-        build([source], PackSettings(name="many", memory=memory), folder, parts=PARTS)
+        build([source], BuildSettings(name="many", memory=memory), folder, parts=PARTS)
         folders.append({path.name: path.read_bytes() for path in folder.iterdir()})
     assert folders[0] == folders[1]
     pack = Pack.open(tmp_path / "1", normaliser=NORMALISER)
@@ -287,7 +287,7 @@ def told(step, count):
     print(step, count, flush=True)
 print("begun", 0, flush=True)
 source = PackSource(SourceFacts(name="many"), lambda: many(60_000))
-build([source], PackSettings(name="many", memory=1), sys.argv[1], parts=PARTS, told=told)
+build([source], BuildSettings(name="many", memory=1), sys.argv[1], parts=PARTS, told=told)
 """
 
 

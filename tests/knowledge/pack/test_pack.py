@@ -21,7 +21,7 @@ from tests.support.packs import NORMALISER, PARTS, build_small
 from fascicle.errors import InputError, PackError
 from fascicle.files.owned import file_facts
 from fascicle.knowledge.pack.arrays import dtype_of
-from fascicle.knowledge.pack.builder import PackSettings, PackSource, build
+from fascicle.knowledge.pack.builder import BuildSettings, PackSource, build
 from fascicle.knowledge.pack.manifest import MANIFEST, FileFacts, Manifest, SourceFacts, write_manifest
 from fascicle.knowledge.pack.pack import Pack
 from fascicle.knowledge.pack.verifying import verify
@@ -199,7 +199,7 @@ def test_a_large_pack_opens_at_once_and_two_processes_share_it(tmp_path: Path) -
             yield ConceptRecord(curie=f"X:{number}", type="Gene", names=names)
 
     folder = tmp_path / "pack"
-    build([PackSource(SourceFacts(name="many"), records)], PackSettings(name="many"), folder, parts=PARTS)
+    build([PackSource(SourceFacts(name="many"), records)], BuildSettings(name="many"), folder, parts=PARTS)
     size = sum(path.stat().st_size for path in folder.iterdir())
     Pack.open(folder, normaliser=NORMALISER)
     begun = time.perf_counter()

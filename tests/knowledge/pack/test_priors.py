@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from fascicle.knowledge.pack.priors import Case, case_of, common_words, name_probability, weight_of
+from fascicle.knowledge.pack.priors import PREFERRED, WEIGHTS, Case, common_words, judged
 
 
 @pytest.mark.parametrize(
@@ -26,7 +26,7 @@ from fascicle.knowledge.pack.priors import Case, case_of, common_words, name_pro
     ],
 )
 def test_case(surface: str, case: Case) -> None:
-    assert case_of(surface) is case
+    assert judged(surface)[0] is case
 
 
 @pytest.mark.parametrize(
@@ -34,11 +34,11 @@ def test_case(surface: str, case: Case) -> None:
     [("the", "ice"), ("ice", "insulin-like"), ("T3", "TP53"), ("1234567", "T3"), ("was", "WASF1"), ("p", "p5")],
 )
 def test_short_and_common_names_are_rarely_meant(less: str, more: str) -> None:
-    assert 0 < name_probability(less) < name_probability(more) < 1
+    assert 0 < judged(less)[1] < judged(more)[1] < 1
 
 
 def test_a_label_weighs_more_than_a_synonym_and_less_than_what_a_rule_prefers() -> None:
-    assert weight_of("related") < weight_of("exact") < weight_of("label") < weight_of("related", preferred=True)
+    assert WEIGHTS["related"] < WEIGHTS["exact"] < WEIGHTS["label"] < PREFERRED * WEIGHTS["related"]
 
 
 def test_common_words_are_words_in_lower_case_with_distinct_ranks() -> None:

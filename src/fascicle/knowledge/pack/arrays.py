@@ -21,7 +21,7 @@ OFFSETS: Final = ".offsets.u4"
 
 
 class ColumnWriter:
-    """Writes one array value by value; the end of the file name says what the values are, such as ``.u4``.
+    """Writes one array piece by piece; the end of the file name says what the values are, such as ``.u4``.
 
     The file is open only while a piece is written, so that a build which fails leaves none open.
     """
@@ -29,20 +29,27 @@ class ColumnWriter:
     def __init__(self, path: Path) -> None:
         """Makes the file."""
         self._path, self._dtype = path, dtype_of(path.name)
-        self._values: list[Any] = []
+        self._values: list[int] = []
         path.write_bytes(b"")
 
-    def add(self, value: float) -> None:
+    def add(self, value: int) -> None:
         """Adds a value."""
         self._values.append(value)
         if len(self._values) >= _BUFFER:
             self.close()
 
+    def extend(self, values: Array) -> None:
+        """Adds several, behind those that were added one by one."""
+        if self._values:
+            self.close()
+        with self._path.open("ab") as stream:
+            stream.write(values.astype(self._dtype).tobytes())
+
     def close(self) -> None:
         """Writes what is left."""
-        with self._path.open("ab") as stream:
-            stream.write(np.array(self._values, dtype=self._dtype).tobytes())
-        self._values.clear()
+        values, self._values = self._values, []
+        if values:
+            self.extend(np.array(values, dtype=self._dtype))
 
 
 class StringsWriter:
@@ -63,30 +70,35 @@ class StringsWriter:
         self._path.write_bytes(b"")
 
     def add(self, content: bytes) -> int:
-        """Adds one, and returns its number.
+        """Adds one, and returns its number."""
+        self._waiting.append(content)
+        self.count += 1
+        if len(self._waiting) >= _BUFFER:
+            self.close()
+        return self.count - 1
+
+    def extend(self, contents: Sequence[bytes]) -> None:
+        """Adds several."""
+        self._waiting += contents
+        self.count += len(contents)
+        if len(self._waiting) >= _BUFFER:
+            self.close()
+
+    def close(self) -> None:
+        """Writes what is left.
 
         Raises:
             InputError: there are more bytes than a pack can hold.
         """
-        self._end += len(content)
+        waiting, self._waiting = self._waiting, []
+        ends = np.cumsum(np.fromiter(map(len, waiting), dtype=np.int64, count=len(waiting))) + self._end
+        if len(ends):
+            self._end = int(ends[-1])
         if self._end > _MOST:
             raise InputError(f"the {self._name} of a pack have more than 4 GiB; divide its sources into two packs")
-        self._waiting.append(content)
-        self._offsets.add(self._end)
-        self.count += 1
-        if len(self._waiting) >= _BUFFER:
-            self._flush()
-        return self.count - 1
-
-    def close(self) -> None:
-        """Writes what is left."""
-        self._flush()
-        self._offsets.close()
-
-    def _flush(self) -> None:
         with self._path.open("ab") as stream:
-            stream.write(b"".join(self._waiting))
-        self._waiting.clear()
+            stream.write(b"".join(waiting))
+        self._offsets.extend(ends)
 
 
 def dtype_of(name: str) -> np.dtype[Any]:

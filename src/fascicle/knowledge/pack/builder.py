@@ -23,12 +23,13 @@ from fascicle.files.atomic import atomic_folder
 from fascicle.files.owned import file_facts
 from fascicle.knowledge.pack import layout
 from fascicle.knowledge.pack.arrays import StringsWriter, write_array
+from fascicle.knowledge.pack.concepts import ConceptsWriter, Numbers
 from fascicle.knowledge.pack.lookup import Lookup
 from fascicle.knowledge.pack.manifest import KIND, FileFacts, Manifest, SourceFacts, write_manifest
 from fascicle.knowledge.pack.merging import Gathered, Merged, MergedName, Records, gather, merged
-from fascicle.knowledge.pack.priors import Case, case_of
+from fascicle.knowledge.pack.priors import Case
 from fascicle.knowledge.pack.spill import SortedSpill
-from fascicle.knowledge.pack.writing import ConceptsWriter, Named, NamesWriter, Numbers, Told
+from fascicle.knowledge.pack.writing import NamesWriter, Told, named
 from fascicle.knowledge.terms import NAME_KINDS
 from fascicle.settings.base import Settings
 
@@ -38,7 +39,7 @@ _REMEMBERED: Final = 1 << 16  # keys of names that several concepts have
 _EVERY: Final = 10_000
 
 
-class PackSettings(Settings, frozen=True, kw_only=True):
+class BuildSettings(Settings, frozen=True, kw_only=True):
     """How a pack is built.
 
     Attributes:
@@ -90,10 +91,6 @@ class Curate(Protocol):
         ...
 
 
-def _uncurated(surface: str, source: str, concept: str) -> Verdict | None:
-    return None
-
-
 @dataclass(frozen=True, kw_only=True)
 class Parts:
     """What the builder is given, for it belongs to others.
@@ -102,18 +99,18 @@ class Parts:
         normaliser: version of the keys.
         key: of a name.
         table: writes the table by which texts are scanned from the sorted keys, and closes it.
-        curate: the rules of curation.
+        curate: the rules of curation, if there are any.
     """
 
     normaliser: str
     key: Callable[[str], str]
     table: Callable[[Iterable[str], Path], object]
-    curate: Curate = _uncurated
+    curate: Curate | None = None
 
 
 def build(
     sources: Sequence[PackSource],
-    settings: PackSettings,
+    settings: BuildSettings,
     folder: str | os.PathLike[str],
     *,
     parts: Parts,
@@ -161,7 +158,7 @@ class _Building:
     def __init__(
         self,
         sources: Sequence[PackSource],
-        settings: PackSettings,
+        settings: BuildSettings,
         parts: Parts,
         *,
         told: Told,
@@ -202,60 +199,57 @@ class _Building:
         row = self._concepts.add(concept)
         shown = next((name for name in concept.names if name.kind == "label" and name.language == "en"), None)
         shown = shown or next((name for name in concept.names if name.kind == "label"), concept.names[0])
+        active = layout.SILENT if concept.obsolete else layout.ACTIVE
         for name in concept.names:
-            if reason := self._unusable(name):
-                self._counts[reason] += 1
-                continue
             key = self._key(name.surface)
             if not key:
-                self._counts["name without a letter or digit"] += 1
+                self._counts[self._unusable(name)] += 1
                 continue
-            flags, sources, rule = self._judged(name, concept)
-            silent = concept.obsolete or bool(flags & layout.DROPPED)
-            named = Named(
-                key,
-                name.surface,
-                row,
-                self._languages.of(name.language),
-                _KINDS[name.kind],
-                self._concepts.sets.of(sources),
-                flags,
-                self._rules.of(rule),
-            )
-            self._spills[layout.SILENT if silent else layout.ACTIVE].add(named.row(shown=name is shown))
+            flags, sources, rule = layout.CASE, name.sources, 0
+            if self._parts.curate is not None:
+                flags, sources, rule = self._judged(name, concept, self._parts.curate)
+            language, several = self._languages.of(name.language), self._concepts.sets.of(sources)
+            numbers = (language, _KINDS[name.kind], several, flags, rule)
+            spill = self._spills[layout.SILENT if flags & layout.DROPPED else active]
+            spill.add(named(key, name.surface, row, numbers, shown=name is shown))
         if (row + 1) % _EVERY == 0:
             self._told("concepts", row + 1)
 
     def _unusable(self, name: MergedName) -> str:
+        """Why a name has no key."""
         if not name.surface or "\0" in name.surface:
             return "name with characters that no text has"
-        return "name that is too long" if len(name.surface) > self._settings.longest else ""
+        if len(name.surface) > self._settings.longest:
+            return "name that is too long"
+        return "name without a letter or digit"
 
     def _key(self, surface: str) -> str:
+        """The key of a name; empty if it has none, or cannot be in a pack."""
         found = self._keys.get(surface)
         if found is None:
             if len(self._keys) >= _REMEMBERED:
                 self._keys.clear()
-            found = self._keys[surface] = self._parts.key(surface)
+            usable = len(surface) <= self._settings.longest and "\0" not in surface
+            found = self._keys[surface] = self._parts.key(surface) if usable else ""
         return found
 
-    def _judged(self, name: MergedName, concept: Merged) -> tuple[int, tuple[int, ...], str]:
-        """Flags of a name, the sources that it is left from, and the last rule about it."""
+    def _judged(self, name: MergedName, concept: Merged, curate: Curate) -> tuple[int, tuple[int, ...], int]:
+        """Flags of a name, the sources that it is left from, and the number of the last rule about it."""
         said = {
             source: verdict
             for source in name.sources
-            if (verdict := self._parts.curate(name.surface, self._names[source], concept.curie)) is not None
+            if (verdict := curate(name.surface, self._names[source], concept.curie)) is not None
         }
         if not said:
-            return int(case_of(name.surface)), name.sources, ""
+            return layout.CASE, name.sources, 0
         left = tuple(source for source in name.sources if source not in said or not said[source].dropped)
         counted = [said[source] for source in left or name.sources if source in said]
-        rule = next((verdict.rule for verdict in reversed(tuple(said.values()))), "")
-        case = next((verdict.case for verdict in counted if verdict.case is not None), case_of(name.surface))
-        flags = int(case)
+        case = next((verdict.case for verdict in counted if verdict.case is not None), None)
+        flags = layout.CASE if case is None else int(case)
         flags |= layout.OFF if counted and all(verdict.off for verdict in counted) else 0
         flags |= layout.PREFERRED if any(verdict.preferred for verdict in counted) else 0
-        return flags | (0 if left else layout.DROPPED), left or name.sources, rule
+        flags |= 0 if left else layout.DROPPED
+        return flags, left or name.sources, self._rules.of([verdict.rule for verdict in said.values()][-1])
 
     def _write_names(self, concepts: int) -> None:
         labels = np.full(concepts, layout.NONE, dtype="<u4")

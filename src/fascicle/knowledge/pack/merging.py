@@ -150,22 +150,34 @@ def _curie(row: bytes) -> bytes:
 def _merge(said: Sequence[tuple[int, ConceptRecord]]) -> Merged:
     first = said[0][1]
     if len(said) == 1:
-        first_of = {name: getattr(first, name) for name in ("type", "taxon", "rank", "definition")}
-    else:
-        first_of = {
-            name: next((value for _, record in said if (value := getattr(record, name))), "")
-            for name in ("type", "taxon", "rank", "definition")
-        }
+        several = (said[0][0],)
+        return Merged(
+            curie=first.curie,
+            type=first.type,
+            names=_names(said),
+            sources=several,
+            taxon=first.taxon,
+            rank=first.rank,
+            parents=first.parents,
+            obsolete=first.obsolete,
+            replaced_by=first.replaced_by,
+            definition=first.definition,
+            references=first.references,
+        )
+    records = [record for _, record in said]
+    naming = [source for source, record in said if record.names]
     return Merged(
         curie=first.curie,
+        type=next((one.type for one in records if one.type), ""),
         names=_names(said),
-        sources=tuple(dict.fromkeys(source for source, record in said if record.names))
-        or tuple(dict.fromkeys(source for source, _ in said)),
-        parents=tuple(dict.fromkeys(one for _, record in said for one in record.parents if one != first.curie)),
-        obsolete=any(record.obsolete for _, record in said),
-        replaced_by=tuple(dict.fromkeys(one for _, record in said for one in record.replaced_by)),
-        references=tuple(dict.fromkeys(one for _, record in said for one in record.references)),
-        **first_of,
+        sources=tuple(dict.fromkeys(naming or (source for source, _ in said))),
+        taxon=next((one.taxon for one in records if one.taxon), ""),
+        rank=next((one.rank for one in records if one.rank), ""),
+        parents=tuple(dict.fromkeys(parent for one in records for parent in one.parents)),
+        obsolete=any(one.obsolete for one in records),
+        replaced_by=tuple(dict.fromkeys(curie for one in records for curie in one.replaced_by)),
+        definition=next((one.definition for one in records if one.definition), ""),
+        references=tuple(dict.fromkeys(cross for one in records for cross in one.references)),
     )
 
 

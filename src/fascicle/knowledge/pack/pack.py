@@ -13,6 +13,7 @@ import numpy as np
 from fascicle.core.arrays import Ints
 from fascicle.core.names import near_hint
 from fascicle.errors import InputError
+from fascicle.knowledge.keys.key import NORMALISER
 from fascicle.knowledge.pack import layout
 from fascicle.knowledge.pack.arrays import Lists, Strings, mapped
 from fascicle.knowledge.pack.checks import check_files, check_normaliser
@@ -108,12 +109,12 @@ class Pack:
         )
 
     @classmethod
-    def open(cls, folder: str | os.PathLike[str], *, normaliser: str) -> Self:
+    def open(cls, folder: str | os.PathLike[str], *, normaliser: str = NORMALISER) -> Self:
         """Opens a pack; what is cheap to check is checked, see `verifying.verify` for the rest.
 
         Args:
             folder: that the builder wrote.
-            normaliser: version of the keys of this release.
+            normaliser: version of the keys that the pack must have; that of this release by default.
 
         Raises:
             PackError: no pack, one of another format or normaliser, a missing file, or one of another size.

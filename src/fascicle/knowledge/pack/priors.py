@@ -6,6 +6,7 @@ Both are simple rules on the name itself, stated here; nothing is fitted. The li
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from enum import IntEnum
 from functools import cache
@@ -15,9 +16,10 @@ from typing import Final
 
 from fascicle.knowledge.terms import NameKind
 
+_SIGNS: Final = re.compile(r"[\W_]+")
 _SHORT: Final = 3  # letters and digits of a name whose case always counts
 # Share of a concept among those of a key, before they are made to sum up to 1.
-_WEIGHTS: Final[Mapping[NameKind, float]] = MappingProxyType(
+WEIGHTS: Final[Mapping[NameKind, float]] = MappingProxyType(
     {
         "label": 1.0,
         "exact": 0.9,
@@ -53,42 +55,25 @@ def common_words() -> Mapping[str, int]:
     return MappingProxyType({word: rank for rank, word in enumerate(words, start=1)})
 
 
-def case_of(surface: str) -> Case:
-    """The case policy of a name.
+def judged(surface: str) -> tuple[Case, float]:
+    """The case policy of a name, and how probable it is that it means any of its concepts where it stands in a text.
 
     A name with at most three letters and digits, and one that is a common word, counts as it is written; if it has no
-    capital, it may begin with one. Other names may have any case.
+    capital, it may begin with one. Other names may have any case. Short names, numbers and common words are rarely
+    meant.
 
     Args:
         surface: the name.
     """
+    bare = _SIGNS.sub("", surface)
     lowered = surface.lower()
-    if sum(map(str.isalnum, surface)) > _SHORT and lowered not in common_words():
-        return Case.any
-    return Case.initial if surface == lowered else Case.exact
-
-
-def name_probability(surface: str) -> float:
-    """How probable it is that a name means any of its concepts where it stands in a text.
-
-    Args:
-        surface: the name. Short names and common words are rarely meant.
-    """
-    letters = [letter for letter in surface if letter.isalnum()]
-    found = _BY_LENGTH[len(letters)] if len(letters) < len(_BY_LENGTH) else _LONG
-    if letters and "".join(letters).isdigit():
-        return min(found, _NUMBER)
-    rank = common_words().get(surface.lower())
-    if rank is None:
-        return found
-    return found * (_VERY if rank <= _VERY_COMMON else _COMMON)
-
-
-def weight_of(kind: NameKind, *, preferred: bool = False) -> float:
-    """How much a concept counts among those of one key.
-
-    Args:
-        kind: of its name.
-        preferred: whether a rule says that this concept is meant.
-    """
-    return _WEIGHTS[kind] * (PREFERRED if preferred else 1.0)
+    rank = common_words().get(lowered)
+    case = Case.initial if surface == lowered else Case.exact
+    if len(bare) > _SHORT and rank is None:
+        case = Case.any
+    probability = _BY_LENGTH[len(bare)] if len(bare) < len(_BY_LENGTH) else _LONG
+    if bare.isdigit():
+        return case, min(probability, _NUMBER)
+    if rank is not None:
+        probability *= _VERY if rank <= _VERY_COMMON else _COMMON
+    return case, probability
