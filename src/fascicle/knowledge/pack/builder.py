@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import shutil
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Final, NamedTuple, Protocol
@@ -48,7 +48,7 @@ class BuildSettings(Settings, frozen=True, kw_only=True):
         longest: characters of a name; longer ones are left out and counted.
     """
 
-    name: Annotated[str, Meta(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")]
+    name: Annotated[str, Meta(pattern=r"^[A-Za-z0-9][A-Za-z0-9._@-]*$")]
     memory: Annotated[int, Meta(ge=1, le=1 << 16)] = 256
     longest: Annotated[int, Meta(ge=1, le=100_000)] = 1_000
 
@@ -59,10 +59,12 @@ class PackSource(NamedTuple):
     Attributes:
         facts: its name is that of its terms; ``counts`` is filled by the build.
         records: begins to read.
+        losses: what the reader left out, by reason; asked for when the records are read.
     """
 
     facts: SourceFacts
     records: Records
+    losses: Callable[[], Mapping[str, int]] = dict
 
 
 class Verdict(NamedTuple):
@@ -275,7 +277,7 @@ class _Building:
 
     def _manifest(self, gathered: Gathered, concepts: int) -> Manifest:
         facts = (
-            msgspec.structs.replace(source.facts, counts={**source.facts.counts, **counts})
+            msgspec.structs.replace(source.facts, counts={**counts, **source.losses()})
             for source, counts in zip(self._sources, gathered.read, strict=True)
         )
         return Manifest(

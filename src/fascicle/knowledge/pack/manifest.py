@@ -34,6 +34,8 @@ class SourceFacts(Settings, frozen=True, kw_only=True):
         type: of its concepts that have no other.
         sha256: of its files.
         date: of the data.
+        reader: that read it.
+        url: where it is from.
         licence: of the data.
         attribution: what the licence asks to be said.
         counts: what was read, and what was left out for which reason.
@@ -43,6 +45,8 @@ class SourceFacts(Settings, frozen=True, kw_only=True):
     type: str = ""
     sha256: tuple[str, ...] = ()
     date: str = ""
+    reader: str = ""
+    url: str = ""
     licence: str = ""
     attribution: str = ""
     counts: dict[str, int] = msgspec.field(default_factory=dict)
@@ -92,7 +96,7 @@ class Manifest(Settings, frozen=True, kw_only=True):
     @property
     def full_name(self) -> str:
         """The name with the beginning of the hash: two packs of one full name are equal."""
-        return f"{self.name}@{self.hash[:_SHOWN]}"
+        return f"{self.name}+{self.hash[:_SHOWN]}"
 
 
 def content_hash(manifest: Manifest) -> str:
