@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 import unicodedata
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -13,6 +15,24 @@ from fascicle.knowledge.keys.key import Level, key
 from fascicle.knowledge.keys.tokens import tokens
 
 FOLDING: tuple[Level, ...] = (1, 2, 3)
+PAIRS = [line.split("\t") for line in (Path(__file__).parent / "pairs.tsv").read_text(encoding="utf-8").splitlines()]
+
+
+@pytest.mark.parametrize(("level", "one", "other", "meet"), PAIRS)
+def test_pairs_meet_or_stay_apart(level: str, one: str, other: str, meet: str) -> None:
+    keys = [key(surface, int(level)) for surface in (one, other)]  # type: ignore[arg-type]
+    assert (keys[0] == keys[1]) == (meet == "1"), keys
+
+
+def test_every_character_keeps_the_rules() -> None:
+    """Case, form of composition and being a key of itself, for each character alone."""
+    for character in map(chr, range(sys.maxunicode + 1)):
+        if unicodedata.category(character) in ("Cn", "Co") or unicodedata.name(character, "").startswith("CJK UNIFIED"):
+            continue
+        found = key(character, 1)
+        forms = (character.upper(), character.lower(), unicodedata.normalize("NFC", character))
+        assert all(key(form, 1) == found for form in (*forms, unicodedata.normalize("NFD", character), found))
+        assert found or not character.isalnum()
 
 
 @given(texts)

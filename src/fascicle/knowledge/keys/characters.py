@@ -4,39 +4,16 @@ from __future__ import annotations
 
 import unicodedata
 from functools import lru_cache
+from types import MappingProxyType
 from typing import Final
 
-GREEK: Final = dict(
-    zip(
-        "αβγδεζηθικλμνξοπρστυφχψω",
-        [
-            "alpha",
-            "beta",
-            "gamma",
-            "delta",
-            "epsilon",
-            "zeta",
-            "eta",
-            "theta",
-            "iota",
-            "kappa",
-            "lambda",
-            "mu",
-            "nu",
-            "xi",
-            "omicron",
-            "pi",
-            "rho",
-            "sigma",
-            "tau",
-            "upsilon",
-            "phi",
-            "chi",
-            "psi",
-            "omega",
-        ],
-        strict=True,
-    )
+_NAMES: Final = (
+    "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi omicron pi rho sigma tau upsilon phi chi"
+    " psi omega"
+)
+GREEK: Final = MappingProxyType(dict(zip("αβγδεζηθικλμνξοπρστυφχψω", _NAMES.split(), strict=True)))
+_LATIN: Final = MappingProxyType(  # these have no decomposition
+    {"æ": "ae", "œ": "oe", "ø": "o", "ł": "l", "đ": "d", "ħ": "h", "ŧ": "t"}
 )
 LETTER, DIGIT, SIGN, BLANK = 1, 2, 3, 4
 _APOSTROPHES: Final = "'`´‘’‛ʹʼˊˋ′‵＇"
@@ -50,29 +27,29 @@ _POINTS: Final = range(
 
 
 @lru_cache(maxsize=1 << 14)
-def folded(character: str) -> str:
-    """What a character counts as: none, one or several characters, without marks and in lower case.
+def folded(letter: str) -> str:
+    """What a character counts as, alone or with the marks on it: none, one or several characters.
 
     Small and capital letters count as the same, a Greek letter as its name, any dash as ``-``, any apostrophe or prime
-    as ``'``, any decimal digit as that of ASCII. White space counts as a blank. Marks, invisible characters and the
-    signs of trade marks do not count.
+    as ``'``, any decimal digit as that of ASCII. White space counts as a blank. Accents, invisible characters and the
+    signs of trade marks do not count. Marks that make another letter stay on letters, but not on those of ASCII.
     """
-    if character in _MARKS_OF_OWNERS:
-        return ""
-    now, before = unicodedata.normalize("NFD", character), ""
-    if now in _APOSTROPHES:
-        return "'"
-    while now != before:  # a few characters take two rounds
-        before, now = now, unicodedata.normalize("NFKD", now.upper().casefold())
-    kept = "".join(map(_part, now))
-    return kept if kept.strip() or not character.isalpha() else character  # points of Arabic that stand alone
+    marked = letter
+    if len(letter) > 1:  # marks are put in their canonical order
+        marked = unicodedata.normalize("NFKD", "".join(one for one in letter if one not in _MARKS_OF_OWNERS))
+    kept: list[str] = []
+    for part in "".join(map(_parts, marked)):
+        before = kept[-1] if kept else " "
+        if not unicodedata.combining(part) or unicodedata.combining(before) or _takes_marks(before):
+            kept.append(part)
+    lone = not kept and letter[:1].isalnum()  # a Japanese voicing mark of half width is a letter where it stands alone
+    return letter[0] if lone else "".join(kept)
 
 
 @lru_cache(maxsize=1 << 14)
 def extends(character: str) -> bool:
-    """Whether a character belongs to the one before it: a combining mark, or one that is not seen."""
-    first = unicodedata.normalize("NFKD", character)[0]
-    return unicodedata.combining(first) != 0 or _invisible(first) or unicodedata.category(first) == "Me"
+    """Whether a character belongs to the one before it: a mark, or one that does not count."""
+    return unicodedata.combining(unicodedata.normalize("NFKD", character)[0]) != 0 or not _parts(character)
 
 
 def group(character: str) -> int:
@@ -86,11 +63,24 @@ def group(character: str) -> int:
     return LETTER if unicodedata.category(character)[0] == "M" else SIGN
 
 
+def _parts(character: str) -> str:
+    """What a character counts as, whatever stands before it."""
+    if character in _MARKS_OF_OWNERS:
+        return ""
+    now, before = unicodedata.normalize("NFD", character), ""
+    if now in _APOSTROPHES:
+        return "'"
+    while now != before:  # a few characters take two rounds
+        before, now = now, unicodedata.normalize("NFKD", now.upper().casefold())
+    kept = "".join(map(_part, now))
+    return kept if kept.strip() or not character.isalpha() else character  # points of Arabic that stand alone
+
+
 def _part(character: str) -> str:
     """What a character counts as that is decomposed and in lower case already."""
     category = unicodedata.category(character)
-    if character in GREEK:
-        return GREEK[character]
+    if character in GREEK or character in _LATIN:
+        return GREEK.get(character) or _LATIN[character]
     if category == "Pd" or character in _OTHER_DASHES:
         return "-"
     if category == "Nd":
@@ -101,6 +91,10 @@ def _part(character: str) -> str:
     if category == "Cc" or category[0] == "Z":
         return " "
     return "" if _invisible(character) or _diacritic(character, category) else character
+
+
+def _takes_marks(letter: str) -> bool:
+    return letter.isalpha() and not letter.isascii()
 
 
 def _diacritic(character: str, category: str) -> bool:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
@@ -42,14 +41,9 @@ def fold(text: str) -> Folded:
         end = at + 1
         while end < len(text) and not text[end].isascii() and extends(text[end]):
             end += 1
-        part = folded(text[at]) if end == at + 1 else _fold_together(text[at:end])
+        part = folded(text[at:end])
         parts.append(part)
         starts += [at] * len(part)
         ends += [end] * len(part)
         at = end
     return Folded("".join(parts), starts, ends)
-
-
-def _fold_together(letter: str) -> str:
-    """Marks are put in their canonical order first."""
-    return "".join(map(folded, unicodedata.normalize("NFKD", letter)))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import zip_longest
 from typing import Final, NamedTuple
 
 from fascicle.knowledge.keys.characters import BLANK, DIGIT, LETTER, SIGN, group
@@ -19,6 +20,7 @@ NUMBERED: Final = frozenset(
     {"type", "factor", "stage", "grade", "phase", "group"}
 )  # single Roman numerals follow these
 OWNER: Final = "'"
+SYMBOL: Final = 5  # letters of the longest
 _PLAIN: Final = re.compile(r"([a-z]+)|([0-9]+)|[^a-z0-9\s_-]")  # runs of a folded text in ASCII
 
 
@@ -56,12 +58,26 @@ class Run(NamedTuple):
     text: str
 
 
-class _Piece(NamedTuple):
-    start: int  # in the folded text
+class Piece(NamedTuple):
+    """A token before anything around its run is looked at.
+
+    Attributes:
+        start: first character in the folded text.
+        end: one past the last.
+        group: whether it is a word, a number or a sign.
+        raw: as it is written.
+        form: what it counts as alone.
+        hisses: whether it ends with an ``s``, as it is written or in its form.
+        opens: as of `Token`.
+        closes: as of `Token`.
+    """
+
+    start: int
     end: int
     group: int
+    raw: str
     form: str
-    hisses: bool  # ends with an ``s``, as it is written or in its form
+    hisses: bool
     opens: bool
     closes: bool
 
@@ -70,13 +86,15 @@ def tokens(text: str) -> list[Token]:
     """The tokens of a text in their order."""
     folded = fold(text)
     found: list[Token] = []
-    for piece in _without_possessives(_pieces(runs_of(folded.text))):
-        numeral = single_numeral(piece.form) if found and found[-1].text in NUMBERED else ""
+    pieces = list(_without_possessives(pieces_of(runs_of(folded.text))))
+    for piece, after in zip_longest(pieces, pieces[1:]):
+        form = piece.raw if after and after.group == DIGIT and is_symbol(piece) else piece.form
+        numeral = single_numeral(form) if found and found[-1].text in NUMBERED else ""
         found.append(
             Token(
                 start=folded.starts[piece.start],
                 end=folded.ends[piece.end - 1],
-                text=numeral or piece.form,
+                text=numeral or form,
                 opens=piece.opens,
                 closes=piece.closes,
             )
@@ -101,19 +119,20 @@ def runs_of(folded: str) -> list[Run]:
     return runs
 
 
-def _pieces(runs: list[Run]) -> list[_Piece]:
+def pieces_of(runs: list[Run]) -> list[Piece]:
     """The tokens of each run, whatever stands around them."""
-    pieces: list[_Piece] = []
+    pieces: list[Piece] = []
     for place, run in enumerate(runs):
         opens = not (place and _joined(runs[place - 1], run))
         closes = not (place + 1 < len(runs) and _joined(run, runs[place + 1]))
         size = len(run.text)
         for start, end, form in parts_of(run.text) if run.group == LETTER else (Part(0, size, run.text),):
             pieces.append(
-                _Piece(
+                Piece(
                     start=run.start + start,
                     end=run.start + end,
-                    group=run.group,
+                    group=LETTER if form == "&" else run.group,
+                    raw=run.text[start:end],
                     form="and" if form == "&" else form,
                     hisses="s" in (run.text[end - 1], form[-1]),
                     opens=opens and not start,
@@ -123,7 +142,7 @@ def _pieces(runs: list[Run]) -> list[_Piece]:
     return pieces
 
 
-def _without_possessives(pieces: list[_Piece]) -> Iterator[_Piece]:
+def _without_possessives(pieces: list[Piece]) -> Iterator[Piece]:
     """Leaves out every ``'`` and ``'s`` behind a word, if the first is an ``'s``, or the word ends with an ``s``."""
     place = 0
     while place < len(pieces):
@@ -138,6 +157,11 @@ def _without_possessives(pieces: list[_Piece]) -> Iterator[_Piece]:
             if not piece.hisses and not (len(first) > 1 and first[1].form == "s"):
                 yield from pieces[place:end]
             place = end
+
+
+def is_symbol(piece: Piece) -> bool:
+    """Whether a word before a number is a symbol, not a plural: ``FADS1`` is not ``FAD1``, nor ``MEN1`` ``MAN1``."""
+    return piece.group == LETTER and len(piece.raw) <= SYMBOL and piece.form.isalpha() and piece.form not in NUMBERED
 
 
 def _joined(one: Run, other: Run) -> bool:

@@ -17,12 +17,15 @@ _LAST: Final = re.compile(
     rf"(?:.*(?=(?:{_LONG})s?$)|[^aeiouy]{{2,}}(?=(?:zeta|theta|eta|iota|chi|psi|phi|rho|tau)$))", re.DOTALL
 )
 _FIRST: Final = re.compile(rf"(?:{_LONG})(?!s?$)")
+_PREFIX: Final = re.compile(r"(?:non|anti)(?=.{5})", re.DOTALL)
+_MAY_FALL_APART: Final = re.compile(rf"{_LONG}|^(?:non|anti)|(?:eta|iota|chi|psi|phi|rho|tau)$")
 _INNER: Final = re.compile(rf".+?(?=(?:{_LONG}).{{1,3}}$)", re.DOTALL)  # ``nfkappab``
 _WHOLE: Final = re.compile(
     "betain|betameth|betaxol|betahist|labetalol|betadin|betaser|betafer|alphabet|gammadex|deltameth"
 )
 _GREEK: Final = frozenset({*GREEK.values(), *(name + "s" for name in GREEK.values())})
 
+_GREEK_PLURAL: Final = re.compile(rf"(?:{_LONG})s")
 _ROMAN: Final = re.compile(r"(?=[ivx]{2})(x{0,3})(ix|iv|v?i{0,3})")
 _BRITISH: Final = MappingProxyType(
     {
@@ -64,18 +67,21 @@ def parts_of(run: str) -> tuple[Part, ...]:
     """The tokens of a run of folded letters.
 
     Names of Greek letters are tokens of their own at the ends of a run, and inside it up to three letters before its
-    end: ``tnfalpha``, ``alphasyn``, ``nfkappab``. In ``betaine`` and its like there is none.
+    end: ``tnfalpha``, ``alphasyn``, ``nfkappab``. In ``betaine`` and its like there is none. ``non`` and ``anti`` are
+    tokens too, for they are as often written with a hyphen as without.
     """
+    if not _MAY_FALL_APART.search(run):
+        return (Part(0, len(run), _settled(run)),)
     return tuple(Part(start, end, _settled(run[start:end])) for start, end in _cuts(run, 0))
 
 
 def canonical(word: str) -> str:
     """A word in the singular, in American spelling, or as a number if it is a Roman numeral of two letters or more."""
-    roman = _ROMAN.fullmatch(word)
+    roman = _ROMAN.fullmatch(word) if word[0] in "ivx" else None
     if roman:
         tens, ones = roman.groups()
         return str(10 * len(tens) + (ones == "ix") * 9 + (ones == "iv") * 4 + _small(ones))
-    return singular(american(word))
+    return word[:-1] if _GREEK_PLURAL.fullmatch(word) else singular(american(word))
 
 
 def american(word: str) -> str:
@@ -123,4 +129,5 @@ def _cut(run: str) -> int:
         found = pattern.match(run)
         if found and 0 < found.end() < len(run):
             return found.end()
-    return 0
+    found = _PREFIX.match(canonical(run))  # in the singular: ``antigens`` is cut no more than ``antigen``
+    return found.end() if found and run.startswith(found.group()) else 0

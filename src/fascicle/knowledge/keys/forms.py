@@ -1,0 +1,206 @@
+"""The distinct tokens that a reader has met, as rows of arrays: so that Python looks at each of them once."""
+
+from __future__ import annotations
+
+from hashlib import blake2b
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fascicle.core.arrays import Ints, Ints32
+from fascicle.knowledge.keys.characters import SIGN
+from fascicle.knowledge.keys.codes import BARRIER, GROUP, GROUP_BITS, text_of
+from fascicle.knowledge.keys.tokens import NUMBERED, OWNER, Run, is_symbol, pieces_of
+from fascicle.knowledge.keys.words import single_numeral
+
+Hashes = NDArray[np.uint64]
+BREAK: Final = "\n"  # the token between two texts: no key holds it
+
+
+def token_hash(text: str) -> int:
+    """The 64-bit hash of a token; it is the same everywhere and stays in files."""
+    return int.from_bytes(blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "little")
+
+
+class Column:
+    """An array that grows at its end; values are gathered in a list until the array is asked for."""
+
+    def __init__(self, dtype: Any) -> None:
+        """Starts empty.
+
+        Args:
+            dtype: of its values.
+        """
+        self._values = np.zeros(1024, dtype=dtype)
+        self._size = 0
+        self._new: list[Any] = []
+        self.append = self._new.append
+        self.extend = self._new.extend
+
+    def __len__(self) -> int:
+        """How many values there are."""
+        return self._size + len(self._new)
+
+    @property
+    def values(self) -> NDArray[Any]:
+        """All values; those that come later are not among them, and arrays handed out before stay as they are."""
+        if self._new:
+            end = len(self)
+            if end > len(self._values):
+                grown = np.zeros(max(end, 2 * len(self._values)), dtype=self._values.dtype)
+                grown[: self._size] = self._values[: self._size]
+                self._values = grown
+            self._values[self._size : end] = self._new
+            self._size = end
+            self._new.clear()
+        return self._values[: self._size]
+
+
+class Forms:
+    """What tokens count as: rows of forms, with their hashes and their text in UTF-8."""
+
+    def __init__(self) -> None:
+        """Knows no form but the break between texts."""
+        self._rows: dict[str, int] = {}
+        self._hashes = Column(np.uint64)
+        self._starts = Column(np.int64)
+        self._bytes = Column(np.uint8)
+        self._kinds = Column(np.uint8)
+        self._starts.append(0)
+        self.row(BREAK)
+        self.numerals = {self.row(text): self.row(single_numeral(text)) for text in "ivx"}
+        self.numbered = np.array(sorted(self.row(word) for word in NUMBERED), dtype=np.int64)
+        self.owner = self.row(OWNER)
+        self.s = self.row("s")
+
+    def __len__(self) -> int:
+        """How many forms there are."""
+        return len(self._rows)
+
+    def row(self, text: str) -> int:
+        """The row of a form."""
+        known = self._rows.get(text)
+        if known is not None:
+            return known
+        self._rows[text] = row = len(self._rows)
+        self._hashes.append(token_hash(text))
+        self._bytes.extend(text.encode("utf-8", "surrogatepass"))
+        self._starts.append(len(self._bytes))
+        return row
+
+    @property
+    def hashes(self) -> Hashes:
+        """The hash of each form."""
+        return self._hashes.values
+
+    @property
+    def starts(self) -> Ints:
+        """Where the bytes of each form start, and one past the last."""
+        return self._starts.values
+
+    @property
+    def bytes(self) -> NDArray[np.uint8]:
+        """The text of all forms."""
+        return self._bytes.values
+
+
+class Runs:
+    """Runs of folded characters that were met, found by a hash, and the parts that each of them falls into.
+
+    Attributes:
+        forms: of all parts.
+        first: of each run, its first part.
+        count: of each run, how many parts it has.
+        start: of each part, its first character in its run.
+        end: of each part, one past its last character.
+        form: of each part, its form.
+        symbol: of each part, its form before a number.
+        group: of each part, whether it is a word, a number or a sign.
+        hisses: of each part, whether it ends with an ``s``, as it is written or in its form.
+    """
+
+    def __init__(self) -> None:
+        """Knows no run."""
+        self.forms = Forms()
+        self.first, self.count = Column(np.int32), Column(np.int32)
+        self.start, self.end = Column(np.int32), Column(np.int32)
+        self.form, self.symbol = Column(np.int32), Column(np.int32)
+        self.group, self.hisses = Column(np.uint8), Column(np.bool_)
+        self._slots = 1 << 12
+        self._keys: Hashes = np.zeros(self._slots, dtype=np.uint64)
+        self._ids: Ints32 = np.full(self._slots, -1, dtype=np.int32)
+        self._known = Column(np.uint64)
+
+    def __len__(self) -> int:
+        """How many runs there are."""
+        return len(self._known)
+
+    def find(self, hashes: Hashes) -> Ints32:
+        """The row of each run, -1 for one that was not met, ``[n]``."""
+        at = self._slot(hashes)
+        found = np.where(self._keys[at] == hashes, self._ids[at], -1)
+        open_ = np.flatnonzero((found < 0) & (self._ids[at] >= 0))
+        while len(open_):
+            at[open_] = (at[open_] + 1) & (self._slots - 1)
+            place = at[open_]
+            same = self._keys[place] == hashes[open_]
+            found[open_[same]] = self._ids[place[same]]
+            open_ = open_[~same & (self._ids[place] >= 0)]
+        return found
+
+    def add(self, hashes: Hashes, codes: list[Ints32]) -> None:
+        """Adds runs that were not met before.
+
+        Args:
+            hashes: distinct, ``[n]``.
+            codes: the characters of each, with their groups.
+        """
+        for one in codes:
+            self._add(one)
+        known = len(self._known)
+        self._known.extend(hashes.tolist())
+        if 2 * len(self._known) > self._slots:
+            while 2 * len(self._known) > self._slots:
+                self._slots *= 4
+            self._keys = np.zeros(self._slots, dtype=np.uint64)
+            self._ids = np.full(self._slots, -1, dtype=np.int32)
+            known = 0
+        self._insert(np.arange(known, len(self._known), dtype=np.int32))
+
+    def _insert(self, rows: Ints32) -> None:
+        hashes = self._known.values[rows]
+        at = self._slot(hashes)
+        while len(rows):
+            free = np.flatnonzero(self._ids[at] < 0)
+            self._ids[at[free]] = rows[free]  # of several in one place, the last one stays
+            self._keys[at[free]] = hashes[free]
+            left = self._ids[at] != rows
+            rows, hashes, at = rows[left], hashes[left], (at[left] + 1) & (self._slots - 1)
+
+    def _slot(self, hashes: Hashes) -> Ints:
+        mixed = (hashes ^ (hashes >> np.uint64(29))) * np.uint64(0x9E3779B97F4A7C15)
+        return (mixed >> np.uint64(65 - self._slots.bit_length())).astype(np.int64)
+
+    def _add(self, codes: Ints32) -> None:
+        group = int(codes[0]) & GROUP
+        points = codes >> GROUP_BITS
+        self.first.append(len(self.form))
+        if points[0] == BARRIER:
+            self._add_part(0, 1, (BREAK, BREAK), SIGN, hisses=False)
+            self.count.append(1)
+            return
+        run = Run(0, len(points), group, text_of(points))
+        pieces = pieces_of([run])
+        self.count.append(len(pieces))
+        for piece in pieces:
+            symbol = piece.raw if is_symbol(piece) else piece.form
+            self._add_part(piece.start, piece.end, (piece.form, symbol), piece.group, hisses=piece.hisses)
+
+    def _add_part(self, start: int, end: int, forms: tuple[str, str], group: int, *, hisses: bool) -> None:
+        self.start.append(start)
+        self.end.append(end)
+        self.form.append(self.forms.row(forms[0]))
+        self.symbol.append(self.forms.row(forms[1]))
+        self.group.append(group)
+        self.hisses.append(hisses)

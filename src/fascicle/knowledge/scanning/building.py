@@ -1,0 +1,208 @@
+"""Building a table of names in bounded memory: states are spilled by their first bits, and sorted part by part."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack
+from itertools import chain, islice
+from pathlib import Path
+from typing import IO, Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fascicle.core.arrays import Ints
+from fascicle.errors import InputError
+from fascicle.files.atomic import atomic_writer
+from fascicle.knowledge.keys.forms import Hashes, token_hash
+from fascicle.knowledge.keys.key import NORMALISER
+from fascicle.knowledge.scanning.layout import ALIGNED, DTYPES, Layout
+from fascicle.knowledge.scanning.states import BITS, first_states, next_states
+
+_TOGETHER: Final = 1 << 14  # keys
+_PARTS: Final = 64  # that are sorted one after the other
+_REMEMBERED: Final = 1 << 18  # tokens whose hashes are kept
+_ENTRY: Final = np.dtype([("state", "<u8"), ("row", "<i4")])
+_IN_MEMORY: Final = 1 << 18  # bytes of a part that are not written to the disk
+_COPIED: Final = 1 << 20  # bytes at once
+
+
+def build_table(keys: Iterable[str], path: str | os.PathLike[str], *, bits: int = BITS) -> int:
+    """Writes the table of all names of a pack.
+
+    Memory does not grow with the number of keys, but for the index and the filter, some 6 bytes a key.
+
+    Args:
+        keys: of level 2, sorted by code points, none twice; key ``i`` gets row ``i``. Read once.
+        path: of the new file; it must not exist.
+        bits: of a hash that are kept; fewer than 64 only to test that equal hashes are told apart.
+
+    Returns:
+        The number of keys.
+
+    Raises:
+        InputError: the keys are not sorted, one is twice, or empty.
+        OutputError: the file cannot be written.
+    """
+    with ExitStack() as stack:
+        spilled = _Spilled(stack, Path(path).absolute().parent, bits=bits)
+        for batch in _batches(_checked(keys), _TOGETHER):
+            spilled.add(batch)
+        with atomic_writer(path) as stream:
+            spilled.write(stream)
+    return spilled.names
+
+
+class _Spilled:
+    """Everything that a table is made of, in temporary files."""
+
+    def __init__(self, stack: ExitStack, folder: Path, *, bits: int) -> None:
+        def temporary() -> IO[bytes]:
+            return stack.enter_context(tempfile.SpooledTemporaryFile(_IN_MEMORY, dir=str(folder)))
+
+        self._parts = [temporary() for _ in range(_PARTS)]
+        self._text, self._starts, self._states, self._rows = (temporary() for _ in range(4))
+        self._starts.write(np.zeros(1, dtype=DTYPES["starts"]).tobytes())
+        self._bits = bits
+        self._hashes: dict[str, int] = {}
+        self._last = ""
+        self.names, self.longest, self.size = 0, 0, 0
+
+    def add(self, keys: list[str]) -> None:
+        """Takes the next keys."""
+        tokens = [key.split(" ") for key in (self._last, *keys)]
+        self._spill(tokens)
+        self.longest = max(self.longest, *map(len, tokens))
+        packed = [key.encode("utf-8", "surrogatepass") for key in keys]
+        ends = self.size + np.cumsum([len(one) for one in packed])
+        self._text.write(b"".join(packed))
+        self._starts.write(ends.astype(DTYPES["starts"]).tobytes())
+        self.names, self.size, self._last = self.names + len(keys), int(ends[-1]), keys[-1]
+
+    def write(self, stream: IO[bytes]) -> None:
+        """Sorts the states part by part, and writes the file."""
+        filled = _Filled(sum(part.tell() for part in self._parts) // _ENTRY.itemsize)
+        for part in self._parts:
+            part.seek(0)
+            filled.add(_sorted(np.frombuffer(part.read(), dtype=_ENTRY)), self._states, self._rows)
+            part.close()
+        sizes = {
+            "filter": len(filled.filter),
+            "index": len(filled.index),
+            "states": filled.count,
+            "rows": filled.count,
+            "starts": self.names + 1,
+            "keys": self.size,
+        }
+        layout = Layout(normaliser=NORMALISER, bits=self._bits, names=self.names, longest=self.longest, sizes=sizes)
+        stream.write(layout.header())
+        for array in (filled.filter, np.cumsum(filled.index, dtype=DTYPES["index"])):
+            stream.write(array.tobytes())
+            _align(stream)
+        for spilled in (self._states, self._rows, self._starts, self._text):
+            spilled.seek(0)
+            shutil.copyfileobj(spilled, stream, _COPIED)
+            _align(stream)
+
+    def _spill(self, tokens: list[list[str]]) -> None:
+        """Writes the states of keys, and of their beginnings that the key before does not have; the first was written.
+
+        Keys are sorted and a blank sorts before all else in them, so all keys with the same beginning are neighbours.
+        """
+        lengths = np.array([len(one) for one in tokens])
+        starts = np.cumsum(lengths) - lengths
+        hashes = np.fromiter(map(self._hash, chain.from_iterable(tokens)), dtype=np.uint64, count=int(lengths.sum()))
+        alive = np.arange(len(tokens))
+        states: Hashes = np.zeros(len(tokens), dtype=np.uint64)
+        shared = np.ones(len(tokens), dtype=bool)  # so many tokens with the key before
+        shared[0] = False
+        for depth in range(int(lengths.max())):
+            alive = alive[lengths[alive] > depth]
+            now = hashes[starts[alive] + depth]
+            states[alive] = (
+                next_states(states[alive], now, bits=self._bits) if depth else first_states(now, bits=self._bits)
+            )
+            has = np.zeros(len(tokens), dtype=bool)
+            has[alive] = True
+            token = np.zeros(len(tokens), dtype=np.uint64)
+            token[alive] = now
+            shared[1:] &= has[1:] & has[:-1] & (token[1:] == token[:-1])
+            ends = lengths[alive] == depth + 1
+            new = alive[(ends | ~shared[alive]) & (alive > 0)]
+            rows = np.where(lengths[new] == depth + 1, new + self.names - 1, -1)
+            self._put(states[new], rows)
+
+    def _put(self, states: Hashes, rows: Ints) -> None:
+        entries = np.empty(len(states), dtype=_ENTRY)
+        entries["state"], entries["row"] = states, rows
+        number = (states >> np.uint64(BITS - _PARTS.bit_length() + 1)).astype(np.int64)
+        order = np.argsort(number, kind="stable")
+        bounds = np.searchsorted(number[order], np.arange(_PARTS + 1)).tolist()
+        entries = entries[order]
+        for part, first, last in zip(self._parts, bounds, bounds[1:], strict=False):
+            part.write(entries[first:last].tobytes())
+
+    def _hash(self, token: str) -> int:
+        known = self._hashes.get(token)
+        if known is None:
+            if len(self._hashes) >= _REMEMBERED:
+                self._hashes.clear()
+            known = self._hashes[token] = token_hash(token)
+        return known
+
+
+class _Filled:
+    """The index and the filter, while the states are written."""
+
+    def __init__(self, entries: int) -> None:
+        self.bits = max(8, int(8 * entries - 1).bit_length())
+        self.filter = np.zeros(1 << (self.bits - 3), dtype=DTYPES["filter"])
+        self.prefix = max(1, entries.bit_length() - 1)
+        self.index = np.zeros((1 << self.prefix) + 1, dtype=DTYPES["index"])
+        self.count = 0
+
+    def add(self, entries: NDArray[Any], states: IO[bytes], rows: IO[bytes]) -> None:
+        """Takes the next states in their order."""
+        found: Hashes = np.ascontiguousarray(entries["state"])
+        states.write(found.tobytes())
+        rows.write(entries["row"].tobytes())
+        bucket = (found >> np.uint64(BITS - self.prefix)).astype(np.int64)
+        numbers, first = np.unique(bucket, return_index=True)
+        counts = np.diff(np.append(first, len(bucket)))
+        self.index[numbers + 1] += counts.astype(DTYPES["index"])
+        low = found & np.uint64((1 << self.bits) - 1)
+        np.bitwise_or.at(
+            self.filter, (low >> np.uint64(3)).astype(np.int64), np.left_shift(1, (low & np.uint64(7)).astype(np.uint8))
+        )
+        self.count += len(found)
+
+
+def _sorted(entries: NDArray[Any]) -> NDArray[Any]:
+    """States in order; a beginning that is a name too, or stands twice, is left out."""
+    entries = entries[np.lexsort((-entries["row"], entries["state"]))]
+    kept = np.ones(len(entries), dtype=bool)
+    kept[1:] = (entries["state"][1:] != entries["state"][:-1]) | (entries["row"][1:] >= 0)
+    return entries[kept]
+
+
+def _checked(keys: Iterable[str]) -> Iterator[str]:
+    before = ""
+    for key in keys:
+        if key <= before:
+            raise InputError(
+                f"the key {key!r} came after {before!r}; give keys sorted by code points, none twice, and none empty"
+            )
+        yield key
+        before = key
+
+
+def _batches(keys: Iterator[str], size: int) -> Iterator[list[str]]:
+    while batch := list(islice(keys, size)):
+        yield batch
+
+
+def _align(stream: IO[bytes]) -> None:
+    stream.write(b"\0" * (-stream.tell() % ALIGNED))

@@ -1,0 +1,87 @@
+"""The file of a table of names: a header, then flat little-endian arrays, each at a multiple of 64 bytes."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any, Final
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from fascicle.errors import FormatError
+
+MAGIC: Final = b"fascicle names 1\n"
+HEADER: Final = 512  # bytes
+ALIGNED: Final = 64
+# Index: where the states that begin with its number begin. Filter: a bit for the low bits of each state.
+DTYPES: Final = MappingProxyType(
+    {"filter": "<u1", "index": "<u4", "states": "<u8", "rows": "<i4", "starts": "<u8", "keys": "<u1"}
+)
+
+
+class Layout(msgspec.Struct, frozen=True, kw_only=True):
+    """What a table holds.
+
+    Attributes:
+        normaliser: version of the keys.
+        bits: of a state that count.
+        names: number of keys.
+        longest: tokens of the longest key.
+        sizes: number of values of each array, in their order.
+    """
+
+    normaliser: str
+    bits: int
+    names: int
+    longest: int
+    sizes: dict[str, int]
+
+    def places(self) -> dict[str, tuple[int, int]]:
+        """Where each array starts in the file and where it ends, in bytes."""
+        at, found = HEADER, {}
+        for name, dtype in DTYPES.items():
+            size = self.sizes[name] * np.dtype(dtype).itemsize
+            found[name] = (at, at + size)
+            at += size + -size % ALIGNED
+        return found
+
+    @property
+    def end(self) -> int:
+        """Bytes of the file."""
+        last = list(self.places().values())[-1][1]
+        return last + -last % ALIGNED
+
+    def header(self) -> bytes:
+        """The first bytes of the file."""
+        return (MAGIC + msgspec.json.encode(self)).ljust(HEADER - 1) + b"\n"
+
+
+def open_arrays(path: str | os.PathLike[str]) -> tuple[Layout, Mapping[str, NDArray[Any]]]:
+    """Maps a file into memory; nothing of it is read before it is asked for.
+
+    Raises:
+        FormatError: it is no table of names, of another format, or cut short.
+    """
+    try:
+        data = np.memmap(path, dtype=np.uint8, mode="r")
+    except ValueError as error:  # an empty file
+        raise _broken(path) from error
+    head = bytes(data[:HEADER])
+    if not head.startswith(MAGIC):
+        raise _broken(path)
+    try:
+        layout = msgspec.json.decode(head[len(MAGIC) :].strip(), type=Layout)
+        places = layout.places()
+    except (msgspec.DecodeError, KeyError, TypeError) as error:
+        raise _broken(path) from error
+    if layout.end != len(data) or min(layout.sizes.values()) < 0:
+        raise FormatError(f"the table of names has {len(data)} bytes, but {layout.end} are needed", at=os.fspath(path))
+    plain = data.view(np.ndarray)
+    return layout, {name: plain[a:b].view(DTYPES[name]) for name, (a, b) in places.items()}
+
+
+def _broken(path: str | os.PathLike[str]) -> FormatError:
+    return FormatError("no table of names of this format; build it again", at=os.fspath(path))

@@ -1,0 +1,43 @@
+"""Beginnings of names as numbers: the hash of one token more is made of that of the tokens before it."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+
+from fascicle.knowledge.keys.forms import Hashes
+
+BITS: Final = 64
+_START: Final = np.uint64(0x243F6A8885A308D3)
+_FIRST: Final = np.uint64(0xBF58476D1CE4E5B9)
+_SECOND: Final = np.uint64(0x94D049BB133111EB)
+
+
+def first_states(hashes: Hashes, *, bits: int = BITS) -> Hashes:
+    """The states of single tokens.
+
+    Args:
+        hashes: of the tokens, ``[n]``.
+        bits: of a state that are kept, the rest is 0; fewer than 64 only make more states equal.
+    """
+    return next_states(np.full(len(hashes), _START, dtype=np.uint64), hashes, bits=bits)
+
+
+def next_states(states: Hashes, hashes: Hashes, *, bits: int = BITS) -> Hashes:
+    """The states of sequences that are one token longer.
+
+    The last steps are the finaliser of SplitMix64 (Steele, Lea and Flood 2014, section 5), a bijection.
+
+    Args:
+        states: of the sequences, ``[n]``.
+        hashes: of the tokens that come next, ``[n]``.
+        bits: as of `first_states`.
+    """
+    mixed = states * _FIRST + hashes
+    mixed ^= mixed >> np.uint64(30)
+    mixed *= _FIRST
+    mixed ^= mixed >> np.uint64(27)
+    mixed *= _SECOND
+    mixed ^= mixed >> np.uint64(31)
+    return mixed if bits >= BITS else mixed & ~np.uint64((1 << (BITS - bits)) - 1)

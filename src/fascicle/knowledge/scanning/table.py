@@ -1,0 +1,231 @@
+"""A table of names in a file that all processes share, and every place of a text where one of them stands."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from fascicle.core.arrays import Bools, Ints
+from fascicle.errors import FormatError
+from fascicle.knowledge.keys.forms import Hashes, token_hash
+from fascicle.knowledge.keys.key import NORMALISER
+from fascicle.knowledge.keys.reader import TokenArrays
+from fascicle.knowledge.scanning.layout import Layout, open_arrays
+from fascicle.knowledge.scanning.states import BITS, first_states, next_states
+
+_ONE = np.uint8(1)
+
+
+class Hits(NamedTuple):
+    """Where names stand among tokens, sorted by their first and last token.
+
+    Attributes:
+        first: first token of each, ``[m]``.
+        last: its last token, ``[m]``.
+        rows: of its key, ``[m]``.
+    """
+
+    first: Ints
+    last: Ints
+    rows: Ints
+
+
+class _Found(NamedTuple):
+    """Which states the table holds: numbers of those that were asked for, and where each begins in the table."""
+
+    which: Ints
+    place: Ints
+
+
+class Table:
+    """Names as sequences of tokens.
+
+    The hash of each sequence that some name begins with is in one sorted array. A bit filter and an index by first bits
+    stand before it. A match is followed token by token, for all places of a text at once, and what ends a name is
+    compared with its key byte by byte; so no hash decides alone.
+    """
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        """Maps the file of a table (`building.build_table`).
+
+        Raises:
+            FormatError: it is none, of another version of the format or of the keys, or cut short.
+        """
+        self.layout: Layout
+        self.layout, arrays = open_arrays(path)
+        if self.layout.normaliser != NORMALISER:
+            raise FormatError(
+                f"the names have keys of the version {self.layout.normaliser}, but this release makes {NORMALISER}; "
+                "build the table again",
+                at=os.fspath(path),
+            )
+        self._filter, self._index = arrays["filter"], arrays["index"]
+        self._states, self._rows = arrays["states"], arrays["rows"]
+        self._starts, self._keys = arrays["starts"], arrays["keys"]
+        self._low = np.uint64(8 * len(self._filter) - 1)
+        self._shift = np.uint64(BITS + 1 - (len(self._index) - 1).bit_length())
+
+    @classmethod
+    def open(cls, path: str | os.PathLike[str]) -> Table:
+        """Maps a file; as the constructor."""
+        return cls(path)
+
+    def __len__(self) -> int:
+        """How many names there are."""
+        return self.layout.names
+
+    @property
+    def longest(self) -> int:
+        """Tokens of the longest name."""
+        return self.layout.longest
+
+    def key(self, row: int) -> str:
+        """The key of a row."""
+        return bytes(self._keys[int(self._starts[row]) : int(self._starts[row + 1])]).decode("utf-8", "surrogatepass")
+
+    def rows(self, keys: Sequence[str]) -> Ints:
+        """The row of each key of level 2, -1 for one that no name has, ``[n]``."""
+        tokens = [key.split(" ") for key in keys]
+        states: Hashes = np.zeros(len(keys), dtype=np.uint64)
+        for depth in range(max(map(len, tokens), default=0)):
+            alive = np.array([number for number, one in enumerate(tokens) if len(one) > depth])
+            hashes = np.array([token_hash(tokens[number][depth]) for number in alive.tolist()], dtype=np.uint64)
+            states[alive] = self._next(states[alive], hashes, depth)
+        result = np.full(len(keys), -1, dtype=np.int64)
+        asked, rows = self._ends(self._find(states))
+        for number, row in zip(asked.tolist(), rows.tolist(), strict=True):
+            if self.key(row) == keys[number]:
+                result[number] = row
+        return result
+
+    def find(self, tokens: TokenArrays, *, inside_words: bool = False) -> Hits:
+        """Every place where a name stands, those inside others included.
+
+        Args:
+            tokens: of texts.
+            inside_words: also names that begin or end inside a word, such as ``IL`` in ``IL2``.
+        """
+        hashes = tokens.known.hashes
+        at, places = self._first(tokens, hashes)
+        if not inside_words:
+            kept = tokens.opens[at]
+            at, places = at[kept], places[kept]
+        states = self._states[places]
+        first, last, rows = [], [], []
+        for depth in range(self.longest):
+            which, ending = self._ends(_Found(np.arange(len(at)), places))
+            first.append(at[which])
+            last.append(at[which] + depth)
+            rows.append(ending)
+            kept = at + depth + 1 < len(tokens.forms)
+            at, states = at[kept], states[kept]
+            states = self._next(states, hashes[tokens.forms[at + depth + 1]], depth + 1)
+            found = self._find(states)
+            at, states, places = at[found.which], states[found.which], found.place
+            if not len(at):
+                break
+        return self._verified(tokens, Hits(*map(_joined, (first, last, rows))), inside_words=inside_words)
+
+    def _first(self, tokens: TokenArrays, hashes: Hashes) -> tuple[Ints, Ints]:
+        """The tokens that some name begins with, and where their states are; each distinct token is asked for once."""
+        present = np.zeros(len(hashes), dtype=bool)
+        present[tokens.forms] = True
+        forms = np.flatnonzero(present)
+        found = self._find(self._next(np.zeros(len(forms), dtype=np.uint64), hashes[forms], 0))
+        place = np.full(len(hashes), -1, dtype=np.int64)
+        place[forms[found.which]] = found.place
+        places = place[tokens.forms]
+        at = np.flatnonzero(places >= 0)
+        return at, places[at]
+
+    def _next(self, states: Hashes, hashes: Hashes, depth: int) -> Hashes:
+        bits = self.layout.bits
+        return next_states(states, hashes, bits=bits) if depth else first_states(hashes, bits=bits)
+
+    def _find(self, states: Hashes) -> _Found:
+        """Which of these states the table holds."""
+        low = states & self._low
+        bits = self._filter[(low >> np.uint64(3)).astype(np.int64)] >> (low & np.uint64(7)).astype(np.uint8)
+        which = np.flatnonzero(bits & _ONE)
+        asked = states[which]
+        bucket = (asked >> self._shift).astype(np.int64)
+        place, end = self._index[bucket].astype(np.int64), self._index[bucket + 1].astype(np.int64)
+        found, places = [], []
+        while len(which):
+            inside = place < end
+            which, asked, place, end = which[inside], asked[inside], place[inside], end[inside]
+            there = self._states[place]
+            same = there == asked
+            found.append(which[same])
+            places.append(place[same])
+            on = there < asked
+            which, asked, place, end = which[on], asked[on], place[on] + 1, end[on]
+        joined, where = _joined(found), _joined(places)
+        order = np.argsort(joined, kind="stable")
+        return _Found(joined[order], where[order])
+
+    def _ends(self, found: _Found) -> tuple[Ints, Ints]:
+        """The rows of names that end with these states; several where names have equal hashes."""
+        which, place = found
+        numbers, rows = [], []
+        states = self._states[place]
+        while len(which):
+            row = self._rows[place].astype(np.int64)
+            named = row >= 0
+            numbers.append(which[named])
+            rows.append(row[named])
+            on = place + 1 < len(self._states)
+            on[on] = self._states[place[on] + 1] == states[on]
+            which, place, states = which[on], place[on] + 1, states[on]
+        return _joined(numbers), _joined(rows)
+
+    def _verified(self, tokens: TokenArrays, hits: Hits, *, inside_words: bool) -> Hits:
+        kept = self._equal(tokens, hits)
+        if not inside_words:
+            kept &= tokens.closes[hits.last]
+        found = Hits(hits.first[kept], hits.last[kept], hits.rows[kept])
+        order = np.lexsort((found.rows, found.last, found.first))
+        return Hits(*(one[order] for one in found))
+
+    def _equal(self, tokens: TokenArrays, hits: Hits) -> Bools:
+        """Whether the tokens of each hit, a blank apart, are the key of its row."""
+        known = tokens.known
+        counts = hits.last - hits.first + 1
+        forms = tokens.forms[_ranges(hits.first, counts)]
+        sizes = np.diff(known.starts)[forms] + 1  # with the blank after each token
+        owner = np.repeat(np.arange(len(counts)), counts)
+        total = np.zeros(len(counts), dtype=np.int64)
+        np.add.at(total, owner, sizes)
+        starts = self._starts[hits.rows].astype(np.int64)
+        equal: Bools = total - 1 == self._starts[hits.rows + 1].astype(np.int64) - starts
+        whole = equal[owner]
+        forms, sizes, owner = forms[whole], sizes[whole], owner[whole]
+        begins = np.cumsum(sizes) - sizes
+        offset = begins - np.repeat(begins[_starts_of(owner)], np.diff(np.append(_starts_of(owner), len(owner))))
+        for distance in range(int(sizes.max(initial=0))):
+            here = np.flatnonzero(sizes > distance)
+            ours = known.bytes[np.minimum(known.starts[forms[here]] + distance, len(known.bytes) - 1)]
+            ours = np.where(sizes[here] == distance + 1, np.uint8(32), ours)
+            place = starts[owner[here]] + offset[here] + distance
+            inside = place < self._starts[hits.rows[owner[here]] + 1].astype(np.int64)
+            theirs = self._keys[np.minimum(place, len(self._keys) - 1)]
+            equal[owner[here[inside & (ours != theirs)]]] = False
+        return equal
+
+
+def _starts_of(owner: Ints) -> Ints:
+    """Where each number of a sorted array first stands."""
+    return np.flatnonzero(np.diff(owner, prepend=-1))
+
+
+def _ranges(starts: Ints, counts: Ints) -> Ints:
+    """``start, start + 1, ...``, so many of each, one after the other."""
+    shift = np.repeat(starts - np.cumsum(counts) + counts, counts)
+    return shift + np.arange(len(shift))
+
+
+def _joined(parts: list[Ints]) -> Ints:
+    return np.concatenate(parts) if parts else np.zeros(0, dtype=np.int64)
