@@ -1,14 +1,15 @@
-"""Small packs, built with keys and a table that a test can follow by eye."""
+"""Small packs, built with keys that a test can follow by eye."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import fascicle.knowledge.keys.key as keys
 from fascicle.knowledge.pack.builder import BuildSettings, PackSource, Parts, build
 from fascicle.knowledge.pack.manifest import SourceFacts
 from fascicle.knowledge.pack.pack import Pack
+from fascicle.knowledge.scanning.building import build_table
 from fascicle.knowledge.terms import ConceptRecord, Cross, Name
 
 NORMALISER = "test@1"
@@ -20,13 +21,8 @@ def key(surface: str) -> str:
     return "".join(sign for sign in surface.casefold() if sign.isalnum())
 
 
-def write_keys(keys: Iterable[str], path: Path) -> None:
-    """A table of tokens that is none: the keys as lines."""
-    path.write_text("".join(f"{one}\n" for one in keys), encoding="utf-8")
-
-
-PARTS = Parts(normaliser=NORMALISER, key=key, table=write_keys)
-REAL_PARTS = Parts(normaliser=keys.NORMALISER, key=lambda surface: keys.key(surface, 2), table=write_keys)
+PARTS = Parts(normaliser=NORMALISER, key=key, table=build_table)
+REAL_PARTS = Parts(normaliser=keys.NORMALISER, key=lambda surface: keys.key(surface, 2), table=build_table)
 
 RECORDS: Sources = {
     "diseases": (

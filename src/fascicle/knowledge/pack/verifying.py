@@ -11,7 +11,7 @@ import msgspec
 import numpy as np
 
 from fascicle.core.arrays import Bools, Ints
-from fascicle.errors import PackError
+from fascicle.errors import FormatError, PackError
 from fascicle.files.owned import file_facts
 from fascicle.knowledge.pack import layout
 from fascicle.knowledge.pack.arrays import Array, Lists, Strings
@@ -19,6 +19,7 @@ from fascicle.knowledge.pack.lookup import Lookup, hashes_of
 from fascicle.knowledge.pack.manifest import Manifest
 from fascicle.knowledge.pack.pack import Pack
 from fascicle.knowledge.pack.tables import Names
+from fascicle.knowledge.scanning.table import Table
 from fascicle.knowledge.terms import NAME_KINDS
 
 _CHUNK: Final = 1 << 16
@@ -45,7 +46,7 @@ def verify(pack: Pack, *, told: Told = lambda step, count: None) -> int:
             if not is_right:
                 raise _impossible(pack, what)
             told("content", number)
-    except (ValueError, IndexError):  # what numpy says of ranges that lead outside
+    except (ValueError, IndexError, FormatError):  # what numpy says of ranges that lead outside
         raise _impossible(pack, f"something behind its {what}") from None
     return total
 
@@ -92,6 +93,7 @@ def _parts(pack: Pack) -> Iterator[tuple[str, bool]]:
     for what, lists in (("parents", pack.parent_rows), ("children", pack.child_rows)):
         yield what, _are_lists(lists, concepts)
     yield "parents and children", _are_opposite(pack.parent_rows, pack.child_rows)
+    yield "tokens", _is_table(pack)
     for names in (pack.active, pack.silent):
         for what, is_right in _names(names, pack):
             yield f"{what} of {names.table}", is_right
@@ -122,6 +124,17 @@ def _names(names: Names, pack: Pack) -> Iterator[tuple[str, bool]]:
     )
     ruled, rules = names.ruled
     yield "rules", _below(ruled, terms) and _below(rules, len(pack.rules)) and _rise(ruled)
+
+
+def _is_table(pack: Pack) -> bool:
+    """Whether the table of tokens has every key at its row, and no other."""
+    table, strings = Table.open(pack.table), pack.active.keys.strings
+    if len(table) != len(strings):
+        return False
+    return all(
+        np.array_equal(table.rows([one.decode() for one in chunk]), np.arange(start, start + len(chunk)))
+        for start, chunk in _chunks(strings)
+    )
 
 
 def _below(values: Array, end: int) -> bool:
