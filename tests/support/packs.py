@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-import fascicle.knowledge.keys.key as keys
+from fascicle.knowledge.keys.key import NORMALISER as REAL_NORMALISER
 from fascicle.knowledge.pack.builder import BuildSettings, PackSource, Parts, build
+from fascicle.knowledge.pack.keying import KeyReader
 from fascicle.knowledge.pack.manifest import SourceFacts
 from fascicle.knowledge.pack.pack import Pack
 from fascicle.knowledge.scanning.building import build_table
@@ -21,8 +22,13 @@ def key(surface: str) -> str:
     return "".join(sign for sign in surface.casefold() if sign.isalnum())
 
 
-PARTS = Parts(normaliser=NORMALISER, key=key, table=build_table)
-REAL_PARTS = Parts(normaliser=keys.NORMALISER, key=lambda surface: keys.key(surface, 2), table=build_table)
+def read_keys(surfaces: Sequence[str]) -> list[str]:
+    """The keys of several names."""
+    return [key(surface) for surface in surfaces]
+
+
+PARTS = Parts(normaliser=NORMALISER, keys=read_keys, table=build_table)
+REAL_PARTS = Parts(normaliser=REAL_NORMALISER, keys=KeyReader(), table=build_table)
 
 RECORDS: Sources = {
     "diseases": (

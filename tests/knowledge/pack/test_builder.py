@@ -11,6 +11,7 @@ import time
 from collections import defaultdict
 from collections.abc import Iterator
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,7 @@ from hypothesis import strategies as st
 from tests.support.packs import NORMALISER, PARTS, RECORDS, Sources, build_small, key
 
 from fascicle.errors import InputError, OutputError, PackError
-from fascicle.knowledge.pack.builder import BuildSettings, PackSource, Parts, Verdict, build
+from fascicle.knowledge.pack.builder import BuildSettings, PackSource, Verdict, build
 from fascicle.knowledge.pack.manifest import SourceFacts
 from fascicle.knowledge.pack.pack import Pack
 from fascicle.knowledge.pack.priors import Case
@@ -242,10 +243,8 @@ def test_rules_of_curation(tmp_path: Path) -> None:
         ("catalase", "genes", "NCBIGene:847"): Verdict(preferred=True, rule="prefer catalase"),
         ("cancer", "diseases", "MESH:D009369"): Verdict(case=Case.any, rule="case cancer any"),
     }
-    parts = Parts(
-        normaliser=NORMALISER,
-        key=key,
-        table=PARTS.table,
+    parts = replace(
+        PARTS,
         curate=lambda *asked: rules.get(asked),  # type: ignore[misc]
     )
     pack = build_small(tmp_path / "pack", parts=parts)
@@ -266,10 +265,8 @@ def test_rules_of_curation(tmp_path: Path) -> None:
 
 def test_a_name_that_a_rule_drops_in_one_source_stays_that_of_another(tmp_path: Path) -> None:
     shared = ConceptRecord(curie="X:1", type="Gene", names=(Name("BRCA1", "label"),))
-    parts = Parts(
-        normaliser=NORMALISER,
-        key=key,
-        table=PARTS.table,
+    parts = replace(
+        PARTS,
         curate=lambda surface, source, concept: Verdict(dropped=True, rule="drop") if source == "a" else None,
     )
     pack = build_small(tmp_path / "pack", {"a": (shared,), "b": (shared,)}, parts=parts)

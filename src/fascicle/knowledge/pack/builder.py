@@ -35,7 +35,7 @@ from fascicle.settings.base import Settings
 
 _MIB: Final = 1 << 20
 _KINDS: Final = {kind: number for number, kind in enumerate(NAME_KINDS)}
-_REMEMBERED: Final = 1 << 16  # keys of names that several concepts have
+_TOGETHER: Final = 1 << 13  # names that get their keys together
 _EVERY: Final = 10_000
 
 
@@ -99,13 +99,13 @@ class Parts:
 
     Attributes:
         normaliser: version of the keys.
-        key: of a name.
+        keys: of names, each of which is not empty and has no NUL character.
         table: writes the table by which texts are scanned from the sorted keys, and closes it.
         curate: the rules of curation, if there are any.
     """
 
     normaliser: str
-    key: Callable[[str], str]
+    keys: Callable[[Sequence[str]], list[str]]
     table: Callable[[Iterable[str], Path], object]
     curate: Curate | None = None
 
@@ -177,7 +177,7 @@ class _Building:
         self._languages = Numbers[str]("languages", most=1 << 8)
         self._rules = Numbers[str]("rules of curation", most=layout.NONE, first=[""])
         self._counts = Counter[str]()
-        self._keys: dict[str, str] = {}
+        self._waiting: list[tuple[str, int, tuple[int, int, int, int, int], bool, str]] = []
 
     def run(self) -> Manifest:
         """Writes all files but the manifest, and returns it without their hashes."""
@@ -189,6 +189,7 @@ class _Building:
         )
         for concept in merged(gathered):
             self._add(concept)
+        self._spill()
         concepts = self._concepts.close(self._counts)
         if not concepts:
             raise InputError("the sources give no concept with a name; look at their readers and filters")
@@ -201,39 +202,38 @@ class _Building:
         row = self._concepts.add(concept)
         shown = next((name for name in concept.names if name.kind == "label" and name.language == "en"), None)
         shown = shown or next((name for name in concept.names if name.kind == "label"), concept.names[0])
-        active = layout.SILENT if concept.obsolete else layout.ACTIVE
+        table = layout.SILENT if concept.obsolete else layout.ACTIVE
         for name in concept.names:
-            key = self._key(name.surface)
-            if not key:
-                self._counts[self._unusable(name)] += 1
+            if reason := self._unusable(name):
+                self._counts[reason] += 1
                 continue
             flags, sources, rule = layout.CASE, name.sources, 0
             if self._parts.curate is not None:
                 flags, sources, rule = self._judged(name, concept, self._parts.curate)
             language, several = self._languages.of(name.language), self._concepts.sets.of(sources)
             numbers = (language, _KINDS[name.kind], several, flags, rule)
-            spill = self._spills[layout.SILENT if flags & layout.DROPPED else active]
-            spill.add(named(key, name.surface, row, numbers, shown=name is shown))
+            self._waiting.append((name.surface, row, numbers, name is shown, table))
+        if len(self._waiting) >= _TOGETHER:
+            self._spill()
         if (row + 1) % _EVERY == 0:
             self._told("concepts", row + 1)
 
+    def _spill(self) -> None:
+        """Gives the names that wait their keys, and puts them where they are sorted."""
+        waiting, self._waiting = self._waiting, []
+        keys = self._parts.keys([surface for surface, *_ in waiting])
+        for key, (surface, concept, numbers, shown, table) in zip(keys, waiting, strict=True):
+            if not key:
+                self._counts["name without a letter or digit"] += 1
+                continue
+            spill = self._spills[layout.SILENT if numbers[3] & layout.DROPPED else table]
+            spill.add(named(key, surface, concept, numbers, shown=shown))
+
     def _unusable(self, name: MergedName) -> str:
-        """Why a name has no key."""
+        """Why a name cannot be in a pack; empty if it can."""
         if not name.surface or "\0" in name.surface:
             return "name with characters that no text has"
-        if len(name.surface) > self._settings.longest:
-            return "name that is too long"
-        return "name without a letter or digit"
-
-    def _key(self, surface: str) -> str:
-        """The key of a name; empty if it has none, or cannot be in a pack."""
-        found = self._keys.get(surface)
-        if found is None:
-            if len(self._keys) >= _REMEMBERED:
-                self._keys.clear()
-            usable = len(surface) <= self._settings.longest and "\0" not in surface
-            found = self._keys[surface] = self._parts.key(surface) if usable else ""
-        return found
+        return "name that is too long" if len(name.surface) > self._settings.longest else ""
 
     def _judged(self, name: MergedName, concept: Merged, curate: Curate) -> tuple[int, tuple[int, ...], int]:
         """Flags of a name, the sources that it is left from, and the number of the last rule about it."""
