@@ -201,7 +201,8 @@ class _Building:
     def _add(self, concept: Merged) -> None:
         row = self._concepts.add(concept)
         shown = next((name for name in concept.names if name.kind == "label" and name.language == "en"), None)
-        shown = shown or next((name for name in concept.names if name.kind == "label"), concept.names[0])
+        shown = shown or next((name for name in concept.names if name.kind == "label"), None)
+        shown = shown or next(iter(concept.names), None)
         table = layout.SILENT if concept.obsolete else layout.ACTIVE
         for name in concept.names:
             if reason := self._unusable(name):

@@ -128,7 +128,10 @@ def _typed(record: ConceptRecord, kind: str, source: str) -> ConceptRecord:
 
 
 def merged(found: Gathered) -> Iterator[Merged]:
-    """The concepts in the order of their CURIEs; those without any name are left out and counted."""
+    """The concepts in the order of their CURIEs.
+
+    Those without a name, and without a concept that replaced them, are left out and counted.
+    """
     rows = (row for batch in found.spill.batches() for row in batch)
     decode = msgspec.msgpack.Decoder(ConceptRecord).decode
     for _, group in groupby(rows, key=_curie):
@@ -137,7 +140,7 @@ def merged(found: Gathered) -> Iterator[Merged]:
             end = row.index(b"\0") + 7
             said.append((int.from_bytes(row[end : end + 2], "big"), decode(memoryview(row)[end + 2 :])))
         concept = _merge(said)
-        if concept.names:
+        if concept.names or concept.replaced_by:
             yield concept
         else:
             found.losses["concept without a name"] += 1

@@ -34,7 +34,7 @@ class Term(msgspec.Struct, frozen=True, kw_only=True):
         concept: CURIE.
         kind: of the name.
         language: code.
-        case: which case the name may have in a text.
+        case: name of a `Case`: which case the name may have in a text.
         off: whether it is not looked for in texts.
         silent: whether it is kept out altogether: its concept is obsolete, or a rule dropped it.
         prior: probability that the name means the concept where it stands in a text.
@@ -46,7 +46,7 @@ class Term(msgspec.Struct, frozen=True, kw_only=True):
     concept: str
     kind: NameKind
     language: str
-    case: Case
+    case: str
     off: bool
     silent: bool
     prior: float
@@ -230,7 +230,7 @@ class Pack:
             concept=self.curie(int(names.concept[row])),
             kind=NAME_KINDS[names.kind[row]],
             language=self.manifest.languages[names.language[row]],
-            case=Case(flags & layout.CASE),
+            case=Case(flags & layout.CASE).name,
             off=bool(flags & layout.OFF),
             silent=names.table == layout.SILENT,
             prior=float(names.prior[row]),

@@ -145,7 +145,7 @@ def _lines(one: Explained) -> Iterator[str]:
     about = [concept.type, *filter(None, (concept.rank, concept.taxon))]
     yield f"{term.surface}  ->  {concept.curie}  {concept.label}  ({', '.join(about)})"
     facts = [f"{one.tier} match", f"{term.kind} ({term.language}) of {', '.join(term.sources)}"]
-    facts += [f"prior {term.prior:.3f}", f"case {term.case.name}", *(["not looked for in texts"] if term.off else [])]
+    facts += [f"prior {term.prior:.3f}", f"case {term.case}", *(["not looked for in texts"] if term.off else [])]
     yield f"    {'; '.join(facts)}"
     for what, text in (("rule", term.rule), ("reason", one.silent)):
         if text:
