@@ -139,6 +139,8 @@ class SourceSettings(Settings, frozen=True, kw_only=True):
         not_below: CURIEs; these concepts and those below them are left out.
         branches: beginnings of MeSH tree numbers, such as ``"C"`` or ``"F03"``; other concepts are left out.
         taxa: CURIEs of species; concepts of other species are left out.
+        references: beginnings of CURIEs of references that are kept; all by default, none for an empty list.
+        definitions: whether definitions are kept.
         min_length: characters that a name has at least.
         max_length: characters that a name has at most.
         columns: of a table.
@@ -167,6 +169,8 @@ class SourceSettings(Settings, frozen=True, kw_only=True):
     not_below: tuple[Name, ...] = ()
     branches: tuple[Name, ...] = ()
     taxa: tuple[Name, ...] = ()
+    references: tuple[Name, ...] | None = None
+    definitions: bool = True
     min_length: Positive = 1
     max_length: Positive = 1_000
     columns: ColumnSettings = ColumnSettings()

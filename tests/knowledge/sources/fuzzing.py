@@ -141,7 +141,7 @@ _PARTS: Final = (
 
 
 def damaged(data: bytes, seed: int) -> bytes:
-    """The data with one to four changes: bytes or parts cut out, doubled, moved, replaced, put in; now and then gzip."""
+    """The data with one to four changes: parts cut out, doubled, moved, replaced, put in; now and then as gzip."""
     chance = random.Random(seed)
     for _ in range(chance.randint(1, 4)):
         start, end = sorted(chance.choices(range(len(data) + 1), k=2))

@@ -80,6 +80,14 @@ def test_species_are_filtered(read: Callable[..., Any]) -> None:
     assert [record.curie for record in found.records] == ["a:1", "a:3"]
 
 
+def test_references_and_definitions_are_filtered(read: Callable[..., Any]) -> None:
+    text = '[Term]\nid: A:1\nname: x\ndef: "y" []\nxref: MESH:D000001\nxref: OMIM:100000\n'
+    assert [c.curie for c in read(text, "obo")["A:1"].references] == ["MESH:D000001", "OMIM:100000"]
+    assert [c.curie for c in read(text, "obo", references=["MESH:"])["A:1"].references] == ["MESH:D000001"]
+    bare = read(text, "obo", references=[], definitions=False)["A:1"]
+    assert (bare.references, bare.definition) == ((), "")
+
+
 def test_gzip_is_unpacked_and_damage_is_told(read: Callable[..., Any]) -> None:
     packed = gzip.compress(TREE.encode())
     assert read(packed, "obo")["A:1"].names == (Name("root", "label"),)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
@@ -51,8 +52,8 @@ def read_source(settings: SourceSettings, *, report: SourceReport | None = None)
         if reason:
             report.lose(reason, Place(settings.path, shown=f"{settings.path}, {record.curie}"))
             continue
-        if settings.type and not record.type:
-            record = msgspec.structs.replace(record, type=settings.type)
+        if changes := _changes(record, settings):
+            record = msgspec.structs.replace(record, **changes)
         report.records += 1
         report.names += len(record.names)
         report.obsolete += record.obsolete
@@ -135,6 +136,19 @@ def check_hash(path: str, sha256: str) -> str:
             code="damaged",
         )
     return found
+
+
+def _changes(record: ConceptRecord, settings: SourceSettings) -> dict[str, Any]:
+    """Fields of a record that the settings of its source change."""
+    changes: dict[str, Any] = {}
+    if settings.type and not record.type:
+        changes["type"] = settings.type
+    if settings.references is not None and record.references:
+        kept = settings.references
+        changes["references"] = tuple(cross for cross in record.references if cross.curie.startswith(kept))
+    if record.definition and not settings.definitions:
+        changes["definition"] = ""
+    return changes
 
 
 def _branch(settings: SourceSettings, reader: SourceReader) -> Callable[[str], bool]:
