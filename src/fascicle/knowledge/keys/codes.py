@@ -38,11 +38,9 @@ def points_of(texts: Sequence[str]) -> Ints32:
         return np.zeros(0, dtype=np.int32)
     if len(texts) == 1:
         return _points(texts[0])
-    points = np.full(sum(map(len, texts)) + len(texts) - 1, BARRIER, dtype=np.int32)
-    at = 0
-    for text in texts:
-        points[at : at + len(text)] = _points(text)
-        at += len(text) + 1
+    points = _points(" ".join(texts)).copy()
+    ends = np.cumsum(np.fromiter(map(len, texts), dtype=np.int64, count=len(texts)) + 1) - 1
+    points[ends[:-1]] = BARRIER
     return points
 
 

@@ -97,7 +97,14 @@ class _Spilled:
             "starts": self.names + 1,
             "keys": self.size,
         }
-        layout = Layout(normaliser=NORMALISER, bits=self._bits, names=self.names, longest=self.longest, sizes=sizes)
+        layout = Layout(
+            normaliser=NORMALISER,
+            bits=self._bits,
+            names=self.names,
+            longest=self.longest,
+            repeats=filled.repeats,
+            sizes=sizes,
+        )
         stream.write(layout.header())
         for array in (filled.filter, np.cumsum(filled.index, dtype=DTYPES["index"])):
             stream.write(array.tobytes())
@@ -163,6 +170,7 @@ class _Filled:
         self.prefix = max(1, entries.bit_length() - 1)
         self.index = np.zeros((1 << self.prefix) + 1, dtype=DTYPES["index"])
         self.count = 0
+        self.repeats = False
 
     def add(self, entries: NDArray[Any], states: IO[bytes], rows: IO[bytes]) -> None:
         """Takes the next states in their order."""
@@ -178,6 +186,7 @@ class _Filled:
             self.filter, (low >> np.uint64(3)).astype(np.int64), np.left_shift(1, (low & np.uint64(7)).astype(np.uint8))
         )
         self.count += len(found)
+        self.repeats = self.repeats or bool((found[1:] == found[:-1]).any())
 
 
 def _sorted(entries: NDArray[Any]) -> NDArray[Any]:

@@ -30,6 +30,7 @@ class Layout(msgspec.Struct, frozen=True, kw_only=True):
         bits: of a state that count.
         names: number of keys.
         longest: tokens of the longest key.
+        repeats: whether some names, or beginnings of names, have equal states.
         sizes: number of values of each array, in their order.
     """
 
@@ -37,6 +38,7 @@ class Layout(msgspec.Struct, frozen=True, kw_only=True):
     bits: int
     names: int
     longest: int
+    repeats: bool
     sizes: dict[str, int]
 
     def places(self) -> dict[str, tuple[int, int]]:

@@ -17,6 +17,7 @@ from fascicle.knowledge.scanning.layout import Layout, open_arrays
 from fascicle.knowledge.scanning.states import BITS, first_states, next_states
 
 _ONE = np.uint8(1)
+_BUCKETS = 1 << 14
 
 
 class Hits(NamedTuple):
@@ -108,38 +109,50 @@ class Table:
             tokens: of texts.
             inside_words: also names that begin or end inside a word, such as ``IL`` in ``IL2``.
         """
-        hashes = tokens.known.hashes
-        at, places = self._first(tokens, hashes)
-        if not inside_words:
-            kept = tokens.opens[at]
-            at, places = at[kept], places[kept]
+        known = tokens.known
+        at, places, single = self._first(tokens, inside_words=inside_words)
         states = self._states[places]
-        first, last, rows = [], [], []
-        for depth in range(self.longest):
-            which, ending = self._ends(_Found(np.arange(len(at)), places))
-            first.append(at[which])
-            last.append(at[which] + depth)
-            rows.append(ending)
-            kept = at + depth + 1 < len(tokens.forms)
-            at, states = at[kept], states[kept]
-            states = self._next(states, hashes[tokens.forms[at + depth + 1]], depth + 1)
+        hits = [single]
+        for depth in range(1, self.longest):
+            kept = at + depth < len(tokens.forms)
+            at = at[kept]
+            states = self._next(states[kept], known.hashes[tokens.forms[at + depth]], depth)
             found = self._find(states)
-            at, states, places = at[found.which], states[found.which], found.place
+            at, states = at[found.which], states[found.which]
             if not len(at):
                 break
-        return self._verified(tokens, Hits(*map(_joined, (first, last, rows))), inside_words=inside_words)
+            which, rows = self._ends(_Found(np.arange(len(at)), found.place))
+            ends = Hits(at[which], at[which] + depth, rows)
+            if not inside_words:
+                ends = _chosen(ends, tokens.closes[ends.last])
+            hits.append(_chosen(ends, self._equal(tokens, ends)))
+        return _sorted(hits)
 
-    def _first(self, tokens: TokenArrays, hashes: Hashes) -> tuple[Ints, Ints]:
-        """The tokens that some name begins with, and where their states are; each distinct token is asked for once."""
-        present = np.zeros(len(hashes), dtype=bool)
+    def _first(self, tokens: TokenArrays, *, inside_words: bool) -> tuple[Ints, Ints, Hits]:
+        """The tokens that names begin with, where their states are, and names of one token.
+
+        Each distinct token is asked for once.
+        """
+        known = tokens.known
+        present = np.zeros(len(known.hashes), dtype=bool)
         present[tokens.forms] = True
         forms = np.flatnonzero(present)
-        found = self._find(self._next(np.zeros(len(forms), dtype=np.uint64), hashes[forms], 0))
-        place = np.full(len(hashes), -1, dtype=np.int64)
+        found = self._find(self._next(np.zeros(len(forms), dtype=np.uint64), known.hashes[forms], 0))
+        place = np.full(len(present), -1, dtype=np.int64)
         place[forms[found.which]] = found.place
-        places = place[tokens.forms]
-        at = np.flatnonzero(places >= 0)
-        return at, places[at]
+        which, rows = self._ends(found)
+        names = Hits(forms[which], forms[which], rows)
+        alone = tokens._replace(forms=np.arange(len(present), dtype=np.int32))
+        names = _chosen(names, self._equal(alone, names))
+        row = np.full(len(present), -1, dtype=np.int64)
+        row[names.first] = names.rows
+        places, rows = place[tokens.forms], row[tokens.forms]
+        begins, named = places >= 0, rows >= 0
+        if not inside_words:
+            begins &= tokens.opens
+            named &= tokens.opens & tokens.closes
+        at, single = np.flatnonzero(begins), np.flatnonzero(named)
+        return at, places[at], Hits(single, single, rows[single])
 
     def _next(self, states: Hashes, hashes: Hashes, depth: int) -> Hashes:
         bits = self.layout.bits
@@ -163,13 +176,14 @@ class Table:
             places.append(place[same])
             on = there < asked
             which, asked, place, end = which[on], asked[on], place[on] + 1, end[on]
-        joined, where = _joined(found), _joined(places)
-        order = np.argsort(joined, kind="stable")
-        return _Found(joined[order], where[order])
+        return _Found(_joined(found), _joined(places))
 
     def _ends(self, found: _Found) -> tuple[Ints, Ints]:
         """The rows of names that end with these states; several where names have equal hashes."""
         which, place = found
+        if not self.layout.repeats:
+            row = self._rows[place].astype(np.int64)
+            return which[row >= 0], row[row >= 0]
         numbers, rows = [], []
         states = self._states[place]
         while len(which):
@@ -182,16 +196,25 @@ class Table:
             which, place, states = which[on], place[on] + 1, states[on]
         return _joined(numbers), _joined(rows)
 
-    def _verified(self, tokens: TokenArrays, hits: Hits, *, inside_words: bool) -> Hits:
-        kept = self._equal(tokens, hits)
-        if not inside_words:
-            kept &= tokens.closes[hits.last]
-        found = Hits(hits.first[kept], hits.last[kept], hits.rows[kept])
-        order = np.lexsort((found.rows, found.last, found.first))
-        return Hits(*(one[order] for one in found))
-
     def _equal(self, tokens: TokenArrays, hits: Hits) -> Bools:
-        """Whether the tokens of each hit, a blank apart, are the key of its row."""
+        """Whether the tokens of each hit, a blank apart, are the key of its row; all have as many tokens.
+
+        Of hits with one row, one is compared byte by byte, and the others with it, token by token.
+        """
+        numbers = np.arange(len(hits.rows))
+        bucket = hits.rows & (_BUCKETS - 1)
+        chosen = np.empty(_BUCKETS, dtype=np.int64)
+        chosen[bucket] = numbers
+        like = chosen[bucket]
+        same: Bools = (like != numbers) & (hits.rows[like] == hits.rows)
+        for distance in range(int(hits.last[0] - hits.first[0]) + 1 if len(numbers) else 0):
+            same &= tokens.forms[hits.first + distance] == tokens.forms[hits.first[like] + distance]
+        equal = np.zeros(len(numbers), dtype=bool)
+        equal[~same] = self._equal_bytes(tokens, _chosen(hits, ~same))
+        equal[same] = equal[like[same]]
+        return equal
+
+    def _equal_bytes(self, tokens: TokenArrays, hits: Hits) -> Bools:
         known = tokens.known
         counts = hits.last - hits.first + 1
         forms = tokens.forms[_ranges(hits.first, counts)]
@@ -214,6 +237,17 @@ class Table:
             theirs = self._keys[np.minimum(place, len(self._keys) - 1)]
             equal[owner[here[inside & (ours != theirs)]]] = False
         return equal
+
+
+def _chosen(hits: Hits, kept: Bools) -> Hits:
+    return Hits(hits.first[kept], hits.last[kept], hits.rows[kept])
+
+
+def _sorted(parts: list[Hits]) -> Hits:
+    """All hits in order; no two have the same tokens, for these have one key."""
+    hits = Hits(*(_joined([part[place] for part in parts]) for place in range(3)))
+    order = np.argsort(hits.first << 31 | hits.last)
+    return Hits(hits.first[order], hits.last[order], hits.rows[order])
 
 
 def _starts_of(owner: Ints) -> Ints:
