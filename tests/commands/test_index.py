@@ -152,5 +152,26 @@ def test_an_exported_table_is_a_source(home: Path, tmp_path: Path, cli: Cli) -> 
     assert [line.split("\t")[2] for line in silent] == ["obsolete growth"]
 
 
+def test_rules_of_curation(home: Path, tmp_path: Path, cli: Cli) -> None:
+    shutil.copytree(home, tmp_path / "home", dirs_exist_ok=True)
+    (tmp_path / "home" / "rules.tsv").write_text(
+        "action\tsurface\tsource\tconcept\tcase\tnote\n"
+        "add\tneoplasia\t*\tDOID:162\t\tused in notes\n"
+        "add\tnothing\t*\tDOID:999\t\t\n"
+        "ner_off\tCAT\tgenes\t\t\tan animal\n",
+        encoding="utf-8",
+    )
+    sources = tmp_path / "home" / "sources.toml"
+    sources.write_text(SOURCES.replace("\n\n", '\ncuration = ["rules.tsv"]\n\n', 1), encoding="utf-8")
+    assert cli("index", "build", sources, "-o", tmp_path / "pack").code == 0
+    told = cli("index", "why", tmp_path / "pack", "neoplasia").out
+    assert "DOID:162" in told
+    assert "rules.tsv:2" in told
+    assert "not looked for" in cli("index", "why", tmp_path / "pack", "CAT").out
+    counts = Pack.open(tmp_path / "pack").manifest.counts
+    assert counts["concept that is only in rules"] == 1
+    assert counts["rules of curation that decide nothing"] == 1
+
+
 def test_index_alone_names_its_commands(refused: Refused) -> None:
     assert "build" in refused("index")

@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
+from functools import partial
 from pathlib import Path
 
 from fascicle.core.arguments import checked
 from fascicle.errors import about
 from fascicle.files.atomic import check_folder
-from fascicle.knowledge.keys.key import NORMALISER
+from fascicle.knowledge.curation.applying import Curation
+from fascicle.knowledge.curation.rules import CURATION, read_rules
+from fascicle.knowledge.keys.key import NORMALISER, key
 from fascicle.knowledge.pack.builder import BuildSettings, PackSource, Parts, build
 from fascicle.knowledge.pack.keying import KeyReader
 from fascicle.knowledge.pack.manifest import KIND, Manifest, SourceFacts
 from fascicle.knowledge.scanning.building import build_table
 from fascicle.knowledge.sources.reading import check_hash, check_source, read_source
 from fascicle.knowledge.sources.report import SourceReport
-from fascicle.knowledge.terms import ConceptRecord
+from fascicle.knowledge.terms import ConceptRecord, Name
 from fascicle.settings.packs import SourceSettings, read_pack_settings
 
 
@@ -57,15 +60,29 @@ def build_pack(
         _source(name, source, report=(reports if reports is not None else {}).setdefault(name, SourceReport()))
         for name, source in settings.sources.items()
     ]
+    rules = Curation(read_rules(settings.curation), key=lambda surface: key(surface, 2)) if settings.curation else None
+    if rules is not None:
+        found += _added(rules, settings.sources)
     longest = max(source.max_length for source in settings.sources.values())
     return build(
         found,
         BuildSettings(name=settings.name, memory=memory, longest=longest),
         output,
-        parts=Parts(normaliser=NORMALISER, keys=KeyReader(), table=build_table),
+        parts=Parts(normaliser=NORMALISER, keys=KeyReader(), table=build_table, curation=rules),
         told=told,
         overwrite=overwrite,
     )
+
+
+def _added(rules: Curation, taken: Collection[str]) -> list[PackSource]:
+    """What rules add, under the names that they give; one of a vocabulary stays with that of rules."""
+    by_source: dict[str, list[ConceptRecord]] = {}
+    for row in rules.added().values():
+        name = CURATION if row.source in taken else row.source
+        by_source.setdefault(name, []).append(ConceptRecord(curie=row.concept, names=(Name(row.surface),)))
+    return [
+        PackSource(SourceFacts(name=name), partial(iter, records), adds=True) for name, records in by_source.items()
+    ]
 
 
 def _source(name: str, settings: SourceSettings, *, report: SourceReport) -> PackSource:

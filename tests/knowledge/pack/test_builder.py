@@ -21,10 +21,11 @@ from hypothesis import strategies as st
 from tests.support.packs import NORMALISER, PARTS, RECORDS, Sources, build_small, key
 
 from fascicle.errors import InputError, OutputError, PackError
-from fascicle.knowledge.pack.builder import BuildSettings, PackSource, Verdict, build
+from fascicle.knowledge.curation.applying import Curation
+from fascicle.knowledge.curation.rules import Rule
+from fascicle.knowledge.pack.builder import BuildSettings, PackSource, Parts, build
 from fascicle.knowledge.pack.manifest import SourceFacts
 from fascicle.knowledge.pack.pack import Pack
-from fascicle.knowledge.pack.priors import Case
 from fascicle.knowledge.pack.verifying import verify
 from fascicle.knowledge.terms import NAME_KINDS, ConceptRecord, Cross, Name
 
@@ -236,48 +237,51 @@ def test_a_folder_of_others_is_not_replaced(tmp_path: Path) -> None:
     assert [path.name for path in (tmp_path / "mine").iterdir()] == ["letter.txt"]
 
 
+def curated(*rules: Rule) -> Parts:
+    return replace(PARTS, curation=Curation(rules, key=key))
+
+
 def test_rules_of_curation(tmp_path: Path) -> None:
-    rules = {
-        ("CAT", "genes", "NCBIGene:847"): Verdict(off=True, rule="ner_off CAT"),
-        ("Cat", "genes", "NCBIGene:12359"): Verdict(dropped=True, rule="drop Cat"),
-        ("catalase", "genes", "NCBIGene:847"): Verdict(preferred=True, rule="prefer catalase"),
-        ("cancer", "diseases", "MESH:D009369"): Verdict(case=Case.any, rule="case cancer any"),
-    }
-    parts = replace(
-        PARTS,
-        curate=lambda *asked: rules.get(asked),  # type: ignore[misc]
+    parts = curated(
+        Rule(action="ner_off", surface="CAT", concept="NCBIGene:847", place="/home/me/rules.tsv:2"),
+        Rule(action="drop", surface="Cat"),
+        Rule(action="prefer", surface="catalase", concept="NCBIGene:847"),
+        Rule(action="prefer", surface="Catalase", concept="NCBIGene:847"),
+        Rule(action="case", surface="cancer", case="any"),
+        Rule(action="drop", surface="nowhere"),
     )
     pack = build_small(tmp_path / "pack", parts=parts)
     verify(pack)
-    terms = {
-        (term.surface, term.concept): term for curie in ("NCBIGene:847", "NCBIGene:12359") for term in pack.names(curie)
-    }
+    genes = [term for curie in ("NCBIGene:847", "NCBIGene:12359") for term in pack.names(curie)]
+    terms = {(term.surface, term.concept): term for term in genes}
     assert terms["CAT", "NCBIGene:847"].off
+    assert terms["CAT", "NCBIGene:847"].rule == "ner_off 'CAT' NCBIGene:847 (rules.tsv:2)"
     assert terms["Cat", "NCBIGene:12359"].silent
-    assert terms["Cat", "NCBIGene:12359"].rule == "drop Cat"
+    assert terms["Cat", "NCBIGene:12359"].rule == "drop 'Cat'"
     assert terms["catalase", "NCBIGene:847"].prior > 10 * terms["Catalase", "NCBIGene:12359"].prior
     assert [(t.case, t.rule) for t in pack.names("MESH:D009369") if t.surface == "cancer"] == [
-        ("any", "case cancer any")
+        ("any", "case 'cancer' any")
     ]
     _, rows = pack.rows(["cat"])
     assert [pack.term(pack.active, row).concept for row in rows.tolist()] == ["NCBIGene:847"]
+    assert pack.manifest.counts["rules of curation"] == 6
+    assert pack.manifest.counts["rules of curation that decide nothing"] == 1
 
 
 def test_a_name_that_a_rule_drops_in_one_source_stays_that_of_another(tmp_path: Path) -> None:
     shared = ConceptRecord(curie="X:1", type="Gene", names=(Name("BRCA1", "label"),))
-    parts = replace(
-        PARTS,
-        curate=lambda surface, source, concept: Verdict(dropped=True, rule="drop") if source == "a" else None,
-    )
+    parts = curated(Rule(action="drop", surface="BRCA1", source="a"))
     pack = build_small(tmp_path / "pack", {"a": (shared,), "b": (shared,)}, parts=parts)
     (term,) = pack.names("X:1")
-    assert (term.silent, term.sources, term.rule) == (False, ("b",), "drop")
+    assert (term.silent, term.sources, term.rule) == (False, ("b",), "drop 'BRCA1' a")
 
 
 KILLED = """
 import sys
 from tests.support.packs import PARTS
 from tests.knowledge.pack.test_builder import many
+from fascicle.knowledge.curation.applying import Curation
+from fascicle.knowledge.curation.rules import Rule
 from fascicle.knowledge.pack.builder import *
 from fascicle.knowledge.pack.manifest import SourceFacts
 def told(step, count):

@@ -12,7 +12,8 @@ from hypothesis import given, settings
 from tests.knowledge.pack.test_builder import SOURCES, Oracle
 from tests.support.packs import REAL_PARTS, RECORDS, Sources, build_small
 
-from fascicle.knowledge.pack.builder import Verdict
+from fascicle.knowledge.curation.applying import Curation
+from fascicle.knowledge.curation.rules import Rule
 from fascicle.knowledge.pack.diff import changes
 from fascicle.knowledge.pack.export import COLUMNS, rows
 from fascicle.knowledge.pack.pack import Pack
@@ -24,10 +25,8 @@ from fascicle.knowledge.terms import ConceptRecord, Name
 
 @pytest.fixture(scope="module")
 def pack(tmp_path_factory: pytest.TempPathFactory) -> Pack:
-    def curate(surface: str, source: str, concept: str) -> Verdict | None:
-        return Verdict(dropped=True, rule="drop Tumor") if surface == "Tumor" else None
-
-    return build_small(tmp_path_factory.mktemp("told") / "pack", parts=replace(REAL_PARTS, curate=curate))
+    rules = Curation([Rule(action="drop", surface="Tumor")])
+    return build_small(tmp_path_factory.mktemp("told") / "pack", parts=replace(REAL_PARTS, curation=rules))
 
 
 def test_why_names_keys_concepts_and_the_way_up(pack: Pack) -> None:
@@ -57,7 +56,7 @@ def test_obsolete_concepts_and_dropped_names_are_explained(pack: Pack) -> None:
     (old,) = why(pack, "old growth").silent
     assert "replaced by MESH:D009369" in old.silent
     told = why(pack, "tumour")
-    assert [(one.silent, one.term.rule) for one in told.silent] == [("a rule of curation dropped it", "drop Tumor")]
+    assert [(one.silent, one.term.rule) for one in told.silent] == [("a rule of curation dropped it", "drop 'Tumor'")]
     assert not told.terms
     assert not why(pack, "nowhere").terms + why(pack, "nowhere").silent
     assert any("no term" in line for line in lines(why(pack, "nowhere")))

@@ -11,8 +11,8 @@ import shutil
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Annotated, Final, NamedTuple, Protocol
+from pathlib import Path, PurePath
+from typing import Annotated, Final, NamedTuple
 
 import msgspec
 import numpy as np
@@ -21,6 +21,8 @@ from msgspec import Meta
 from fascicle.errors import InputError
 from fascicle.files.atomic import atomic_folder
 from fascicle.files.owned import file_facts
+from fascicle.knowledge.curation.applying import UNTOUCHED, Curation, NameRow
+from fascicle.knowledge.curation.rules import Rule
 from fascicle.knowledge.pack import layout
 from fascicle.knowledge.pack.arrays import StringsWriter, write_array
 from fascicle.knowledge.pack.concepts import ConceptsWriter, Numbers
@@ -60,37 +62,13 @@ class PackSource(NamedTuple):
         facts: its name is that of its terms; ``counts`` is filled by the build.
         records: begins to read.
         losses: what the reader left out, by reason; asked for when the records are read.
+        adds: whether it only adds names to concepts that other sources have.
     """
 
     facts: SourceFacts
     records: Records
     losses: Callable[[], Mapping[str, int]] = dict
-
-
-class Verdict(NamedTuple):
-    """What rules of curation say of a name of a concept in a source.
-
-    Attributes:
-        dropped: it is kept out.
-        off: it is not looked for in texts.
-        case: its case policy; ``None`` for that of the name.
-        preferred: this concept is meant by the name.
-        rule: the last rule that has a part in this, for people.
-    """
-
-    dropped: bool = False
-    off: bool = False
-    case: Case | None = None
-    preferred: bool = False
-    rule: str = ""
-
-
-class Curate(Protocol):
-    """Says what rules make of a name."""
-
-    def __call__(self, surface: str, source: str, concept: str) -> Verdict | None:
-        """The verdict, or ``None`` where no rule is about it."""
-        ...
+    adds: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -101,13 +79,13 @@ class Parts:
         normaliser: version of the keys.
         keys: of names, each of which is not empty and has no NUL character.
         table: writes the table by which texts are scanned from the sorted keys, and closes it.
-        curate: the rules of curation, if there are any.
+        curation: rules about names, if there are any.
     """
 
     normaliser: str
     keys: Callable[[Sequence[str]], list[str]]
     table: Callable[[Iterable[str], Path], object]
-    curate: Curate | None = None
+    curation: Curation | None = None
 
 
 def build(
@@ -154,6 +132,13 @@ def _files(place: Path, told: Told) -> dict[str, FileFacts]:
     return found
 
 
+def _text(rule: Rule) -> str:
+    """A rule in a line, with the name of its file alone: a pack does not tell where it was built."""
+    parts = (rule.action, repr(rule.surface) if rule.surface else "", rule.source, rule.concept, rule.case, rule.note)
+    place = f"({PurePath(rule.place).name})" if rule.place else ""
+    return " ".join(filter(None, (*parts, place)))
+
+
 class _Building:
     """The state of one build."""
 
@@ -176,13 +161,14 @@ class _Building:
         self._concepts = ConceptsWriter(place, work)
         self._languages = Numbers[str]("languages", most=1 << 8)
         self._rules = Numbers[str]("rules of curation", most=layout.NONE, first=[""])
+        self._used: set[int] = set()
         self._counts = Counter[str]()
         self._waiting: list[tuple[str, int, tuple[int, int, int, int, int], bool, str]] = []
 
     def run(self) -> Manifest:
         """Writes all files but the manifest, and returns it without their hashes."""
         gathered = gather(
-            [(source.facts.name, source.facts.type, source.records) for source in self._sources],
+            [(one.facts.name, None if one.adds else one.facts.type, one.records) for one in self._sources],
             self._work / "records",
             memory=self._settings.memory * _MIB,
             watch=self._told,
@@ -209,8 +195,8 @@ class _Building:
                 self._counts[reason] += 1
                 continue
             flags, sources, rule = layout.CASE, name.sources, 0
-            if self._parts.curate is not None:
-                flags, sources, rule = self._judged(name, concept, self._parts.curate)
+            if self._parts.curation is not None:
+                flags, sources, rule = self._judged(name, concept.curie, self._parts.curation)
             language, several = self._languages.of(name.language), self._concepts.sets.of(sources)
             numbers = (language, _KINDS[name.kind], several, flags, rule)
             self._waiting.append((name.surface, row, numbers, name is shown, table))
@@ -236,23 +222,22 @@ class _Building:
             return "name with characters that no text has"
         return "name that is too long" if len(name.surface) > self._settings.longest else ""
 
-    def _judged(self, name: MergedName, concept: Merged, curate: Curate) -> tuple[int, tuple[int, ...], int]:
-        """Flags of a name, the sources that it is left from, and the number of the last rule about it."""
-        said = {
-            source: verdict
-            for source in name.sources
-            if (verdict := curate(name.surface, self._names[source], concept.curie)) is not None
-        }
-        if not said:
+    def _judged(self, name: MergedName, curie: str, curation: Curation) -> tuple[int, tuple[int, ...], int]:
+        """Flags of a name, the sources that it is left from, and the number of the text of the rules about it."""
+        rows = {source: NameRow(name.surface, self._names[source], curie) for source in name.sources}
+        said = {source: curation.decide(row) for source, row in rows.items()}
+        if all(decision is UNTOUCHED for decision in said.values()):
             return layout.CASE, name.sources, 0
-        left = tuple(source for source in name.sources if source not in said or not said[source].dropped)
-        counted = [said[source] for source in left or name.sources if source in said]
-        case = next((verdict.case for verdict in counted if verdict.case is not None), None)
-        flags = layout.CASE if case is None else int(case)
-        flags |= layout.OFF if counted and all(verdict.off for verdict in counted) else 0
-        flags |= layout.PREFERRED if any(verdict.preferred for verdict in counted) else 0
+        left = tuple(source for source in name.sources if said[source].keep)
+        counted = [said[source] for source in left or name.sources]
+        case = next((decision.case for decision in counted if decision.case), None)
+        flags = layout.CASE if case is None else int(Case[case])
+        flags |= 0 if any(decision.match for decision in counted) else layout.OFF
+        flags |= layout.PREFERRED if any(decision.preferred for decision in counted) else 0
         flags |= 0 if left else layout.DROPPED
-        return flags, left or name.sources, self._rules.of([verdict.rule for verdict in said.values()][-1])
+        numbers = sorted({rule for decision in said.values() for rule in decision[4:] if rule is not None})
+        self._used.update(numbers)
+        return flags, left or name.sources, self._rules.of("; ".join(_text(curation.rules[rule]) for rule in numbers))
 
     def _write_names(self, concepts: int) -> None:
         labels = np.full(concepts, layout.NONE, dtype="<u4")
@@ -271,6 +256,9 @@ class _Building:
         self._parts.table(keys, self._place / layout.TABLE)
 
     def _write_rules(self) -> None:
+        if self._parts.curation is not None:
+            self._counts["rules of curation"] = len(self._parts.curation.rules)
+            self._counts["rules of curation that decide nothing"] = len(self._parts.curation.rules) - len(self._used)
         rules = StringsWriter(self._place, layout.RULES)
         for rule in self._rules.values():
             rules.add(rule.encode())

@@ -72,7 +72,7 @@ class Gathered:
 
 
 def gather(
-    sources: Sequence[tuple[str, str, Records]],
+    sources: Sequence[tuple[str, str | None, Records]],
     folder: Path,
     *,
     memory: int,
@@ -81,7 +81,7 @@ def gather(
     """Reads all sources.
 
     Args:
-        sources: name, type of concepts without one, and records of each.
+        sources: name, type of concepts without one, and records of each; no type for one that only adds names.
         folder: for what does not fit into memory.
         memory: bytes, about.
         watch: is called with the name of a source and the number of records read of it, now and then.
@@ -101,7 +101,7 @@ def gather(
             counts["names"] += len(record.names)
             if counts["records"] % _EVERY == 0:
                 watch(name, counts["records"])
-            if not record.type:
+            if not record.type and kind is not None:
                 record = _typed(record, kind, name)
             try:
                 content = encode(record)
@@ -140,7 +140,9 @@ def merged(found: Gathered) -> Iterator[Merged]:
             end = row.index(b"\0") + 7
             said.append((int.from_bytes(row[end : end + 2], "big"), decode(memoryview(row)[end + 2 :])))
         concept = _merge(said)
-        if concept.names or concept.replaced_by:
+        if concept.names and not concept.type:
+            found.losses["concept that is only in rules"] += 1
+        elif concept.names or concept.replaced_by:
             yield concept
         else:
             found.losses["concept without a name"] += 1
