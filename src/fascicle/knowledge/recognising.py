@@ -1,0 +1,388 @@
+"""Term packs as a predictor: names in texts with their types, how probable they are, and links where these are sure."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final, Literal, NamedTuple, Protocol
+
+import msgspec
+import numpy as np
+
+from fascicle.core.arrays import Ints
+from fascicle.core.document import Document, Patch
+from fascicle.core.mention import Link, Mention
+from fascicle.core.spans import Span
+from fascicle.errors import UsageError
+from fascicle.knowledge.keys.case import fits
+from fascicle.knowledge.keys.characters import folded
+from fascicle.knowledge.keys.key import key
+from fascicle.knowledge.keys.reader import TokenArrays, TokenReader
+from fascicle.knowledge.scanning.table import Table
+from fascicle.text.annotator import Annotator
+from fascicle.text.tagging import TagSpace
+
+Overlaps = Literal["longest", "nested", "all"]
+Hyphens = Literal["open", "before", "closed"]
+SOURCE: Final = "dictionary"
+TIERS: Final = ("exact", "folded", "canonical")
+_REMEMBERED: Final = 1 << 15  # keys whose names are kept at hand
+_CHUNK_CHARACTERS: Final = 1 << 18  # text that is read together
+_PARAGRAPH: Final = re.compile(r"\n\s*\n")
+
+
+class TermLike(Protocol):
+    """A name of a concept, as a pack gives it."""
+
+    @property
+    def surface(self) -> str:
+        """As the sources write it."""
+
+    @property
+    def concept(self) -> str:
+        """CURIE."""
+
+    @property
+    def case(self) -> int:
+        """A `CasePolicy`."""
+
+    @property
+    def off(self) -> bool:
+        """Whether it is not looked for in texts."""
+
+    @property
+    def prior(self) -> float:
+        """How probable it is that the name means the concept where it stands in a text."""
+
+
+class NamesLike(Protocol):
+    """The terms of a pack, by the rows of their keys in its table."""
+
+    @property
+    def concept(self) -> Any:
+        """The row of the concept of each term."""
+
+    @property
+    def prior(self) -> Any:
+        """The prior of each term."""
+
+    def of_key_rows(self, rows: Ints) -> tuple[Ints, Ints]:
+        """For each term of these keys the place of its key in ``rows``, and its own row."""
+
+
+class PackLike(Protocol):
+    """What the predictor needs of an open pack."""
+
+    @property
+    def full_name(self) -> str:
+        """Name and hash of the content."""
+
+    @property
+    def types(self) -> Sequence[str]:
+        """Names of types, by number."""
+
+    @property
+    def type_rows(self) -> Any:
+        """The number of the type of each concept."""
+
+    @property
+    def table(self) -> Path:
+        """The file of the table of keys."""
+
+    @property
+    def active(self) -> Any:
+        """The terms that are found, as of `NamesLike`."""
+
+    def term(self, names: Any, row: int) -> TermLike:
+        """A term by its row."""
+
+    def label_at(self, row: int) -> str:
+        """The label of a concept by its row."""
+
+
+class RecognitionSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """How names of packs become mentions.
+
+    Attributes:
+        overlaps: ``"longest"``: of names that overlap, the longest, with one type; ``"nested"``: also those inside it,
+            and all types; ``"all"``: also those that cross.
+        threshold: a type whose names have a lower sum of priors at a place is no mention there.
+        case: whether the case policies of names count.
+        hyphens: ``"open"``: a name may begin and end at a hyphen within a word, as in ``anti-EGFR`` and
+            ``ALK-positive``; ``"before"``: it may only end there; ``"closed"``: neither.
+        inside_words: whether a name may begin or end inside a word, as ``IL`` in ``IL2``.
+        types: that are looked for; all of a pack by default.
+        links: whether a mention is linked whose best tier of names belongs to one concept.
+    """
+
+    overlaps: Overlaps = "longest"
+    threshold: float = 0.2
+    case: bool = True
+    hyphens: Hyphens = "open"
+    inside_words: bool = False
+    types: tuple[str, ...] = ()
+    links: bool = True
+
+    def __post_init__(self) -> None:
+        """Refuses a threshold that is no probability.
+
+        Raises:
+            ValueError: a threshold outside 0 to 1.
+        """
+        if not 0.0 <= self.threshold <= 1.0:
+            raise ValueError(f"threshold = {self.threshold!r} is not allowed; give a probability from 0 to 1")
+
+
+class _Name(NamedTuple):
+    """A term that may be meant."""
+
+    term: TermLike
+    type: str
+    folded: str
+    concept_row: int
+
+
+class _Place(NamedTuple):
+    """A place where names of some types stand."""
+
+    start: int
+    end: int
+    mentions: tuple[Mention, ...]
+
+    @property
+    def score(self) -> float:
+        return self.mentions[0].score or 0.0
+
+
+class _Opened:
+    """A pack with its table, and the names that were asked for."""
+
+    def __init__(self, source: str, pack: PackLike, settings: RecognitionSettings) -> None:
+        self.source, self.pack, self.settings = source, pack, settings
+        self.table = Table.open(pack.table)
+        self._names: dict[int, tuple[_Name, ...]] = {}
+
+    def found(self, tokens: TokenArrays) -> tuple[Ints, Ints, Ints]:
+        """Where keys stand that may reach the threshold: starts, ends and rows of keys, in order."""
+        hits = self.table.find(tokens, inside_words=self.settings.inside_words)
+        rows, which = np.unique(hits.rows, return_inverse=True)
+        places, terms = self.pack.active.of_key_rows(rows)
+        total = np.bincount(places, weights=np.asarray(self.pack.active.prior)[terms], minlength=len(rows))
+        kept = (total >= self.settings.threshold)[which]
+        return tokens.starts[hits.first[kept]], tokens.ends[hits.last[kept]], hits.rows[kept]
+
+    def names(self, row: int) -> tuple[_Name, ...]:
+        """The names of a key that may be meant."""
+        known = self._names.get(row)
+        if known is None:
+            if len(self._names) >= _REMEMBERED:
+                self._names.clear()
+            known = self._names[row] = tuple(self._read(row))
+        return known
+
+    def _read(self, row: int) -> Iterator[_Name]:
+        active = self.pack.active
+        for one in active.of_key_rows(np.array([row]))[1].tolist():
+            term = self.pack.term(active, one)
+            concept = int(active.concept[one])
+            kind = self.pack.types[int(self.pack.type_rows[concept])]
+            if not term.off and (not self.settings.types or kind in self.settings.types):
+                yield _Name(term, kind, key(term.surface, 1), concept)
+
+    def mentions(self, surface: str, span: Span, row: int) -> tuple[Mention, ...]:
+        """What a key means at a place: a mention for each type, the most probable one first."""
+        by_type: dict[str, list[_Name]] = {}
+        for name in self.names(row):
+            if not self.settings.case or fits(surface, name.term.surface, name.term.case):
+                by_type.setdefault(name.type, []).append(name)
+        mentions = []
+        for kind, names in by_type.items():
+            priors: dict[str, float] = {}
+            for name in names:
+                priors[name.term.concept] = max(priors.get(name.term.concept, 0.0), name.term.prior)
+            score = min(1.0, sum(priors.values()))
+            if score >= self.settings.threshold:
+                links = self._links(surface, names) if self.settings.links else ()
+                mentions.append(Mention((span,), kind, score=score, source=self.source, links=links))
+        return tuple(sorted(mentions, key=lambda mention: (-(mention.score or 0.0), mention.type)))
+
+    def _links(self, surface: str, names: Sequence[_Name]) -> tuple[Link, ...]:
+        """The concept whose name is nearest to what stands in the text, if there is one."""
+        simple = key(surface, 1)
+        tiers = [0 if name.term.surface == surface else 1 if name.folded == simple else 2 for name in names]
+        best = [name for name, tier in zip(names, tiers, strict=True) if tier == min(tiers)]
+        if len({name.term.concept for name in best}) > 1:
+            return ()
+        name = max(best, key=lambda one: one.term.prior)
+        prefix, _, local = name.term.concept.partition(":")
+        label = self.pack.label_at(name.concept_row)
+        score = min(1.0, name.term.prior)
+        link = Link(id=local, ontology=prefix, name=label, score=score, tier=TIERS[min(tiers)], curie=name.term.concept)
+        return (link,)
+
+
+class PackRecogniser(Annotator):
+    """Packs of terms as one predictor; the mentions of each pack have a source of their own.
+
+    A match begins and ends with a word, or with a part of one at a hyphen, and does not reach over an empty line, nor
+    over the end of a sentence where a document has sentences. The score of a mention is the sum of the priors of the
+    concepts of its type that have the name.
+    """
+
+    def __init__(
+        self,
+        packs: Mapping[str, PackLike],
+        *,
+        settings: RecognitionSettings | None = None,
+        name: str = "",
+    ) -> None:
+        """Opens the tables of the packs.
+
+        Args:
+            packs: by the source of their mentions.
+            settings: the same for all.
+            name: of the predictor; that of the only source by default, else ``"dictionary"``.
+
+        Raises:
+            UsageError: no pack.
+            FormatError: a table of another version.
+        """
+        if not packs:
+            raise UsageError("no pack was given; give at least one, by the source of its mentions")
+        self.settings = settings or RecognitionSettings()
+        self._name = name or (next(iter(packs)) if len(packs) == 1 else SOURCE)
+        self._packs = [_Opened(source, pack, self.settings) for source, pack in packs.items()]
+        self._reader = TokenReader()
+
+    @property
+    def name(self) -> str:
+        """The source of its mentions, if there is one pack; else the name of the predictor."""
+        return self._name
+
+    @property
+    def types(self) -> tuple[str, ...]:
+        """All types that are looked for, sorted."""
+        found = {kind for one in self._packs for kind in one.pack.types if kind}
+        return tuple(sorted(found & set(self.settings.types) if self.settings.types else found))
+
+    @property
+    def kind(self) -> str:
+        """That it is a dictionary."""
+        return "dictionary"
+
+    @property
+    def fingerprint(self) -> str:
+        """Packs by their content, and the settings."""
+        packs = " ".join(f"{one.source}={one.pack.full_name}" for one in self._packs)
+        return f"{self.name} {packs} {msgspec.json.encode(self.settings).decode()}"
+
+    @property
+    def tag_space(self) -> TagSpace:
+        """Tags without probabilities: a prior is no distribution over types."""
+        return TagSpace(meaning="none")
+
+    def predict(self, documents: Sequence[Document]) -> list[Patch]:
+        """Mentions of each document, in the order of the packs and then of the text.
+
+        Args:
+            documents: stay as they are.
+        """
+        return [patch for chunk in _chunks(documents) for patch in self._of_chunk(chunk)]
+
+    def _of_chunk(self, documents: Sequence[Document]) -> Iterator[Patch]:
+        tokens = self._reader.read([document.text for document in documents])
+        borders = np.cumsum([0, *(len(document.text) + 1 for document in documents)])
+        added: list[list[Mention]] = [[] for _ in documents]
+        for pack in self._packs:
+            starts, ends, rows = pack.found(tokens)
+            bounds = np.searchsorted(starts, borders).tolist()
+            for number, document in enumerate(documents):
+                part = slice(bounds[number], bounds[number + 1])
+                offset = int(borders[number])
+                spans = zip((starts[part] - offset).tolist(), (ends[part] - offset).tolist(), strict=True)
+                places = self._places(pack, document, zip(spans, rows[part].tolist(), strict=True))
+                added[number] += _resolved(list(places), self.settings.overlaps)
+        yield from (Patch(add=tuple(mentions)) for mentions in added)
+
+    def _places(self, pack: _Opened, document: Document, found: Iterable[tuple[Span, int]]) -> Iterator[_Place]:
+        text = document.text
+        edges = sorted({edge for sentence in document.sentences or () for edge in sentence})
+        for (start, end), row in found:
+            if not _hyphens_allow(text, start, end, self.settings.hyphens):
+                continue
+            surface = text[start:end]
+            if "\n" in surface and _PARAGRAPH.search(surface):
+                continue
+            if bisect_right(edges, start) < bisect_left(edges, end):
+                continue
+            mentions = pack.mentions(surface, (start, end), row)
+            if mentions:
+                yield _Place(start, end, mentions)
+
+
+def _resolved(places: list[_Place], overlaps: Overlaps) -> Iterator[Mention]:
+    """The mentions of places that may stand beside each other, in the order of the text."""
+    if overlaps != "all":
+        kept: list[_Place] = []
+        for group in _touching(places):
+            kept += _chosen(group, nested=overlaps == "nested")
+        places = sorted(kept, key=lambda place: (place.start, place.end))
+    for place in places:
+        yield from place.mentions[:1] if overlaps == "longest" else place.mentions
+
+
+def _touching(places: Sequence[_Place]) -> Iterator[list[_Place]]:
+    """Places that hang together by their overlaps."""
+    group: list[_Place] = []
+    reach = 0
+    for place in places:
+        if group and place.start >= reach:
+            yield group
+            group, reach = [], 0
+        group.append(place)
+        reach = max(reach, place.end)
+    if group:
+        yield group
+
+
+def _chosen(group: list[_Place], *, nested: bool) -> list[_Place]:
+    """The longest first, then the more probable, then the first in the text; what overlaps one of these gives way."""
+    if len(group) == 1:
+        return group
+    kept: list[_Place] = []
+    for place in sorted(group, key=lambda one: (one.start - one.end, -one.score, one.start)):
+        if all(_beside(place, other) or (nested and _inside(place, other)) for other in kept):
+            kept.append(place)
+    return kept
+
+
+def _beside(one: _Place, other: _Place) -> bool:
+    return one.end <= other.start or other.end <= one.start
+
+
+def _inside(one: _Place, other: _Place) -> bool:
+    return other.start <= one.start and one.end <= other.end
+
+
+def _hyphens_allow(text: str, start: int, end: int, policy: Hyphens) -> bool:
+    """Whether the hyphens within the word around a place allow a name there."""
+    if policy == "open":
+        return True
+    after = start > 1 and folded(text[start - 1]) == "-" and text[start - 2].isalnum()
+    before = end + 1 < len(text) and folded(text[end]) == "-" and text[end + 1].isalnum()
+    return not after and (policy == "before" or not before)
+
+
+def _chunks(documents: Sequence[Document]) -> Iterator[list[Document]]:
+    chunk: list[Document] = []
+    size = 0
+    for document in documents:
+        chunk.append(document)
+        size += len(document.text) + 1
+        if size >= _CHUNK_CHARACTERS:
+            yield chunk
+            chunk, size = [], 0
+    if chunk:
+        yield chunk

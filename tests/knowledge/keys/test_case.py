@@ -1,0 +1,33 @@
+"""Case policies of names."""
+
+from __future__ import annotations
+
+import pytest
+
+from fascicle.knowledge.keys.case import CasePolicy, cased, fits
+
+
+@pytest.mark.parametrize(
+    ("found", "surface", "policies"),
+    [
+        ("CAT", "CAT", "any initial exact"),
+        ("cat", "CAT", "any"),
+        ("CATs", "CAT", "any initial exact"),
+        ("CATS", "CAT", "any"),
+        ("RNA", "RNAs", "any initial exact"),
+        ("Cat", "cat", "any initial"),
+        ("CAt", "cat", "any"),
+        ("IL2", "IL-2", "any initial exact"),
+        ("il-2", "IL-2", "any"),
+        ("TNF-α", "TNFalpha", "any initial exact"),
+        ("TNF\u2010α", "TNFα", "any initial exact"),
+        ("Äb", "äB", "any"),
+        ("äb", "Ab", "any initial"),
+    ],
+)
+def test_which_policies_a_case_fits(found: str, surface: str, policies: str) -> None:
+    assert " ".join(one.name for one in CasePolicy if fits(found, surface, one)) == policies
+
+
+def test_case_of_folded_letters() -> None:
+    assert cased("Sjo\u0308Gren-Ø ﬁΔ9") == "SjoGrenOfidelta9"
