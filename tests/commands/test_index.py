@@ -120,7 +120,7 @@ def test_why(home: Path, cli: Cli) -> None:
     assert "DOID:4" in told
     assert "replaced by DOID:162" in cli("index", "why", home / "pack", "obsolete growth").out
     values = json.loads(cli("index", "why", home / "pack", "CAT", "--json").out)
-    assert [(one["term"]["surface"], one["term"]["case"]) for one in values["terms"]] == [("CAT", "exact")]
+    assert [(one["term"]["surface"], one["case"]) for one in values["terms"]] == [("CAT", "exact")]
 
 
 def test_diff(home: Path, cli: Cli) -> None:
@@ -133,6 +133,18 @@ def test_diff(home: Path, cli: Cli) -> None:
     rows = [json.loads(line) for line in cli("index", "diff", home / "pack", home / "later", "--json").out.splitlines()]
     assert {row["change"] for row in rows} == {"added", "removed"}
     assert cli("index", "diff", home / "pack", home / "pack").out == ""
+
+
+def test_diff_in_texts(home: Path, tmp_path: Path, cli: Cli) -> None:
+    (tmp_path / "a.txt").write_text("A neoplasm, or malignant tumour, is cancer. CAT was low.", encoding="utf-8")
+    told = cli("index", "diff", home / "pack", home / "later", "--corpus", tmp_path / "a.txt", "--json")
+    rows = [row for row in map(json.loads, told.out.splitlines()) if row["what"] == "mention"]
+    assert [(row["change"], row["surface"], row["concept"], row["place"]) for row in rows] == [
+        ("added", "neoplasm", "DOID:162", "2-10"),
+        ("removed", "malignant tumour", "DOID:162", "15-31"),
+    ]
+    same = cli("index", "diff", home / "pack", home / "pack", "--corpus", tmp_path / "a.txt")
+    assert (same.code, same.out) == (0, "")
 
 
 def test_an_exported_table_is_a_source(home: Path, tmp_path: Path, cli: Cli) -> None:

@@ -12,7 +12,8 @@ from typing import Final
 
 import msgspec
 
-from fascicle.commands.console import say
+from fascicle.commands.console import Tally, say
+from fascicle.commands.inputs import add_reading, reading_of
 from fascicle.commands.parsing import Parser, add_command, add_json, add_overwrite, commands_of, positive
 from fascicle.commands.places import reads, writes
 from fascicle.errors import UsageError
@@ -67,7 +68,17 @@ def _configure_why(parser: Parser) -> None:
 def _configure_diff(parser: Parser) -> None:
     _add_pack(parser, run_diff)
     parser.add_argument("other", type=reads, metavar="PACK", help="the pack that is now; the first was before")
+    parser.add_argument(
+        "--corpus",
+        nargs="+",
+        action="extend",
+        type=reads,
+        default=[],
+        metavar="FILE",
+        help="also list the mentions in these texts that come, go or change their link",
+    )
     add_json(parser, what="each difference")
+    add_reading(parser, aliases=("--format",))
 
 
 def _configure_export(parser: Parser) -> None:
@@ -132,16 +143,18 @@ def run_why(args: argparse.Namespace) -> int:
 
 def run_diff(args: argparse.Namespace) -> int:
     """Lists differences, one a line; returns the exit code."""
-    counts = Counter[str]()
-    for change in diff(args.pack, args.other):
+    counts, tally = Counter[str](), Tally()
+    reading = reading_of(args)
+    for change in diff(args.pack, args.other, corpus=args.corpus, reading=reading, account=tally.account):
         counts[f"{change.what}s {change.change}"] += 1
         if args.json:
             sys.stdout.write(msgspec.json.encode(change).decode() + "\n")
         else:
-            cells = (change.change, change.what, change.concept, change.surface, change.before, change.after)
+            cells = msgspec.structs.astuple(change)
             sys.stdout.write("\t".join(" ".join(cell.split()) for cell in cells) + "\n")
     say(", ".join(f"{what}: {count:,}" for what, count in sorted(counts.items())) or "the packs do not differ")
-    return 0
+    tally.say()
+    return tally.exit_code(strict=False)
 
 
 def run_export(args: argparse.Namespace) -> int:

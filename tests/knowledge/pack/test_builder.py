@@ -259,7 +259,7 @@ def test_rules_of_curation(tmp_path: Path) -> None:
     assert terms["Cat", "NCBIGene:12359"].silent
     assert terms["Cat", "NCBIGene:12359"].rule == "drop 'Cat'"
     assert terms["catalase", "NCBIGene:847"].prior > 10 * terms["Catalase", "NCBIGene:12359"].prior
-    assert [(t.case, t.rule) for t in pack.names("MESH:D009369") if t.surface == "cancer"] == [
+    assert [(t.case.name, t.rule) for t in pack.names("MESH:D009369") if t.surface == "cancer"] == [
         ("any", "case 'cancer' any")
     ]
     _, rows = pack.rows(["cat"])

@@ -4,28 +4,29 @@ from __future__ import annotations
 
 import pytest
 
-from fascicle.knowledge.pack.priors import PREFERRED, WEIGHTS, Case, common_words, judged
+from fascicle.knowledge.keys.case import CasePolicy
+from fascicle.knowledge.pack.priors import PREFERRED, WEIGHTS, common_words, judged
 
 
 @pytest.mark.parametrize(
     ("surface", "case"),
     [
-        ("CAT", Case.exact),
-        ("WAS", Case.exact),
-        ("Was", Case.exact),
-        ("IMPACT", Case.exact),
-        ("Impact", Case.exact),
-        ("T3", Case.exact),
-        ("Mg", Case.exact),
-        ("cat", Case.initial),
-        ("ice", Case.initial),
-        ("impact", Case.initial),
-        ("TP53", Case.any),
-        ("breast cancer", Case.any),
-        ("Alzheimer's disease", Case.any),
+        ("CAT", CasePolicy.exact),
+        ("WAS", CasePolicy.exact),
+        ("Was", CasePolicy.exact),
+        ("IMPACT", CasePolicy.exact),
+        ("Impact", CasePolicy.exact),
+        ("T3", CasePolicy.exact),
+        ("Mg", CasePolicy.exact),
+        ("cat", CasePolicy.initial),
+        ("ice", CasePolicy.initial),
+        ("impact", CasePolicy.initial),
+        ("TP53", CasePolicy.any),
+        ("breast cancer", CasePolicy.any),
+        ("Alzheimer's disease", CasePolicy.any),
     ],
 )
-def test_case(surface: str, case: Case) -> None:
+def test_case(surface: str, case: CasePolicy) -> None:
     assert judged(surface)[0] is case
 
 

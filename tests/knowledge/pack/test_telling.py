@@ -12,10 +12,12 @@ from hypothesis import given, settings
 from tests.knowledge.pack.test_builder import SOURCES, Oracle
 from tests.support.packs import REAL_PARTS, RECORDS, Sources, build_small
 
+from fascicle.core.document import Document
 from fascicle.knowledge.curation.applying import Curation
 from fascicle.knowledge.curation.rules import Rule
 from fascicle.knowledge.pack.diff import changes
 from fascicle.knowledge.pack.export import COLUMNS, rows
+from fascicle.knowledge.pack.mentions import mention_changes
 from fascicle.knowledge.pack.pack import Pack
 from fascicle.knowledge.pack.stats import lines as stats_lines
 from fascicle.knowledge.pack.stats import pack_stats
@@ -141,3 +143,30 @@ def test_the_table_has_every_term(tmp_path: Path) -> None:
     assert len(table) == len(pack.active)
     assert [(r["surface"], r["sources"]) for r in table if r["surface"] == "Cancer"] == [("Cancer", "genes")]
     assert [r[2] for r in rows(pack, silent=True)] == ["Old growth"]
+
+
+def test_mentions_that_come_go_and_change_their_link(tmp_path: Path) -> None:
+    def pack(name: str, *records: ConceptRecord) -> Pack:
+        return build_small(tmp_path / name, {"genes": records}, parts=REAL_PARTS)
+
+    shared = ConceptRecord(curie="X:3", type="Gene", names=(Name("shared protein", "label"),))
+    first = pack(
+        "a",
+        shared,
+        ConceptRecord(curie="X:1", type="Gene", names=(Name("insulin", "label"), Name("proinsulin"))),
+    )
+    second = pack(
+        "b",
+        shared,
+        ConceptRecord(curie="X:2", type="Gene", names=(Name("insulin", "label"), Name("preproinsulin"))),
+    )
+    texts = ["Insulin and proinsulin", "preproinsulin and a shared protein"]
+    documents = [Document(id=str(number), text=text) for number, text in enumerate(texts)]
+    found = list(mention_changes(first, second, documents))
+    assert [(c.change, c.document, c.surface, c.concept) for c in found] == [
+        ("changed", "0", "Insulin", "X:2"),
+        ("removed", "0", "proinsulin", "X:1"),
+        ("added", "1", "preproinsulin", "X:2"),
+    ]
+    assert all(texts[int(c.document)][slice(*map(int, c.place.split("-")))] == c.surface for c in found)
+    assert not list(mention_changes(first, first, documents))

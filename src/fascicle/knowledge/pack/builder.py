@@ -23,13 +23,13 @@ from fascicle.files.atomic import atomic_folder
 from fascicle.files.owned import file_facts
 from fascicle.knowledge.curation.applying import UNTOUCHED, Curation, NameRow
 from fascicle.knowledge.curation.rules import Rule
+from fascicle.knowledge.keys.case import CasePolicy
 from fascicle.knowledge.pack import layout
 from fascicle.knowledge.pack.arrays import StringsWriter, write_array
 from fascicle.knowledge.pack.concepts import ConceptsWriter, Numbers
 from fascicle.knowledge.pack.lookup import Lookup
 from fascicle.knowledge.pack.manifest import KIND, FileFacts, Manifest, SourceFacts, write_manifest
 from fascicle.knowledge.pack.merging import Gathered, Merged, MergedName, Records, gather, merged
-from fascicle.knowledge.pack.priors import Case
 from fascicle.knowledge.pack.spill import SortedSpill
 from fascicle.knowledge.pack.writing import NamesWriter, Told, named
 from fascicle.knowledge.terms import NAME_KINDS
@@ -231,7 +231,7 @@ class _Building:
         left = tuple(source for source in name.sources if said[source].keep)
         counted = [said[source] for source in left or name.sources]
         case = next((decision.case for decision in counted if decision.case), None)
-        flags = layout.CASE if case is None else int(Case[case])
+        flags = layout.CASE if case is None else int(CasePolicy[case])
         flags |= 0 if any(decision.match for decision in counted) else layout.OFF
         flags |= layout.PREFERRED if any(decision.preferred for decision in counted) else 0
         flags |= 0 if left else layout.DROPPED

@@ -8,9 +8,9 @@ from typing import Any, Literal, TypeVar
 import msgspec
 import numpy as np
 
+from fascicle.knowledge.keys.case import CasePolicy
 from fascicle.knowledge.pack import layout
 from fascicle.knowledge.pack.pack import Concept, Pack
-from fascicle.knowledge.pack.priors import Case
 from fascicle.knowledge.terms import NAME_KINDS
 
 Kind = Literal["added", "removed", "changed"]
@@ -24,8 +24,10 @@ class Change(msgspec.Struct, frozen=True, kw_only=True):
     Attributes:
         change: what became of it on the way from the first to the second.
         what: a concept, a term, or a mention in a corpus.
-        concept: CURIE.
+        concept: CURIE; of a mention, that of its link after the change, or before it if it was lost.
         surface: of a term or mention.
+        document: id of the document of a mention.
+        place: first and last character of a mention, as in ``"10-15"``.
         before: what the first pack says, as far as it differs; empty for what was added.
         after: what the second says.
     """
@@ -34,6 +36,8 @@ class Change(msgspec.Struct, frozen=True, kw_only=True):
     what: Literal["concept", "term", "mention"]
     concept: str
     surface: str = ""
+    document: str = ""
+    place: str = ""
     before: str = ""
     after: str = ""
 
@@ -125,7 +129,7 @@ def _terms(pack: Pack) -> Iterator[tuple[str, dict[tuple[str, str, str], dict[st
             flags = int(names.flags[term])
             group[surface, curie, languages[names.language[term]]] = {
                 "kind": NAME_KINDS[names.kind[term]],
-                "case": Case(flags & layout.CASE).name,
+                "case": CasePolicy(flags & layout.CASE).name,
                 "off": "yes" if flags & layout.OFF else "",
             }
         if group:

@@ -31,7 +31,7 @@ def _row(term: Term, kind: str) -> tuple[str, ...]:
         " ".join(term.surface.split()),  # a tab or an end of line would end the value
         term.kind,
         term.language,
-        term.case,
+        term.case.name,
         "yes" if term.off else "",
         f"{term.prior:.4f}",
         "|".join(term.sources),

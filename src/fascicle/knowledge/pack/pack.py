@@ -13,13 +13,13 @@ import numpy as np
 from fascicle.core.arrays import Ints
 from fascicle.core.names import near_hint
 from fascicle.errors import InputError
+from fascicle.knowledge.keys.case import CasePolicy
 from fascicle.knowledge.keys.key import NORMALISER
 from fascicle.knowledge.pack import layout
 from fascicle.knowledge.pack.arrays import Lists, Strings, mapped
 from fascicle.knowledge.pack.checks import check_files, check_normaliser
 from fascicle.knowledge.pack.lookup import Lookup
 from fascicle.knowledge.pack.manifest import Manifest, read_manifest
-from fascicle.knowledge.pack.priors import Case
 from fascicle.knowledge.pack.tables import Names
 from fascicle.knowledge.terms import NAME_KINDS, Cross, NameKind
 
@@ -34,7 +34,7 @@ class Term(msgspec.Struct, frozen=True, kw_only=True):
         concept: CURIE.
         kind: of the name.
         language: code.
-        case: name of a `Case`: which case the name may have in a text.
+        case: which case the name may have in a text.
         off: whether it is not looked for in texts.
         silent: whether it is kept out altogether: its concept is obsolete, or a rule dropped it.
         prior: probability that the name means the concept where it stands in a text.
@@ -46,7 +46,7 @@ class Term(msgspec.Struct, frozen=True, kw_only=True):
     concept: str
     kind: NameKind
     language: str
-    case: str
+    case: CasePolicy
     off: bool
     silent: bool
     prior: float
@@ -230,7 +230,7 @@ class Pack:
             concept=self.curie(int(names.concept[row])),
             kind=NAME_KINDS[names.kind[row]],
             language=self.manifest.languages[names.language[row]],
-            case=Case(flags & layout.CASE).name,
+            case=CasePolicy(flags & layout.CASE),
             off=bool(flags & layout.OFF),
             silent=names.table == layout.SILENT,
             prior=float(names.prior[row]),

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from enum import IntEnum
 from functools import cache
 from pathlib import Path
 from types import MappingProxyType
 from typing import Final
 
+from fascicle.knowledge.keys.case import CasePolicy
 from fascicle.knowledge.terms import NameKind
 
 _SIGNS: Final = re.compile(r"[\W_]+")
@@ -39,14 +39,6 @@ _VERY: Final = 0.02  # what they keep
 _COMMON: Final = 0.5  # what other common words keep
 
 
-class Case(IntEnum):
-    """Which case a name may have in a text: any, that of the name but for the first letter, or exactly its own."""
-
-    any = 0
-    initial = 1
-    exact = 2
-
-
 @cache
 def common_words() -> Mapping[str, int]:
     """Common words in lower case -> rank from 1."""
@@ -55,7 +47,7 @@ def common_words() -> Mapping[str, int]:
     return MappingProxyType({word: rank for rank, word in enumerate(words, start=1)})
 
 
-def judged(surface: str) -> tuple[Case, float]:
+def judged(surface: str) -> tuple[CasePolicy, float]:
     """The case policy of a name, and how probable it is that it means any of its concepts where it stands in a text.
 
     A name with at most three letters and digits, and one that is a common word, counts as it is written; if it has no
@@ -68,9 +60,9 @@ def judged(surface: str) -> tuple[Case, float]:
     bare = _SIGNS.sub("", surface)
     lowered = surface.lower()
     rank = common_words().get(lowered)
-    case = Case.initial if surface == lowered else Case.exact
+    case = CasePolicy.initial if surface == lowered else CasePolicy.exact
     if len(bare) > _SHORT and rank is None:
-        case = Case.any
+        case = CasePolicy.any
     probability = _BY_LENGTH[len(bare)] if len(bare) < len(_BY_LENGTH) else _LONG
     if bare.isdigit():
         return case, min(probability, _NUMBER)

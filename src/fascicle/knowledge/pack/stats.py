@@ -9,11 +9,11 @@ import msgspec
 import numpy as np
 
 from fascicle.core.wording import counted
+from fascicle.knowledge.keys.case import CasePolicy
 from fascicle.knowledge.pack import layout
 from fascicle.knowledge.pack.arrays import Array
 from fascicle.knowledge.pack.manifest import SourceFacts
 from fascicle.knowledge.pack.pack import Pack
-from fascicle.knowledge.pack.priors import Case
 from fascicle.knowledge.terms import NAME_KINDS
 
 _SHOWN: Final = 10  # of the most ambiguous keys
@@ -70,7 +70,7 @@ def pack_stats(pack: Pack) -> PackStats:
         terms=_by(manifest.types, pack.type_rows[names.concept]),
         kinds=_by(NAME_KINDS, names.kind),
         languages=_by(manifest.languages, names.language),
-        cases=_by([case.name for case in Case], names.flags & layout.CASE),
+        cases=_by([case.name for case in CasePolicy], names.flags & layout.CASE),
         off=int(np.count_nonzero(names.flags & layout.OFF)),
         of_sources={
             source.name: sum(count for members, count in zip(manifest.sets, sets, strict=True) if number in members)

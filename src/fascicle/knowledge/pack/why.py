@@ -26,6 +26,7 @@ class Explained(msgspec.Struct, frozen=True, kw_only=True):
         above: one way from the concept up, labels with their CURIEs; always the first parent.
         parents: how many parents the concept has.
         children: how many concepts are right below it.
+        case: name of the case policy.
         silent: why the term is kept out; empty if it is not.
     """
 
@@ -35,6 +36,7 @@ class Explained(msgspec.Struct, frozen=True, kw_only=True):
     above: tuple[tuple[str, str], ...]
     parents: int
     children: int
+    case: str
     silent: str
 
 
@@ -96,6 +98,7 @@ def _explained(pack: Pack, term: Term, tier: Tier) -> Explained:
         above=tuple(_above(pack, term.concept)),
         parents=len(pack.parents(term.concept)),
         children=len(pack.children(term.concept)),
+        case=term.case.name,
         silent=_reason(term, concept),
     )
 
@@ -145,7 +148,7 @@ def _lines(one: Explained) -> Iterator[str]:
     about = [concept.type, *filter(None, (concept.rank, concept.taxon))]
     yield f"{term.surface}  ->  {concept.curie}  {concept.label}  ({', '.join(about)})"
     facts = [f"{one.tier} match", f"{term.kind} ({term.language}) of {', '.join(term.sources)}"]
-    facts += [f"prior {term.prior:.3f}", f"case {term.case}", *(["not looked for in texts"] if term.off else [])]
+    facts += [f"prior {term.prior:.3f}", f"case {term.case.name}", *(["not looked for in texts"] if term.off else [])]
     yield f"    {'; '.join(facts)}"
     for what, text in (("rule", term.rule), ("reason", one.silent)):
         if text:
