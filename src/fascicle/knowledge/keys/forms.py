@@ -9,9 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fascicle.core.arrays import Ints, Ints32
-from fascicle.knowledge.keys.characters import SIGN
 from fascicle.knowledge.keys.codes import BARRIER, GROUP, GROUP_BITS, text_of
-from fascicle.knowledge.keys.tokens import NUMBERED, OWNER, Run, is_symbol, pieces_of
+from fascicle.knowledge.keys.tokens import NUMBERED, OWNER, pieces_of
 from fascicle.knowledge.keys.words import single_numeral
 
 Hashes = NDArray[np.uint64]
@@ -89,6 +88,10 @@ class Forms:
         self._starts.append(len(self._bytes))
         return row
 
+    def texts(self) -> list[str]:
+        """The text of each form."""
+        return list(self._rows)
+
     @property
     def hashes(self) -> Hashes:
         """The hash of each form."""
@@ -156,8 +159,12 @@ class Runs:
             hashes: distinct, ``[n]``.
             codes: the characters of each, with their groups.
         """
+        points = [one >> GROUP_BITS for one in codes]
+        together = text_of(np.where(np.concatenate(points) == BARRIER, ord(BREAK), np.concatenate(points)))
+        end = 0
         for one in codes:
-            self._add(one)
+            start, end = end, end + len(one)
+            self._add(together[start:end], int(one[0]) & GROUP)
         known = len(self._known)
         self._known.extend(hashes.tolist())
         if 2 * len(self._known) > self._slots:
@@ -182,25 +189,15 @@ class Runs:
         mixed = (hashes ^ (hashes >> np.uint64(29))) * np.uint64(0x9E3779B97F4A7C15)
         return (mixed >> np.uint64(65 - self._slots.bit_length())).astype(np.int64)
 
-    def _add(self, codes: Ints32) -> None:
-        group = int(codes[0]) & GROUP
-        points = codes >> GROUP_BITS
+    def _add(self, run: str, group: int) -> None:
+        pieces = pieces_of(run, group)
         self.first.append(len(self.form))
-        if points[0] == BARRIER:
-            self._add_part(0, 1, (BREAK, BREAK), SIGN, hisses=False)
-            self.count.append(1)
-            return
-        run = Run(0, len(points), group, text_of(points))
-        pieces = pieces_of([run])
         self.count.append(len(pieces))
-        for piece in pieces:
-            symbol = piece.raw if is_symbol(piece) else piece.form
-            self._add_part(piece.start, piece.end, (piece.form, symbol), piece.group, hisses=piece.hisses)
-
-    def _add_part(self, start: int, end: int, forms: tuple[str, str], group: int, *, hisses: bool) -> None:
-        self.start.append(start)
-        self.end.append(end)
-        self.form.append(self.forms.row(forms[0]))
-        self.symbol.append(self.forms.row(forms[1]))
-        self.group.append(group)
-        self.hisses.append(hisses)
+        for start, end, kind, form, symbol, hisses in pieces:
+            row = self.forms.row(form)
+            self.start.append(start)
+            self.end.append(end)
+            self.form.append(row)
+            self.symbol.append(row if form == symbol else self.forms.row(symbol))
+            self.group.append(kind)
+            self.hisses.append(hisses)

@@ -7,13 +7,13 @@ part tokens and are none. A possessive is left out: ``Alzheimer's`` is ``alzheim
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from functools import lru_cache
 from itertools import zip_longest
 from typing import Final, NamedTuple
 
 from fascicle.knowledge.keys.characters import BLANK, DIGIT, LETTER, SIGN, group
 from fascicle.knowledge.keys.folding import fold
-from fascicle.knowledge.keys.words import Part, parts_of, single_numeral
+from fascicle.knowledge.keys.words import parts_of, single_numeral
 
 SEPARATORS: Final = "-_"
 NUMBERED: Final = frozenset(
@@ -59,25 +59,29 @@ class Run(NamedTuple):
 
 
 class Piece(NamedTuple):
-    """A token before anything around its run is looked at.
+    """What a run, or a part of it, counts as.
 
     Attributes:
-        start: first character in the folded text.
+        start: first character in the run.
         end: one past the last.
         group: whether it is a word, a number or a sign.
-        raw: as it is written.
         form: what it counts as alone.
+        symbol: what it counts as before a number.
         hisses: whether it ends with an ``s``, as it is written or in its form.
-        opens: as of `Token`.
-        closes: as of `Token`.
     """
 
     start: int
     end: int
     group: int
-    raw: str
     form: str
+    symbol: str
     hisses: bool
+
+
+class _Placed(NamedTuple):
+    piece: Piece
+    start: int  # in the folded text
+    end: int
     opens: bool
     closes: bool
 
@@ -86,19 +90,12 @@ def tokens(text: str) -> list[Token]:
     """The tokens of a text in their order."""
     folded = fold(text)
     found: list[Token] = []
-    pieces = list(_without_possessives(pieces_of(runs_of(folded.text))))
-    for piece, after in zip_longest(pieces, pieces[1:]):
-        form = piece.raw if after and after.group == DIGIT and is_symbol(piece) else piece.form
-        numeral = single_numeral(form) if found and found[-1].text in NUMBERED else ""
-        found.append(
-            Token(
-                start=folded.starts[piece.start],
-                end=folded.ends[piece.end - 1],
-                text=numeral or form,
-                opens=piece.opens,
-                closes=piece.closes,
-            )
-        )
+    placed = _without_possessives(_placed(runs_of(folded.text)))
+    before = ""
+    for (piece, start, end, opens, closes), after in zip_longest(placed, placed[1:]):
+        form = piece.symbol if after and after.piece.group == DIGIT else piece.form
+        before = (single_numeral(form) if before in NUMBERED else "") or form
+        found.append(Token(folded.starts[start], folded.ends[end - 1], before, opens, closes))
     return found
 
 
@@ -119,49 +116,62 @@ def runs_of(folded: str) -> list[Run]:
     return runs
 
 
-def pieces_of(runs: list[Run]) -> list[Piece]:
-    """The tokens of each run, whatever stands around them."""
-    pieces: list[Piece] = []
+def pieces_of(run: str, group: int) -> tuple[Piece, ...]:
+    """What a run counts as, whatever stands around it.
+
+    Args:
+        run: folded.
+        group: of its characters.
+    """
+    if group != LETTER:
+        form = "and" if run == "&" else run
+        return (Piece(0, len(run), LETTER if run == "&" else group, form, form, hisses=False),)
+    pieces = []
+    for start, end, form in parts_of(run):
+        raw = run[start:end]
+        # ``FADS1`` is not ``FAD1``, nor ``MEN1`` ``MAN1``: a short word before a number is a symbol, not a plural.
+        plural = len(raw) > SYMBOL or not form.isalpha() or form in NUMBERED
+        pieces.append(Piece(start, end, group, form, form if plural else raw, hisses="s" in (raw[-1], form[-1])))
+    return tuple(pieces)
+
+
+_known_pieces = lru_cache(maxsize=1 << 14)(pieces_of)
+
+
+def _placed(runs: list[Run]) -> list[_Placed]:
+    """The pieces of all runs."""
+    placed: list[_Placed] = []
     for place, run in enumerate(runs):
         opens = not (place and _joined(runs[place - 1], run))
         closes = not (place + 1 < len(runs) and _joined(run, runs[place + 1]))
-        size = len(run.text)
-        for start, end, form in parts_of(run.text) if run.group == LETTER else (Part(0, size, run.text),):
-            pieces.append(
-                Piece(
-                    start=run.start + start,
-                    end=run.start + end,
-                    group=LETTER if form == "&" else run.group,
-                    raw=run.text[start:end],
-                    form="and" if form == "&" else form,
-                    hisses="s" in (run.text[end - 1], form[-1]),
-                    opens=opens and not start,
-                    closes=closes and end == size,
-                )
-            )
-    return pieces
+        pieces = _known_pieces(run.text, run.group)
+        if len(pieces) == 1:
+            placed.append(_Placed(pieces[0], run.start, run.end, opens, closes))
+            continue
+        for piece in pieces:
+            first, last = opens and not piece.start, closes and piece.end == len(run.text)
+            placed.append(_Placed(piece, run.start + piece.start, run.start + piece.end, first, last))
+    return placed
 
 
-def _without_possessives(pieces: list[Piece]) -> Iterator[Piece]:
+def _without_possessives(placed: list[_Placed]) -> list[_Placed]:
     """Leaves out every ``'`` and ``'s`` behind a word, if the first is an ``'s``, or the word ends with an ``s``."""
+    forms = [one.piece.form for one in placed]
+    if OWNER not in forms:
+        return placed
+    kept: list[_Placed] = []
     place = 0
-    while place < len(pieces):
-        piece = pieces[place]
-        yield piece
-        place += 1
-        end = place
-        while end < len(pieces) and pieces[end].form == OWNER:
-            end += 2 if end + 1 < len(pieces) and pieces[end + 1].form == "s" else 1
-        if piece.group == LETTER and end > place:
-            first = pieces[place : place + 2]
-            if not piece.hisses and not (len(first) > 1 and first[1].form == "s"):
-                yield from pieces[place:end]
-            place = end
-
-
-def is_symbol(piece: Piece) -> bool:
-    """Whether a word before a number is a symbol, not a plural: ``FADS1`` is not ``FAD1``, nor ``MEN1`` ``MAN1``."""
-    return piece.group == LETTER and len(piece.raw) <= SYMBOL and piece.form.isalpha() and piece.form not in NUMBERED
+    while place < len(placed):
+        piece = placed[place].piece
+        end = place + 1
+        while end < len(placed) and forms[end] == OWNER:
+            end += 2 if forms[end + 1 : end + 2] == ["s"] else 1
+        owns = piece.group == LETTER and (piece.hisses or forms[place + 2 : place + 3] == ["s"])
+        if piece.group != LETTER:
+            end = place + 1
+        kept += placed[place : place + 1] if owns else placed[place:end]
+        place = end
+    return kept
 
 
 def _joined(one: Run, other: Run) -> bool:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from functools import lru_cache
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
@@ -62,7 +61,6 @@ class Part(NamedTuple):
     text: str
 
 
-@lru_cache(maxsize=1 << 15)
 def parts_of(run: str) -> tuple[Part, ...]:
     """The tokens of a run of folded letters.
 
