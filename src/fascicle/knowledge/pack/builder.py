@@ -25,7 +25,7 @@ from fascicle.knowledge.curation.applying import UNTOUCHED, Curation, NameRow
 from fascicle.knowledge.curation.rules import Rule
 from fascicle.knowledge.keys.case import CasePolicy
 from fascicle.knowledge.pack import layout
-from fascicle.knowledge.pack.arrays import StringsWriter, write_array
+from fascicle.knowledge.pack.arrays import BYTES, OFFSETS, StringsWriter, write_array
 from fascicle.knowledge.pack.concepts import ConceptsWriter, Numbers
 from fascicle.knowledge.pack.lookup import Lookup
 from fascicle.knowledge.pack.manifest import KIND, FileFacts, Manifest, SourceFacts, write_manifest
@@ -254,6 +254,8 @@ class _Building:
     def _write_table(self, lookup: Lookup) -> None:
         keys = (lookup.strings[row] for row in range(len(lookup.strings)))
         self._parts.table(keys, self._place / layout.TABLE)
+        for end in (BYTES, OFFSETS):  # the table has the keys too
+            (self._place / f"{layout.in_table(layout.ACTIVE, layout.KEYS)}{end}").unlink()
 
     def _write_rules(self) -> None:
         if self._parts.curation is not None:

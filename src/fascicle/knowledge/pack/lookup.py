@@ -51,10 +51,10 @@ class Lookup:
         return cls.open(folder, name, hasher=hasher)
 
     @classmethod
-    def open(cls, folder: Path, name: str, *, hasher: Hasher = hashes_of) -> Self:
-        """Maps the files."""
+    def open(cls, folder: Path, name: str, *, strings: Strings | None = None, hasher: Hasher = hashes_of) -> Self:
+        """Maps the files; the strings may lie elsewhere."""
         hashes, rows = mapped(folder / f"{name}{HASHES}"), mapped(folder / f"{name}{ROWS}")
-        return cls(Strings.open(folder, name), hashes, rows, hasher=hasher)
+        return cls(strings if strings is not None else Strings.open(folder, name), hashes, rows, hasher=hasher)
 
     def find(self, asked: Sequence[str]) -> Ints:
         """The row of each string; -1 where there is none."""

@@ -9,10 +9,12 @@ from typing import Self
 import numpy as np
 
 from fascicle.core.arrays import Ints
+from fascicle.errors import FormatError, PackError
 from fascicle.knowledge.pack import layout
 from fascicle.knowledge.pack.arrays import Array, Lists, Strings, mapped, spread
 from fascicle.knowledge.pack.layout import in_table
 from fascicle.knowledge.pack.lookup import Lookup
+from fascicle.knowledge.scanning.layout import open_arrays
 
 
 class Names:
@@ -39,7 +41,7 @@ class Names:
     def __init__(self, folder: Path, table: str) -> None:
         """Maps the files."""
         self.table = table
-        self.keys = Lookup.open(folder, in_table(table, layout.KEYS))
+        self.keys = _keys(folder, table)
         self.surfaces = Strings.open(folder, in_table(table, layout.SURFACES))
         self.starts = mapped(folder / in_table(table, layout.STARTS))
         self.concept, self.surface, self.kind, self.language, self.flags, self.sources, self.prior = (
@@ -92,3 +94,20 @@ class Names:
     def both(cls, folder: Path) -> tuple[Self, Self]:
         """The names that are found, and those that are kept out."""
         return cls(folder, layout.ACTIVE), cls(folder, layout.SILENT)
+
+
+def _keys(folder: Path, table: str) -> Lookup:
+    """Rows of keys; those that are found in texts lie in the table of tokens."""
+    name = in_table(table, layout.KEYS)
+    if table == layout.SILENT:
+        return Lookup.open(folder, name)
+    place = folder / layout.TABLE
+    try:
+        _, arrays = open_arrays(place)
+    except (FormatError, ValueError):
+        raise PackError(
+            f"{place} is no table of tokens that this release reads; build the pack again with fascicle index build",
+            file=str(place),
+            code="damaged",
+        ) from None
+    return Lookup.open(folder, name, strings=Strings(arrays["keys"], arrays["starts"]))

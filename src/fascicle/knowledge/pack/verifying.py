@@ -129,7 +129,7 @@ def _names(names: Names, pack: Pack) -> Iterator[tuple[str, bool]]:
 def _is_table(pack: Pack) -> bool:
     """Whether the table of tokens has every key at its row, and no other."""
     table, strings = Table.open(pack.table), pack.active.keys.strings
-    if len(table) != len(strings):
+    if len(table) != len(pack.active.keys.rows):
         return False
     return all(
         np.array_equal(table.rows([one.decode() for one in chunk]), np.arange(start, start + len(chunk)))
