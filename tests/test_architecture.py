@@ -82,6 +82,10 @@ LAZY_ONLY = {
 }
 TORCH = {"torch", "transformers", "accelerate", "safetensors", "sentence_transformers"}
 XML = {"xml", "lxml"}  # a reader of XML must refuse entities first, and is then named here
+SAFE_XML = {
+    "fascicle.knowledge.sources.elements",  # refuses declarations of entities, and bounds what it keeps
+    "fascicle.knowledge.sources.mesh",  # the class of an element alone
+}
 PICKLES = {"pickle", "cPickle", "_pickle", "cloudpickle", "dill", "joblib", "shelve", "marshal"}
 
 
@@ -275,7 +279,8 @@ def unsafe(tree: ast.Module) -> Iterator[str]:
 
 @each_source
 def test_no_data_can_run_code(path: Path) -> None:
-    assert not list(unsafe(parse(path)))
+    safe = name_of(path) in SAFE_XML
+    assert not [found for found in unsafe(parse(path)) if not (safe and "import of xml." in found)]
 
 
 @pytest.mark.parametrize(

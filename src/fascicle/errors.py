@@ -7,6 +7,7 @@ The tree::
     │   └── FormatError      ... because its content breaks the rules of its format
     ├── RecipeError          a recipe with an unknown key, a wrong type, a value out of range
     ├── ModelError           a model folder that is damaged, foreign or of another version
+    ├── PackError            a term pack that is damaged, foreign or of another version
     ├── OutputError          a place that cannot be written, or that exists already
     ├── LossError            a document of which the output format would lose something, where that is refused
     ├── UsageError           options that do not go together
@@ -34,6 +35,7 @@ CODES: Final[Mapping[str, str]] = MappingProxyType(
         "format": "content that breaks the rules of its format",
         "recipe": "a setting that is not allowed",
         "model": "a model folder that cannot be used",
+        "pack": "a term pack that cannot be used",
         "output": "a place that cannot be written",
         "loss": "a document of which the output format would lose something",
         "usage": "options or arguments that do not go together",
@@ -188,6 +190,12 @@ class ModelError(FascicleError):
     """A model folder that is damaged, not ours, or of a version this release does not read."""
 
     code = "model"
+
+
+class PackError(FascicleError):
+    """A term pack that is damaged, not ours, or of a version this release does not read."""
+
+    code = "pack"
 
 
 class OutputError(FascicleError):

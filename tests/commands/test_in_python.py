@@ -19,6 +19,7 @@ import fascicle
 from fascicle.cli import build_parser
 from fascicle.commands.in_python import CALLS, shown
 from fascicle.loading import find_model
+from fascicle.tasks.index_build import build_pack
 from fascicle.tasks.vectors import VectorsSettings, train_vectors
 from fascicle.vectors.glove import GloveSettings
 
@@ -34,6 +35,8 @@ WRITES = {
     "init": "recipe.toml",
     "label": "weak.labels",
     "corpus convert": "corpus.jsonl",
+    "index build": "pack/manifest.json",
+    "index export": "names.tsv",
     "plot": "learning.svg",
     "vectors": "vectors.txt",
     "typer train": "runs/typer/model/typer.json",
@@ -97,6 +100,18 @@ def typer_run(toy_corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> Pat
     return folder
 
 
+def make_packs(*folders: str) -> None:
+    """Packs of diseases in the working folder, and the list of their sources."""
+    Path("diseases.tsv").write_text("id\tname\nDOID:162\tcancer\n", encoding="utf-8")
+    Path("sources.toml").write_text(
+        'name = "toy"\n[sources.diseases]\npath = "diseases.tsv"\nreader = "table"\ntype = "Disease"\n'
+        'columns = { id = "id", name = "name" }\n',
+        encoding="utf-8",
+    )
+    for folder in folders:
+        build_pack("sources.toml", folder)
+
+
 @pytest.fixture
 def place(
     tiny_run: Path,
@@ -145,6 +160,8 @@ def place(
         Path("runs/mine").unlink()
         Path("runs/mine").symlink_to(find_model("bc5cdr"))
         shutil.copyfile(EXAMPLES / "first-model" / "dev.tsv", "dev.tsv")
+    if command.startswith("index"):
+        make_packs(*() if command == "index build" else ("before", "pack"))
     if command == "init":
         Path("recipe.toml").unlink()
     return tmp_path

@@ -47,6 +47,7 @@ NO_PLACES = {
     "title": "of a picture",
     "skip": "code of a finding",
     "segmenter": "name of a segmenter",
+    "surface": "a name",
 }
 
 

@@ -31,8 +31,8 @@ class Cross(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
 
     Attributes:
         curie: of the other concept.
-        predicate: CURIE of the relation, as in SSSOM; ``"oboInOwl:hasDbXref"`` where a source only says
-            that there is one.
+        predicate: CURIE of the relation, as in SSSOM; ``"oboInOwl:hasDbXref"`` where a source only says that there is
+            one.
     """
 
     curie: str

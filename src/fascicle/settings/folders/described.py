@@ -9,7 +9,7 @@ from typing import NamedTuple, TypeVar
 
 import msgspec
 
-from fascicle.errors import ModelError
+from fascicle.errors import FascicleError, ModelError
 from fascicle.settings.base import Settings
 
 CARD = "README.md"
@@ -24,12 +24,14 @@ class Wording(NamedTuple):
         repair: what to do then.
         renew: what to do with one of another version.
         version: what its version is called.
+        error: of the folders of this kind.
     """
 
     broken: str
     repair: str
     renew: str
     version: str = "format"
+    error: type[FascicleError] = ModelError
 
 
 class _Outline(msgspec.Struct):
@@ -56,13 +58,13 @@ def read_described(
         look: sees the content of a file of this version before it is read, and may raise an error that says more.
 
     Raises:
-        ModelError: damaged, or of another format version.
+        ModelError: damaged, or of another format version; packs have an error of their own.
     """
     try:
         content = path.read_bytes()
         found = msgspec.json.decode(content, type=_Outline).format
         if found != format:
-            raise ModelError(
+            raise wording.error(
                 f"{path} has {wording.version} {found}; this release reads format {format}: {wording.renew}",
                 file=str(path),
                 code="version",
@@ -70,7 +72,7 @@ def read_described(
         look(content)
         return msgspec.json.decode(content, type=kind)
     except (msgspec.MsgspecError, ValueError, OSError) as error:
-        raise ModelError(f"{path} {wording.broken} ({error}); {wording.repair}", file=str(path)) from None
+        raise wording.error(f"{path} {wording.broken} ({error}); {wording.repair}", file=str(path)) from None
 
 
 def write_described(path: Path, described: M) -> M:

@@ -1,0 +1,196 @@
+"""``fascicle index``: term packs, which are vocabularies made ready for finding and explaining names."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable
+from typing import Final
+
+import msgspec
+
+from fascicle.commands.console import Tally, say
+from fascicle.commands.inputs import add_reading, reading_of
+from fascicle.commands.parsing import Parser, add_command, add_json, add_overwrite, commands_of, positive
+from fascicle.commands.places import reads, writes
+from fascicle.errors import UsageError
+from fascicle.files.source import STDIN
+from fascicle.knowledge.pack.stats import lines as stats_lines
+from fascicle.knowledge.pack.why import lines as why_lines
+from fascicle.knowledge.sources.report import SourceReport
+from fascicle.tasks.index_build import build_pack
+from fascicle.tasks.index_diff import diff
+from fascicle.tasks.index_export import export
+from fascicle.tasks.index_stats import stats
+from fascicle.tasks.index_verify import verify
+from fascicle.tasks.index_why import why
+
+_OFTEN: Final = 0.5  # seconds between two signs of life on a terminal
+_NOW_AND_THEN: Final = 30.0  # ... and in a log
+
+
+def configure(parser: Parser) -> None:
+    """Adds the commands."""
+    parser.set_defaults(run=_run_nothing)
+    commands = commands_of(parser, dest="index_command")
+    _configure_build(add_command(commands, "build", help_text="make a pack from vocabularies"))
+    count = add_command(commands, "stats", help_text="count concepts, names, types and sources of a pack")
+    _add_pack(count, run_stats)
+    add_json(count, what="the counts")
+    look = add_command(commands, "verify", help_text="read a whole pack, and check every hash and every range")
+    _add_pack(look, run_verify)
+    add_json(look, what="the result")
+    _configure_why(add_command(commands, "why", help_text="explain what a pack makes of a name"))
+    _configure_diff(add_command(commands, "diff", help_text="list what two packs differ in"))
+    _configure_export(add_command(commands, "export", help_text="write the names of a pack as a table"))
+
+
+def _configure_build(parser: Parser) -> None:
+    parser.set_defaults(run=run_build)
+    parser.add_argument("sources", type=reads, metavar="SOURCES", help="a TOML file that names the vocabularies")
+    parser.add_argument("-o", "--output", type=writes, required=True, metavar="PACK", help="the folder to write")
+    parser.add_argument(
+        "--memory", type=positive, default=256, metavar="MIB", help="for sorting; the build takes more; default: 256"
+    )
+    add_json(parser, what="the manifest")
+    add_overwrite(parser)
+
+
+def _configure_why(parser: Parser) -> None:
+    _add_pack(parser, run_why)
+    parser.add_argument("surface", metavar="SURFACE", help="any name, in quotes if it has blanks")
+    add_json(parser, what="the explanation")
+
+
+def _configure_diff(parser: Parser) -> None:
+    _add_pack(parser, run_diff)
+    parser.add_argument("other", type=reads, metavar="PACK", help="the pack that is now; the first was before")
+    parser.add_argument(
+        "--corpus",
+        nargs="+",
+        action="extend",
+        type=reads,
+        default=[],
+        metavar="FILE",
+        help="also list the mentions in these texts that come, go or change their link",
+    )
+    add_json(parser, what="each difference")
+    add_reading(parser, aliases=("--format",))
+
+
+def _configure_export(parser: Parser) -> None:
+    _add_pack(parser, run_export)
+    parser.add_argument(
+        "-o",
+        "--output",
+        type=writes,
+        default=STDIN,
+        metavar="TSV",
+        help="a file, or .gz; default: standard output",
+    )
+    parser.add_argument("--silent", action="store_true", help="the names that are kept out in place of those found")
+    add_overwrite(parser)
+
+
+def _add_pack(parser: Parser, run: Callable[[argparse.Namespace], int]) -> None:
+    parser.set_defaults(run=run)
+    parser.add_argument("pack", type=reads, metavar="PACK", help="a folder that fascicle index build wrote")
+
+
+def run_build(args: argparse.Namespace) -> int:
+    """Builds; returns the exit code."""
+    reports: dict[str, SourceReport] = {}
+    steps = _Steps()
+    try:
+        found = build_pack(
+            args.sources, args.output, memory=args.memory, overwrite=args.overwrite, told=steps.see, reports=reports
+        )
+    finally:
+        steps.end()
+    for name, report in reports.items():
+        for line in report.lines() if args.verbose else report.lines()[:1]:
+            say(f"{name}: {line}")
+    kept = f"{found.counts['concepts']:,} concepts and {found.counts['names']:,} names"
+    _print(msgspec.to_builtins(found), [found.full_name], as_json=args.json)
+    say(f"wrote {args.output} with {kept}")
+    return 0
+
+
+def run_stats(args: argparse.Namespace) -> int:
+    """Counts; returns the exit code."""
+    found = stats(args.pack)
+    _print(msgspec.to_builtins(found), stats_lines(found), as_json=args.json)
+    return 0
+
+
+def run_verify(args: argparse.Namespace) -> int:
+    """Verifies; returns the exit code."""
+    found = verify(args.pack)
+    line = f"{found.pack}: {found.files:,} files with {found.size:,} bytes are as they were written"
+    _print(msgspec.to_builtins(found), [line], as_json=args.json)
+    return 0
+
+
+def run_why(args: argparse.Namespace) -> int:
+    """Explains; returns the exit code."""
+    found = why(args.pack, args.surface)
+    _print(msgspec.to_builtins(found), why_lines(found), as_json=args.json)
+    return 0
+
+
+def run_diff(args: argparse.Namespace) -> int:
+    """Lists differences, one a line; returns the exit code."""
+    counts, tally = Counter[str](), Tally()
+    reading = reading_of(args)
+    for change in diff(args.pack, args.other, corpus=args.corpus, reading=reading, account=tally.account):
+        counts[f"{change.what}s {change.change}"] += 1
+        if args.json:
+            sys.stdout.write(msgspec.json.encode(change).decode() + "\n")
+        else:
+            cells = msgspec.structs.astuple(change)
+            sys.stdout.write("\t".join(" ".join(cell.split()) for cell in cells) + "\n")
+    say(", ".join(f"{what}: {count:,}" for what, count in sorted(counts.items())) or "the packs do not differ")
+    tally.say()
+    return tally.exit_code(strict=False)
+
+
+def run_export(args: argparse.Namespace) -> int:
+    """Writes the table; returns the exit code."""
+    count = export(args.pack, args.output, silent=args.silent, overwrite=args.overwrite)
+    if args.output != STDIN:
+        say(f"wrote {count:,} names to {args.output}")
+    return 0
+
+
+class _Steps:
+    """A sign of life: on a terminal a line that changes, in a log a line now and then."""
+
+    def __init__(self) -> None:
+        self._terminal = sys.stderr.isatty()
+        self._shown = time.monotonic()
+
+    def see(self, step: str, count: int) -> None:
+        """Takes note of what is being done."""
+        now = time.monotonic()
+        if now - self._shown >= (_OFTEN if self._terminal else _NOW_AND_THEN):
+            self._shown = now
+            sys.stderr.write(f"\r{step}: {count:,}\x1b[K" if self._terminal else f"fascicle: {step}: {count:,}\n")
+            sys.stderr.flush()
+
+    def end(self) -> None:
+        """Takes the line away."""
+        if self._terminal:
+            sys.stderr.write("\r\x1b[K")
+
+
+def _print(values: object, lines: Iterable[str], *, as_json: bool) -> None:
+    sys.stdout.write(json.dumps(values, ensure_ascii=False) + "\n" if as_json else "".join(f"{one}\n" for one in lines))
+
+
+def _run_nothing(args: argparse.Namespace) -> int:
+    raise UsageError(
+        "index needs a command of its own: build, stats, verify, why, diff or export; see fascicle index --help"
+    )

@@ -1,0 +1,207 @@
+"""Bringing together what several sources say of one concept, for any number of concepts in bounded memory."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import groupby
+from pathlib import Path
+from typing import Final
+
+import msgspec
+
+from fascicle.errors import InputError
+from fascicle.knowledge.pack.spill import SortedSpill
+from fascicle.knowledge.terms import NAME_KINDS, ConceptRecord, Cross, NameKind
+
+_RANK: Final = {kind: rank for rank, kind in enumerate(NAME_KINDS)}
+_EVERY: Final = 10_000  # records between two signs of life
+Records = Callable[[], Iterable[ConceptRecord]]
+
+
+class MergedName(msgspec.Struct, frozen=True, gc=False):
+    """A name of a concept, as all sources together have it.
+
+    Attributes:
+        surface: the name.
+        kind: the first of `NAME_KINDS` that a source gives; a concept has one label in each language.
+        language: code.
+        sources: numbers of the sources that have it, in order.
+    """
+
+    surface: str
+    kind: NameKind
+    language: str
+    sources: tuple[int, ...]
+
+
+class Merged(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+    """A concept, as all sources together have it; the fields are those of `ConceptRecord`.
+
+    Attributes:
+        sources: numbers of the sources that have it, in order.
+    """
+
+    curie: str
+    type: str
+    names: tuple[MergedName, ...]
+    sources: tuple[int, ...]
+    taxon: str = ""
+    rank: str = ""
+    parents: tuple[str, ...] = ()
+    obsolete: bool = False
+    replaced_by: tuple[str, ...] = ()
+    definition: str = ""
+    references: tuple[Cross, ...] = ()
+
+
+@dataclass(kw_only=True)
+class Gathered:
+    """Records of all sources, in the order of their concepts.
+
+    Attributes:
+        spill: the rows: concept, number of the record, number of the source, and the record.
+        read: records and names of each source.
+        losses: what was left out, by reason.
+    """
+
+    spill: SortedSpill
+    read: list[Counter[str]] = field(default_factory=list)
+    losses: Counter[str] = field(default_factory=Counter)
+
+
+def gather(
+    sources: Sequence[tuple[str, str | None, Records]],
+    folder: Path,
+    *,
+    memory: int,
+    watch: Callable[[str, int], None],
+) -> Gathered:
+    """Reads all sources.
+
+    Args:
+        sources: name, type of concepts without one, and records of each; no type for one that only adds names.
+        folder: for what does not fit into memory.
+        memory: bytes, about.
+        watch: is called with the name of a source and the number of records read of it, now and then.
+
+    Raises:
+        InputError: a concept with names has no type.
+    """
+    found = Gathered(spill=SortedSpill(folder, memory=memory))
+    encode = msgspec.msgpack.Encoder().encode
+    number = 0
+    for source, (name, kind, records) in enumerate(sources):
+        counts = Counter[str](records=0, names=0)
+        found.read.append(counts)
+        for record in records():
+            number += 1
+            counts["records"] += 1
+            counts["names"] += len(record.names)
+            if counts["records"] % _EVERY == 0:
+                watch(name, counts["records"])
+            if not record.type and kind is not None:
+                record = _typed(record, kind, name)
+            try:
+                content = encode(record)
+            except UnicodeEncodeError:
+                found.losses["record with characters that no text has"] += 1
+                continue
+            if not record.curie or "\0" in record.curie:
+                found.losses["concept without a usable id"] += 1
+                continue
+            place = number.to_bytes(6, "big") + source.to_bytes(2, "big")
+            found.spill.add(b"%b\0%b%b" % (record.curie.encode(), place, content))
+        watch(name, counts["records"])
+    return found
+
+
+def _typed(record: ConceptRecord, kind: str, source: str) -> ConceptRecord:
+    if kind:
+        return msgspec.structs.replace(record, type=kind)
+    if record.names:
+        raise InputError(
+            f'the source {source} gives no type to {record.curie}; add type = "..." to its table', key=source
+        )
+    return record
+
+
+def merged(found: Gathered) -> Iterator[Merged]:
+    """The concepts in the order of their CURIEs.
+
+    Those without a name, and without a concept that replaced them, are left out and counted.
+    """
+    rows = (row for batch in found.spill.batches() for row in batch)
+    decode = msgspec.msgpack.Decoder(ConceptRecord).decode
+    for _, group in groupby(rows, key=_curie):
+        said = []
+        for row in group:
+            end = row.index(b"\0") + 7
+            said.append((int.from_bytes(row[end : end + 2], "big"), decode(memoryview(row)[end + 2 :])))
+        concept = _merge(said)
+        if concept.names and not concept.type:
+            found.losses["concept that is only in rules"] += 1
+        elif concept.names or concept.replaced_by:
+            yield concept
+        else:
+            found.losses["concept without a name"] += 1
+
+
+def _curie(row: bytes) -> bytes:
+    return row[: row.index(b"\0")]
+
+
+def _merge(said: Sequence[tuple[int, ConceptRecord]]) -> Merged:
+    first = said[0][1]
+    if len(said) == 1:
+        several = (said[0][0],)
+        return Merged(
+            curie=first.curie,
+            type=first.type,
+            names=_names(said),
+            sources=several,
+            taxon=first.taxon,
+            rank=first.rank,
+            parents=first.parents,
+            obsolete=first.obsolete,
+            replaced_by=first.replaced_by,
+            definition=first.definition,
+            references=first.references,
+        )
+    records = [record for _, record in said]
+    naming = [source for source, record in said if record.names]
+    return Merged(
+        curie=first.curie,
+        type=next((one.type for one in records if one.type), ""),
+        names=_names(said),
+        sources=tuple(dict.fromkeys(naming or (source for source, _ in said))),
+        taxon=next((one.taxon for one in records if one.taxon), ""),
+        rank=next((one.rank for one in records if one.rank), ""),
+        parents=tuple(dict.fromkeys(parent for one in records for parent in one.parents)),
+        obsolete=any(one.obsolete for one in records),
+        replaced_by=tuple(dict.fromkeys(curie for one in records for curie in one.replaced_by)),
+        definition=next((one.definition for one in records if one.definition), ""),
+        references=tuple(dict.fromkeys(cross for one in records for cross in one.references)),
+    )
+
+
+def _names(said: Sequence[tuple[int, ConceptRecord]]) -> tuple[MergedName, ...]:
+    """Each distinct name once for each language, with the strongest kind; the first label of a language stays one."""
+    kinds: dict[tuple[str, str], NameKind] = {}
+    sources: dict[tuple[str, str], dict[int, None]] = {}
+    labels: dict[str, str] = {}
+    for source, record in said:
+        for name in record.names:
+            kind: NameKind = name.kind
+            if kind == "label" and labels.setdefault(name.language, name.surface) != name.surface:
+                kind = "exact"
+            key = (name.surface, name.language)
+            before = kinds.get(key)
+            if before is None or _RANK[kind] < _RANK[before]:
+                kinds[key] = kind
+            sources.setdefault(key, {})[source] = None
+    return tuple(
+        MergedName(surface, kind, language, tuple(sources[surface, language]))
+        for (surface, language), kind in kinds.items()
+    )

@@ -1,0 +1,290 @@
+"""A pack that is open: concepts, their names and their hierarchy, all mapped from the files and shared by processes."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection, Iterator, Sequence
+from pathlib import Path
+from typing import Self
+
+import msgspec
+import numpy as np
+
+from fascicle.core.arrays import Ints
+from fascicle.core.names import near_hint
+from fascicle.errors import InputError
+from fascicle.knowledge.keys.case import CasePolicy
+from fascicle.knowledge.keys.key import NORMALISER
+from fascicle.knowledge.pack import layout
+from fascicle.knowledge.pack.arrays import Lists, Strings, mapped
+from fascicle.knowledge.pack.checks import check_files, check_normaliser
+from fascicle.knowledge.pack.lookup import Lookup
+from fascicle.knowledge.pack.manifest import Manifest, read_manifest
+from fascicle.knowledge.pack.tables import Names
+from fascicle.knowledge.terms import NAME_KINDS, Cross, NameKind
+
+_FACTS = msgspec.msgpack.Decoder(layout.Facts)
+
+
+class Term(msgspec.Struct, frozen=True, kw_only=True):
+    """A name of a concept.
+
+    Attributes:
+        surface: the name as the sources write it.
+        concept: CURIE.
+        kind: of the name.
+        language: code.
+        case: which case the name may have in a text.
+        off: whether it is not looked for in texts.
+        silent: whether it is kept out altogether: its concept is obsolete, or a rule dropped it.
+        prior: probability that the name means the concept where it stands in a text.
+        sources: that have it.
+        rule: of curation that touched it; empty for none.
+    """
+
+    surface: str
+    concept: str
+    kind: NameKind
+    language: str
+    case: CasePolicy
+    off: bool
+    silent: bool
+    prior: float
+    sources: tuple[str, ...]
+    rule: str
+
+
+class Concept(msgspec.Struct, frozen=True, kw_only=True):
+    """A concept.
+
+    Attributes:
+        curie: its identifier.
+        label: its preferred name; the CURIE if it has none that a pack can hold.
+        type: canonical name.
+        taxon: CURIE of its species, or empty.
+        rank: of a taxon, or empty.
+        obsolete: such a concept never matches.
+        replaced_by: CURIEs.
+        definition: or empty.
+        references: to other vocabularies; those of one predicate stand together.
+        sources: that name it.
+    """
+
+    curie: str
+    label: str
+    type: str
+    taxon: str
+    rank: str
+    obsolete: bool
+    replaced_by: tuple[str, ...]
+    definition: str
+    references: tuple[Cross, ...]
+    sources: tuple[str, ...]
+
+
+class Pack:
+    """A term pack; made by `Pack.open`.
+
+    Attributes:
+        folder: where it is.
+        manifest: what it says of itself.
+        active: the terms that are found.
+        silent: the terms that are kept out.
+        curies: rows of concepts.
+    """
+
+    def __init__(self, folder: Path, manifest: Manifest) -> None:
+        """Maps the files, which must be those of the manifest."""
+        self.folder, self.manifest = folder, manifest
+        self.active, self.silent = Names.both(folder)
+        self.curies = Lookup.open(folder, layout.CURIES)
+        self.label_rows, self.type_rows, self.taxon_rows, self.rank_rows, self.flag_rows, self.set_rows = (
+            mapped(folder / name) for name in layout.CONCEPT_COLUMNS
+        )
+        self.facts, self.taxa, self.rules = (
+            Strings.open(folder, name) for name in (layout.FACTS, layout.TAXA, layout.RULES)
+        )
+        self.parent_rows, self.child_rows = (
+            Lists(mapped(folder / starts), mapped(folder / rows)) for starts, rows in (layout.PARENTS, layout.CHILDREN)
+        )
+
+    @classmethod
+    def open(cls, folder: str | os.PathLike[str], *, normaliser: str = NORMALISER) -> Self:
+        """Opens a pack; what is cheap to check is checked, see `verifying.verify` for the rest.
+
+        Args:
+            folder: that the builder wrote.
+            normaliser: version of the keys that the pack must have; that of this release by default.
+
+        Raises:
+            PackError: no pack, one of another format or normaliser, a missing file, or one of another size.
+        """
+        place = Path(folder)
+        manifest = read_manifest(place)
+        check_normaliser(place, manifest, normaliser)
+        check_files(place, manifest)
+        return cls(place, manifest)
+
+    def __len__(self) -> int:
+        """How many concepts there are."""
+        return len(self.type_rows)
+
+    @property
+    def full_name(self) -> str:
+        """Name and hash; see `Manifest.full_name`."""
+        return self.manifest.full_name
+
+    @property
+    def types(self) -> tuple[str, ...]:
+        """Names of types, by number."""
+        return self.manifest.types
+
+    @property
+    def table(self) -> Path:
+        """The file by which texts are scanned for the keys of `active`."""
+        return self.folder / layout.TABLE
+
+    def rows(self, keys: Sequence[str]) -> tuple[Ints, Ints]:
+        """The terms of keys, without those that are kept out.
+
+        Args:
+            keys: any strings.
+
+        Returns:
+            For each term the place in ``keys`` of its key, and its row in `active`.
+        """
+        return self.active.of_keys(keys)
+
+    def concept_rows(self, curies: Sequence[str]) -> Ints:
+        """The row of each concept; -1 where the pack has none."""
+        return self.curies.find(curies)
+
+    def curie(self, row: int) -> str:
+        """The CURIE of a concept."""
+        return self.curies.strings[row]
+
+    def concept(self, curie: str) -> Concept:
+        """A concept by its CURIE.
+
+        Raises:
+            InputError: the pack does not have it.
+        """
+        return self.concept_at(self.row(curie))
+
+    def row(self, curie: str) -> int:
+        """The row of a concept.
+
+        Raises:
+            InputError: the pack does not have it.
+        """
+        row = int(self.concept_rows([curie])[0])
+        if row < 0:
+            raise InputError(
+                f"the pack {self.folder} has no concept {curie!r}{near_hint(curie, self._neighbours(curie))}; write "
+                "its CURIE as the pack does, such as MESH:D003920",
+                key=curie,
+                code="unknown-name",
+            )
+        return row
+
+    def concept_at(self, row: int) -> Concept:
+        """A concept by its row."""
+        facts = _FACTS.decode(self.facts.raw(row)) if len(self.facts.raw(row)) else layout.Facts()
+        return Concept(
+            curie=self.curie(row),
+            label=self.label_at(row),
+            type=self.types[self.type_rows[row]],
+            taxon=self.taxa[int(self.taxon_rows[row])],
+            rank=self.manifest.ranks[self.rank_rows[row]],
+            obsolete=bool(self.flag_rows[row] & layout.OBSOLETE),
+            replaced_by=facts.replaced_by,
+            definition=facts.definition,
+            references=tuple(Cross(one, what) for what, several in facts.references.items() for one in several),
+            sources=self._source_names(int(self.set_rows[row])),
+        )
+
+    def label_at(self, row: int) -> str:
+        """The label of a concept by its row."""
+        label = int(self.label_rows[row])
+        if label == layout.NONE:
+            return self.curie(row)
+        table = self.silent if label & layout.LIMIT else self.active
+        return table.surfaces[label & ~layout.LIMIT]
+
+    def names(self, curie: str) -> tuple[Term, ...]:
+        """All names of a concept, those that are kept out at the end.
+
+        Raises:
+            InputError: the pack does not have the concept.
+        """
+        row = self.row(curie)
+        return tuple(
+            self.term(names, term) for names in (self.active, self.silent) for term in names.of_concept[row].tolist()
+        )
+
+    def term(self, names: Names, row: int) -> Term:
+        """A term by its row in one of the tables."""
+        flags = int(names.flags[row])
+        return Term(
+            surface=names.surfaces[int(names.surface[row])],
+            concept=self.curie(int(names.concept[row])),
+            kind=NAME_KINDS[names.kind[row]],
+            language=self.manifest.languages[names.language[row]],
+            case=CasePolicy(flags & layout.CASE),
+            off=bool(flags & layout.OFF),
+            silent=names.table == layout.SILENT,
+            prior=float(names.prior[row]),
+            sources=self._source_names(int(names.sources[row])),
+            rule=self.rules[names.rule_of(row)],
+        )
+
+    def parents(self, curie: str) -> tuple[str, ...]:
+        """The concepts above one, sorted."""
+        return self._curies(self.parent_rows[self.row(curie)])
+
+    def children(self, curie: str) -> tuple[str, ...]:
+        """The concepts below one, sorted."""
+        return self._curies(self.child_rows[self.row(curie)])
+
+    def ancestors(self, curie: str) -> tuple[str, ...]:
+        """All concepts above one, at any distance, without itself; sorted. A circle in the hierarchy does no harm."""
+        return self._curies(self._reached(self.parent_rows, self.row(curie)))
+
+    def descendants(self, curie: str) -> tuple[str, ...]:
+        """All concepts below one, at any distance, without itself; sorted."""
+        return self._curies(self._reached(self.child_rows, self.row(curie)))
+
+    def descendant_rows(self, rows: Collection[int]) -> Ints:
+        """Rows of concepts and of all below them, sorted."""
+        return self._reach(self.child_rows, np.array(sorted(rows), dtype=np.int64))
+
+    def _reached(self, edges: Lists, row: int) -> Ints:
+        found = self._reach(edges, np.array([row], dtype=np.int64))
+        others: Ints = found[found != row]
+        return others
+
+    def _reach(self, edges: Lists, front: Ints) -> Ints:
+        seen = np.zeros(len(self), dtype=np.bool_)
+        while len(front):
+            seen[front] = True
+            front = np.unique(edges.take(front)[1])
+            front = front[~seen[front]]
+        found: Ints = np.flatnonzero(seen)
+        return found
+
+    def _curies(self, rows: Ints) -> tuple[str, ...]:
+        return tuple(self.curies.strings.take(rows))
+
+    def _source_names(self, number: int) -> tuple[str, ...]:
+        return tuple(self.manifest.sources[source].name for source in self.manifest.sets[number])
+
+    def _neighbours(self, curie: str) -> Iterator[str]:
+        """Other spellings of an identifier that the pack may have: those with another prefix or another case."""
+        local = curie.rpartition(":")[2]
+        prefixes = sorted(
+            {self.curie(row).partition(":")[0] for row in range(0, len(self), max(1, len(self) // 1_000))}
+        )
+        spelt = [f"{prefix}:{one}" for prefix in prefixes for one in (local, local.upper())]
+        for one, row in zip(spelt, self.concept_rows(spelt).tolist(), strict=True):
+            if row >= 0:
+                yield one

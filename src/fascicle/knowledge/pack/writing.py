@@ -1,0 +1,174 @@
+"""Writing the names of a pack, in the order of their keys."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from itertools import pairwise
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+
+from fascicle.core.arrays import Bools, Floats, Ints
+from fascicle.errors import InputError
+from fascicle.knowledge.pack import layout
+from fascicle.knowledge.pack.arrays import Array, ColumnWriter, StringsWriter, grouped, mapped, write_array
+from fascicle.knowledge.pack.lookup import Lookup
+from fascicle.knowledge.pack.priors import PREFERRED, WEIGHTS, judged
+from fascicle.knowledge.pack.spill import SortedSpill
+from fascicle.knowledge.terms import NAME_KINDS
+
+# Numbers of a name on its way; big-endian, so that rows are sorted by concept and language behind key and surface.
+_TAIL: Final = np.dtype(
+    [("concept", ">u4"), ("language", "u1"), ("kind", "u1"), ("set", ">u2"), ("flags", "u1"), ("rule", ">u4")]
+)
+_SHOWN_LABEL: Final = 128  # a flag of names on their way: the label that is shown for the concept
+_WEIGHTS: Final = tuple(WEIGHTS[kind] for kind in NAME_KINDS)
+Told = Callable[[str, int], None]
+
+
+def named(key: str, surface: str, concept: int, numbers: tuple[int, int, int, int, int], *, shown: bool) -> bytes:
+    """A name of a concept as a row to be sorted, for `NamesWriter`.
+
+    Args:
+        key: of the name, without NUL characters.
+        surface: the name, without them too.
+        concept: number of the concept.
+        numbers: of language, kind, set of sources, flags and rule.
+        shown: whether it is the label of its concept.
+    """
+    language, kind, several, flags, rule = numbers
+    if shown:
+        flags |= _SHOWN_LABEL
+    tail = (concept << 72) | (language << 64) | (kind << 56) | (several << 40) | (flags << 32) | rule
+    return b"%b\0%b\0%b" % (key.encode(), surface.encode(), tail.to_bytes(13, "big"))
+
+
+class NamesWriter:
+    """Writes one of the two tables of names from sorted rows.
+
+    Attributes:
+        terms: how many are written.
+    """
+
+    def __init__(self, folder: Path, table: str, labels: Array) -> None:
+        """Opens the files.
+
+        Args:
+            folder: of the pack.
+            table: `layout.ACTIVE` or `layout.SILENT`.
+            labels: gets the number of the surface that is the label of each concept.
+        """
+        self._folder, self._table, self._labels = folder, table, labels
+        self._keys = StringsWriter(folder, layout.in_table(table, layout.KEYS))
+        self._surfaces = StringsWriter(folder, layout.in_table(table, layout.SURFACES))
+        self._columns = {
+            name: ColumnWriter(folder / layout.in_table(table, name))
+            for name in (layout.STARTS, *layout.COLUMNS, *layout.RULED)
+        }
+        self.terms = 0
+
+    def write(self, spill: SortedSpill, told: Told) -> None:
+        """Writes all names.
+
+        Args:
+            spill: rows that `named` made.
+            told: is called with the number of names written, now and then.
+        """
+        for rows in _by_whole_keys(spill):
+            self._write(rows)
+            told(self._table, self.terms)
+        self._columns[layout.STARTS].add(self.terms)
+        for column in self._columns.values():
+            column.close()
+        self._keys.close()
+        self._surfaces.close()
+
+    def close(self, concepts: int) -> Lookup:
+        """Adds what is made from the files: the look-up of keys, and the terms of each concept."""
+        owners = mapped(self._folder / layout.in_table(self._table, layout.CONCEPT))
+        for name, values in zip(layout.OF_CONCEPT, grouped(owners, concepts), strict=True):
+            write_array(self._folder / layout.in_table(self._table, name), values)
+        return Lookup.write(self._folder, layout.in_table(self._table, layout.KEYS))
+
+    def _write(self, rows: list[bytes]) -> None:
+        """Writes rows; those of one key come together."""
+        if self.terms + len(rows) >= layout.LIMIT:
+            raise InputError("a pack can have 2,147,483,647 names; divide its sources into two packs")
+        keys, surfaces, tails = zip(*[row.split(b"\0", 2) for row in rows], strict=True)
+        numbers = np.frombuffer(b"".join(tails), dtype=_TAIL)
+        first_of_key, first_of_surface = _firsts(keys), _firsts(surfaces)
+        first_of_surface |= first_of_key
+        places = np.flatnonzero(first_of_surface).tolist()
+        cases, symbols, probabilities = zip(*[judged(surfaces[place].decode()) for place in places], strict=True)
+        of_surface = np.cumsum(first_of_surface) - 1
+        surface_rows = of_surface + self._surfaces.count
+        is_symbol = (numbers["flags"] & layout.SYMBOL) > 0
+        judged_cases = np.where(is_symbol, np.array(symbols)[of_surface], np.array(cases)[of_surface])
+        flags = _with_cases(numbers["flags"], judged_cases.astype(np.uint8))
+        shares = _shares(np.cumsum(first_of_key) - 1, numbers, preferred=(flags & layout.PREFERRED) > 0)
+        self._keys.extend([keys[place] for place in np.flatnonzero(first_of_key).tolist()])
+        self._surfaces.extend([surfaces[place] for place in places])
+        columns = self._columns
+        columns[layout.STARTS].extend(np.flatnonzero(first_of_key) + self.terms)
+        columns[layout.CONCEPT].extend(numbers["concept"])
+        columns[layout.SURFACE].extend(surface_rows)
+        columns[layout.NAME_KIND].extend(numbers["kind"])
+        columns[layout.LANGUAGE].extend(numbers["language"])
+        columns[layout.FLAGS].extend(flags & ~np.uint8(_SHOWN_LABEL | layout.SYMBOL))
+        columns[layout.SET].extend(numbers["set"])
+        columns[layout.PRIOR].extend(np.array(probabilities)[of_surface] * shares)
+        ruled = np.flatnonzero(numbers["rule"])
+        columns[layout.RULED[0]].extend(ruled + self.terms)
+        columns[layout.RULED[1]].extend(numbers["rule"][ruled])
+        shown = np.flatnonzero(flags & _SHOWN_LABEL)
+        silent = layout.LIMIT if self._table == layout.SILENT else 0
+        self._labels[numbers["concept"][shown]] = surface_rows[shown] | silent
+        self.terms += len(rows)
+
+
+def _by_whole_keys(spill: SortedSpill) -> Iterator[list[bytes]]:
+    """The rows in pieces; no key is in two of them."""
+    held: list[bytes] = []
+    for batch in spill.batches():
+        held += batch
+        last = held[-1][: held[-1].index(b"\0") + 1]
+        cut = len(held) - 1
+        while cut and held[cut - 1].startswith(last):
+            cut -= 1
+        if cut:
+            yield held[:cut]
+            del held[:cut]
+    if held:
+        yield held
+
+
+def _firsts(values: tuple[bytes, ...]) -> Bools:
+    """Which values are not those before them."""
+    found = np.ones(len(values), dtype=np.bool_)
+    found[1:] = [one != other for one, other in pairwise(values)]
+    return found
+
+
+def _with_cases(flags: Array, cases: Array) -> Array:
+    """Flags with the case policy of the name where no rule gave another."""
+    open_ = (flags & layout.CASE) == layout.CASE
+    return np.where(open_, (flags & ~np.uint8(layout.CASE)) | cases, flags)
+
+
+def _shares(keys: Ints, numbers: Array, *, preferred: Bools) -> Floats:
+    """The share of the concept of each row among those of its key: the weight of its strongest name there.
+
+    Args:
+        keys: number of the key of each row, rising.
+        numbers: of the rows.
+        preferred: whether a rule prefers the concept.
+    """
+    weights = np.array(_WEIGHTS)[numbers["kind"]] * np.where(preferred, PREFERRED, 1.0)
+    pairs = (keys << 32) | numbers["concept"].astype(np.int64)
+    distinct, owners = np.unique(pairs, return_inverse=True)
+    strongest = np.zeros(len(distinct))
+    np.maximum.at(strongest, owners, weights)
+    totals = np.bincount(distinct >> 32, weights=strongest)
+    shares: Floats = strongest[owners] / totals[keys]
+    return shares

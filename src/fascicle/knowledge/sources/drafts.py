@@ -1,0 +1,169 @@
+"""What the readers share: lines with their places, and records that are put together piece by piece."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Final
+
+from fascicle.errors import Place
+from fascicle.files.source import Line, Source, lines_or_errors
+from fascicle.knowledge.sources.curies import curie
+from fascicle.knowledge.sources.report import SourceReport
+from fascicle.knowledge.terms import ConceptRecord, Cross, Name, NameKind
+from fascicle.settings.packs import SourceSettings
+
+MAX_DEFINITION: Final = 20_000  # characters; what is behind them is cut off
+XREF: Final = "oboInOwl:hasDbXref"
+EXACT_MATCH: Final = "skos:exactMatch"
+_CONTROL: Final = frozenset({"Cc", "Cs", "Zl", "Zp"})
+# Of two kinds that one surface has, the stronger one stays.
+_STRENGTH: Final[Mapping[str, int]] = MappingProxyType(
+    {kind: at for at, kind in enumerate(("label", "abbreviation", "exact", "narrow", "broad", "related", "generated"))}
+)
+Reading = Callable[[SourceSettings, SourceReport], Iterator[ConceptRecord]]
+
+
+def numbered_lines(path: str, encoding: str) -> Iterator[tuple[Place, Line]]:
+    """The lines of a file with their places; a line that is no text is its error.
+
+    Raises:
+        InputError: the file cannot be opened.
+        FormatError: a line beyond all bounds, damaged gzip data.
+    """
+    for number, line in lines_or_errors(Source(path=path, encoding=encoding)):
+        yield Place(path, number), line
+
+
+def cleaned(text: str) -> str:
+    """A name as it is given out: white space collapsed; empty if it has a control character or nothing to see."""
+    name = " ".join(text.split())
+    if not name.isprintable() or not name.isascii():
+        if any(unicodedata.category(sign) in _CONTROL for sign in name):
+            return ""
+        if not any(unicodedata.category(sign)[0] in "LNPS" for sign in name):
+            return ""
+    return name
+
+
+@dataclass(kw_only=True)
+class Draft:
+    """A record that is being put together.
+
+    Attributes:
+        settings: of the source.
+        report: receives what is lost.
+        place: where the record begins.
+        curie: of the concept.
+        type, taxon, rank, definition, obsolete: as in `ConceptRecord`.
+        names: surface and language -> kind, in the order of the source.
+        parents, replaced_by, references: in the order of the source, each once.
+    """
+
+    settings: SourceSettings
+    report: SourceReport
+    place: Place
+    curie: str
+    type: str = ""
+    taxon: str = ""
+    rank: str = ""
+    definition: str = ""
+    obsolete: bool = False
+    names: dict[tuple[str, str], NameKind] = field(default_factory=dict)
+    parents: dict[str, None] = field(default_factory=dict)
+    replaced_by: dict[str, None] = field(default_factory=dict)
+    references: dict[Cross, None] = field(default_factory=dict)
+
+    def name(self, text: str, kind: NameKind = "exact", *, language: str = "", place: Place | None = None) -> bool:
+        """Adds a name, or counts why not.
+
+        Args:
+            text: as the source writes it.
+            kind: of the name.
+            language: empty for that of the source.
+            place: of the name; by default that of the record.
+
+        Returns:
+            Whether the concept has the name now, from here or from before.
+        """
+        settings, place, surface = self.settings, place or self.place, cleaned(text)
+        language = language or settings.language
+        reason = ""
+        if not surface:
+            reason = "name"
+        elif len(surface) > settings.max_length:
+            reason = "too-long"
+        elif len(surface) < settings.min_length:
+            reason = "too-short"
+        elif settings.languages and language not in settings.languages:
+            reason = "language"
+        elif settings.kinds and kind not in settings.kinds:
+            reason = "kind"
+        if reason:
+            self.report.lose(reason, place)
+            return False
+        before = self.names.get((surface, language))
+        if before is not None:
+            self.report.lose("repeated", place)
+        if before is None or _STRENGTH[kind] < _STRENGTH[before]:
+            self.names[surface, language] = kind
+        return True
+
+    def reference(self, text: str, predicate: str = XREF, *, prefix: str = "", place: Place | None = None) -> None:
+        """Adds a reference to another vocabulary, or counts that it is none."""
+        if found := curie(text, prefix):
+            self.references[Cross(found, predicate)] = None
+        else:
+            self.report.lose("reference", place or self.place)
+
+    def above(self, text: str, *, place: Place | None = None) -> None:
+        """Adds a parent, or counts that it is none."""
+        self._add(self.parents, text, place)
+
+    def replaced(self, text: str, *, place: Place | None = None) -> None:
+        """Adds what took the place of the concept, or counts that it is none."""
+        self._add(self.replaced_by, text, place)
+
+    def record(self) -> ConceptRecord:
+        """The finished record; of several labels in one language the first one stays."""
+        labelled: set[str] = set()
+        names = []
+        for (surface, language), kind in self.names.items():
+            if kind == "label" and language in labelled:
+                names.append(Name(surface, "exact", language))
+                continue
+            labelled |= {language} if kind == "label" else set()
+            names.append(Name(surface, kind, language))
+        return ConceptRecord(
+            curie=self.curie,
+            type=self.type,
+            names=tuple(names),
+            taxon=self.taxon,
+            rank=self.rank,
+            parents=tuple(self.parents),
+            obsolete=self.obsolete,
+            replaced_by=tuple(self.replaced_by),
+            definition=" ".join(self.definition.split())[:MAX_DEFINITION],
+            references=tuple(self.references),
+        )
+
+    def _add(self, to: dict[str, None], text: str, place: Place | None) -> None:
+        found = curie(text, self.settings.prefix)
+        if not found:
+            self.report.lose("reference", place or self.place)
+        elif found != self.curie:
+            to[found] = None
+
+
+def hidden(aliases: Mapping[str, Iterable[str]], live: set[str]) -> Iterator[ConceptRecord]:
+    """Records of identifiers that a concept had before, each replaced by that of today.
+
+    Args:
+        aliases: earlier identifier -> those of today.
+        live: identifiers that are concepts themselves, which stay.
+    """
+    for alias, todays in aliases.items():
+        if alias not in live:
+            yield ConceptRecord(curie=alias, obsolete=True, replaced_by=tuple(dict.fromkeys(todays)))

@@ -1,0 +1,176 @@
+"""One vocabulary of a ``sources.toml``: checked, read, filtered, and given its type."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from fascicle.core.type_names import read_vocabulary
+from fascicle.errors import FormatError, Place, RecipeError
+from fascicle.files.pipes import unreadable
+from fascicle.knowledge.sources.catalogue import SourceReader, reader_named
+from fascicle.knowledge.sources.curies import curie
+from fascicle.knowledge.sources.report import SourceReport
+from fascicle.knowledge.terms import ConceptRecord
+from fascicle.settings.packs import ColumnSettings, PackSettings, SourceSettings, TableSettings
+
+
+def read_source(settings: SourceSettings, *, report: SourceReport | None = None) -> Iterator[ConceptRecord]:
+    """Streams the records of one vocabulary.
+
+    A record has its type, and names of the kinds, languages and lengths that the settings keep. Records of one concept
+    may be apart, and a record may have no names. With ``below`` or ``not_below`` the file is read twice.
+
+    Args:
+        settings: of the source, with a path that can be opened.
+        report: receives the counts.
+
+    Raises:
+        RecipeError: settings that do not fit the reader, or that name an unknown reader or type.
+        InputError: the file cannot be opened.
+        FormatError: the file is not what the reader reads, or has another hash than the settings say.
+    """
+    report = report if report is not None else SourceReport()
+    reader = check_source(settings)
+    for path, sha256 in ((settings.path, settings.sha256), (settings.hierarchy, settings.hierarchy_sha256)):
+        if sha256:
+            check_hash(path, sha256)
+    keeps = _branch(settings, reader)
+    starts, drops, taxa = settings.keep, settings.drop, frozenset(map(curie, settings.taxa))
+    for record in reader.read(settings, report):
+        reason = ""
+        if (starts and not record.curie.startswith(starts)) or (drops and record.curie.startswith(drops)):
+            reason = "prefix"
+        elif taxa and record.taxon and record.taxon not in taxa:
+            reason = "taxon"
+        elif not keeps(record.curie):
+            reason = "below"
+        elif 0 < len(record.names) < settings.min_names:
+            reason = "few-names"
+        if reason:
+            report.lose(reason, Place(settings.path, shown=f"{settings.path}, {record.curie}"))
+            continue
+        if changes := _changes(record, settings):
+            record = msgspec.structs.replace(record, **changes)
+        report.records += 1
+        report.names += len(record.names)
+        report.obsolete += record.obsolete
+        yield record
+
+
+def read_sources(
+    settings: PackSettings, *, reports: dict[str, SourceReport] | None = None
+) -> Iterator[tuple[str, ConceptRecord]]:
+    """Streams all vocabularies in their order, each record with the name of its source.
+
+    Args:
+        settings: of the pack.
+        reports: receives a report for each source.
+
+    Raises:
+        RecipeError: see `read_source`; the message names the source. All settings are checked before anything is read.
+        InputError: a file cannot be opened, or is not what its reader reads.
+    """
+    for name, source in settings.sources.items():
+        try:
+            check_source(source)
+        except RecipeError as error:
+            raise error.saying(f"sources.{name}: {error}") from None
+    for name, source in settings.sources.items():
+        report = SourceReport()
+        if reports is not None:
+            reports[name] = report
+        for record in read_source(source, report=report):
+            yield name, record
+
+
+def check_source(settings: SourceSettings) -> SourceReader:
+    """The reader of a source, when its settings fit it; the file is not opened.
+
+    Raises:
+        RecipeError: an unknown reader or type, or settings that the reader does not take.
+    """
+    reader = reader_named(settings.reader)
+    for key, default in (("columns", ColumnSettings()), ("table", TableSettings())):
+        if not reader.table and getattr(settings, key) != default:
+            raise RecipeError(f"the reader {reader.name!r} reads no table of its own: leave {key} out", key=key)
+    if settings.hierarchy and not reader.hierarchy:
+        raise RecipeError(f"the reader {reader.name!r} reads no second file: leave hierarchy out", key="hierarchy")
+    if settings.branches and reader.name in ("mesh_names", "mesh_terms") and not settings.hierarchy:
+        raise RecipeError("branches need the tree numbers: give their table as hierarchy", key="branches")
+    vocabulary = read_vocabulary()
+    for given in (settings.type, *settings.types.values()):
+        meant = vocabulary.candidates(given) if given else ()
+        if meant and given not in meant:
+            raise RecipeError(f"the type {given!r} is called {' or '.join(meant)} here; write it so", key="type")
+    for key in ("below", "not_below", "taxa"):
+        for given in getattr(settings, key):
+            if curie(given) != given:
+                right = f"; write {curie(given)}" if curie(given) else ", such as MESH:D003920"
+                raise RecipeError(f"{key} = {given!r} is no CURIE{right}", key=key)
+    return reader
+
+
+def check_hash(path: str, sha256: str) -> str:
+    """The SHA-256 of a file as it is.
+
+    Args:
+        path: of the file.
+        sha256: what it must be; empty for no check.
+
+    Raises:
+        InputError: the file cannot be opened.
+        FormatError: it is another one.
+    """
+    try:
+        with Path(path).open("rb") as stream:
+            found = hashlib.file_digest(stream, "sha256").hexdigest()
+    except OSError as error:
+        raise unreadable(path, error) from None
+    if sha256 and found != sha256:
+        raise FormatError(
+            f"{path} has the SHA-256 {found}, but {sha256} is expected; fetch the right file, or correct sha256",
+            file=path,
+            code="damaged",
+        )
+    return found
+
+
+def _changes(record: ConceptRecord, settings: SourceSettings) -> dict[str, Any]:
+    """Fields of a record that the settings of its source change."""
+    changes: dict[str, Any] = {}
+    if settings.type and not record.type:
+        changes["type"] = settings.type
+    if settings.references is not None and record.references:
+        kept = settings.references
+        changes["references"] = tuple(cross for cross in record.references if cross.curie.startswith(kept))
+    if record.definition and not settings.definitions:
+        changes["definition"] = ""
+    return changes
+
+
+def _branch(settings: SourceSettings, reader: SourceReader) -> Callable[[str], bool]:
+    """Whether a concept lies where ``below`` and ``not_below`` say; reads the source once if they say anything."""
+    if not settings.below and not settings.not_below:
+        return lambda concept: True
+    children: dict[str, list[str]] = {}
+    for record in reader.read(settings, SourceReport()):
+        for parent in record.parents:
+            children.setdefault(parent, []).append(record.curie)
+    inside = _descendants(settings.below, children)
+    outside = _descendants(settings.not_below, children)
+    return lambda concept: (not settings.below or concept in inside) and concept not in outside
+
+
+def _descendants(roots: Iterable[str], children: dict[str, list[str]]) -> set[str]:
+    """The roots and what is below them; a cycle ends where it began."""
+    found, waiting = set(roots), list(roots)
+    while waiting:
+        new = [child for child in children.get(waiting.pop(), ()) if child not in found]
+        found.update(new)
+        waiting.extend(new)
+    return found

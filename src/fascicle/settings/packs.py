@@ -1,0 +1,271 @@
+"""What a pack of terms is made of: the file ``sources.toml``, with one table for each vocabulary."""
+
+from __future__ import annotations
+
+import datetime
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import msgspec
+from msgspec import Meta, field
+
+from fascicle.errors import RecipeError
+from fascicle.settings.base import Name, Natural, Positive, Settings
+from fascicle.settings.recipes.strict import converted, read_toml, refuse_unknown, resolved
+
+Column = Name | Natural  # as the header names it, or its number from 0 where there is no header
+NameKinds = Literal["label", "exact", "related", "broad", "narrow", "abbreviation", "generated"]
+_ABSENT: Mapping[str, Any] = {}
+
+
+class ColumnSettings(Settings, frozen=True, kw_only=True):
+    """Which column of a table says what. Columns are given by name, or all by number from 0 if there is no header.
+
+    Attributes:
+        id: identifier of the concept; required where the reader does not know it.
+        name: one name in a row.
+        kind: what kind of name that is, see ``kind_names``.
+        tag: a second column about the name; an abbreviation is told by it.
+        language: ISO 639-1 code of the name.
+        label: preferred names; one cell may hold several names, as in the lists below, see ``split``.
+        exact: synonyms.
+        related: synonyms that are near.
+        broad: synonyms that mean more.
+        narrow: synonyms that mean less.
+        abbreviation: short forms.
+        parents: identifiers of the concepts above.
+        references: identifiers in other vocabularies.
+        definition: one text.
+        taxon: identifier of the species, with or without its prefix.
+        rank: rank of a taxon.
+        type: what kind of thing the concept is, see ``types`` of the source.
+        obsolete: whether it is obsolete: ``true``, ``1``, ``yes`` or ``y``.
+        replaced_by: identifiers of what took its place.
+    """
+
+    id: Column | None = None
+    name: Column | None = None
+    kind: Column | None = None
+    tag: Column | None = None
+    language: Column | None = None
+    label: tuple[Column, ...] = ()
+    exact: tuple[Column, ...] = ()
+    related: tuple[Column, ...] = ()
+    broad: tuple[Column, ...] = ()
+    narrow: tuple[Column, ...] = ()
+    abbreviation: tuple[Column, ...] = ()
+    parents: tuple[Column, ...] = ()
+    references: tuple[Column, ...] = ()
+    definition: Column | None = None
+    taxon: Column | None = None
+    rank: Column | None = None
+    type: Column | None = None
+    obsolete: Column | None = None
+    replaced_by: tuple[Column, ...] = ()
+
+    def given(self) -> dict[str, Column]:
+        """Every column that is given, by its key and, in a list, its place."""
+        found: dict[str, Column] = {}
+        for key in self.__struct_fields__:
+            value = getattr(self, key)
+            if isinstance(value, tuple):
+                found |= {f"{key}.{at}": column for at, column in enumerate(value)}
+            elif value is not None:
+                found[key] = value
+        return found
+
+    @property
+    def numbered(self) -> bool:
+        """Whether the columns are given by number."""
+        return all(isinstance(column, int) for column in self.given().values())
+
+    def __post_init__(self) -> None:
+        """Refuses names beside numbers."""
+        kinds = {type(column) for column in self.given().values()}
+        if len(kinds) > 1:
+            raise ValueError("some columns are given by name and some by number: give all in one way")
+
+
+class TableSettings(Settings, frozen=True, kw_only=True):
+    """How a table is cut.
+
+    Attributes:
+        separator: between columns; ``"auto"`` is the first of TAB, ``;`` and ``,`` that cuts the header into the
+            columns that are needed, and TAB where there is no header. Only ``;`` and ``,`` may stand inside quotes.
+        split: between several values in one cell; blanks around it do not count.
+        empty: cells that say nothing.
+        skip: rows before the first one, or before the header, that are no part of the table.
+        kind_names: value of the column ``kind`` -> kind of name, beside the usual ones.
+        where: column -> values; rows with others are left out.
+        unless: column -> values; rows with these are left out.
+        reference_prefix: of references without a prefix.
+    """
+
+    separator: Literal["auto", "\t", ",", ";", "|"] = "auto"
+    split: str = "|"
+    empty: tuple[str, ...] = ("", "-")
+    skip: Natural = 0
+    kind_names: dict[Name, NameKinds] = field(default_factory=dict)
+    where: dict[Name, tuple[str, ...]] = field(default_factory=dict)
+    unless: dict[Name, tuple[str, ...]] = field(default_factory=dict)
+    reference_prefix: str = ""
+
+
+class SourceSettings(Settings, frozen=True, kw_only=True):
+    """One vocabulary: where it is, how it is read, whose it is, and what is taken of it.
+
+    Attributes:
+        path: of the file; ``$NAME`` is an environment variable, and a relative path starts at the folder of this file.
+        reader: name of a reader, see ``knowledge/sources/catalogue.py``.
+        hierarchy: a second file of the vocabulary with what is above what: MeSH tree numbers, or ``nodes.dmp``.
+        type: type of all concepts; empty where the vocabulary says it.
+        types: value in the vocabulary (the column ``type``, the namespace in OBO) -> type of the concept.
+        prefix: of identifiers that have none; empty for that of the reader.
+        encoding: of the file.
+        licence: of the content, e.g. ``"CC0-1.0"``.
+        attribution: the sentence that the licence asks for, or that names the makers.
+        url: where it is from.
+        date: of the vocabulary, as exactly as it is known: ``2024``, ``2024-03`` or ``2024-03-15``.
+        sha256: of the file as it is; empty for no check.
+        hierarchy_sha256: the same of ``hierarchy``.
+        language: of names that do not say it.
+        languages: those kept; empty for all.
+        kinds: kinds of names that are kept; empty for all.
+        keep: beginnings of CURIEs, such as ``"MESH:C"``; other concepts are left out.
+        drop: beginnings of CURIEs of concepts that are left out.
+        below: CURIEs; only these concepts and those below them are kept.
+        not_below: CURIEs; these concepts and those below them are left out.
+        branches: beginnings of MeSH tree numbers, such as ``"C"`` or ``"F03"``; other concepts are left out.
+        taxa: CURIEs of species; concepts of other species are left out.
+        references: beginnings of CURIEs of references that are kept; all by default, none for an empty list.
+        definitions: whether definitions are kept.
+        min_names: names that a record has at least, if it has any; rare concepts have one.
+        min_length: characters that a name has at least.
+        max_length: characters that a name has at most.
+        columns: of a table.
+        table: how a table is cut.
+    """
+
+    path: Name
+    reader: Name
+    hierarchy: str = ""
+    type: str = ""
+    types: dict[Name, Name] = field(default_factory=dict)
+    prefix: str = ""
+    encoding: Name = "utf-8"
+    licence: str = ""
+    attribution: str = ""
+    url: str = ""
+    date: Annotated[str, Meta(pattern=r"^(\d{4}(-\d{2}(-\d{2})?)?)?$")] = ""
+    sha256: Annotated[str, Meta(pattern=r"^([0-9a-f]{64})?$")] = ""
+    hierarchy_sha256: Annotated[str, Meta(pattern=r"^([0-9a-f]{64})?$")] = ""
+    language: Annotated[str, Meta(pattern=r"^[a-z]{2,3}$")] = "en"
+    languages: tuple[Name, ...] = ()
+    kinds: tuple[NameKinds, ...] = ()
+    keep: tuple[Name, ...] = ()
+    drop: tuple[Name, ...] = ()
+    below: tuple[Name, ...] = ()
+    not_below: tuple[Name, ...] = ()
+    branches: tuple[Name, ...] = ()
+    taxa: tuple[Name, ...] = ()
+    references: tuple[Name, ...] | None = None
+    definitions: bool = True
+    min_names: Positive = 1
+    min_length: Positive = 1
+    max_length: Positive = 1_000
+    columns: ColumnSettings = ColumnSettings()
+    table: TableSettings = TableSettings()
+
+    def __post_init__(self) -> None:
+        """Refuses what contradicts itself."""
+        if self.min_length > self.max_length:
+            raise ValueError(f"min_length = {self.min_length} is more than max_length = {self.max_length}")
+        if self.branches and not self.hierarchy and not self.reader.startswith("mesh"):
+            raise ValueError("branches are those of MeSH: use a reader of MeSH, or below")
+
+
+class PackSettings(Settings, frozen=True, kw_only=True):
+    """What a pack is made of.
+
+    Attributes:
+        name: of the pack, such as ``"basic@1"``.
+        description: one sentence.
+        curation: tables of rules, applied in this order; paths as in ``sources``.
+        sources: name -> vocabulary. Their order decides where records of one concept differ: the first one counts.
+    """
+
+    name: Annotated[str, Meta(pattern=r"^[A-Za-z0-9][A-Za-z0-9._@-]*$")]
+    description: str = ""
+    curation: tuple[Name, ...] = ()
+    sources: Annotated[dict[Name, SourceSettings], Meta(min_length=1)]
+
+
+def read_pack_settings(path: str | os.PathLike[str]) -> PackSettings:
+    """Reads a ``sources.toml``.
+
+    Args:
+        path: of the file.
+
+    Returns:
+        The settings, with absolute paths.
+
+    Raises:
+        RecipeError: no such file, not TOML, an unknown key (the nearest valid one is named), a wrong type, a value that
+            is not allowed, an environment variable that is not set.
+    """
+    path = Path(path)
+    settings = parse_pack_settings(read_toml(path, what="list of sources"), origin=str(path))
+    rules = tuple(resolved(given, path, key="curation") for given in settings.curation)
+    sources = {name: _resolved(source, path, name) for name, source in settings.sources.items()}
+    return msgspec.structs.replace(settings, curation=rules, sources=sources)
+
+
+def parse_pack_settings(values: Mapping[str, Any], *, origin: str) -> PackSettings:
+    """Turns plain values into settings; paths stay as they are written.
+
+    Args:
+        values: what a TOML file holds.
+        origin: name of the file, for messages.
+
+    Raises:
+        RecipeError: see ``read_pack_settings``.
+    """
+    refuse_unknown({key: value for key, value in values.items() if key != "sources"}, _Top, origin=origin)
+    given = values.get("sources", _ABSENT)
+    if not isinstance(given, Mapping):
+        raise RecipeError("sources is no table; begin each vocabulary with [sources.NAME]", at=origin, key="sources")
+    sources = {}
+    for name, table in given.items():
+        place = f"sources.{name}"
+        if not isinstance(table, Mapping):
+            raise RecipeError(f"{place} = {table!r} is no table; begin it with [{place}]", at=origin, key=place)
+        sources[name] = converted(_dated(table), SourceSettings, origin=origin, place=place)
+    if not sources:
+        raise RecipeError("there is no source; add a table [sources.NAME] with path and reader", at=origin)
+    top = converted({**values, "sources": {}}, _Top, origin=origin)
+    return PackSettings(name=top.name, description=top.description, curation=top.curation, sources=sources)
+
+
+class _Top(Settings, frozen=True, kw_only=True):
+    """`PackSettings` without its sources, which are converted one by one, so that an error names the source."""
+
+    name: Annotated[str, Meta(pattern=r"^[A-Za-z0-9][A-Za-z0-9._@-]*$")]
+    description: str = ""
+    curation: tuple[Name, ...] = ()
+    sources: dict[str, Any] = field(default_factory=dict)
+
+
+def _dated(table: Mapping[str, Any]) -> dict[str, Any]:
+    """A date of TOML as text, as a year and a month alone are."""
+    date = table.get("date")
+    if isinstance(date, datetime.date) and not isinstance(date, datetime.datetime):
+        return {**table, "date": date.isoformat()}
+    return dict(table)
+
+
+def _resolved(source: SourceSettings, path: Path, name: str) -> SourceSettings:
+    paths = {key: getattr(source, key) for key in ("path", "hierarchy") if getattr(source, key)}
+    found = {key: resolved(given, path, key=f"sources.{name}.{key}") for key, given in paths.items()}
+    return msgspec.structs.replace(source, **found)

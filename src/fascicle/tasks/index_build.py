@@ -1,0 +1,110 @@
+"""Building a term pack from vocabularies: what ``fascicle index build`` does."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Collection, Iterator, Mapping
+from functools import partial
+from pathlib import Path
+
+from fascicle.core.arguments import checked
+from fascicle.errors import about
+from fascicle.files.atomic import check_folder
+from fascicle.knowledge.curation.applying import Curation
+from fascicle.knowledge.curation.rules import CURATION, read_rules
+from fascicle.knowledge.keys.key import NORMALISER, key
+from fascicle.knowledge.pack.builder import BuildSettings, PackSource, Parts, build
+from fascicle.knowledge.pack.keying import KeyReader
+from fascicle.knowledge.pack.manifest import KIND, Manifest, SourceFacts
+from fascicle.knowledge.scanning.building import build_table
+from fascicle.knowledge.sources.reading import check_hash, check_source, read_source
+from fascicle.knowledge.sources.report import SourceReport
+from fascicle.knowledge.terms import ConceptRecord, Name
+from fascicle.settings.packs import SourceSettings, read_pack_settings
+
+
+@checked
+def build_pack(
+    sources: str | os.PathLike[str],
+    output: str | os.PathLike[str],
+    *,
+    memory: int = 256,
+    overwrite: bool = False,
+    told: Callable[[str, int], None] = lambda step, count: None,
+    reports: dict[str, SourceReport] | None = None,
+) -> Manifest:
+    """Builds a pack.
+
+    Args:
+        sources: a TOML file that names the vocabularies, see `fascicle.settings.packs`.
+        output: the folder to write.
+        memory: MiB for sorting; the whole build takes about three times as much.
+        overwrite: replace a pack that is there.
+        told: is called with what is being done and a count, now and then.
+        reports: receives what reading each source met.
+
+    Returns:
+        What the pack says of itself; `Manifest.full_name` has the hash of its content.
+
+    Raises:
+        RecipeError: the file of sources has a setting that is not allowed.
+        InputError: a source cannot be read.
+        OutputError: the folder exists, or cannot be written.
+    """
+    settings = read_pack_settings(sources)
+    check_folder(Path(output), kind=KIND, overwrite=overwrite)
+    for name, source in settings.sources.items():
+        with about(key=f"sources.{name}"):
+            check_source(source)
+    found = [
+        _source(name, source, report=(reports if reports is not None else {}).setdefault(name, SourceReport()))
+        for name, source in settings.sources.items()
+    ]
+    rules = Curation(read_rules(settings.curation), key=lambda surface: key(surface, 2)) if settings.curation else None
+    if rules is not None:
+        found += _added(rules, settings.sources)
+    longest = max(source.max_length for source in settings.sources.values())
+    return build(
+        found,
+        BuildSettings(name=settings.name, memory=memory, longest=longest),
+        output,
+        parts=Parts(normaliser=NORMALISER, keys=KeyReader(), table=build_table, curation=rules),
+        told=told,
+        overwrite=overwrite,
+    )
+
+
+def _added(rules: Curation, taken: Collection[str]) -> list[PackSource]:
+    """What rules add, under the names that they give; one of a vocabulary stays with that of rules."""
+    by_source: dict[str, list[ConceptRecord]] = {}
+    for row in rules.added().values():
+        name = CURATION if row.source in taken else row.source
+        by_source.setdefault(name, []).append(ConceptRecord(curie=row.concept, names=(Name(row.surface),)))
+    return [
+        PackSource(SourceFacts(name=name), partial(iter, records), adds=True) for name, records in by_source.items()
+    ]
+
+
+def _source(name: str, settings: SourceSettings, *, report: SourceReport) -> PackSource:
+    files = [(settings.path, settings.sha256), (settings.hierarchy, settings.hierarchy_sha256)]
+    with about(key=f"sources.{name}"):
+        hashes = tuple(check_hash(path, sha256) for path, sha256 in files if path)
+    facts = SourceFacts(
+        name=name,
+        type=settings.type,
+        sha256=hashes,
+        date=settings.date,
+        reader=settings.reader,
+        url=settings.url,
+        licence=settings.licence,
+        attribution=settings.attribution,
+    )
+
+    def records() -> Iterator[ConceptRecord]:
+        with about(key=f"sources.{name}"):
+            yield from read_source(settings, report=report)
+
+    def losses() -> Mapping[str, int]:
+        return {reason: report.losses[reason] for reason in sorted(report.losses)}
+
+    return PackSource(facts, records, losses)

@@ -1,0 +1,319 @@
+"""A pack holds what its sources say: compared with plain dicts, and the same bytes whatever memory was allowed."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections import defaultdict
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.support.packs import NORMALISER, PARTS, RECORDS, Sources, build_small, key
+
+from fascicle.errors import InputError, OutputError, PackError
+from fascicle.knowledge.curation.applying import Curation
+from fascicle.knowledge.curation.rules import Rule
+from fascicle.knowledge.pack.builder import BuildSettings, PackSource, Parts, build
+from fascicle.knowledge.pack.manifest import SourceFacts
+from fascicle.knowledge.pack.pack import Pack
+from fascicle.knowledge.pack.verifying import verify
+from fascicle.knowledge.terms import NAME_KINDS, ConceptRecord, Cross, Name
+
+ROOT = Path(__file__).resolve().parents[3]
+SURFACES = st.sampled_from(
+    ["CAT", "cat", "Cat", "tumour", "Tumour", "β-cell", "IL 2", "IL-2", "ÉTÉ", "漢", "a b c", "--"]
+)
+CURIES = st.sampled_from(["A:1", "A:10", "A:2", "B:1", "B:2", "Z:é"])
+NAMES = st.builds(Name, SURFACES, st.sampled_from(NAME_KINDS), st.sampled_from(["en", "de"]))
+RECORD = st.builds(
+    ConceptRecord,
+    curie=CURIES,
+    type=st.sampled_from(["Gene", "Disease"]),
+    names=st.lists(NAMES, max_size=4).map(tuple),
+    taxon=st.sampled_from(["", "NCBITaxon:9606", "NCBITaxon:10090"]),
+    rank=st.sampled_from(["", "species"]),
+    parents=st.lists(CURIES, max_size=3).map(tuple),
+    obsolete=st.booleans(),
+    replaced_by=st.lists(CURIES, max_size=2).map(tuple),
+    definition=st.sampled_from(["", "one", "two"]),
+    references=st.lists(st.builds(Cross, CURIES, st.sampled_from(["a:b", "c:d"])), max_size=2).map(tuple),
+)
+SOURCES = st.dictionaries(st.sampled_from(["one", "two", "three"]), st.lists(RECORD, max_size=12), min_size=1)
+
+
+class Oracle:
+    """What `ConceptRecord` and the page of packs promise, in plain dicts."""
+
+    def __init__(self, sources: Sources) -> None:
+        self.records = defaultdict[str, list[tuple[str, ConceptRecord]]](list)
+        for source, records in sources.items():
+            for record in records:
+                self.records[record.curie].append((source, record))
+        self.records = {c: said for c, said in self.records.items() if any(r.names or r.replaced_by for _, r in said)}  # type: ignore[assignment]
+
+    def first(self, curie: str, field: str) -> Any:
+        return next((v for _, record in self.records[curie] if (v := getattr(record, field))), "")
+
+    def union(self, curie: str, field: str) -> tuple[Any, ...]:
+        return tuple(dict.fromkeys(v for _, record in self.records[curie] for v in getattr(record, field)))
+
+    def names(self, curie: str) -> dict[tuple[str, str], tuple[str, tuple[str, ...]]]:
+        labels: dict[str, str] = {}
+        found: dict[tuple[str, str], tuple[str, tuple[str, ...]]] = {}
+        for source, record in self.records[curie]:
+            for name in record.names:
+                kind: str = name.kind
+                if kind == "label" and labels.setdefault(name.language, name.surface) != name.surface:
+                    kind = "exact"
+                before, sources = found.get((name.surface, name.language), (kind, ()))
+                best = min(before, kind, key=[*NAME_KINDS].index)
+                found[name.surface, name.language] = (best, tuple(dict.fromkeys((*sources, source))))
+        return {which: facts for which, facts in found.items() if key(which[0])}
+
+    def is_obsolete(self, curie: str) -> bool:
+        return any(record.obsolete for _, record in self.records[curie])
+
+    def by_key(self) -> dict[str, set[tuple[str, str, str]]]:
+        found = defaultdict[str, set[tuple[str, str, str]]](set)
+        for curie in self.records:
+            if not self.is_obsolete(curie):
+                for surface, language in self.names(curie):
+                    found[key(surface)].add((surface, curie, language))
+        return dict(found)
+
+    def reached(self, curie: str, *, down: bool) -> set[str]:
+        edges = defaultdict[str, set[str]](set)
+        for child in self.records:
+            for parent in set(self.union(child, "parents")) & self.records.keys():
+                edges[parent if down else child].add(child if down else parent)
+        found: set[str] = set()
+        todo = [curie]
+        while todo:
+            todo += [one for one in edges[todo.pop()] if one not in found and not found.add(one)]  # type: ignore[func-returns-value]
+        return found - {curie}
+
+
+def check(pack: Pack, oracle: Oracle) -> None:
+    assert [pack.curie(row) for row in range(len(pack))] == sorted(oracle.records, key=str.encode)
+    keys = oracle.by_key()
+    asked = [*keys, "nowhere"]
+    places, rows = pack.rows(asked)
+    found = defaultdict[str, set[tuple[str, str, str]]](set)
+    for place, row in zip(places.tolist(), rows.tolist(), strict=True):
+        term = pack.term(pack.active, row)
+        found[asked[place]].add((term.surface, term.concept, term.language))
+        assert pack.active.key_of(row) == asked[place]
+        assert 0 < term.prior <= 1
+    assert found == keys
+    assert len(rows) == len(pack.active) == sum(map(len, keys.values()))
+    for curie in oracle.records:
+        concept = pack.concept(curie)
+        for field in ("type", "taxon", "rank", "definition"):
+            assert getattr(concept, field) == oracle.first(curie, field)
+        assert concept.replaced_by == oracle.union(curie, "replaced_by")
+        assert set(concept.references) == set(oracle.union(curie, "references"))
+        assert len(concept.references) == len(set(concept.references))
+        assert concept.obsolete == oracle.is_obsolete(curie)
+        names = {(term.surface, term.language): (term.kind, term.sources) for term in pack.names(curie)}
+        assert names == oracle.names(curie)
+        assert all(term.silent == concept.obsolete for term in pack.names(curie))
+        parents = set(oracle.union(curie, "parents")) & oracle.records.keys() - {curie}
+        assert set(pack.parents(curie)) == parents
+        assert all(curie in pack.children(parent) for parent in parents)
+        assert set(pack.ancestors(curie)) == oracle.reached(curie, down=False)
+        assert set(pack.descendants(curie)) == oracle.reached(curie, down=True)
+    assert (pack.concept_rows(["no:1", *oracle.records]) >= 0).tolist() == [False, *[True] * len(oracle.records)]
+
+
+@settings(deadline=None, max_examples=25)  # each writes 57 files and waits for the disk
+@given(sources=SOURCES)
+def test_a_pack_is_what_plain_dicts_are(sources: Sources) -> None:
+    oracle = Oracle(sources)
+    with tempfile.TemporaryDirectory() as place:
+        if not oracle.records:
+            with pytest.raises(InputError):
+                build_small(Path(place) / "pack", sources)
+            return
+        pack = build_small(Path(place) / "pack", sources)
+        check(pack, oracle)
+        assert verify(pack) > 0
+        assert sum(source.counts["records"] for source in pack.manifest.sources) == sum(map(len, sources.values()))
+
+
+def test_the_label_is_english_where_there_is_one(tmp_path: Path) -> None:
+    pack = build_small(tmp_path / "pack")
+    assert pack.concept("MESH:D001").label == "Breast cancer"
+    assert pack.concept("MESH:D009369").label == "Neoplasms"  # the source that comes first
+    assert pack.concept("MESH:D777").label == "Old growth"
+
+
+def test_shares_of_a_key_sum_up_to_the_probability_of_its_name(tmp_path: Path) -> None:
+    pack = build_small(tmp_path / "pack")
+    shares = [float(pack.active.prior[row]) for row in pack.rows(["catalase"])[1]]
+    assert len(shares) == 2
+    assert sum(shares) == pytest.approx(0.95)
+    assert pack.manifest.counts["concepts"] == 6
+
+
+def many(count: int) -> Iterator[ConceptRecord]:
+    for number in range(count):
+        names = (Name(f"name {number} of {number % 97}", "label"), Name(f"synonym {number % 1009}"))
+        yield ConceptRecord(curie=f"X:{number}", type="Gene", names=names, parents=(f"X:{number // 7}",))
+
+
+def test_memory_has_no_influence_on_the_bytes(tmp_path: Path) -> None:
+    folders = []
+    for memory in (1, 64):
+        folder = tmp_path / str(memory)
+        source = PackSource(SourceFacts(name="many"), lambda: many(30_000))
+        build([source], BuildSettings(name="many", memory=memory), folder, parts=PARTS)
+        folders.append({path.name: path.read_bytes() for path in folder.iterdir()})
+    assert folders[0] == folders[1]
+    pack = Pack.open(tmp_path / "1", normaliser=NORMALISER)
+    assert len(pack) == 30_000
+    assert len(pack.rows([key("synonym 5")])[1]) == 30
+    assert len(pack.descendants("X:1")) == sum("X:1" in chain(number) for number in range(30_000))
+
+
+def chain(number: int) -> set[str]:
+    found = set[str]()
+    while number:
+        number //= 7
+        found.add(f"X:{number}")
+    return found
+
+
+def test_equal_content_has_equal_names_and_other_content_others(tmp_path: Path) -> None:
+    first, second = build_small(tmp_path / "a"), build_small(tmp_path / "b")
+    assert first.full_name == second.full_name
+    records = {**RECORDS, "more": (ConceptRecord(curie="X:1", type="Gene", names=(Name("BRCA1"),)),)}
+    assert build_small(tmp_path / "c", records).full_name != first.full_name
+
+
+@pytest.mark.parametrize(
+    ("record", "code"),
+    [
+        (ConceptRecord(curie="X:1", type="Gene", names=(Name("a\0b"),)), "name with characters that no text has"),
+        (ConceptRecord(curie="X:1", type="Gene", names=(Name("x" * 1_001),)), "name that is too long"),
+        (ConceptRecord(curie="X:1", type="Gene", names=(Name("--"),)), "name without a letter or digit"),
+        (ConceptRecord(curie="X:1", type="Gene", names=(Name("\ud800"),)), "record with characters that no text has"),
+        (ConceptRecord(curie="X\0:1", type="Gene", names=(Name("a"),)), "concept without a usable id"),
+        (ConceptRecord(curie="", type="Gene", names=(Name("a"),)), "concept without a usable id"),
+        (ConceptRecord(curie="X:1", type="Gene"), "concept without a name"),
+        (
+            ConceptRecord(curie="X:1", type="Gene", names=(Name("a"),), parents=("Y:1",)),
+            "parents that are no concept of the pack",
+        ),
+    ],
+)
+def test_what_cannot_be_in_a_pack_is_counted(tmp_path: Path, record: ConceptRecord, code: str) -> None:
+    pack = build_small(tmp_path / "pack", {**RECORDS, "odd": (record,)})
+    assert pack.manifest.counts[code] == 1
+    verify(pack)
+
+
+def test_names_without_a_type_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="odd") as error:
+        build_small(tmp_path / "pack", {"odd": (ConceptRecord(curie="X:1", names=(Name("a"),)),)})
+    assert error.value.key == "odd"
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_folder_of_others_is_not_replaced(tmp_path: Path) -> None:
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "letter.txt").write_text("dear", encoding="utf-8")
+    with pytest.raises(OutputError):
+        build_small(tmp_path / "mine")
+    assert [path.name for path in (tmp_path / "mine").iterdir()] == ["letter.txt"]
+
+
+def curated(*rules: Rule) -> Parts:
+    return replace(PARTS, curation=Curation(rules, key=key))
+
+
+def test_rules_of_curation(tmp_path: Path) -> None:
+    parts = curated(
+        Rule(action="ner_off", surface="CAT", concept="NCBIGene:847", place="/home/me/rules.tsv:2"),
+        Rule(action="drop", surface="Cat"),
+        Rule(action="prefer", surface="catalase", concept="NCBIGene:847"),
+        Rule(action="prefer", surface="Catalase", concept="NCBIGene:847"),
+        Rule(action="case", surface="cancer", case="any"),
+        Rule(action="drop", surface="nowhere"),
+    )
+    pack = build_small(tmp_path / "pack", parts=parts)
+    verify(pack)
+    genes = [term for curie in ("NCBIGene:847", "NCBIGene:12359") for term in pack.names(curie)]
+    terms = {(term.surface, term.concept): term for term in genes}
+    assert terms["CAT", "NCBIGene:847"].off
+    assert terms["CAT", "NCBIGene:847"].rule == "ner_off 'CAT' NCBIGene:847 (rules.tsv:2)"
+    assert terms["Cat", "NCBIGene:12359"].silent
+    assert terms["Cat", "NCBIGene:12359"].rule == "drop 'Cat'"
+    assert terms["catalase", "NCBIGene:847"].prior > 10 * terms["Catalase", "NCBIGene:12359"].prior
+    assert [(t.case.name, t.rule) for t in pack.names("MESH:D009369") if t.surface == "cancer"] == [
+        ("any", "case 'cancer' any")
+    ]
+    _, rows = pack.rows(["cat"])
+    assert [pack.term(pack.active, row).concept for row in rows.tolist()] == ["NCBIGene:847"]
+    assert pack.manifest.counts["rules of curation"] == 6
+    assert pack.manifest.counts["rules of curation that decide nothing"] == 1
+
+
+def test_a_name_that_a_rule_drops_in_one_source_stays_that_of_another(tmp_path: Path) -> None:
+    shared = ConceptRecord(curie="X:1", type="Gene", names=(Name("BRCA1", "label"),))
+    parts = curated(Rule(action="drop", surface="BRCA1", source="a"))
+    pack = build_small(tmp_path / "pack", {"a": (shared,), "b": (shared,)}, parts=parts)
+    (term,) = pack.names("X:1")
+    assert (term.silent, term.sources, term.rule) == (False, ("b",), "drop 'BRCA1' a")
+
+
+KILLED = """
+import sys
+from tests.support.packs import PARTS
+from tests.knowledge.pack.test_builder import many
+from fascicle.knowledge.curation.applying import Curation
+from fascicle.knowledge.curation.rules import Rule
+from fascicle.knowledge.pack.builder import *
+from fascicle.knowledge.pack.manifest import SourceFacts
+def told(step, count):
+    print(step, count, flush=True)
+print("begun", 0, flush=True)
+source = PackSource(SourceFacts(name="many"), lambda: many(60_000))
+build([source], BuildSettings(name="many", memory=1), sys.argv[1], parts=PARTS, told=told)
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("step", ["begun", "many", "concepts", "names", "files"])
+def test_a_killed_build_leaves_nothing_that_loads(tmp_path: Path, step: str) -> None:
+    folder = tmp_path / "pack"
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "src")])}
+    with subprocess.Popen(
+        [sys.executable, "-c", KILLED, str(folder)], stdout=subprocess.PIPE, text=True, env=environment
+    ) as process:
+        assert process.stdout is not None
+        for line in process.stdout:
+            if line.startswith(step):
+                time.sleep(0.02)
+                process.send_signal(signal.SIGKILL)
+                break
+        process.stdout.read()
+    assert process.returncode == -signal.SIGKILL
+    with pytest.raises(PackError):
+        Pack.open(folder, normaliser=NORMALISER)
+    left = [path for path in tmp_path.iterdir() if not path.name.startswith(".")]
+    assert not left
+    for path in tmp_path.iterdir():  # under its temporary name only a pack that is complete may open
+        with suppress(PackError):
+            verify(Pack.open(path, normaliser=NORMALISER))
+    build_small(folder)  # goes on, and clears what is left
+    assert [path.name for path in tmp_path.iterdir()] == ["pack"]

@@ -1,0 +1,43 @@
+"""Strings are found by their hashes, and told apart where hashes are equal."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fascicle.knowledge.pack.arrays import StringsWriter
+from fascicle.knowledge.pack.lookup import Hasher, Lookup, hashes_of
+
+TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
+
+
+def weak(strings: Sequence[bytes]) -> Any:
+    return np.array([len(one) % 3 for one in strings], dtype="<u8")
+
+
+@pytest.mark.parametrize("hasher", [hashes_of, weak])
+@given(known=st.sets(TEXTS, max_size=60), asked=st.lists(TEXTS, max_size=60))
+def test_a_look_up_is_a_dict(hasher: Hasher, known: set[str], asked: list[str]) -> None:
+    ordered = sorted(known, key=str.encode)
+    with tempfile.TemporaryDirectory() as place:
+        writer = StringsWriter(Path(place), "words")
+        for one in ordered:
+            writer.add(one.encode())
+        writer.close()
+        lookup = Lookup.write(Path(place), "words", hasher=hasher)
+        rows = {one: row for row, one in enumerate(ordered)}
+        asked = [*asked, *ordered]
+        assert lookup.find(asked).tolist() == [rows.get(one, -1) for one in asked]
+        assert lookup.strings.take(list(rows.values())) == ordered
+
+
+def test_hashes_are_the_same_everywhere() -> None:
+    """As ``b2sum -l 64`` says, its bytes read as little-endian."""
+    assert hashes_of([b"", b"cat"]).tolist() == [13020603013274838756, 3429664268601861939]

@@ -1,0 +1,217 @@
+"""Opening a pack: what is refused, what it costs, and that processes share it."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import numpy as np
+import psutil
+import pytest
+from tests.support.packs import NORMALISER, PARTS, build_small
+
+from fascicle.errors import InputError, PackError
+from fascicle.files.owned import file_facts
+from fascicle.knowledge.pack.arrays import dtype_of
+from fascicle.knowledge.pack.builder import BuildSettings, PackSource, build
+from fascicle.knowledge.pack.manifest import MANIFEST, FileFacts, Manifest, SourceFacts, write_manifest
+from fascicle.knowledge.pack.pack import Pack
+from fascicle.knowledge.pack.verifying import verify
+from fascicle.knowledge.terms import ConceptRecord, Name
+
+ROOT = Path(__file__).resolve().parents[3]
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return build_small(tmp_path_factory.mktemp("built") / "pack").folder
+
+
+@pytest.fixture
+def folder(built: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(built, tmp_path / "pack"))
+
+
+def refused(folder: Path, *, normaliser: str = NORMALISER, whole: bool = False) -> PackError:
+    def use() -> None:
+        pack = Pack.open(folder, normaliser=normaliser)
+        if whole:
+            verify(pack)
+
+    with pytest.raises(PackError) as error:
+        use()
+    assert "\n" not in str(error.value)
+    return error.value
+
+
+def rewrite(folder: Path, **changes: Any) -> None:
+    """Another manifest that fits to its own hash."""
+    old = msgspec.json.decode((folder / MANIFEST).read_bytes(), type=Manifest)
+    write_manifest(folder, msgspec.structs.replace(old, **changes))
+
+
+def test_another_format_and_another_normaliser_name_the_command_that_rebuilds(folder: Path) -> None:
+    error = refused(folder, normaliser="keys@9")
+    assert error.code == "version"
+    assert NORMALISER in str(error)
+    assert f"fascicle index build SOURCES -o {folder}" in str(error)
+    rewrite(folder, format=2)
+    error = refused(folder)
+    assert error.code == "version"
+    assert "fascicle index build" in str(error)
+
+
+def test_no_pack(tmp_path: Path) -> None:
+    assert refused(tmp_path / "none").code == "not-found"
+    (tmp_path / MANIFEST).write_text("{}", encoding="utf-8")
+    refused(tmp_path)
+    (tmp_path / MANIFEST).write_bytes(b"\xff{")
+    refused(tmp_path)
+
+
+def test_a_missing_file_and_a_changed_size(built: Path, tmp_path: Path) -> None:
+    names = [path.name for path in built.iterdir() if not path.name.startswith(".") and path.name != MANIFEST]
+    for name in names:
+        folder = Path(shutil.copytree(built, tmp_path / "copy"))
+        (folder / name).write_bytes((folder / name).read_bytes() + b"x")
+        assert name in str(refused(folder))
+        (folder / name).unlink()
+        assert name in str(refused(folder))
+        shutil.rmtree(folder)
+
+
+def test_a_changed_manifest(folder: Path) -> None:
+    values = json.loads((folder / MANIFEST).read_bytes())
+    values["types"] = values["types"][::-1]
+    (folder / MANIFEST).write_text(json.dumps(values), encoding="utf-8")
+    assert refused(folder).code == "damaged"
+
+
+def test_files_elsewhere_are_never_looked_at(folder: Path) -> None:
+    old = msgspec.json.decode((folder / MANIFEST).read_bytes(), type=Manifest)
+    rewrite(folder, files={**old.files, "../../etc/passwd": FileFacts(size=1, sha256="")})
+    assert "elsewhere" in str(refused(folder))
+
+
+def test_one_flipped_byte_of_any_file_is_found(built: Path, tmp_path: Path) -> None:
+    draw = random.Random(1)
+    for path in sorted(built.iterdir()):
+        content = bytearray(path.read_bytes())
+        if path.name.startswith(".") or not content:
+            continue
+        folder = Path(shutil.copytree(built, tmp_path / "copy"))
+        content[draw.randrange(len(content))] ^= 1 << draw.randrange(8)
+        (folder / path.name).write_bytes(content)
+        refused(folder, whole=True)
+        shutil.rmtree(folder)
+
+
+def test_values_that_cannot_be_are_found_though_all_hashes_are_right(built: Path, tmp_path: Path) -> None:
+    """Whoever wrote the pack may have been wrong: each value is set to the largest there is, and to another order."""
+    found = set()
+    for path in sorted(built.iterdir()):
+        dtype = dtype_of(path.name) if path.name.endswith(("u1", "u2", "u4", "u8", "f4")) else None
+        if dtype is None or not path.stat().st_size:
+            continue
+        values = np.fromfile(path, dtype=dtype)
+        wrong = values.copy()
+        wrong[len(wrong) // 2] = -1.0 if dtype.kind == "f" else np.iinfo(dtype).max
+        for other in (wrong, values[::-1]):
+            if np.array_equal(other, values):
+                continue
+            folder = Path(shutil.copytree(built, tmp_path / "copy"))
+            (folder / path.name).write_bytes(other.tobytes())
+            size, sha256 = file_facts(folder / path.name)
+            old = msgspec.json.decode((folder / MANIFEST).read_bytes(), type=Manifest)
+            rewrite(folder, files={**old.files, path.name: FileFacts(size=size, sha256=sha256)})
+            if other is wrong:
+                if path.name not in ("concepts.label.u4",):  # the largest there says that there is none
+                    refused(folder, whole=True)
+                    found.add(path.name)
+            else:
+                with pytest.raises(PackError) if path.name.endswith(("starts.u4", "offsets.u4")) else _any():
+                    verify(Pack.open(folder, normaliser=NORMALISER))
+            shutil.rmtree(folder)
+    assert len(found) > 25
+
+
+class _any:  # noqa: N801
+    """Some other orders are as possible as the first: nothing but no crash is asked for."""
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: type[BaseException] | None, *rest: object) -> bool:
+        return kind is None or issubclass(kind, PackError)
+
+
+def test_an_unknown_concept_gets_a_hint(built: Path) -> None:
+    pack = Pack.open(built, normaliser=NORMALISER)
+    with pytest.raises(InputError, match="MESH:D009369"):
+        pack.concept("mesh:D009369")
+    with pytest.raises(InputError):
+        pack.ancestors("")
+
+
+def test_a_circle_in_the_hierarchy_does_not_hang(tmp_path: Path) -> None:
+    records = [
+        ConceptRecord(curie=f"X:{n}", type="Gene", names=(Name(f"n{n}"),), parents=(f"X:{(n + 1) % 3}", f"X:{n}"))
+        for n in range(3)
+    ]
+    pack = build_small(tmp_path / "pack", {"circle": records})
+    assert pack.ancestors("X:0") == pack.descendants("X:0") == ("X:1", "X:2")
+    assert pack.parents("X:0") == ("X:1",)
+    assert pack.descendant_rows([0]).tolist() == [0, 1, 2]
+
+
+NAMES = 100_000
+SHARED = """
+import sys
+import numpy as np
+import psutil
+from tests.support.packs import NORMALISER
+from fascicle.knowledge.pack.pack import Pack
+pack = Pack.open(sys.argv[1], normaliser=NORMALISER)
+before = psutil.Process().memory_full_info().uss
+total = 0
+for one in (pack.active, pack.silent):
+    for array in (one.keys.strings.content, one.keys.hashes, one.surfaces.content, one.concept, one.surface, one.prior):
+        total += int(np.bitwise_xor.reduce(array.view(np.uint8)[::512])) if len(array) else 0  # every page
+print(total, pack.full_name, flush=True)
+sys.stdin.readline()
+print(psutil.Process().memory_full_info().uss - before, flush=True)
+"""
+
+
+@pytest.mark.slow
+def test_a_large_pack_opens_at_once_and_two_processes_share_it(tmp_path: Path) -> None:
+    def records() -> Any:
+        for number in range(NAMES // 4):
+            names = tuple(Name(f"name of the thing with the number {number} in form {form}") for form in range(4))
+            yield ConceptRecord(curie=f"X:{number}", type="Gene", names=names)
+
+    folder = tmp_path / "pack"
+    build([PackSource(SourceFacts(name="many"), records)], BuildSettings(name="many"), folder, parts=PARTS)
+    size = sum(path.stat().st_size for path in folder.iterdir())
+    Pack.open(folder, normaliser=NORMALISER)
+    begun = time.perf_counter()
+    Pack.open(folder, normaliser=NORMALISER)
+    assert time.perf_counter() - begun < 0.05
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "src")])}
+    pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True, "env": environment}
+    processes = [subprocess.Popen([sys.executable, "-c", SHARED, str(folder)], **pipes) for _ in range(2)]
+    said = [process.stdout.readline() for process in processes]  # type: ignore[union-attr]
+    assert said[0] == said[1] != ""
+    grown = [int(process.communicate("\n")[0]) for process in processes]
+    assert psutil.Process().is_running()
+    assert size > 10_000_000
+    # The second to end has nobody to share with any more; the first one had.
+    assert min(grown) < 2_000_000 < size

@@ -1,0 +1,178 @@
+"""What is common to all sources: filters, types, hashes, limits of names."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fascicle.errors import FormatError, InputError, RecipeError
+from fascicle.knowledge.sources.catalogue import READERS, reader_named
+from fascicle.knowledge.sources.drafts import cleaned
+from fascicle.knowledge.sources.reading import check_hash, read_sources
+from fascicle.knowledge.sources.report import SourceReport
+from fascicle.knowledge.terms import Name
+from fascicle.settings.packs import read_pack_settings
+
+TREE = """[Term]
+id: A:1
+name: root
+[Term]
+id: A:2
+name: inner
+is_a: A:1
+[Term]
+id: A:3
+name: leaf
+is_a: A:2
+is_a: A:3
+[Term]
+id: B:4
+name: other
+is_a: B:5
+[Term]
+id: B:5
+name: cycle
+is_a: B:4
+"""
+
+
+@pytest.mark.parametrize(
+    ("settings", "kept", "lost"),
+    [
+        ({"below": ["A:2"]}, {"A:2", "A:3"}, {"below": 3}),
+        ({"below": ["B:4"]}, {"B:4", "B:5"}, {"below": 3}),
+        ({"not_below": ["A:2"]}, {"A:1", "B:4", "B:5"}, {"below": 2}),
+        ({"below": ["A:1"], "not_below": ["A:3"]}, {"A:1", "A:2"}, {"below": 3}),
+        ({"keep": ["A:"]}, {"A:1", "A:2", "A:3"}, {"prefix": 2}),
+        ({"drop": ["A:", "B:5"]}, {"B:4"}, {"prefix": 4}),
+    ],
+)
+def test_concepts_are_filtered(
+    read: Callable[..., Any], settings: dict[str, Any], kept: set[str], lost: dict[str, int]
+) -> None:
+    found = read(TREE, "obo", **settings)
+    assert {record.curie for record in found.records} == kept
+    assert found.losses() == lost
+
+
+def test_names_are_filtered(read: Callable[..., Any]) -> None:
+    text = (
+        "id\tname\tkind\tlang\na:1\tx\tlabel\ten\na:1\txyzzy\texact\tde\na:1\txyz\trelated\ten\na:1\txyzz\texact\tEN\n"
+    )
+    columns = {"id": "id", "name": "name", "kind": "kind", "language": "lang"}
+    found = read(text, "table", columns=columns, min_length=2, max_length=4, kinds=["label", "exact"], languages=["en"])
+    assert found["a:1"].names == (Name("xyzz"),)
+    assert found.losses() == {"too-short": 1, "too-long": 1, "kind": 1}
+    found = read(text, "table", columns=columns, languages=["de"])
+    assert found["a:1"].names == (Name("xyzzy", "exact", "de"),)
+
+
+def test_species_are_filtered(read: Callable[..., Any]) -> None:
+    text = "id\tname\ttax\na:1\tx\t9606\na:2\ty\t10090\na:3\tz\t\n"
+    found = read(text, "table", columns={"id": "id", "name": "name", "taxon": "tax"}, taxa=["NCBITaxon:9606"])
+    assert [record.curie for record in found.records] == ["a:1", "a:3"]
+
+
+def test_records_of_few_names_are_left_out(read: Callable[..., Any]) -> None:
+    text = "HeLa\tCVCL_0030\nHela\tCVCL_0030\nGM1\tCVCL_0001\n"
+    found = read(text, "pairs", min_names=2)
+    assert {record.curie for record in found.records} == {"cellosaurus:CVCL_0030"}
+    assert found.losses() == {"few-names": 1}
+
+
+def test_references_and_definitions_are_filtered(read: Callable[..., Any]) -> None:
+    text = '[Term]\nid: A:1\nname: x\ndef: "y" []\nxref: MESH:D000001\nxref: OMIM:100000\n'
+    assert [c.curie for c in read(text, "obo")["A:1"].references] == ["MESH:D000001", "OMIM:100000"]
+    assert [c.curie for c in read(text, "obo", references=["MESH:"])["A:1"].references] == ["MESH:D000001"]
+    bare = read(text, "obo", references=[], definitions=False)["A:1"]
+    assert (bare.references, bare.definition) == ((), "")
+
+
+def test_gzip_is_unpacked_and_damage_is_told(read: Callable[..., Any]) -> None:
+    packed = gzip.compress(TREE.encode())
+    assert read(packed, "obo")["A:1"].names == (Name("root", "label"),)
+    with pytest.raises(FormatError, match="cut off"):
+        read(packed[:-9], "obo")
+
+
+@pytest.mark.parametrize(
+    ("settings", "said"),
+    [
+        ({"reader": "oboe"}, "did you mean 'obo'"),
+        ({"type": "gene"}, "Gene"),
+        ({"type": "CL"}, "CellType"),
+        ({"below": ["mesh:D1"]}, "CURIE"),
+        ({"below": ["mesh:D000001"]}, "MESH:D000001"),
+        ({"columns": {"id": 0}}, "columns"),
+        ({"hierarchy": "x"}, "hierarchy"),
+        ({"reader": "mesh_names", "branches": ["C"]}, "tree numbers"),
+    ],
+)
+def test_settings_that_do_not_fit_are_refused(read: Callable[..., Any], settings: dict[str, Any], said: str) -> None:
+    with pytest.raises(RecipeError, match=said):
+        read(TREE, **{"reader": "obo", **settings})
+
+
+def test_a_type_of_ones_own_is_allowed(read: Callable[..., Any]) -> None:
+    assert read(TREE, "obo", type="Instrument").records[0].type == "Instrument"
+
+
+def test_the_hash_is_checked(read: Callable[..., Any], tmp_path: Path) -> None:
+    right = hashlib.sha256(TREE.encode()).hexdigest()
+    assert len(read(TREE, "obo", sha256=right).records) == 5
+    with pytest.raises(FormatError, match="SHA-256"):
+        read(TREE, "obo", sha256="0" * 64)
+    with pytest.raises(InputError):
+        check_hash(str(tmp_path / "nothing"), "")
+
+
+def test_several_sources_keep_their_order(tmp_path: Path) -> None:
+    (tmp_path / "a.obo").write_text(TREE)
+    (tmp_path / "b.tsv").write_text("water\tCHEBI:15377\n")
+    file = tmp_path / "sources.toml"
+    text = 'name = "x"\n[sources.z]\npath = "a.obo"\nreader = "obo"\n[sources.a]\npath = "b.tsv"\nreader = "pairs"\n'
+    file.write_text(text)
+    reports: dict[str, SourceReport] = {}
+    found = list(read_sources(read_pack_settings(file), reports=reports))
+    assert [name for name, _ in found] == ["z"] * 5 + ["a"]
+    assert reports["z"].records == 5
+    file.write_text(text.replace('"pairs"', '"pears"'))
+    with pytest.raises(RecipeError, match=r"sources\.a: .*'pairs'"):
+        next(read_sources(read_pack_settings(file)))
+
+
+def test_every_row_of_the_catalogue_says_what_it_reads() -> None:
+    assert all(reader_named(name).name == name and READERS[name].means for name in READERS)
+
+
+@given(st.text(max_size=12))
+def test_cleaned_names_stay_as_they_are(text: str) -> None:
+    found = cleaned(text)
+    assert cleaned(found) == found
+    assert found == found.strip()
+    assert "\n" not in found
+    if any(sign.isalnum() for sign in text) and text.isprintable():
+        assert found
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        (" a\u00a0b\t c ", "a b c"),
+        ("a\x00b", ""),
+        ("\u0301", ""),
+        (" ", ""),
+        ("β", "β"),
+        ("5-HT₂", "5-HT₂"),
+        ("a\ud800", ""),
+    ],
+)
+def test_names_are_cleaned(text: str, wanted: str) -> None:
+    assert cleaned(text) == wanted

@@ -1,0 +1,75 @@
+"""Small packs, built with keys that a test can follow by eye."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from fascicle.knowledge.keys.key import NORMALISER as REAL_NORMALISER
+from fascicle.knowledge.pack.builder import BuildSettings, PackSource, Parts, build
+from fascicle.knowledge.pack.keying import KeyReader
+from fascicle.knowledge.pack.manifest import SourceFacts
+from fascicle.knowledge.pack.pack import Pack
+from fascicle.knowledge.scanning.building import build_table
+from fascicle.knowledge.terms import ConceptRecord, Cross, Name
+
+NORMALISER = "test@1"
+Sources = dict[str, Sequence[ConceptRecord]]
+
+
+def key(surface: str) -> str:
+    """Lower case without blanks and hyphens: enough for names to meet."""
+    return "".join(sign for sign in surface.casefold() if sign.isalnum())
+
+
+def read_keys(surfaces: Sequence[str]) -> list[str]:
+    """The keys of several names."""
+    return [key(surface) for surface in surfaces]
+
+
+PARTS = Parts(normaliser=NORMALISER, keys=read_keys, table=build_table)
+REAL_PARTS = Parts(normaliser=REAL_NORMALISER, keys=KeyReader(), table=build_table)
+
+RECORDS: Sources = {
+    "diseases": (
+        ConceptRecord(
+            curie="MESH:D009369",
+            names=(Name("Neoplasms", "label"), Name("cancer"), Name("Tumor", "related")),
+            parents=("MESH:D000",),
+            definition="New growth of tissue.",
+            references=(Cross("DOID:162", "skos:exactMatch"),),
+        ),
+        ConceptRecord(curie="MESH:D000", names=(Name("Diseases", "label"),)),
+        ConceptRecord(
+            curie="MESH:D001",
+            names=(Name("Breast cancer", "label"), Name("Brustkrebs", "label", "de")),
+            parents=("MESH:D009369",),
+        ),
+        ConceptRecord(
+            curie="MESH:D777", names=(Name("Old growth", "label"),), obsolete=True, replaced_by=("MESH:D009369",)
+        ),
+    ),
+    "genes": (
+        ConceptRecord(
+            curie="NCBIGene:847",
+            type="Gene",
+            names=(Name("CAT", "label"), Name("catalase")),
+            taxon="NCBITaxon:9606",
+        ),
+        ConceptRecord(
+            curie="NCBIGene:12359", type="Gene", names=(Name("Cat", "label"), Name("Catalase")), taxon="NCBITaxon:10090"
+        ),
+        ConceptRecord(curie="MESH:D009369", type="Disease", names=(Name("Cancer"), Name("Cancers", "label"))),
+    ),
+}
+TYPES = {"diseases": "Disease"}
+
+
+def build_small(folder: Path, records: Sources = RECORDS, *, parts: Parts = PARTS, memory: int = 8) -> Pack:
+    """Builds a pack and opens it."""
+    sources = [
+        PackSource(SourceFacts(name=name, type=TYPES.get(name, "")), lambda own=own: iter(own))
+        for name, own in records.items()
+    ]
+    build(sources, BuildSettings(name="small", memory=memory), folder, parts=parts)
+    return Pack.open(folder, normaliser=parts.normaliser)
