@@ -21,6 +21,7 @@ from fascicle.commands.places import ROLES, Inputs, fills, reads, writes
 from fascicle.errors import OutputError
 from fascicle.files.atomic import atomic_folder
 from fascicle.files.owned import RECORD
+from fascicle.tasks.index_build import build_pack
 
 SOURCES = Path(__file__).resolve().parents[2] / "src"
 Snapshot = dict[str, tuple[bytes, int]]
@@ -28,6 +29,7 @@ Snapshot = dict[str, tuple[bytes, int]]
 # Options that take any text, and why it names nothing that is read or written.
 NO_PLACES = {
     "note": "a sentence that is kept in the file",
+    "types": "types of the gold",
     "device": "what a network runs on",
     "text": "a text itself",
     "set": "settings of a recipe, whose files are compared with the run folder when it is read",
@@ -291,12 +293,31 @@ def trained(tiny_run: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+def vocabulary(corpus: Path) -> Path:
+    """The sources of a small term pack, in a folder of their own."""
+    place = corpus.parent / "vocabulary"
+    place.mkdir(exist_ok=True)
+    (place / "names.tsv").write_text("id\tname\nMESH:D1\taspirin\nMESH:D2\tcaffeine\n", encoding="utf-8")
+    table = 'path = "names.tsv"\nreader = "table"\ntype = "Chemical"\ncolumns = { id = "id", name = "name" }\n'
+    (place / "sources.toml").write_text(f'name = "toy"\n\n[sources.names]\n{table}', encoding="utf-8")
+    return place / "sources.toml"
+
+
+def pack(corpus: Path) -> Path:
+    """That pack."""
+    place = corpus.parent / "pack"
+    if not place.exists():
+        build_pack(vocabulary(corpus), place)
+    return place
+
+
 FOLDERS: dict[tuple[str, ...], Callable[[Path, Path], list[object]]] = {
     ("annotate",): lambda run, corpus: [corpus, "--format", "brat"],
     ("corpus", "convert"): lambda run, corpus: [corpus, "--format", "brat"],
     ("export",): lambda run, corpus: [run],
     ("calibrate",): lambda run, corpus: [run / "best", corpus, "--method", "isotonic"],
     ("ensemble",): lambda run, corpus: ["union", run / "best", "bc5cdr"],
+    ("index", "build"): lambda run, corpus: [vocabulary(corpus)],
 }
 
 
@@ -367,6 +388,7 @@ FILES: dict[tuple[str, ...], Callable[[Path, Path], list[object]]] = {
     ("vectors",): lambda run, corpus: [corpus, "-o", "new.vec", "--dimension", "2", "--passes", "1"],
     ("plot",): lambda run, corpus: ["learning", run, "-o", "new.svg"],
     ("init",): lambda run, corpus: [corpus, "--dev", corpus, "-o", "new.toml"],
+    ("index", "export"): lambda run, corpus: [pack(corpus), "-o", "new.tsv"],
 }
 # Commands whose output is no file that --overwrite replaces, and what tests them.
 ELSEWHERE = {

@@ -119,7 +119,7 @@ def add_types(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         dest="types",
-        metavar="GOLD[=NAME]",
+        metavar="TYPE[=NAME]",
         help="score this type of the gold alone, which the systems call NAME; other types count on neither side; may "
         "be repeated; default: all types",
     )

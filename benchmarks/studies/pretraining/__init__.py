@@ -1,0 +1,1 @@
+"""An encoder that reads raw text: recipes, plan and records."""
