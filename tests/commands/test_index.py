@@ -92,6 +92,23 @@ def test_build_refuses_bad_sources(home: Path, tmp_path: Path, refused: Refused)
     assert [path.name for path in tmp_path.iterdir()] == ["bad.toml"]
 
 
+def test_build_says_what_it_left_out(home: Path, tmp_path: Path, cli: Cli) -> None:
+    names = "id\tname\tkind\nNCBIGene:847\tCAT\tlabel\nNCBIGene:none\tnone\tlabel\n"
+    (tmp_path / "genes.tsv").write_text(names, encoding="utf-8")
+    shutil.copyfile(home / "doid.obo", tmp_path / "doid.obo")
+    (tmp_path / "sources.toml").write_text(SOURCES, encoding="utf-8")
+    done = cli("index", "build", tmp_path / "sources.toml", "-o", tmp_path / "pack")
+    assert done.code == 0
+    assert "identifier 1" in done.err
+    shutil.rmtree(tmp_path / "pack")
+    (tmp_path / "genes.tsv").write_text(names.replace("NCBIGene:847", "gene 847"), encoding="utf-8")
+    (tmp_path / "doid.obo").write_text("format-version: 1.2\n", encoding="utf-8")
+    done = cli("index", "build", tmp_path / "sources.toml", "-o", tmp_path / "pack")
+    assert done.code == 2
+    assert "genes.tsv, line 2" in done.err
+    assert not (tmp_path / "pack").exists()
+
+
 def test_stats(home: Path, cli: Cli) -> None:
     told = cli("index", "stats", home / "pack")
     assert "CC0-1.0" in told.out

@@ -7,7 +7,7 @@ import json
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Final
 
 import msgspec
@@ -16,7 +16,7 @@ from fascicle.commands.console import Tally, say
 from fascicle.commands.inputs import add_reading, reading_of
 from fascicle.commands.parsing import Parser, add_command, add_json, add_overwrite, commands_of, positive
 from fascicle.commands.places import reads, writes
-from fascicle.errors import UsageError
+from fascicle.errors import InputError, UsageError
 from fascicle.files.source import STDIN
 from fascicle.knowledge.pack.stats import lines as stats_lines
 from fascicle.knowledge.pack.why import lines as why_lines
@@ -108,15 +108,23 @@ def run_build(args: argparse.Namespace) -> int:
         found = build_pack(
             args.sources, args.output, memory=args.memory, overwrite=args.overwrite, told=steps.see, reports=reports
         )
+    except InputError:
+        steps.end()
+        _say_read({name: report for name, report in reports.items() if report.losses}, all_lines=True)
+        raise
     finally:
         steps.end()
-    for name, report in reports.items():
-        for line in report.lines() if args.verbose else report.lines()[:1]:
-            say(f"{name}: {line}")
+    _say_read(reports, all_lines=args.verbose)
     kept = f"{found.counts['concepts']:,} concepts and {found.counts['names']:,} names"
     _print(msgspec.to_builtins(found), [found.full_name], as_json=args.json)
     say(f"wrote {args.output} with {kept}")
     return 0
+
+
+def _say_read(reports: Mapping[str, SourceReport], *, all_lines: bool) -> None:
+    for name, report in reports.items():
+        for line in report.lines() if all_lines else [report.summary()]:
+            say(f"{name}: {line}")
 
 
 def run_stats(args: argparse.Namespace) -> int:
