@@ -102,10 +102,11 @@ def test_build_says_what_it_left_out(home: Path, tmp_path: Path, cli: Cli) -> No
     assert "identifier 1" in done.err
     shutil.rmtree(tmp_path / "pack")
     (tmp_path / "genes.tsv").write_text(names.replace("NCBIGene:847", "gene 847"), encoding="utf-8")
-    (tmp_path / "doid.obo").write_text("format-version: 1.2\n", encoding="utf-8")
+    (tmp_path / "doid.obo").write_text(OBO.replace("id: DOID:", "id: none "), encoding="utf-8")
     done = cli("index", "build", tmp_path / "sources.toml", "-o", tmp_path / "pack")
     assert done.code == 2
-    assert "genes.tsv, line 2" in done.err
+    assert "genes.tsv" in done.err
+    assert "doid.obo" in done.err
     assert not (tmp_path / "pack").exists()
 
 
