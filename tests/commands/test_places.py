@@ -297,7 +297,7 @@ def vocabulary(corpus: Path) -> Path:
     """The sources of a small term pack, in a folder of their own."""
     place = corpus.parent / "vocabulary"
     place.mkdir(exist_ok=True)
-    (place / "names.tsv").write_text("id\tname\nMESH:D1\taspirin\nMESH:D2\tcaffeine\n", encoding="utf-8")
+    (place / "names.tsv").write_text("id\tname\nMESH:D001241\taspirin\nMESH:D002110\tcaffeine\n", encoding="utf-8")
     table = 'path = "names.tsv"\nreader = "table"\ntype = "Chemical"\ncolumns = { id = "id", name = "name" }\n'
     (place / "sources.toml").write_text(f'name = "toy"\n\n[sources.names]\n{table}', encoding="utf-8")
     return place / "sources.toml"
