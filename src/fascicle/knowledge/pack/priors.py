@@ -36,7 +36,7 @@ PREFERRED: Final = 20.0  # times the weight of a concept that a rule prefers
 _BY_LENGTH: Final = (0.01, 0.05, 0.3, 0.6, 0.8)  # by letters and digits; longer ones are `_LONG`
 _LONG: Final = 0.95
 _NUMBER: Final = 0.01  # digits alone
-_VERY_COMMON: Final = 150  # words that are hardly ever names
+_VERY_COMMON: Final = 500  # words that are hardly ever names
 _VERY: Final = 0.02  # what they keep
 _COMMON: Final = 0.4  # what other common words keep
 
