@@ -34,7 +34,7 @@ import statistics
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -95,15 +95,14 @@ def main() -> int:
     return 0
 
 
-def built(work: Path, count: int) -> dict[str, object]:
+def built(work: Path, count: int, names: Iterable[str] | None = None) -> dict[str, object]:
     """Writes the names where they are not there yet, builds their pack in its own process, and says what it took."""
     folder = work / str(count)
     folder.mkdir(parents=True, exist_ok=True)
-    names = folder / "names.tsv"
-    if not names.exists():
-        with names.open("w", encoding="utf-8") as stream:
+    if not (folder / "names.tsv").exists():
+        with (folder / "names.tsv").open("w", encoding="utf-8") as stream:
             stream.write("id\tname\n")
-            stream.writelines(f"x:{number}\t{name}\n" for number, name in enumerate(drawn(work, count)))
+            stream.writelines(f"x:{number}\t{name}\n" for number, name in enumerate(names or drawn(work, count)))
         (folder / "sources.toml").write_text(_SOURCES, encoding="utf-8")
     argv = ["-m", "fascicle", "index", "build", folder / "sources.toml", "-o", folder / "pack", "--overwrite"]
     command = [sys.executable, "-c", _LAUNCHER, sys.executable, *map(str, argv)]
@@ -144,7 +143,7 @@ def turns(args: argparse.Namespace, systems: Sequence[str]) -> dict[str, object]
             "ratios": [round(ratio, 2) for ratio in ratios],
         }
         if one in lookups:
-            rows[one]["lookups_s"] = round(ASKED / statistics.median(each["seconds"] for each in lookups[one]))
+            rows[one]["lookups_s"] = round(statistics.median(each["asked"] / each["seconds"] for each in lookups[one]))
     for worker in workers.values():
         worker.end()
     return {"systems": rows}
@@ -210,7 +209,7 @@ def work(system: str, folder: Path, megabytes: float) -> int:
             asked = _asked(system, folder)
         started = time.process_time()
         found = ready.lookup(asked) if line.strip() == "look" and ready.lookup else ready.scan(texts)
-        _say({"found": found, "seconds": time.process_time() - started})
+        _say({"found": found, "seconds": time.process_time() - started, "asked": len(asked)})
     return 0
 
 

@@ -26,7 +26,9 @@ of (1) and (2) over the same draws. BioID has captions as documents.
 
 *Links.* Of the mentions that (1) finds right and whose gold has identifiers: the share that is linked, and of those the
 share whose CURIE is one of gold's, by mention. Vocabularies overlap, so a right concept of another vocabulary counts as
-wrong here; the share within the vocabulary of the gold is given beside it.
+wrong here; the share within the vocabulary of the gold is given beside it. (Added after the first run, which showed
+that most links of diseases and chemicals leave the vocabulary of the gold: a link is *equivalent* if it is right, or if
+a source of the whole pack gives a reference between it and a gold identifier, in either direction.)
 
 *Bar.* The F1 of (1) is higher than that of (2) on every row.
 
@@ -45,7 +47,7 @@ from pathlib import Path
 from benchmarks.common import paired, write_result
 from benchmarks.studies.packs.gold import NAMES, documents
 from benchmarks.studies.packs.literal import Literal
-from benchmarks.studies.packs.names import of_type, surfaces
+from benchmarks.studies.packs.names import of_type, surfaces, whole
 from fascicle.core.document import Document
 from fascicle.core.mention import Mention
 from fascicle.evaluation.scoring.scores import Scores, score
@@ -69,10 +71,11 @@ def main() -> int:
     corpora = {name: documents(name, args.part) for name in args.only}
     kinds = sorted({mention.type for texts in corpora.values() for one in texts for mention in one.mentions})
     rows, packs = [], {}
+    references = References(whole(args.packs))
     for kind in kinds:
         pack = of_type(args.packs, kind)
         packs[kind] = {"pack": pack.full_name, "concepts": len(pack), "names": len(pack.active)}
-        systems = _Systems(pack, kind)
+        systems = _Systems(pack, kind, references)
         for name, texts in corpora.items():
             if any(mention.type == kind for one in texts for mention in one.mentions):
                 rows.append(systems.row(name, texts))
@@ -86,9 +89,9 @@ def main() -> int:
 class _Systems:
     """The three systems with the names of one type."""
 
-    def __init__(self, pack: Pack, kind: str) -> None:
+    def __init__(self, pack: Pack, kind: str, references: References) -> None:
         names = surfaces(pack)
-        self._kind = kind
+        self._kind, self._references = kind, references
         self._ours = PackRecogniser({SOURCE: pack}, settings=RecognitionSettings())
         self._literal, self._longer = Literal(names), Literal(names, shortest=SHORTEST)
 
@@ -108,7 +111,7 @@ class _Systems:
             "literal": _rates(scores[1]),
             "literal_longer": _rates(scores[2]),
             "difference": paired(scores[0], scores[1]),
-            "links": links(gold, ours),
+            "links": links(gold, ours, self._references),
         }
 
     def _matched(self, matcher: Literal, texts: Sequence[Document]) -> Found:
@@ -117,7 +120,27 @@ class _Systems:
         }
 
 
-def links(gold: Found, found: Found) -> dict[str, int]:
+class References:
+    """Which concepts the sources of a pack say are those of another vocabulary."""
+
+    def __init__(self, pack: Pack) -> None:
+        """Takes the pack of all vocabularies."""
+        self._pack = pack
+        self._known: dict[str, frozenset[str]] = {}
+
+    def between(self, one: str, other: str) -> bool:
+        """Whether either of two concepts refers to the other."""
+        return one == other or other in self._of(one) or one in self._of(other)
+
+    def _of(self, curie: str) -> frozenset[str]:
+        if curie not in self._known:
+            row = int(self._pack.concept_rows([curie])[0])
+            found = () if row < 0 else self._pack.concept_at(row).references
+            self._known[curie] = frozenset(cross.curie for cross in found)
+        return self._known[curie]
+
+
+def links(gold: Found, found: Found, references: References) -> dict[str, int]:
     """How many right mentions with identifiers are linked, and how many of these links are right."""
     counts = Counter[str]()
     for identifier, mentions in gold.items():
@@ -132,7 +155,8 @@ def links(gold: Found, found: Found) -> dict[str, int]:
                 counts["linked"] += 1
                 counts["same vocabulary"] += any(one.startswith(f"{prefix}:") for one in right)
                 counts["right"] += link.curie in right
-    return {key: counts[key] for key in ("mentions", "linked", "same vocabulary", "right")}
+                counts["equivalent"] += any(references.between(link.curie, one) for one in right)
+    return {key: counts[key] for key in ("mentions", "linked", "same vocabulary", "right", "equivalent")}
 
 
 def _rates(scores: Scores) -> dict[str, object]:
