@@ -357,6 +357,8 @@ TABLES: Mapping[str, Callable[[], str]] = {
     "bundling-gradients": lambda: bundling_study_tables.gradients(RESULTS),
     "pack-recognition": lambda: pack_tables.recognition(RESULTS),
     "pack-links": lambda: pack_tables.links(RESULTS),
+    "pack-speed": lambda: pack_tables.speed(RESULTS),
+    "pack-builds": lambda: pack_tables.builds(RESULTS),
     "pack-names": lambda: pack_tables.names(RESULTS),
     "span-typer": lambda: span_typer(RESULTS),
     "span-typer-speed": lambda: speed(RESULTS),

@@ -77,6 +77,38 @@ def names(results: Path) -> str:
     return markdown(["type", "concepts", "names"], body) if body else NOT_RUN
 
 
+def speed(results: Path) -> str:
+    """Scanning, memory and look-ups of packs and of other matchers, with the same names."""
+    told = read_result(results, "pack-speed")
+    body = [
+        [
+            name,
+            f"{row['scan_mb_s']:.1f}",
+            f"{row['times_fascicle']:.2f}",
+            f"{row['open_ms']:,.0f}",
+            f"{row['scanned_mb']:,.0f}",
+            f"{row['lookups_s']:,}" if "lookups_s" in row else "–",
+        ]
+        for name, row in told.get("systems", {}).items()
+    ]
+    head = ["system", "MB/s of text", "time, fascicle = 1", "opened in ms", "own memory, MB", "look-ups a second"]
+    return markdown(head, body) if body else NOT_RUN
+
+
+def builds(results: Path) -> str:
+    """What building a pack of so many names takes, and how large it is."""
+    told = read_result(results, "pack-speed")
+    big = told.get("big", {}).get("systems", {}).get("fascicle", {})
+    body = []
+    for count, row in told.get("build", {}).items():
+        ours = told["systems"].get("fascicle", {}) if int(count) == told["names"] else big
+        size = f"{row['bytes'] / 1e6:,.0f} MB"
+        cells = [f"{row['cpu_s']:,.0f} s", f"{row['peak_mb']:,} MB", size, f"{ours.get('open_ms', 0):,.0f} ms"]
+        body.append([f"{int(count):,}", *cells, f"{ours.get('lookups_s', 0):,}"])
+    head = ["names", "build, processor time", "peak memory", "on disk", "opened in", "look-ups a second"]
+    return markdown(head, body) if body else NOT_RUN
+
+
 def _rows(results: Path) -> list[dict[str, Any]]:
     rows: list[dict[str, Any]] = read_result(results, NAME).get("rows", [])
     return sorted(rows, key=lambda row: (row["corpus"] == "craft", row["corpus"], row["type"]))
