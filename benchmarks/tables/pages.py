@@ -26,6 +26,7 @@ from benchmarks.studies.bundling import tables as bundling_tables
 from benchmarks.studies.combining import tables as combining_tables
 from benchmarks.studies.families import tables as family_tables
 from benchmarks.studies.families.reports import ATTRIBUTES
+from benchmarks.studies.packs import tables as pack_tables
 from benchmarks.studies.span_typer.tables import in_words, pictures, span_typer, speed
 from benchmarks.tables import evaluation as evaluate_tables
 from benchmarks.tables.best import best_recipes
@@ -354,6 +355,11 @@ TABLES: Mapping[str, Callable[[], str]] = {
     "families-errors": lambda: family_tables.errors(RESULTS),
     "bundling-errors": lambda: family_tables.moved(RESULTS),
     "bundling-gradients": lambda: bundling_study_tables.gradients(RESULTS),
+    "pack-recognition": lambda: pack_tables.recognition(RESULTS),
+    "pack-links": lambda: pack_tables.links(RESULTS),
+    "pack-speed": lambda: pack_tables.speed(RESULTS),
+    "pack-builds": lambda: pack_tables.builds(RESULTS),
+    "pack-names": lambda: pack_tables.names(RESULTS),
     "span-typer": lambda: span_typer(RESULTS),
     "span-typer-speed": lambda: speed(RESULTS),
     "span-typer-pictures": lambda: pictures(DOCS),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from fascicle.knowledge.pack.priors import PREFERRED, WEIGHTS, common_words, judged
+from fascicle.knowledge.pack.priors import PREFERRED, WEIGHTS, Style, common_words, judged
 
 
 @pytest.mark.parametrize(
@@ -39,7 +39,20 @@ def test_case(surface: str, case: str, symbol: str) -> None:
     [("the", "ice"), ("ice", "insulin-like"), ("T3", "TP53"), ("1234567", "T3"), ("was", "WASF1"), ("p", "p5")],
 )
 def test_short_and_common_names_are_rarely_meant(less: str, more: str) -> None:
-    assert 0 < judged(less).probability < judged(more).probability < 1
+    for low, high in zip(judged(less).probabilities, judged(more).probabilities, strict=True):
+        assert 0 < low < high < 1
+
+
+def test_a_common_word_is_a_name_of_a_species_sooner_than_one_of_a_gene() -> None:
+    of = judged("human").probabilities
+    assert of[Style.everyday] > max(of[Style.words], of[Style.ailments], of[Style.symbols])
+    of = judged("mice").probabilities
+    assert of[Style.everyday] > of[Style.symbols]
+
+
+def test_two_letters_stand_for_diseases_sooner_than_for_others() -> None:
+    of = judged("RB").probabilities
+    assert all(of[Style.ailments] > of[style] for style in Style if style is not Style.ailments)
 
 
 def test_a_label_weighs_more_than_a_synonym_and_less_than_what_a_rule_prefers() -> None:

@@ -153,20 +153,20 @@ def test_mentions_that_come_go_and_change_their_link(tmp_path: Path) -> None:
     first = pack(
         "a",
         shared,
-        ConceptRecord(curie="X:1", type="Gene", names=(Name("insulin", "label"), Name("proinsulin"))),
+        ConceptRecord(curie="X:1", type="Gene", names=(Name("ghrelin", "label"), Name("proghrelin"))),
     )
     second = pack(
         "b",
         shared,
-        ConceptRecord(curie="X:2", type="Gene", names=(Name("insulin", "label"), Name("preproinsulin"))),
+        ConceptRecord(curie="X:2", type="Gene", names=(Name("ghrelin", "label"), Name("preproghrelin"))),
     )
-    texts = ["Insulin and proinsulin", "preproinsulin and a shared protein"]
+    texts = ["Ghrelin and proghrelin", "preproghrelin and a shared protein"]
     documents = [Document(id=str(number), text=text) for number, text in enumerate(texts)]
     found = list(mention_changes(first, second, documents))
     assert [(c.change, c.document, c.surface, c.concept) for c in found] == [
-        ("changed", "0", "Insulin", "X:2"),
-        ("removed", "0", "proinsulin", "X:1"),
-        ("added", "1", "preproinsulin", "X:2"),
+        ("changed", "0", "Ghrelin", "X:2"),
+        ("removed", "0", "proghrelin", "X:1"),
+        ("added", "1", "preproghrelin", "X:2"),
     ]
     assert all(texts[int(c.document)][slice(*map(int, c.place.split("-")))] == c.surface for c in found)
     assert not list(mention_changes(first, first, documents))

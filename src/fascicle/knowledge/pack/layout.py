@@ -27,7 +27,8 @@ RULED: Final = ("ruled.u4", "rule.u4")  # terms that a rule of curation touched,
 CASE: Final = 3  # bits of the flags: the case policy; on their way into a pack, all of them for that of the name
 OFF: Final = 4  # not looked for in texts, but linked
 PREFERRED: Final = 8  # a rule says that this concept is meant
-SYMBOL: Final = 32  # on its way into a pack: of a type with symbols
+STYLE: Final = 32 | 64  # bits, on its way into a pack: how names of its type look
+STYLE_UNIT: Final = 32  # the lowest of these bits
 DROPPED: Final = 16  # of a silent term: a rule dropped it; else its concept is obsolete
 
 CURIES: Final = "concepts.curies"  # strings with hashes, sorted

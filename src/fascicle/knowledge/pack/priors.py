@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from enum import IntEnum
 from functools import cache
 from pathlib import Path
 from types import MappingProxyType
@@ -19,7 +20,6 @@ from fascicle.knowledge.terms import NameKind
 _SIGNS: Final = re.compile(r"[\W_]+")
 _SHORT: Final = 3  # letters and digits of a name whose case always counts
 _SHORT_CAPITALS: Final = 5  # letters of a name with capitals, such as an acronym, whose case counts
-SYMBOLS: Final = frozenset({"Gene", "GeneFamily"})  # types with symbols such as Was and Impact
 # Share of a concept among those of a key, before they are made to sum up to 1.
 WEIGHTS: Final[Mapping[NameKind, float]] = MappingProxyType(
     {
@@ -33,12 +33,36 @@ WEIGHTS: Final[Mapping[NameKind, float]] = MappingProxyType(
     }
 )
 PREFERRED: Final = 20.0  # times the weight of a concept that a rule prefers
-_BY_LENGTH: Final = (0.01, 0.05, 0.3, 0.6, 0.8)  # by letters and digits; longer ones are `_LONG`
+_BY_LENGTH: Final = (0.01, 0.05, 0.2, 0.6, 0.8)  # by letters and digits, see `_PAIRS` too; longer ones are `_LONG`
 _LONG: Final = 0.95
 _NUMBER: Final = 0.01  # digits alone
-_VERY_COMMON: Final = 500  # words that are hardly ever names
-_VERY: Final = 0.02  # what they keep
-_COMMON: Final = 0.4  # what other common words keep
+_PAIR: Final = 2  # letters and digits of a name that is an abbreviation as a rule
+_VERY: Final = 0.02  # what words that are hardly ever names keep
+
+
+class Style(IntEnum):
+    """How names of a type look, which says how careful to be with words and with two letters.
+
+    Attributes:
+        words: words of a language, as of most types.
+        symbols: made-up symbols, some of which are words: ``Was``, ``novel``.
+        everyday: words that everybody uses: ``mice``, ``men``.
+        ailments: as words, and vocabularies hold abbreviations of two letters as texts use them: ``MS``, ``RA``.
+    """
+
+    words = 0
+    symbols = 1
+    everyday = 2
+    ailments = 3
+
+
+STYLES: Final[Mapping[str, Style]] = MappingProxyType(
+    {"Gene": Style.symbols, "GeneFamily": Style.symbols, "Species": Style.everyday, "Disease": Style.ailments}
+)
+# By `Style`. All were chosen on dev and train parts, see docs/studies/packs.md.
+_VERY_COMMON: Final = (1_000, 1_000, 150, 1_000)  # rank of the last of the words that are hardly ever names
+_COMMON: Final = (0.4, 0.1, 0.4, 0.4)  # what other common words keep
+_PAIRS: Final = (0.2, 0.2, 0.2, 0.3)  # of two letters and digits
 
 
 @cache
@@ -54,13 +78,13 @@ class Judged(NamedTuple):
 
     Attributes:
         case: its case policy.
-        symbol: its case policy if it is of a type in `SYMBOLS`.
-        probability: that it means any of its concepts where it stands in a text.
+        symbol: its case policy if it is of a type with symbols.
+        probabilities: that it means any of its concepts where it stands in a text, by `Style`.
     """
 
     case: CasePolicy
     symbol: CasePolicy
-    probability: float
+    probabilities: tuple[float, ...]
 
 
 def judged(surface: str) -> Judged:
@@ -84,9 +108,16 @@ def judged(surface: str) -> Judged:
         case = symbol = CasePolicy.initial
     elif rank is not None and not inner and len(bare) > _SHORT:
         case = CasePolicy.initial
-    probability = _BY_LENGTH[len(bare)] if len(bare) < len(_BY_LENGTH) else _LONG
+    return Judged(case, symbol, tuple(_probability(bare, rank, style) for style in Style))
+
+
+def _probability(bare: str, rank: int | None, style: Style) -> float:
+    """That a name of this style is meant, by its letters and digits and its rank among common words."""
+    found = _BY_LENGTH[len(bare)] if len(bare) < len(_BY_LENGTH) else _LONG
     if bare.isdigit():
-        probability = min(probability, _NUMBER)
-    elif rank is not None:
-        probability *= _VERY if rank <= _VERY_COMMON else _COMMON
-    return Judged(case, symbol, probability)
+        return min(found, _NUMBER)
+    if len(bare) == _PAIR:
+        found = _PAIRS[style]
+    if rank is not None:
+        found *= _VERY if rank <= _VERY_COMMON[style] else _COMMON[style]
+    return found

@@ -14,7 +14,7 @@ from fascicle.errors import InputError
 from fascicle.knowledge.pack import layout
 from fascicle.knowledge.pack.arrays import Array, ColumnWriter, StringsWriter, grouped, mapped, write_array
 from fascicle.knowledge.pack.lookup import Lookup
-from fascicle.knowledge.pack.priors import PREFERRED, WEIGHTS, judged
+from fascicle.knowledge.pack.priors import PREFERRED, WEIGHTS, Style, judged
 from fascicle.knowledge.pack.spill import SortedSpill
 from fascicle.knowledge.terms import NAME_KINDS
 
@@ -103,8 +103,8 @@ class NamesWriter:
         cases, symbols, probabilities = zip(*[judged(surfaces[place].decode()) for place in places], strict=True)
         of_surface = np.cumsum(first_of_surface) - 1
         surface_rows = of_surface + self._surfaces.count
-        is_symbol = (numbers["flags"] & layout.SYMBOL) > 0
-        judged_cases = np.where(is_symbol, np.array(symbols)[of_surface], np.array(cases)[of_surface])
+        styles = (numbers["flags"] & layout.STYLE) // layout.STYLE_UNIT
+        judged_cases = np.where(styles == Style.symbols, np.array(symbols)[of_surface], np.array(cases)[of_surface])
         flags = _with_cases(numbers["flags"], judged_cases.astype(np.uint8))
         shares = _shares(np.cumsum(first_of_key) - 1, numbers, preferred=(flags & layout.PREFERRED) > 0)
         self._keys.extend([keys[place] for place in np.flatnonzero(first_of_key).tolist()])
@@ -115,9 +115,9 @@ class NamesWriter:
         columns[layout.SURFACE].extend(surface_rows)
         columns[layout.NAME_KIND].extend(numbers["kind"])
         columns[layout.LANGUAGE].extend(numbers["language"])
-        columns[layout.FLAGS].extend(flags & ~np.uint8(_SHOWN_LABEL | layout.SYMBOL))
+        columns[layout.FLAGS].extend(flags & ~np.uint8(_SHOWN_LABEL | layout.STYLE))
         columns[layout.SET].extend(numbers["set"])
-        columns[layout.PRIOR].extend(np.array(probabilities)[of_surface] * shares)
+        columns[layout.PRIOR].extend(np.array(probabilities)[of_surface, styles] * shares)
         ruled = np.flatnonzero(numbers["rule"])
         columns[layout.RULED[0]].extend(ruled + self.terms)
         columns[layout.RULED[1]].extend(numbers["rule"][ruled])

@@ -1,0 +1,1 @@
+"""Term packs on gold: what a dictionary alone recognises."""
