@@ -93,7 +93,7 @@ class TableSettings(Settings, frozen=True, kw_only=True):
 
     Attributes:
         separator: between columns; ``"auto"`` is the first of TAB, ``;`` and ``,`` that cuts the header into the
-            columns that are needed, and TAB where there is no header.
+            columns that are needed, and TAB where there is no header. Only ``;`` and ``,`` may stand inside quotes.
         split: between several values in one cell; blanks around it do not count.
         empty: cells that say nothing.
         skip: rows before the first one, or before the header, that are no part of the table.
@@ -141,6 +141,7 @@ class SourceSettings(Settings, frozen=True, kw_only=True):
         taxa: CURIEs of species; concepts of other species are left out.
         references: beginnings of CURIEs of references that are kept; all by default, none for an empty list.
         definitions: whether definitions are kept.
+        min_names: names that a record has at least, if it has any; rare concepts have one.
         min_length: characters that a name has at least.
         max_length: characters that a name has at most.
         columns: of a table.
@@ -171,6 +172,7 @@ class SourceSettings(Settings, frozen=True, kw_only=True):
     taxa: tuple[Name, ...] = ()
     references: tuple[Name, ...] | None = None
     definitions: bool = True
+    min_names: Positive = 1
     min_length: Positive = 1
     max_length: Positive = 1_000
     columns: ColumnSettings = ColumnSettings()

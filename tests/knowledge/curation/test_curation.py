@@ -6,10 +6,10 @@ from itertools import product
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from fascicle.errors import FormatError
+from fascicle.errors import FascicleError, FormatError
 from fascicle.knowledge.curation.applying import Curation, Decision, NameRow, apply
 from fascicle.knowledge.curation.lint import lint
 from fascicle.knowledge.curation.rules import ACTIONS, CASES, CURATION, HEADER, Rule, read_rules, written
@@ -206,3 +206,17 @@ def test_lint_names_what_is_not_there_and_what_contradicts() -> None:
         (5, "unknown-source"),
     ]
     assert all(finding.said.startswith(f"r:{finding.number + 1}: ") for finding in found)
+
+
+@given(st.binary(max_size=40), st.integers(0, len(TABLE)), st.integers(0, 30))
+@settings(max_examples=200, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_damaged_tables_are_read_or_refused(tmp_path: Path, put: bytes, start: int, cut: int) -> None:
+    data = TABLE.encode()
+    path = tmp_path / "rules.tsv"
+    path.write_bytes(data[:start] + put + data[start + cut :])
+    try:
+        rules = read_rules([str(path)])
+    except FascicleError:
+        return
+    list(apply([NameRow("CAT", "x", "A:1")], Curation(rules)))
+    lint([NameRow("CAT", "x", "A:1")], Curation(rules), known=lambda concept: False)

@@ -48,6 +48,7 @@ SUPPLEMENT = """<SupplementalRecordSet><SupplementalRecord SCRClass="1">
 ASCII = """*NEWRECORD
 RECTYPE = D
 MH = Chemoid
+ENTRY = Oid, Chem
 ENTRY = Chemoid 23187|T109|T195|LAB|NRW|NLM (1991)|900308|abbcdef
 PRINT ENTRY = CO & X|T109|ABB|EQV|NLM (1991)|900308|abcdef
 MN = D03.1.2
@@ -89,8 +90,9 @@ def test_branches_are_those_of_the_tree(read: Callable[..., Any], text: str, rea
     assert read(text, reader, branches=["C"]).losses()["below"] == 3
 
 
-def test_permuted_terms_are_counted(read: Callable[..., Any]) -> None:
-    assert read(XML, "mesh_xml").losses() == {"permuted": 1}
+@pytest.mark.parametrize(("text", "reader"), [(XML, "mesh_xml"), (ASCII, "mesh_ascii")])
+def test_permuted_terms_are_counted(read: Callable[..., Any], text: str, reader: str) -> None:
+    assert read(text, reader).losses() == {"permuted": 1}
 
 
 def test_supplementary_records(read: Callable[..., Any]) -> None:

@@ -104,7 +104,7 @@ def test_a_type_may_follow_the_namespace(read: Callable[..., Any]) -> None:
 def test_cellosaurus_has_species_and_lines_that_derive_from_others(read: Callable[..., Any]) -> None:
     text = """[Term]
 id: CVCL_0030
-name: HeLa
+name:HeLa
 synonym: "Hela" RELATED []
 xref: NCBI_TaxID:9606 ! Homo sapiens (Human)
 xref: CLO:CLO_0003684

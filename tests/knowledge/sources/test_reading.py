@@ -80,6 +80,13 @@ def test_species_are_filtered(read: Callable[..., Any]) -> None:
     assert [record.curie for record in found.records] == ["a:1", "a:3"]
 
 
+def test_records_of_few_names_are_left_out(read: Callable[..., Any]) -> None:
+    text = "HeLa\tCVCL_0030\nHela\tCVCL_0030\nGM1\tCVCL_0001\n"
+    found = read(text, "pairs", min_names=2)
+    assert {record.curie for record in found.records} == {"cellosaurus:CVCL_0030"}
+    assert found.losses() == {"few-names": 1}
+
+
 def test_references_and_definitions_are_filtered(read: Callable[..., Any]) -> None:
     text = '[Term]\nid: A:1\nname: x\ndef: "y" []\nxref: MESH:D000001\nxref: OMIM:100000\n'
     assert [c.curie for c in read(text, "obo")["A:1"].references] == ["MESH:D000001", "OMIM:100000"]

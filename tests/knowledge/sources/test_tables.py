@@ -156,3 +156,23 @@ def test_biolexica_and_pairs(read: Callable[..., Any]) -> None:
     text += "HeLa\tcellosaurus:0030\tHeLa\tlabel\tx\n"
     assert read(text, "ssslm").names("cellosaurus:CVCL_0030") == {"Hela": "related", "HeLa": "label"}
     assert read("mice\t10090\n", "pairs", prefix="NCBITaxon").names("NCBITaxon:10090") == {"mice": "exact"}
+
+
+def test_a_release_of_umls_is_a_table(read: Callable[..., Any]) -> None:
+    """As docs/how-to-build-a-pack.md has it."""
+    text = (
+        "C0000005|ENG|P|L0000005|PF|S0007492|Y|A26634265||M0019694|D012711|MSH|PEP|D012711|(131)I-MAA|0|N|256|\n"
+        "C0000005|FRE|S|L0270109|PF|S0007491|Y|A1||M1|D012711|MSHFRE|ET|D012711|MAA|0|N||\n"
+        'C0000039|ENG|P|L0000039|PF|S0007564|Y|A2||M2|D015060|MSH|MH|D015060|"Quoted" name|0|N|256|\n'
+        "C0000039|ENG|S|L0000040|PF|S0007565|Y|A3||M2|D015060|MSH|ET|D015060|old|0|O|256|\n"
+    )
+    table = {"separator": "|", "split": "\t", "kind_names": {"MH": "label"}}
+    table |= {"where": {"1": ["ENG"]}, "unless": {"16": ["O", "E", "Y"]}}
+    found = read(text, "table", prefix="umls", columns={"id": 0, "name": 14, "kind": 12}, table=table)
+    assert found.names("umls:C0000005") == {"(131)I-MAA": "exact"}
+    assert found.names("umls:C0000039") == {'"Quoted" name': "label"}
+    text = "C0000039|A2|AUI|PAR|C0000001|A9|AUI||R1||MSH|MSH|||N||\n"
+    text += "C0000039|A2|AUI|CHD|C0000002|A9|AUI||R1||MSH|MSH|||N||\n"
+    table = {"separator": "|", "split": "\t", "where": {"3": ["PAR"]}}
+    found = read(text, "table", prefix="umls", columns={"id": 0, "parents": [4]}, table=table)
+    assert found["umls:C0000039"].parents == ("umls:C0000001",)

@@ -50,6 +50,8 @@ def read_mesh_xml(settings: SourceSettings, report: SourceReport) -> Iterator[Co
 def read_mesh_ascii(settings: SourceSettings, report: SourceReport) -> Iterator[ConceptRecord]:
     """Streams the records of ``d*.bin`` or ``c*.bin``; what is above descriptors comes at the end.
 
+    An ``ENTRY`` without further fields is a permuted term: it is left out and counted, as in the XML.
+
     Raises:
         FormatError: no record of MeSH.
     """
@@ -180,6 +182,8 @@ def _records_of_ascii(settings: SourceSettings, report: SourceReport) -> Iterato
                 report.lose("tag", place)
             elif take := _FIELDS.get(field):
                 take(record, value.strip())
+            elif field == "ENTRY" and "|" not in value:
+                record.permuted += 1
             elif field in _ENTRIES:
                 record.names.append(_entry(value))
     if record is not None:

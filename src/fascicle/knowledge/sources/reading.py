@@ -49,6 +49,8 @@ def read_source(settings: SourceSettings, *, report: SourceReport | None = None)
             reason = "taxon"
         elif not keeps(record.curie):
             reason = "below"
+        elif 0 < len(record.names) < settings.min_names:
+            reason = "few-names"
         if reason:
             report.lose(reason, Place(settings.path, shown=f"{settings.path}, {record.curie}"))
             continue

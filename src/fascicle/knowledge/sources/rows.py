@@ -145,18 +145,18 @@ def _rows(
 
 
 def _cutter(separator: str) -> Callable[[str], list[str]]:
-    def cut_tsv(line: str) -> list[str]:
-        cells = line.split("\t")
+    def cut_plain(line: str) -> list[str]:
+        cells = line.split(separator)
         return [_unquoted(cell) for cell in cells] if '"' in line else cells
 
     def cut_csv(line: str) -> list[str]:
         return next(csv.reader([line], delimiter=separator, strict=True)) if '"' in line else line.split(separator)
 
-    return cut_tsv if separator == "\t" else cut_csv
+    return cut_csv if separator in ",;" else cut_plain
 
 
 def _unquoted(cell: str) -> str:
-    """A cell of a TSV without the quotes around it; other quotes are signs as others are."""
+    """A cell without the quotes around it; other quotes are signs as others are."""
     if len(cell) < 2 or cell[0] != '"' or cell[-1] != '"' or '"' in cell[1:-1].replace('""', ""):
         return cell
     return cell[1:-1].replace('""', '"')
