@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import settings
+from tests.support.tiny_encoder import make_tiny_encoder
 
 if TYPE_CHECKING:
     from fascicle.settings.recipes.recogniser import Recipe
@@ -97,37 +98,10 @@ aspirin B-Chemical|ibuprofen B-Chemical|caused O|hepatitis B-Disease|. O
 @pytest.fixture(scope="session")
 def tiny_encoder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with a random BERT of two small layers and a fast WordPiece tokenizer; it reads at most 64 pieces."""
-    transformers = pytest.importorskip("transformers")
-    import torch
-    from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
-
-    transformers.utils.logging.disable_progress_bar()
-    folder = tmp_path_factory.mktemp("tiny-encoder")
-    pieces = dict.fromkeys(_PIECES.split())
-    vocabulary = {piece: i for i, piece in enumerate((*pieces, *_TYPE_PIECES.split()))}
-    tokenizer = Tokenizer(models.WordPiece(vocabulary, unk_token="[UNK]"))
-    tokenizer.normalizer = normalizers.BertNormalizer()
-    tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
-    tokenizer.post_processor = processors.TemplateProcessing(
-        single="[CLS] $A [SEP]", special_tokens=[("[CLS]", 2), ("[SEP]", 3)]
-    )
-    transformers.PreTrainedTokenizerFast(
-        tokenizer_object=tokenizer, pad_token="[PAD]", unk_token="[UNK]", cls_token="[CLS]", sep_token="[SEP]"
-    ).save_pretrained(folder)
-    config = transformers.BertConfig(
-        vocab_size=len(pieces),
-        hidden_size=32,
-        num_hidden_layers=2,
-        num_attention_heads=2,
-        intermediate_size=64,
-        max_position_embeddings=64,
-    )
-    with torch.random.fork_rng():
-        torch.manual_seed(1)
-        network = transformers.BertModel(config, add_pooling_layer=False)
-        network.resize_token_embeddings(len(vocabulary), mean_resizing=False)
-        network.save_pretrained(folder)
-    return folder
+    pytest.importorskip("transformers")
+    pieces, types = (tuple(dict.fromkeys(listed.split())) for listed in (_PIECES, _TYPE_PIECES))
+    more = [piece for piece in types if piece not in pieces]
+    return make_tiny_encoder(tmp_path_factory.mktemp("tiny-encoder"), pieces, more=more)
 
 
 @pytest.fixture(scope="session")

@@ -211,6 +211,26 @@ def test_types_that_only_the_gold_has_are_missed_and_said(cli: Cli, model: Path,
     assert second["precision"] == first["precision"]
 
 
+def test_mentions_of_other_types_are_not_fitted_on(cli: Cli, model: Path, dev: Path, tmp_path: Path) -> None:
+    types = sorted({mention.type for document in documents(dev) for mention in document.mentions})
+    options = ("--json", "--method", "none", "--f1")
+    results = [calibrate(cli, model, dev, tmp_path / str(len(g)), *options, *g) for g in ((), ("--type", types[0]))]
+    assert [(result.code, result.err) for result in results if result.code] == []
+    every, one = (json.loads(result.out)["stages"][0] for result in results)
+    assert len(types) > 1
+    said = [m for patch in load(model).predict(documents(dev)) for m in patch.add]
+    assert every["mentions"] == len(said)
+    assert one["mentions"] == sum(mention.type == types[0] for mention in said) < len(said)
+    assert one["recall"] == pytest.approx(1.0)  # all gold here is what the model says
+
+
+def test_a_type_that_the_model_lacks_is_refused(refused: Refused, model: Path, dev: Path, tmp_path: Path) -> None:
+    types = sorted({mention.type for document in documents(dev) for mention in document.mentions})
+    place = ("-o", tmp_path / "new", "--documents", "sentence")
+    assert "'Thing'" in refused("calibrate", model, dev, *place, "--type", f"{types[0]}=Thing")
+    assert not (tmp_path / "new").exists()
+
+
 def test_what_cannot_be_done_is_refused_before_long_work(
     refused: Refused, model: Path, dev: Path, tmp_path: Path
 ) -> None:

@@ -66,6 +66,35 @@ def test_the_table(cli: Cli, gold: Path, files: dict[str, Path]) -> None:
     assert "micro_f1_interval" in json.loads(cli("evaluate", gold, files["p.jsonl"], "--interval", "--json").out)
 
 
+def counts(result: Any) -> dict[str, int]:
+    micro = json.loads(result.out)["micro"]
+    return {key: micro[key] for key in ("tp", "fp", "fn")}
+
+
+def test_types_that_are_not_asked_for_count_on_neither_side(cli: Cli, gold: Path, files: dict[str, Path]) -> None:
+    said = files["p.jsonl"]
+    assert counts(cli("evaluate", gold, said, "--type", "Disease", "--json")) == {"tp": 1, "fp": 1, "fn": 1}
+    assert counts(cli("evaluate", gold, said, "--type", "Chemical", "--json")) == {"tp": 0, "fp": 0, "fn": 1}
+    both = cli("evaluate", gold, said, "--type", "Chemical", "--type", "Disease", "--json")
+    assert counts(both) == counts(cli("evaluate", gold, said, "--json"))
+
+
+def test_a_type_of_the_gold_may_have_another_name(cli: Cli, gold: Path, files: dict[str, Path]) -> None:
+    said = files["p.jsonl"]
+    assert counts(cli("evaluate", gold, said, "--type", "Chemical=Disease", "--json")) == {"tp": 1, "fp": 1, "fn": 0}
+    merged = cli("evaluate", gold, said, "--type", "Chemical=Disease", "--type", "Disease", "--json")
+    assert counts(merged) == {"tp": 2, "fp": 0, "fn": 1}
+
+
+def test_types_that_there_are_not_are_refused(refused: Refused, gold: Path, files: dict[str, Path]) -> None:
+    told = refused("evaluate", gold, files["p.jsonl"], "--type", "Diseases")
+    assert "'Diseases'" in told
+    assert "Chemical, Disease" in told
+    assert "'Chemical'" in refused("evaluate", gold, files["p.jsonl"], "--type", "Chemical", "--type", "Chemical=Drug")
+    refused("evaluate", gold, files["p.jsonl"], "--type", "Chemical=")
+    assert "--type " in refused("evaluate", gold, files["p.pubtator"], "--agreement", "--type", "Disease")
+
+
 def test_what_a_tsv_leaves_open_is_said(cli: Cli, gold: Path, files: dict[str, Path]) -> None:
     result = cli("evaluate", gold, files["p.tsv"])
     assert "names 2 of 3 documents" in result.err

@@ -370,6 +370,18 @@ def test_a_record_with_a_text_is_no_article() -> None:
     assert document.text == "The text."
 
 
+@pytest.mark.parametrize("name", ["article", "bigbio"])
+def test_fields_that_a_reader_has_fixed_names_for_cannot_be_named(name: str) -> None:
+    record = {"id": "1", "title": "T", "body": "The text."}
+    with pytest.raises(UsageError, match="text = 'body'"):
+        parse(record, options=JsonlOptions(shape=name, fields=(("text", "body"),)))
+
+
+def test_an_article_without_paragraphs_is_told_what_it_lacks() -> None:
+    with pytest.raises(FormatError, match=r"a\.jsonl:1.*paragraphs \(a list of texts\)"):
+        parse({"id": "1", "title": "T", "body": "The text."}, options=JsonlOptions(shape="article"))
+
+
 def test_articles_among_annotated_records_are_noted() -> None:
     annotated = {"id": "1", "text": "Bonn.", "entities": [{"start": 0, "end": 4, "type": "LOC"}]}
     _, article = parse(annotated, {"id": "2", "title": "T", "paragraphs": ["One."]})

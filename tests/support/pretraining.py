@@ -8,6 +8,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from tests.support.tiny_encoder import make_tiny_encoder
+
 from fascicle.settings.recipes.pretraining import PretrainingRecipe, parse_pretraining_recipe
 
 _LETTERS = "abcdefghijklmnopqrstuvwxy"  # no z: a word with it is unknown
@@ -25,35 +27,7 @@ _OBJECTS = ("pain", "fever", "aspirin", "hepatitis", "kinases", "zinc", "cancer 
 
 def make_encoder(folder: Path, *, mask: bool = True) -> Path:
     """A folder with a random BERT of two small layers and a WordPiece tokenizer; it reads at most 64 pieces."""
-    import torch
-    import transformers
-    from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
-
-    folder.mkdir(exist_ok=True)
-    pieces = [piece for piece in PIECES if mask or piece != "[MASK]"]
-    tokenizer = Tokenizer(models.WordPiece({piece: i for i, piece in enumerate(pieces)}, unk_token="[UNK]"))
-    tokenizer.normalizer = normalizers.BertNormalizer()
-    tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
-    tokenizer.post_processor = processors.TemplateProcessing(
-        single="[CLS] $A [SEP]", special_tokens=[("[CLS]", 2), ("[SEP]", 3)]
-    )
-    tokens = {name: f"[{name.upper()}]" for name in ("pad", "unk", "cls", "sep", *(("mask",) if mask else ()))}
-    transformers.PreTrainedTokenizerFast(
-        tokenizer_object=tokenizer, **{f"{name}_token": token for name, token in tokens.items()}
-    ).save_pretrained(folder)
-    config = transformers.BertConfig(
-        vocab_size=len(pieces),
-        hidden_size=32,
-        num_hidden_layers=2,
-        num_attention_heads=2,
-        intermediate_size=64,
-        max_position_embeddings=64,
-    )
-    transformers.utils.logging.disable_progress_bar()
-    with torch.random.fork_rng():
-        torch.manual_seed(1)
-        transformers.BertModel(config, add_pooling_layer=False).save_pretrained(folder)
-    return folder
+    return make_tiny_encoder(folder, [piece for piece in PIECES if mask or piece != "[MASK]"])
 
 
 def make_text(path: Path, *, documents: int = 60, seed: int = 1) -> Path:

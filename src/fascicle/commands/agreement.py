@@ -27,6 +27,7 @@ _NO_MEANING = (
     "threads",
     "interval",
     "allow_missing",
+    "types",
     "gold_column",
     "pred_column",
 )
@@ -37,7 +38,7 @@ def run_agreement(args: argparse.Namespace) -> int:
     if len(args.files) != 1:
         raise UsageError(f"agreement is between two annotations, and {1 + len(args.files)} files were given; give two")
     if given := [name for name in _NO_MEANING if getattr(args, name)]:
-        option = given[0].replace("_", "-")
+        option = {"types": "type"}.get(given[0], given[0].replace("_", "-"))
         raise UsageError(f"--{option} has no meaning with --agreement; leave one of the two out")
     first = PredictionRequest(path=args.gold, reading=reading_of(args, role="gold"))
     reading = reading_of(args, role="pred")

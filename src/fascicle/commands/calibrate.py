@@ -12,7 +12,7 @@ import msgspec
 
 from fascicle.commands.console import Tally, say, with_progress
 from fascicle.commands.inputs import add_reading, reading_of
-from fascicle.commands.parsing import add_json, add_overwrite, add_strict, add_threads
+from fascicle.commands.parsing import add_json, add_overwrite, add_strict, add_threads, add_types, types_of
 from fascicle.commands.places import reads, writes
 from fascicle.errors import UsageError
 from fascicle.reports.table import aligned_rows, percent
@@ -50,6 +50,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     wanted.add_argument("--recall", type=_share, metavar="R", help="set the threshold for this recall, e.g. 0.9")
     wanted.add_argument("--f1", action="store_true", help="set the threshold for the best F1")
     parser.add_argument("--per-type", action="store_true", help="a threshold for each type")
+    add_types(parser)
     parser.add_argument("--name", help="of the new model; becomes the source of its mentions; default: the old one")
     add_json(parser, what="what was fitted")
     add_threads(parser)
@@ -84,6 +85,7 @@ def settings_of(args: argparse.Namespace) -> CalibrateSettings:
         method=args.method,
         target=Target(precision=args.precision, recall=args.recall) if wanted else None,
         per_type=args.per_type,
+        types=types_of(args),
         name=args.name or "",
         threads=args.threads,
     )

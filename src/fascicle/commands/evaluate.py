@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 from fascicle.commands.columns import Columns, add_columns, columns_of
 from fascicle.commands.console import Tally, say, with_progress
 from fascicle.commands.inputs import INPUT_FORMATS, add_reading_details, reading_of
-from fascicle.commands.parsing import add_json, add_overwrite, add_strict, natural
+from fascicle.commands.parsing import add_json, add_overwrite, add_strict, add_types, natural, types_of
 from fascicle.commands.places import reads, writes
 from fascicle.commands.probed import add_model, model_of
 from fascicle.errors import UsageError
@@ -58,6 +58,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--by-type", action=argparse.BooleanOptionalAction, default=True, help="a line per entity type; default: yes"
     )
+    add_types(parser)
     parser.add_argument("--interval", action="store_true", help="95%% bootstrap intervals of micro P, R, F1, macro F1")
     parser.add_argument(
         "--agreement", action="store_true", help="GOLD and PRED are two annotators: F1 of mentions, kappa of words"
@@ -130,7 +131,7 @@ def run(args: argparse.Namespace) -> int:
         gold = replace(gold, reading=columns.gold_request(gold.reading))
     tally = Tally()
     events, watch = tally.account.events, partial(with_progress, quiet=False)
-    found = evaluate(gold, systems, allow_missing=args.allow_missing, events=events, watch=watch)
+    found = evaluate(gold, systems, types=types_of(args), allow_missing=args.allow_missing, events=events, watch=watch)
     report, notes = None, list(found.notes)
     if wanted is not None:
         from fascicle.tasks.report import report_on

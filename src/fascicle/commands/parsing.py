@@ -112,6 +112,33 @@ def add_json(parser: argparse.ArgumentParser, *, what: str) -> None:
     parser.add_argument("--json", action="store_true", help=f"print {what} as JSON")
 
 
+def add_types(parser: argparse.ArgumentParser) -> None:
+    """Adds ``--type``; see `types_of`."""
+    parser.add_argument(
+        "--type",
+        action="append",
+        default=[],
+        dest="types",
+        metavar="GOLD[=NAME]",
+        help="score this type of the gold alone, which the systems call NAME; other types count on neither side; may "
+        "be repeated; default: all types",
+    )
+
+
+def types_of(args: argparse.Namespace) -> dict[str, str]:
+    """Type of the gold -> its name in the systems.
+
+    Raises:
+        UsageError: a type that was given two names.
+    """
+    found: dict[str, str] = {}
+    for text in args.types:
+        name, sign, other = text.partition("=")
+        if found.setdefault(name, other if sign else name) != (other if sign else name):
+            raise UsageError(f"--type {text} gives {name!r} another name than before; give each type once")
+    return found
+
+
 def add_strict(parser: argparse.ArgumentParser) -> None:
     """Adds ``--strict``."""
     parser.add_argument("--strict", action="store_true", help="exit with 3 if anything was lost")

@@ -32,7 +32,13 @@ def document_of(record: Mapping[str, Any], identifier: str, *, meta: dict[str, s
     Raises:
         ValueError: a part has another form.
     """
-    given = msgspec.convert(record, _Record)
+    try:
+        given = msgspec.convert(record, _Record)
+    except msgspec.ValidationError as error:
+        raise ValueError(
+            f"no article ({error}): an article has the fields title (a text) and paragraphs (a list of texts), and "
+            "perhaps abstract (a text)"
+        ) from None
     named = (("title", given.title), ("abstract", given.abstract), *(("paragraph", one) for one in given.paragraphs))
     parts = [(name, text) for name, text in named if text]
     sections, start = [], 0

@@ -41,6 +41,7 @@ class JsonShape:
         reader: name of the tool or schema whose records have a reader of their own.
         needs: fields that tell its records, with the types of their values.
         also: further fields that it reads.
+        movable: parts that it looks for under another name, if the user gives one, beside ``id``.
     """
 
     tokens: str = ""
@@ -63,6 +64,7 @@ class JsonShape:
     reader: str = ""
     needs: tuple[tuple[str, _Kind], ...] = ()
     also: tuple[str, ...] = ()
+    movable: tuple[str, ...] = ()
 
     @cached_property
     def fields(self) -> frozenset[str]:
@@ -84,7 +86,11 @@ class JsonShape:
 SHAPES: Final[Mapping[str, JsonShape]] = MappingProxyType(
     {
         "label-studio": JsonShape(
-            reader="label-studio", needs=(("data", dict), ("annotations", list)), also=("predictions",), id="id"
+            reader="label-studio",
+            needs=(("data", dict), ("annotations", list)),
+            also=("predictions",),
+            movable=("text", "annotator"),
+            id="id",
         ),
         "bigbio": JsonShape(reader="bigbio", needs=(("passages", list), ("entities", list)), id="document_id"),
         "gliner": JsonShape(tokens="tokenized_text", entities="ner", id="id", inclusive=True),
@@ -112,7 +118,7 @@ SHAPES: Final[Mapping[str, JsonShape]] = MappingProxyType(
 )
 UNANNOTATED: Final = ("text", "article")
 _SWITCHES: Final = ("inclusive", "bare")
-_FIXED: Final = ("tag_names", "reader", "needs", "also")
+_FIXED: Final = ("tag_names", "reader", "needs", "also", "movable")
 
 
 def detect_shape(record: Mapping[str, Any]) -> str:
@@ -149,7 +155,8 @@ def adjusted(shape: JsonShape, changes: Iterable[tuple[str, str]]) -> JsonShape:
         changes: ``(attribute of JsonShape, value)``; ``inclusive`` and ``bare`` take ``true`` or ``false``.
 
     Raises:
-        UsageError: no such attribute, or another value for one of these two.
+        UsageError: no such attribute, another value for one of these two, or a field that the reader of a tool looks
+            for under one name alone.
     """
     names = [field.name for field in fields(JsonShape) if field.name not in _FIXED]
     values: dict[str, Any] = {}
@@ -160,5 +167,11 @@ def adjusted(shape: JsonShape, changes: Iterable[tuple[str, str]]) -> JsonShape:
             raise UsageError(f"a JSON record has no part {name!r}{hint}; choose one of {', '.join(names)}")
         if name in _SWITCHES and value not in ("true", "false"):
             raise UsageError(f"{name} = {value!r} is not allowed; give true or false")
+        allowed = ("id", "ignored", *shape.movable)
+        if shape.reader and name not in allowed:
+            raise UsageError(
+                f"records of the shape {shape.reader!r} have their {name} under fixed names, so {name} = {value!r} is "
+                f"not allowed; give another shape, or one of {', '.join(allowed)}"
+            )
         values[name] = value == "true" if name in _SWITCHES else value
     return replace(shape, **values)

@@ -118,7 +118,7 @@ class RecognitionSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unkn
     """
 
     overlaps: Overlaps = "longest"
-    threshold: float = 0.2
+    threshold: float = 0.3
     case: bool = True
     hyphens: Hyphens = "open"
     inside_words: bool = False
@@ -144,16 +144,20 @@ class _Name(NamedTuple):
     concept_row: int
 
 
+class _Meaning(NamedTuple):
+    """What a name means at a place."""
+
+    type: str
+    score: float
+    links: tuple[Link, ...]
+
+
 class _Place(NamedTuple):
     """A place where names of some types stand."""
 
     start: int
     end: int
-    mentions: tuple[Mention, ...]
-
-    @property
-    def score(self) -> float:
-        return self.mentions[0].score or 0.0
+    meanings: tuple[_Meaning, ...]
 
 
 class _Opened:
@@ -163,6 +167,7 @@ class _Opened:
         self.source, self.pack, self.settings = source, pack, settings
         self.table = Table.open(pack.table)
         self._names: dict[int, tuple[_Name, ...]] = {}
+        self._meanings: dict[tuple[int, str], tuple[_Meaning, ...]] = {}
 
     def found(self, tokens: TokenArrays) -> tuple[Ints, Ints, Ints]:
         """Where keys stand that may reach the threshold: starts, ends and rows of keys, in order."""
@@ -191,13 +196,21 @@ class _Opened:
             if not term.off and (not self.settings.types or kind in self.settings.types):
                 yield _Name(term, kind, key(term.surface, 1), concept)
 
-    def mentions(self, surface: str, span: Span, row: int) -> tuple[Mention, ...]:
-        """What a key means at a place: a mention for each type, the most probable one first."""
+    def meanings(self, surface: str, row: int) -> tuple[_Meaning, ...]:
+        """What a key means where it is written so: one meaning for each type, the most probable one first."""
+        known = self._meanings.get((row, surface))
+        if known is None:
+            if len(self._meanings) >= _REMEMBERED:
+                self._meanings.clear()
+            known = self._meanings[row, surface] = self._judged(surface, row)
+        return known
+
+    def _judged(self, surface: str, row: int) -> tuple[_Meaning, ...]:
         by_type: dict[str, list[_Name]] = {}
         for name in self.names(row):
             if not self.settings.case or fits(surface, name.term.surface, name.term.case):
                 by_type.setdefault(name.type, []).append(name)
-        mentions = []
+        meanings = []
         for kind, names in by_type.items():
             priors: dict[str, float] = {}
             for name in names:
@@ -205,8 +218,8 @@ class _Opened:
             score = min(1.0, sum(priors.values()))
             if score >= self.settings.threshold:
                 links = self._links(surface, names) if self.settings.links else ()
-                mentions.append(Mention((span,), kind, score=score, source=self.source, links=links))
-        return tuple(sorted(mentions, key=lambda mention: (-(mention.score or 0.0), mention.type)))
+                meanings.append(_Meaning(kind, score, links))
+        return tuple(sorted(meanings, key=lambda meaning: (-meaning.score, meaning.type)))
 
     def _links(self, surface: str, names: Sequence[_Name]) -> tuple[Link, ...]:
         """The concept whose name is nearest to what stands in the text, if there is one."""
@@ -303,7 +316,10 @@ class PackRecogniser(Annotator):
                 offset = int(borders[number])
                 spans = zip((starts[part] - offset).tolist(), (ends[part] - offset).tolist(), strict=True)
                 places = self._places(pack, document, zip(spans, rows[part].tolist(), strict=True))
-                added[number] += _resolved(list(places), self.settings.overlaps)
+                for place, meaning in _resolved(list(places), self.settings.overlaps):
+                    span = (place.start, place.end)
+                    kind, score, links = meaning
+                    added[number].append(Mention((span,), kind, score=score, source=pack.source, links=links))
         yield from (Patch(add=tuple(mentions)) for mentions in added)
 
     def _places(self, pack: _Opened, document: Document, found: Iterable[tuple[Span, int]]) -> Iterator[_Place]:
@@ -317,20 +333,21 @@ class PackRecogniser(Annotator):
                 continue
             if bisect_right(edges, start) < bisect_left(edges, end):
                 continue
-            mentions = pack.mentions(surface, (start, end), row)
-            if mentions:
-                yield _Place(start, end, mentions)
+            meanings = pack.meanings(surface, row)
+            if meanings:
+                yield _Place(start, end, meanings)
 
 
-def _resolved(places: list[_Place], overlaps: Overlaps) -> Iterator[Mention]:
-    """The mentions of places that may stand beside each other, in the order of the text."""
+def _resolved(places: list[_Place], overlaps: Overlaps) -> Iterator[tuple[_Place, _Meaning]]:
+    """The meanings of places that may stand beside each other, in the order of the text."""
     if overlaps != "all":
         kept: list[_Place] = []
         for group in _touching(places):
             kept += _chosen(group, nested=overlaps == "nested")
         places = sorted(kept, key=lambda place: (place.start, place.end))
     for place in places:
-        yield from place.mentions[:1] if overlaps == "longest" else place.mentions
+        for meaning in place.meanings[:1] if overlaps == "longest" else place.meanings:
+            yield place, meaning
 
 
 def _touching(places: Sequence[_Place]) -> Iterator[list[_Place]]:
@@ -352,7 +369,7 @@ def _chosen(group: list[_Place], *, nested: bool) -> list[_Place]:
     if len(group) == 1:
         return group
     kept: list[_Place] = []
-    for place in sorted(group, key=lambda one: (one.start - one.end, -one.score, one.start)):
+    for place in sorted(group, key=lambda one: (one.start - one.end, -one.meanings[0].score, one.start)):
         if all(_beside(place, other) or (nested and _inside(place, other)) for other in kept):
             kept.append(place)
     return kept

@@ -28,6 +28,7 @@ from fascicle.settings.folders.described import CARD
 from fascicle.settings.folders.manifest import Manifest, write_manifest
 from fascicle.systems.model import Watch
 from fascicle.tasks.given import File, gold_of, path_of
+from fascicle.tasks.scored_types import ScoredTypes, Types, scored_types
 
 if TYPE_CHECKING:
     from fascicle.runtime.predictor import ModelPredictor
@@ -43,6 +44,7 @@ class CalibrateSettings:
         method: what makes scores truer; ``"none"`` leaves them.
         target: what the threshold is for; ``None`` for no threshold.
         per_type: a threshold for each type.
+        types: as of ``evaluate``: the types of the gold that count, by default all; the model is fitted on these alone.
         name: of the new model, the source of its mentions; the old one by default.
         threads: CPU threads of the network; all usable cores by default.
 
@@ -53,6 +55,7 @@ class CalibrateSettings:
     method: Literal["temperature", "isotonic", "none"] = "temperature"
     target: Target | None = None
     per_type: bool = False
+    types: Types = ()
     name: str = ""
     threads: Positive | None = None
 
@@ -109,8 +112,8 @@ def calibrate(
 
     Raises:
         ModelError: there is no such model.
-        UsageError: an ensemble, standard input, or a name that no model may have.
-        InputError: the gold cannot be read, or nothing can be fitted on it.
+        UsageError: an ensemble, standard input, a name that no model may have, or a type that the model does not have.
+        InputError: the gold cannot be read or has no mention of a type, or nothing can be fitted on it.
         OutputError: the folder exists.
     """
     chosen, events, output = settings or CalibrateSettings(), events or EventCounts(), Path(folder)
@@ -121,8 +124,10 @@ def calibrate(
     check_folder(output, kind="model", overwrite=overwrite)
     predictor = load_single(source, threads=chosen.threads)
     manifest = _named(predictor.manifest, chosen.name)
-    documents = gold_of(gold, events=events).documents
-    data = _judged(predictor.uncalibrated(), documents, events, watch)
+    wanted = scored_types(chosen.types)
+    wanted.check(manifest.types, system=manifest.name)
+    documents = wanted.of_gold(gold_of(gold, events=events).documents, path=path)
+    data = _judged(predictor.uncalibrated(), documents, wanted, events, watch)
     try:
         fitted = fit_calibration(
             data,
@@ -161,11 +166,13 @@ def _threshold(value: float) -> str:
     return f"{value:.4g}" if value else "0, which keeps all"
 
 
-def _judged(predictor: ModelPredictor, documents: Sequence[Document], events: EventCounts, watch: Watch) -> Judged:
+def _judged(
+    predictor: ModelPredictor, documents: Sequence[Document], wanted: ScoredTypes, events: EventCounts, watch: Watch
+) -> Judged:
     """What the model says of documents, none of whose mentions it sees."""
     bare = (msgspec.structs.replace(document, mentions=(), events=()) for document in documents)
     found = watch(events.observe(predictor.stream(bare)))
-    return judged(layers(documents), layers(found, source=predictor.name))
+    return judged(layers(documents), wanted.among(layers(found, source=predictor.name)))
 
 
 def _notes(manifest: Manifest, gold: Mapping[str, int]) -> Iterator[str]:

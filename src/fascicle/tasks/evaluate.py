@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path as FilePath
 from typing import Any
 
@@ -20,6 +20,7 @@ from fascicle.systems.matching import on_documents_of
 from fascicle.systems.model import ModelRequest, Watch, predict
 from fascicle.systems.predictions import PredictionRequest, Predictions
 from fascicle.tasks.given import Given, Gold, gold_of, path_of, predictions_of, refuse_stdin_twice
+from fascicle.tasks.scored_types import Types, scored_types
 
 Systems = Given | ModelRequest | Iterable[Given | ModelRequest]
 
@@ -49,6 +50,7 @@ def evaluate(
     gold: Given,
     predictions: Systems,
     *,
+    types: Types = (),
     allow_missing: bool = False,
     events: EventCounts | None = None,
     watch: Watch = iter,
@@ -59,6 +61,8 @@ def evaluate(
         gold: a corpus in any format, or documents with gold mentions.
         predictions: of each system its file (predictions, or a corpus in any format), its documents, or a model that
             predicts now.
+        types: the types of the gold that are scored, or type of the gold -> the name that the systems have for it; by
+            default all. Other types count on neither side.
         allow_missing: gold documents that a system does not list count as without predictions.
         events: counts the events of documents.
         watch: documents that a model reads go through it one by one, to show progress.
@@ -68,14 +72,16 @@ def evaluate(
 
     Raises:
         UsageError: standard input twice, or a source that a file does not have.
-        InputError: a file cannot be read, or predictions were made on other texts than those of the gold.
+        InputError: a file cannot be read, predictions were made on other texts than those of the gold, or the gold has
+            no mention of a type.
         ModelError: there is no such model.
     """
-    events = events or EventCounts()
+    events, scored_only = events or EventCounts(), scored_types(types)
     systems = _each(predictions)
     files = [one for one in systems if not isinstance(one, ModelRequest)]
     refuse_stdin_twice(gold, *files)
     read = gold_of(gold, events=events)
+    read = replace(read, documents=scored_only.of_gold(read.documents, path=read.path))
     reference = read.predictions()
     found: dict[str, Predictions] = {}
     for name, given in zip(_names(files), files, strict=True):
@@ -84,6 +90,7 @@ def evaluate(
         if isinstance(model, ModelRequest):
             name, said = predict(model, read.documents, events=events, watch=watch)
             found[name if name not in found else f"{name} (model)"] = said
+    found = {name: scored_only.of_predictions(said) for name, said in found.items()}
     scored = tuple(
         _scored(name, read.documents, said, allow_missing=allow_missing, several=len(files) > 1)
         for name, said in found.items()

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from enum import IntEnum
+from typing import Final
 
 from fascicle.knowledge.keys.folding import fold
+
+_SYMBOL: Final = 6  # letters and digits
 
 
 class CasePolicy(IntEnum):
@@ -19,16 +22,25 @@ def fits(found: str, surface: str, policy: int) -> bool:
     """Whether what stands in a text has the case of a name.
 
     Signs and blanks do not count, and either may be the other with the ``s`` of a plural: ``CATs`` fits ``CAT``, and
-    ``CATS`` does not.
+    ``CATS`` does not. A symbol is a name of at most six letters and digits without a small one. Of letters alone, it is
+    neither a plural nor a number, whatever case it may have: ``did`` does not fit ``DIDS``, nor ``8`` ``VIII``. Where a
+    blank stands in it that it does not have, its case counts: ``was 1`` does not fit ``WAS1``.
 
     Args:
         found: in the text.
         surface: the name.
         policy: a `CasePolicy`.
     """
-    if policy == CasePolicy.any or found == surface:
+    if found == surface:
         return True
     one, other = cased(found), cased(surface)
+    if policy == CasePolicy.any:
+        if len(other) > _SYMBOL or other != other.upper():
+            return True
+        if surface.isalpha():
+            return other in (one.upper(), one.removesuffix("s").upper())
+        if len(found.split()) <= len(surface.split()):
+            return True
     if policy == CasePolicy.initial:
         one, other = one[:1].lower() + one[1:], other[:1].lower() + other[1:]
     return one == other or one == other + "s" or one + "s" == other

@@ -34,11 +34,12 @@ def folded(letter: str) -> str:
     as ``'``, any decimal digit as that of ASCII. White space counts as a blank. Accents, invisible characters and the
     signs of trade marks do not count. Marks that make another letter stay on letters, but not on those of ASCII.
     """
-    marked = letter
-    if len(letter) > 1:  # marks are put in their canonical order
-        marked = unicodedata.normalize("NFKD", "".join(one for one in letter if one not in _MARKS_OF_OWNERS))
+    if len(letter) == 1:
+        parts = _parts(letter)
+    else:  # marks are put in their canonical order
+        parts = unicodedata.normalize("NFD", "".join(map(_parts, unicodedata.normalize("NFD", letter))))
     kept: list[str] = []
-    for part in "".join(map(_parts, marked)):
+    for part in parts:
         before = kept[-1] if kept else " "
         if not unicodedata.combining(part) or unicodedata.combining(before) or _takes_marks(before):
             kept.append(part)

@@ -129,12 +129,11 @@ class TokenReader:
         kept = np.ones(len(forms), dtype=bool)
         done = 0
         for at in owners.tolist():
-            if at < done or at == 0:
+            before = found.parts[at - 1]
+            if at < done or at == 0 or runs.group.values[before] != LETTER:
                 continue
             end = done = self._end_of_signs(forms, at)
-            before = found.parts[at - 1]
-            ends_so = runs.hisses.values[before] or (at + 1 < len(forms) and forms[at + 1] == runs.forms.s)
-            if runs.group.values[before] == LETTER and ends_so:
+            if runs.hisses.values[before] or (at + 1 < len(forms) and forms[at + 1] == runs.forms.s):
                 kept[at:end] = False
         return _Parts(found.starts[kept], found.ends[kept], found.parts[kept], found.opens[kept], found.closes[kept])
 

@@ -103,12 +103,29 @@ class ModelSettings(Settings, frozen=True, kw_only=True):
     Attributes:
         encoder: a Hugging Face name, a folder, or ``package:NAME/FOLDER`` for a folder inside an installed package.
         revision: branch, tag or commit on the hub; empty for the default.
+        start: in place of ``encoder``, a run folder or a model folder of torch, whose training goes on here. Its
+            encoder is taken with its weights. A head goes on with its weights too, if its settings and the types are
+            the same; otherwise it is new.
         head: of one of the families in ``settings/heads.py``.
     """
 
-    encoder: Name
+    encoder: str = ""
     revision: str = ""
+    start: Name | UnsetType = UNSET  # unset, it is in no file, as before there was such a key
     head: AnyHead = SoftmaxSettings()
+
+    def __post_init__(self) -> None:
+        """Refuses no encoder, and two."""
+        if bool(self.encoder) == bool(self.start):
+            both = "encoder and start exclude each other: give one of the two"
+            raise ValueError(both if self.start else "encoder is missing: name an encoder, or a trained model as start")
+        if self.start and self.revision:
+            raise ValueError("revision is about an encoder from the hub: leave it out beside start")
+
+    @property
+    def origin(self) -> str:
+        """Where the encoder comes from, for sentences."""
+        return self.start or self.encoder
 
 
 class DecisionSettings(Settings, frozen=True, kw_only=True):
@@ -283,6 +300,7 @@ class Recipe(RecipeBase, frozen=True, kw_only=True):
             found |= part.files(f"parts.{name}")
         if self.distant is not UNSET:
             found |= {"distant.core": self.distant.core, "distant.full": self.distant.full}
+        found["model.start"] = self.model.start or ""
         found["model.types"] = self.model.head.needs.types
         found["bundle.types"] = self.bundle.head.needs.types if self.bundle else ""
         return {key: path for key, path in found.items() if path}

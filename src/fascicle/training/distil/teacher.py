@@ -10,14 +10,11 @@ import torch
 from torch import Tensor
 
 from fascicle.errors import RecipeError
-from fascicle.loading import find_model
-from fascicle.models.checkpoint import load_model
 from fascicle.models.encoder import Pretrained, load_pretrained
 from fascicle.models.layers import LayerReader, Layers
-from fascicle.settings.folders.best import described_by
-from fascicle.settings.folders.manifest import MANIFEST, check_files, read_manifest
 from fascicle.settings.recipes.distil import TeacherSettings
 from fascicle.text.pieces import PieceTokenizer
+from fascicle.training.trained import open_trained
 
 _FEW: Final = 0.05  # of all pieces
 _OTHER: Final = "choose a student with the tokenizer of its teacher, or leave out [layers]"
@@ -68,30 +65,7 @@ def open_encoder(settings: TeacherSettings) -> Pretrained:
     """
     if settings.encoder:
         return load_pretrained(settings.encoder, revision=settings.revision)
-    folder = find_model(settings.model)
-    if described_by(folder).name != MANIFEST:
-        raise RecipeError(
-            f"teacher.model = {settings.model!r} has no layers of its own; give a single model, or leave out [layers]"
-        )
-    manifest = read_manifest(folder)
-    if manifest.runtime != "torch":
-        raise RecipeError(
-            f"teacher.model = {settings.model!r} is an export, whose layers cannot be read; give the run folder of its "
-            "training, or leave out [layers]"
-        )
-    check_files(folder, manifest)
-    tokenizer = PieceTokenizer.from_file(folder / "tokenizer.json", pad=manifest.tokenizer.pad)
-    encoder = load_model(folder, manifest).encoder
-    return Pretrained(encoder=encoder, tokenizer=tokenizer, special=special_of(tokenizer))
-
-
-def special_of(tokenizer: PieceTokenizer) -> dict[str, str]:
-    """The special tokens of a tokenizer by the names that transformers has for their uses."""
-    names = {at: token for token, at in tokenizer.tokens.items()}
-    uses = {"pad_token": tokenizer.pad, "unk_token": tokenizer.unknown, "mask_token": tokenizer.mask}
-    if len(tokenizer.prefix) == len(tokenizer.suffix) == 1:
-        uses |= {"cls_token": tokenizer.prefix[0], "sep_token": tokenizer.suffix[0]}
-    return {use: names[at] for use, at in uses.items() if at is not None}
+    return open_trained(settings.model, key="teacher.model", use="whose layers cannot be read").pretrained()
 
 
 def ids_of(pupil: PieceTokenizer, teacher: PieceTokenizer) -> list[int]:

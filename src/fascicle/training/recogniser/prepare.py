@@ -82,7 +82,7 @@ def prepare(recipe: Recipe, parts: Parts, pretrained: Pretrained) -> Prepared:
     if not any(w.units[0] < w.units[1] for w in data.windows):
         raise InputError(
             f"{recipe.corpus.train if recipe.corpus else 'train of the parts'} holds no word that "
-            f"{recipe.model.encoder} reads, so there is nothing to train on; give texts with words"
+            f"{recipe.model.origin} reads, so there is nothing to train on; give texts with words"
         )
     notes = [*_width_notes(widths, heads), *_context_notes(recipe.reading, data)]
     if any(head.needs.windows == "mentions" for head in heads.values()):
@@ -187,24 +187,24 @@ def check_encoder(recipe: Recipe, pretrained: Pretrained) -> None:
         pretrained.tokenizer.prefix and pretrained.tokenizer.suffix
     ):
         raise RecipeError(
-            f'model.specials = "include" needs special tokens before and after a text, which {recipe.model.encoder} '
+            f'model.specials = "include" needs special tokens before and after a text, which {recipe.model.origin} '
             'does not have; use "exclude"'
         )
     opened = [head.family for head in recipe.heads().values() if head.needs.opening]
     if opened and not pretrained.tokenizer.prefix:
         raise RecipeError(
-            f'family = "{opened[0]}" needs a special token before a text, which {recipe.model.encoder} does not have; '
+            f'family = "{opened[0]}" needs a special token before a text, which {recipe.model.origin} does not have; '
             "choose another encoder or family"
         )
     if recipe.training.hidden_pieces and pretrained.tokenizer.mask is None:
         raise RecipeError(
             f"training.hidden_pieces = {recipe.training.hidden_pieces} needs a mask token, which the tokenizer of "
-            f"{recipe.model.encoder} lacks; set it to 0"
+            f"{recipe.model.origin} lacks; set it to 0"
         )
     if recipe.reading.max_length > pretrained.encoder.longest:
         raise RecipeError(
             f"reading.max_length = {recipe.reading.max_length} is more than the "
-            f"{counted(pretrained.encoder.longest, 'piece')} that {recipe.model.encoder} reads; lower it (longer "
+            f"{counted(pretrained.encoder.longest, 'piece')} that {recipe.model.origin} reads; lower it (longer "
             "texts are read through windows)"
         )
 
@@ -242,7 +242,7 @@ def make_manifest(recipe: Recipe, heads: Mapping[str, AnyHead], *, parts: Parts,
             decoding=heads[recipe.answer()].decoding,
             chosen_on=dev_sha256(recipe),
         ),
-        encoder=recipe.model.encoder,
+        encoder=pretrained.encoder.origin,
         descriptions=descriptions_of(recipe, parts.types, parts.untaught),
         corpora=parts.learnt() or msgspec.UNSET,
     )

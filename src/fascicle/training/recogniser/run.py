@@ -49,6 +49,7 @@ from fascicle.training.recogniser.decision import fit_nothing, is_unfitted
 from fascicle.training.recogniser.judging import Judge, OneCorpus, SeveralCorpora
 from fascicle.training.recogniser.parts import Parts, read_data, representable
 from fascicle.training.recogniser.prepare import Prepared, answered_by, check_encoder, prepare
+from fascicle.training.trained import Trained, open_trained
 
 
 def prepare_recogniser(recipe: Recipe, folder: Path, before: Mapping[str, Any]) -> Recogniser:
@@ -68,15 +69,28 @@ def prepare_recogniser(recipe: Recipe, folder: Path, before: Mapping[str, Any]) 
         if key.endswith(".types"):
             read_types(path)  # what is wrong with it is said before a corpus is read
     parts = read_data(recipe)
-    pretrained = load_pretrained(recipe.model.encoder, revision=recipe.model.revision)
+    started = _started_from(recipe)
+    pretrained = (
+        started.pretrained() if started else load_pretrained(recipe.model.encoder, revision=recipe.model.revision)
+    )
     check_encoder(recipe, pretrained)
     torch.manual_seed(recipe.seed)
     prepared = prepare(recipe, parts, pretrained)
+    if started:
+        notes = started.hand_on(prepared.model, prepared.manifest)
+        prepared = replace(prepared, notes=(*prepared.notes, *notes))
     trainer = Trainer(prepared.model, prepared.data, recipe.training, seed=recipe.seed)
     trainer.settle_precision(before.get("precision"))
     return Recogniser(
         folder=folder, recipe=recipe, parts=parts, prepared=prepared, pretrained=pretrained, trainer=trainer
     )
+
+
+def _started_from(recipe: Recipe) -> Trained | None:
+    """The model whose training goes on, if the recipe names one."""
+    if not recipe.model.start:
+        return None
+    return open_trained(recipe.model.start, key="model.start", use="which cannot be trained")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,0 +1,94 @@
+"""A trained model that more is done with: its training goes on, or its layers teach a student."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from fascicle.errors import RecipeError
+from fascicle.loading import find_model
+from fascicle.models.checkpoint import TOKENIZER, load_model
+from fascicle.models.encoder import Pretrained
+from fascicle.models.model import NerModel
+from fascicle.settings.folders.best import described_by
+from fascicle.settings.folders.manifest import MANIFEST, Manifest, check_files, read_manifest
+from fascicle.text.pieces import PieceTokenizer
+
+
+@dataclass(frozen=True, kw_only=True)
+class Trained:
+    """A model of torch, with its weights.
+
+    Attributes:
+        manifest: what its folder says of it.
+        model: in evaluation mode.
+        tokenizer: of its encoder.
+    """
+
+    manifest: Manifest
+    model: NerModel
+    tokenizer: PieceTokenizer
+
+    def pretrained(self) -> Pretrained:
+        """Its encoder, which is that of the model itself and no copy."""
+        return Pretrained(encoder=self.model.encoder, tokenizer=self.tokenizer, special=special_of(self.tokenizer))
+
+    def hand_on(self, model: NerModel, manifest: Manifest) -> Iterator[str]:
+        """Puts the weights of its heads into the heads of another model that are of the same kind.
+
+        Args:
+            model: on the same encoder.
+            manifest: of that model.
+
+        Returns:
+            What became of each head, as sentences.
+        """
+        for name, settings in manifest.heads.items():
+            if reason := self._differs(name, manifest):
+                yield f"the head {name!r} is new, for that of {self.manifest.name} {reason}"
+                continue
+            model.head(name).load_state_dict(self.model.head(name).state_dict())
+            yield f"the head {name!r} ({settings.family}) goes on with the weights of {self.manifest.name}"
+
+    def _differs(self, name: str, manifest: Manifest) -> str:
+        """Why a head cannot have these weights; empty if it can."""
+        own = self.manifest.heads.get(name)
+        if own is None:
+            return "is not there: it has " + ", ".join(map(repr, self.manifest.heads))
+        if self.manifest.types != manifest.types:
+            return f"has other types ({', '.join(self.manifest.types)})"
+        if own != manifest.heads[name] or self.manifest.descriptions.get(name) != manifest.descriptions.get(name):
+            return "has other settings"
+        return ""
+
+
+def open_trained(given: str, *, key: str, use: str) -> Trained:
+    """Opens a model of torch.
+
+    Args:
+        given: a model folder or a run folder.
+        key: of the recipe that names it, for sentences.
+        use: what it lacks if it is no such model, for sentences, such as ``"whose layers cannot be read"``.
+
+    Raises:
+        ModelError: there is no such model, or it is damaged.
+        RecipeError: an ensemble, or an export.
+    """
+    folder = find_model(given)
+    if described_by(folder).name != MANIFEST:
+        raise RecipeError(f"{key} = {given!r} is no single model, {use}; give the run folder of one", key=key)
+    manifest = read_manifest(folder)
+    if manifest.runtime != "torch":
+        raise RecipeError(f"{key} = {given!r} is an export, {use}; give the run folder of its training", key=key)
+    check_files(folder, manifest)
+    tokenizer = PieceTokenizer.from_file(folder / TOKENIZER, pad=manifest.tokenizer.pad)
+    return Trained(manifest=manifest, model=load_model(folder, manifest), tokenizer=tokenizer)
+
+
+def special_of(tokenizer: PieceTokenizer) -> dict[str, str]:
+    """The special tokens of a tokenizer by the names that transformers has for their uses."""
+    names = {at: token for token, at in tokenizer.tokens.items()}
+    uses = {"pad_token": tokenizer.pad, "unk_token": tokenizer.unknown, "mask_token": tokenizer.mask}
+    if len(tokenizer.prefix) == len(tokenizer.suffix) == 1:
+        uses |= {"cls_token": tokenizer.prefix[0], "sep_token": tokenizer.suffix[0]}
+    return {use: names[at] for use, at in uses.items() if at is not None}

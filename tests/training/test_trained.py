@@ -1,0 +1,126 @@
+"""``model.start``: the training of a model goes on, on the same or another corpus."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from safetensors.torch import load_file
+from tests.support.runs import finish, metrics
+
+from fascicle.errors import FascicleError, ModelError, RecipeError
+from fascicle.experiments.hashes import data_hashes
+from fascicle.formats import read
+from fascicle.formats.conll import ConllOptions
+from fascicle.loading import load
+from fascicle.models.export.folders import export_model
+from fascicle.settings.recipes.recogniser import Recipe
+from fascicle.training.engine.events import Note
+from fascicle.training.run import run_recipe
+
+Maker = Callable[..., Recipe]
+STILL = {"epochs": 1, "learning_rate": 1e-30, "weight_decay": 0.0}  # a step changes no weight
+
+
+def going_on(make: Maker, start: Path, **changes: Any) -> Recipe:
+    model = {"encoder": "", "start": str(start), **changes.pop("model", {})}
+    return make(model=model, training=STILL | changes.pop("training", {}), **changes)
+
+
+def answers(folder: Path, corpus: Path) -> list[Any]:
+    documents = list(read(corpus, format="conll", options=ConllOptions(documents="sentence")))
+    return [patch.add for patch in load(folder).predict(documents)]
+
+
+def notes(recipe: Recipe, folder: Path) -> str:
+    return "\n".join(event.text for event in run_recipe(recipe, folder) if isinstance(event, Note))
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"model": {"family": "crf"}},
+        {"model": {"family": "multilabel"}},
+        {"model": {"family": "span"}},
+        {"model": {"family": "span"}, "bundle": {"family": "crf", "weight": 0.5}},
+    ],
+    ids=["crf", "multilabel", "span", "bundle"],
+)
+def test_a_model_that_learns_nothing_more_answers_as_before(
+    tiny_recipe: Maker, toy_corpus: Path, tmp_path: Path, changes: dict[str, Any]
+) -> None:
+    finish(tiny_recipe(training={"epochs": 3}, **changes), tmp_path / "first")
+    said = notes(going_on(tiny_recipe, tmp_path / "first", **changes), tmp_path / "second")
+    assert "is new" not in said
+    assert answers(tmp_path / "second", toy_corpus) == answers(tmp_path / "first", toy_corpus) != []
+
+
+def test_training_goes_on_from_what_was_learnt(tiny_recipe: Maker, tiny_run: Path, tmp_path: Path) -> None:
+    finish(going_on(tiny_recipe, tiny_run, training={"epochs": 1, "learning_rate": 1e-4}), tmp_path / "run")
+    finish(tiny_recipe(training={"epochs": 1, "learning_rate": 1e-4}), tmp_path / "fresh")
+    assert (
+        metrics(tmp_path / "run")[0]["dev"]["micro"]["f1"] > 0.9 > metrics(tmp_path / "fresh")[0]["dev"]["micro"]["f1"]
+    )
+
+
+def test_a_head_of_other_types_is_new_and_the_encoder_is_not(
+    tiny_recipe: Maker, tiny_run: Path, toy_corpus: Path, tmp_path: Path
+) -> None:
+    recipe = going_on(tiny_recipe, tiny_run, corpus={"types": {"keep": ["Disease"]}})
+    said = notes(recipe, tmp_path / "run")
+    assert "'softmax' is new" in said
+    assert "Chemical" in said
+    before, after = (load_file(folder / "best" / "model.safetensors") for folder in (tiny_run, tmp_path / "run"))
+    encoder = [name for name in before if name.startswith("encoder.")]
+    assert encoder
+    assert all((before[name] == after[name]).all() for name in encoder)
+    assert {mention.type for found in answers(tmp_path / "run", toy_corpus) for mention in found} <= {"Disease"}
+
+
+def test_a_head_with_other_settings_is_new(tiny_recipe: Maker, tiny_run: Path, tmp_path: Path) -> None:
+    assert "is new" in notes(going_on(tiny_recipe, tiny_run, model={"family": "crf"}), tmp_path / "crf")
+    assert "is new" in notes(going_on(tiny_recipe, tiny_run, model={"scheme": "IO"}), tmp_path / "io")
+
+
+def test_the_model_names_the_encoder_that_it_began_with(
+    tiny_recipe: Maker, tiny_run: Path, tiny_encoder: Path, tmp_path: Path
+) -> None:
+    finish(going_on(tiny_recipe, tiny_run), tmp_path / "run")
+    manifest = json.loads((tmp_path / "run" / "best" / "model.json").read_text(encoding="utf-8"))
+    assert manifest["encoder"] == str(tiny_encoder)
+
+
+def test_a_run_knows_what_it_started_from(tiny_recipe: Maker, tiny_run: Path, tmp_path: Path) -> None:
+    shutil.copytree(tiny_run, tmp_path / "copy")
+    recipe = going_on(tiny_recipe, tmp_path / "copy", training={"learning_rate": 1e-3})
+    before = data_hashes(recipe)
+    finish(recipe, tmp_path / "run")
+    facts = json.loads((tmp_path / "run" / "run.json").read_text(encoding="utf-8"))
+    assert facts["data"]["model.start"]["sha256"] == before["model.start"]
+    assert data_hashes(going_on(tiny_recipe, tmp_path / "run"))["model.start"] != before["model.start"]
+    weights = tmp_path / "copy" / "best" / "model.safetensors"
+    weights.write_bytes(weights.read_bytes()[:-4] + b"1234")
+    with pytest.raises(ModelError, match="safetensors"):
+        finish(recipe, tmp_path / "again")
+
+
+def test_what_training_cannot_go_on_from_is_refused(
+    tiny_recipe: Maker, tiny_run: Path, toy_corpus: Path, tmp_path: Path
+) -> None:
+    export_model(tiny_run, tmp_path / "export", int8=False)
+    for wrong, word in ((tmp_path / "export", "export"), (tmp_path / "none", "does not exist"), (tmp_path, "model")):
+        with pytest.raises(FascicleError, match=word):
+            finish(going_on(tiny_recipe, wrong), tmp_path / "run")
+        assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.parametrize(
+    "model", [{"start": "runs/a"}, {"encoder": ""}, {"encoder": "", "start": "runs/a", "revision": "main"}]
+)
+def test_an_encoder_is_named_once(tiny_recipe: Maker, model: dict[str, str]) -> None:
+    with pytest.raises(RecipeError, match=r"encoder|revision"):
+        tiny_recipe(model=model)
