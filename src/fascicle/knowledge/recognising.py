@@ -20,11 +20,11 @@ from fascicle.knowledge.keys.case import fits
 from fascicle.knowledge.keys.characters import folded
 from fascicle.knowledge.keys.key import key
 from fascicle.knowledge.keys.reader import TokenArrays, TokenReader
+from fascicle.knowledge.overlaps import Meaning, Overlaps, Place, resolved
 from fascicle.knowledge.scanning.table import Table
 from fascicle.text.annotator import Annotator
 from fascicle.text.tagging import TagSpace
 
-Overlaps = Literal["longest", "nested", "all"]
 Hyphens = Literal["open", "before", "closed"]
 SOURCE: Final = "dictionary"
 TIERS: Final = ("exact", "folded", "canonical")
@@ -144,22 +144,6 @@ class _Name(NamedTuple):
     concept_row: int
 
 
-class _Meaning(NamedTuple):
-    """What a name means at a place."""
-
-    type: str
-    score: float
-    links: tuple[Link, ...]
-
-
-class _Place(NamedTuple):
-    """A place where names of some types stand."""
-
-    start: int
-    end: int
-    meanings: tuple[_Meaning, ...]
-
-
 class _Opened:
     """A pack with its table, and the names that were asked for."""
 
@@ -167,7 +151,7 @@ class _Opened:
         self.source, self.pack, self.settings = source, pack, settings
         self.table = Table.open(pack.table)
         self._names: dict[int, tuple[_Name, ...]] = {}
-        self._meanings: dict[tuple[int, str], tuple[_Meaning, ...]] = {}
+        self._meanings: dict[tuple[int, str], tuple[Meaning, ...]] = {}
 
     def found(self, tokens: TokenArrays) -> tuple[Ints, Ints, Ints]:
         """Where keys stand that may reach the threshold: starts, ends and rows of keys, in order."""
@@ -196,7 +180,7 @@ class _Opened:
             if not term.off and (not self.settings.types or kind in self.settings.types):
                 yield _Name(term, kind, key(term.surface, 1), concept)
 
-    def meanings(self, surface: str, row: int) -> tuple[_Meaning, ...]:
+    def meanings(self, surface: str, row: int) -> tuple[Meaning, ...]:
         """What a key means where it is written so: one meaning for each type, the most probable one first."""
         known = self._meanings.get((row, surface))
         if known is None:
@@ -205,7 +189,7 @@ class _Opened:
             known = self._meanings[row, surface] = self._judged(surface, row)
         return known
 
-    def _judged(self, surface: str, row: int) -> tuple[_Meaning, ...]:
+    def _judged(self, surface: str, row: int) -> tuple[Meaning, ...]:
         by_type: dict[str, list[_Name]] = {}
         for name in self.names(row):
             if not self.settings.case or fits(surface, name.term.surface, name.term.case):
@@ -218,7 +202,7 @@ class _Opened:
             score = min(1.0, sum(priors.values()))
             if score >= self.settings.threshold:
                 links = self._links(surface, names) if self.settings.links else ()
-                meanings.append(_Meaning(kind, score, links))
+                meanings.append(Meaning(kind, score, links))
         return tuple(sorted(meanings, key=lambda meaning: (-meaning.score, meaning.type)))
 
     def _links(self, surface: str, names: Sequence[_Name]) -> tuple[Link, ...]:
@@ -316,13 +300,13 @@ class PackRecogniser(Annotator):
                 offset = int(borders[number])
                 spans = zip((starts[part] - offset).tolist(), (ends[part] - offset).tolist(), strict=True)
                 places = self._places(pack, document, zip(spans, rows[part].tolist(), strict=True))
-                for place, meaning in _resolved(list(places), self.settings.overlaps):
+                for place, meaning in resolved(list(places), self.settings.overlaps):
                     span = (place.start, place.end)
                     kind, score, links = meaning
                     added[number].append(Mention((span,), kind, score=score, source=pack.source, links=links))
         yield from (Patch(add=tuple(mentions)) for mentions in added)
 
-    def _places(self, pack: _Opened, document: Document, found: Iterable[tuple[Span, int]]) -> Iterator[_Place]:
+    def _places(self, pack: _Opened, document: Document, found: Iterable[tuple[Span, int]]) -> Iterator[Place]:
         text = document.text
         edges = sorted({edge for sentence in document.sentences or () for edge in sentence})
         for (start, end), row in found:
@@ -335,52 +319,7 @@ class PackRecogniser(Annotator):
                 continue
             meanings = pack.meanings(surface, row)
             if meanings:
-                yield _Place(start, end, meanings)
-
-
-def _resolved(places: list[_Place], overlaps: Overlaps) -> Iterator[tuple[_Place, _Meaning]]:
-    """The meanings of places that may stand beside each other, in the order of the text."""
-    if overlaps != "all":
-        kept: list[_Place] = []
-        for group in _touching(places):
-            kept += _chosen(group, nested=overlaps == "nested")
-        places = sorted(kept, key=lambda place: (place.start, place.end))
-    for place in places:
-        for meaning in place.meanings[:1] if overlaps == "longest" else place.meanings:
-            yield place, meaning
-
-
-def _touching(places: Sequence[_Place]) -> Iterator[list[_Place]]:
-    """Places that hang together by their overlaps."""
-    group: list[_Place] = []
-    reach = 0
-    for place in places:
-        if group and place.start >= reach:
-            yield group
-            group, reach = [], 0
-        group.append(place)
-        reach = max(reach, place.end)
-    if group:
-        yield group
-
-
-def _chosen(group: list[_Place], *, nested: bool) -> list[_Place]:
-    """The longest first, then the more probable, then the first in the text; what overlaps one of these gives way."""
-    if len(group) == 1:
-        return group
-    kept: list[_Place] = []
-    for place in sorted(group, key=lambda one: (one.start - one.end, -one.meanings[0].score, one.start)):
-        if all(_beside(place, other) or (nested and _inside(place, other)) for other in kept):
-            kept.append(place)
-    return kept
-
-
-def _beside(one: _Place, other: _Place) -> bool:
-    return one.end <= other.start or other.end <= one.start
-
-
-def _inside(one: _Place, other: _Place) -> bool:
-    return other.start <= one.start and one.end <= other.end
+                yield Place(start, end, meanings)
 
 
 def _hyphens_allow(text: str, start: int, end: int, policy: Hyphens) -> bool:

@@ -30,6 +30,7 @@ from fascicle.knowledge.pack.concepts import ConceptsWriter, Numbers
 from fascicle.knowledge.pack.lookup import Lookup
 from fascicle.knowledge.pack.manifest import KIND, FileFacts, Manifest, SourceFacts, write_manifest
 from fascicle.knowledge.pack.merging import Gathered, Merged, MergedName, Records, gather, merged
+from fascicle.knowledge.pack.priors import SYMBOLS
 from fascicle.knowledge.pack.spill import SortedSpill
 from fascicle.knowledge.pack.writing import NamesWriter, Told, named
 from fascicle.knowledge.terms import NAME_KINDS
@@ -190,6 +191,7 @@ class _Building:
         shown = shown or next((name for name in concept.names if name.kind == "label"), None)
         shown = shown or next(iter(concept.names), None)
         table = layout.SILENT if concept.obsolete else layout.ACTIVE
+        symbol = layout.SYMBOL if concept.type in SYMBOLS else 0
         for name in concept.names:
             if reason := self._unusable(name):
                 self._counts[reason] += 1
@@ -198,7 +200,7 @@ class _Building:
             if self._parts.curation is not None:
                 flags, sources, rule = self._judged(name, concept.curie, self._parts.curation)
             language, several = self._languages.of(name.language), self._concepts.sets.of(sources)
-            numbers = (language, _KINDS[name.kind], several, flags, rule)
+            numbers = (language, _KINDS[name.kind], several, flags | symbol, rule)
             self._waiting.append((name.surface, row, numbers, name is shown, table))
         if len(self._waiting) >= _TOGETHER:
             self._spill()

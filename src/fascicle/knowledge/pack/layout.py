@@ -27,6 +27,7 @@ RULED: Final = ("ruled.u4", "rule.u4")  # terms that a rule of curation touched,
 CASE: Final = 3  # bits of the flags: the case policy; on their way into a pack, all of them for that of the name
 OFF: Final = 4  # not looked for in texts, but linked
 PREFERRED: Final = 8  # a rule says that this concept is meant
+SYMBOL: Final = 32  # on its way into a pack: of a type with symbols
 DROPPED: Final = 16  # of a silent term: a rule dropped it; else its concept is obsolete
 
 CURIES: Final = "concepts.curies"  # strings with hashes, sorted

@@ -11,13 +11,15 @@ from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 from types import MappingProxyType
-from typing import Final
+from typing import Final, NamedTuple
 
 from fascicle.knowledge.keys.case import CasePolicy
 from fascicle.knowledge.terms import NameKind
 
 _SIGNS: Final = re.compile(r"[\W_]+")
 _SHORT: Final = 3  # letters and digits of a name whose case always counts
+_SHORT_CAPITALS: Final = 5  # letters of a name with capitals, such as an acronym, whose case counts
+SYMBOLS: Final = frozenset({"Gene", "GeneFamily"})  # types with symbols such as Was and Impact
 # Share of a concept among those of a key, before they are made to sum up to 1.
 WEIGHTS: Final[Mapping[NameKind, float]] = MappingProxyType(
     {
@@ -34,9 +36,9 @@ PREFERRED: Final = 20.0  # times the weight of a concept that a rule prefers
 _BY_LENGTH: Final = (0.01, 0.05, 0.3, 0.6, 0.8)  # by letters and digits; longer ones are `_LONG`
 _LONG: Final = 0.95
 _NUMBER: Final = 0.01  # digits alone
-_VERY_COMMON: Final = 200  # words that are hardly ever names
+_VERY_COMMON: Final = 500  # words that are hardly ever names
 _VERY: Final = 0.02  # what they keep
-_COMMON: Final = 0.5  # what other common words keep
+_COMMON: Final = 0.4  # what other common words keep
 
 
 @cache
@@ -47,12 +49,27 @@ def common_words() -> Mapping[str, int]:
     return MappingProxyType({word: rank for rank, word in enumerate(words, start=1)})
 
 
-def judged(surface: str) -> tuple[CasePolicy, float]:
-    """The case policy of a name, and how probable it is that it means any of its concepts where it stands in a text.
+class Judged(NamedTuple):
+    """What a name alone says.
 
-    A name with at most three letters and digits, and one that is a common word, counts as it is written; if it has no
-    capital, it may begin with one. Other names may have any case. Short names, numbers and common words are rarely
-    meant.
+    Attributes:
+        case: its case policy.
+        symbol: its case policy if it is of a type in `SYMBOLS`.
+        probability: that it means any of its concepts where it stands in a text.
+    """
+
+    case: CasePolicy
+    symbol: CasePolicy
+    probability: float
+
+
+def judged(surface: str) -> Judged:
+    """The case policy of a name, and how probable it is that it is meant.
+
+    Careful are names with at most three letters and digits, common words, and names with a capital behind the first
+    letter and at most five letters and no digit. A careful name counts as it is written; it may begin with a capital if
+    it has none, and without one if it is a common word with a capital in front, unless symbols are written so. All
+    other names may have any case. Short names, numbers and common words are rarely meant.
 
     Args:
         surface: the name.
@@ -60,12 +77,16 @@ def judged(surface: str) -> tuple[CasePolicy, float]:
     bare = _SIGNS.sub("", surface)
     lowered = surface.lower()
     rank = common_words().get(lowered)
-    case = CasePolicy.initial if surface == lowered else CasePolicy.exact
-    if len(bare) > _SHORT and rank is None:
-        case = CasePolicy.any
+    inner = surface[1:] != lowered[1:]
+    careful = len(bare) <= _SHORT or rank is not None or (inner and len(bare) <= _SHORT_CAPITALS and bare.isalpha())
+    case = symbol = CasePolicy.exact if careful else CasePolicy.any
+    if careful and surface == lowered:
+        case = symbol = CasePolicy.initial
+    elif rank is not None and not inner and len(bare) > _SHORT:
+        case = CasePolicy.initial
     probability = _BY_LENGTH[len(bare)] if len(bare) < len(_BY_LENGTH) else _LONG
     if bare.isdigit():
-        return case, min(probability, _NUMBER)
-    if rank is not None:
+        probability = min(probability, _NUMBER)
+    elif rank is not None:
         probability *= _VERY if rank <= _VERY_COMMON else _COMMON
-    return case, probability
+    return Judged(case, symbol, probability)

@@ -48,7 +48,7 @@ class Why(msgspec.Struct, frozen=True, kw_only=True):
         pack: full name of the pack.
         normaliser: version of the keys.
         keys: of the four levels.
-        terms: that the surface finds, the most probable first.
+        terms: that the surface finds: those of the best tier first, and then the most probable.
         silent: terms that are kept out.
     """
 
@@ -74,7 +74,7 @@ def why(pack: Pack, surface: str, *, key_of: Callable[[str, Level], str] = key) 
         _, rows = names.of_keys([keys[2]])
         terms = [pack.term(names, row) for row in rows.tolist()]
         explained = [_explained(pack, term, _tier(term.surface, keys, key_of)) for term in terms]
-        found.append(tuple(sorted(explained, key=lambda one: (-one.term.prior, one.term.concept, one.term.surface))))
+        found.append(tuple(sorted(explained, key=_order)))
     return Why(
         surface=surface,
         pack=pack.full_name,
@@ -83,6 +83,11 @@ def why(pack: Pack, surface: str, *, key_of: Callable[[str, Level], str] = key) 
         terms=found[0],
         silent=found[1],
     )
+
+
+def _order(one: Explained) -> tuple[int, float, str, str]:
+    tiers = [tier for _, tier in _TIERS]
+    return tiers.index(one.tier), -one.term.prior, one.term.concept, one.term.surface
 
 
 def _tier(surface: str, keys: tuple[str, ...], key_of: Callable[[str, Level], str]) -> Tier:

@@ -100,10 +100,12 @@ class NamesWriter:
         first_of_key, first_of_surface = _firsts(keys), _firsts(surfaces)
         first_of_surface |= first_of_key
         places = np.flatnonzero(first_of_surface).tolist()
-        cases, probabilities = zip(*[judged(surfaces[place].decode()) for place in places], strict=True)
+        cases, symbols, probabilities = zip(*[judged(surfaces[place].decode()) for place in places], strict=True)
         of_surface = np.cumsum(first_of_surface) - 1
         surface_rows = of_surface + self._surfaces.count
-        flags = _with_cases(numbers["flags"], np.array(cases, dtype=np.uint8)[of_surface])
+        is_symbol = (numbers["flags"] & layout.SYMBOL) > 0
+        judged_cases = np.where(is_symbol, np.array(symbols)[of_surface], np.array(cases)[of_surface])
+        flags = _with_cases(numbers["flags"], judged_cases.astype(np.uint8))
         shares = _shares(np.cumsum(first_of_key) - 1, numbers, preferred=(flags & layout.PREFERRED) > 0)
         self._keys.extend([keys[place] for place in np.flatnonzero(first_of_key).tolist()])
         self._surfaces.extend([surfaces[place] for place in places])
@@ -113,7 +115,7 @@ class NamesWriter:
         columns[layout.SURFACE].extend(surface_rows)
         columns[layout.NAME_KIND].extend(numbers["kind"])
         columns[layout.LANGUAGE].extend(numbers["language"])
-        columns[layout.FLAGS].extend(flags & ~np.uint8(_SHOWN_LABEL))
+        columns[layout.FLAGS].extend(flags & ~np.uint8(_SHOWN_LABEL | layout.SYMBOL))
         columns[layout.SET].extend(numbers["set"])
         columns[layout.PRIOR].extend(np.array(probabilities)[of_surface] * shares)
         ruled = np.flatnonzero(numbers["rule"])
