@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import os
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -141,7 +142,10 @@ class SourceSettings(Settings, frozen=True, kw_only=True):
         taxa: CURIEs of species; concepts of other species are left out.
         references: beginnings of CURIEs of references that are kept; all by default, none for an empty list.
         definitions: whether definitions are kept.
-        min_names: names that a record has at least, if it has any; rare concepts have one.
+        max_tokens: words, numbers and signs that a name has at most, as its key counts them; see ``without``.
+        without: regular expressions; a name in which one of them is found is left out, such as one in another order of
+            words (``", "``). A label that these two would leave out stays with a record that has enough other names.
+        min_names: names that a record has at least, if it has any, not counting such a label; rare concepts have one.
         min_length: characters that a name has at least.
         max_length: characters that a name has at most.
         columns: of a table.
@@ -172,6 +176,8 @@ class SourceSettings(Settings, frozen=True, kw_only=True):
     taxa: tuple[Name, ...] = ()
     references: tuple[Name, ...] | None = None
     definitions: bool = True
+    max_tokens: Positive = 1_000
+    without: tuple[Name, ...] = ()
     min_names: Positive = 1
     min_length: Positive = 1
     max_length: Positive = 1_000
@@ -184,6 +190,11 @@ class SourceSettings(Settings, frozen=True, kw_only=True):
             raise ValueError(f"min_length = {self.min_length} is more than max_length = {self.max_length}")
         if self.branches and not self.hierarchy and not self.reader.startswith("mesh"):
             raise ValueError("branches are those of MeSH: use a reader of MeSH, or below")
+        for pattern in self.without:
+            try:
+                re.compile(pattern)
+            except re.error as error:
+                raise ValueError(f"without has {pattern!r}, which is no regular expression: {error}") from None
 
 
 class PackSettings(Settings, frozen=True, kw_only=True):

@@ -39,5 +39,5 @@ def test_a_look_up_is_a_dict(hasher: Hasher, known: set[str], asked: list[str]) 
 
 
 def test_hashes_are_the_same_everywhere() -> None:
-    """As ``b2sum -l 64`` says, its bytes read as little-endian."""
-    assert hashes_of([b"", b"cat"]).tolist() == [13020603013274838756, 3429664268601861939]
+    """As ``b2sum -l 32`` says, its bytes read as little-endian."""
+    assert hashes_of([b"", b"cat"]).tolist() == [634351890, 3138554730]

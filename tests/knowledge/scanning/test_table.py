@@ -17,6 +17,7 @@ from fascicle.knowledge.keys.reader import TokenReader
 from fascicle.knowledge.keys.tokens import Token, tokens
 from fascicle.knowledge.scanning import building
 from fascicle.knowledge.scanning.building import build_table
+from fascicle.knowledge.scanning.states import BITS, KEPT
 from fascicle.knowledge.scanning.table import Table
 
 _WORDS = "il 2 tnf alpha β types II ü 中文 + 's x cats a-b IL2"
@@ -59,7 +60,7 @@ def opened(folder: Path, keys: list[str], *, bits: int = 64) -> Table:
     return Table.open(path)
 
 
-@pytest.mark.parametrize(("bits", "inside_words"), list(product([64, 3, 0], [False, True])))
+@pytest.mark.parametrize(("bits", "inside_words"), list(product([64, 40, 3, 0], [False, True])))
 def test_every_place_of_every_name_is_found(folder: Path, bits: int, inside_words: bool) -> None:
     """Also where hashes have few bits, or none, so that most or all beginnings of names have equal ones."""
 
@@ -75,7 +76,7 @@ def test_every_place_of_every_name_is_found(folder: Path, bits: int, inside_word
     check()
 
 
-@pytest.mark.parametrize("bits", [64, 3])
+@pytest.mark.parametrize("bits", [64, 40, 3])
 @settings(max_examples=40)
 @given(names=NAMES, others=NAMES)
 def test_rows_of_keys(folder: Path, bits: int, names: list[str], others: list[str]) -> None:
@@ -153,3 +154,11 @@ def test_a_table_without_names(folder: Path) -> None:
     assert len(table.find(TokenReader().read(["a b"])).rows) == len(table) == 0
     assert table.rows(["a"]).tolist() == [-1]
     assert np.array_equal(table.rows([]), [])
+
+
+def test_the_filter_tells_states_apart_whose_bits_are_cut(folder: Path) -> None:
+    """It reads bits that are kept: else every state would have the number 0 there."""
+    table = opened(folder, [f"name {number}" for number in range(1_000, 3_000)], bits=KEPT)
+    assert not np.any(table._states & np.uint64((1 << (BITS - KEPT)) - 1))
+    share = np.unpackbits(table._filter).mean()
+    assert 0.05 < share < 0.15

@@ -12,13 +12,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fascicle.errors import FormatError, InputError, RecipeError
+from fascicle.errors import FormatError, InputError, Place, RecipeError
+from fascicle.knowledge.keys.key import key
 from fascicle.knowledge.sources.catalogue import READERS, reader_named
 from fascicle.knowledge.sources.drafts import cleaned
+from fascicle.knowledge.sources.fitting import fitting
 from fascicle.knowledge.sources.reading import check_hash, read_sources
 from fascicle.knowledge.sources.report import SourceReport
 from fascicle.knowledge.terms import Name
-from fascicle.settings.packs import read_pack_settings
+from fascicle.settings.packs import SourceSettings, read_pack_settings
 
 TREE = """[Term]
 id: A:1
@@ -72,6 +74,46 @@ def test_names_are_filtered(read: Callable[..., Any]) -> None:
     assert found.losses() == {"too-short": 1, "too-long": 1, "kind": 1}
     found = read(text, "table", columns=columns, languages=["de"])
     assert found["a:1"].names == (Name("xyzzy", "exact", "de"),)
+
+
+UNFIT = """id\tname\tkind
+a:1\tdiabetes mellitus, type 2\tlabel
+a:1\ttype 2 diabetes mellitus\texact
+a:1\tdiabetes, adult-onset\texact
+a:1\tβ-cell failure of the late adult\texact
+a:2\tAbnormalities, Severe\tlabel
+a:2\tx, y\texact
+a:3\tIL-2\tlabel
+"""
+UNFIT_COLUMNS = {"id": "id", "name": "name", "kind": "kind"}
+
+
+def test_names_that_no_text_has_are_left_out_but_for_labels_of_others(read: Callable[..., Any]) -> None:
+    found = read(UNFIT, "table", columns=UNFIT_COLUMNS, without=[", ", "^LOC"], max_tokens=4)
+    assert found.names("a:1") == {"diabetes mellitus, type 2": "label", "type 2 diabetes mellitus": "exact"}
+    assert [record.curie for record in found.records] == ["a:1", "a:3"]
+    assert found.losses() == {"without": 2, "tokens": 1, "few-names": 1}
+    assert found.names("a:3") == {"IL-2": "label"}
+    assert not read(UNFIT, "table", columns=UNFIT_COLUMNS, max_tokens=1).records
+    found = read(UNFIT, "table", columns=UNFIT_COLUMNS, max_tokens=3, min_names=2)
+    assert [record.curie for record in found.records] == ["a:2"]
+    assert len(read(UNFIT, "table", columns=UNFIT_COLUMNS, without=["d.*e"], min_names=2).records) == 1
+
+
+@given(surface=st.text(min_size=1, max_size=12), most=st.integers(min_value=1, max_value=8))
+def test_tokens_are_those_of_the_key(surface: str, most: int) -> None:
+    report = SourceReport()
+    settings = SourceSettings(path="x", reader="table", max_tokens=most)
+    fit = fitting(settings)([Name(surface)], report, Place("x"))
+    assert bool(fit) == (len(key(surface, 2).split(" ")) <= most)
+    assert report.losses == ({} if fit else {"tokens": 1})
+
+
+def test_a_pattern_that_is_none_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "sources.toml"
+    path.write_text('name = "p"\n[sources.a]\npath = "x"\nreader = "pairs"\nwithout = ["("]\n')
+    with pytest.raises(RecipeError, match="no regular expression"):
+        read_pack_settings(path)
 
 
 def test_species_are_filtered(read: Callable[..., Any]) -> None:

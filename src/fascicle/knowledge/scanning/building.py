@@ -20,7 +20,7 @@ from fascicle.files.atomic import atomic_writer
 from fascicle.knowledge.keys.forms import Hashes, token_hash
 from fascicle.knowledge.keys.key import NORMALISER
 from fascicle.knowledge.scanning.layout import ALIGNED, DTYPES, Layout
-from fascicle.knowledge.scanning.states import BITS, first_states, next_states
+from fascicle.knowledge.scanning.states import BITS, KEPT, filter_bits, first_states, next_states
 
 _TOGETHER: Final = 1 << 14  # keys
 _PARTS: Final = 64  # that are sorted one after the other
@@ -30,7 +30,7 @@ _IN_MEMORY: Final = 1 << 18  # bytes of a part that are not written to the disk
 _COPIED: Final = 1 << 20  # bytes at once
 
 
-def build_table(keys: Iterable[str], path: str | os.PathLike[str], *, bits: int = BITS) -> int:
+def build_table(keys: Iterable[str], path: str | os.PathLike[str], *, bits: int = KEPT) -> int:
     """Writes the table of all names of a pack.
 
     Memory does not grow with the number of keys, but for the index and the filter, some 6 bytes a key.
@@ -38,7 +38,7 @@ def build_table(keys: Iterable[str], path: str | os.PathLike[str], *, bits: int 
     Args:
         keys: of level 2, sorted by code points, none twice; key ``i`` gets row ``i``. Read once.
         path: of the new file; it must not exist.
-        bits: of a hash that are kept; fewer than 64 only to test that equal hashes are told apart.
+        bits: of a hash that are kept; fewer only to test that equal hashes are told apart.
 
     Returns:
         The number of keys.
@@ -84,7 +84,7 @@ class _Spilled:
 
     def write(self, stream: IO[bytes]) -> None:
         """Sorts the states part by part, and writes the file."""
-        filled = _Filled(sum(part.tell() for part in self._parts) // _ENTRY.itemsize)
+        filled = _Filled(sum(part.tell() for part in self._parts) // _ENTRY.itemsize, kept=self._bits)
         for part in self._parts:
             part.seek(0)
             filled.add(_sorted(np.frombuffer(part.read(), dtype=_ENTRY)), self._states, self._rows)
@@ -164,7 +164,8 @@ class _Spilled:
 class _Filled:
     """The index and the filter, while the states are written."""
 
-    def __init__(self, entries: int) -> None:
+    def __init__(self, entries: int, *, kept: int) -> None:
+        self._kept = kept
         self.bits = max(8, int(8 * entries - 1).bit_length())
         self.filter = np.zeros(1 << (self.bits - 3), dtype=DTYPES["filter"])
         self.prefix = max(1, entries.bit_length() - 1)
@@ -181,7 +182,7 @@ class _Filled:
         numbers, first = np.unique(bucket, return_index=True)
         counts = np.diff(np.append(first, len(bucket)))
         self.index[numbers + 1] += counts.astype(DTYPES["index"])
-        low = found & np.uint64((1 << self.bits) - 1)
+        low = filter_bits(found, np.uint64((1 << self.bits) - 1), bits=self._kept)
         np.bitwise_or.at(
             self.filter, (low >> np.uint64(3)).astype(np.int64), np.left_shift(1, (low & np.uint64(7)).astype(np.uint8))
         )

@@ -16,7 +16,7 @@ from fascicle.errors import FormatError
 MAGIC: Final = b"fascicle names 1\n"
 HEADER: Final = 512  # bytes
 ALIGNED: Final = 64
-# Index: where the states that begin with its number begin. Filter: a bit for the low bits of each state.
+# Index: where the states that begin with its number begin. Filter: a bit for the last bits that are kept of each state.
 DTYPES: Final = MappingProxyType(
     {"filter": "<u1", "index": "<u4", "states": "<u8", "rows": "<i4", "starts": "<u8", "keys": "<u1"}
 )

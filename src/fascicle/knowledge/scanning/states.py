@@ -9,6 +9,7 @@ import numpy as np
 from fascicle.knowledge.keys.forms import Hashes
 
 BITS: Final = 64
+KEPT: Final = 40  # bits of the states in a table; the rest is 0, so that it takes no room in a wheel
 _START: Final = np.uint64(0x243F6A8885A308D3)
 _FIRST: Final = np.uint64(0xBF58476D1CE4E5B9)
 _SECOND: Final = np.uint64(0x94D049BB133111EB)
@@ -41,3 +42,14 @@ def next_states(states: Hashes, hashes: Hashes, *, bits: int = BITS) -> Hashes:
     mixed *= _SECOND
     mixed ^= mixed >> np.uint64(31)
     return mixed if bits >= BITS else mixed & ~np.uint64((1 << (BITS - bits)) - 1)
+
+
+def filter_bits(states: Hashes, mask: np.uint64, *, bits: int) -> Hashes:
+    """The numbers of states in the filter: their last bits among those that are kept.
+
+    Args:
+        states: ``[n]``.
+        mask: of the size of the filter in bits, a power of two, less one.
+        bits: as of `first_states`.
+    """
+    return (states >> np.uint64(min(BITS - bits, BITS - 1))) & mask

@@ -14,7 +14,7 @@ from fascicle.knowledge.keys.forms import Hashes, token_hash
 from fascicle.knowledge.keys.key import NORMALISER
 from fascicle.knowledge.keys.reader import TokenArrays
 from fascicle.knowledge.scanning.layout import Layout, open_arrays
-from fascicle.knowledge.scanning.states import BITS, first_states, next_states
+from fascicle.knowledge.scanning.states import BITS, filter_bits, first_states, next_states
 
 _ONE = np.uint8(1)
 _BUCKETS = 1 << 14
@@ -160,7 +160,7 @@ class Table:
 
     def _find(self, states: Hashes) -> _Found:
         """Which of these states the table holds."""
-        low = states & self._low
+        low = filter_bits(states, self._low, bits=self.layout.bits)
         bits = self._filter[(low >> np.uint64(3)).astype(np.int64)] >> (low & np.uint64(7)).astype(np.uint8)
         which = np.flatnonzero(bits & _ONE)
         asked = states[which]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +14,9 @@ from fascicle.errors import FormatError, Place, RecipeError
 from fascicle.files.pipes import unreadable
 from fascicle.knowledge.sources.catalogue import SourceReader, reader_named
 from fascicle.knowledge.sources.curies import curie
+from fascicle.knowledge.sources.fitting import fitting
 from fascicle.knowledge.sources.report import SourceReport
-from fascicle.knowledge.terms import ConceptRecord
+from fascicle.knowledge.terms import ConceptRecord, Name
 from fascicle.settings.packs import ColumnSettings, PackSettings, SourceSettings, TableSettings
 
 
@@ -39,7 +40,7 @@ def read_source(settings: SourceSettings, *, report: SourceReport | None = None)
     for path, sha256 in ((settings.path, settings.sha256), (settings.hierarchy, settings.hierarchy_sha256)):
         if sha256:
             check_hash(path, sha256)
-    keeps = _branch(settings, reader)
+    keeps, fits = _branch(settings, reader), fitting(settings)
     starts, drops, taxa = settings.keep, settings.drop, frozenset(map(curie, settings.taxa))
     for record in reader.read(settings, report):
         reason = ""
@@ -49,12 +50,14 @@ def read_source(settings: SourceSettings, *, report: SourceReport | None = None)
             reason = "taxon"
         elif not keeps(record.curie):
             reason = "below"
-        elif 0 < len(record.names) < settings.min_names:
+        place = Place(settings.path, shown=f"{settings.path}, {record.curie}")
+        fit = record.names if reason else fits(record.names, report, place)
+        if not reason and record.names and len(fit) < settings.min_names:
             reason = "few-names"
         if reason:
-            report.lose(reason, Place(settings.path, shown=f"{settings.path}, {record.curie}"))
+            report.lose(reason, place)
             continue
-        if changes := _changes(record, settings):
+        if changes := _changes(record, settings, fit):
             record = msgspec.structs.replace(record, **changes)
         report.records += 1
         report.names += len(record.names)
@@ -140,14 +143,17 @@ def check_hash(path: str, sha256: str) -> str:
     return found
 
 
-def _changes(record: ConceptRecord, settings: SourceSettings) -> dict[str, Any]:
+def _changes(record: ConceptRecord, settings: SourceSettings, fit: Sequence[Name]) -> dict[str, Any]:
     """Fields of a record that the settings of its source change."""
     changes: dict[str, Any] = {}
+    if len(fit) < len(record.names):
+        kept = set(fit)
+        changes["names"] = tuple(name for name in record.names if name.kind == "label" or name in kept)
     if settings.type and not record.type:
         changes["type"] = settings.type
     if settings.references is not None and record.references:
-        kept = settings.references
-        changes["references"] = tuple(cross for cross in record.references if cross.curie.startswith(kept))
+        wanted = settings.references
+        changes["references"] = tuple(cross for cross in record.references if cross.curie.startswith(wanted))
     if record.definition and not settings.definitions:
         changes["definition"] = ""
     return changes

@@ -35,6 +35,8 @@ PARTS: Final[Mapping[str, str]] = MappingProxyType(
         "too-long": "is a name that is too long",
         "too-short": "is a name that is too short",
         "kind": "is a name of a kind that is left out",
+        "tokens": "is a name of more words, numbers and signs than max_tokens says",
+        "without": "is a name with what without says",
         "language": "is a name in a language that is left out",
         "reference": "is a reference that is no identifier",
         "tag": "is a line that cannot be understood",

@@ -1,0 +1,44 @@
+"""Which names of a record may be in a pack, by their tokens and by patterns: others are hardly ever in a text."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+
+from fascicle.errors import Place
+from fascicle.knowledge.keys.key import key
+from fascicle.knowledge.sources.report import SourceReport
+from fascicle.knowledge.terms import Name
+from fascicle.settings.packs import SourceSettings
+
+Fits = Callable[[Sequence[Name], SourceReport, Place], Sequence[Name]]
+
+
+def fitting(settings: SourceSettings) -> Fits:
+    """What takes names of a record, and gives those back that `max_tokens` and `without` let through; counts the others, but labels.
+
+    Args:
+        settings: of the source.
+    """
+    patterns = [re.compile(pattern) for pattern in settings.without]
+    most = settings.max_tokens
+    if not patterns and most >= settings.max_length:
+        return lambda names, report, place: names
+
+    def reason(surface: str) -> str:
+        if any(pattern.search(surface) for pattern in patterns):
+            return "without"
+        long = len(surface) > most or not surface.isascii()  # a token has a character or more
+        return "tokens" if long and key(surface, 2).count(" ") >= most else ""
+
+    def fit(names: Sequence[Name], report: SourceReport, place: Place) -> Sequence[Name]:
+        kept = []
+        for name in names:
+            why = reason(name.surface)
+            if not why:
+                kept.append(name)
+            elif name.kind != "label":  # which stays, or is lost with its record
+                report.lose(why, place)
+        return kept
+
+    return fit
