@@ -142,6 +142,7 @@ class SourceSettings(Settings, frozen=True, kw_only=True):
         taxa: CURIEs of species; concepts of other species are left out.
         references: beginnings of CURIEs of references that are kept; all by default, none for an empty list.
         definitions: whether definitions are kept.
+        obsolete: whether obsolete concepts are kept, which are not found but explained.
         max_tokens: words, numbers and signs that a name has at most, as its key counts them; see ``without``.
         without: regular expressions; a name in which one of them is found is left out, such as one in another order of
             words (``", "``). A label that these two would leave out stays with a record that has enough other names.
@@ -176,6 +177,7 @@ class SourceSettings(Settings, frozen=True, kw_only=True):
     taxa: tuple[Name, ...] = ()
     references: tuple[Name, ...] | None = None
     definitions: bool = True
+    obsolete: bool = True
     max_tokens: Positive = 1_000
     without: tuple[Name, ...] = ()
     min_names: Positive = 1

@@ -75,7 +75,7 @@ def test_the_basic_pack_has_what_it_promises() -> None:
         if record.names:
             concepts.setdefault(record.type, set()).add(record.curie)
             assert not record.curie.startswith("HP:")
-    least = {"Gene": 38_000, "Disease": 30_000, "Chemical": 50_000, "Species": 20_000, "CellType": 2_700}
-    least |= {"Anatomy": 14_000, "CellLine": 70_000, "GeneFamily": 780}
+    least = {"Gene": 20_000, "Disease": 20_000, "Chemical": 18_000, "Species": 9_000, "CellType": 1_700}
+    least |= {"Anatomy": 10_000, "CellLine": 4_000, "GeneFamily": 750}
     assert {kind: len(found) >= least[kind] for kind, found in concepts.items()} == dict.fromkeys(least, True)
     assert all(report.accounted and report.records for report in reports.values())

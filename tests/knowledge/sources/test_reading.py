@@ -100,6 +100,14 @@ def test_names_that_no_text_has_are_left_out_but_for_labels_of_others(read: Call
     assert len(read(UNFIT, "table", columns=UNFIT_COLUMNS, without=["d.*e"], min_names=2).records) == 1
 
 
+def test_obsolete_concepts_are_left_out_if_they_are_not_wanted(read: Callable[..., Any]) -> None:
+    text = "[Term]\nid: A:1\nname: old\nis_obsolete: true\n\n[Term]\nid: A:2\nname: new\nalt_id: A:3\n"
+    assert [record.curie for record in read(text, "obo").records] == ["A:1", "A:2", "A:3"]
+    found = read(text, "obo", obsolete=False)
+    assert [record.curie for record in found.records] == ["A:2"]
+    assert found.losses() == {"obsolete": 2}
+
+
 @given(surface=st.text(min_size=1, max_size=12), most=st.integers(min_value=1, max_value=8))
 def test_tokens_are_those_of_the_key(surface: str, most: int) -> None:
     report = SourceReport()

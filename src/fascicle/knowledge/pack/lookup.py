@@ -19,7 +19,7 @@ Hasher = Callable[[Sequence[bytes]], Array]
 
 
 def hashes_of(strings: Sequence[bytes]) -> Array:
-    """32 bits of each string, the same on every machine. Of 10 million strings some 23,000 share theirs with another."""
+    """32 bits of each string, the same everywhere. Of 10 million strings some 23,000 share theirs with another."""
     return np.frombuffer(b"".join([blake2b(one, digest_size=4).digest() for one in strings]), dtype="<u4")
 
 

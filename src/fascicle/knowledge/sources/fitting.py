@@ -15,7 +15,9 @@ Fits = Callable[[Sequence[Name], SourceReport, Place], Sequence[Name]]
 
 
 def fitting(settings: SourceSettings) -> Fits:
-    """What takes names of a record, and gives those back that `max_tokens` and `without` let through; counts the others, but labels.
+    """What gives back those names of a record that `max_tokens` and `without` let through.
+
+    It counts the others, but for labels.
 
     Args:
         settings: of the source.

@@ -48,6 +48,8 @@ def read_source(settings: SourceSettings, *, report: SourceReport | None = None)
             reason = "prefix"
         elif taxa and record.taxon and record.taxon not in taxa:
             reason = "taxon"
+        elif record.obsolete and not settings.obsolete:
+            reason = "obsolete"
         elif not keeps(record.curie):
             reason = "below"
         place = Place(settings.path, shown=f"{settings.path}, {record.curie}")

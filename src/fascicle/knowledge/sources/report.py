@@ -48,6 +48,7 @@ CONCEPTS: Final[Mapping[str, str]] = MappingProxyType(
     {
         "prefix": "is a concept that keep or drop leaves out",
         "below": "is a concept that below, not_below or branches leaves out",
+        "obsolete": "is an obsolete concept",
         "few-names": "is a record of fewer names than min_names says",
         "taxon": "is a concept of a species that is left out",
     }
