@@ -68,7 +68,10 @@ VERBS: dict[str, tuple[dict[str, Any], dict[str, list[Any]]]] = {
         {"gold": "none.tsv", "systems": ["none.tsv"]},
         {"systems": [LIST], "settings": [NONE], "events": [NONE]},
     ),
-    "evaluate": ({"gold": "none.tsv", "predictions": "none.tsv"}, {"predictions": [LIST], "events": [NONE]}),
+    "evaluate": (
+        {"gold": "none.tsv", "predictions": "none.tsv"},
+        {"predictions": [LIST], "events": [NONE], "types": [LIST, {}]},
+    ),
     "export": ({"model": "none", "folder": "none"}, {"sample": [NONE], "name": [NONE]}),
     "train": ({"recipe": "none.toml"}, {"folder": [NONE], "threads": [NONE, 3]}),
 }

@@ -6,7 +6,7 @@ import json
 from collections.abc import Sequence
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from tokenizers import AddedToken, Tokenizer, models, normalizers, pre_tokenizers, processors
 
@@ -91,6 +91,7 @@ def test_only_new_words_are_read_in_another_way(pieces: list[str], new: list[str
 
 
 @given(vocabularies, st.sets(st.integers(0, 40)))
+@example(["cc"], {0, 15})  # a word that is a piece already
 def test_every_id_has_a_source_and_special_tokens_their_place(pieces: list[str], needed: set[int]) -> None:
     before = make((*_SINGLE, *pieces))
     after = rewritten(before, needed=needed, words=["abcab", "cc"])

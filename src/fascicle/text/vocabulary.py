@@ -52,7 +52,7 @@ def rewritten(
         tokenizer: of the kind WordPiece.
         needed: ids that stay; ``None`` for all. Special tokens, single characters and bytes stay too, and so does all
             that stands before the padding token. A character that is no piece yet becomes one.
-        words: that become one piece each, as the tokenizer normalises them; see `may_be_added`.
+        words: that become one piece each, as the tokenizer normalises them, where they are none; see `may_be_added`.
 
     Raises:
         RecipeError: a tokenizer of another kind.
@@ -82,8 +82,9 @@ def rewritten(
     content["added_tokens"] = sorted((token | {"id": numbers[token["content"]]} for token in added), key=_id)
     content["post_processor"] = _renumbered(content["post_processor"], numbers)
     made = Tokenizer.from_str(json.dumps(content))
-    made.add_tokens([AddedToken(word, single_word=True, normalized=True) for word in words])
-    sources = (*(source for _, source in order), *(tuple(ids.tolist()) for ids, _ in tokenizer.encode(words)))
+    new = [word for word in dict.fromkeys(words) if word not in numbers]
+    made.add_tokens([AddedToken(word, single_word=True, normalized=True) for word in new])
+    sources = (*(source for _, source in order), *(tuple(ids.tolist()) for ids, _ in tokenizer.encode(new)))
     return Rewritten(
         tokenizer=PieceTokenizer(made, pad=sources.index((tokenizer.pad,))),
         sources=sources,
