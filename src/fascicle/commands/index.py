@@ -8,6 +8,7 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import closing
 from typing import Final
 
 import msgspec
@@ -105,15 +106,13 @@ def run_build(args: argparse.Namespace) -> int:
     reports: dict[str, SourceReport] = {}
     steps = _Steps()
     try:
-        found = build_pack(
-            args.sources, args.output, memory=args.memory, overwrite=args.overwrite, told=steps.see, reports=reports
-        )
+        with closing(steps):
+            found = build_pack(
+                args.sources, args.output, memory=args.memory, overwrite=args.overwrite, told=steps.see, reports=reports
+            )
     except InputError:
-        steps.end()
         _say_read({name: report for name, report in reports.items() if report.losses}, all_lines=True)
         raise
-    finally:
-        steps.end()
     _say_read(reports, all_lines=args.verbose)
     kept = f"{found.counts['concepts']:,} concepts and {found.counts['names']:,} names"
     _print(msgspec.to_builtins(found), [found.full_name], as_json=args.json)
@@ -188,7 +187,7 @@ class _Steps:
             sys.stderr.write(f"\r{step}: {count:,}\x1b[K" if self._terminal else f"fascicle: {step}: {count:,}\n")
             sys.stderr.flush()
 
-    def end(self) -> None:
+    def close(self) -> None:
         """Takes the line away."""
         if self._terminal:
             sys.stderr.write("\r\x1b[K")

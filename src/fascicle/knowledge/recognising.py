@@ -21,6 +21,7 @@ from fascicle.knowledge.keys.characters import folded
 from fascicle.knowledge.keys.key import key
 from fascicle.knowledge.keys.reader import TokenArrays, TokenReader
 from fascicle.knowledge.overlaps import Meaning, Overlaps, Place, resolved
+from fascicle.knowledge.portions import portions
 from fascicle.knowledge.scanning.table import Table
 from fascicle.text.annotator import Annotator
 from fascicle.text.tagging import TagSpace
@@ -29,7 +30,7 @@ Hyphens = Literal["open", "before", "closed"]
 SOURCE: Final = "dictionary"
 TIERS: Final = ("exact", "folded", "canonical")
 _REMEMBERED: Final = 1 << 15  # keys whose names are kept at hand
-_CHUNK_CHARACTERS: Final = 1 << 18  # text that is read together
+_PORTION: Final = 1 << 18  # characters of text that are read together
 _PARAGRAPH: Final = re.compile(r"\n\s*\n")
 
 
@@ -286,7 +287,7 @@ class PackRecogniser(Annotator):
         Args:
             documents: stay as they are.
         """
-        return [patch for chunk in _chunks(documents) for patch in self._of_chunk(chunk)]
+        return [patch for chunk in portions(documents, characters=_PORTION) for patch in self._of_chunk(chunk)]
 
     def _of_chunk(self, documents: Sequence[Document]) -> Iterator[Patch]:
         tokens = self._reader.read([document.text for document in documents])
@@ -329,16 +330,3 @@ def _hyphens_allow(text: str, start: int, end: int, policy: Hyphens) -> bool:
     after = start > 1 and folded(text[start - 1]) == "-" and text[start - 2].isalnum()
     before = end + 1 < len(text) and folded(text[end]) == "-" and text[end + 1].isalnum()
     return not after and (policy == "before" or not before)
-
-
-def _chunks(documents: Sequence[Document]) -> Iterator[list[Document]]:
-    chunk: list[Document] = []
-    size = 0
-    for document in documents:
-        chunk.append(document)
-        size += len(document.text) + 1
-        if size >= _CHUNK_CHARACTERS:
-            yield chunk
-            chunk, size = [], 0
-    if chunk:
-        yield chunk

@@ -20,13 +20,14 @@ from fascicle.knowledge.matching.dictionary import Entry
 from fascicle.knowledge.matching.names import NameCounts, gather_names
 from fascicle.knowledge.matching.phrases import best_segmentation
 from fascicle.knowledge.matching.rules import RULES, MatchingRule
+from fascicle.knowledge.portions import portions
 from fascicle.text.annotator import Annotator
 from fascicle.text.segment import Segmenter
 from fascicle.text.segment import segmenter as segmenter_of
 from fascicle.text.tagging import TagSpace
 
 SOURCE: Final = "dictionary"
-_CHUNK_CHARACTERS = 1 << 20  # text that is searched together
+PORTION: Final = 1 << 20  # characters of text that are searched together
 Cut = tuple[Sequence[Span], Ints]  # words, and the number of the sentence of each
 
 
@@ -127,7 +128,7 @@ class Matcher(Annotator):
         Args:
             documents: read once; their mentions and words are not looked at.
         """
-        for chunk in chunks(documents):
+        for chunk in portions(documents, characters=PORTION):
             yield from self.in_words(chunk, [words_in_sentences(document, self._segmenter) for document in chunk])
 
     def predict(self, documents: Sequence[Document]) -> list[Patch]:
@@ -206,20 +207,6 @@ def _sentence_ends(document: Document, rules: Segmenter) -> Iterator[int]:
             yield from (before + b for _, b in rules.sentences(gap))
         yield from (start, end)
         before = end
-
-
-def chunks(documents: Iterable[Document]) -> Iterator[list[Document]]:
-    """Documents in portions that are searched together."""
-    chunk: list[Document] = []
-    size = 0
-    for document in documents:
-        chunk.append(document)
-        size += len(document.text) + 1
-        if size >= _CHUNK_CHARACTERS:
-            yield chunk
-            chunk, size = [], 0
-    if chunk:
-        yield chunk
 
 
 def _rule(rule: MatchingRule | str) -> MatchingRule:

@@ -9,7 +9,6 @@ from __future__ import annotations
 from array import array
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from itertools import islice
 from typing import Final
 
 import numpy as np
@@ -20,6 +19,7 @@ from fascicle.errors import InputError, UsageError
 from fascicle.knowledge.matching.dictionary import Entry
 from fascicle.knowledge.matching.phrases import PhraseTable, build_table
 from fascicle.knowledge.matching.rules import Casing, MatchingRule
+from fascicle.knowledge.portions import batches
 from fascicle.text.segment import Segmenter
 
 LONGEST: Final = 256  # words; what is longer is no name, and each word of the longest name costs a step of every search
@@ -142,7 +142,7 @@ def gather_names(entries: Iterable[Entry], *, rule: MatchingRule, segmenter: Seg
         UsageError: a phrase without a type under a rule that takes none.
     """
     rows = _Rows()
-    for together in _batches(entries, _TOGETHER):
+    for together in batches(entries, _TOGETHER):
         for entry, words in zip(together, _words_of(together, segmenter), strict=True):
             if not entry.type and not rule.untyped:
                 raise UsageError(
@@ -222,9 +222,3 @@ def _words_of(entries: list[Entry], segmenter: Segmenter) -> Iterator[list[str]]
         while at < len(spans) and spans[at][0] < end:
             at += 1
         yield [text[a:b] for a, b in spans[first:at]]
-
-
-def _batches(entries: Iterable[Entry], size: int) -> Iterator[list[Entry]]:
-    source = iter(entries)
-    while batch := list(islice(source, size)):
-        yield batch

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from fascicle.core.document import Document
-from fascicle.knowledge.matching.matcher import Match, Matcher, chunks, words_in_sentences
+from fascicle.knowledge.matching.matcher import PORTION, Match, Matcher, words_in_sentences
+from fascicle.knowledge.portions import portions
 from fascicle.text.segment import segmenter
 
 
@@ -38,7 +39,7 @@ class Several:
         Args:
             documents: read once; their mentions and words are not looked at.
         """
-        for chunk in chunks(documents):
+        for chunk in portions(documents, characters=PORTION):
             cuts = [words_in_sentences(document, self._segmenter) for document in chunk]
             for found in zip(*(matcher.in_words(chunk, cuts) for matcher in self._matchers), strict=True):
                 yield tuple(match for of_one in found for match in of_one)

@@ -7,7 +7,7 @@ import shutil
 import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
-from itertools import chain, islice
+from itertools import chain
 from pathlib import Path
 from typing import IO, Any, Final
 
@@ -19,6 +19,7 @@ from fascicle.errors import InputError
 from fascicle.files.atomic import atomic_writer
 from fascicle.knowledge.keys.forms import Hashes, token_hash
 from fascicle.knowledge.keys.key import NORMALISER
+from fascicle.knowledge.portions import batches
 from fascicle.knowledge.scanning.layout import ALIGNED, DTYPES, Layout
 from fascicle.knowledge.scanning.states import BITS, KEPT, filter_bits, first_states, next_states
 
@@ -49,7 +50,7 @@ def build_table(keys: Iterable[str], path: str | os.PathLike[str], *, bits: int 
     """
     with ExitStack() as stack:
         spilled = _Spilled(stack, Path(path).absolute().parent, bits=bits)
-        for batch in _batches(_checked(keys), _TOGETHER):
+        for batch in batches(_checked(keys), _TOGETHER):
             spilled.add(batch)
         with atomic_writer(path) as stream:
             spilled.write(stream)
@@ -207,11 +208,6 @@ def _checked(keys: Iterable[str]) -> Iterator[str]:
             )
         yield key
         before = key
-
-
-def _batches(keys: Iterator[str], size: int) -> Iterator[list[str]]:
-    while batch := list(islice(keys, size)):
-        yield batch
 
 
 def _align(stream: IO[bytes]) -> None:

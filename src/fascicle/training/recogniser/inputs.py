@@ -53,6 +53,7 @@ def read_inputs(recipe: Recipe) -> Inputs:
         return NO_INPUTS
     files: dict[str, bytes] = {}
     dictionaries, matchers, notes = [], [], []
+    labels = source_sha256(recipe.distant.core) if recipe.distant else ""
     for number, path in enumerate(given.dictionaries, 1):
         if Path(path).is_dir():
             raise RecipeError(f"inputs.dictionaries names the folder {path}; give a table of names, type TAB name")
@@ -63,7 +64,7 @@ def read_inputs(recipe: Recipe) -> Inputs:
         dictionaries.append(DictionaryFacts(name=Path(path).name, sha256=source_sha256(path), file=file, names=names))
         matchers.append(matcher)
         notes += [f"{path}: {line}" for line in (*report.lines(), *matcher.counts.lines())]
-        if recipe.distant and dictionaries[-1].sha256 == source_sha256(recipe.distant.core):
+        if dictionaries[-1].sha256 == labels:
             notes.append(f"{path} made the labels and is an input too, so the model mostly learns to repeat it")
     finder = Several(matchers) if matchers else None
     types = finder.types if finder else ()
