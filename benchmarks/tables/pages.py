@@ -27,6 +27,8 @@ from benchmarks.studies.combining import tables as combining_tables
 from benchmarks.studies.families import tables as family_tables
 from benchmarks.studies.families.reports import ATTRIBUTES
 from benchmarks.studies.packs import tables as pack_tables
+from benchmarks.studies.parts import cells as parts_cells
+from benchmarks.studies.pretraining import record as pretraining
 from benchmarks.studies.span_typer.tables import in_words, pictures, span_typer, speed
 from benchmarks.tables import evaluation as evaluate_tables
 from benchmarks.tables.best import best_recipes
@@ -355,6 +357,8 @@ TABLES: Mapping[str, Callable[[], str]] = {
     "families-errors": lambda: family_tables.errors(RESULTS),
     "bundling-errors": lambda: family_tables.moved(RESULTS),
     "bundling-gradients": lambda: bundling_study_tables.gradients(RESULTS),
+    "parts-cells": lambda: parts_cells.table(_grid("parts"), _grid("parts").results),
+    "pretraining": lambda: pretraining.table(RESULTS),
     "pack-recognition": lambda: pack_tables.recognition(RESULTS),
     "pack-links": lambda: pack_tables.links(RESULTS),
     "pack-speed": lambda: pack_tables.speed(RESULTS),
