@@ -26,6 +26,7 @@ from benchmarks.studies.bundling import tables as bundling_tables
 from benchmarks.studies.combining import tables as combining_tables
 from benchmarks.studies.families import tables as family_tables
 from benchmarks.studies.families.reports import ATTRIBUTES
+from benchmarks.studies.labels import rows as label_rows
 from benchmarks.studies.packs import tables as pack_tables
 from benchmarks.studies.parts import cells as parts_cells
 from benchmarks.studies.pretraining import record as pretraining
@@ -358,6 +359,7 @@ TABLES: Mapping[str, Callable[[], str]] = {
     "bundling-errors": lambda: family_tables.moved(RESULTS),
     "bundling-gradients": lambda: bundling_study_tables.gradients(RESULTS),
     "parts-cells": lambda: parts_cells.table(_grid("parts"), _grid("parts").results),
+    "labels-rows": lambda: label_rows.stored(RESULTS, part="dev"),
     "pretraining": lambda: pretraining.table(RESULTS),
     "pack-recognition": lambda: pack_tables.recognition(RESULTS),
     "pack-links": lambda: pack_tables.links(RESULTS),
