@@ -75,10 +75,10 @@ def load(
             that the run kept (that one needs the extra ``train``), or a dictionary: a ``.tsv`` or ``.txt`` file (also
             ``.gz``) with a type, a TAB and a name in each row. Its names are found as they are written, in capitals and
             in lower case, but no English function word alone; its mentions have no score, and the name of the file as
-            their source. A Hugging Face name (``OWNER/NAME``), or a folder with a checkpoint for token classification
-            in ``config.json`` and ``model.safetensors``, is read too, with the extra ``train``.
-            Or the name of a predictor of another package, see `fascicle.plugins`. Or a term pack of ``fascicle index
-            build``, or a list of several, which are one predictor: the name of each is the source of its mentions.
+            their source. Or a term pack of ``fascicle index build``, or a list of several, used as one: the name of
+            each is the source of its mentions. A Hugging Face name (``OWNER/NAME``), or a folder with a checkpoint for
+            token classification in ``config.json`` and ``model.safetensors``, is read too, with the extra ``train``.
+            Or the name of a predictor of another package, see `fascicle.plugins`.
         threads: CPU threads of the network; all usable cores by default. The tokenizer uses all cores, unless the
             environment variable ``RAYON_NUM_THREADS`` says otherwise.
         types: a TOML file that describes types (see ``settings/types.py``) to look for in place of those that the model
@@ -93,26 +93,32 @@ def load(
 
     Raises:
         ModelError: there is no such model, or its folder is damaged, foreign, or of another version.
+        PackError: the same of a term pack.
         MissingExtraError: a torch model, but torch is not installed.
-        PackError: a term pack that is damaged, or of another version.
         PluginError: a plug-in that cannot be loaded.
-        UsageError: types for a model that cannot take others, a device on which the model cannot run, several models
-            that are no term packs, or settings of packs for another model.
+        UsageError: types, a device or settings that a model cannot take; several models that are no term packs.
         RecipeError: the file of types cannot be read, or the model cannot read what it says.
         InputError: a dictionary that cannot be read, or holds no name.
     """
     if packs := packs_of(model):
-        _refuse(f"{packs[0]} is a term pack, which names its types and has no network", types=types, device=device)
         from fascicle.knowledge.opening import open_packs
 
+        _refuse(f"{packs[0]} is a term pack, which names its types and has no network", types=types, device=device)
         return open_packs(packs, recognition)
-    model = model if isinstance(model, str | os.PathLike) else model[0]
+    name = model if isinstance(model, str | os.PathLike) else model[0]
     if recognition is not None:
-        raise UsageError(f"{model} is no term pack, and only how packs find names can be set; leave out the settings")
+        raise UsageError(f"{name} is no term pack, and these are settings of packs; leave them out")
+    return _loaded(name, threads, types, device)
+
+
+def _loaded(
+    model: str | os.PathLike[str], threads: int | None, types: str | os.PathLike[str] | None, device: str | None
+) -> ModelPredictor | EnsemblePredictor | Matcher | PluggedPredictor:
+    """Whatever is no term pack."""
     if is_dictionary(model):
-        _refuse(f"{model} is a dictionary, which names its types and has no network", types=types, device=device)
         from fascicle.knowledge.opening import open_dictionary
 
+        _refuse(f"{model} is a dictionary, which names its types and has no network", types=types, device=device)
         return open_dictionary(Path(model).expanduser())
     if is_plugin(model):
         _refuse(f"{model} is a plug-in, which chooses its types and its device itself", types=types, device=device)
@@ -144,7 +150,7 @@ def packs_of(model: str | os.PathLike[str] | Sequence[str | os.PathLike[str]]) -
     given = [model] if isinstance(model, str | os.PathLike) else list(model)
     if not given:
         raise UsageError("no model was given; name one, or several term packs")
-    others = [one for one in given if _is_shipped(one) or not is_pack(one)]
+    others = [one for one in given if _versions(one) or not is_pack(one)]
     if others and len(given) > 1:
         raise UsageError(
             f"{len(given)} models were given, and {others[0]} is no term pack; several packs are used as one, and an "
@@ -155,13 +161,13 @@ def packs_of(model: str | os.PathLike[str] | Sequence[str | os.PathLike[str]]) -
 
 def is_plugin(model: str | os.PathLike[str]) -> bool:
     """Whether `load` takes a predictor of another package: a name of no shipped model and no path, but of a plug-in."""
-    there = _is_shipped(model) or Path(model).expanduser().exists()
+    there = _versions(model) or Path(model).expanduser().exists()
     return not there and str(model) in plugins.names("predictors")
 
 
-def _is_shipped(model: str | os.PathLike[str]) -> bool:
-    """Whether this is the name of a shipped model."""
-    return any(str(model) in (one, one.partition("@")[0]) for one in shipped_models())
+def _versions(model: str | os.PathLike[str]) -> list[str]:
+    """The shipped models of this name."""
+    return [one for one in shipped_models() if str(model) in (one, one.partition("@")[0])]
 
 
 def load_single(model: str | os.PathLike[str], *, threads: int | None = None) -> ModelPredictor:
@@ -172,8 +178,7 @@ def load_single(model: str | os.PathLike[str], *, threads: int | None = None) ->
         UsageError: an ensemble, a dictionary, or a term pack.
     """
     if is_dictionary(model) or packs_of(model):
-        what = "dictionary" if is_dictionary(model) else "term pack"
-        raise UsageError(f"{model} is a {what}, and this needs a model; give the folder of one")
+        raise UsageError(f"{model} is a dictionary or term pack, and this needs a model; give the folder of one")
     folder = find_model(model)
     if is_ensemble(folder):
         raise UsageError(
@@ -262,9 +267,7 @@ def find_model(model: str | os.PathLike[str]) -> Path:
         ModelError: neither; the message lists the shipped models and the nearest name.
     """
     path = Path(model).expanduser()
-    names = shipped_models()
-    versions = [n for n in names if n == str(model) or n.partition("@")[0] == str(model)]
-    if versions:
+    if versions := _versions(model):
         return _assets() / max(versions, key=lambda n: int(n.partition("@")[2]))
     if path.is_dir():
         return model_folder(path)
@@ -273,6 +276,7 @@ def find_model(model: str | os.PathLike[str]) -> Path:
             f"{path} is a file; give the model folder that it belongs to, or a dictionary that is called .tsv or .txt",
             file=str(path),
         )
+    names = shipped_models()
     known = [*names, *(n.partition("@")[0] for n in names), *plugins.names("predictors")]
     near = difflib.get_close_matches(str(model), known, n=1)
     shipped = f"shipped are {', '.join(names)}; or " if names else ""
