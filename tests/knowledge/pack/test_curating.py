@@ -100,6 +100,8 @@ def told(proposal: Proposal) -> list[tuple[str, str, str, str]]:
 def test_what_is_proposed(pack: Pack) -> None:
     never = document(["pancreas"] * 4 + ["lymphoedema"], [""] * 4 + [DISEASE])
     assert told(proposed(pack, [never])["pancreas"]) == [("drop", "", "", "")]
+    unknown = document(["FADS12"] * 3 + ["Rhubarb"], [""] * 3 + [GENE])  # no common word: others may link it
+    assert told(proposed(pack, [unknown])["FADS12"]) == [("ner_off", "", "", "")]
     seldom = document(["pancreas"] * 5, ["", "", "", "", DISEASE])
     assert told(proposed(pack, [seldom])["pancreas"]) == [("ner_off", "", "", "")]
     often = document(["pancreas"] * 5, ["", "", "", DISEASE, DISEASE])

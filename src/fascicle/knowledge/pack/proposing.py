@@ -90,15 +90,15 @@ def _type_of(pack: Pack, term: Term) -> str:
 
 
 def _said(name: NameOfType, counts: Counts, own: Iterable[Term], settings: ProposalSettings) -> _Said | None:
-    right, wrong = sum(counts.right), sum(counts.wrong)
+    right, wrong, rank = sum(counts.right), sum(counts.wrong), _rank(name.surface)
     if right + wrong >= settings.least:
         return (
             _stricter(counts, settings)
-            or _left_out(counts, settings)
+            or _left_out(counts, settings, common=rank is not None)
             or _preferred(counts, {term.concept for term in own}, settings)
         )
     raw = sum(counts.raw)
-    if _rank(name.surface) is None or raw < settings.common:
+    if rank is None or raw < settings.common:
         return None
     return _Said("ner_off", wrong + raw * (1 - counts.score))
 
@@ -117,13 +117,13 @@ def _stricter(counts: Counts, settings: ProposalSettings) -> _Said | None:
     return best
 
 
-def _left_out(counts: Counts, settings: ProposalSettings) -> _Said | None:
-    """Leaves a name out that is hardly ever right; it stays for linking if there is any sign that it is a name."""
+def _left_out(counts: Counts, settings: ProposalSettings, *, common: bool) -> _Said | None:
+    """Leaves a name out that is hardly ever right; it stays for linking, unless it is a common word and never right."""
     right, wrong = sum(counts.right), sum(counts.wrong)
     if right >= settings.precision * (right + wrong):
         return None
     harm = wrong + _expected_wrong(sum(counts.raw), right, wrong)
-    return _Said("ner_off" if right or counts.near else "drop", harm)
+    return _Said("drop" if common and not right and not counts.near else "ner_off", harm)
 
 
 def _preferred(counts: Counts, concepts: set[str], settings: ProposalSettings) -> _Said | None:
