@@ -225,7 +225,9 @@ def test_curate_finds_what_was_planted(home: Path, tmp_path: Path, cli: Cli, ref
     (tmp_path / "proposals.tsv").write_text("action\tsurface\n", encoding="utf-8")
     build_pack(sources, tmp_path / "before")
     true = ("FADS12", "catalase")
-    texts = [f"{name} stood aloft of catalase and rhubarb, impact5 or IMPACT5." for name in true for _ in range(3)]
+    texts = [
+        f"{name} stood aloft of catalase and rhubarb, impact5 or IMPACT5; fads12." for name in true for _ in range(3)
+    ]
     gold = [
         Document(
             id=str(at),
@@ -250,13 +252,14 @@ def test_curate_finds_what_was_planted(home: Path, tmp_path: Path, cli: Cli, ref
     assert done.code == 0, done.err
     rows = [line.split("\t") for line in (tmp_path / "proposals.tsv").read_text(encoding="utf-8").splitlines()]
     assert rows[0] == ["action", "surface", "source", "concept", "case", "note"]
-    assert {row[1] for row in rows[1:]} == {*planted}
+    assert {row[1] for row in rows[1:]} == {*planted, "FADS12"}
+    assert [row[4] for row in rows[1:] if row[0] == "case"] == ["initial"]  # which fads12 does not fit
     assert cli(*asked).out.splitlines() == ["\t".join(row) for row in rows]
     build_pack(sources, tmp_path / "after")
     before, after = (
         {m.text_in(text) for text in texts for m in load(tmp_path / name)(text)} for name in ("before", "after")
     )
-    assert before == {*true, "aloft", "rhubarb", "impact5", "IMPACT5"}
+    assert before == {*true, "aloft", "rhubarb", "impact5", "IMPACT5", "fads12"}
     assert after == {*true}
 
 

@@ -13,6 +13,7 @@ import pytest
 from fascicle.core.document import Document
 from fascicle.errors import OutputError, RecipeError
 from fascicle.experiments.hashes import data_hashes, recipe_hash
+from fascicle.formats.sources import source_sha256
 from fascicle.knowledge.pack.pack import Pack
 from fascicle.loading import load
 from fascicle.models.soup import average_models
@@ -22,6 +23,7 @@ from fascicle.settings.recipes.any import parse_any
 from fascicle.settings.recipes.recogniser import Recipe
 from fascicle.tasks.index_build import build_pack
 from fascicle.text.pieces import PieceTokenizer
+from fascicle.training.engine.events import Note
 from fascicle.training.recogniser import inputs as inputs_of_recipe
 from fascicle.training.recogniser.inputs import read_inputs
 from fascicle.training.run import run_recipe
@@ -162,7 +164,7 @@ def pack(dictionary: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_a_pack_as_an_input(
     cli: Cli, tiny_recipe: Callable[..., Recipe], pack: Path, dictionary: Path, toy_corpus: Path, tmp_path: Path
 ) -> None:
-    recipe = tiny_recipe(inputs={"dictionaries": [str(dictionary), str(pack)]})
+    recipe = tiny_recipe(inputs={"dictionaries": [str(dictionary), str(pack)]}, training={"epochs": 3})
     for _ in run_recipe(recipe, tmp_path / "run"):
         pass
     best = tmp_path / "run" / "best"
@@ -181,7 +183,8 @@ def test_a_pack_as_an_input(
     assert looked_up
     assert looked_up.matches.tolist() == [[0, 8, 1], [13, 19, 1]]
     assert cli("export", best, "-o", tmp_path / "onnx").code == 0
-    assert cli("calibrate", best, toy_corpus, "-o", tmp_path / "calibrated", "--documents", "sentence").code == 0
+    dev = ("--documents", "sentence", "--method", "isotonic")
+    assert cli("calibrate", best, toy_corpus, "-o", tmp_path / "calibrated", *dev).code == 0
     average_models([best, tmp_path / "calibrated"], tmp_path / "mean")
     for name in ("onnx", "calibrated", "mean"):
         assert said((tmp_path / name).rename(tmp_path / f"{name}-moved")) == expected, name
@@ -208,3 +211,13 @@ def test_a_recipe_with_a_pack_has_a_hash_of_its_content(
             hashes.append(recipe_hash(recipe, data_hashes(recipe)))
     assert hashes[:2] == hashes[2:]
     assert hashes[0] != hashes[1]
+
+
+def test_a_run_on_the_labels_of_a_pack(tiny_recipe: Callable[..., Recipe], pack: Path, tmp_path: Path) -> None:
+    recipe = tiny_recipe(distant={"core": str(pack)}, inputs={"dictionaries": [str(pack)]}, training={"epochs": 1})
+    notes = [event.text for event in run_recipe(recipe, tmp_path / "run") if isinstance(event, Note)]
+    assert any("made the labels and is an input too" in note for note in notes)
+    assert any(Pack.open(pack).full_name in note for note in notes)
+    assert read_manifest(tmp_path / "run" / "best").types == ("Chemical", "Disease")
+    data = json.loads((tmp_path / "run" / "run.json").read_text(encoding="utf-8"))["data"]
+    assert data["distant.core"] == data["inputs.dictionaries.0"] == {"sha256": source_sha256(str(pack))}

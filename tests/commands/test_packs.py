@@ -145,6 +145,8 @@ def test_a_format_of_one_source_has_those_of_all_packs(cli: Cli, diseases: Path,
     assert len(rows) == 5
     (whole,) = fascicle.read(tmp_path / "out.jsonl")
     assert len(whole.mentions) == 6
+    fascicle.annotate(tmp_path / "in.jsonl", tmp_path / "again.jsonl", model=[diseases, others])
+    assert list(fascicle.read(tmp_path / "again.jsonl")) == [whole]
 
 
 def test_what_is_for_packs_alone_and_what_is_not(cli: Cli, refused: Refused, diseases: Path, tmp_path: Path) -> None:
