@@ -115,7 +115,6 @@ class Evidence:
             The types of the pack that the gold has, under the names of the pack.
         """
         own: dict[NameOfType, Counts] = {}
-        names = {self._canonical(kind): kind for kind in self._recogniser.types}
         annotated: set[str] = set()
         gold: dict[str, dict[Span, Mention]] = {}
         last: Document | None = None
@@ -123,7 +122,8 @@ class Evidence:
             if found.document is not last:
                 last, gold = found.document, self._gold(found.document)
             _judge(found, gold.get(self._canonical(found.mention.type), {}))
-        known = frozenset(names[kind] for kind in map(self._canonical, annotated) if kind in names)
+        marked = set(map(self._canonical, annotated))
+        known = frozenset(kind for kind in self._recogniser.types if self._canonical(kind) in marked)
         for name, counts in own.items():
             if name.type in known:
                 self.counts.setdefault(name, Counts()).add(counts)
