@@ -134,22 +134,31 @@ class _Read:
 
 def _of_people(name: str, part: PartSettings, report: ReadReport | None) -> _Read:
     """A part with gold."""
-    trains = {path: _chosen(name, part, path, "train", report) for path in part.trains}
-    dev = _chosen(name, part, part.dev, "dev", report) if part.dev else None
+    raw = {path: read_with(part, path, "train", place=f"parts.{name}", report=report) for path in part.trains}
+    trains = {path: choose_types(documents, part.types or None) for path, documents in raw.items()}
+    dev = _dev(name, part, report)
     read = [*trains.values(), *([dev] if dev else [])]
     if part.types:
         check_labels(part.types, sum((chosen.labels for chosen in read), Counter()), place=f"parts.{name}")
+
+    def check(kept: Sequence[Document]) -> None:
+        stay = set(map(id, kept))
+        for path, chosen in trains.items():
+            pairs = zip(raw[path], chosen.documents, strict=True)
+            _check_merged(name, part, [one for one, changed in pairs if id(changed) in stay])
+        _check_declared(name, part, kept, dev.documents if dev else ())
+
     return _Read(
         files={path: chosen.documents for path, chosen in trains.items()},
         dev=dev,
         notes=list(_lines("train", list(trains.values()))),
-        check=lambda kept: _check_declared(name, part, kept, dev.documents if dev else ()),
+        check=check,
     )
 
 
 def _of_teacher(name: str, part: PartSettings, report: ReadReport | None) -> _Read:
     """A part with labels of a teacher in place of gold; raises as ``training.weak.read_weak`` does."""
-    dev = _chosen(name, part, part.dev, "dev", report) if part.dev else None
+    dev = _dev(name, part, report)
     weak = read_weak(name, part, report, dev_labels=dev.labels if dev else ())
     return _Read(
         files=weak.files,
@@ -175,11 +184,17 @@ def _check_taught(name: str, part: PartSettings, train: Sequence[Document], dev:
         )
 
 
-def _chosen(name: str, part: PartSettings, path: str, which: Part, report: ReadReport | None) -> Chosen:
-    documents = read_with(part, path, which, place=f"parts.{name}", report=report)
+def _dev(name: str, part: PartSettings, report: ReadReport | None) -> Chosen | None:
+    if not part.dev:
+        return None
+    documents = read_with(part, part.dev, "dev", place=f"parts.{name}", report=report)
+    _check_merged(name, part, documents)
+    return choose_types(documents, part.types or None)
+
+
+def _check_merged(name: str, part: PartSettings, documents: Sequence[Document]) -> None:
     if part.types:
         check_merged(documents, part.types, place=f"parts.{name}")
-    return choose_types(documents, part.types or None)
 
 
 def _check_declared(name: str, part: PartSettings, train: Sequence[Document], dev: Sequence[Document]) -> None:
