@@ -164,23 +164,27 @@ def _of_teacher(name: str, part: PartSettings, report: ReadReport | None) -> _Re
         files=weak.files,
         dev=dev,
         notes=weak.notes,
-        check=lambda kept: _check_taught(name, part, kept, dev.documents if dev else ()),
+        check=lambda kept: _check_taught(name, part, kept, weak.soft, dev.documents if dev else ()),
         soft=weak.soft,
         labelled_by=weak.labelled_by,
     )
 
 
-def _check_taught(name: str, part: PartSettings, train: Sequence[Document], dev: Sequence[Document]) -> None:
-    """Refuses gold of dev that is not declared, and answers that never have a declared type.
+def _check_taught(
+    name: str, part: PartSettings, train: Sequence[Document], soft: Mapping[str, SoftTags], dev: Sequence[Document]
+) -> None:
+    """Refuses gold of dev that is not declared, and a teacher that says nothing of a declared type.
 
     Raises:
         RecipeError: either.
     """
     _check_strangers(name, part, _types(dev))
-    if idle := sorted(set(part.annotates) - _types(train)) if not part.soft else ():
+    found = {kind for one in train for kind in soft[one.id].present} if part.soft else _types(train)
+    if idle := sorted(set(part.annotates) - found):
+        what = "gave no word of its texts a probability of" if part.soft else "found no mention in its texts of"
         raise RecipeError(
-            f"the teacher of parts.{name} found no mention of {_listed(idle)} in its texts, so it would be taught that "
-            f"there are none; leave them out of parts.{name}.annotates, or set soft = true"
+            f"the teacher of parts.{name} {what} {_listed(idle)}, so it would be taught that there are none; leave "
+            f"them out of parts.{name}.annotates" + ("" if part.soft else ", or set soft = true")
         )
 
 
