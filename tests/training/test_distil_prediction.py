@@ -293,3 +293,12 @@ def test_types_that_the_teacher_does_not_know_are_refused(make: Make, toy_corpus
     corpus = {"train": str(toy_corpus), "dev": str(toy_corpus), "types": {"rename": {"Chemical": "Drug"}}}
     with pytest.raises(RecipeError, match="Drug"):
         list(run_recipe(make(corpus=corpus), tmp_path / "run"))
+
+
+def test_a_dictionary_has_no_probabilities_to_teach(make: Make, tiny_encoder: Path, tmp_path: Path) -> None:
+    names = tmp_path / "names.tsv"
+    names.write_text("Chemical\taspirin\nDisease\tfever\n", encoding="utf-8")
+    for changes in ({}, {"student": {"encoder": str(tiny_encoder)}}, {"head": {"family": "softmax"}}):
+        with pytest.raises(RecipeError, match="without probabilities, as a dictionary"):
+            list(run_recipe(make(names, **changes), tmp_path / "run"))
+        assert not (tmp_path / "run").exists()

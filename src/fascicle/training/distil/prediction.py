@@ -89,6 +89,7 @@ def prepare_prediction(recipe: DistilRecipe, folder: Path, before: Mapping[str, 
     """
     assert recipe.prediction
     teacher = load(recipe.teacher.model)
+    _check_answers(teacher, recipe.teacher.model)
     taught_by = open_encoder(recipe.teacher) if recipe.layers or not recipe.student.encoder else None
     torch.manual_seed(recipe.seed)
     student = student_of(recipe.student, taught_by)
@@ -116,6 +117,20 @@ def prepare_prediction(recipe: DistilRecipe, folder: Path, before: Mapping[str, 
         pretrained=student,
         trainer=trainer,
     )
+
+
+def _check_answers(teacher: Annotator, given: str) -> None:
+    """Refuses a teacher that has no probabilities.
+
+    Raises:
+        RecipeError: a dictionary.
+    """
+    if teacher.tag_space.meaning == "none":
+        raise RecipeError(
+            f"teacher.model = {given!r} gives answers without probabilities, as a dictionary does; give a model or an "
+            "ensemble, or let fascicle label write the answers and train on them",
+            key="teacher.model",
+        )
 
 
 def _head_like(recipe: DistilRecipe) -> AnyHead:
