@@ -103,7 +103,8 @@ def test_a_run_knows_what_it_started_from(tiny_recipe: Maker, tiny_run: Path, tm
     assert facts["data"]["model.start"]["sha256"] == before["model.start"]
     assert data_hashes(going_on(tiny_recipe, tmp_path / "run"))["model.start"] != before["model.start"]
     (tmp_path / "run" / "scores.json").unlink()  # as if the run had not come to its end
-    shutil.copytree(tiny_run, tmp_path / "copy" / "beside")
+    shutil.rmtree(tmp_path / "copy" / "best")
+    shutil.copytree(tmp_path / "run" / "best", tmp_path / "copy" / "best")
     with pytest.raises(OutputError, match="the model that training starts from has changed"):
         finish(recipe, tmp_path / "run", resume=True)
     weights = tmp_path / "copy" / "best" / "model.safetensors"
