@@ -215,6 +215,7 @@ def test_layers_and_answers_are_learned_together(make: Make, tmp_path: Path) -> 
 def test_what_is_taught_is_of_the_windows_of_the_batch(make: Make, tmp_path: Path) -> None:
     trainee: Any = prepare_distil(make("multilabel"), tmp_path, {})
     data = trainee.loop.data
+    assert {table.dtype for table in data.answers} == {np.dtype(np.float16)}  # what prediction.megabytes allows
     for batch, _ in data.batches(size=3, seed=1, epoch=0):
         taught = batch["taught"].numpy()
         assert taught.shape[:2] == tuple(batch["first_piece"].shape)
@@ -222,9 +223,9 @@ def test_what_is_taught_is_of_the_windows_of_the_batch(make: Make, tmp_path: Pat
         assert ((taught >= 0).all(axis=2) == inside).all()
         for row, count in zip(taught, batch["unit_count"].tolist(), strict=True):
             assert any(
-                np.array_equal(row[:count], table[slice(*window.units)])
+                np.array_equal(row[:count], data.head.soft_gold(table[slice(*window.units)].astype(np.float32)))
                 for window in data.windows
-                for table in [data.taught[window.document]]
+                for table in [data.answers[window.document]]
             )
 
 
