@@ -39,7 +39,7 @@ class SoftTags:
     def present(self) -> list[str]:
         """Types of which at least one word has a probability."""
         seen = self.steps.reshape(-1, len(self.types), self.scheme.width).any(axis=(0, 2))
-        return [name for name, is_seen in zip(self.types, seen.tolist(), strict=True) if is_seen]
+        return [self.types[at] for at in np.flatnonzero(seen)]
 
     def at(self, units: Ints, *, types: Sequence[str], scheme: TagScheme) -> Floats32:
         """The same of the units of another model.
