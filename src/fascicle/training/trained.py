@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from fascicle.errors import RecipeError
-from fascicle.loading import find_model
+from fascicle.loading import find_model, is_dictionary
 from fascicle.models.checkpoint import TOKENIZER, load_model
 from fascicle.models.encoder import Pretrained
 from fascicle.models.model import NerModel
@@ -97,8 +97,10 @@ def open_trained(given: str, *, key: str, use: str) -> Trained:
 
     Raises:
         ModelError: there is no such model, or it is damaged.
-        RecipeError: an ensemble, or an export.
+        RecipeError: an ensemble, an export, or a dictionary.
     """
+    if is_dictionary(given):
+        raise RecipeError(f"{key} = {given!r} is a dictionary, {use}; give the run folder of a model", key=key)
     folder = find_model(given)
     if described_by(folder).name != MANIFEST:
         raise RecipeError(f"{key} = {given!r} is no single model, {use}; give the run folder of one", key=key)
