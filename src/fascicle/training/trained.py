@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from fascicle.errors import RecipeError
-from fascicle.loading import find_model, is_dictionary
+from fascicle.loading import find_model
 from fascicle.models.checkpoint import TOKENIZER, load_model
 from fascicle.models.encoder import Pretrained
 from fascicle.models.model import NerModel
@@ -18,6 +18,7 @@ from fascicle.nn.inputs import InputVectors
 from fascicle.runtime.inputs import columns_of
 from fascicle.settings.folders.best import described_by
 from fascicle.settings.folders.manifest import MANIFEST, Manifest, check_files, read_manifest
+from fascicle.settings.folders.vocabularies import is_dictionary, is_pack
 from fascicle.text.pieces import PieceTokenizer
 
 _VECTORS: Final = "units.vectors.table"  # among the weights of a head that looks units up
@@ -99,8 +100,8 @@ def open_trained(given: str, *, key: str, use: str) -> Trained:
         ModelError: there is no such model, or it is damaged.
         RecipeError: an ensemble, an export, or a dictionary.
     """
-    if is_dictionary(given):
-        raise RecipeError(f"{key} = {given!r} is a dictionary, {use}; give the run folder of a model", key=key)
+    if is_dictionary(given) or is_pack(given):
+        raise RecipeError(f"{key} = {given!r} is a dictionary or term pack, {use}; give the run folder of a model", key=key)
     folder = find_model(given)
     if described_by(folder).name != MANIFEST:
         raise RecipeError(f"{key} = {given!r} is no single model, {use}; give the run folder of one", key=key)
