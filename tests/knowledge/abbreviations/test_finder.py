@@ -40,6 +40,9 @@ def found_in(text: str) -> list[tuple[str, str]]:
         ("patients (pain) and doses (p<0.05) of 2 mg (10 mM)", []),
         ("platinum, interacted with Pt(II)", []),
         ("TNF (TNF)", []),
+        ("genes of sgk1 knock-out mice (SGK1)", []),
+        ("methyl N-[nitrosourea] was given", []),
+        ("dose of puromycin aminonucleoside, (PAN)", [("PAN", "puromycin aminonucleoside")]),
         ("", []),
     ],
 )  # fmt: skip
@@ -67,7 +70,7 @@ def test_the_finder_is_a_step() -> None:
     assert apply(document, patch).abbreviations == (((16, 18), (4, 14)),)
 
 
-NOUN = st.text(alphabet="bcdfgklm", min_size=4, max_size=7)
+NOUN = st.text(alphabet="bcdfgklm", min_size=6, max_size=8)  # longer than any of the short forms
 
 
 @given(st.lists(st.lists(NOUN, min_size=2, max_size=5), min_size=1, max_size=4))

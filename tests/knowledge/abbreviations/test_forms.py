@@ -84,7 +84,7 @@ def test_what_cannot_be_short(form: str) -> None:
         ("AL", "ataxia and lameness", "ataxia and lameness"),
         ("IVF", "after in vitro fertilization", "in vitro fertilization"),
         ("N2O", "using nitrous oxide", "nitrous oxide"),
-        ("IP3", "of inositol 1,4,5-trisphosphate", "inositol 1,4,5-trisphosphate"),
+        ("QTLs", "of quantitative trait loci", "quantitative trait loci"),
         ("E2", "level of 17-beta-estradiol", "estradiol"),
         ("TNFα", "tumour necrosis factor alpha", "tumour necrosis factor alpha"),
         ("TNFa", "tumour necrosis factor-α", "tumour necrosis factor-α"),
@@ -98,7 +98,14 @@ def test_long_forms(short: str, words: str, long: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("short", "words"), [("TNF", "interferon gamma"), ("Ca2+", "cell density at"), ("D", "an egg")]
+    ("short", "words"),
+    [
+        ("TNF", "interferon gamma"),
+        ("Ca2+", "cell density at"),
+        ("Leu5", "leu-enkephalin"),
+        ("D", "an egg"),
+        ("IRE", "increased levels in gut cells"),
+    ],
 )
 def test_no_long_forms(short: str, words: str) -> None:
     assert long_form(foldable(short), foldable(words)) is None

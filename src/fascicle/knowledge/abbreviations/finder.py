@@ -24,6 +24,7 @@ _PART: Final = re.compile(r"[,;:]\s|\s(?:or|and)\s")
 _STOP: Final = re.compile(r"[.?!][\"')\]]*\s+(?=[\"'(\[]*[A-Z0-9])|;\s|\n\s*\n")
 _NO_STOP: Final = re.compile(r"\b(?:[A-Z]|vs|cf|sp|spp|St|Dr|no|ca|approx|i\.e|e\.g)$")
 _QUOTES: Final = "\"'“”‘’«»"
+_AROUND: Final = _QUOTES + ",;:"
 _BRACKETS: Final = re.compile(r"[()\[\]{}]")
 _TOKEN: Final = re.compile(r"\S+")
 
@@ -90,6 +91,8 @@ class _Part:
 
     def _behind(self, bracket: Bracket) -> Abbreviation | None:
         """``SF (long form)``, with a short form of two words if the first one does not begin with a small letter."""
+        if self._is_glued(bracket):
+            return None
         long = self._trimmed(bracket.start + 1, self._first_part(bracket))
         words = len(self.text[slice(*long)].split())
         end = self._trimmed(max(0, bracket.start - _REACH), bracket.start)[1]
@@ -147,9 +150,9 @@ class _Part:
         return start if dash < 0 else dash + 2
 
     def _trimmed(self, start: int, end: int) -> Span:
-        """A range without white space and quotation marks at its ends."""
-        while start < end and (self.text[start].isspace() or self.text[start] in _QUOTES):
+        """A range without white space, quotation marks and commas at its ends."""
+        while start < end and (self.text[start].isspace() or self.text[start] in _AROUND):
             start += 1
-        while end > start and (self.text[end - 1].isspace() or self.text[end - 1] in _QUOTES):
+        while end > start and (self.text[end - 1].isspace() or self.text[end - 1] in _AROUND):
             end -= 1
         return start, end

@@ -8,6 +8,7 @@ from typing import Final
 
 LONGEST_SHORT: Final = 12  # characters; the paper has 10, which leaves out Fru-2,6-P(2)
 _WORD: Final = re.compile(r"[^\W_]+")
+_TOKEN: Final = re.compile(r"\S+")
 _LAST_WORD: Final = re.compile(r"[^\W\d_]{4,}$")
 _GREEK: Final = str.maketrans("αβγδεζηθικλμνοπρστυφχψω", "abgdezetiklmnoprstupcpo")
 _FUNCTION_WORDS: Final = frozenset(
@@ -62,7 +63,8 @@ def long_form(short: str, words: str, *, initials: bool = False) -> int | None:
     """Where the long form of a short form begins, which ends where some words end.
 
     A letter with a number, or without one, stands for the last word. Else each letter begins a word, or all letters
-    stand in the words in their order, as in the paper. Else the digits of the short form may be missing.
+    stand in the words in their order, as in the paper, and at least half of the words have one of them. A plural
+    ``s`` or one digit may be missing, if the others are initials.
 
     Args:
         short: as `foldable` gives it.
@@ -78,21 +80,17 @@ def long_form(short: str, words: str, *, initials: bool = False) -> int | None:
     letters = [letter for letter in short if letter.isalnum()]
     found = by_initials(letters, words)
     if found is None and not initials:
-        found = by_letters(letters, words)
-    return _without_digits(letters, words, initials=initials) if found is None else found
-
-
-def _without_digits(letters: Sequence[str], words: str, *, initials: bool) -> int | None:
-    """The long form of N2O or IP3: by initials, or, if one digit is missing, with no more words than letters."""
-    rest = [letter for letter in letters if letter.isalpha()]
-    if len(rest) == len(letters) or len(rest) < 2:
-        return None
-    found = by_initials(rest, words)
-    if found is None and not initials and len(letters) - len(rest) == 1:
-        found = by_letters(rest, words)
-        if found is not None and len(words[found:].split()) > len(rest):
+        if letters[-1] == "s" and len(letters) > 2:
+            found = by_initials(letters[:-1], words)
+        if found is None and (found := by_letters(letters, words)) is not None and _is_sparse(letters, words[found:]):
             return None
-    return found
+    return _without_digit(letters, words) if found is None else found
+
+
+def _without_digit(letters: Sequence[str], words: str) -> int | None:
+    """The long form of N2O, by the initials that are left without its digit."""
+    rest = [letter for letter in letters if letter.isalpha()]
+    return by_initials(rest, words) if len(letters) - len(rest) == 1 < len(rest) else None
 
 
 def by_initials(letters: Sequence[str], words: str) -> int | None:
@@ -129,6 +127,17 @@ def by_letters(letters: Sequence[str], words: str) -> int | None:
     return at if at >= 0 else None
 
 
+def _is_sparse(letters: Sequence[str], long: str) -> bool:
+    """Whether several words of a long form, and more than half of those that are no function words, have no letter."""
+    words = [match for match in _TOKEN.finditer(long) if match[0] not in _FUNCTION_WORDS]
+    places, at = [0], len(long)
+    for letter in reversed(letters[1:]):
+        at = long.rfind(letter, 0, at)
+        places.append(at)
+    bare = sum(not any(word.start() <= place < word.end() for place in places) for word in words)
+    return bare > max(1, len(words) // 2)
+
+
 def is_allowed(long: str, short: str) -> bool:
     """Whether some words may be the long form of a short form whose letters they have.
 
@@ -138,7 +147,16 @@ def is_allowed(long: str, short: str) -> bool:
     words = long.split()
     return (
         len(long) > len(short)
-        and short not in words
+        and not _has_word(foldable(long), foldable(short))
         and words[0].lower() not in _NEVER_FIRST
         and all(long.count(opening) == long.count(closing) for opening, closing in ("()", "[]", "{}"))
     )
+
+
+def _has_word(text: str, word: str) -> bool:
+    """Whether a word stands in a text with no letter or digit before or after it."""
+    at = -1
+    while (at := text.find(word, at + 1)) >= 0:
+        if not text[at - 1 : at].isalnum() and not text[at + len(word) : at + len(word) + 1].isalnum():
+            return True
+    return False
