@@ -6,6 +6,8 @@ from typing import Literal
 
 from fascicle.settings.base import Settings
 
+Spread = Literal["no", "exact", "end"]
+
 
 class AbbreviationRules(Settings, frozen=True, kw_only=True):
     """Rules for short forms whose long forms stand in the same document.
@@ -18,7 +20,7 @@ class AbbreviationRules(Settings, frozen=True, kw_only=True):
         one_type: whether a string gets, wherever it is a mention, the type that it has most often in the document.
     """
 
-    spread: Literal["no", "exact", "end"] = "no"
+    spread: Spread = "no"
     drop: bool = False
     one_type: bool = False
 

@@ -104,7 +104,7 @@ def test_long_forms(short: str, words: str, long: str) -> None:
         ("Ca2+", "cell density at"),
         ("Leu5", "leu-enkephalin"),
         ("D", "an egg"),
-        ("IRE", "increased levels in gut cells"),
+        ("IRE", "increased dust in old iron"),
     ],
 )
 def test_no_long_forms(short: str, words: str) -> None:

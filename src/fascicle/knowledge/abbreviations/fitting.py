@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
+from typing import Any, get_args
 
 import msgspec
 
 from fascicle.core.document import Document, Mention, Patch
 from fascicle.knowledge.abbreviations.finder import find_abbreviations
 from fascicle.knowledge.abbreviations.resolving import resolved
-from fascicle.settings.abbreviations import AbbreviationDecision, AbbreviationRules
+from fascicle.settings.abbreviations import AbbreviationDecision, AbbreviationRules, Spread
 
 Found = Mapping[str, tuple[Mention, ...]]
 
@@ -30,6 +31,11 @@ class FittedRules:
     tried: tuple[tuple[AbbreviationRules, float], ...]
     definitions: int
 
+    def as_dict(self) -> dict[str, Any]:
+        """What a run keeps: the rules, the merit without and with them, and on how many definitions they were tried."""
+        rules = {name: getattr(self.rules, name) for name in AbbreviationRules.__struct_fields__}
+        return {**rules, "dev_f1": self.after, "dev_f1_without": self.before, "definitions": self.definitions}
+
     @property
     def before(self) -> float:
         """The merit without rules."""
@@ -43,9 +49,10 @@ class FittedRules:
 
 def candidates() -> Iterator[AbbreviationRules]:
     """All rules, those with fewer changes first."""
+    spreads: tuple[Spread, ...] = get_args(Spread)
     every = (
         AbbreviationRules(spread=spread, drop=drop, one_type=one_type)
-        for spread, drop, one_type in product(("no", "exact", "end"), (False, True), (False, True))
+        for spread, drop, one_type in product(spreads, (False, True), (False, True))
     )
     yield from sorted(every, key=lambda rules: (rules.spread != "no") + rules.drop + rules.one_type)
 

@@ -116,15 +116,15 @@ def _resolve(layer: _Layer, pairs: Iterable[tuple[Span, Span]], rules: Abbreviat
         definitions[layer.text[slice(*short)]].append(_Long(layer, short, long, rules))
     places = occurrences(layer.text, definitions)
     for form in sorted(places, key=lambda one: (-len(one), one)):
-        longs = sorted(definitions[form], key=lambda one: one.begins)
-        begins = [one.begins for one in longs]
+        known = sorted(definitions[form], key=lambda one: one.begins)
+        begins = [one.begins for one in known]
         for span in places[form]:
-            long = longs[max(0, bisect_right(begins, span[0]) - 1)]
-            where = f"as the long form at {long.span[0]}-{long.span[1]}"
-            if long.said:
-                if not layer.types(span) & {one.type for one in long.said}:
-                    layer.set_types(span, long.said, where)
-            elif rules.drop and not long.is_mentioned and span in layer.at:
+            one = known[max(0, bisect_right(begins, span[0]) - 1)]
+            where = f"as the long form at {one.span[0]}-{one.span[1]}"
+            if one.said:
+                if not layer.types(span) & {mention.type for mention in one.said}:
+                    layer.set_types(span, one.said, where)
+            elif rules.drop and not one.is_mentioned and span in layer.at:
                 layer.drop(span, f"{where} is no mention")
 
 

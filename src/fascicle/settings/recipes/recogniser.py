@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Literal
 
+import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
 from fascicle.settings.base import LARGEST, Name, Natural, NotNegative, Positive, Rate, RecipeBase, Settings, Share
@@ -135,9 +136,17 @@ class DecisionSettings(Settings, frozen=True, kw_only=True):
     Attributes:
         tune: ``"nothing"``: fit the bias of "no mention" in decoding (``decision.nothing`` of ``model.json``) by dev
             F1; ``"no"``: use the scores unchanged.
+        abbreviations: ``"fit"``: after that, choose by dev F1 which rules for the short and long forms of a document
+            are on (``decision.abbreviations``), with none as a possible choice; ``"off"``: none.
     """
 
     tune: Literal["no", "nothing"] = "no"
+    abbreviations: Literal["off", "fit"] | UnsetType = UNSET  # unset, it is in no file, as before there was such a key
+
+    def __post_init__(self) -> None:
+        """Takes the default in the place of a value that says the same."""
+        if self.abbreviations == "off":
+            msgspec.structs.force_setattr(self, "abbreviations", UNSET)
 
 
 class BundleSettings(Settings, frozen=True, kw_only=True):
