@@ -17,7 +17,8 @@ from fascicle.knowledge.abbreviations.forms import can_be_short, foldable
 
 
 def found_in(text: str) -> list[tuple[str, str]]:
-    pairs = find_abbreviations(Document(id="1", text=text))
+    pairs = find_abbreviations(text)
+    assert pairs == find_abbreviations(Document(id="1", text=text))
     return [(text[slice(*short)], text[slice(*long)]) for short, long in pairs]
 
 

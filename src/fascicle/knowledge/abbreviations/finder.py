@@ -9,6 +9,7 @@ from typing import Final
 
 from fascicle.core.document import Abbreviation, Document, Patch
 from fascicle.core.spans import Span
+from fascicle.core.stream import document_of
 from fascicle.knowledge.abbreviations.brackets import Bracket, brackets
 from fascicle.knowledge.abbreviations.forms import (
     LONGEST_SHORT,
@@ -43,15 +44,21 @@ class AbbreviationFinder:
         return [Patch(abbreviations=find_abbreviations(document)) for document in documents]
 
 
-def find_abbreviations(document: Document) -> tuple[Abbreviation, ...]:
-    """Where a document defines short forms: ``long form (SF)``, ``SF (long form)`` and ``(long form, SF)``.
+def find_abbreviations(text: Document | str) -> tuple[Abbreviation, ...]:
+    """Where a text defines short forms: ``long form (SF)``, ``SF (long form)`` and ``(long form, SF)``.
+
+    The algorithm is that of Schwartz and Hearst (PSB 2003), with repairs.
 
     Args:
-        document: no definition reaches over the border of a section.
+        text: a text or a document; no definition reaches over the border of a section of a document.
 
     Returns:
-        The ranges of each short form and its long form in the text, in order.
+        The ranges of each short form and its long form in the text, half-open and in code points, in order.
+
+    Raises:
+        InputError: neither a text nor a document.
     """
+    document = document_of(text, 1)
     borders = {border for section in document.sections or () for border in (section.start, section.end)}
     return tuple(
         sorted(
