@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Literal
 
-import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
 from fascicle.settings.base import LARGEST, Name, Natural, NotNegative, Positive, Rate, RecipeBase, Settings, Share
@@ -141,12 +140,7 @@ class DecisionSettings(Settings, frozen=True, kw_only=True):
     """
 
     tune: Literal["no", "nothing"] = "no"
-    abbreviations: Literal["off", "fit"] | UnsetType = UNSET  # unset, it is in no file, as before there was such a key
-
-    def __post_init__(self) -> None:
-        """Takes the default in the place of a value that says the same."""
-        if self.abbreviations == "off":
-            msgspec.structs.force_setattr(self, "abbreviations", UNSET)
+    abbreviations: Literal["off", "fit"] = "off"
 
 
 class BundleSettings(Settings, frozen=True, kw_only=True):
