@@ -41,6 +41,7 @@ GOOD: dict[str, dict[str, Any]] = {  # what is right where another argument is w
     "Patch": {},
     "apply": {"document": DOCUMENT, "patch": Patch()},
     "Section": {"start": 0, "end": 1},
+    "find_abbreviations": {"text": DOCUMENT},
     "layers": {"documents": [DOCUMENT]},
     "load": {"model": "bc5cdr"},
     "read": {"paths": "+in.txt"},

@@ -18,6 +18,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from benchmarks.common import GRIDS, RESULTS, ROOT
+from benchmarks.studies.abbreviations import tables as abbreviation_tables
 from benchmarks.studies.binder import leads as binder_leads
 from benchmarks.studies.binder import measured as binder_measured
 from benchmarks.studies.binder import tables as binder_tables
@@ -361,6 +362,9 @@ TABLES: Mapping[str, Callable[[], str]] = {
     "parts-cells": lambda: parts_cells.table(_grid("parts"), _grid("parts").results),
     "labels-rows": lambda: label_rows.stored(RESULTS, part="dev"),
     "pretraining": lambda: pretraining.table(RESULTS),
+    "abbreviation-finder": lambda: abbreviation_tables.finder(RESULTS),
+    "abbreviation-rules": lambda: abbreviation_tables.rules(RESULTS),
+    "abbreviation-ablation": lambda: abbreviation_tables.ablation(RESULTS),
     "pack-recognition": lambda: pack_tables.recognition(RESULTS),
     "pack-links": lambda: pack_tables.links(RESULTS),
     "pack-speed": lambda: pack_tables.speed(RESULTS),

@@ -79,6 +79,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--segments", action="store_true", help="also give the sentences and words that the text is cut into"
     )
+    parser.add_argument(
+        "--abbreviations",
+        action="store_true",
+        help="also give where a text defines short forms; of the formats, jsonl and text hold them",
+    )
     add_colour(parser)
     add_threads(parser)
     add_overwrite(parser)
@@ -121,6 +126,7 @@ def _request_of(args: argparse.Namespace) -> AnnotateRequest:
             options=replace(writing.options, title=len(args.text) != 1),
         ),
         segments=args.segments,
+        abbreviations=args.abbreviations,
         also_read=(args.types,) if args.types else (),
     )
 

@@ -34,6 +34,7 @@ from fascicle.formats.requests import (
 )
 from fascicle.formats.sources import state_of
 from fascicle.formats.textview import ViewOptions
+from fascicle.knowledge.abbreviations.finder import AbbreviationFinder
 from fascicle.loading import DEFAULT_MODEL, load
 from fascicle.tasks.given import Paths, listed
 from fascicle.version import VERSION
@@ -69,6 +70,7 @@ class AnnotateRequest:
         reading: how files are read.
         writing: where and how the result is written; to standard output by default.
         segments: also give the sentences and words that each text is cut into.
+        abbreviations: also give where each text defines short forms.
         also_read: other files that must not be overwritten.
     """
 
@@ -77,6 +79,7 @@ class AnnotateRequest:
     reading: ReadRequest = field(default_factory=ReadRequest)
     writing: WriteRequest = field(default_factory=WriteRequest)
     segments: bool = False
+    abbreviations: bool = False
     also_read: tuple[str, ...] = ()
 
 
@@ -243,6 +246,7 @@ class _Work:
             predictor=self.predictor,
             account=self.account,
             segments=self.request.segments,
+            beside=(AbbreviationFinder(),) if self.request.abbreviations else (),
             seen=lambda documents, reached: self.listener.seen(documents, reached, total),
         )
 
@@ -251,7 +255,8 @@ class _Work:
 
     def _made_by(self) -> dict[str, str]:
         """What decides the bytes of the output, beside the documents."""
-        told = json.dumps([self.to.format, asdict(self.request.reading), self.request.segments], sort_keys=True)
+        options = [self.to.format, asdict(self.request.reading), self.request.segments]
+        told = json.dumps([*options, "abbreviations"] if self.request.abbreviations else options, sort_keys=True)
         return {
             "release": VERSION,
             "model": hashlib.sha256(self.predictor.fingerprint.encode()).hexdigest(),

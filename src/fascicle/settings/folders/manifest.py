@@ -10,6 +10,7 @@ import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
 from fascicle.errors import ModelError, UsageError
+from fascicle.settings.abbreviations import AbbreviationDecision
 from fascicle.settings.base import Natural, Settings
 from fascicle.settings.calibration import Calibration
 from fascicle.settings.folders.described import Wording, file_sha256, read_described, write_hashed
@@ -66,6 +67,7 @@ class Decision(Settings, frozen=True, kw_only=True):
         touching: see ``decoding.tagger.TagDecision``.
         chosen_on: sha256 of the data that the choice was made on; empty if none was.
         calibration: what becomes of the scores of mentions; unset, they stay as they are.
+        abbreviations: what short and long forms of a document change, after everything else; unset, nothing.
     """
 
     answer: str
@@ -75,6 +77,7 @@ class Decision(Settings, frozen=True, kw_only=True):
     touching: Annotated[float, Meta(ge=-1e3, le=1e3)] = 0.0
     chosen_on: str = ""
     calibration: Calibration | UnsetType = UNSET
+    abbreviations: AbbreviationDecision | UnsetType = UNSET
 
 
 class Learnt(Settings, frozen=True, kw_only=True):

@@ -136,9 +136,12 @@ class DecisionSettings(Settings, frozen=True, kw_only=True):
     Attributes:
         tune: ``"nothing"``: fit the bias of "no mention" in decoding (``decision.nothing`` of ``model.json``) by dev
             F1; ``"no"``: use the scores unchanged.
+        abbreviations: ``"fit"``: after that, choose by dev F1 which rules for the short and long forms of a document
+            are on (``decision.abbreviations``), with none as a possible choice; ``"off"``: none.
     """
 
     tune: Literal["no", "nothing"] = "no"
+    abbreviations: Literal["off", "fit"] = "off"
 
 
 class BundleSettings(Settings, frozen=True, kw_only=True):
