@@ -1,0 +1,89 @@
+"""The packs inside the package: found by name, whole, small, and with thanks to whom they are due."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from fascicle.knowledge.curation.rules import CURATION
+from fascicle.knowledge.pack import shipped
+from fascicle.knowledge.pack.pack import Pack
+from fascicle.knowledge.pack.shipped import find_pack, shipped_packs
+from fascicle.knowledge.pack.verifying import verify
+
+ROOT = Path(__file__).resolve().parents[3]
+MOST = 12_000_000  # bytes in a wheel
+TYPES = {"Anatomy", "CellLine", "CellType", "Chemical", "Disease", "Gene", "GeneFamily", "Species"}
+SHIPPED = pytest.mark.skipif("basic@1" not in shipped_packs(), reason="the pack is not built: see packs/basic.toml")
+
+
+def test_packs_are_found_by_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(shipped, "_packs", lambda: tmp_path)
+    assert shipped_packs() == ()
+    assert find_pack("basic") == Path("basic")
+    for name in ("basic@2", "basic@10", "own@1", "empty@1"):
+        (tmp_path / name).mkdir()
+        if name != "empty@1":
+            (tmp_path / name / "manifest.json").touch()
+    assert shipped_packs() == ("basic@10", "basic@2", "own@1")
+    assert find_pack("basic") == tmp_path / "basic@10"
+    assert find_pack("basic@2") == tmp_path / "basic@2"
+    assert find_pack("basic@3") == Path("basic@3")
+    assert find_pack("./basic") == Path("basic")
+
+
+@pytest.fixture(scope="module")
+def pack() -> Pack:
+    return Pack.open("basic")
+
+
+@SHIPPED
+def test_the_shipped_pack_is_whole(pack: Pack) -> None:
+    assert pack.manifest.name == "basic@1"
+    verify(pack)
+
+
+@SHIPPED
+def test_it_is_small(pack: Pack) -> None:
+    content = io.BytesIO()
+    with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED) as packed:  # as a wheel is packed
+        for file in pack.folder.iterdir():
+            packed.write(file, file.name)
+    assert len(content.getvalue()) <= MOST
+
+
+@SHIPPED
+def test_it_has_terms_of_every_type(pack: Pack) -> None:
+    counts = np.bincount(pack.type_rows[pack.active.concept], minlength=len(pack.types))
+    assert {kind for kind, count in zip(pack.types, counts.tolist(), strict=True) if count > 1_000} == TYPES
+
+
+@SHIPPED
+@pytest.mark.parametrize(
+    ("name", "concept"),
+    [
+        ("aspirin", "MESH:D001241"),
+        ("Parkinson's disease", "MESH:D010300"),
+        ("TP53", "NCBIGene:7157"),
+        ("E. coli", "NCBITaxon:562"),
+        ("HeLa", "cellosaurus:CVCL_0030"),
+        ("hippocampus", "UBERON:0001954"),
+    ],
+)
+def test_it_knows_what_everybody_does(pack: Pack, name: str, concept: str) -> None:
+    assert any(term.surface.casefold() == name.casefold() for term in pack.names(concept))
+
+
+@SHIPPED
+def test_the_notice_names_every_source(pack: Pack) -> None:
+    notice = (ROOT / "NOTICE").read_text(encoding="utf-8")
+    for source in pack.manifest.sources:
+        if source.name == CURATION:
+            continue
+        assert source.licence
+        for said in (source.name, source.attribution, source.url, source.licence, source.date):
+            assert said in notice, (source.name, said)
