@@ -356,6 +356,7 @@ TABLES: Mapping[str, Callable[[], str]] = {
     "bundling-errors": lambda: family_tables.moved(RESULTS),
     "bundling-gradients": lambda: bundling_study_tables.gradients(RESULTS),
     "pack-recognition": lambda: pack_tables.recognition(RESULTS),
+    "pack-judging": lambda: pack_tables.judged(RESULTS),
     "pack-links": lambda: pack_tables.links(RESULTS),
     "pack-speed": lambda: pack_tables.speed(RESULTS),
     "pack-builds": lambda: pack_tables.builds(RESULTS),
