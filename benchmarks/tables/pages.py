@@ -26,7 +26,10 @@ from benchmarks.studies.bundling import tables as bundling_tables
 from benchmarks.studies.combining import tables as combining_tables
 from benchmarks.studies.families import tables as family_tables
 from benchmarks.studies.families.reports import ATTRIBUTES
+from benchmarks.studies.labels import rows as label_rows
 from benchmarks.studies.packs import tables as pack_tables
+from benchmarks.studies.parts import cells as parts_cells
+from benchmarks.studies.pretraining import record as pretraining
 from benchmarks.studies.span_typer.tables import in_words, pictures, span_typer, speed
 from benchmarks.tables import evaluation as evaluate_tables
 from benchmarks.tables.best import best_recipes
@@ -355,6 +358,9 @@ TABLES: Mapping[str, Callable[[], str]] = {
     "families-errors": lambda: family_tables.errors(RESULTS),
     "bundling-errors": lambda: family_tables.moved(RESULTS),
     "bundling-gradients": lambda: bundling_study_tables.gradients(RESULTS),
+    "parts-cells": lambda: parts_cells.table(_grid("parts"), _grid("parts").results),
+    "labels-rows": lambda: label_rows.stored(RESULTS, part="dev"),
+    "pretraining": lambda: pretraining.table(RESULTS),
     "pack-recognition": lambda: pack_tables.recognition(RESULTS),
     "pack-judging": lambda: pack_tables.judged(RESULTS),
     "pack-links": lambda: pack_tables.links(RESULTS),
