@@ -9,11 +9,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from fascicle.core.document import Document
 from fascicle.knowledge.curation.rules import CURATION
 from fascicle.knowledge.pack import shipped
 from fascicle.knowledge.pack.pack import Pack
 from fascicle.knowledge.pack.shipped import find_pack, shipped_packs
 from fascicle.knowledge.pack.verifying import verify
+from fascicle.knowledge.recognising import PackRecogniser
+from fascicle.tasks.index_build import build_pack
 
 ROOT = Path(__file__).resolve().parents[3]
 MOST = 12_000_000  # bytes in a wheel
@@ -48,6 +51,18 @@ def test_the_shipped_pack_is_whole(pack: Pack) -> None:
 
 
 @SHIPPED
+def test_it_has_the_files_of_its_manifest_alone(pack: Pack) -> None:
+    assert {file.name for file in pack.folder.iterdir()} == {*pack.manifest.files, "manifest.json"}
+
+
+@SHIPPED
+@pytest.mark.slow
+@pytest.mark.usefixtures("fascicle_data")
+def test_it_is_what_its_sources_give(pack: Pack, tmp_path: Path) -> None:
+    assert build_pack(ROOT / "packs" / "basic.toml", tmp_path / "again").full_name == pack.full_name
+
+
+@SHIPPED
 def test_it_is_small(pack: Pack) -> None:
     content = io.BytesIO()
     with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED) as packed:  # as a wheel is packed
@@ -76,6 +91,30 @@ def test_it_has_terms_of_every_type(pack: Pack) -> None:
 )
 def test_it_knows_what_everybody_does(pack: Pack, name: str, concept: str) -> None:
     assert any(term.surface.casefold() == name.casefold() for term in pack.names(concept))
+
+
+@SHIPPED
+def test_species_have_what_is_above_them(pack: Pack) -> None:
+    assert "NCBITaxon:40674" in pack.ancestors("NCBITaxon:10090")
+    assert pack.concept("NCBITaxon:10090").rank == "species"
+
+
+@SHIPPED
+@pytest.mark.parametrize(
+    ("text", "kinds"),
+    [
+        ("Renal insulin was measured in HeLa cells.", {"insulin": "Gene", "HeLa": "CellLine"}),
+        ("Fig. 2 shows the SSBs of a scooter at 5 ml min-1.", {}),
+        (
+            "Mice without EGFR had IL-6, MMP-9 and TDF.",
+            {"Mice": "Species", "EGFR": "Gene", "IL-6": "Gene", "MMP-9": "Gene"},
+        ),
+        ("Beta blockers and late roots of the case 4.", {}),
+    ],
+)
+def test_it_is_careful_with_words_and_acronyms(pack: Pack, text: str, kinds: dict[str, str]) -> None:
+    (patch,) = PackRecogniser({"basic": pack}).predict([Document(id="1", text=text)])
+    assert {text[one.start : one.end]: one.type for one in patch.add} == kinds
 
 
 @SHIPPED
