@@ -130,7 +130,7 @@ class Annotation:
                 yield passage.document
 
         predict = self.predictor.predict_and_cut if self.segments else self.predictor.predict
-        for outcome in outcomes(predict, documents(), source=self.predictor.name):
+        for outcome in outcomes(predict, documents(), source=self.predictor.sources):
             yield waiting.popleft(), outcome
 
     def through(self, outcome: Outcome, events: EventCounts) -> Document | None:

@@ -49,7 +49,7 @@ COMMANDS: Final[Mapping[str, str]] = MappingProxyType(
         "ensemble": "save several models and a rule as one folder, which is used like a model",
         "export": "turn a trained model into a folder that runs without torch",
         "corpus": "count what is in corpora, check them, or convert them",
-        "index": "build term packs of vocabularies, and look into them: count, verify, explain, compare, export",
+        "index": "build term packs of vocabularies; count, verify, explain, compare, export and curate them",
         "vectors": "train static word vectors (GloVe) on the text of a corpus",
         "typer": "type given spans with a light model of static vectors: train it, score it, re-type predictions",
         "models": "list the models that come with Fascicle, or the plug-ins of other packages",

@@ -85,7 +85,7 @@ def annotate(
     files: Paths,
     output: str | os.PathLike[str],
     *,
-    model: str | os.PathLike[str] = DEFAULT_MODEL,
+    model: Paths = DEFAULT_MODEL,
     format: str = "auto",  # noqa: A002
     overwrite: bool = False,
     resume: bool = False,
@@ -95,7 +95,7 @@ def annotate(
     Args:
         files: a file, a folder, or several.
         output: a file for all, or a folder (``"name/"``) with a file for each.
-        model: as `fascicle.load` takes it.
+        model: as `fascicle.load` takes it; term packs may be several.
         format: of the output, a name of ``formats.catalogue.FORMATS``; by default told by the name of the output.
         overwrite: replace what such a run wrote before.
         resume: go on with an interrupted run.
@@ -110,7 +110,7 @@ def annotate(
         files=listed(files),
         writing=WriteRequest(path=os.fspath(output), format=format, overwrite=overwrite, resume=resume),
     )
-    return annotate_files(request, partial(load, model))
+    return annotate_files(request, partial(load, listed(model, name="model")))
 
 
 def annotate_files(
@@ -235,7 +235,7 @@ class _Work:
         options = writing.options
         if isinstance(options, ViewOptions):
             options = replace(options, types=options.types or self.predictor.types)
-        return replace(writing, path=path, format=self.to.format, source=self.predictor.name, options=options)
+        return replace(writing, path=path, format=self.to.format, source=self.predictor.sources, options=options)
 
     def _run(self) -> Annotation:
         total = total_size(self.inputs)

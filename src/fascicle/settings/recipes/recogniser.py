@@ -25,7 +25,8 @@ class DistantSettings(Settings, frozen=True, kw_only=True):
     Both files are tables with one name in a row and columns separated by TAB. They may be packed with gzip.
 
     Attributes:
-        core: file of names with their types; ``$NAME`` is an environment variable.
+        core: file of names with their types, or the folder of a term pack, for which no other setting of this table
+            counts; ``$NAME`` is an environment variable.
         full: file of phrases of unknown type, one in a row. Training uses nothing where one is found; empty for none.
         rule: what matches, see ``knowledge/matching/rules.py``: ``"three-casings"`` (each name as written, in capitals
             and in lower case; stop words never match), or ``"raw"`` (as written, names with a type only).
