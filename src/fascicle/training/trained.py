@@ -101,7 +101,9 @@ def open_trained(given: str, *, key: str, use: str) -> Trained:
         RecipeError: an ensemble, an export, or a dictionary.
     """
     if is_dictionary(given) or is_pack(given):
-        raise RecipeError(f"{key} = {given!r} is a dictionary or term pack, {use}; give the run folder of a model", key=key)
+        raise RecipeError(
+            f"{key} = {given!r} is a dictionary or term pack, {use}; give the run folder of a model", key=key
+        )
     folder = find_model(given)
     if described_by(folder).name != MANIFEST:
         raise RecipeError(f"{key} = {given!r} is no single model, {use}; give the run folder of one", key=key)

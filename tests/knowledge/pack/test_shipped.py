@@ -9,13 +9,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import fascicle
 from fascicle.core.document import Document
 from fascicle.knowledge.curation.rules import CURATION
-from fascicle.knowledge.pack import shipped
 from fascicle.knowledge.pack.pack import Pack
-from fascicle.knowledge.pack.shipped import find_pack, shipped_packs
 from fascicle.knowledge.pack.verifying import verify
 from fascicle.knowledge.recognising import PackRecogniser
+from fascicle.loading import find_model
+from fascicle.settings.folders import vocabularies
+from fascicle.settings.folders.vocabularies import find_pack, shipped_packs
 from fascicle.tasks.index_build import build_pack
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -25,7 +27,7 @@ SHIPPED = pytest.mark.skipif("basic@1" not in shipped_packs(), reason="the pack 
 
 
 def test_packs_are_found_by_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(shipped, "_packs", lambda: tmp_path)
+    monkeypatch.setattr(vocabularies, "_packs", lambda: tmp_path)
     assert shipped_packs() == ()
     assert find_pack("basic") == Path("basic")
     for name in ("basic@2", "basic@10", "own@1", "empty@1"):
@@ -36,7 +38,7 @@ def test_packs_are_found_by_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     assert find_pack("basic") == tmp_path / "basic@10"
     assert find_pack("basic@2") == tmp_path / "basic@2"
     assert find_pack("basic@3") == Path("basic@3")
-    assert find_pack("./basic") == Path("basic")
+    assert find_pack("./basic") == find_pack(Path("basic")) == Path("basic")
 
 
 @pytest.fixture(scope="module")
@@ -115,6 +117,13 @@ def test_species_have_what_is_above_them(pack: Pack) -> None:
 def test_it_is_careful_with_words_and_acronyms(pack: Pack, text: str, kinds: dict[str, str]) -> None:
     (patch,) = PackRecogniser({"basic": pack}).predict([Document(id="1", text=text)])
     assert {text[one.start : one.end]: one.type for one in patch.add} == kinds
+
+
+@SHIPPED
+def test_it_is_loaded_by_its_name(pack: Pack) -> None:
+    assert find_model("basic") == pack.folder
+    (mention,) = fascicle.load("basic")("Aspirin was given.")
+    assert (mention.type, mention.source, mention.links[0].curie) == ("Chemical", "basic@1", "MESH:D001241")
 
 
 @SHIPPED

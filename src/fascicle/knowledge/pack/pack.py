@@ -20,9 +20,9 @@ from fascicle.knowledge.pack.arrays import Lists, Strings, mapped
 from fascicle.knowledge.pack.checks import check_files, check_normaliser
 from fascicle.knowledge.pack.lookup import Lookup
 from fascicle.knowledge.pack.manifest import Manifest, read_manifest
-from fascicle.knowledge.pack.shipped import find_pack
 from fascicle.knowledge.pack.tables import Names
 from fascicle.knowledge.terms import NAME_KINDS, Cross, NameKind
+from fascicle.settings.folders.vocabularies import find_pack
 
 _FACTS = msgspec.msgpack.Decoder(layout.Facts)
 
