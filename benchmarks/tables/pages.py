@@ -366,6 +366,7 @@ TABLES: Mapping[str, Callable[[], str]] = {
     "abbreviation-rules": lambda: abbreviation_tables.rules(RESULTS),
     "abbreviation-ablation": lambda: abbreviation_tables.ablation(RESULTS),
     "pack-recognition": lambda: pack_tables.recognition(RESULTS),
+    "pack-judging": lambda: pack_tables.judged(RESULTS),
     "pack-links": lambda: pack_tables.links(RESULTS),
     "pack-speed": lambda: pack_tables.speed(RESULTS),
     "pack-builds": lambda: pack_tables.builds(RESULTS),

@@ -29,7 +29,7 @@ from fascicle.settings.folders.manifest import (
     check_open_types,
     read_manifest,
 )
-from fascicle.settings.folders.vocabularies import is_dictionary, is_pack
+from fascicle.settings.folders.vocabularies import find_pack, is_dictionary, is_pack
 from fascicle.settings.recipes.ensemble import ENSEMBLE, FILTER_FOLDER, MEMBERS, is_ensemble, read_ensemble
 from fascicle.settings.recipes.filter import FILTER, FilterManifest, read_filter_manifest
 from fascicle.settings.recognition import RecognitionSettings
@@ -156,7 +156,7 @@ def packs_of(model: str | os.PathLike[str] | Sequence[str | os.PathLike[str]]) -
             f"{len(given)} models were given, and {others[0]} is no term pack; several packs are used as one, and an "
             "ensemble joins models"
         )
-    return [] if others else [Path(one).expanduser() for one in given]
+    return [] if others else [find_pack(one) for one in given]
 
 
 def is_plugin(model: str | os.PathLike[str]) -> bool:
@@ -266,7 +266,7 @@ def find_model(model: str | os.PathLike[str]) -> Path:
     Raises:
         ModelError: neither; the message lists the shipped models and the nearest name.
     """
-    path = Path(model).expanduser()
+    path = find_pack(model)
     if versions := _versions(model):
         return _assets() / max(versions, key=lambda n: int(n.partition("@")[2]))
     if path.is_dir():

@@ -204,8 +204,23 @@ def test_rules_of_curation(home: Path, tmp_path: Path, cli: Cli) -> None:
     assert "rules.tsv:2" in told
     assert "not looked for" in cli("index", "why", tmp_path / "pack", "CAT").out
     counts = Pack.open(tmp_path / "pack").manifest.counts
-    assert counts["concept that is only in rules"] == 1
+    assert counts["concept that sources only add to"] == 1
     assert counts["rules of curation that decide nothing"] == 1
+
+
+def test_a_source_that_adds_names_only_what_others_have(home: Path, tmp_path: Path, cli: Cli) -> None:
+    shutil.copytree(home, tmp_path / "home", dirs_exist_ok=True)
+    (tmp_path / "home" / "more.tsv").write_text("id\tname\nDOID:162\tneoplasia\nDOID:999\tnothing\n", encoding="utf-8")
+    sources = tmp_path / "home" / "sources.toml"
+    more = '[sources.more]\npath = "more.tsv"\nreader = "table"\ncolumns = { id = "id", label = ["name"] }\n'
+    head, _, tail = SOURCES.partition("\n\n")
+    sources.write_text(f"{head}\n\n{more}adds = true\n\n{tail}", encoding="utf-8")
+    assert cli("index", "build", sources, "-o", tmp_path / "pack").code == 0
+    pack = Pack.open(tmp_path / "pack")
+    assert "neoplasia" in {term.surface for term in pack.names("DOID:162")}
+    assert pack.concept("DOID:162").type == "Disease"
+    assert pack.concept_rows(["DOID:999"]).tolist() == [-1]
+    assert pack.manifest.counts["concept that sources only add to"] == 1
 
 
 def test_index_alone_names_its_commands(refused: Refused) -> None:

@@ -118,7 +118,12 @@ def _add_table(parser: Parser) -> None:
 
 def _add_pack(parser: Parser, run: Callable[[argparse.Namespace], int]) -> None:
     parser.set_defaults(run=run)
-    parser.add_argument("pack", type=reads, metavar="PACK", help="a folder that fascicle index build wrote")
+    parser.add_argument(
+        "pack",
+        type=reads,
+        metavar="PACK",
+        help="a folder that fascicle index build wrote, or the name of a shipped pack",
+    )
 
 
 def run_build(args: argparse.Namespace) -> int:

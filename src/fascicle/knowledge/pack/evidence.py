@@ -20,6 +20,7 @@ from fascicle.knowledge.recognising import PackRecogniser
 from fascicle.knowledge.sources.curies import curie as curie_of
 from fascicle.settings.recognition import RecognitionSettings
 
+LEVELS: Final = (CasePolicy.any, CasePolicy.initial, CasePolicy.exact)  # those that a rule can give
 _PORTION: Final = 1 << 18  # characters of text that are searched together
 _REMEMBERED: Final = 1 << 15  # spellings whose names are kept at hand
 _SOURCE: Final = "pack"
@@ -34,7 +35,7 @@ class NameOfType(NamedTuple):
 
 @dataclass(kw_only=True)
 class Counts:
-    """Where a name was found. Lists have a place for each `CasePolicy`: the strictest that what was found fits.
+    """Where a name was found. Lists have a place for each of `LEVELS`: the strictest that what was found fits.
 
     Attributes:
         right: places in gold that are a mention of this type.
@@ -46,10 +47,10 @@ class Counts:
         concepts: CURIE -> places in gold that are right and linked to it alone.
     """
 
-    right: list[int] = field(default_factory=lambda: [0] * len(CasePolicy))
-    wrong: list[int] = field(default_factory=lambda: [0] * len(CasePolicy))
+    right: list[int] = field(default_factory=lambda: [0] * len(LEVELS))
+    wrong: list[int] = field(default_factory=lambda: [0] * len(LEVELS))
     near: int = 0
-    raw: list[int] = field(default_factory=lambda: [0] * len(CasePolicy))
+    raw: list[int] = field(default_factory=lambda: [0] * len(LEVELS))
     lower: int = 0
     score: float = 0.0
     concepts: Counter[str] = field(default_factory=Counter)
@@ -161,7 +162,7 @@ class Evidence:
             term = pack.term(pack.active, row)
             if not term.off and fits(text, term.surface, term.case):
                 kind = pack.types[int(pack.type_rows[int(pack.active.concept[row])])]
-                level = max(policy for policy in CasePolicy if fits(text, term.surface, policy))
+                level = max(policy for policy in LEVELS if fits(text, term.surface, policy))
                 yield NameOfType(term.surface, kind), level
 
 
