@@ -1,0 +1,131 @@
+"""Concepts of a pack that stand for one thing in several vocabularies, by the cross references of the sources."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final, NamedTuple
+
+import msgspec
+import numpy as np
+
+from fascicle.core.arrays import Bools, Ints
+from fascicle.knowledge.pack import layout
+from fascicle.knowledge.pack.arrays import Array, Lists, mapped, write_array
+from fascicle.knowledge.pack.pack import Pack
+
+STARTS: Final = "equal.starts.u4"
+ROWS: Final = "equal.rows.u4"
+EXACT: Final = "equal.exact.u1"
+_CHUNK: Final = 1 << 14  # concepts
+_EXACT: Final = frozenset({"skos:exactMatch", "owl:equivalentClass", "semapv:crossSpeciesExactMatch"})
+_OTHER: Final = frozenset({"oboInOwl:hasDbXref"})  # says that they belong together, and mostly that they are the same
+
+
+class Reached(NamedTuple):
+    """Concepts that stand for others.
+
+    Attributes:
+        places: number of the concept that was given, ``[n]``.
+        rows: of the concepts, ``[n]``; each concept stands for itself too.
+        distance: 0 for itself, 1 for an exact match, 2 for another reference, ``[n]``.
+    """
+
+    places: Ints
+    rows: Ints
+    distance: Ints
+
+
+def write_equivalents(folder: Path, pack: Pack) -> None:
+    """Writes which concepts of one type refer to each other, in either direction."""
+    edges = [(a, b, exact) for one, other, exact in _edges(pack) for a, b in ((one, other), (other, one))]
+    table = np.array(sorted(set(edges)), dtype=np.int64).reshape(-1, 3)
+    last = np.ones(len(table), dtype=np.bool_)  # of two references between the same, the exact one is the last
+    last[:-1] = (table[1:, :2] != table[:-1, :2]).any(axis=1)
+    table = table[last]
+    counts = np.bincount(table[:, 0], minlength=len(pack))
+    write_array(folder / STARTS, np.concatenate([[0], np.cumsum(counts)]))
+    write_array(folder / ROWS, table[:, 1])
+    write_array(folder / EXACT, table[:, 2])
+
+
+def _edges(pack: Pack) -> Iterator[tuple[int, int, bool]]:
+    for start in range(0, len(pack), _CHUNK):
+        asked = list(_references(pack, range(start, min(start + _CHUNK, len(pack)))))
+        found = pack.concept_rows([curie for _, curie, _ in asked])
+        for (row, _, exact), other in zip(asked, found.tolist(), strict=True):
+            if other >= 0 and other != row and pack.type_rows[row] == pack.type_rows[other]:
+                yield row, other, exact
+
+
+def _references(pack: Pack, rows: range) -> Iterator[tuple[int, str, bool]]:
+    decoder = msgspec.msgpack.Decoder(layout.Facts)
+    for row in rows:
+        raw = pack.facts.raw(row)
+        if not len(raw):
+            continue
+        for predicate, curies in decoder.decode(raw).references.items():
+            if predicate in _EXACT or predicate in _OTHER:
+                yield from ((row, curie, predicate in _EXACT) for curie in curies)
+
+
+class Equivalents:
+    """Concepts that stand for one thing, open."""
+
+    def __init__(self, folder: Path) -> None:
+        """Maps the files."""
+        starts, self._exact = mapped(folder / STARTS), mapped(folder / EXACT)
+        self._rows = Lists(starts, mapped(folder / ROWS))
+        self._edges = Lists(starts, np.arange(len(self._exact)))
+
+    def of(self, rows: Ints) -> Reached:
+        """What stands for each of some concepts, one reference away."""
+        places, others = self._rows.take(rows)
+        _, edges = self._edges.take(rows)
+        distance = np.where(self._exact[edges] != 0, 1, 2)
+        itself = np.arange(len(rows))
+        found = Reached(
+            np.concatenate([itself, places]),
+            np.concatenate([rows, others]),
+            np.concatenate([np.zeros(len(rows), dtype=np.int64), distance]),
+        )
+        order = np.lexsort((found.rows, found.distance, found.places))
+        return Reached(*(one[order] for one in found))
+
+
+def prefix_numbers(pack: Pack) -> tuple[tuple[str, ...], Array]:
+    """The vocabularies of a pack, and the number of that of each concept; rows are in the order of their CURIEs."""
+    names: list[str] = []
+    ends: list[int] = []
+    row = 0
+    while row < len(pack):
+        prefix = pack.curie(row).partition(":")[0]
+        row = _end(pack, prefix, row)
+        names.append(prefix)
+        ends.append(row)
+    sizes = np.diff(ends, prepend=0)
+    return tuple(names), np.repeat(np.arange(len(names)), sizes)
+
+
+def _end(pack: Pack, prefix: str, low: int) -> int:
+    """The first row behind those of a prefix."""
+    high, after = len(pack), f"{prefix};"  # the sign behind a colon
+    while low < high:
+        middle = (low + high) // 2
+        if pack.curie(middle) < after:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+def of_vocabularies(reached: Reached, numbers: Array, wanted: Bools) -> Reached:
+    """Those of some vocabularies.
+
+    Args:
+        reached: concepts.
+        numbers: of the vocabulary of each concept.
+        wanted: whether each vocabulary is one of these.
+    """
+    kept = wanted[numbers[reached.rows]]
+    return Reached(*(one[kept] for one in reached))
