@@ -10,9 +10,10 @@ from typing import Final, Literal, NamedTuple, get_args
 from fascicle.core.document import Document
 from fascicle.core.mention import Mention
 
-Way = Literal["own", "long", "short", "bare", "part"]
+Way = Literal["own", "long", "short", "bare", "part", "shorter"]
 WAYS: Final[tuple[Way, ...]] = get_args(Way)
 _MOST_PARTS: Final = 8
+_MOST_LEFT_OUT: Final = 3  # first words of a name
 _LONGEST: Final = 200  # characters of a mention that is read as several
 _BETWEEN: Final = re.compile(r"\s*,\s*(?:and|or)\s+|\s+(?:and/or|and|or|as well as)\s+|\s*[,/&;]\s*")
 _NUMBERED: Final = re.compile(r"(.*?[^\W\d]-?)(?:\d+|[A-Za-z])")
@@ -92,6 +93,13 @@ def _bare(surface: str, kind: str) -> Iterator[Asked]:
             yield Asked(prefixed[2], "bare", TAXA[_LETTERS[prefixed[1]]])
         if named := _SPECIES.match(bare):
             yield Asked(bare[named.end() :], "bare", TAXA[named[1].lower()])
+
+
+def shorter(asked: Asked) -> Iterator[Asked]:
+    """A name without one to three of its first words, as ``glioblastoma`` for ``primary glioblastoma``."""
+    words = asked.surface.split(" ")
+    for first in range(1, min(len(words), _MOST_LEFT_OUT + 1)):
+        yield Asked(" ".join(words[first:]), "shorter", asked.taxon)
 
 
 def readings(surface: str) -> tuple[tuple[str, ...], ...]:

@@ -17,6 +17,7 @@ from fascicle.knowledge.pack.pack import Pack
 STARTS: Final = "equal.starts.u4"
 ROWS: Final = "equal.rows.u4"
 EXACT: Final = "equal.exact.u1"
+ITSELF, EXACTLY, REFERRED, TWICE, ABOVE = range(5)
 _CHUNK: Final = 1 << 14  # concepts
 _EXACT: Final = frozenset({"skos:exactMatch", "owl:equivalentClass", "semapv:crossSpeciesExactMatch"})
 _OTHER: Final = frozenset({"oboInOwl:hasDbXref"})  # says that they belong together, and mostly that they are the same
@@ -28,7 +29,8 @@ class Reached(NamedTuple):
     Attributes:
         places: number of the concept that was given, ``[n]``.
         rows: of the concepts, ``[n]``; each concept stands for itself too.
-        distance: 0 for itself, 1 for an exact match, 2 for another reference, ``[n]``.
+        distance: `ITSELF`, `EXACTLY` by an exact match, `REFERRED` by another reference, `TWICE` by two references,
+            `ABOVE` by a parent or a reference of one, ``[n]``.
     """
 
     places: Ints
@@ -72,25 +74,66 @@ def _references(pack: Pack, rows: range) -> Iterator[tuple[int, str, bool]]:
 class Equivalents:
     """Concepts that stand for one thing, open."""
 
-    def __init__(self, folder: Path) -> None:
-        """Maps the files."""
+    def __init__(self, folder: Path, parents: Lists) -> None:
+        """Maps the files.
+
+        Args:
+            folder: that `write_equivalents` wrote into.
+            parents: of each concept of the pack.
+        """
         starts, self._exact = mapped(folder / STARTS), mapped(folder / EXACT)
-        self._rows = Lists(starts, mapped(folder / ROWS))
+        self._rows, self._parents = Lists(starts, mapped(folder / ROWS)), parents
         self._edges = Lists(starts, np.arange(len(self._exact)))
 
     def of(self, rows: Ints) -> Reached:
         """What stands for each of some concepts, one reference away."""
         places, others = self._rows.take(rows)
         _, edges = self._edges.take(rows)
-        distance = np.where(self._exact[edges] != 0, 1, 2)
         itself = np.arange(len(rows))
         found = Reached(
             np.concatenate([itself, places]),
             np.concatenate([rows, others]),
-            np.concatenate([np.zeros(len(rows), dtype=np.int64), distance]),
+            np.concatenate([np.full(len(rows), ITSELF), np.where(self._exact[edges] != 0, EXACTLY, REFERRED)]),
         )
-        order = np.lexsort((found.rows, found.distance, found.places))
-        return Reached(*(one[order] for one in found))
+        return _ordered(found)
+
+    def within(self, rows: Ints, wanted: Bools) -> Reached:
+        """What stands for concepts in some vocabularies: what is one reference away, else two, else that of a parent.
+
+        Args:
+            rows: of concepts.
+            wanted: whether each concept of the pack is of one of the vocabularies.
+        """
+        near = _wanted(self.of(rows), wanted)
+        return _ordered(_both(near, self._farther(rows, wanted, near)))
+
+    def _farther(self, rows: Ints, wanted: Bools, near: Reached) -> Reached:
+        left = np.setdiff1d(np.arange(len(rows)), near.places)
+        first = self.of(rows[left])
+        twice = _wanted(self._onward(left[first.places], first.rows, TWICE), wanted)
+        left = np.setdiff1d(left, twice.places)
+        places, parents = self._parents.take(rows[left])
+        return _both(twice, _wanted(self._onward(left[places], parents, ABOVE), wanted))
+
+    def _onward(self, places: Ints, rows: Ints, distance: int) -> Reached:
+        """What is one reference away from what was reached, at a distance that is given."""
+        found = self.of(rows)
+        table = np.unique(np.stack([places[found.places], found.rows], axis=1), axis=0).reshape(-1, 2)
+        return Reached(table[:, 0], table[:, 1], np.full(len(table), distance))
+
+
+def _both(first: Reached, second: Reached) -> Reached:
+    return Reached(*(np.concatenate(pair) for pair in zip(first, second, strict=True)))
+
+
+def _ordered(found: Reached) -> Reached:
+    order = np.lexsort((found.rows, found.distance, found.places))
+    return Reached(*(one[order] for one in found))
+
+
+def _wanted(found: Reached, wanted: Bools) -> Reached:
+    kept = wanted[found.rows]
+    return Reached(*(one[kept] for one in found))
 
 
 def prefix_numbers(pack: Pack) -> tuple[tuple[str, ...], Array]:
@@ -117,15 +160,3 @@ def _end(pack: Pack, prefix: str, low: int) -> int:
         else:
             high = middle
     return low
-
-
-def of_vocabularies(reached: Reached, numbers: Array, wanted: Bools) -> Reached:
-    """Those of some vocabularies.
-
-    Args:
-        reached: concepts.
-        numbers: of the vocabulary of each concept.
-        wanted: whether each vocabulary is one of these.
-    """
-    kept = wanted[numbers[reached.rows]]
-    return Reached(*(one[kept] for one in reached))

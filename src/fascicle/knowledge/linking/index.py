@@ -131,7 +131,7 @@ class NameIndex:
         self._hashes, self._rows = mapped(folder / HASHES), mapped(folder / ROWS)
         self.types = mapped(folder / TYPES)
         self._trigrams = Trigrams(folder, pack.active.keys.strings)
-        self.equivalents = Equivalents(folder)
+        self.equivalents = Equivalents(folder, pack.parent_rows)
         self._reader = KeyReader()
 
     @classmethod

@@ -1,0 +1,294 @@
+"""Links for the mentions of documents: each with a probability, a tier and its reasons, or that no concept fits.
+
+Without a fitted ranker for a type, candidates stand in a stated order, and links have no probability: concepts of the
+species that the name says or the text makes likely come first; then exact names before folded, canonical, reordered and
+near ones, the mention's own words before its long form and other readings, names of the concept before those of its
+equivalents, and a higher prior before a lower one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Final, Self
+
+import msgspec
+import numpy as np
+
+from fascicle.core.arrays import Floats, Ints
+from fascicle.core.document import Document, Patch
+from fascicle.core.mention import Link, Mention
+from fascicle.knowledge.linking.asking import WAYS
+from fascicle.knowledge.linking.features import FEATURES, Describer
+from fascicle.knowledge.linking.finding import Finder
+from fascicle.knowledge.linking.folder import Ranker, in_vocabulary, read_linker
+from fascicle.knowledge.linking.gathering import ALL_TIERS, Gathered, Gatherer, Unit, Without
+from fascicle.knowledge.linking.index import NameIndex
+from fascicle.knowledge.linking.memory import Memory
+from fascicle.knowledge.linking.ranking import Choices, probabilities
+from fascicle.knowledge.pack.pack import Pack
+from fascicle.knowledge.portions import portions
+
+_PORTION: Final = 1 << 18  # characters of text that are worked on together
+_LIKELY: Final = FEATURES.index("species: likely")
+_HINTED: Final = FEATURES.index("species: in the name")
+
+
+class Candidate(msgspec.Struct, frozen=True, kw_only=True):
+    """A concept that a mention may mean.
+
+    Attributes:
+        curie: of the concept.
+        label: its preferred name.
+        name: of the pack by which it was found; empty for one that annotated texts gave.
+        tier: how it was found.
+        ways: what of the mention led to it: its own words, its long or short form, and so on.
+        probability: or ``None`` without a fitted ranker.
+        features: that are not 0.
+        parts: of its score, weight times feature; empty without a fitted ranker.
+    """
+
+    curie: str
+    label: str
+    name: str
+    tier: str
+    ways: tuple[str, ...]
+    probability: float | None
+    features: dict[str, float]
+    parts: dict[str, float]
+
+
+class Decision(msgspec.Struct, frozen=True, kw_only=True):
+    """What is said of one thing that a mention names.
+
+    Attributes:
+        mention: number of the mention in the document.
+        part: number of the thing in the mention.
+        surface: its words.
+        type: of the mention.
+        candidates: the best first.
+        nil: probability that no concept of the pack fits, or ``None``.
+        answer: whether the first candidate is the answer; else it is NIL.
+    """
+
+    mention: int
+    part: int
+    surface: str
+    type: str
+    candidates: tuple[Candidate, ...]
+    nil: float | None
+    answer: bool
+
+    @property
+    def link(self) -> Link:
+        """The answer as a link."""
+        if not self.answer:
+            best = self.candidates[0].probability if self.candidates else None
+            score = self.nil if self.nil is not None and best is None else None if best is None else 1.0 - best
+            return Link(id="", nil=True, score=score)
+        best = self.candidates[0]
+        prefix, _, local = best.curie.partition(":")
+        score = None if best.probability is None else min(1.0, best.probability)
+        return Link(id=local, ontology=prefix, name=best.label, score=score, tier=best.tier, curie=best.curie)
+
+
+class Ranked(msgspec.Struct, frozen=True, kw_only=True):
+    """Candidates of units in their order, as arrays.
+
+    Attributes:
+        found: candidates.
+        features: ``[n, FEATURES]``.
+        order: numbers of candidates, by unit, the best first, ``[n]``.
+        scores: probability of each candidate, or NaN, ``[n]``.
+        nil: of each unit, or NaN, ``[units]``.
+    """
+
+    found: Gathered
+    features: Floats
+    order: Ints
+    scores: Floats
+    nil: Floats
+
+
+class Linker:
+    """Links the mentions of documents to concepts of one pack; for one thread.
+
+    Attributes:
+        pack: open.
+        rankers: by type.
+    """
+
+    name = "linker"
+    needs: frozenset[str] = frozenset({"mentions"})
+    gives: frozenset[str] = frozenset({"links"})
+    drops: frozenset[str] = frozenset()
+
+    def __init__(
+        self,
+        pack: Pack,
+        *,
+        index: NameIndex | None = None,
+        memory: Memory | None = None,
+        rankers: Mapping[str, Ranker] | None = None,
+        vocabularies: Mapping[str, Sequence[str]] | None = None,
+    ) -> None:
+        """Takes the parts.
+
+        Args:
+            pack: open.
+            index: of the pack; without it, only names with equal keys are found.
+            memory: names that annotated texts gave to concepts.
+            rankers: by type.
+            vocabularies: of types, prefixes of the concepts that are answered, in place of those of the ranker.
+        """
+        self.pack, self.rankers = pack, dict(rankers or {})
+        wanted = {kind: ranker.vocabularies for kind, ranker in self.rankers.items()} | dict(vocabularies or {})
+        self._gatherer = Gatherer(Finder(pack, index), memory or Memory(), wanted)
+        self._describer = Describer(pack)
+
+    @classmethod
+    def open(cls, folder: Path, pack: Pack, *, vocabularies: Mapping[str, Sequence[str]] | None = None) -> Self:
+        """Opens a linker that `fitting.fit_linker` wrote.
+
+        Raises:
+            PackError: no linker, a damaged one, or one of another pack.
+        """
+        manifest = read_linker(folder, pack)
+        index = NameIndex.open(folder, pack)
+        memory = Memory.read(folder)
+        return cls(pack, index=index, memory=memory, rankers=manifest.rankers, vocabularies=vocabularies)
+
+    def run(self, documents: Sequence[Document]) -> list[Patch]:
+        """As `predict`, for pipelines."""
+        return self.predict(documents)
+
+    def predict(self, documents: Sequence[Document]) -> list[Patch]:
+        """Links for the mentions without links of each document.
+
+        Args:
+            documents: with mentions; those with links stay as they are.
+        """
+        patches = []
+        for chunk in portions(documents, characters=_PORTION):
+            mentions = [[one for one in document.mentions if not one.links] for document in chunk]
+            for own, decisions in zip(mentions, self.decisions(chunk, mentions, most=1), strict=True):
+                by_mention: dict[int, list[Link]] = {}
+                for decision in decisions:
+                    by_mention.setdefault(decision.mention, []).append(decision.link)
+                links = tuple((own[at].key, _links(several)) for at, several in by_mention.items())
+                patches.append(Patch(links=links))
+        return patches
+
+    def decisions(
+        self, documents: Sequence[Document], mentions: Sequence[Sequence[Mention]], *, most: int = 20
+    ) -> list[list[Decision]]:
+        """What is said of mentions, with candidates and reasons.
+
+        Args:
+            documents: that they stand in.
+            mentions: of each document.
+            most: candidates of each decision.
+
+        Returns:
+            For each document its decisions, in the order of mentions and parts.
+        """
+        ranked = self.ranked(documents, mentions)
+        found: list[list[Decision]] = [[] for _ in documents]
+        bounds = np.searchsorted(ranked.found.owners, np.arange(len(ranked.found.units) + 1)).tolist()
+        for number, unit in enumerate(ranked.found.units):
+            rows = ranked.order[bounds[number] : min(bounds[number + 1], bounds[number] + most)].tolist()
+            found[unit.document].append(self._decision(ranked, number, unit, rows))
+        return found
+
+    def ranked(
+        self, documents: Sequence[Document], mentions: Sequence[Sequence[Mention]], *, without: Without | None = None
+    ) -> Ranked:
+        """The candidates of mentions in their order; see `Gatherer.gather`."""
+        found = self._gatherer.gather(documents, mentions, without=without)
+        features = self._describer.features(found, documents, mentions)
+        return self.order(found, features)
+
+    def order(self, found: Gathered, features: Floats) -> Ranked:
+        """Ranks candidates by the rankers of their types."""
+        scores = np.full(len(found.owners), np.nan)
+        nil = np.full(len(found.units), np.nan)
+        kinds = np.array([unit.type for unit in found.units], dtype=object)
+        for kind, ranker in self.rankers.items():
+            units = np.flatnonzero(kinds == kind)
+            own = np.flatnonzero(np.isin(found.owners, units))
+            owners = np.searchsorted(units, found.owners[own])
+            values = self.inputs(found, features, own, ranker.vocabularies)
+            weights = np.array([ranker.weights[name] for name in _names(ranker.vocabularies)])
+            scores[own], nil[units] = probabilities(Choices(owners, values, len(units)), weights)
+        return Ranked(found=found, features=features, order=_order(found, features, scores), scores=scores, nil=nil)
+
+    def inputs(self, found: Gathered, features: Floats, rows: Ints, vocabularies: Sequence[str]) -> Floats:
+        """The features of some candidates, with those of vocabularies behind them."""
+        numbers = {prefix: number for number, prefix in enumerate(self._gatherer.prefixes)}
+        own = self._gatherer.prefix_of[found.concepts[rows]]
+        columns = [own == numbers.get(prefix, -1) for prefix in vocabularies]
+        return np.concatenate([features[rows], np.array(columns, dtype=np.float64).reshape(-1, len(rows)).T], axis=1)
+
+    def _decision(self, ranked: Ranked, number: int, unit: Unit, rows: Sequence[int]) -> Decision:
+        ranker = self.rankers.get(unit.type)
+        candidates = tuple(self._candidate(ranked, row, ranker) for row in rows)
+        best = candidates[0].probability if candidates else None
+        answer = bool(candidates) and (ranker is None or best is None or best >= ranker.threshold)
+        nil = None if np.isnan(ranked.nil[number]) else float(ranked.nil[number])
+        return Decision(
+            mention=unit.mention,
+            part=unit.part,
+            surface=unit.surface,
+            type=unit.type,
+            candidates=candidates,
+            nil=nil,
+            answer=answer,
+        )
+
+    def _candidate(self, ranked: Ranked, row: int, ranker: Ranker | None) -> Candidate:
+        found = ranked.found
+        concept, term, ways = int(found.concepts[row]), int(found.terms[row]), int(found.ways[row])
+        vocabularies = ranker.vocabularies if ranker is not None else ()
+        values = self.inputs(found, ranked.features, np.array([row]), vocabularies)[0].tolist()
+        features = {name: value for name, value in zip(_names(vocabularies), values, strict=True) if value}
+        score = float(ranked.scores[row])
+        surfaces = self.pack.active
+        return Candidate(
+            curie=self.pack.curie(concept),
+            label=self.pack.label_at(concept),
+            name=surfaces.surfaces[int(surfaces.surface[term])] if term >= 0 else "",
+            tier=ALL_TIERS[int(found.tiers[row])],
+            ways=tuple(way for at, way in enumerate(WAYS) if ways >> at & 1),
+            probability=None if np.isnan(score) else score,
+            features=features,
+            parts={name: value * ranker.weights[name] for name, value in features.items()} if ranker else {},
+        )
+
+
+def _names(vocabularies: Sequence[str]) -> tuple[str, ...]:
+    return (*FEATURES, *map(in_vocabulary, vocabularies))
+
+
+def _order(found: Gathered, features: Floats, scores: Floats) -> Ints:
+    """The order of candidates: by unit, and in it by probability, or by tiers where there is none."""
+    first_way = np.bitwise_and(found.ways, -found.ways)
+    order: Ints = np.lexsort(
+        (
+            found.concepts,
+            -found.priors,
+            found.distance,
+            first_way,
+            found.tiers,
+            -features[:, _LIKELY],
+            -features[:, _HINTED],
+            -np.nan_to_num(scores, nan=0.0),
+            found.owners,
+        )
+    )
+    return order
+
+
+def _links(several: Sequence[Link]) -> tuple[Link, ...]:
+    """The links of a mention: each concept once, or NIL if no part has one."""
+    named = {link.curie: link for link in reversed(several) if not link.nil}
+    return tuple(reversed(named.values())) if named else (several[0],)
