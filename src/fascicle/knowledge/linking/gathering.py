@@ -250,7 +250,7 @@ class Gatherer:
         return _cut(found)
 
     def _reached(self, types: Sequence[str], found: Found) -> Reached:
-        """The concepts for which terms stand in the vocabularies of each type; places are numbers of terms, in order."""
+        """The concepts for which terms stand in the vocabularies of their types; places are numbers of terms."""
         concepts = self.finder.pack.active.concept[found.terms].astype(np.int64)
         kinds = np.array([list(self._wanted).index(kind) if kind in self._wanted else -1 for kind in types], np.int64)
         of_term = kinds[found.places]
