@@ -13,11 +13,13 @@ from fascicle.core.arrays import Bools, Ints
 from fascicle.knowledge.pack import layout
 from fascicle.knowledge.pack.arrays import Array, Lists, mapped, write_array
 from fascicle.knowledge.pack.pack import Pack
+from fascicle.knowledge.terms import NAME_KINDS
 
 STARTS: Final = "equal.starts.u4"
 ROWS: Final = "equal.rows.u4"
 EXACT: Final = "equal.exact.u1"
-ITSELF, EXACTLY, REFERRED, TWICE, ABOVE = range(5)
+ITSELF, EXACTLY, REFERRED, TWICE, ABOVE, NAMESAKE = range(6)
+_LABEL: Final = NAME_KINDS.index("label")
 _CHUNK: Final = 1 << 14  # concepts
 _EXACT: Final = frozenset({"skos:exactMatch", "owl:equivalentClass", "semapv:crossSpeciesExactMatch"})
 _OTHER: Final = frozenset({"oboInOwl:hasDbXref"})  # says that they belong together, and mostly that they are the same
@@ -30,7 +32,7 @@ class Reached(NamedTuple):
         places: number of the concept that was given, ``[n]``.
         rows: of the concepts, ``[n]``; each concept stands for itself too.
         distance: `ITSELF`, `EXACTLY` by an exact match, `REFERRED` by another reference, `TWICE` by two references,
-            `ABOVE` by a parent or a reference of one, ``[n]``.
+            `ABOVE` by a parent or a reference of one, `NAMESAKE` by the same label in another species, ``[n]``.
     """
 
     places: Ints
@@ -95,7 +97,7 @@ class Equivalents:
             np.concatenate([rows, others]),
             np.concatenate([np.full(len(rows), ITSELF), np.where(self._exact[edges] != 0, EXACTLY, REFERRED)]),
         )
-        return _ordered(found)
+        return ordered(found)
 
     def within(self, rows: Ints, wanted: Bools) -> Reached:
         """What stands for concepts in some vocabularies: what is one reference away, else two, else that of a parent.
@@ -105,7 +107,7 @@ class Equivalents:
             wanted: whether each concept of the pack is of one of the vocabularies.
         """
         near = _wanted(self.of(rows), wanted)
-        return _ordered(_both(near, self._farther(rows, wanted, near)))
+        return ordered(both(near, self._farther(rows, wanted, near)))
 
     def _farther(self, rows: Ints, wanted: Bools, near: Reached) -> Reached:
         left = np.setdiff1d(np.arange(len(rows)), near.places)
@@ -113,7 +115,7 @@ class Equivalents:
         twice = _wanted(self._onward(left[first.places], first.rows, TWICE), wanted)
         left = np.setdiff1d(left, twice.places)
         places, parents = self._parents.take(rows[left])
-        return _both(twice, _wanted(self._onward(left[places], parents, ABOVE), wanted))
+        return both(twice, _wanted(self._onward(left[places], parents, ABOVE), wanted))
 
     def _onward(self, places: Ints, rows: Ints, distance: int) -> Reached:
         """What is one reference away from what was reached, at a distance that is given."""
@@ -122,11 +124,13 @@ class Equivalents:
         return Reached(table[:, 0], table[:, 1], np.full(len(table), distance))
 
 
-def _both(first: Reached, second: Reached) -> Reached:
+def both(first: Reached, second: Reached) -> Reached:
+    """One behind the other."""
     return Reached(*(np.concatenate(pair) for pair in zip(first, second, strict=True)))
 
 
-def _ordered(found: Reached) -> Reached:
+def ordered(found: Reached) -> Reached:
+    """By place and distance."""
     order = np.lexsort((found.rows, found.distance, found.places))
     return Reached(*(one[order] for one in found))
 
@@ -134,6 +138,29 @@ def _ordered(found: Reached) -> Reached:
 def _wanted(found: Reached, wanted: Bools) -> Reached:
     kept = wanted[found.rows]
     return Reached(*(one[kept] for one in found))
+
+
+class Namesakes:
+    """Concepts of several species with one label, as the genes that descend from one have one symbol as a rule."""
+
+    def __init__(self, pack: Pack) -> None:
+        """Takes the open pack."""
+        self._pack, self._names = pack, pack.active
+        self._types = np.unique(pack.type_rows[pack.taxon_rows > 0])
+
+    def of(self, rows: Ints) -> Reached:
+        """The namesakes of concepts, without themselves; of concepts of a type without species none."""
+        asked = np.flatnonzero(np.isin(self._pack.type_rows[rows], self._types))
+        places, terms = self._names.of_concept.take(rows[asked])
+        labels = self._names.kind[terms] == _LABEL
+        places, terms = asked[places[labels]], terms[labels]
+        keys = np.searchsorted(self._names.starts, terms, side="right") - 1
+        owners, others = self._names.of_key_rows(keys)
+        labels = self._names.kind[others] == _LABEL
+        places, found = places[owners[labels]], self._names.concept[others[labels]].astype(np.int64)
+        kept = (found != rows[places]) & (self._pack.type_rows[found] == self._pack.type_rows[rows[places]])
+        table = np.unique(np.stack([places[kept], found[kept]], axis=1), axis=0).reshape(-1, 2)
+        return Reached(table[:, 0], table[:, 1], np.full(len(table), NAMESAKE))
 
 
 def prefix_numbers(pack: Pack) -> tuple[tuple[str, ...], Array]:

@@ -14,7 +14,7 @@ from fascicle.core.mention import Mention
 from fascicle.knowledge.keys.case import fits
 from fascicle.knowledge.keys.key import key
 from fascicle.knowledge.linking.asking import WAYS
-from fascicle.knowledge.linking.equivalents import ABOVE, EXACTLY, REFERRED, TWICE
+from fascicle.knowledge.linking.equivalents import ABOVE, EXACTLY, NAMESAKE, REFERRED, TWICE
 from fascicle.knowledge.linking.finding import CANONICAL
 from fascicle.knowledge.linking.gathering import ALL_TIERS, Gathered
 from fascicle.knowledge.linking.taxa import Species, agreement, one_taxon
@@ -40,6 +40,7 @@ FEATURES: Final = (
     "by a reference of vocabularies",
     "by two references",
     "by a parent",
+    "by a namesake",
     "prior",
     "share of prior",
     "candidates",
@@ -98,7 +99,10 @@ class Describer:
             *((found.tiers == tier).astype(np.float64) for tier in range(len(ALL_TIERS))),
             (found.similarity - 1.0) * 4.0,
             *((found.ways >> way & 1).astype(np.float64) for way in range(len(WAYS))),
-            *((found.distance == distance).astype(np.float64) for distance in (EXACTLY, REFERRED, TWICE, ABOVE)),
+            *(
+                (found.distance == distance).astype(np.float64)
+                for distance in (EXACTLY, REFERRED, TWICE, ABOVE, NAMESAKE)
+            ),
             np.log(np.maximum(found.priors, 1e-4)),
             np.log(np.maximum(found.priors, 1e-4) / np.maximum(highest[found.owners], 1e-4)),
             np.log(np.maximum(counts, 1)),

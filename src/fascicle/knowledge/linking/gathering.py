@@ -13,7 +13,7 @@ from fascicle.core.document import Document
 from fascicle.core.mention import Mention
 from fascicle.knowledge.keys.key import key
 from fascicle.knowledge.linking.asking import WAYS, Asked, asked_for, other_forms, readings, shorter
-from fascicle.knowledge.linking.equivalents import Reached, prefix_numbers
+from fascicle.knowledge.linking.equivalents import Namesakes, Reached, both, ordered, prefix_numbers
 from fascicle.knowledge.linking.finding import TIERS, Finder, Found
 from fascicle.knowledge.linking.memory import Memory
 from fascicle.knowledge.pack.arrays import spread
@@ -124,6 +124,7 @@ class Gatherer:
             for kind, wanted in vocabularies.items()
             if wanted
         }
+        self._namesakes = Namesakes(finder.pack)
         taxa = finder.pack.taxa
         self._taxa = {taxa[row]: row for row in range(len(taxa))}
 
@@ -268,9 +269,18 @@ class Gatherer:
             reached = reached if wanted is None else Reached(*(one[wanted[distinct]] for one in reached))
         else:
             reached = index.equivalents.within(distinct, wanted)
+        others = self._namesakes.of(distinct)
+        reached = ordered(both(reached, Reached(*(one[self._kept(others.rows, kind)] for one in others))))
         starts = np.searchsorted(reached.places, np.arange(len(distinct) + 1))
         owners, rows = spread(starts[inverse], starts[inverse + 1])
         return Reached(places[owners], reached.rows[rows], reached.distance[rows])
+
+    def _kept(self, rows: Ints, kind: int) -> Bools:
+        """Whether concepts are of the vocabularies of a type."""
+        if kind < 0:
+            return np.ones(len(rows), dtype=np.bool_)
+        found: Bools = list(self._wanted.values())[kind][self.prefix_of[rows]]
+        return found
 
     def _allows(self, kind: str, row: int) -> bool:
         wanted = self._wanted.get(kind)
