@@ -76,17 +76,17 @@ class Share(NamedTuple):
     """A part of a whole.
 
     Attributes:
-        count: of the part.
-        total: of the whole.
+        part: how many are in it.
+        whole: how many there are.
     """
 
-    count: int
-    total: int
+    part: int
+    whole: int
 
     @property
     def value(self) -> float:
         """The part divided by the whole; 0 if there is nothing."""
-        return self.count / self.total if self.total else 0.0
+        return self.part / self.whole if self.whole else 0.0
 
 
 class LinkScores(msgspec.Struct, frozen=True, kw_only=True):

@@ -8,7 +8,7 @@ from typing import Final
 
 import numpy as np
 
-from fascicle.core.arrays import Bools, Floats, Ints
+from fascicle.core.arrays import Bools, Floats
 from fascicle.core.document import Document
 from fascicle.core.mention import Mention
 from fascicle.knowledge.keys.case import fits
@@ -222,8 +222,3 @@ def _certain(found: Gathered, likely: Bools | None) -> Bools:
 def _words_of(text: str) -> frozenset[str]:
     """Words of four letters or more, without those that are common."""
     return frozenset(_WORD.findall(text.lower())) - common_words().keys()
-
-
-def vocabulary_columns(found: Gathered, prefix_of: Ints, numbers: Sequence[int]) -> Floats:
-    """Whether each candidate is of each of some vocabularies, ``[n, numbers]``."""
-    return (prefix_of[found.concepts][:, None] == np.array(numbers, dtype=np.int64)[None, :]).astype(np.float64)

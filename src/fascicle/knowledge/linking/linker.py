@@ -18,11 +18,15 @@ import numpy as np
 from fascicle.core.arrays import Floats, Ints
 from fascicle.core.document import Document, Patch
 from fascicle.core.mention import Link, Mention
+from fascicle.core.names import near_hint
+from fascicle.errors import UsageError
 from fascicle.knowledge.linking.asking import WAYS
+from fascicle.knowledge.linking.equivalents import TWICE
 from fascicle.knowledge.linking.features import FEATURES, Describer
 from fascicle.knowledge.linking.finding import Finder
 from fascicle.knowledge.linking.folder import Ranker, in_vocabulary, read_linker
 from fascicle.knowledge.linking.gathering import ALL_TIERS, Gathered, Gatherer, Unit, Without
+from fascicle.knowledge.linking.gold import types_of
 from fascicle.knowledge.linking.index import NameIndex
 from fascicle.knowledge.linking.memory import Memory
 from fascicle.knowledge.linking.ranking import Choices, probabilities
@@ -83,9 +87,7 @@ class Decision(msgspec.Struct, frozen=True, kw_only=True):
     def link(self) -> Link:
         """The answer as a link."""
         if not self.answer:
-            best = self.candidates[0].probability if self.candidates else None
-            score = self.nil if self.nil is not None and best is None else None if best is None else 1.0 - best
-            return Link(id="", nil=True, score=score)
+            return Link(id="", nil=True, score=self.nil)
         best = self.candidates[0]
         prefix, _, local = best.curie.partition(":")
         score = None if best.probability is None else min(1.0, best.probability)
@@ -100,7 +102,7 @@ class Ranked(msgspec.Struct, frozen=True, kw_only=True):
         features: ``[n, FEATURES]``.
         order: numbers of candidates, by unit, the best first, ``[n]``.
         scores: probability of each candidate, or NaN, ``[n]``.
-        nil: of each unit, or NaN, ``[units]``.
+        nil: probability that none fits, of each unit, or NaN, ``[units]``.
     """
 
     found: Gathered
@@ -131,6 +133,7 @@ class Linker:
         memory: Memory | None = None,
         rankers: Mapping[str, Ranker] | None = None,
         vocabularies: Mapping[str, Sequence[str]] | None = None,
+        ontology: str = "",
     ) -> None:
         """Takes the parts.
 
@@ -140,23 +143,30 @@ class Linker:
             memory: names that annotated texts gave to concepts.
             rankers: by type.
             vocabularies: of types, prefixes of the concepts that are answered, in place of those of the ranker.
+            ontology: prefix of the vocabulary in which links are given, by the references of the pack.
+
+        Raises:
+            UsageError: the pack has no concept of the ontology, or an ontology was given without an index.
         """
         self.pack, self.rankers = pack, dict(rankers or {})
         wanted = {kind: ranker.vocabularies for kind, ranker in self.rankers.items()} | dict(vocabularies or {})
         self._gatherer = Gatherer(Finder(pack, index), memory or Memory(), wanted)
         self._describer = Describer(pack)
+        self._type = types_of(pack)
+        self._references = _References(pack, self._gatherer, index, ontology) if ontology else None
 
     @classmethod
-    def open(cls, folder: Path, pack: Pack, *, vocabularies: Mapping[str, Sequence[str]] | None = None) -> Self:
+    def open(cls, folder: Path, pack: Pack, *, ontology: str = "") -> Self:
         """Opens a linker that `fitting.fit_linker` wrote.
 
         Raises:
             PackError: no linker, a damaged one, or one of another pack.
+            UsageError: the pack has no concept of the ontology.
         """
         manifest = read_linker(folder, pack)
         index = NameIndex.open(folder, pack)
         memory = Memory.read(folder)
-        return cls(pack, index=index, memory=memory, rankers=manifest.rankers, vocabularies=vocabularies)
+        return cls(pack, index=index, memory=memory, rankers=manifest.rankers, ontology=ontology)
 
     def run(self, documents: Sequence[Document]) -> list[Patch]:
         """As `predict`, for pipelines."""
@@ -174,7 +184,9 @@ class Linker:
             for own, decisions in zip(mentions, self.decisions(chunk, mentions, most=1), strict=True):
                 by_mention: dict[int, list[Link]] = {}
                 for decision in decisions:
-                    by_mention.setdefault(decision.mention, []).append(decision.link)
+                    link = decision.link
+                    referred = link if self._references is None else self._references.of(link)
+                    by_mention.setdefault(decision.mention, []).append(referred)
                 links = tuple((own[at].key, _links(several)) for at, several in by_mention.items())
                 patches.append(Patch(links=links))
         return patches
@@ -204,8 +216,15 @@ class Linker:
         self, documents: Sequence[Document], mentions: Sequence[Sequence[Mention]], *, without: Without | None = None
     ) -> Ranked:
         """The candidates of mentions in their order; see `Gatherer.gather`."""
-        found = self._gatherer.gather(documents, mentions, without=without)
-        features = self._describer.features(found, documents, mentions)
+        typed = [
+            [
+                one if one.type in self.pack.types else msgspec.structs.replace(one, type=self._type(one.type))
+                for one in own
+            ]
+            for own in mentions
+        ]
+        found = self._gatherer.gather(documents, typed, without=without)
+        features = self._describer.features(found, documents, typed)
         return self.order(found, features)
 
     def order(self, found: Gathered, features: Floats) -> Ranked:
@@ -227,7 +246,9 @@ class Linker:
         numbers = {prefix: number for number, prefix in enumerate(self._gatherer.prefixes)}
         own = self._gatherer.prefix_of[found.concepts[rows]]
         columns = [own == numbers.get(prefix, -1) for prefix in vocabularies]
-        return np.concatenate([features[rows], np.array(columns, dtype=np.float64).reshape(-1, len(rows)).T], axis=1)
+        return np.concatenate(
+            [features[rows], np.array(columns, dtype=np.float64).reshape(len(columns), len(rows)).T], axis=1
+        )
 
     def _decision(self, ranked: Ranked, number: int, unit: Unit, rows: Sequence[int]) -> Decision:
         ranker = self.rankers.get(unit.type)
@@ -262,6 +283,36 @@ class Linker:
             probability=None if np.isnan(score) else score,
             features=features,
             parts={name: value * ranker.weights[name] for name, value in features.items()} if ranker else {},
+        )
+
+
+class _References:
+    """Links in another vocabulary."""
+
+    def __init__(self, pack: Pack, gatherer: Gatherer, index: NameIndex | None, ontology: str) -> None:
+        if index is None:
+            raise UsageError("an ontology was given without the index of the pack, which has the references; give both")
+        if ontology not in gatherer.prefixes:
+            raise UsageError(
+                f"the pack {pack.folder} has no concept of {ontology!r}{near_hint(ontology, gatherer.prefixes)}; give "
+                f"one of its vocabularies: {', '.join(gatherer.prefixes)}"
+            )
+        self._pack, self._index, self._ontology = pack, index, ontology
+        self._wanted = gatherer.prefix_of == gatherer.prefixes.index(ontology)
+
+    def of(self, link: Link) -> Link:
+        """The nearest concept of the vocabulary that references lead to, the first by its CURIE; else NIL."""
+        if link.nil:
+            return msgspec.structs.replace(link, ontology=self._ontology)
+        row = self._pack.concept_rows([link.curie])
+        found = self._index.equivalents.within(row, self._wanted)
+        near = found.rows[found.distance <= TWICE].tolist()
+        if not near:
+            return Link(id="", ontology=self._ontology, nil=True)
+        curie = self._pack.curie(near[0])
+        label = self._pack.label_at(near[0])
+        return msgspec.structs.replace(
+            link, id=curie.partition(":")[2], ontology=self._ontology, name=label, curie=curie
         )
 
 

@@ -96,7 +96,8 @@ def _zeros(numbers: Words, lengths: Ints) -> Ints:
     """How many of the lowest bits of each number are 0."""
     bits = np.unpackbits(numbers.astype("<u8").view(np.uint8), axis=1, bitorder="little")
     inside = np.arange(bits.shape[1]) < lengths[:, None]
-    return np.count_nonzero((bits == 0) & inside, axis=1).astype(np.int64)
+    found: Ints = np.count_nonzero((bits == 0) & inside, axis=1)
+    return found
 
 
 def _lengths(strings: Sequence[bytes]) -> Ints:
