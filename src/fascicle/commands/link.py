@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import msgspec
 
@@ -17,7 +17,7 @@ from fascicle.commands.strictness import add_strictness
 from fascicle.core.document import Document
 from fascicle.errors import UsageError
 from fascicle.formats.outputs import write_documents
-from fascicle.formats.requests import STDOUT, Input, paths_of, read_inputs
+from fascicle.formats.requests import STDOUT, Input, ReadRequest, paths_of, read_inputs
 from fascicle.knowledge.linking.linker import Candidate, Decision
 from fascicle.tasks.link import explain, link
 
@@ -47,7 +47,7 @@ def configure(parser: Parser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Links; returns the exit code."""
     tally = Tally()
-    documents = _documents(args, tally)
+    documents = _documents(args.files, reading_of(args), tally)
     if args.why:
         if args.ontology or args.output != STDOUT:
             raise UsageError(
@@ -69,9 +69,8 @@ def run(args: argparse.Namespace) -> int:
     return tally.exit_code(strict=args.strict)
 
 
-def _documents(args: argparse.Namespace, tally: Tally) -> Iterator[Document]:
-    request = reading_of(args)
-    inputs = [Input(name=path) for path in paths_of(args.files, request)]
+def _documents(files: Sequence[str], request: ReadRequest, tally: Tally) -> Iterator[Document]:
+    inputs = [Input(name=path) for path in paths_of(files, request)]
     for _, document in read_inputs(inputs, request, report=tally.account.reading):
         tally.account.read += 1
         tally.account.events.see(document)
