@@ -1,6 +1,6 @@
 """Measures linkers with gold mentions; see ``plan.md``.
 
-    python -m benchmarks.studies.linking.measure PACK INDEX OUT [--abbreviations FILE] [CORPUS ...]
+    python -m benchmarks.studies.linking.measure PACK INDEX OUT [--abbreviations FILE] [--corpora CORPUS ...]
 
 ``INDEX`` is a folder with the index of the pack, such as any linker of it. ``FILE`` is a JSON object with the pairs of
 ranges of abbreviations by the text of the document.
@@ -149,14 +149,14 @@ def main() -> None:
     parser.add_argument("pack", type=Path)
     parser.add_argument("index", type=Path)
     parser.add_argument("out", type=Path)
-    parser.add_argument("corpora", nargs="*")
+    parser.add_argument("--corpora", nargs="+", default=list(STUDIES))
     parser.add_argument("--abbreviations", type=Path)
     args = parser.parse_args()
     pack = Pack.open(args.pack)
     index = NameIndex.open(args.index, pack)
     pairs = json.loads(args.abbreviations.read_text()) if args.abbreviations else {}
     args.out.mkdir(parents=True, exist_ok=True)
-    for name in args.corpora or STUDIES:
+    for name in args.corpora:
         found = {"corpus": name, "pack": pack.full_name, **measure(STUDIES[name], pack, index, pairs)}
         (args.out / f"{name}.json").write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
 
