@@ -31,9 +31,7 @@ def configure(parser: Parser) -> None:
     parser.add_argument(
         "--ontology", default="", metavar="PREFIX", help="give the same concepts in another vocabulary of the pack"
     )
-    parser.add_argument(
-        "--why", action="store_true", help="explain every decision in place of writing documents; --json-lines too"
-    )
+    parser.add_argument("--why", action="store_true", help="explain every decision, in place of writing documents")
     parser.add_argument("--json-lines", action="store_true", help="with --why: one JSON object a mention")
     parser.add_argument("--candidates", type=positive, default=5, metavar="N", help="with --why; default: 5")
     parser.add_argument("-o", "--output", type=writes, default=STDOUT, help="a file; default: standard output")
@@ -51,7 +49,7 @@ def run(args: argparse.Namespace) -> int:
     if args.why:
         if args.ontology or args.output != STDOUT:
             raise UsageError(
-                "--why explains on standard output, in the vocabularies of the linker; leave out the other"
+                "--why explains on standard output, in the vocabularies of the linker; leave out --ontology and -o"
             )
         for document, decisions in explain(documents, linker=args.linker, pack=args.pack, most=args.candidates):
             for decision in decisions:
