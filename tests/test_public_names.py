@@ -24,6 +24,7 @@ def test_the_public_names_are_these() -> None:
         "evaluate",
         "export",
         "layers",
+        "link",
         "load",
         "read",
         "score",

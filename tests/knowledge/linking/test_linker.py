@@ -285,3 +285,15 @@ def test_features_are_finite(linker: Linker) -> None:
     ranked = linker.ranked(texts, [one.mentions for one in texts])
     assert ranked.features.shape == (len(ranked.order), len(FEATURES))
     assert np.isfinite(ranked.features).all()
+
+
+def test_links_are_those_of_the_decisions(linker: Linker, ordered: Linker) -> None:
+    texts = [*corpus(6), document("nothing, STAT3 and xyz", ("nothing", "Disease", ""), ("STAT3", "Gene", ""))]
+    bare = [
+        msgspec.structs.replace(one, mentions=tuple(msgspec.structs.replace(each, links=()) for each in one.mentions))
+        for one in texts
+    ]
+    for own in (linker, ordered):
+        patches = own.predict(bare)
+        for patch, told in zip(patches, own.decisions(bare, [one.mentions for one in bare]), strict=True):
+            assert [links for _, links in patch.links] == [(one.link,) for one in told]

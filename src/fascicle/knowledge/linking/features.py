@@ -221,4 +221,5 @@ def _certain(found: Gathered, likely: Bools | None) -> Bools:
 
 def _words_of(text: str) -> frozenset[str]:
     """Words of four letters or more, without those that are common."""
-    return frozenset(_WORD.findall(text.lower())) - common_words().keys()
+    common = common_words()
+    return frozenset(word for word in _WORD.findall(text.lower()) if word not in common)

@@ -8,7 +8,8 @@ equivalents, and a higher prior before a lower one.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final, Self
 
@@ -89,9 +90,7 @@ class Decision(msgspec.Struct, frozen=True, kw_only=True):
         if not self.answer:
             return Link(id="", nil=True, score=self.nil)
         best = self.candidates[0]
-        prefix, _, local = best.curie.partition(":")
-        score = None if best.probability is None else min(1.0, best.probability)
-        return Link(id=local, ontology=prefix, name=best.label, score=score, tier=best.tier, curie=best.curie)
+        return _link(best.curie, best.label, best.tier, best.probability)
 
 
 class Ranked(msgspec.Struct, frozen=True, kw_only=True):
@@ -181,15 +180,39 @@ class Linker:
         patches = []
         for chunk in portions(documents, characters=_PORTION):
             mentions = [[one for one in document.mentions if not one.links] for document in chunk]
-            for own, decisions in zip(mentions, self.decisions(chunk, mentions, most=1), strict=True):
-                by_mention: dict[int, list[Link]] = {}
-                for decision in decisions:
-                    link = decision.link
-                    referred = link if self._references is None else self._references.of(link)
-                    by_mention.setdefault(decision.mention, []).append(referred)
-                links = tuple((own[at].key, _links(several)) for at, several in by_mention.items())
-                patches.append(Patch(links=links))
+            ranked = self.ranked(chunk, mentions)
+            by_mention: list[dict[int, list[Link]]] = [{} for _ in chunk]
+            for unit, link in zip(ranked.found.units, self._answers(ranked), strict=True):
+                referred = link if self._references is None else self._references.of(link)
+                by_mention[unit.document].setdefault(unit.mention, []).append(referred)
+            patches += [
+                Patch(links=tuple((own[at].key, _links(several)) for at, several in found.items()))
+                for own, found in zip(mentions, by_mention, strict=True)
+            ]
         return patches
+
+    def _answers(self, ranked: Ranked) -> Iterator[Link]:
+        """The answer of each unit: what `Decision.link` says."""
+        found = ranked.found
+        starts = np.searchsorted(found.owners, np.arange(len(found.units) + 1))
+        some = starts[1:] > starts[:-1]
+        best = np.full(len(found.units), -1)
+        best[some] = ranked.order[starts[:-1][some]]
+        thresholds = [self.rankers[unit.type].threshold if unit.type in self.rankers else 0.0 for unit in found.units]
+        curies = self.pack.curies.strings.take(found.concepts[best[some]])
+        names = iter(zip(curies, found.concepts[best[some]].tolist(), strict=True))
+        scores = [None if math.isnan(one) else one for one in ranked.scores[best[some]].tolist()]
+        of_best = iter(zip(scores, found.tiers[best[some]].tolist(), strict=True))
+        nil = [None if math.isnan(one) else one for one in ranked.nil.tolist()]
+        for row, threshold, none in zip(best.tolist(), thresholds, nil, strict=True):
+            if row < 0:
+                yield Link(id="", nil=True, score=none)
+                continue
+            (curie, concept), (score, tier) = next(names), next(of_best)
+            if score is not None and score < threshold:
+                yield Link(id="", nil=True, score=none)
+            else:
+                yield _link(curie, self.pack.label_at(concept), ALL_TIERS[tier], score)
 
     def decisions(
         self, documents: Sequence[Document], mentions: Sequence[Sequence[Mention]], *, most: int = 20
@@ -337,6 +360,12 @@ def _order(found: Gathered, features: Floats, scores: Floats) -> Ints:
         )
     )
     return order
+
+
+def _link(curie: str, label: str, tier: str, score: float | None) -> Link:
+    prefix, _, local = curie.partition(":")
+    probability = None if score is None else min(1.0, score)
+    return Link(id=local, ontology=prefix, name=label, score=probability, tier=tier, curie=curie)
 
 
 def _links(several: Sequence[Link]) -> tuple[Link, ...]:
