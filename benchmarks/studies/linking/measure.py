@@ -3,7 +3,8 @@
     python -m benchmarks.studies.linking.measure PACK INDEX OUT [--abbreviations FILE] [--corpora CORPUS ...]
 
 ``INDEX`` is a folder with the index of the pack, such as any linker of it. ``FILE`` is a JSON object with the pairs of
-ranges of abbreviations by the text of the document.
+ranges of abbreviations by the text of the document. ``OUT`` is a JSON file, in which corpora that were not asked for
+stay as they are.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import argparse
 import json
 import os
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from datetime import date
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -26,6 +28,7 @@ from fascicle.knowledge.linking.fitting import Fitted, fit_linker
 from fascicle.knowledge.linking.index import NameIndex
 from fascicle.knowledge.linking.linker import Decision, Linker
 from fascicle.knowledge.pack.pack import Pack
+from fascicle.version import VERSION
 
 _CHUNK: Final = 200  # documents
 
@@ -81,13 +84,27 @@ class Known:
 def documents(paths: Sequence[str], corpus: Corpus, pairs: Mapping[str, list[list[list[int]]]]) -> list[Document]:
     """The documents of files, with types and identifiers as in the pack, and their abbreviations."""
     data = Path(os.environ["FASCICLE_DATA"])
-    found = [renamed(one, corpus) for path in paths for one in read(data / path, format="pubtator")]
-    return [
-        msgspec.structs.replace(
-            one, abbreviations=tuple((tuple(a), tuple(b)) for a, b in pairs.get(one.text, ())) or None
-        )
-        for one in found
-    ]
+    found: dict[str, list[Document]] = {}
+    for path in paths:
+        for one in read(data / path, format="pubtator"):
+            known = tuple((tuple(a), tuple(b)) for a, b in pairs.get(one.text, ()))
+            passage = msgspec.structs.replace(renamed(one, corpus), abbreviations=known or None)
+            found.setdefault(one.id, []).append(passage)
+    return [joined(identifier, passages) for identifier, passages in found.items()]
+
+
+def joined(identifier: str, passages: Sequence[Document]) -> Document:
+    """The passages of an article as one document: abbreviations hold in all of it."""
+    text, mentions, abbreviations = "", [], []
+    for one in passages:
+        start = len(text)
+        text += one.text + "\n"
+        for mention in one.mentions:
+            spans = tuple((a + start, b + start) for a, b in mention.spans)
+            mentions.append(msgspec.structs.replace(mention, spans=spans))
+        for (a, b), (c, d) in one.abbreviations or ():
+            abbreviations.append(((a + start, b + start), (c + start, d + start)))
+    return Document(id=identifier, text=text, mentions=tuple(mentions), abbreviations=tuple(abbreviations) or None)
 
 
 def cases(pack: Pack, linker: Linker, fitted: Fitted, found: Sequence[Document]) -> Iterator[LinkCase]:
@@ -155,10 +172,11 @@ def main() -> None:
     pack = Pack.open(args.pack)
     index = NameIndex.open(args.index, pack)
     pairs = json.loads(args.abbreviations.read_text()) if args.abbreviations else {}
-    args.out.mkdir(parents=True, exist_ok=True)
+    found = json.loads(args.out.read_text(encoding="utf-8")) if args.out.is_file() else {}
     for name in args.corpora:
-        found = {"corpus": name, "pack": pack.full_name, **measure(STUDIES[name], pack, index, pairs)}
-        (args.out / f"{name}.json").write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+        told = {"pack": pack.full_name, "version": VERSION, "date": f"{date.today()}"}
+        found[name] = {**told, **measure(STUDIES[name], pack, index, pairs)}
+        args.out.write_text(json.dumps(found, sort_keys=True) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":
