@@ -23,6 +23,7 @@ def test_the_public_names_are_these() -> None:
         "errors",
         "evaluate",
         "export",
+        "find_abbreviations",
         "layers",
         "link",
         "load",

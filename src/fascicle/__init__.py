@@ -20,6 +20,7 @@ from fascicle.version import VERSION
 if TYPE_CHECKING:
     from fascicle.evaluation.scoring.inputs import layers
     from fascicle.evaluation.scoring.scores import Scores, score
+    from fascicle.knowledge.abbreviations.finder import find_abbreviations
     from fascicle.tasks.annotate import annotate
     from fascicle.tasks.calibrate import calibrate
     from fascicle.tasks.check import check
@@ -51,6 +52,7 @@ __all__ = [
     "errors",
     "evaluate",
     "export",
+    "find_abbreviations",
     "layers",
     "link",
     "load",
@@ -69,6 +71,7 @@ _LATE: Final = MappingProxyType(
         "Scores": "fascicle.evaluation.scoring.scores:Scores",
         "score": "fascicle.evaluation.scoring.scores:score",
         "layers": "fascicle.evaluation.scoring.inputs:layers",
+        "find_abbreviations": "fascicle.knowledge.abbreviations.finder:find_abbreviations",
         "train": "fascicle.training.run:train_recipe",
     }
 )

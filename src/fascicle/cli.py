@@ -49,7 +49,7 @@ COMMANDS: Final[Mapping[str, str]] = MappingProxyType(
         "ensemble": "save several models and a rule as one folder, which is used like a model",
         "export": "turn a trained model into a folder that runs without torch",
         "corpus": "count what is in corpora, check them, or convert them",
-        "index": "build term packs of vocabularies, and look into them: count, verify, explain, compare, export",
+        "index": "build term packs of vocabularies; count, verify, explain, compare, export and curate them",
         "linker": "fit what decides which concept of a term pack a mention means",
         "link": "give the mentions of documents concepts of a term pack, or say that none fits, and why",
         "vectors": "train static word vectors (GloVe) on the text of a corpus",

@@ -400,6 +400,7 @@ FILES: dict[tuple[str, ...], Callable[[Path, Path], list[object]]] = {
     ("plot",): lambda run, corpus: ["learning", run, "-o", "new.svg"],
     ("init",): lambda run, corpus: [corpus, "--dev", corpus, "-o", "new.toml"],
     ("index", "export"): lambda run, corpus: [pack(corpus), "-o", "new.tsv"],
+    ("index", "curate"): lambda run, corpus: [pack(corpus), "--corpus", corpus, "-o", "new.tsv"],
     ("link",): lambda run, corpus: [
         *(corpus, "--pack", pack(corpus), "--linker", linker(corpus), "-o", "new.jsonl", "--input-format", "conll")
     ],

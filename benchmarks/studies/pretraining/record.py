@@ -12,6 +12,7 @@ import sys
 from pathlib import Path
 
 from benchmarks.common import RESULTS
+from benchmarks.tables.grids import markdown
 from fascicle.files.atomic import atomic_text_writer
 
 
@@ -27,6 +28,28 @@ def main() -> int:
     with atomic_text_writer(RESULTS / f"pretraining-{facts['recipe']}.json", overwrite=True) as stream:
         stream.write(json.dumps(value, indent=1) + "\n")
     return 0
+
+
+def table(results: Path) -> str:
+    """Held-out pseudo-perplexity of each recorded run, step by step.
+
+    Args:
+        results: folder of the results files.
+    """
+    body = []
+    for path in sorted(results.glob("pretraining-*.json")):
+        value = json.loads(path.read_text(encoding="utf-8"))
+        pieces = value["windows"]["pieces"] / value["steps"]
+        for line in value["metrics"]:
+            body.append(
+                [
+                    f"`{value['recipe']}`",
+                    f"{line['step']:,}",
+                    f"{line['step'] * pieces / 1e6:.1f}",
+                    f"{line['held_out']['perplexity']:.1f}",
+                ]
+            )
+    return markdown(["run", "steps", "million pieces", "pseudo-perplexity"], body)
 
 
 if __name__ == "__main__":
