@@ -89,7 +89,7 @@ def documents(paths: Sequence[str], corpus: Corpus, pairs: Mapping[str, list[lis
         for one in read(data / path, format="pubtator"):
             known = tuple((tuple(a), tuple(b)) for a, b in pairs.get(one.text, ()))
             passage = msgspec.structs.replace(renamed(one, corpus), abbreviations=known or None)
-            found.setdefault(one.id, []).append(passage)
+            found.setdefault(one.meta.get("original-id", one.id), []).append(passage)
     return [joined(identifier, passages) for identifier, passages in found.items()]
 
 
