@@ -25,6 +25,7 @@ def test_the_public_names_are_these() -> None:
         "export",
         "find_abbreviations",
         "layers",
+        "link",
         "load",
         "read",
         "score",

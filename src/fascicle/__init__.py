@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from fascicle.tasks.compare import compare
     from fascicle.tasks.evaluate import evaluate
     from fascicle.tasks.export import export
+    from fascicle.tasks.link import link
     from fascicle.training.run import train_recipe as train
 
 __version__ = VERSION
@@ -53,6 +54,7 @@ __all__ = [
     "export",
     "find_abbreviations",
     "layers",
+    "link",
     "load",
     "read",
     "score",
@@ -64,7 +66,7 @@ _LATE: Final = MappingProxyType(
     {
         **{
             verb: f"fascicle.tasks.{verb}:{verb}"
-            for verb in ("annotate", "calibrate", "check", "combine", "compare", "evaluate", "export")
+            for verb in ("annotate", "calibrate", "check", "combine", "compare", "evaluate", "export", "link")
         },
         "Scores": "fascicle.evaluation.scoring.scores:Scores",
         "score": "fascicle.evaluation.scoring.scores:score",

@@ -50,6 +50,8 @@ COMMANDS: Final[Mapping[str, str]] = MappingProxyType(
         "export": "turn a trained model into a folder that runs without torch",
         "corpus": "count what is in corpora, check them, or convert them",
         "index": "build term packs of vocabularies; count, verify, explain, compare, export and curate them",
+        "linker": "fit what decides which concept of a term pack a mention means",
+        "link": "give the mentions of documents concepts of a term pack, or say that none fits, and why",
         "vectors": "train static word vectors (GloVe) on the text of a corpus",
         "typer": "type given spans with a light model of static vectors: train it, score it, re-type predictions",
         "models": "list the models that come with Fascicle, or the plug-ins of other packages",
