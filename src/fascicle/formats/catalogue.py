@@ -88,16 +88,16 @@ class Format:
         means: for the help.
         suffixes: of its files, the first one the usual one.
         reads: ``module:name`` of its `Reader`; empty if its files hold no texts.
-        writes: ``module:name`` of its `Writer`.
+        writes: ``module:name`` of its `Writer`; empty if such files are only read.
         many: whether documents are written to several files, so that a folder, or a zip, is one corpus.
-        annotated: whether its files hold mentions.
+        annotated: whether mentions can be written to its files.
     """
 
     name: str
     means: str
     suffixes: tuple[str, ...]
     reads: str = ""
-    writes: str
+    writes: str = ""
     many: bool = False
     annotated: bool = True
 
@@ -119,7 +119,15 @@ class Format:
 
     @cached_property
     def writer(self) -> Writer:
-        """How its files are written."""
+        """How its files are written.
+
+        Raises:
+            UsageError: they are only read.
+        """
+        if not self.writes:
+            raise UsageError(
+                f"files of the format {self.name} are read and not written; write one of {', '.join(ANNOTATED)}"
+            )
         found = _loaded(self.writes)
         assert isinstance(found, Writer)
         return found
@@ -229,6 +237,13 @@ _ROWS: Final = (
         writes="fascicle.formats.html_write:WRITER",
     ),
     Format(
+        name="medline",
+        means="citations of PubMed in XML",
+        suffixes=(".medline.xml",),
+        reads="fascicle.formats.medline:READER",
+        annotated=False,
+    ),
+    Format(
         name="plain",
         means="the text of one document alone",
         suffixes=(".txt", ".text"),
@@ -282,7 +297,7 @@ def readable_by_suffix(end: str) -> str:
 def format_of_output(path: str) -> str:
     """The format that the name of an output tells, or the empty string; ``.gz`` at its end counts for nothing."""
     name = path.lower().removesuffix(".gz")
-    ends = {end: row.name for row in reversed(_ROWS) for end in row.suffixes if name.endswith(end)}
+    ends = {end: row.name for row in reversed(_ROWS) if row.writes for end in row.suffixes if name.endswith(end)}
     return ends[max(ends, key=len)] if ends else plugged_by_suffix(suffix(path), "writers")
 
 

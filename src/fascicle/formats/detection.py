@@ -6,9 +6,10 @@ import io
 import re
 import sys
 import zlib
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from itertools import dropwhile, islice
 from pathlib import Path
+from types import MappingProxyType
 from typing import BinaryIO, Final
 
 import msgspec
@@ -16,7 +17,7 @@ import msgspec
 from fascicle.core.tags import is_tag
 from fascicle.errors import FormatError, InputError
 from fascicle.files.encodings import AUTO, head_text
-from fascicle.files.foreign import binary_kind, markup_kind, package_kind
+from fascicle.files.foreign import binary_kind, markup_kind, package_kind, root_of
 from fascicle.files.pipes import is_pipe, refuse_pipe
 from fascicle.files.source import GZIP, MAX_LINE, STDIN, Source, open_bytes, suffix
 from fascicle.files.tree import archive_of, open_tree, suffix_of
@@ -40,6 +41,13 @@ _OBJECTS: Final = msgspec.json.Decoder(dict[str, msgspec.Raw])
 _MARKUP: Final = 4096
 _NAMES: Final = ", ".join(READABLE)
 _JSON: Final = ("jsonl", "records")
+# Names of the outermost elements of XML.
+_ROOTS: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        **dict.fromkeys(("MedlineCitationSet", "PubmedArticleSet", "PubmedBookArticleSet"), "medline"),
+        **dict.fromkeys(("PubmedArticle", "PubmedBookArticle", "MedlineCitation"), "medline"),
+    }
+)
 
 
 def detect(path: str) -> str:
@@ -88,6 +96,8 @@ def _told(path: str) -> str | None:
         return other
     with open_bytes(path) as stream:
         head, is_whole = _head(stream)
+    if known := _ROOTS.get(root_of(head_text(head[:_MARKUP]))):
+        return known
     if kind := binary_kind(head) or markup_kind(head_text(head[:_MARKUP]), suffix(path)):
         raise FormatError(f"{path} is {kind}", file=path)
     found = _by_content(_lines(head, is_whole=is_whole), path) or _unlike_jsonl(by_suffix(path))
@@ -168,6 +178,8 @@ def _of_stdin() -> str:
             head = zlib.decompressobj(wbits=31).decompress(head, _PEEK)
         except zlib.error:
             return "plain"  # the reader says what is wrong with it
+    if known := _ROOTS.get(root_of(head_text(head[:_MARKUP]))):
+        return known
     if kind := markup_kind(head_text(head[:_MARKUP]), ""):
         raise FormatError(f"standard input is {kind}")
     lines = list(dropwhile(lambda line: not line.strip(), _lines(head, is_whole=True)))
