@@ -61,6 +61,7 @@ from fascicle.formats import (
 from fascicle.formats.catalogue import format_named
 from fascicle.formats.detection import prediction_kind
 from fascicle.formats.exclusions import read_exclusions, write_exclusions
+from fascicle.formats.jats import JatsOptions
 from fascicle.formats.report import SetAside
 from fascicle.knowledge.matching.dictionary import TsvOptions, read_dictionary
 from fascicle.vectors.files import read_vectors, write_vectors
@@ -217,6 +218,17 @@ MEDLINE = """<?xml version="1.0" encoding="UTF-8"?>
 <DeleteCitation><PMID>5</PMID></DeleteCitation>
 </PubmedArticleSet>
 """
+JATS = """<!DOCTYPE article PUBLIC "-//NLM//DTD JATS (Z39.96) v1.2//EN" "JATS-archivearticle1.dtd">
+<article xmlns:mml="http://www.w3.org/1998/Math/MathML"><front><article-meta>
+<article-id pub-id-type="pmc">12</article-id><title-group><article-title>IL-2 &amp; &#946;</article-title></title-group>
+<abstract><sec><title>Background</title><p>Lung <italic>cancer</italic>.</p></sec></abstract></article-meta></front>
+<body><sec sec-type="methods"><title>How</title><p>10<sup>-6</sup> M<list><list-item><p>one</p></list-item></list>
+two<fig><label>Fig. 1</label><caption><p>A fig.</p></caption></fig></p><table-wrap><table><tr><td>a</td><td>b</td></tr>
+</table></table-wrap><disp-formula><mml:math><mml:mi>x</mml:mi></mml:math></disp-formula></sec></body>
+<back><ack><p>Thanks.</p></ack><glossary><def-list><def-item><term>IL</term><def><p>interleukin</p></def></def-item>
+</def-list></glossary><ref-list><title>References</title><ref><mixed-citation>x</mixed-citation></ref></ref-list></back>
+</article>
+"""
 BRAT = {
     "a.txt": "Lung cancer, IL-2\nand β.\n",
     "a.ann": "T1\tDisease 0 11\tLung cancer\nT2\tX 0 4;13 17\tLung IL-2\nN1\tReference T1 MESH:D1\tcancer\n"
@@ -233,11 +245,12 @@ def _lines(records: Sequence[Any]) -> bytes:
 # -- damage ------------------------------------------------------------------------------------------------------------
 
 # Tokens that hold no white space, with blanks between them.
-_SIGNS: Final = b"""; | , " \\ # % / { } [ ] : null true < > & &#0; &#xD; &b; <!-- ]]> <x/> -1 0 1e400 NaN O B- $ ' \\ud800 \\u0000 \\ufeff - =1+1 |t| |a|"""
+_SIGNS: Final = b"""; | , " \\ # % / { } [ ] : null true -1 0 1e400 NaN O B- $ ' \\ud800 \\u0000 \\ufeff - =1+1 |t|"""
 _TOKENS: Final = (
     *(b"\t", b" ", b"\n", b"\r", b"\r\n", b"\n\n", b"\x0b", b"\x1c", b"\xc2\xa0", b"\xc2\x85", b"\xe2\x80\xa8"),
     *(b"\0", b"\xff", b"\xef\xbb\xbf", b"\xed\xa0\x80", b"\xc0\xaf", b"\x80", b"\xd9\xa3", b"\xf0\x9f\x98\x80"),
     *(b"a\xcc\x81", b"T1\t", b"-DOCSTART-", *_SIGNS.split()),
+    *(b"<", b">", b"&", b"&#0;", b"&#xD;", b"&b;", b"<!--", b"]]>", b"<x/>"),
 )
 _NUMBERS: Final = (
     *(b"0", b"1", b"-1", b"2", b"7", b"99", b"00", b"1.0", b"1e3", b"-0", b"9" * 18, b"9" * 19, b"9" * 400),
@@ -656,6 +669,8 @@ TARGETS: Final[dict[str, Target]] = {
     "jsonl-gliner": _corpus("a.jsonl", _lines(GLINER * 2), "jsonl"),
     "conll-bare": _corpus("a.conll", BARE.encode(), "conll", ConllOptions(bare=True)),
     "json-array": _corpus("a.json", json.dumps(RECORDS, indent=1).encode(), "jsonl"),
+    "jats": _corpus("a.nxml", JATS.encode(), "jats"),
+    "jats-tables": _corpus("a.nxml", JATS.encode(), "jats", JatsOptions(tables=True)),
     "medline": _corpus("a.xml", MEDLINE.encode(), "medline"),
     "native": _corpus("a.jsonl", _lines(NATIVE), "native"),
     "plain": _corpus("a.txt", PLAIN.encode(), "plain"),

@@ -239,8 +239,15 @@ _ROWS: Final = (
     Format(
         name="medline",
         means="citations of PubMed in XML",
-        suffixes=(".medline.xml",),
+        suffixes=(".xml",),
         reads="fascicle.formats.medline:READER",
+        annotated=False,
+    ),
+    Format(
+        name="jats",
+        means="articles in XML, as PubMed Central has them",
+        suffixes=(".nxml",),
+        reads="fascicle.formats.jats:READER",
         annotated=False,
     ),
     Format(

@@ -46,6 +46,7 @@ _ROOTS: Final[Mapping[str, str]] = MappingProxyType(
     {
         **dict.fromkeys(("MedlineCitationSet", "PubmedArticleSet", "PubmedBookArticleSet"), "medline"),
         **dict.fromkeys(("PubmedArticle", "PubmedBookArticle", "MedlineCitation"), "medline"),
+        **dict.fromkeys(("article", "pmc-articleset"), "jats"),
     }
 )
 
