@@ -17,6 +17,8 @@ from fascicle.formats.requests import WriteRequest
 # For each output format a document that it cannot hold, and what in it is at fault.
 BAD = {
     "pubtator": (Document(id="a|b", text="asthma"), "a|b"),
+    "bioc": (Document(id="a\tb", text="asthma"), "a\\tb"),
+    "bioc-json": (Document(id="a\udc80", text="asthma"), "\\udc80"),
     "conll": (Document(id="bad", text="a\tb", words=((0, 3),)), "a\\tb"),
     "brat": (Document(id="b" * 300, text="asthma"), "b" * 50),
     "tsv": (Document(id="a\tb", text="asthma", mentions=(Mention(((0, 6),), "X"),)), "a\\tb"),

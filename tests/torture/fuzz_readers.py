@@ -229,6 +229,55 @@ two<fig><label>Fig. 1</label><caption><p>A fig.</p></caption></fig></p><table-wr
 </def-list></glossary><ref-list><title>References</title><ref><mixed-citation>x</mixed-citation></ref></ref-list></back>
 </article>
 """
+BIOC: dict[str, Any] = {
+    "source": "x",
+    "infons": {},
+    "documents": [
+        {
+            "id": "7",
+            "infons": {"year": "2001"},
+            "passages": [
+                {
+                    "infons": {"type": "title"},
+                    "offset": 0,
+                    "text": "IL-2 β",
+                    "annotations": [
+                        {
+                            "id": "0",
+                            "infons": {"type": "Gene", "identifier": "3558|9", "note": "sure"},
+                            "text": "IL-2",
+                            "locations": [{"offset": 0, "length": 4}],
+                        },
+                        {
+                            "id": "1",
+                            "infons": {"type": "X"},
+                            "text": "IL β",
+                            "locations": [{"offset": 5, "length": 1}, {"offset": 0, "length": 2}],
+                        },
+                    ],
+                    "relations": [{"id": "R", "infons": {}, "nodes": []}],
+                },
+                {
+                    "offset": 8,
+                    "infons": {"section_type": "ABSTRACT"},
+                    "sentences": [{"offset": 8, "text": "No.", "annotations": []}, {"offset": 12, "text": "Two."}],
+                },
+            ],
+        },
+        {"id": 8, "passages": [{"offset": 0, "text": ""}]},
+    ],
+}
+BIOC_XML = """<?xml version="1.0"?><!DOCTYPE collection SYSTEM "BioC.dtd">
+<collection><source>x</source><date/><key/><document><id>7</id><infon key="year">2001</infon>
+<passage><infon key="type">title</infon><offset>0</offset><text>IL-2 &#946;</text>
+<annotation id="0"><infon key="type">Gene</infon><infon key="identifier">3558|9</infon><infon key="note">sure</infon>
+<location offset="0" length="4"/><text>IL-2</text></annotation>
+<annotation id="1"><infon key="type">X</infon><location offset="5" length="1"/><location offset="0" length="2"/>
+<text>IL b</text></annotation></passage>
+<passage><infon key="type">abstract</infon><offset>8</offset><sentence><offset>8</offset><text>No.</text></sentence>
+<sentence><offset>12</offset><text>Two.</text></sentence></passage><relation id="R"/></document>
+<document><id>8</id><passage><offset>0</offset><text></text></passage></document></collection>
+"""
 BRAT = {
     "a.txt": "Lung cancer, IL-2\nand β.\n",
     "a.ann": "T1\tDisease 0 11\tLung cancer\nT2\tX 0 4;13 17\tLung IL-2\nN1\tReference T1 MESH:D1\tcancer\n"
@@ -424,7 +473,7 @@ def check_going_on(strict: Callable[[], Iterator[Any]], going: Callable[[SetAsid
     return found
 
 
-_OF_TEXT: Final = {"text-between-words", "line-breaks", "nul"}
+_OF_TEXT: Final = {"text-between-words", "line-breaks", "nul", "control-characters"}
 _OF_PLACES: Final = {"mentions", "discontinuous", "nested", "not-on-words", "across-sentences", "second-source"}
 _OF_MENTIONS: Final = {
     "links": "links",
@@ -483,6 +532,8 @@ def check_kept(document: Document, format_name: str, folder: Path) -> None:
         "plain",
         "jsonl",
         "brat",
+        "bioc",
+        "bioc-json",
     ):  # which give what they hold beside what was there
         again = {name: value for name, value in again.items() if mine.get(name) is not None or name == "text"}
         mine = {name: value for name, value in mine.items() if value is not None}
@@ -671,6 +722,9 @@ TARGETS: Final[dict[str, Target]] = {
     "json-array": _corpus("a.json", json.dumps(RECORDS, indent=1).encode(), "jsonl"),
     "jats": _corpus("a.nxml", JATS.encode(), "jats"),
     "jats-tables": _corpus("a.nxml", JATS.encode(), "jats", JatsOptions(tables=True)),
+    "bioc": _corpus("a.xml", BIOC_XML.encode(), "bioc"),
+    "bioc-json": _corpus("a.json", json.dumps(BIOC, indent=1, ensure_ascii=False).encode(), "bioc-json"),
+    "bioc-json-lines": _corpus("a.json", _lines(BIOC["documents"]), "bioc-json"),
     "medline": _corpus("a.xml", MEDLINE.encode(), "medline"),
     "native": _corpus("a.jsonl", _lines(NATIVE), "native"),
     "plain": _corpus("a.txt", PLAIN.encode(), "plain"),

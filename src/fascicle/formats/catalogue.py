@@ -192,6 +192,20 @@ _ROWS: Final = (
         writes="fascicle.formats.pubtator_write:WRITER",
     ),
     Format(
+        name="bioc",
+        means="BioC in XML",
+        suffixes=(".bioc.xml", ".xml"),
+        reads="fascicle.formats.bioc_xml:READER",
+        writes="fascicle.formats.bioc_xml:WRITER",
+    ),
+    Format(
+        name="bioc-json",
+        means="BioC in JSON",
+        suffixes=(".bioc.json",),
+        reads="fascicle.formats.bioc_json:READER",
+        writes="fascicle.formats.bioc_json:WRITER",
+    ),
+    Format(
         name="conll",
         means="a token per line with its IOB2 tag",
         suffixes=(".conll", ".iob2", ".iob", ".bio"),

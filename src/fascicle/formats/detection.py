@@ -33,6 +33,9 @@ _ENOUGH_ROWS: Final = 10  # of a file that calls itself text: one line of text m
 _PUBTATOR: Final = re.compile(r"[^|\t\n]+\|t\|")
 _OBJECT: Final = re.compile(r'\s*\{\s*"(?:[^"\\]|\\.)*"\s*:')
 _ENDS: Final = re.compile(r"\r+\n|\n|\r")
+_BIOC: Final = re.compile(
+    r'\s*\[?\s*\{[^{}\[\]]*(?:"infons"\s*:\s*\{[^{}]*\}[^{}\[\]]*)?"(?:documents|PubTator3)"\s*:\s*\['
+)
 _CUT_OFF: Final = re.compile(r'\{"fascicle_predictions":')
 _PREDICTIONS: Final = "fascicle_predictions"
 _NATIVE: Final = "fascicle"
@@ -46,6 +49,7 @@ _ROOTS: Final[Mapping[str, str]] = MappingProxyType(
     {
         **dict.fromkeys(("MedlineCitationSet", "PubmedArticleSet", "PubmedBookArticleSet"), "medline"),
         **dict.fromkeys(("PubmedArticle", "PubmedBookArticle", "MedlineCitation"), "medline"),
+        "collection": "bioc",
         **dict.fromkeys(("article", "pmc-articleset"), "jats"),
     }
 )
@@ -228,6 +232,8 @@ def _by_content(lines: Sequence[str], path: str) -> str:
     if columns_of(first) or _PREDICTIONS in keys or _CUT_OFF.match(first):
         raise FormatError(f"{path} is a prediction file, which holds no text; give a file of documents", file=path)
     is_text = by_suffix(path) == "plain"
+    if _BIOC.match("\n".join(lines)) or ("passages" in keys and not {"entities", _NATIVE} & set(keys)):
+        return "bioc-json"
     if _is_json(first) or keys or (first.lstrip()[:1] == "[" and suffix(path) in (".json", ".jsonl")):
         return "jsonl" if _NATIVE in keys else "records" if keys or not is_text else ""
     if _PUBTATOR.match(first):
