@@ -28,7 +28,7 @@ _SIGNATURES: Final = (
     (b"\x28\xb5\x2f\xfd", f"packed with zstd; {_UNPACK}, or pack it with gzip"),
     (b"PK\x03\x04", f"a zip archive; {_UNPACK}"),
     (b"SQLite format 3\x00", "an SQLite database; export its texts first"),
-    (b"PAR1", "a Parquet file; convert it to JSON Lines first"),
+    (b"PAR1", "a single Parquet file; name the folder with its two tables, or convert it to JSON Lines first"),
     (b"ARROW1", "an Arrow file; convert it to JSON Lines first"),
     (b"x\x9c", "packed with zlib, as binary files of spaCy (.spacy) are; make JSON of it first, see docs/formats.md"),
     (b"\x93NUMPY", "an array of NumPy, which holds no text"),

@@ -272,7 +272,7 @@ def _sentences(passages: Sequence[Passage], pieces: list[_Piece], ranges: list[r
 
 
 def _left_out(entry: Entry) -> Iterator[Event]:
-    holders = [entry, *entry.passages, *(one for passage in entry.passages for one in passage.sentences)]
+    holders: list[Any] = [entry, *entry.passages, *(one for passage in entry.passages for one in passage.sentences)]
     if count := sum(len(holder.relations) for holder in holders):
         message = f"relations are not read ({count:,})"
         yield Event(step=STEP, kind="loss", code="relations-left-out", message=message)

@@ -74,7 +74,7 @@ class Writer:
     encoder: Callable[[Any], Encode]
     options: type[Any] | None = None
     into: Callable[[BinaryIO, Encode], AbstractContextManager[Put]] = _as_it_is
-    into_folder: Callable[[Path], Put] | None = None
+    into_folder: Callable[[Path], AbstractContextManager[Put]] | None = None
     check: Callable[..., None] = _check_file
     prepare: Callable[[Document], Document] | None = None
 
@@ -218,6 +218,14 @@ _ROWS: Final = (
         suffixes=(".zip", ".ann", ".a1", ".a2"),
         reads="fascicle.formats.brat:READER",
         writes="fascicle.formats.brat_write:WRITER",
+        many=True,
+    ),
+    Format(
+        name="parquet",
+        means="a folder with a table of documents and one of mentions, for data frames",
+        suffixes=(".parquet",),
+        reads="fascicle.formats.parquet:READER",
+        writes="fascicle.formats.parquet:WRITER",
         many=True,
     ),
     Format(
