@@ -124,7 +124,7 @@ INLINE = st.recursive(
 )
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(paragraphs=st.lists(INLINE, max_size=5))
 def test_the_characters_of_paragraphs(tmp_path_factory: Any, paragraphs: list[str]) -> None:
     body = "".join(f"<p>{one}</p>" for one in paragraphs)
@@ -152,6 +152,7 @@ def test_articles_of_pubmed_central() -> None:
 ADDED = {"Abstract", "Footnotes", "Acknowledgements"}
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not DATA, reason="FASCICLE_DATA is not set")
 def test_the_official_texts_of_craft(tmp_path: Path) -> None:
     articles = Path(str(DATA)) / "craft" / "craft-articles-nxml.zip"

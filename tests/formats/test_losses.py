@@ -115,7 +115,7 @@ READERS: dict[str, Callable[[Path, Document], list[Document]]] = {
     ),
     **{
         name: lambda path, _, name=name: list(read(path, format=name))
-        for name in ("jsonl", "records", "pubtator", "bioc", "bioc-json", "brat")
+        for name in ("jsonl", "records", "pubtator", "bioc", "brat")
     },
 }
 

@@ -153,7 +153,7 @@ CHARACTERS = st.characters(codec="utf-8", exclude_categories=["Cc", "Cs"], exclu
 WORDS = st.lists(st.text(CHARACTERS, min_size=1, max_size=6), max_size=4).map(lambda words: " ".join(words).strip())
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(title=WORDS, abstract=st.lists(st.tuples(st.sampled_from(["", "AIM", "X & <Y>"]), WORDS), max_size=3))
 def test_text_and_offsets(title: str, abstract: list[tuple[str, str]]) -> None:
     inside = "".join(

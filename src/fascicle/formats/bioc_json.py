@@ -141,4 +141,4 @@ def into_collection(stream: BinaryIO, encode: Encode) -> Iterator[Put]:
 
 
 READER: Final = Reader(read=read)
-WRITER: Final = Writer(holds=holds_of("BioC JSON"), encoder=lambda _: encode, into=into_collection)
+WRITER: Final = Writer(holds=holds_of("BioC JSON"), encoder=lambda _: encode, into=into_collection, grows=False)

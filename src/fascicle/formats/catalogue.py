@@ -68,6 +68,7 @@ class Writer:
         into_folder: the same for an empty folder, for a format of several files; ``into`` then writes a zip.
         check: says early whether a path can be written.
         prepare: gives a document what the format needs, if it lacks it.
+        grows: whether a later run can go on with a file, since nothing stands between two documents.
     """
 
     holds: Holds
@@ -77,6 +78,7 @@ class Writer:
     into_folder: Callable[[Path], AbstractContextManager[Put]] | None = None
     check: Callable[..., None] = _check_file
     prepare: Callable[[Document], Document] | None = None
+    grows: bool = True
 
 
 @dataclass(frozen=True, kw_only=True)
