@@ -6,8 +6,9 @@ are written and read as streams.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from itertools import accumulate, chain
 from pathlib import Path
 from typing import Any, Final
 
@@ -28,7 +29,8 @@ HOLDS: Final = Holds(format="Parquet", fields=EVERYTHING - {"changes"})
 DOCUMENTS, MENTIONS = TABLES
 _ROWS: Final = {DOCUMENTS: 500, MENTIONS: 20_000}  # that are kept before they are written
 _BATCH: Final = 64  # rows of documents that are read at once
-Rows = tuple[dict[str, Any], list[dict[str, Any]]]
+Row = tuple[Any, ...]
+Rows = tuple[Row, list[Row]]
 
 
 def _arrow() -> Any:
@@ -87,48 +89,36 @@ def schemas() -> dict[str, Any]:
 
 
 def encode(document: Document, report: WriteReport) -> Rows:
-    """The row of a document and those of its mentions."""
+    """The row of a document and those of its mentions; cells have the order of the columns."""
     report.mentions += len(document.mentions)
-    row = {
-        "document": document.id,
-        "text": document.text,
-        "sections": _optional(document.sections, msgspec.structs.asdict),
-        "sentences": _optional(document.sentences, _span),
-        "words": _optional(document.words, _span),
-        "abbreviations": _optional(document.abbreviations, lambda one: {"short": _span(one[0]), "long": _span(one[1])}),
-        "meta": [_fact(one) for one in document.meta.items()],
-    }
-    rows = [_mention_row(document, mention) for mention in document.mentions]
+    row = (
+        document.id,
+        document.text,
+        None if document.sections is None else [(one.start, one.end, one.name) for one in document.sections],
+        document.sentences,
+        document.words,
+        document.abbreviations,
+        tuple(document.meta.items()),
+    )
+    rows = [_cells(document, mention) for mention in document.mentions]
     msgspec.json.encode((row, rows))  # half of a character anywhere is an error of this document, not of the table
     return row, rows
 
 
-def _mention_row(document: Document, mention: Mention) -> dict[str, Any]:
-    return {
-        "document": document.id,
-        "type": mention.type,
-        "start": mention.start,
-        "end": mention.end,
-        "text": mention.text_in(document.text),
-        "score": mention.score,
-        "source": mention.source,
-        "concept": next((link.curie or link.id for link in mention.links if not link.nil), None),
-        "spans": [_span(one) for one in mention.spans],
-        "links": [msgspec.structs.asdict(one) for one in mention.links],
-        "attributes": [_fact(one) for one in mention.attributes],
-    }
-
-
-def _optional(values: tuple[Any, ...] | None, make: Callable[[Any], dict[str, Any]]) -> list[dict[str, Any]] | None:
-    return None if values is None else [make(one) for one in values]
-
-
-def _span(span: tuple[int, int]) -> dict[str, Any]:
-    return {"start": span[0], "end": span[1]}
-
-
-def _fact(fact: tuple[str, str]) -> dict[str, Any]:
-    return {"name": fact[0], "value": fact[1]}
+def _cells(document: Document, mention: Mention) -> Row:
+    return (
+        document.id,
+        mention.type,
+        mention.start,
+        mention.end,
+        mention.text_in(document.text),
+        mention.score,
+        mention.source,
+        next((link.curie or link.id for link in mention.links if not link.nil), None),
+        mention.spans,
+        [(one.id, one.ontology, one.name, one.tier, one.curie, one.score, one.nil) for one in mention.links],
+        mention.attributes,
+    )
 
 
 class _Table:
@@ -137,17 +127,32 @@ class _Table:
     def __init__(self, folder: Path, name: str, schema: Any) -> None:
         self._arrow, self._schema, self._most = _arrow(), schema, _ROWS[name]
         self._writer = self._arrow.parquet.ParquetWriter(folder / name, schema, compression="zstd")
-        self._rows: list[dict[str, Any]] = []
+        self._rows: list[Row] = []
 
-    def put(self, rows: list[dict[str, Any]]) -> None:
+    def put(self, rows: list[Row]) -> None:
         self._rows += rows
         if len(self._rows) >= self._most:
             self._flush()
 
     def _flush(self) -> None:
         if self._rows:
-            self._writer.write_table(self._arrow.Table.from_pylist(self._rows, schema=self._schema))
+            columns = zip(self._schema, zip(*self._rows, strict=True), strict=True)
+            arrays = [self._column(field.type, cells) for field, cells in columns]
+            self._writer.write_table(self._arrow.Table.from_arrays(arrays, schema=self._schema))
             self._rows = []
+
+    def _column(self, kind: Any, cells: tuple[Any, ...]) -> Any:
+        """A column; one of lists is made of its parts, since Arrow takes lists of structs of Python slowly."""
+        pa = self._arrow
+        if not pa.types.is_list(kind):
+            return pa.array(cells, kind)
+        parts = list(zip(*chain.from_iterable(filter(None, cells)), strict=True)) or [()] * kind.value_type.num_fields
+        fields = list(kind.value_type)
+        inner = [pa.array(part, field.type) for part, field in zip(parts, fields, strict=True)]
+        ends = accumulate((len(cell or ()) for cell in cells), initial=0)
+        values = pa.StructArray.from_arrays(inner, fields=fields)
+        mask = pa.array([cell is None for cell in cells])
+        return pa.ListArray.from_arrays(pa.array(ends, pa.int32()), values, type=kind, mask=mask)
 
     def close(self) -> None:
         try:
