@@ -13,7 +13,7 @@ from fascicle.core.document import Document
 from fascicle.errors import FormatError, Place
 from fascicle.files.source import MAX_FILE, Line, Source, lines_or_errors, text_of, without_mark
 from fascicle.formats.bioc import SOURCE, Entry, document_of, entry_of, holds_of
-from fascicle.formats.catalogue import Reader, Writer
+from fascicle.formats.handlers import Reader, Writer
 from fascicle.formats.report import ReadReport, WriteReport
 from fascicle.formats.writing import Encode, Put
 

@@ -25,7 +25,7 @@ from fascicle.formats.bioc import (
     entry_of,
     holds_of,
 )
-from fascicle.formats.catalogue import Reader, Writer
+from fascicle.formats.handlers import Reader, Writer
 from fascicle.formats.report import ReadReport, WriteReport
 from fascicle.formats.writing import Encode, Put
 

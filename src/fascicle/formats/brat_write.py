@@ -29,7 +29,7 @@ from fascicle.formats.brat_lines import (
     names_an_entry,
     parse_reference,
 )
-from fascicle.formats.catalogue import Writer
+from fascicle.formats.handlers import Writer
 from fascicle.formats.losses import Holds
 from fascicle.formats.report import WriteReport
 

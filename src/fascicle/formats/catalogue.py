@@ -7,78 +7,22 @@ new format is a module with such constants, and a row.
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager, suppress
+from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property, partial
 from importlib import import_module
-from pathlib import Path
 from types import MappingProxyType
-from typing import Any, BinaryIO, Final
+from typing import Any, Final
 
 import fascicle.plugins as plugins
 from fascicle.core import contracts
-from fascicle.core.document import Document
 from fascicle.errors import PluginError, UsageError
-from fascicle.files.atomic import check_target
-from fascicle.files.source import STDIN, Source, suffix
+from fascicle.files.source import suffix
 from fascicle.formats import plugged
-from fascicle.formats.losses import Holds
-from fascicle.formats.report import ReadReport
-from fascicle.formats.writing import Encode, Put
+from fascicle.formats.handlers import Reader, Writer
 
 EARLIER: Final = MappingProxyType({"native": "jsonl"})  # earlier name -> the name of today
-
-
-@dataclass(frozen=True, kw_only=True)
-class Reader:
-    """How files of a format are read.
-
-    Attributes:
-        read: streams the documents of a source.
-        options: class of its options, if it has any.
-        may_be_empty: whether a file without documents is no error.
-    """
-
-    read: Callable[[Source, Any, ReadReport], Iterator[Document]]
-    options: type[Any] | None = None
-    may_be_empty: bool = False
-
-
-@contextmanager
-def _as_it_is(stream: BinaryIO, encode: Encode) -> Iterator[Put]:
-    yield stream.write
-
-
-def _check_file(path: str, *, overwrite: bool) -> None:
-    if path != STDIN:
-        check_target(path, overwrite=overwrite)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Writer:
-    """How files of a format are written.
-
-    Attributes:
-        holds: what of a document they hold.
-        encoder: takes options, and gives the function that makes of one document what is written of it.
-        options: class of the options, if there are any.
-        into: opens a stream for what that function, its second argument, makes; bytes are written as they are by
-            default.
-        into_folder: the same for an empty folder, for a format of several files; ``into`` then writes a zip.
-        check: says early whether a path can be written.
-        prepare: gives a document what the format needs, if it lacks it.
-        grows: whether a later run can go on with a file, since nothing stands between two documents.
-    """
-
-    holds: Holds
-    encoder: Callable[[Any], Encode]
-    options: type[Any] | None = None
-    into: Callable[[BinaryIO, Encode], AbstractContextManager[Put]] = _as_it_is
-    into_folder: Callable[[Path], AbstractContextManager[Put]] | None = None
-    check: Callable[..., None] = _check_file
-    prepare: Callable[[Document], Document] | None = None
-    grows: bool = True
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -16,7 +16,7 @@ from xml.etree.ElementTree import Element
 from fascicle.core.document import Document, Event
 from fascicle.files.elements import elements
 from fascicle.files.source import Source
-from fascicle.formats.catalogue import Reader
+from fascicle.formats.handlers import Reader
 from fascicle.formats.mixed import characters, collapsed, kind_of, local, put_together
 from fascicle.formats.report import ReadReport
 

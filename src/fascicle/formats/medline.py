@@ -17,7 +17,7 @@ from fascicle.core.wording import counted
 from fascicle.errors import FormatError, Place
 from fascicle.files.elements import elements
 from fascicle.files.source import Source
-from fascicle.formats.catalogue import Reader
+from fascicle.formats.handlers import Reader
 from fascicle.formats.mixed import characters, kind_of, put_together
 from fascicle.formats.report import ReadReport
 

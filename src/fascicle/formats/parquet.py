@@ -19,7 +19,7 @@ from fascicle.core.mention import Link
 from fascicle.errors import FormatError, InputError, MissingExtraError, UsageError
 from fascicle.files.atomic import check_folder
 from fascicle.files.source import STDIN, Source
-from fascicle.formats.catalogue import Reader, Writer
+from fascicle.formats.handlers import Reader, Writer
 from fascicle.formats.losses import EVERYTHING, Holds
 from fascicle.formats.report import ReadReport, WriteReport
 from fascicle.formats.sources import TABLES

@@ -7,7 +7,7 @@ from collections import Counter
 from typing import Final
 
 from fascicle.core.document import Document, Mention
-from fascicle.formats.catalogue import Writer
+from fascicle.formats.handlers import Writer
 from fascicle.formats.losses import Holds
 from fascicle.formats.pubtator import NAMES, RAW_ID, TITLE, links_of, sections_of
 from fascicle.formats.report import WriteReport
