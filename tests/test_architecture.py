@@ -83,8 +83,13 @@ LAZY_ONLY = {
 TORCH = {"torch", "transformers", "accelerate", "safetensors", "sentence_transformers"}
 XML = {"xml", "lxml"}  # a reader of XML must refuse entities first, and is then named here
 SAFE_XML = {
-    "fascicle.knowledge.sources.elements",  # refuses declarations of entities, and bounds what it keeps
-    "fascicle.knowledge.sources.mesh",  # the class of an element alone
+    "fascicle.files.elements",  # refuses declarations of entities, and bounds what it keeps
+    # the class of an element alone
+    "fascicle.formats.bioc_xml",
+    "fascicle.formats.jats",
+    "fascicle.formats.medline",
+    "fascicle.formats.mixed",
+    "fascicle.knowledge.sources.mesh",
 }
 PICKLES = {"pickle", "cPickle", "_pickle", "cloudpickle", "dill", "joblib", "shelve", "marshal"}
 

@@ -17,6 +17,7 @@ from fascicle.core.contracts import Predictor
 from fascicle.core.document import Document, Mention
 from fascicle.core.stream import stream
 from fascicle.errors import FormatError, InputError, ModelError, PluginError, UsageError
+from fascicle.formats.catalogue import READABLE
 from fascicle.formats.report import ReadReport, SetAside
 from fascicle.plugins import GROUPS, load, load_predictor, load_step, names, plugins
 
@@ -341,7 +342,7 @@ def test_sentences_about_formats_name_those_of_plugins(
     for command, sentence in (
         (
             ["corpus", "stats", "a.none"],
-            "name it with --input-format, one of jsonl, records, pubtator, conll, brat, plain, lines",
+            f"name it with --input-format, one of {', '.join(READABLE)}, lines",
         ),
         (["corpus", "stats", "a.none", "--input-format", "linez"], "did you mean lines?); choose from auto"),
         (["corpus", "convert", "a.none", "--format", "linet"], "lined; see"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -16,7 +17,11 @@ Cli = Callable[..., Any]
 Refused = Callable[..., str]
 
 UNSCORED = {"text", "html"}  # for reading
-FORMATS = [name for name in catalogue.ANNOTATED if name not in UNSCORED]
+FORMATS = [
+    name
+    for name in catalogue.ANNOTATED
+    if name not in UNSCORED and (name != "parquet" or importlib.util.find_spec("pyarrow"))
+]
 TEXTS = {
     "first": "Lung cancer (NSCLC) was seen.\nAspirin caused pain, \U0001f600 and fever in caf\u00e9s.",
     "second": "Nothing was found here. Nothing at all.",

@@ -32,7 +32,7 @@ def test_every_suffix_with_its_format() -> None:
     for suffixes, formats in rows("suffix"):
         ends, called = names(suffixes), names(formats)
         told |= dict(zip(ends, called * len(ends) if len(called) == 1 else called, strict=True))
-    assert told.keys() == {end for one in FORMATS.values() for end in one.suffixes}
+    assert told.keys() == {end for one in FORMATS.values() if one.writes for end in one.suffixes}
     assert {end: format_to_write(f"a{end}") for end in told} == told
     assert format_to_write("a") == "jsonl"
 

@@ -174,7 +174,7 @@ FILES = [
     ("a.html", b"<!DOCTYPE html>\n<html><body><p>Text</p></body></html>", "HTML"),
     ("a.txt", b"\xef\xbb\xbf  <HTML lang=en><p>Text</p>", "HTML"),
     ("a.htm", b"<p>Text</p>", "HTML"),
-    ("a.xml", b"<collection><source>PubTator</source></collection>", "XML"),
+    ("a.xml", b"<catalogue><source>PubTator</source></catalogue>", "XML"),
     ("a.txt", b'<?xml version="1.0"?><a/>', "XML"),
     ("a.rtf", b"{\\rtf1\\ansi Text}", "RTF"),
     ("a.png", b"\x89PNG\r\n\x1a\n\x00\x00", "image"),

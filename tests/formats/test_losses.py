@@ -15,6 +15,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from fascicle.core.document import Change, Document, Link, Mention, Section, unique
+from fascicle.core.html import FORBIDDEN
 from fascicle.errors import LossError, UsageError
 from fascicle.files.source import Source
 from fascicle.formats import ConllOptions, ConllWriteOptions, read, write
@@ -114,7 +115,7 @@ READERS: dict[str, Callable[[Path, Document], list[Document]]] = {
     ),
     **{
         name: lambda path, _, name=name: list(read(path, format=name))
-        for name in ("jsonl", "records", "pubtator", "brat")
+        for name in ("jsonl", "records", "pubtator", "bioc", "brat")
     },
 }
 
@@ -131,6 +132,8 @@ def check_text(before: Document, after: Document, losses: Any) -> None:
         expected = expected.replace("\0", " ")
     if "line-breaks" in losses:
         expected = re.sub(r"[\r\n]", " ", expected)
+    if "control-characters" in losses:  # each is another character, in its place
+        expected = "".join(b if FORBIDDEN.match(a) else a for a, b in zip(expected, after.text, strict=True))
     assert after.text == expected
     assert "sections" in losses or set(before.sections or ()) <= set(after.sections or ())
     for field in ("sentences", "words"):
@@ -255,6 +258,8 @@ FULL = Document(
 
 @pytest.mark.parametrize("name", sorted(ANNOTATED))
 def test_each_lost_field_is_counted(tmp_path: Path, name: str) -> None:
+    if name == "parquet":
+        pytest.importorskip("pyarrow")
     report = write_documents(
         [FULL, FULL] if name != "brat" else [FULL], WriteRequest(path=str(tmp_path / "out"), format=name)
     )
@@ -269,7 +274,7 @@ def test_each_lost_field_is_counted(tmp_path: Path, name: str) -> None:
 
 def test_only_the_format_that_holds_everything_loses_nothing() -> None:
     assert [name for name in ANNOTATED if not FORMATS[name].writer.holds.lacking] == ["jsonl"]
-    assert all(item.writer.holds.fields <= EVERYTHING for item in FORMATS.values())
+    assert all(item.writer.holds.fields <= EVERYTHING for item in FORMATS.values() if item.writes)
 
 
 def test_line_breaks_and_nul_are_counted_one_by_one(tmp_path: Path) -> None:

@@ -66,9 +66,14 @@ def test_the_name_of_an_output_tells_its_format(path: str, expected: str) -> Non
 def test_every_row_names_what_reads_and_writes() -> None:
     for name, row in FORMATS.items():
         assert row.name == name == format_named(name).name
-        assert row.writer.holds.format
-        assert ("mentions" in row.writer.holds.fields) == row.annotated
-        assert (row.writer.into_folder is not None) == row.many
+        if row.writes:
+            assert row.writer.holds.format
+            assert ("mentions" in row.writer.holds.fields) == row.annotated
+            assert (row.writer.into_folder is not None) == row.many
+        else:
+            assert not row.annotated
+            with pytest.raises(UsageError, match="not written"):
+                _ = row.writer
         if row.reads:
             assert callable(row.reader.read)
         else:

@@ -17,6 +17,9 @@ from fascicle.formats.requests import WriteRequest
 # For each output format a document that it cannot hold, and what in it is at fault.
 BAD = {
     "pubtator": (Document(id="a|b", text="asthma"), "a|b"),
+    "bioc": (Document(id="a\tb", text="asthma"), "a\\tb"),
+    "bioc-json": (Document(id="a\udc80", text="asthma"), "\\udc80"),
+    "parquet": (Document(id="a\udc80", text="asthma"), "\\udc80"),
     "conll": (Document(id="bad", text="a\tb", words=((0, 3),)), "a\\tb"),
     "brat": (Document(id="b" * 300, text="asthma"), "b" * 50),
     "tsv": (Document(id="a\tb", text="asthma", mentions=(Mention(((0, 6),), "X"),)), "a\\tb"),
@@ -40,6 +43,8 @@ def test_every_format_has_a_case() -> None:
 @pytest.mark.parametrize("packed", ["", ".zip"])
 @pytest.mark.parametrize("name", BAD)
 def test_one_bad_document_does_not_cost_the_others(tmp_path: Path, name: str, packed: str) -> None:
+    if name == "parquet":
+        pytest.importorskip("pyarrow")
     bad, fault = BAD[name]
     path = tmp_path / f"out{packed if name == 'brat' else ''}"
     heard: list[str] = []
@@ -56,6 +61,8 @@ def test_one_bad_document_does_not_cost_the_others(tmp_path: Path, name: str, pa
 
 @pytest.mark.parametrize("name", BAD)
 def test_one_bad_document_is_an_error_unless_it_is_asked_to_go_on(tmp_path: Path, name: str) -> None:
+    if name == "parquet":
+        pytest.importorskip("pyarrow")
     with pytest.raises(InputError, match=r"document|id|word"):
         write_documents([good(1), BAD[name][0]], WriteRequest(path=str(tmp_path / "out"), format=name))
     assert list(tmp_path.iterdir()) == []

@@ -28,7 +28,7 @@ _SIGNATURES: Final = (
     (b"\x28\xb5\x2f\xfd", f"packed with zstd; {_UNPACK}, or pack it with gzip"),
     (b"PK\x03\x04", f"a zip archive; {_UNPACK}"),
     (b"SQLite format 3\x00", "an SQLite database; export its texts first"),
-    (b"PAR1", "a Parquet file; convert it to JSON Lines first"),
+    (b"PAR1", "a single Parquet file; name the folder with its two tables, or convert it to JSON Lines first"),
     (b"ARROW1", "an Arrow file; convert it to JSON Lines first"),
     (b"x\x9c", "packed with zlib, as binary files of spaCy (.spacy) are; make JSON of it first, see docs/formats.md"),
     (b"\x93NUMPY", "an array of NumPy, which holds no text"),
@@ -45,6 +45,11 @@ _NEED_MORE: Final[Mapping[bytes, re.Pattern[bytes]]] = MappingProxyType(
 )
 _MARKUP: Final = re.compile(
     r"\s*(?:<!--.*?-->\s*)*<(?:(?P<html>!doctype\s+html|html[\s>])|(?P<xml>\?xml\s))", re.I | re.S
+)
+_ROOT: Final = re.compile(
+    r"""\s*(?:<\?[^<>]*\?>\s*|<!--.*?-->\s*)*(?:<!doctype\s[^<>\[]*>\s*)?(?:<\?[^<>]*\?>\s*|<!--.*?-->\s*)*"""
+    r"<([A-Za-z][\w:.-]*)(?=[\s>/])",
+    re.I | re.S,
 )
 _TAG: Final = re.compile(r"<[A-Za-z!?/][^<>]*>")
 _NAMED: Final[Mapping[str, str]] = MappingProxyType(
@@ -83,11 +88,17 @@ def markup_kind(head: str, suffix: str) -> str:
         kind = _NAMED.get(suffix, "") if _TAG.search(head) else ""
     if not kind:
         return ""
-    what = "an HTML page" if kind == "html" else "an XML file, and of XML no kind is read"
+    what = "an HTML page" if kind == "html" else "an XML file of a kind that is not read"
     return (
         f"{what}; extract its text first, for example with pandoc -t plain, or name the format plain to read it as it "
         "is, tags included"
     )
+
+
+def root_of(head: str) -> str:
+    """The name of the outermost element of a text with mark-up, told by its beginning; empty if it does not tell it."""
+    match = _ROOT.match(head)
+    return match[1].rpartition(":")[2] if match else ""
 
 
 def package_kind(members: Collection[str]) -> str:

@@ -21,8 +21,8 @@ from fascicle.files.source import Source
 from fascicle.files.tree import Tree, open_tree, suffix_of
 from fascicle.formats.brat_lines import ANNOTATIONS, SUFFIXES, TEXT, TextBound, agrees, document_id
 from fascicle.formats.brat_parse import STEP, Standoff
-from fascicle.formats.catalogue import Reader
 from fascicle.formats.collect import MentionCollector
+from fascicle.formats.handlers import Reader
 from fascicle.formats.report import ReadReport
 
 _Move = Callable[[int], int]

@@ -29,7 +29,7 @@ from fascicle.formats.brat_lines import (
     names_an_entry,
     parse_reference,
 )
-from fascicle.formats.catalogue import Writer
+from fascicle.formats.handlers import Writer
 from fascicle.formats.losses import Holds
 from fascicle.formats.report import WriteReport
 
@@ -89,7 +89,8 @@ def into_zip(stream: BinaryIO, _: object = None) -> Iterator[Callable[[Files], N
         yield put
 
 
-def into_folder(folder: Path) -> Callable[[Files], None]:
+@contextmanager
+def into_folder(folder: Path) -> Iterator[Callable[[Files], None]]:
     """Gives the function that puts the files of one document into an empty folder.
 
     It raises an `InputError` where the file system does not tell two ids apart; nothing of the second is written.
@@ -106,7 +107,7 @@ def into_folder(folder: Path) -> Callable[[Files], None]:
                     "apart; write a .zip"
                 ) from None
 
-    return put
+    yield put
 
 
 def encoder() -> Callable[[Document, WriteReport], Files]:

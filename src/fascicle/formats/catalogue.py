@@ -7,76 +7,22 @@ new format is a module with such constants, and a row.
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager, suppress
+from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property, partial
 from importlib import import_module
-from pathlib import Path
 from types import MappingProxyType
-from typing import Any, BinaryIO, Final
+from typing import Any, Final
 
 import fascicle.plugins as plugins
 from fascicle.core import contracts
-from fascicle.core.document import Document
 from fascicle.errors import PluginError, UsageError
-from fascicle.files.atomic import check_target
-from fascicle.files.source import STDIN, Source, suffix
+from fascicle.files.source import suffix
 from fascicle.formats import plugged
-from fascicle.formats.losses import Holds
-from fascicle.formats.report import ReadReport
-from fascicle.formats.writing import Encode, Put
+from fascicle.formats.handlers import Reader, Writer
 
 EARLIER: Final = MappingProxyType({"native": "jsonl"})  # earlier name -> the name of today
-
-
-@dataclass(frozen=True, kw_only=True)
-class Reader:
-    """How files of a format are read.
-
-    Attributes:
-        read: streams the documents of a source.
-        options: class of its options, if it has any.
-        may_be_empty: whether a file without documents is no error.
-    """
-
-    read: Callable[[Source, Any, ReadReport], Iterator[Document]]
-    options: type[Any] | None = None
-    may_be_empty: bool = False
-
-
-@contextmanager
-def _as_it_is(stream: BinaryIO, encode: Encode) -> Iterator[Put]:
-    yield stream.write
-
-
-def _check_file(path: str, *, overwrite: bool) -> None:
-    if path != STDIN:
-        check_target(path, overwrite=overwrite)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Writer:
-    """How files of a format are written.
-
-    Attributes:
-        holds: what of a document they hold.
-        encoder: takes options, and gives the function that makes of one document what is written of it.
-        options: class of the options, if there are any.
-        into: opens a stream for what that function, its second argument, makes; bytes are written as they are by
-            default.
-        into_folder: the same for an empty folder, for a format of several files; ``into`` then writes a zip.
-        check: says early whether a path can be written.
-        prepare: gives a document what the format needs, if it lacks it.
-    """
-
-    holds: Holds
-    encoder: Callable[[Any], Encode]
-    options: type[Any] | None = None
-    into: Callable[[BinaryIO, Encode], AbstractContextManager[Put]] = _as_it_is
-    into_folder: Callable[[Path], Put] | None = None
-    check: Callable[..., None] = _check_file
-    prepare: Callable[[Document], Document] | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -88,16 +34,16 @@ class Format:
         means: for the help.
         suffixes: of its files, the first one the usual one.
         reads: ``module:name`` of its `Reader`; empty if its files hold no texts.
-        writes: ``module:name`` of its `Writer`.
+        writes: ``module:name`` of its `Writer`; empty if such files are only read.
         many: whether documents are written to several files, so that a folder, or a zip, is one corpus.
-        annotated: whether its files hold mentions.
+        annotated: whether mentions can be written to its files.
     """
 
     name: str
     means: str
     suffixes: tuple[str, ...]
     reads: str = ""
-    writes: str
+    writes: str = ""
     many: bool = False
     annotated: bool = True
 
@@ -119,7 +65,15 @@ class Format:
 
     @cached_property
     def writer(self) -> Writer:
-        """How its files are written."""
+        """How its files are written.
+
+        Raises:
+            UsageError: they are only read.
+        """
+        if not self.writes:
+            raise UsageError(
+                f"files of the format {self.name} are read and not written; write one of {', '.join(ANNOTATED)}"
+            )
         found = _loaded(self.writes)
         assert isinstance(found, Writer)
         return found
@@ -184,6 +138,20 @@ _ROWS: Final = (
         writes="fascicle.formats.pubtator_write:WRITER",
     ),
     Format(
+        name="bioc",
+        means="BioC in XML",
+        suffixes=(".bioc.xml", ".xml"),
+        reads="fascicle.formats.bioc_xml:READER",
+        writes="fascicle.formats.bioc_xml:WRITER",
+    ),
+    Format(
+        name="bioc-json",
+        means="BioC in JSON",
+        suffixes=(".bioc.json",),
+        reads="fascicle.formats.bioc_json:READER",
+        writes="fascicle.formats.bioc_json:WRITER",
+    ),
+    Format(
         name="conll",
         means="a token per line with its IOB2 tag",
         suffixes=(".conll", ".iob2", ".iob", ".bio"),
@@ -196,6 +164,14 @@ _ROWS: Final = (
         suffixes=(".zip", ".ann", ".a1", ".a2"),
         reads="fascicle.formats.brat:READER",
         writes="fascicle.formats.brat_write:WRITER",
+        many=True,
+    ),
+    Format(
+        name="parquet",
+        means="a folder with a table of documents and one of mentions, for data frames",
+        suffixes=(".parquet",),
+        reads="fascicle.formats.parquet:READER",
+        writes="fascicle.formats.parquet:WRITER",
         many=True,
     ),
     Format(
@@ -227,6 +203,20 @@ _ROWS: Final = (
         means="one page of marked texts, for a browser",
         suffixes=(".html", ".htm"),
         writes="fascicle.formats.html_write:WRITER",
+    ),
+    Format(
+        name="medline",
+        means="citations of PubMed in XML",
+        suffixes=(".xml",),
+        reads="fascicle.formats.medline:READER",
+        annotated=False,
+    ),
+    Format(
+        name="jats",
+        means="articles in XML, as PubMed Central has them",
+        suffixes=(".nxml",),
+        reads="fascicle.formats.jats:READER",
+        annotated=False,
     ),
     Format(
         name="plain",
@@ -282,7 +272,7 @@ def readable_by_suffix(end: str) -> str:
 def format_of_output(path: str) -> str:
     """The format that the name of an output tells, or the empty string; ``.gz`` at its end counts for nothing."""
     name = path.lower().removesuffix(".gz")
-    ends = {end: row.name for row in reversed(_ROWS) for end in row.suffixes if name.endswith(end)}
+    ends = {end: row.name for row in reversed(_ROWS) if row.writes for end in row.suffixes if name.endswith(end)}
     return ends[max(ends, key=len)] if ends else plugged_by_suffix(suffix(path), "writers")
 
 

@@ -16,9 +16,9 @@ from fascicle.core.wording import counted
 from fascicle.errors import FormatError, InputError, Place, UsageError
 from fascicle.files.encodings import by_mark
 from fascicle.files.source import MAX_LINE, STDIN, Line, Source, lines_or_errors, open_bytes, text_of
-from fascicle.formats.catalogue import Reader
 from fascicle.formats.collect import TokenMention, joined_document
 from fascicle.formats.grouping import sound
+from fascicle.formats.handlers import Reader
 from fascicle.formats.label_names import prefixed
 from fascicle.formats.report import ReadReport
 

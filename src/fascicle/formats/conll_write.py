@@ -14,7 +14,7 @@ import msgspec
 from fascicle.core.document import Document, Mention
 from fascicle.core.spans import Span
 from fascicle.errors import InputError, UsageError
-from fascicle.formats.catalogue import Writer
+from fascicle.formats.handlers import Writer
 from fascicle.formats.losses import Holds
 from fascicle.formats.report import WriteReport
 from fascicle.formats.writing import checked_name

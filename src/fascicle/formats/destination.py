@@ -100,6 +100,7 @@ def _grows(path: str, format_name: str) -> bool:
     if (
         format_name == "text"
         or format_name not in FORMATS
+        or not FORMATS[format_name].writer.grows
         or path.endswith(".gz")
         or (Path(path).exists() and not Path(path).is_file())
     ):

@@ -6,9 +6,10 @@ import io
 import re
 import sys
 import zlib
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from itertools import dropwhile, islice
 from pathlib import Path
+from types import MappingProxyType
 from typing import BinaryIO, Final
 
 import msgspec
@@ -16,7 +17,7 @@ import msgspec
 from fascicle.core.tags import is_tag
 from fascicle.errors import FormatError, InputError
 from fascicle.files.encodings import AUTO, head_text
-from fascicle.files.foreign import binary_kind, markup_kind, package_kind
+from fascicle.files.foreign import binary_kind, markup_kind, package_kind, root_of
 from fascicle.files.pipes import is_pipe, refuse_pipe
 from fascicle.files.source import GZIP, MAX_LINE, STDIN, Source, open_bytes, suffix
 from fascicle.files.tree import archive_of, open_tree, suffix_of
@@ -32,6 +33,9 @@ _ENOUGH_ROWS: Final = 10  # of a file that calls itself text: one line of text m
 _PUBTATOR: Final = re.compile(r"[^|\t\n]+\|t\|")
 _OBJECT: Final = re.compile(r'\s*\{\s*"(?:[^"\\]|\\.)*"\s*:')
 _ENDS: Final = re.compile(r"\r+\n|\n|\r")
+_BIOC: Final = re.compile(
+    r'\s*\[?\s*\{[^{}\[\]]*(?:"infons"\s*:\s*\{[^{}]*\}[^{}\[\]]*)?"(?:documents|PubTator3)"\s*:\s*\['
+)
 _CUT_OFF: Final = re.compile(r'\{"fascicle_predictions":')
 _PREDICTIONS: Final = "fascicle_predictions"
 _NATIVE: Final = "fascicle"
@@ -40,6 +44,15 @@ _OBJECTS: Final = msgspec.json.Decoder(dict[str, msgspec.Raw])
 _MARKUP: Final = 4096
 _NAMES: Final = ", ".join(READABLE)
 _JSON: Final = ("jsonl", "records")
+# Names of the outermost elements of XML.
+_ROOTS: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        **dict.fromkeys(("MedlineCitationSet", "PubmedArticleSet", "PubmedBookArticleSet"), "medline"),
+        **dict.fromkeys(("PubmedArticle", "PubmedBookArticle", "MedlineCitation"), "medline"),
+        "collection": "bioc",
+        **dict.fromkeys(("article", "pmc-articleset"), "jats"),
+    }
+)
 
 
 def detect(path: str) -> str:
@@ -88,6 +101,8 @@ def _told(path: str) -> str | None:
         return other
     with open_bytes(path) as stream:
         head, is_whole = _head(stream)
+    if known := _ROOTS.get(root_of(head_text(head[:_MARKUP]))):
+        return known
     if kind := binary_kind(head) or markup_kind(head_text(head[:_MARKUP]), suffix(path)):
         raise FormatError(f"{path} is {kind}", file=path)
     found = _by_content(_lines(head, is_whole=is_whole), path) or _unlike_jsonl(by_suffix(path))
@@ -168,6 +183,8 @@ def _of_stdin() -> str:
             head = zlib.decompressobj(wbits=31).decompress(head, _PEEK)
         except zlib.error:
             return "plain"  # the reader says what is wrong with it
+    if known := _ROOTS.get(root_of(head_text(head[:_MARKUP]))):
+        return known
     if kind := markup_kind(head_text(head[:_MARKUP]), ""):
         raise FormatError(f"standard input is {kind}")
     lines = list(dropwhile(lambda line: not line.strip(), _lines(head, is_whole=True)))
@@ -215,6 +232,8 @@ def _by_content(lines: Sequence[str], path: str) -> str:
     if columns_of(first) or _PREDICTIONS in keys or _CUT_OFF.match(first):
         raise FormatError(f"{path} is a prediction file, which holds no text; give a file of documents", file=path)
     is_text = by_suffix(path) == "plain"
+    if _BIOC.match("\n".join(lines)) or ("passages" in keys and not {"entities", _NATIVE} & set(keys)):
+        return "bioc-json"
     if _is_json(first) or keys or (first.lstrip()[:1] == "[" and suffix(path) in (".json", ".jsonl")):
         return "jsonl" if _NATIVE in keys else "records" if keys or not is_text else ""
     if _PUBTATOR.match(first):

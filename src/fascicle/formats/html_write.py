@@ -9,7 +9,7 @@ from typing import BinaryIO, Final
 from fascicle.core.annotated import shown, style
 from fascicle.core.document import Document
 from fascicle.core.html import FORBIDDEN, Html, faithful, tag
-from fascicle.formats.catalogue import Writer
+from fascicle.formats.handlers import Writer
 from fascicle.formats.losses import EVERYTHING, Holds
 from fascicle.formats.report import WriteReport
 from fascicle.formats.writing import Encode, Put

@@ -15,8 +15,8 @@ from fascicle.errors import FormatError, InputError, Place, UsageError
 from fascicle.files.encodings import head_text
 from fascicle.files.pipes import is_pipe
 from fascicle.files.source import STDIN, Source, lines, lines_or_errors, open_bytes, text_of, whole_text, without_mark
-from fascicle.formats.catalogue import Reader, Writer
 from fascicle.formats.grouping import grouped, sound
+from fascicle.formats.handlers import Reader, Writer
 from fascicle.formats.json_record import Record, document_of
 from fascicle.formats.json_shape import Shapes
 from fascicle.formats.label_names import check_labels

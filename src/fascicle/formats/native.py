@@ -9,7 +9,7 @@ from fascicle.core import codec
 from fascicle.core.document import Document
 from fascicle.errors import FormatError, Place
 from fascicle.files.source import Line, Source, lines_or_errors, text_of, without_mark
-from fascicle.formats.catalogue import Reader, Writer
+from fascicle.formats.handlers import Reader, Writer
 from fascicle.formats.losses import EVERYTHING, Holds
 from fascicle.formats.report import ReadReport, WriteReport
 

@@ -137,8 +137,11 @@ def _write(
     if writer.into_folder is not None:
         writer.check(path, overwrite=request.overwrite)
         if not path.lower().endswith(".zip"):
-            with atomic_folder(path, kind=chosen.name, overwrite=request.overwrite) as folder:
-                send(writer.into_folder(folder))
+            with (
+                atomic_folder(path, kind=chosen.name, overwrite=request.overwrite) as folder,
+                writer.into_folder(folder) as put,
+            ):
+                send(put)
             return report
     with opened(path, overwrite=request.overwrite) as stream, writer.into(stream, encode) as put:
         send(put)

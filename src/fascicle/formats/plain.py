@@ -8,7 +8,7 @@ from typing import Final
 from fascicle.core.document import Document
 from fascicle.errors import InputError, UsageError
 from fascicle.files.source import Source, whole_text
-from fascicle.formats.catalogue import Reader, Writer
+from fascicle.formats.handlers import Reader, Writer
 from fascicle.formats.losses import Holds
 from fascicle.formats.report import ReadReport, WriteReport
 

@@ -21,8 +21,8 @@ from fascicle.core.spans import Fragments
 from fascicle.errors import FormatError, InputError, Place
 from fascicle.files.atomic import output
 from fascicle.files.source import Line, Source, is_integer, lines_or_errors, suffix, text_of, without_mark
-from fascicle.formats.catalogue import Writer
 from fascicle.formats.grouping import grouped, sound
+from fascicle.formats.handlers import Writer
 from fascicle.formats.losses import OF_TEXT, Holds
 from fascicle.formats.report import SetAside, WriteReport
 from fascicle.formats.tables import CSV, HEADER, SOURCE, TSV, Table, cells_of, separator_of

@@ -16,8 +16,8 @@ from fascicle.core.document import Document, Event, Link, Section
 from fascicle.core.wording import counted
 from fascicle.errors import FormatError, Place
 from fascicle.files.source import Line, Source, is_integer, lines_or_errors, text_of, without_mark
-from fascicle.formats.catalogue import Reader
 from fascicle.formats.collect import MentionCollector
+from fascicle.formats.handlers import Reader
 from fascicle.formats.report import ReadReport
 
 STEP: Final = "pubtator"

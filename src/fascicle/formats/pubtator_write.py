@@ -7,7 +7,7 @@ from collections import Counter
 from typing import Final
 
 from fascicle.core.document import Document, Mention
-from fascicle.formats.catalogue import Writer
+from fascicle.formats.handlers import Writer
 from fascicle.formats.losses import Holds
 from fascicle.formats.pubtator import NAMES, RAW_ID, TITLE, links_of, sections_of
 from fascicle.formats.report import WriteReport
@@ -75,15 +75,19 @@ def _columns(mention: Mention, document: Document, text: str, report: WriteRepor
 
 def _facts(mention: Mention) -> list[str]:
     """The column of concept ids, and that of names where there are any."""
-    attributes = dict(mention.attributes)
+    names = dict(mention.attributes).get(NAMES, "")
+    concept = concept_column(mention)
+    return [concept, names] if names and not _NOT_IN_COLUMNS.search(names) else [concept]
+
+
+def concept_column(mention: Mention) -> str:
+    """The concept ids of a mention in one column: as it was read, unless the links were changed since."""
     ids = [link.id for link in mention.links]
     concept = "|".join(name for name in ids if not _NOT_IN_COLUMNS.search(name))
-    raw = attributes.get(RAW_ID, concept)
-    # The column as it was read, unless the links were changed since.
+    raw = dict(mention.attributes).get(RAW_ID, concept)
     if not _NOT_IN_COLUMNS.search(raw) and [link.id for link in links_of(["", "", "", "", "", raw])[0]] == ids:
-        concept = raw
-    names = attributes.get(NAMES, "")
-    return [concept, names] if names and not _NOT_IN_COLUMNS.search(names) else [concept]
+        return raw
+    return concept
 
 
 WRITER: Final = Writer(holds=HOLDS, encoder=lambda _: encode)

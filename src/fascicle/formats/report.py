@@ -14,7 +14,7 @@ from typing import Final, Protocol
 
 from fascicle.core.document import Document, Event, Mention
 from fascicle.core.tags import TagCensus
-from fascicle.core.wording import shortened
+from fascicle.core.wording import counted, shortened
 from fascicle.errors import InputError
 from fascicle.files.source import Meter
 
@@ -85,6 +85,7 @@ class ReadReport:
         documents: number of documents given out.
         mentions: number of their mentions.
         events: how often each ``(kind, code)`` occurred on them.
+        deleted: file -> ids of documents that it withdraws, as update files of PubMed do.
         aside: documents that could not be read.
         meter: how much of the files was read so far.
     """
@@ -96,6 +97,7 @@ class ReadReport:
     documents: int = 0
     mentions: int = 0
     events: Counter[tuple[str, str]] = field(default_factory=Counter)
+    deleted: dict[str, list[str]] = field(default_factory=dict)
     aside: SetAside = field(default_factory=SetAside)
     meter: Meter = field(default_factory=Meter)
     _notes: list[Event] = field(default_factory=list)
@@ -131,6 +133,7 @@ class ReadReport:
         for file, census in self.tags.items():
             mended = f", {census.repairs:,} invalid tag sequences mended" if census.repairs else ""
             said.append(f"{file}: tag scheme {census.scheme}{mended}")
+        said += [f"{file}: withdraws {counted(len(ids), 'document')}" for file, ids in self.deleted.items()]
         said += [f"{kind} {code}: {count:,}" for (kind, code), count in sorted(self.events.items())]
         return said
 

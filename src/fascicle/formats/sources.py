@@ -16,14 +16,17 @@ from fascicle.formats.catalogue import format_named
 from fascicle.settings.folders.best import described_by, model_folder
 from fascicle.settings.folders.described import file_sha256
 
+TABLES: Final = ("documents.parquet", "mentions.parquet")  # of the format parquet
 _DEPTH: Final = 12  # folders below a folder in which annotation is looked for
 
 
 def format_of_folder(folder: Path) -> str:
-    """The name of the format of a folder: brat if it holds annotation, else plain.
+    """The name of the format of a folder: parquet if it holds its tables, brat if it holds annotation, else plain.
 
     A folder with texts of its own whose annotation is only in folders below it is plain.
     """
+    if _holds_tables(folder):
+        return "parquet"
     beside = has_suffix_below(folder, ANNOTATIONS, depth=0)
     only_texts = not beside and has_suffix_below(folder, (TEXT,), depth=0)
     return "brat" if beside or (not only_texts and has_suffix_below(folder, ANNOTATIONS, depth=_DEPTH)) else "plain"
@@ -89,6 +92,8 @@ def state_of(path: str) -> str:
     except OSError:
         found = archive_of(path)  # a folder inside a zip
         return "" if found is None else state_of(str(found[0]))
+    if stat.S_ISDIR(facts.st_mode) and _holds_tables(Path(path)):
+        return source_sha256(path)
     if stat.S_ISDIR(facts.st_mode):
         return tree_sha256(path, suffixes=SUFFIXES)
     return f"{facts.st_size} {facts.st_mtime_ns}"
@@ -105,12 +110,19 @@ def source_sha256(path: str) -> str:
     place = Path(path)
     if (model := described_by(model_folder(place))).is_file():
         return file_sha256(model)
+    if _holds_tables(place):
+        return hashlib.sha256("".join(file_sha256(place / name) for name in TABLES).encode()).hexdigest()
     if archive_of(path) is not None or _holds_annotation(place):
         return tree_sha256(path, suffixes=SUFFIXES)
     if not place.is_dir():
         return file_sha256(place)
     listed = "".join(f"{file.name} {file_sha256(file)}\n" for file in files_of(place))
     return hashlib.sha256(listed.encode("utf-8")).hexdigest()
+
+
+def _holds_tables(place: Path) -> bool:
+    """Whether a place is a folder with the two tables of the format parquet."""
+    return all((place / name).is_file() for name in TABLES)
 
 
 def _holds_annotation(place: Path) -> bool:

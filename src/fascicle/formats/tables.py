@@ -17,7 +17,7 @@ from typing import Any, BinaryIO, Final
 
 from fascicle.core.document import Mention
 from fascicle.formats.brat_lines import joined
-from fascicle.formats.catalogue import Writer
+from fascicle.formats.handlers import Writer
 from fascicle.formats.losses import OF_TEXT, Holds
 from fascicle.formats.report import WriteReport
 from fascicle.formats.writing import Put, checked_name

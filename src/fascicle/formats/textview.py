@@ -13,7 +13,7 @@ from typing import Any, BinaryIO, Final
 
 from fascicle.core.document import Document, Mention
 from fascicle.core.wording import counted, shortened
-from fascicle.formats.catalogue import Writer
+from fascicle.formats.handlers import Writer
 from fascicle.formats.losses import OF_TEXT, Holds
 from fascicle.formats.report import WriteReport
 from fascicle.formats.writing import Put

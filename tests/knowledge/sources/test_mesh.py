@@ -121,7 +121,7 @@ def test_dangerous_and_broken_xml_is_refused(read: Callable[..., Any], text: str
 
 
 def test_memory_is_bounded(read: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("fascicle.knowledge.sources.elements.MAX_RECORD", 100)
+    monkeypatch.setattr("fascicle.files.elements.MAX_RECORD", 100)
     with pytest.raises(FormatError, match="100 characters"):
         read(XML, "mesh_xml")
 

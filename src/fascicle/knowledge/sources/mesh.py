@@ -17,9 +17,11 @@ from xml.etree.ElementTree import Element
 import msgspec
 
 from fascicle.errors import FormatError, Place
+from fascicle.files.elements import elements
+from fascicle.files.encodings import AUTO
+from fascicle.files.source import Source
 from fascicle.knowledge.sources.curies import curie
 from fascicle.knowledge.sources.drafts import Draft, numbered_lines
-from fascicle.knowledge.sources.elements import elements
 from fascicle.knowledge.sources.layouts import MESH_NAMES
 from fascicle.knowledge.sources.mesh_trees import Trees, read_trees
 from fascicle.knowledge.sources.report import SourceReport
@@ -43,7 +45,7 @@ def read_mesh_xml(settings: SourceSettings, report: SourceReport) -> Iterator[Co
     Raises:
         FormatError: see `elements`; or no record of MeSH.
     """
-    found = elements(settings.path, ("DescriptorRecord", "SupplementalRecord"))
+    found = elements(Source(path=settings.path, encoding=AUTO), ("DescriptorRecord", "SupplementalRecord"))
     yield from _read(settings, report, ((place, _of_xml(element)) for place, element in found))
 
 

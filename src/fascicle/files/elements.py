@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
+from html.entities import html5
 from typing import Final, NoReturn
 from xml.etree.ElementTree import Element, TreeBuilder
 from xml.parsers import expat
 
 from fascicle.errors import FormatError, Place
+from fascicle.files.encodings import AUTO
 from fascicle.files.source import Source
 
 MAX_RECORD: Final = 2**24  # characters and elements of one record
@@ -15,32 +17,48 @@ MAX_DEPTH: Final = 100
 _CHUNK: Final = 2**16
 
 
-def elements(path: str, tags: Collection[str]) -> Iterator[tuple[Place, Element]]:
-    """Streams the elements of some names, which do not lie in each other, each as a tree with its place.
+def elements(source: Source, tags: Collection[str]) -> Iterator[tuple[Place, Element]]:
+    """Streams the elements of some names, the outer ones where they lie in each other, each as a tree with its place.
+
+    A document type that lies elsewhere is never fetched. Named characters (``&alpha;``) that it would declare are those
+    of HTML; a name that HTML does not have stays as it is written.
 
     Args:
-        path: of the file; gzip is unpacked.
+        source: the file; gzip is unpacked. The file says itself what its encoding is, if the source says ``"auto"``.
         tags: names of the elements.
 
     Raises:
-        FormatError: no well-formed XML, a declaration of an entity, an element that is too large or too deep.
+        FormatError: no well-formed XML, a declaration of an entity, an element or a tag that is too large or too deep.
     """
-    parser = expat.ParserCreate()
+    path, read = source.path, 0
+    parser = expat.ParserCreate(None if source.encoding == AUTO else source.codec)
     records = _Records(path, frozenset(tags), parser)
-    with Source(path=path).open() as stream:
+    with source.open() as stream:
         more = True
         while more:
             data = stream.read(_CHUNK)
-            more = bool(data)
+            more, read = bool(data), read + len(data)
+            if not read:
+                return  # an empty file has no elements
             try:
                 parser.Parse(data, not more)
+            except FormatError:
+                yield from records.done
+                raise
             except (expat.ExpatError, LookupError, ValueError) as error:
+                yield from records.done  # what comes before the damage is whole
                 raise FormatError(
                     f"the file is no well-formed XML ({error}); fetch it again",
                     at=Place(path, parser.CurrentLineNumber),
                 ) from None
             yield from records.done
             records.done.clear()
+            if read - parser.CurrentByteIndex > MAX_RECORD:
+                raise FormatError(
+                    f"a tag or a comment has more than {MAX_RECORD:,} bytes; is this XML?",
+                    at=Place(path, parser.CurrentLineNumber),
+                    code="too-large",
+                )
 
 
 class _Records:
@@ -57,6 +75,7 @@ class _Records:
         parser.EndElementHandler = self._end
         parser.CharacterDataHandler = self._text
         parser.EntityDeclHandler = self._entity
+        parser.SkippedEntityHandler = self._named
         parser.SetParamEntityParsing(expat.XML_PARAM_ENTITY_PARSING_NEVER)
 
     def _start(self, tag: str, attributes: dict[str, str]) -> None:
@@ -81,6 +100,10 @@ class _Records:
         if self._builder is not None:
             self._grow(len(text))
             self._builder.data(text)
+
+    def _named(self, name: str, is_parameter: bool) -> None:
+        if not is_parameter:
+            self._text(html5.get(f"{name};", f"&{name};"))
 
     def _grow(self, size: int) -> None:
         self._size += size

@@ -1,0 +1,373 @@
+"""BioC: a collection of documents of passages with annotations; the part that XML and JSON have in common.
+
+Comeau et al. (2013), BioC: a minimalist approach to interoperability for biomedical text processing, Database 2013,
+bat064. The document type is at https://bioc.sourceforge.net/BioC.dtd.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from types import MappingProxyType
+from typing import Any, Final
+
+import msgspec
+
+from fascicle.core.document import Document, Event, Mention, Section
+from fascicle.core.spans import Span
+from fascicle.errors import FormatError, Place
+from fascicle.formats.collect import MentionCollector
+from fascicle.formats.losses import Holds
+from fascicle.formats.pubtator import RAW_ID, links_of
+from fascicle.formats.pubtator_write import concept_column
+from fascicle.formats.report import WriteReport
+from fascicle.formats.writing import checked_name
+
+STEP: Final = "bioc"
+SOURCE: Final = "Fascicle"  # of collections that are written
+_TYPE, _SECTION, _IDENTIFIER, _BLANKS = "type", "section_type", "identifier", "blanks-before"
+_MOST_BLANKS: Final = 10_000  # between passages, beside as many as the text has characters
+_PARTLY: Final = frozenset({"sections", "links", "attributes", "meta"})
+FIELDS: Final = _PARTLY | {"ids", "text-between-words", "mentions", "discontinuous", "nested"}
+
+
+def holds_of(name: str) -> Holds:
+    """What BioC holds; ``name`` is what it is called in sentences."""
+    return Holds(format=name, fields=FIELDS, partly=_PARTLY)
+
+
+class Location(msgspec.Struct):
+    """Where an annotation is, or a part of it; in whatever units the file has."""
+
+    offset: int
+    length: int
+
+
+class Annotation(msgspec.Struct, omit_defaults=False, kw_only=True):
+    """One annotation."""
+
+    id: str | int | None = None
+    infons: dict[str, Any] = {}
+    text: str | None = None
+    locations: list[Location] = []
+
+
+class Sentence(msgspec.Struct, kw_only=True):
+    """A sentence of a passage; its text and annotations are not those of the passage."""
+
+    offset: int = 0
+    infons: dict[str, Any] = {}
+    text: str | None = None
+    annotations: list[Annotation] = []
+    relations: list[Any] = []
+
+
+class Passage(Sentence, kw_only=True):
+    """A passage: it has a text, or sentences."""
+
+    sentences: list[Sentence] = []
+
+
+class Entry(msgspec.Struct, kw_only=True):
+    """A document as BioC has it."""
+
+    id: str | int | None = None
+    infons: dict[str, Any] = {}
+    passages: list[Passage] = []
+    annotations: list[Annotation] = []
+    relations: list[Any] = []
+
+
+# -- reading -----------------------------------------------------------------------------------------------------------
+
+_UNITS: Final[Mapping[str, str]] = MappingProxyType({"code points": "", "bytes": "utf-8", "UTF-16 units": "utf-16-le"})
+
+
+class _Piece:
+    """A text of a passage or a sentence, where the file has it, and where the document has it."""
+
+    def __init__(self, given: Sentence, infons: Mapping[str, Any]) -> None:
+        self.text, self.offset, self.infons = given.text or "", given.offset, infons
+        self.start = given.offset
+        self._coded: dict[str, bytes] = {}
+
+    def length(self, codec: str) -> int:
+        return len(self.coded(codec)) // (2 if codec == "utf-16-le" else 1) if codec else len(self.text)
+
+    def coded(self, codec: str) -> bytes:
+        if codec not in self._coded:
+            self._coded[codec] = self.text.encode(codec)
+        return self._coded[codec]
+
+    def place(self, offset: int, codec: str) -> int | None:
+        """The code point of an offset of the file, or nothing where it is outside, or inside of a character."""
+        at = offset - self.offset
+        if not 0 <= at <= self.length(codec):
+            return None
+        if not codec:
+            return at
+        try:
+            return len(self.coded(codec)[: at * (2 if codec == "utf-16-le" else 1)].decode(codec))
+        except UnicodeDecodeError:
+            return None
+
+
+def document_of(entry: Entry, *, at: Place) -> Document:
+    """Makes a document.
+
+    Its text is that of the passages at their offsets, with blanks between them. Where that cannot be, or where the
+    texts of annotations show that offsets count bytes or UTF-16 units, passages stand one blank apart, and the offsets
+    are converted (``offsets-moved``).
+
+    Args:
+        entry: as it was read.
+        at: where in the file.
+
+    Raises:
+        FormatError: no id, or what no document can be.
+    """
+    identifier = "" if entry.id is None else str(entry.id).strip()
+    if not identifier:
+        raise FormatError("a document has no id; each needs one", at=at)
+    pieces, ranges = _pieces(entry.passages)
+    given = list(_annotations(entry, pieces, ranges))
+    try:
+        return _made(identifier, entry, pieces, ranges, given)
+    except (ValueError, OverflowError) as error:
+        raise FormatError(f"document {identifier!r} cannot be read: {error}", at=at) from None
+
+
+def _made(
+    identifier: str,
+    entry: Entry,
+    pieces: list[_Piece],
+    ranges: list[range],
+    given: list[tuple[Annotation, list[_Piece]]],
+) -> Document:
+    codec, exact = _codec(given), _is_exact(pieces)
+    moved = bool(codec) or not exact
+    text = _text(pieces, moved=moved)
+    collector, events = MentionCollector(text, step=STEP), list(_left_out(entry))
+    for annotation, near in given:
+        _add(annotation, near, collector, events, codec=codec, moved=moved)
+    if moved:
+        unit = next(name for name, one in _UNITS.items() if one == codec)
+        message = f"offsets were converted: they count {unit}, and passages now stand one after the other"
+        events.append(Event(step=STEP, kind="repair", code="offsets-moved", message=message))
+    return Document(
+        id=identifier,
+        text=text,
+        sections=tuple(_sections(entry.passages, pieces, ranges)) or None,
+        sentences=_sentences(entry.passages, pieces, ranges),
+        mentions=collector.mentions,
+        meta={key: shown for key, value in entry.infons.items() if (shown := _shown(value)) is not None},
+        events=(*events, *collector.events),
+    )
+
+
+def _pieces(passages: Sequence[Passage]) -> tuple[list[_Piece], list[range]]:
+    """The texts of all passages, and which of them are of which passage."""
+    pieces: list[_Piece] = []
+    ranges = []
+    for passage in passages:
+        first = len(pieces)
+        parts: Sequence[Sentence] = (passage,) if passage.text or not passage.sentences else passage.sentences
+        pieces += [_Piece(part, passage.infons if part is parts[0] else {}) for part in parts]
+        ranges.append(range(first, len(pieces)))
+    return pieces, ranges
+
+
+def _annotations(entry: Entry, pieces: list[_Piece], ranges: list[range]) -> Iterator[tuple[Annotation, list[_Piece]]]:
+    """All annotations, each with the texts that it may be in."""
+    for passage, own in zip(entry.passages, ranges, strict=True):
+        near = [pieces[at] for at in own]
+        for holder in (passage, *passage.sentences):
+            yield from ((annotation, near) for annotation in holder.annotations)
+    yield from ((annotation, pieces) for annotation in entry.annotations)
+
+
+def _codec(given: Sequence[tuple[Annotation, list[_Piece]]]) -> str:
+    """How offsets count, told by the texts of annotations; code points, unless another unit fits more of them."""
+    told = [(one, near) for one, near in given if one.text and len(one.locations) == 1]
+    if all(_fits(one, near, "") for one, near in told) or all(p.text.isascii() for _, near in told for p in near):
+        return ""
+    fits = {codec: sum(_fits(one, near, codec) for one, near in told) for codec in _UNITS.values()}
+    return max(fits, key=lambda codec: fits[codec])
+
+
+def _fits(annotation: Annotation, near: list[_Piece], codec: str) -> bool:
+    found = _within(annotation.locations[0], near, codec)
+    return found is not None and found[0].text[found[1] : found[2]] == annotation.text
+
+
+def _within(location: Location, near: Iterable[_Piece], codec: str) -> tuple[_Piece, int, int] | None:
+    """The text that holds a range, and where in it."""
+    for piece in near:
+        start, end = (piece.place(at, codec) for at in (location.offset, location.offset + location.length))
+        if start is not None and end is not None:
+            return piece, start, end
+    return None
+
+
+def _is_exact(pieces: Sequence[_Piece]) -> bool:
+    """Whether each text can stand at its offset, and not too many blanks are needed between them."""
+    ends = [0, *(piece.offset + len(piece.text) for piece in pieces)]
+    gaps = [piece.offset - end for piece, end in zip(pieces, ends, strict=False)]
+    return all(gap >= 0 for gap in gaps) and sum(gaps) <= _MOST_BLANKS + sum(len(piece.text) for piece in pieces)
+
+
+def _text(pieces: Sequence[_Piece], *, moved: bool) -> str:
+    made: list[str] = []
+    length = 0
+    for piece in pieces:
+        blanks = piece.infons.get(_BLANKS)
+        gap = bool(made) if moved else piece.offset - length
+        told = isinstance(blanks, str) and len(blanks) == gap and not blanks.strip()
+        made += [str(blanks) if told else " " * gap, piece.text]
+        piece.start = length + gap
+        length = piece.start + len(piece.text)
+    return "".join(made)
+
+
+def _add(
+    annotation: Annotation,
+    near: list[_Piece],
+    collector: MentionCollector,
+    events: list[Event],
+    *,
+    codec: str,
+    moved: bool,
+) -> None:
+    infons = {key: shown for key, value in annotation.infons.items() if (shown := _shown(value)) is not None}
+    kind = infons.pop(_TYPE, "").strip()
+    if not kind:
+        message = f"the annotation {annotation.id} has no type"
+        events.append(Event(step=STEP, kind="loss", code="mention-without-type", message=message))
+        return
+    places = annotation.locations
+    spans = [_moved(one, near, codec) if moved else (one.offset, one.offset + one.length) for one in places]
+    links, raw = links_of(["", "", "", "", "", infons.pop(_IDENTIFIER, "")])
+    expected = annotation.text if len(places) == 1 else None
+    facts = (*raw, *infons.items())
+    collector.add(spans, kind, expected=expected, links=links, attributes=facts)
+
+
+def _moved(location: Location, near: list[_Piece], codec: str) -> Span:
+    found = _within(location, near, codec)
+    return (0, 0) if found is None else (found[0].start + found[1], found[0].start + found[2])
+
+
+def _sections(passages: Sequence[Passage], pieces: list[_Piece], ranges: list[range]) -> Iterator[Section]:
+    for passage, own in zip(passages, ranges, strict=True):
+        name = _shown(passage.infons.get(_SECTION)) or _shown(passage.infons.get(_TYPE)) or ""
+        if name and own and (end := pieces[own[-1]].start + len(pieces[own[-1]].text)) > pieces[own[0]].start:
+            yield Section(pieces[own[0]].start, end, name.lower() if _SECTION in passage.infons else name)
+
+
+def _sentences(passages: Sequence[Passage], pieces: list[_Piece], ranges: list[range]) -> tuple[Span, ...] | None:
+    """The ranges of sentences; where some passages have none, nobody knows them all."""
+    if not passages or not all(passage.sentences and not passage.text for passage in passages):
+        return None
+    return tuple((one.start, one.start + len(one.text)) for one in pieces if one.text)
+
+
+def _left_out(entry: Entry) -> Iterator[Event]:
+    holders: list[Any] = [entry, *entry.passages, *(one for passage in entry.passages for one in passage.sentences)]
+    if count := sum(len(holder.relations) for holder in holders):
+        message = f"relations are not read ({count:,})"
+        yield Event(step=STEP, kind="loss", code="relations-left-out", message=message)
+    keys = {key for holder in holders[1:] for key in holder.infons} - {_TYPE, _SECTION, _BLANKS}
+    if keys:
+        message = f"these facts of passages are not read: {', '.join(sorted(keys))}"
+        yield Event(step=STEP, kind="loss", code="infons-left-out", message=message)
+
+
+def _shown(value: Any) -> str | None:
+    """A fact as a text; ``null`` is none."""
+    if value is None or isinstance(value, str):
+        return value
+    return msgspec.json.encode(value).decode()
+
+
+# -- writing -----------------------------------------------------------------------------------------------------------
+
+
+def entry_of(document: Document, report: WriteReport, *, can_hold: Callable[[str], bool]) -> Entry:
+    """Makes what is written of a document: a passage for each section, and one for the text between two sections.
+
+    Blanks alone between two sections stand in no passage; what is no simple blank among them is noted in the fact
+    ``blanks-before`` of the passage after them.
+
+    Args:
+        document: what is to be written.
+        report: receives the counts of what cannot be held.
+        can_hold: whether the file can hold a fact.
+
+    Raises:
+        InputError: an id or a type that cannot be written.
+    """
+    identifier = checked_name(document.id, what="the document id")
+    report.mentions += len(document.mentions)
+    passages = _passages(document, report)
+    for number, mention in enumerate(document.mentions):
+        home = next((one for one in reversed(passages) if one.offset <= mention.start), passages[0])
+        home.annotations.append(_annotation(mention, number, document, report, can_hold))
+    facts = {key: value for key, value in document.meta.items() if (key, value) != ("text", "joined")}
+    infons = {key: value for key, value in facts.items() if can_hold(key) and can_hold(value)}
+    if lost := len(facts) - len(infons):
+        report.lose("meta", document, count=lost)
+    return Entry(id=identifier, infons=infons, passages=passages)
+
+
+def _passages(document: Document, report: WriteReport) -> list[Passage]:
+    text, found, at = document.text, [], 0
+    for section in _kept(document, report):
+        gap, infons = text[at : section.start], {_TYPE: section.name}
+        if gap.strip():
+            found.append(Passage(offset=at, text=gap, annotations=[], infons={}))
+        elif gap.strip(" "):
+            infons[_BLANKS] = gap
+        found.append(
+            Passage(offset=section.start, text=text[section.start : section.end], annotations=[], infons=infons)
+        )
+        at = section.end
+    if at < len(text) or not found:
+        found.append(Passage(offset=at, text=text[at:], annotations=[], infons={}))
+    return found
+
+
+def _kept(document: Document, report: WriteReport) -> list[Section]:
+    """The sections that can be passages: with a name and a text, none in another."""
+    kept: list[Section] = []
+    for section in sorted(set(document.sections or ()), key=lambda one: (one.start, -one.end)):
+        fits = section.name == section.name.strip() != "" and section.start < section.end
+        if fits and section.start >= (kept[-1].end if kept else 0):
+            kept.append(section)
+    if lost := len(document.sections or ()) - len(kept):
+        report.lose("sections", document, count=lost)
+    return kept
+
+
+def _annotation(
+    mention: Mention, number: int, document: Document, report: WriteReport, can_hold: Callable[[str], bool]
+) -> Annotation:
+    kind = checked_name(mention.type, what=f"the type of a mention of document {document.id!r},")
+    infons, lost = {_TYPE: kind}, 0
+    concept = concept_column(mention)
+    concept = concept if can_hold(concept) else ""
+    if concept:
+        infons[_IDENTIFIER] = concept
+    links, raw = links_of(["", "", "", "", "", concept])
+    wanted, found = [link.id for link in mention.links], [link.id for link in links]
+    if wanted != found and (missing := (Counter(wanted) - Counter(found)).total()):
+        report.lose("links", document, mention, count=missing)
+    for key, value in mention.attributes:
+        if key == RAW_ID or key in infons or not (can_hold(key) and can_hold(value)):
+            lost += (key, value) not in raw
+        else:
+            infons[key] = value
+    if lost:
+        report.lose("attributes", document, mention, count=lost)
+    locations = [Location(start, end - start) for start, end in mention.spans]
+    text = mention.text_in(document.text)
+    return Annotation(id=str(number), infons=infons, text=text, locations=locations)

@@ -1,0 +1,251 @@
+"""Articles in JATS, the XML of PubMed Central, and in the NLM document types before it: a document for each article.
+
+Elements: https://jats.nlm.nih.gov/archiving/tag-library/. A block (a title, a paragraph, a caption) is a section of the
+text, and an empty line stands between two blocks.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Final
+from xml.etree.ElementTree import Element
+
+from fascicle.core.document import Document, Event
+from fascicle.files.elements import elements
+from fascicle.files.source import Source
+from fascicle.formats.handlers import Reader
+from fascicle.formats.mixed import characters, collapsed, kind_of, local, put_together
+from fascicle.formats.report import ReadReport
+
+STEP: Final = "jats"
+_BETWEEN: Final = "\n\n"
+# What ends the paragraph that it lies in; those after the first line only stand around others.
+_BLOCKS: Final = frozenset(
+    {
+        *("p", "title", "subtitle", "sec", "caption", "fn", "ack", "list", "list-item", "def-item", "disp-quote"),
+        *("verse-group", "verse-line", "speech", "statement", "boxed-text", "attrib", "preformat", "table-wrap-foot"),
+        *(
+            "fig",
+            "fig-group",
+            "table-wrap",
+            "table-wrap-group",
+            "supplementary-material",
+            "app",
+            "glossary",
+            "def-list",
+        ),
+        *("abstract", "trans-abstract", "notes", "fn-group", "app-group", "bio", "tr", "floats-group"),
+        *("disp-formula", "question", "answer", "code", "table", "array"),
+    }
+)
+_KINDS: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "title": "heading",
+        "caption": "caption",
+        "fig": "caption",
+        "table-wrap": "caption",
+        "table": "table",
+        "array": "table",
+        "fn": "footnote",
+        "table-wrap-foot": "footnote",
+        "ack": "acknowledgements",
+        "glossary": "abbreviations",
+        "app": "appendix",
+        "bio": "biography",
+        "disp-formula": "formula",
+        "trans-abstract": "abstract-other",
+    }
+)
+# What is left out -> what the event calls it.
+_OUT: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "tex-math": "formulas as TeX",
+        "annotation": "formulas as TeX",
+        "object-id": "ids of objects",
+        "permissions": "permissions of figures",
+        "alt-text": "descriptions of pictures",
+        "long-desc": "descriptions of pictures",
+        "sub-article": "articles inside",
+        "response": "articles inside",
+    }
+)
+# What of the front is read, and what says nothing of the text.
+_READ: Final = frozenset(
+    {
+        *("title-group", "abstract", "trans-abstract", "article-id", "pub-date", "kwd-group", "permissions", "volume"),
+        *("issue", "fpage", "lpage", "elocation-id", "history", "counts", "page-count", "self-uri"),
+    }
+)
+_AFTER: Final[Mapping[str, str]] = MappingProxyType({"break": " ", "label": " "})
+_HEADED: Final = frozenset({"caption", "footnote", "formula", "table", "biography"})
+
+
+@dataclass(frozen=True, kw_only=True)
+class JatsOptions:
+    """How articles are read.
+
+    Attributes:
+        tables: whether the cells of tables are part of the text; the captions and the notes of tables always are.
+    """
+
+    tables: bool = False
+
+
+def read(source: Source, options: JatsOptions, report: ReadReport) -> Iterator[Document]:
+    """Streams the articles of a file.
+
+    The id is the one of PubMed Central (``PMC123``), else the PMID, else the DOI, else the name of the file.
+
+    Args:
+        source: the file.
+        options: what the text consists of.
+        report: not used; a file that is damaged costs the articles from there on.
+
+    Raises:
+        FormatError: no well-formed XML, or an article that is too large.
+    """
+    for _, article in elements(source, ("article",)):
+        blocks = _Blocks(options=options)
+        for name, kind in _PARTS:
+            for part in article.iterfind(name):
+                blocks.add(part, kind)
+        text, sections = put_together(blocks.found, between=_BETWEEN)
+        facts = {name: said for name, find in _META.items() if (said := find(article))}
+        identifier = facts.get("pmc") or facts.get("pmid") or facts.get("doi") or source.name
+        events = (*blocks.events(), *_fields_left_out(article))
+        yield Document(id=identifier, text=text, sections=sections, meta=facts, events=events)
+
+
+_PARTS: Final = (
+    ("front/article-meta/title-group/article-title", "title"),
+    ("front/article-meta/title-group/subtitle", "title"),
+    ("front/article-meta/abstract", "abstract"),
+    ("front/article-meta/trans-abstract", "abstract-other"),
+    ("body", "body"),
+    ("floats-group", "body"),
+    ("floats-wrap", "body"),
+    ("back", "back"),
+)
+
+
+@dataclass(kw_only=True)
+class _Blocks:
+    """Takes an article apart into blocks.
+
+    Attributes:
+        options: what belongs to the text.
+        found: kind and text of each block, in the order of the file.
+        left_out: what was left out, and how often.
+    """
+
+    options: JatsOptions
+    found: list[tuple[str, str]] = field(default_factory=list)
+    left_out: Counter[str] = field(default_factory=Counter)
+    _line: list[str] = field(default_factory=list)
+
+    def add(self, element: Element, kind: str) -> None:
+        """Takes an element that is a block, and all blocks in it."""
+        name = local(element.tag)
+        self._end(kind)
+        kind = self._kind(element, name, kind)
+        if name == "def-item":
+            self._line.append(" - ".join(filter(None, map(characters, element))))
+        elif name == "tr":
+            self._line.append("\t".join(characters(cell) for cell in element))
+        else:
+            self._inside(element, kind)
+        self._end(kind)
+
+    def _inside(self, element: Element, kind: str) -> None:
+        self._line.append(element.text or "")
+        for child in element:
+            self._child(child, kind)
+            self._line.append(child.tail or "")
+
+    def _child(self, child: Element, kind: str) -> None:
+        name = local(child.tag)
+        if name in _OUT:
+            self.left_out[_OUT[name]] += 1
+        elif name == "table" and not self.options.tables:
+            self.left_out["tables"] += 1
+        elif name == "ref-list":
+            self.left_out["references"] += max(1, sum(local(one.tag) == "ref" for one in child.iter()))
+        elif name in _BLOCKS:
+            self.add(child, kind)
+        else:
+            self._inside(child, kind)
+            self._line.append(_AFTER.get(name, ""))
+
+    def _kind(self, element: Element, name: str, kind: str) -> str:
+        """What the blocks of an element are, by its name, type and title, and by what it lies in."""
+        if name in _KINDS and not (name == "title" and kind in _HEADED):
+            return _KINDS[name]
+        if name in ("sec", "notes", "abstract", "fn-group"):
+            told = kind_of(element.get("sec-type", "")) or kind_of(characters(element.find("title")))
+            if kind.startswith("abstract"):
+                return f"abstract-{told}" if told and name == "sec" else kind
+            return told if told and kind in ("body", "back") else kind
+        return kind
+
+    def _end(self, kind: str) -> None:
+        text = collapsed("".join(self._line)) if kind != "table" else "".join(self._line).strip(" \n")
+        self._line.clear()
+        if not text:
+            return
+        if kind == "table" and self.found and self.found[-1][0] == "table":
+            self.found[-1] = (kind, f"{self.found[-1][1]}\n{text}")
+        else:
+            self.found.append((kind, text))
+
+    def events(self) -> Iterator[Event]:
+        """What was left out."""
+        if self.left_out:
+            counts = ", ".join(f"{what} {count}" for what, count in sorted(self.left_out.items()))
+            yield Event(step=STEP, kind="loss", code="parts-left-out", message=f"these parts are not read: {counts}")
+
+
+def _fields_left_out(article: Element) -> Iterator[Event]:
+    """What of the front of an article is neither in the text nor in ``meta``."""
+    front = article.find("front/article-meta")
+    found = sorted({local(child.tag) for child in ([] if front is None else front)} - _READ)
+    if found:
+        message = f"these fields are not read: {', '.join(found)}"
+        yield Event(step=STEP, kind="loss", code="fields-left-out", message=message)
+
+
+def _first(path: str) -> Callable[[Element], str]:
+    return lambda article: characters(article.find(path))
+
+
+def _id(kind: str) -> Callable[[Element], str]:
+    def find(article: Element) -> str:
+        ids = article.iterfind("front/article-meta/article-id")
+        return next((characters(one) for one in ids if one.get("pub-id-type") == kind), "")
+
+    return find
+
+
+def _pmc(article: Element) -> str:
+    found = _id("pmc")(article) or _id("pmcid")(article)
+    return f"PMC{found}" if found.isdigit() else found
+
+
+_META: Final[Mapping[str, Callable[[Element], str]]] = MappingProxyType(
+    {
+        "pmc": _pmc,
+        "pmid": _id("pmid"),
+        "doi": _id("doi"),
+        "journal": lambda article: characters(article.find("front/journal-meta//journal-title")),
+        "year": _first("front/article-meta/pub-date/year"),
+        "article-type": lambda article: article.get("article-type", ""),
+        "keywords": lambda article: "|".join(
+            filter(None, map(characters, article.iterfind("front/article-meta/kwd-group//kwd")))
+        ),
+        "licence": lambda article: characters(article.find("front/article-meta/permissions/license")),
+    }
+)
+
+READER: Final = Reader(read=read, options=JatsOptions)

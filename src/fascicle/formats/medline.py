@@ -1,0 +1,197 @@
+"""MEDLINE and PubMed in XML: a document for each citation.
+
+Elements: https://www.nlm.nih.gov/bsd/licensee/elements_descriptions.html. The text is the title, and the parts of the
+abstract, each with its label in front (``METHODS: ...``) and after one line end, so that offsets are those of PubTator.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Final
+from xml.etree.ElementTree import Element
+
+from fascicle.core.document import Document, Event
+from fascicle.core.wording import counted
+from fascicle.errors import FormatError, Place
+from fascicle.files.elements import elements
+from fascicle.files.source import Source
+from fascicle.formats.handlers import Reader
+from fascicle.formats.mixed import characters, kind_of, put_together
+from fascicle.formats.report import ReadReport
+
+STEP: Final = "medline"
+_BETWEEN: Final = "\n"
+_DELETED: Final = ("DeleteCitation", "DeleteDocument")
+_RECORDS: Final = ("PubmedArticle", "PubmedBookArticle", "MedlineCitation")
+_UNTOLD: Final = frozenset({"", "UNASSIGNED", "UNLABELLED"})
+# What is read, and what says nothing of the text (dates of processing); all else is named in an event.
+_READ: Final = frozenset(
+    {
+        *("PMID", "Article", "MeshHeadingList", "ChemicalList", "KeywordList"),
+        *("MedlineJournalInfo", "SupplMeshList", "OtherID", "OtherAbstract", "DateCreated"),
+        *("DateCompleted", "DateRevised", "CitationSubset", "Journal", "ArticleTitle"),
+        *("VernacularTitle", "Abstract", "Language", "ELocationID", "PublicationTypeList"),
+        *("Pagination", "ArticleDate", "Book", "LocationLabel", "Sections"),
+        *("ContributionDate", "ArticleIdList", "PublicationType"),
+    }
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class MedlineOptions:
+    """How citations are read.
+
+    Attributes:
+        others: whether titles and abstracts in other languages, and those for other readers, are part of the text; they
+            are counted otherwise.
+    """
+
+    others: bool = False
+
+
+def read(source: Source, options: MedlineOptions, report: ReadReport) -> Iterator[Document]:
+    """Streams the citations of a file: a baseline or update file of PubMed, or what its service returns.
+
+    The id is the PMID. Citations that the file withdraws are in ``report.deleted``.
+
+    Args:
+        source: the file.
+        options: what the text consists of.
+        report: a citation without a PMID costs itself.
+
+    Raises:
+        FormatError: no well-formed XML, or a citation without a PMID.
+    """
+    for place, element in elements(source, (*_RECORDS, *_DELETED)):
+        if element.tag in _DELETED:
+            report.deleted.setdefault(source.path, []).extend(filter(None, map(characters, element.iter("PMID"))))
+            continue
+        with report.aside.one():
+            yield _document(element, place, options)
+
+
+def _document(record: Element, place: Place, options: MedlineOptions) -> Document:
+    citation = _citation(record)
+    pmid = citation.find("PMID")
+    identifier = characters(pmid)
+    if pmid is None or not identifier:
+        raise FormatError("a citation has no PMID; fetch the file again", at=place)
+    article = citation.find("Article")
+    article = citation if article is None else article
+    others = [one for one in (*_titles(article, "VernacularTitle"), *_other_abstracts(citation)) if one[1]]
+    parts = [*_titles(article, "ArticleTitle"), *_abstract(article.find("Abstract"), "abstract")]
+    text, sections = put_together([*parts, *others] if options.others else parts, between=_BETWEEN)
+    events = [*_left_out(citation, article), *(() if options.others or not others else (_other_event(len(others)),))]
+    facts = {name: said for name, find in _META.items() if (said := find(record))}
+    if (version := pmid.get("Version", "1")) != "1":
+        facts["version"] = version
+    return Document(id=identifier, text=text, sections=sections, meta=facts, events=tuple(events))
+
+
+def _citation(record: Element) -> Element:
+    """What holds the PMID, the title and the abstract."""
+    for name in ("MedlineCitation", "BookDocument"):
+        found = record.find(name)
+        if found is not None:
+            return found
+    return record
+
+
+def _titles(article: Element, name: str) -> Iterator[tuple[str, str]]:
+    title = characters(article.find(name))
+    if name == "ArticleTitle" and not title:
+        title = characters(article.find("Book/BookTitle"))
+    yield ("title" if name == "ArticleTitle" else "title-other"), title
+
+
+def _abstract(abstract: Element | None, name: str) -> Iterator[tuple[str, str]]:
+    for part in () if abstract is None else abstract.iter("AbstractText"):
+        text, label = characters(part), part.get("Label", "").strip()
+        told = part.get("NlmCategory", "")
+        kind = kind_of(told if told not in _UNTOLD else label)
+        shown = f"{label}: {text}" if label not in _UNTOLD and text else text
+        yield (f"{name}-{kind}" if kind else name), shown
+
+
+def _other_abstracts(citation: Element) -> Iterator[tuple[str, str]]:
+    for other in citation.iter("OtherAbstract"):
+        yield from _abstract(other, "abstract-other")
+
+
+def _other_event(count: int) -> Event:
+    what = counted(count, "title or part of an abstract", "titles or parts of abstracts")
+    message = f"{what} in another language, or for other readers, left out"
+    return Event(step=STEP, kind="loss", code="other-text-left-out", message=message)
+
+
+def _left_out(citation: Element, article: Element) -> Iterator[Event]:
+    """What of the citation is neither in the text nor in ``meta``."""
+    found = {child.tag for parent in (citation, article) for child in parent} - _READ
+    if citation.find(".//CopyrightInformation") is not None:
+        found.add("CopyrightInformation")
+    if found:
+        message = f"these fields are not read: {', '.join(sorted(found))}"
+        yield Event(step=STEP, kind="loss", code="fields-left-out", message=message)
+
+
+def _all_of(path: str, *, by: str = "|", attribute: str = "") -> Callable[[Element], str]:
+    """Finds what elements say, or an attribute of each, as one text."""
+
+    def find(record: Element) -> str:
+        found = (one.get(attribute, "") if attribute else characters(one) for one in record.iterfind(path))
+        return by.join(filter(None, found))
+
+    return find
+
+
+def _identifiers(kind: str) -> Callable[[Element], str]:
+    """Finds an id of the article of another kind than PMID."""
+
+    def find(record: Element) -> str:
+        own = (one for one in record.iter("ELocationID") if one.get("EIdType") == kind)
+        ids = (one for one in record.iterfind("PubmedData/ArticleIdList/ArticleId") if one.get("IdType") == kind)
+        other = (one for one in record.iter("OtherID") if kind == "pmc" and characters(one).startswith("PMC"))
+        return next(
+            filter(None, (characters(one).partition(" ")[0] for found in (own, ids, other) for one in found)), ""
+        )
+
+    return find
+
+
+def _mesh(record: Element) -> str:
+    """Headings as ``D005072`` or ``D005072/Q000502*``, with a star where it is a major topic."""
+    return "|".join(filter(None, (_heading(one) for one in record.iter("MeshHeading"))))
+
+
+def _heading(heading: Element) -> str:
+    terms: Iterable[Element] = heading.iterfind("*")
+    return "/".join(one.get("UI", "") + "*" * (one.get("MajorTopicYN") == "Y") for one in terms)
+
+
+def _year(record: Element) -> str:
+    date = record.find(".//PubDate")
+    if date is None:
+        return ""
+    return characters(date.find("Year")) or characters(date.find("MedlineDate"))[:4]
+
+
+_META: Final[Mapping[str, Callable[[Element], str]]] = MappingProxyType(
+    {
+        "doi": _identifiers("doi"),
+        "pmc": _identifiers("pmc"),
+        "journal": lambda record: characters(record.find(".//Journal/Title")),
+        "year": _year,
+        "language": _all_of(".//Language"),
+        "publication-types": _all_of(".//PublicationType"),
+        "mesh": _mesh,
+        "mesh-names": _all_of(".//MeshHeading/DescriptorName"),
+        "mesh-supplement": _all_of(".//SupplMeshName", attribute="UI"),
+        "chemicals": _all_of(".//Chemical/NameOfSubstance", attribute="UI"),
+        "chemical-names": _all_of(".//Chemical/NameOfSubstance"),
+        "keywords": _all_of(".//KeywordList/Keyword"),
+    }
+)
+
+READER: Final = Reader(read=read, options=MedlineOptions)

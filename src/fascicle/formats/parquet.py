@@ -1,0 +1,297 @@
+"""Parquet: a folder with a table of documents and a table of mentions, for data frames and data bases.
+
+Needs the package pyarrow (extra ``parquet``). The rows of mentions have the order of the documents, so that both tables
+are written and read as streams.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from itertools import accumulate, chain
+from pathlib import Path
+from typing import Any, Final
+
+import msgspec
+
+from fascicle.core.document import Document, Mention, Section
+from fascicle.core.mention import Link
+from fascicle.errors import FormatError, InputError, MissingExtraError, UsageError
+from fascicle.files.atomic import check_folder
+from fascicle.files.source import STDIN, Source
+from fascicle.formats.handlers import Reader, Writer
+from fascicle.formats.losses import EVERYTHING, Holds
+from fascicle.formats.report import ReadReport, WriteReport
+from fascicle.formats.sources import TABLES
+from fascicle.formats.writing import Put
+
+HOLDS: Final = Holds(format="Parquet", fields=EVERYTHING - {"changes"})
+DOCUMENTS, MENTIONS = TABLES
+_ROWS: Final = {DOCUMENTS: 500, MENTIONS: 20_000}  # that are kept before they are written
+_BATCH: Final = 64  # rows of documents that are read at once
+Row = tuple[Any, ...]
+Rows = tuple[Row, list[Row]]
+
+
+def _arrow() -> Any:
+    try:
+        import pyarrow
+        import pyarrow.parquet
+    except ImportError:
+        raise MissingExtraError("parquet", "pyarrow") from None
+    return pyarrow
+
+
+def schemas() -> dict[str, Any]:
+    """The Arrow schemas of the two tables, by the names of their files.
+
+    Raises:
+        MissingExtraError: pyarrow is not installed.
+    """
+    pa = _arrow()
+    span = pa.struct([("start", pa.int32()), ("end", pa.int32())])
+    section = pa.struct([("start", pa.int32()), ("end", pa.int32()), ("name", pa.string())])
+    fact = pa.struct([("name", pa.string()), ("value", pa.string())])
+    pair = pa.struct([("short", span), ("long", span)])
+    link = pa.struct(
+        [
+            *((name, pa.string()) for name in ("id", "ontology", "name", "tier", "curie")),
+            ("score", pa.float64()),
+            ("nil", pa.bool_()),
+        ]
+    )
+    documents = [
+        ("document", pa.string()),
+        ("text", pa.string()),
+        ("sections", pa.list_(section)),
+        ("sentences", pa.list_(span)),
+        ("words", pa.list_(span)),
+        ("abbreviations", pa.list_(pair)),
+        ("meta", pa.list_(fact)),
+    ]
+    mentions = [
+        ("document", pa.string()),
+        ("type", pa.string()),
+        ("start", pa.int32()),
+        ("end", pa.int32()),
+        ("text", pa.string()),
+        ("score", pa.float64()),
+        ("source", pa.string()),
+        ("concept", pa.string()),
+        ("spans", pa.list_(span)),
+        ("links", pa.list_(link)),
+        ("attributes", pa.list_(fact)),
+    ]
+    return {DOCUMENTS: pa.schema(documents), MENTIONS: pa.schema(mentions)}
+
+
+# -- writing -----------------------------------------------------------------------------------------------------------
+
+
+def encode(document: Document, report: WriteReport) -> Rows:
+    """The row of a document and those of its mentions; cells have the order of the columns."""
+    report.mentions += len(document.mentions)
+    row = (
+        document.id,
+        document.text,
+        None if document.sections is None else [(one.start, one.end, one.name) for one in document.sections],
+        document.sentences,
+        document.words,
+        document.abbreviations,
+        tuple(document.meta.items()),
+    )
+    rows = [_cells(document, mention) for mention in document.mentions]
+    msgspec.json.encode((row, rows))  # half of a character anywhere is an error of this document, not of the table
+    return row, rows
+
+
+def _cells(document: Document, mention: Mention) -> Row:
+    return (
+        document.id,
+        mention.type,
+        mention.start,
+        mention.end,
+        mention.text_in(document.text),
+        mention.score,
+        mention.source,
+        next((link.curie or link.id for link in mention.links if not link.nil), None),
+        mention.spans,
+        [(one.id, one.ontology, one.name, one.tier, one.curie, one.score, one.nil) for one in mention.links],
+        mention.attributes,
+    )
+
+
+class _Table:
+    """One table that is written bit by bit."""
+
+    def __init__(self, folder: Path, name: str, schema: Any) -> None:
+        self._arrow, self._schema, self._most = _arrow(), schema, _ROWS[name]
+        self._writer = self._arrow.parquet.ParquetWriter(folder / name, schema, compression="zstd")
+        self._rows: list[Row] = []
+
+    def put(self, rows: list[Row]) -> None:
+        self._rows += rows
+        if len(self._rows) >= self._most:
+            self._flush()
+
+    def _flush(self) -> None:
+        if self._rows:
+            columns = zip(self._schema, zip(*self._rows, strict=True), strict=True)
+            arrays = [self._column(field.type, cells) for field, cells in columns]
+            self._writer.write_table(self._arrow.Table.from_arrays(arrays, schema=self._schema))
+            self._rows = []
+
+    def _column(self, kind: Any, cells: tuple[Any, ...]) -> Any:
+        """A column; one of lists is made of its parts, since Arrow takes lists of structs of Python slowly."""
+        pa = self._arrow
+        if not pa.types.is_list(kind):
+            return pa.array(cells, kind)
+        parts = list(zip(*chain.from_iterable(filter(None, cells)), strict=True)) or [()] * kind.value_type.num_fields
+        fields = list(kind.value_type)
+        inner = [pa.array(part, field.type) for part, field in zip(parts, fields, strict=True)]
+        ends = accumulate((len(cell or ()) for cell in cells), initial=0)
+        values = pa.StructArray.from_arrays(inner, fields=fields)
+        mask = pa.array([cell is None for cell in cells])
+        return pa.ListArray.from_arrays(pa.array(ends, pa.int32()), values, type=kind, mask=mask)
+
+    def close(self) -> None:
+        try:
+            self._flush()
+        finally:
+            self._writer.close()
+
+
+@contextmanager
+def into_folder(folder: Path) -> Iterator[Put]:
+    """Opens the two tables in an empty folder, and closes them at the end.
+
+    Raises:
+        MissingExtraError: pyarrow is not installed.
+    """
+    documents, mentions = (_Table(folder, name, schema) for name, schema in schemas().items())
+
+    def put(rows: Rows) -> None:
+        documents.put([rows[0]])
+        mentions.put(rows[1])
+
+    try:
+        yield put
+    finally:
+        documents.close()
+        mentions.close()
+
+
+def check_place(path: str, *, overwrite: bool) -> None:
+    """Says early whether tables can be written to a path.
+
+    Raises:
+        MissingExtraError: pyarrow is not installed.
+        UsageError: standard output, or the name of an archive.
+        OutputError: it exists and may not be overwritten, or it is a folder with other things in it.
+    """
+    _arrow()
+    if path == STDIN or path.lower().endswith((".zip", ".gz")):
+        raise UsageError(f"parquet is a folder with two tables; name a folder with -o, such as out.parquet, not {path}")
+    check_folder(Path(path), kind="parquet", overwrite=overwrite)
+
+
+# -- reading -----------------------------------------------------------------------------------------------------------
+
+
+def read(source: Source, options: None, report: ReadReport) -> Iterator[Document]:
+    """Streams the documents of a folder with the two tables.
+
+    Args:
+        source: the folder.
+        options: none.
+        report: a document whose rows make none costs itself.
+
+    Raises:
+        InputError: no folder with the two tables.
+        FormatError: other columns, or mentions that are not in the order of the documents.
+        MissingExtraError: pyarrow is not installed.
+    """
+    _arrow()
+    folder = Path(source.path)
+    if not all((folder / name).is_file() for name in TABLES):
+        raise InputError(f"{folder} is no folder with the tables {DOCUMENTS} and {MENTIONS}", file=str(folder))
+    mentions = _Mentions(_rows(folder / MENTIONS))
+    for row in _rows(folder / DOCUMENTS):
+        rows = mentions.of(row["document"])
+        with report.aside.one():
+            yield _document(row, rows, folder)
+    if mentions.waiting is not None:
+        raise FormatError(
+            f"the mentions of document {mentions.waiting['document']!r} have no document, or another order than the "
+            "documents; sort both tables alike",
+            at=str(folder / MENTIONS),
+        )
+
+
+class _Mentions:
+    """The rows of mentions, taken document by document."""
+
+    def __init__(self, rows: Iterator[dict[str, Any]]) -> None:
+        self._rows = rows
+        self.waiting = next(rows, None)
+
+    def of(self, identifier: str) -> list[dict[str, Any]]:
+        found = []
+        while self.waiting is not None and self.waiting["document"] == identifier:
+            found.append(self.waiting)
+            self.waiting = next(self._rows, None)
+        return found
+
+
+def _rows(path: Path) -> Iterator[dict[str, Any]]:
+    pa = _arrow()
+    try:
+        with pa.parquet.ParquetFile(path) as file:
+            missing = [one.name for one in schemas()[path.name] if one.name not in file.schema_arrow.names]
+            if missing:
+                raise FormatError(f"the table lacks the columns {', '.join(missing)}", at=str(path))
+            for batch in file.iter_batches(batch_size=_BATCH if path.name == DOCUMENTS else _BATCH * 16):
+                yield from batch.cast(schemas()[path.name]).to_pylist()
+    except (pa.ArrowException, OSError, ValueError) as error:
+        said = " ".join(str(error).split())
+        raise FormatError(f"the table cannot be read ({said[:300]}); write it again", at=str(path)) from None
+
+
+def _document(row: Mapping[str, Any], rows: list[dict[str, Any]], folder: Path) -> Document:
+    try:
+        pairs = row["abbreviations"]
+        return Document(
+            id=row["document"],
+            text=row["text"],
+            sections=None if row["sections"] is None else tuple(Section(**one) for one in row["sections"]),
+            sentences=_spans(row["sentences"]),
+            words=_spans(row["words"]),
+            abbreviations=None if pairs is None else tuple((_pair(one["short"]), _pair(one["long"])) for one in pairs),
+            mentions=tuple(_mention(one) for one in rows),
+            meta={one["name"]: one["value"] for one in row["meta"] or ()},
+        )
+    except (ValueError, TypeError, AttributeError) as error:
+        raise FormatError(f"the rows of document {row['document']!r} make none: {error}", at=str(folder)) from None
+
+
+def _mention(row: Mapping[str, Any]) -> Mention:
+    return Mention(
+        _spans(row["spans"]) or ((row["start"], row["end"]),),
+        row["type"],
+        score=row["score"],
+        source=row["source"],
+        links=tuple(Link(**one) for one in row["links"] or ()),
+        attributes=tuple((one["name"], one["value"]) for one in row["attributes"] or ()),
+    )
+
+
+def _spans(given: list[dict[str, int]] | None) -> tuple[tuple[int, int], ...] | None:
+    return None if given is None else tuple(map(_pair, given))
+
+
+def _pair(given: Mapping[str, int]) -> tuple[int, int]:
+    return given["start"], given["end"]
+
+
+READER: Final = Reader(read=read)
+WRITER: Final = Writer(holds=HOLDS, encoder=lambda _: encode, into_folder=into_folder, check=check_place)

@@ -1,0 +1,209 @@
+"""BioC in XML and JSON."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fascicle.core.document import Document, Link, Mention, Section
+from fascicle.errors import FormatError, InputError
+from fascicle.formats import ReadReport, detect, read, write
+from fascicle.formats.report import SetAside
+
+DATA = os.environ.get("FASCICLE_DATA")
+TITLE = {"infons": {"type": "title"}, "offset": 0, "text": "IL-2 β😀 x"}
+
+
+def annotation(places: Sequence[tuple[int, int]], text: str, **infons: Any) -> dict[str, Any]:
+    locations = [{"offset": offset, "length": length} for offset, length in places]
+    return {"id": "1", "infons": {"type": "Gene", **infons}, "text": text, "locations": locations}
+
+
+def of(tmp_path: Path, *passages: dict[str, Any], **fields: Any) -> Document:
+    path = tmp_path / "a.json"
+    entry = {"id": "7", "infons": {"year": "2001"}, "passages": list(passages), **fields}
+    path.write_text(json.dumps({"source": "x", "date": "", "key": "", "documents": [entry]}))
+    assert detect(str(path)) == "bioc-json"
+    (found,) = read(path)
+    return found
+
+
+def test_passages_and_annotations(tmp_path: Path) -> None:
+    title = {**TITLE, "annotations": [annotation([(7, 1), (0, 2)], "IL x", identifier="3558|9", note=1)]}
+    body = {"offset": 12, "text": "End.", "infons": {"section_type": "METHODS", "type": "paragraph"}}
+    found = of(tmp_path, title, body, relations=[{"id": "R"}])
+    assert found.text == "IL-2 β😀 x   End."[:9].ljust(12) + "End."
+    assert found.sections == (Section(0, 9, "title"), Section(12, 16, "methods"))
+    links = (Link(id="3558"), Link(id="9"))
+    assert found.mentions == (Mention(((0, 2), (7, 8)), "Gene", links=links, attributes=(("note", "1"),)),)
+    assert found.meta == {"year": "2001"}
+    assert {event.code for event in found.events} == {"relations-left-out"}
+
+
+def test_sentences(tmp_path: Path) -> None:
+    parts = [
+        {"offset": 0, "text": "One."},
+        {"offset": 6, "text": "IL-2.", "annotations": [annotation([(6, 4)], "IL-2")]},
+    ]
+    found = of(tmp_path, {"offset": 0, "infons": {"type": "abstract"}, "sentences": parts})
+    assert (found.text, found.sentences) == ("One.  IL-2.", ((0, 4), (6, 11)))
+    assert found.sections == (Section(0, 11, "abstract"),)
+    assert [one.text for one in found] == ["IL-2"]
+
+
+@pytest.mark.parametrize(("codec", "size"), [("utf-8", 1), ("utf-16-le", 2)])
+def test_offsets_in_other_units(tmp_path: Path, codec: str, size: int) -> None:
+    second = "β😀β gene"
+    at = len((TITLE["text"] + " ").encode(codec)) // size  # type: ignore[operator]
+    start = at + len("β😀β ".encode(codec)) // size
+    body = {"offset": at, "text": second, "annotations": [annotation([(start, 4)], "gene")]}
+    found = of(tmp_path, TITLE, body)
+    assert [one.text for one in found] == ["gene"]
+    assert found.text == f"{TITLE['text']} {second}"
+    assert [event.code for event in found.events] == ["offsets-moved"]
+
+
+def test_passages_that_overlap(tmp_path: Path) -> None:
+    found = of(tmp_path, TITLE, {"offset": 3, "text": "IL-2", "annotations": [annotation([(3, 4)], "IL-2")]})
+    assert found.text == f"{TITLE['text']} IL-2"
+    assert [(one.start, one.text) for one in found] == [(10, "IL-2")]
+    far = of(tmp_path, {"offset": 10**15, "text": "IL-2", "annotations": [annotation([(10**15, 4)], "IL-2")]})
+    assert (far.text, [one.text for one in far]) == ("IL-2", ["IL-2"])
+
+
+def test_what_cannot_be_kept_is_said(tmp_path: Path) -> None:
+    bad = [
+        annotation([(90, 4)], "x"),
+        annotation([], "x"),
+        annotation([(0, 4)], "IL-3"),
+        annotation([(0, 4)], "", type=""),
+    ]
+    found = of(tmp_path, {**TITLE, "annotations": bad, "infons": {"type": "title", "volume": "3"}})
+    assert sorted(event.code for event in found.events) == [
+        "infons-left-out",
+        "mention-without-type",
+        "offset-outside",
+        "offset-outside",
+        "text-mismatch",
+    ]
+    assert len(found.mentions) == 1
+
+
+@pytest.mark.parametrize("wrap", [lambda entry: {"PubTator3": [entry]}, lambda entry: [{"documents": [entry]}], dict])
+def test_other_wrappings(tmp_path: Path, wrap: Any) -> None:
+    path = tmp_path / "a.json"
+    path.write_text(json.dumps(wrap({"id": 7, "passages": [TITLE]}), indent=2))
+    (found,) = read(path, format="bioc-json")
+    assert (found.id, found.text) == ("7", TITLE["text"])
+
+
+def test_a_bad_document_costs_itself(tmp_path: Path) -> None:
+    good, bad = {"id": "1", "passages": [TITLE]}, {"id": "2", "passages": [{"offset": "x", "text": "a"}]}
+    lines, whole = tmp_path / "a.jsonl", tmp_path / "b.json"
+    lines.write_text("".join(json.dumps(one) + "\n" for one in (good, bad, {"passages": []}, good)))
+    whole.write_text(json.dumps({"documents": [good, bad, {"passages": []}, good]}))
+    for path in (lines, whole):
+        report = ReadReport(aside=SetAside(keep_going=True))
+        assert [one.id for one in read(path, format="bioc-json", report=report)] == ["1", "1#2"]
+        assert report.aside.count == 2
+        with pytest.raises(FormatError):
+            list(read(path, format="bioc-json"))
+
+
+@pytest.mark.parametrize("text", ["{}", "[1]", "[", '{"documents": 3}', "nothing", "[" * 5000])
+def test_no_collection(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "a.json"
+    path.write_text(text)
+    with pytest.raises(InputError):
+        list(read(path, format="bioc-json"))
+
+
+def test_numbers_of_xml(tmp_path: Path) -> None:
+    path = tmp_path / "a.xml"
+    path.write_text("<collection><document><id>1</id><passage><offset>1e3</offset></passage></document></collection>")
+    with pytest.raises(FormatError, match="1e3"):
+        list(read(path))
+
+
+def test_blanks_between_sections_come_back(tmp_path: Path) -> None:
+    text = "Title\n\nBody\r\n\ttail"
+    document = Document(id="1", text=text, sections=(Section(0, 5, "title"), Section(7, 11, "body")))
+    for name in ("a.bioc.xml", "a.bioc.json"):
+        assert not write(tmp_path / name, [document]).losses
+        (found,) = read(tmp_path / name)
+        assert (found.text, found.sections) == (document.text, document.sections)
+
+
+def test_sections_that_no_passage_can_be_are_counted(tmp_path: Path) -> None:
+    sections = (Section(0, 9, "all"), Section(2, 5, "inside"), Section(9, 9, "empty"), Section(10, 12))
+    document = Document(id="1", text="abc def ghi jk", sections=sections)
+    assert write(tmp_path / "a.bioc.json", [document]).losses == {"sections": 3}
+
+
+@pytest.mark.skipif(not DATA, reason="FASCICLE_DATA is not set")
+def test_biored_is_what_pubtator_says(tmp_path: Path) -> None:
+    folder = Path(str(DATA)) / "biored"
+    found, other = list(read(folder / "Test.BioC.XML")), list(read(folder / "Test.PubTator"))
+    facts = [
+        [(d.id, d.text, [(m.spans, m.type, m.links) for m in d.mentions]) for d in some] for some in (found, other)
+    ]
+    assert facts[0] == facts[1]
+    for name in ("a.bioc.xml", "a.bioc.json"):
+        assert not write(tmp_path / name, found).losses
+        again = list(read(tmp_path / name))
+        assert [(d.text, d.sections, d.mentions) for d in again] == [(d.text, d.sections, d.mentions) for d in found]
+
+
+DOCUMENT = Document(
+    id="7",
+    text="IL-2 β\n\n<x> & y",
+    sections=(Section(0, 6, "title"), Section(8, 15, "body")),
+    mentions=(
+        Mention(((0, 2), (5, 6)), "Gene", links=(Link(id="3558"),), attributes=(("note", "a<b"),)),
+        Mention(((8, 11),), "Tag"),
+    ),
+    meta={"year": "2001"},
+)
+
+
+@pytest.mark.parametrize("name", ["a.bioc.xml", "a.bioc.json"])
+def test_the_package_of_bioc_reads_ours(tmp_path: Path, name: str) -> None:
+    package = pytest.importorskip(f"bioc.bioc{Path(name).suffix[1:]}")
+    path = tmp_path / name
+    write(path, [DOCUMENT, Document(id="8", text="")])
+    collection = package.loads(path.read_text(encoding="utf-8"))
+    one, two = collection.documents
+    assert (one.id, two.id, one.infons) == ("7", "8", {"year": "2001"})
+    for passage in one.passages:
+        assert passage.text == DOCUMENT.text[passage.offset : passage.offset + len(passage.text)]
+    found = [
+        (tuple((at.offset, at.offset + at.length) for at in one.locations), one.infons["type"], one.text)
+        for passage in one.passages
+        for one in passage.annotations
+    ]
+    assert found == [(m.spans, m.type, m.text_in(DOCUMENT.text)) for m in DOCUMENT.mentions]
+
+
+@pytest.mark.parametrize("kind", ["xml", "json"])
+def test_we_read_those_of_the_package_of_bioc(tmp_path: Path, kind: str) -> None:
+    bioc, package = pytest.importorskip("bioc"), pytest.importorskip(f"bioc.bioc{kind}")
+    collection, document, passage = bioc.BioCCollection(), bioc.BioCDocument(), bioc.BioCPassage()
+    document.id, passage.offset, passage.text = "7", 3, "IL-2 β"
+    passage.infons["type"] = "title"
+    gene = bioc.BioCAnnotation()
+    gene.id, gene.text, gene.infons["type"] = "0", "IL-2", "Gene"
+    gene.add_location(bioc.BioCLocation(3, 4))
+    passage.add_annotation(gene)
+    document.add_passage(passage)
+    collection.add_document(document)
+    path = tmp_path / f"a.{kind}"
+    with path.open("w", encoding="utf-8") as stream:
+        package.dump(collection, stream)
+    (found,) = read(path)
+    assert (found.id, found.text, found.sections) == ("7", "   IL-2 β", (Section(3, 9, "title"),))
+    assert found.mentions == (Mention(((3, 7),), "Gene"),)

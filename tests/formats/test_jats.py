@@ -1,0 +1,193 @@
+"""Articles in JATS and NLM XML."""
+
+from __future__ import annotations
+
+import io
+import os
+import re
+import zipfile
+from collections import Counter
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+from xml.sax.saxutils import escape
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from fascicle.core.document import Document
+from fascicle.errors import FormatError
+from fascicle.formats import detect, read
+from fascicle.formats.jats import JatsOptions
+
+DATA = os.environ.get("FASCICLE_DATA")
+FRONT = """<front><journal-meta><journal-title-group><journal-title>J. Mice</journal-title></journal-title-group>
+</journal-meta><article-meta>
+<article-id pub-id-type="pmid">5</article-id><article-id pub-id-type="pmc">9</article-id>
+<title-group><article-title>Role of <italic>Fgf9</italic><xref>*</xref></article-title></title-group>
+<contrib-group><contrib/></contrib-group><pub-date><year>2003</year></pub-date>
+<abstract><sec><title>Aims</title><p>To see Ca<sup>2+</sup>.</p></sec></abstract>
+<kwd-group><kwd>mice</kwd><kwd>rats</kwd></kwd-group></article-meta></front>"""
+BODY = """<body><p>No heading.</p><sec><title>2. Materials and <bold>methods</bold></title>
+<p>We used<list><list-item><label>1.</label><p>mice</p></list-item><list-item><p>rats</p></list-item></list> in cages
+ [<xref>7</xref>].</p>
+<sec><title>Cells</title><p>HeLa</p><fig><object-id>f1</object-id><label>Figure 1</label>
+<caption><title>A cell.</title><p>Big.</p></caption></fig></sec></sec>
+<table-wrap><label>Table 1</label><caption><p>Counts.</p></caption><table><thead><tr><th>a</th><th>b</th></tr></thead>
+<tbody><tr><td>1</td><td>2</td></tr></tbody></table><table-wrap-foot><fn><p>n = 1</p></fn></table-wrap-foot>
+</table-wrap></body>"""
+BACK = """<back><ack><title>Thanks</title><p>To all.</p></ack><glossary><def-list><def-item><term>IL</term>
+<def><p>interleukin</p></def></def-item></def-list></glossary><ref-list><title>References</title><ref/><ref/></ref-list>
+</back>"""
+
+
+def of(tmp_path: Path, article: str = FRONT + BODY + BACK, options: Any = None) -> list[Document]:
+    path = tmp_path / "some.nxml"
+    path.write_text(f'<!DOCTYPE article SYSTEM "a.dtd">\n<article article-type="x">{article}</article>')
+    assert detect(str(path)) == "jats"
+    return list(read(path, options=options))
+
+
+def parts(document: Document) -> list[tuple[str, str]]:
+    return [(one.name, document.text[one.start : one.end]) for one in document.sections or ()]
+
+
+def test_an_article(tmp_path: Path) -> None:
+    (found,) = of(tmp_path)
+    assert parts(found) == [
+        ("title", "Role of Fgf9*"),
+        ("heading", "Aims"),
+        ("abstract-objective", "To see Ca2+."),
+        ("body", "No heading."),
+        ("heading", "2. Materials and methods"),
+        ("methods", "We used"),
+        ("methods", "1."),
+        ("methods", "mice"),
+        ("methods", "rats"),
+        ("methods", "in cages [7]."),
+        ("heading", "Cells"),
+        ("methods", "HeLa"),
+        ("caption", "Figure 1"),
+        ("caption", "A cell."),
+        ("caption", "Big."),
+        ("caption", "Table 1"),
+        ("caption", "Counts."),
+        ("footnote", "n = 1"),
+        ("heading", "Thanks"),
+        ("acknowledgements", "To all."),
+        ("abbreviations", "IL - interleukin"),
+    ]
+    assert found.text == "\n\n".join(text for _, text in parts(found))
+    expected = {"pmc": "PMC9", "pmid": "5", "journal": "J. Mice", "year": "2003", "keywords": "mice|rats"}
+    assert found.meta == {**expected, "article-type": "x"}
+    said = {event.code: event.message for event in found.events}
+    assert "contrib-group" in said["fields-left-out"]
+    assert all(what in said["parts-left-out"] for what in ("references 2", "tables 1"))
+
+
+def test_tables_on_request(tmp_path: Path) -> None:
+    (found,) = of(tmp_path, options=JatsOptions(tables=True))
+    assert ("table", "a\tb\n1\t2") in parts(found)
+    assert "tables" not in str(found.events)
+
+
+def test_ids(tmp_path: Path) -> None:
+    front = "<front><article-meta>{}</article-meta></front>"
+    pmid, doi = '<article-id pub-id-type="pmid">5</article-id>', '<article-id pub-id-type="doi">10.1/x</article-id>'
+    assert [of(tmp_path, front.format(ids))[0].id for ids in (pmid + doi, doi, "")] == ["5", "10.1/x", "some"]
+
+
+def test_several_articles_and_those_inside(tmp_path: Path) -> None:
+    path = tmp_path / "a.xml"
+    inside = "<sub-article><body><p>Reply</p></body></sub-article>"
+    path.write_text(f"<pmc-articleset><article>{FRONT}</article><article>{BODY}{inside}</article></pmc-articleset>")
+    found = list(read(path))
+    assert [one.id for one in found] == ["PMC9", "a"]
+    assert "Reply" not in found[1].text
+
+
+def test_dangerous_xml_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "a.nxml"
+    path.write_text('<!DOCTYPE article [<!ENTITY a "ha"><!ENTITY b "&a;&a;">]><article><body>&b;</body></article>')
+    with pytest.raises(FormatError, match="entity"):
+        list(read(path, format="jats"))
+
+
+WORD = st.text(st.characters(codec="utf-8", exclude_categories=["Cc", "Cs", "Zs"], exclude_characters="\ufffe\uffff"))
+INLINE = st.recursive(
+    WORD.map(escape),
+    lambda inner: st.builds(
+        "<{0}>{1}</{0}>{2}".format, st.sampled_from(["bold", "sup", "xref"]), inner, WORD.map(escape)
+    ),
+    max_leaves=4,
+)
+
+
+@settings(max_examples=15, deadline=None)
+@given(paragraphs=st.lists(INLINE, max_size=5))
+def test_the_characters_of_paragraphs(tmp_path_factory: Any, paragraphs: list[str]) -> None:
+    body = "".join(f"<p>{one}</p>" for one in paragraphs)
+    (found,) = of(tmp_path_factory.mktemp("a"), f"<body><sec>{body}</sec></body>")
+    expected = ["".join(ElementTree.fromstring(f"<p>{one}</p>").itertext()).strip() for one in paragraphs]
+    assert found.text.split("\n\n") == (list(filter(None, expected)) or [""])
+    assert [text for _, text in parts(found)] == list(filter(None, expected))
+
+
+@pytest.mark.skipif(not DATA, reason="FASCICLE_DATA is not set")
+def test_articles_of_pubmed_central() -> None:
+    for path in sorted((Path(str(DATA)) / "raw-xml").glob("*.nxml")):
+        (found,) = read(path)
+        names = Counter(name for name, _ in parts(found))
+        assert found.id.startswith("PMC")
+        assert names["title"] == 1
+        root = ElementTree.parse(path).getroot()
+        said = re.sub(r"\s+", "", found.text)
+        for paragraph in root.iterfind("./body//sec/p"):
+            if not [one for one in paragraph.iter() if one.tag not in ("p", "xref", "italic", "bold", "sup", "sub")]:
+                assert re.sub(r"\s+", "", "".join(paragraph.itertext())) in said
+
+
+# Headings that only the official texts have.
+ADDED = {"Abstract", "Footnotes", "Acknowledgements"}
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not DATA, reason="FASCICLE_DATA is not set")
+def test_the_official_texts_of_craft(tmp_path: Path) -> None:
+    articles = Path(str(DATA)) / "craft" / "craft-articles-nxml.zip"
+    texts = zipfile.ZipFile(Path(str(DATA)) / "craft" / "craft-articles-txt.zip")
+    mapping = texts.read("articles/ids/craft-idmappings.txt").decode().splitlines()
+    pmids = {row.split("\t")[0]: row.split("\t")[2] for row in mapping if not row.startswith("#")}
+    kinds: Counter[str] = Counter()
+    with zipfile.ZipFile(articles) as archive:
+        for name in sorted(one for one in archive.namelist() if one.endswith(".nxml")):
+            path = tmp_path / "a.nxml"
+            path.write_bytes(archive.read(name))
+            (ours,) = read(path)
+            official = texts.read(f"articles/txt/{pmids[Path(name).name]}.txt").decode()
+            short = "".join(t for _, t in toc(io.BytesIO(archive.read(name))))
+            kinds += differences(official, ours.text, short)
+    assert kinds == {"same": 9_506, "blanks": 82, "added heading": 181, "short abstract": 20, "keywords": 2}
+
+
+def toc(stream: io.BytesIO) -> list[tuple[str, str]]:
+    found = ElementTree.parse(stream).getroot().iterfind("front/article-meta/abstract[@abstract-type]")
+    return [(str(one.get("abstract-type")), squeezed("".join(one.itertext()))) for one in found]
+
+
+def squeezed(text: str) -> str:
+    return re.sub(r"\s+", "", text)
+
+
+def differences(official: str, ours: str, short: str) -> Counter[str]:
+    """How often paragraphs are the same, differ in blanks, or stand in one text alone."""
+    theirs, mine = (Counter(filter(None, map(str.strip, text.split("\n")))) for text in (official, ours))
+    kinds = Counter({"same": (theirs & mine).total()})
+    left, right = (Counter(map(squeezed, one.elements())) for one in (theirs - mine, mine - theirs))
+    kinds["blanks"] = (left & right).total()
+    for one in (left - right).elements():
+        kinds["added heading" if one in ADDED else one.partition(":")[0].lower()] += 1
+    for one in (right - left).elements():
+        kinds["short abstract" if one in short else "other"] += 1
+    return kinds

@@ -1,0 +1,191 @@
+"""Citations of PubMed in XML."""
+
+from __future__ import annotations
+
+import gzip
+import os
+import re
+import tempfile
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+from xml.sax.saxutils import escape, quoteattr
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from fascicle.core.document import Document, Section
+from fascicle.errors import FormatError, InputError, UsageError
+from fascicle.formats import ReadReport, detect, read, write
+from fascicle.formats.medline import MedlineOptions
+from fascicle.formats.report import SetAside
+
+DATA = os.environ.get("FASCICLE_DATA")
+HEAD = '<?xml version="1.0"?>\n<!DOCTYPE PubmedArticleSet SYSTEM "https://example.org/pubmed.dtd">\n'
+CITATION = """<PubmedArticle><MedlineCitation><PMID Version="2">7</PMID><Article>
+<Journal><JournalIssue><PubDate><Year>2001</Year></PubDate></JournalIssue><Title>J. Mice</Title></Journal>
+<ArticleTitle>[Effects of  10<sup>-6</sup> M Ca<sub>2+</sub>
+ on <i>Mus</i> &amp; &alpha; cells.]</ArticleTitle>
+<Abstract><AbstractText Label="AIMS" NlmCategory="UNASSIGNED">To see.</AbstractText>
+<AbstractText Label="DESIGN" NlmCategory="METHODS">p&lt;0.05</AbstractText><AbstractText>No label.</AbstractText>
+<CopyrightInformation>(c) Us</CopyrightInformation></Abstract>
+<AuthorList><Author><LastName>X</LastName></Author></AuthorList><Language>ger</Language>
+<VernacularTitle>Wirkungen.</VernacularTitle></Article>
+<MeshHeadingList><MeshHeading><DescriptorName UI="D1" MajorTopicYN="N">Mice</DescriptorName>
+<QualifierName UI="Q2" MajorTopicYN="Y">physiology</QualifierName></MeshHeading></MeshHeadingList>
+<OtherAbstract Type="Publisher" Language="ger"><AbstractText>Zu sehen.</AbstractText></OtherAbstract></MedlineCitation>
+<PubmedData><ArticleIdList><ArticleId IdType="doi">10.1/x</ArticleId><ArticleId IdType="pmc">PMC9</ArticleId>
+</ArticleIdList><ReferenceList><Reference><ArticleIdList><ArticleId IdType="doi">10.1/other</ArticleId></ArticleIdList>
+</Reference></ReferenceList></PubmedData></PubmedArticle>"""
+BARE = (
+    "<PubmedArticle><MedlineCitation><PMID>8</PMID><Article><ArticleTitle>T</ArticleTitle></Article></MedlineCitation>"
+    "</PubmedArticle>"
+)
+DELETED = "<DeleteCitation><PMID>5</PMID><PMID>6</PMID></DeleteCitation>"
+
+
+def of(tmp_path: Path, *records: str, options: Any = None, report: ReadReport | None = None) -> list[Document]:
+    path = tmp_path / "a.xml"
+    path.write_text(f"{HEAD}<PubmedArticleSet>{''.join(records)}</PubmedArticleSet>", encoding="utf-8")
+    assert detect(str(path)) == "medline"
+    return list(read(path, options=options, report=report))
+
+
+def parts(document: Document) -> list[tuple[str, str]]:
+    return [(one.name, document.text[one.start : one.end]) for one in document.sections or ()]
+
+
+def test_a_citation(tmp_path: Path) -> None:
+    found, bare = of(tmp_path, CITATION, BARE)
+    assert (found.id, bare.id, bare.text) == ("7", "8", "T")
+    assert parts(found) == [
+        ("title", "[Effects of 10-6 M Ca2+ on Mus & α cells.]"),
+        ("abstract-objective", "AIMS: To see."),
+        ("abstract-methods", "DESIGN: p<0.05"),
+        ("abstract", "No label."),
+    ]
+    expected = {"doi": "10.1/x", "pmc": "PMC9", "mesh": "D1/Q2*", "mesh-names": "Mice", "year": "2001", "version": "2"}
+    assert {name: found.meta.get(name) for name in expected} == expected
+    assert {event.code for event in found.events} == {"fields-left-out", "other-text-left-out"}
+    left = next(event.message for event in found.events if event.code == "fields-left-out")
+    assert "AuthorList" in left
+    assert "CopyrightInformation" in left
+    assert not bare.events
+
+
+def test_other_languages_on_request(tmp_path: Path) -> None:
+    (found,) = of(tmp_path, CITATION, options=MedlineOptions(others=True))
+    assert parts(found)[-2:] == [("title-other", "Wirkungen."), ("abstract-other", "Zu sehen.")]
+    assert "other-text-left-out" not in {event.code for event in found.events}
+
+
+def test_deleted_citations_are_told(tmp_path: Path) -> None:
+    report = ReadReport()
+    of(tmp_path, BARE, DELETED, report=report)
+    assert list(report.deleted.values()) == [["5", "6"]]
+    assert any("2 documents" in line for line in report.lines())
+
+
+def test_two_versions_are_two_documents(tmp_path: Path) -> None:
+    assert [one.id for one in of(tmp_path, BARE, BARE)] == ["8", "8#2"]
+
+
+def test_a_citation_without_an_id_costs_itself(tmp_path: Path) -> None:
+    report = ReadReport(aside=SetAside(keep_going=True))
+    found = of(tmp_path, BARE, BARE.replace("PMID", "ID"), CITATION, report=report)
+    assert [one.id for one in found] == ["8", "7"]
+    assert report.aside.count == 1
+
+
+def test_what_comes_before_damage_is_kept(tmp_path: Path) -> None:
+    path = tmp_path / "a.xml.gz"
+    path.write_bytes(gzip.compress(f"{HEAD}<PubmedArticleSet>{BARE}<PubmedArticle><a></b>".encode()))
+    report = ReadReport(aside=SetAside(keep_going=True))
+    assert [one.id for one in read(path, report=report)] == ["8"]
+    assert report.aside.count == 1
+    with pytest.raises(FormatError, match="XML"):
+        list(read(path))
+
+
+BOMB = '<!DOCTYPE x [<!ENTITY a "ha"><!ENTITY b "&a;&a;">]>'
+OUTSIDE = '<!DOCTYPE x [<!ENTITY a SYSTEM "file:///etc/passwd">]>'
+
+
+@pytest.mark.parametrize(
+    ("head", "record", "said"),
+    [(BOMB, "&b;", "entity"), (OUTSIDE, "&a;", "entity"), ("", "<i>" * 200, "deep"), ("", "&nobody;", "XML")],
+)
+def test_dangerous_xml_is_refused(tmp_path: Path, head: str, record: str, said: str) -> None:
+    path = tmp_path / "a.xml"
+    path.write_text(f"{head}<PubmedArticleSet>{BARE.replace('<PMID>', record + '<PMID>')}</PubmedArticleSet>")
+    with pytest.raises(FormatError, match=said):
+        list(read(path, format="medline"))
+
+
+@pytest.mark.parametrize("filler", ["<!--" + "x" * 3000, "<PubmedArticle>" + "x" * 3000, "<a b='" + "x" * 3000])
+def test_memory_is_bounded(tmp_path: Path, filler: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("fascicle.files.elements.MAX_RECORD", 1000)
+    monkeypatch.setattr("fascicle.files.elements._CHUNK", 100)
+    path = tmp_path / "a.xml"
+    path.write_text(f"<PubmedArticleSet>{filler}")
+    with pytest.raises(FormatError, match=r"1,000 (?:characters|bytes)"):
+        list(read(path, format="medline"))
+
+
+def test_encodings(tmp_path: Path) -> None:
+    path, text = tmp_path / "a.xml", BARE.replace(">T<", ">Müller<")
+    for encoding in ("iso-8859-1", "windows-1252", "utf-16", "utf-8"):
+        path.write_bytes(f'<?xml version="1.0" encoding="{encoding}"?>{text}'.encode(encoding))
+        assert next(read(path, format="medline")).text == "Müller"
+    path.write_bytes(text.encode("cp1252"))
+    assert next(read(path, format="medline", encoding="cp1252")).text == "Müller"
+
+
+def test_it_is_not_written(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="not written"):
+        write(tmp_path / "out", [Document(id="1", text="a")], format="medline")
+    with pytest.raises(InputError, match="holds no document"):
+        of(tmp_path, DELETED)
+
+
+CHARACTERS = st.characters(codec="utf-8", exclude_categories=["Cc", "Cs"], exclude_characters="\ufffe\uffff")
+WORDS = st.lists(st.text(CHARACTERS, min_size=1, max_size=6), max_size=4).map(lambda words: " ".join(words).strip())
+
+
+@settings(max_examples=15, deadline=None)
+@given(title=WORDS, abstract=st.lists(st.tuples(st.sampled_from(["", "AIM", "X & <Y>"]), WORDS), max_size=3))
+def test_text_and_offsets(title: str, abstract: list[tuple[str, str]]) -> None:
+    inside = "".join(
+        f"<AbstractText{f' Label={quoteattr(label)}' * bool(label)}><b>{escape(text)}</b></AbstractText>"
+        for label, text in abstract
+    )
+    record = BARE.replace(">T<", f">{escape(title)}<").replace("</Article>", f"<Abstract>{inside}</Abstract></Article>")
+    expected = [re.sub(" +", " ", part) for part in (title, *(f"{a}: {b}" if a and b else b for a, b in abstract))]
+    with tempfile.TemporaryDirectory() as folder:
+        (found,) = of(Path(folder), record)
+    assert found.text == "\n".join(filter(None, expected))
+    assert [text for _, text in parts(found)] == list(filter(None, expected))
+
+
+@pytest.mark.skipif(not DATA, reason="FASCICLE_DATA is not set")
+def test_an_update_file_of_pubmed() -> None:
+    path = Path(str(DATA)) / "raw-xml" / "medline16n0902.xml.gz"
+    report = ReadReport()
+    found = {one.id: one for one in read(path, report=report)}
+    assert len(found) == 604
+    assert sum(map(len, report.deleted.values())) > 0
+    with gzip.open(path) as stream:
+        root = ElementTree.parse(stream).getroot()
+    squeeze = re.compile(r"\s+")
+    for citation in root.iter("MedlineCitation"):
+        document = found[str(citation.findtext("PMID"))]
+        texts = [citation.find("Article/ArticleTitle"), *citation.findall("Article/Abstract/AbstractText")]
+        wanted = "".join("".join(one.itertext()) for one in texts if one is not None)
+        labels = [f"{one.get('Label')}:" for one in texts[1:] if one is not None and one.get("Label")]
+        said = document.text
+        for label in labels:
+            said = said.replace(f"\n{label} ", "", 1) if label != "UNLABELLED:" else said
+        assert squeeze.sub("", said) == squeeze.sub("", wanted)
+        assert document.sections
+        assert document.sections[0] == Section(0, document.text.find("\n") % (len(document.text) + 1), "title")

@@ -1,0 +1,173 @@
+"""Tables of documents and mentions in Parquet."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from fascicle.core.document import Document, Link, Mention, Section, unique
+from fascicle.errors import FormatError, InputError, LossError, MissingExtraError, OutputError, UsageError
+from fascicle.formats import ReadReport, detect, read, write
+from fascicle.formats.report import SetAside
+from fascicle.formats.sources import source_sha256, state_of
+
+LINK = Link(id="D1", ontology="MESH", name="asthma", score=0.5, tier="exact", curie="MESH:D1")
+DOCUMENTS = [
+    Document(
+        id="a",
+        text="Asthma and β\0rash",
+        sections=(Section(0, 6, "title"),),
+        sentences=((0, 10),),
+        words=(),
+        abbreviations=(((0, 1), (0, 6)),),
+        mentions=(
+            Mention(((0, 6),), "Disease", score=0.25, source="m", links=(Link(id="", nil=True), LINK)),
+            Mention(((0, 2), (11, 12)), "X", attributes=(("a", ""), ("a", "b"))),
+        ),
+        meta={"year": "1999"},
+    ),
+    Document(id="b", text=""),
+    Document(id="c", text="x", mentions=(Mention(((0, 1),), "X"),)),
+]
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    pytest.importorskip("pyarrow")
+    path = tmp_path / "out.parquet"
+    assert not write(path, DOCUMENTS, strict=True).losses
+    return path
+
+
+def test_what_is_written_is_read(folder: Path) -> None:
+    assert detect(str(folder)) == "parquet"
+    assert list(read(folder)) == DOCUMENTS
+
+
+def test_the_table_of_mentions(folder: Path) -> None:
+    parquet = pytest.importorskip("pyarrow.parquet")
+    rows = parquet.read_table(folder / "mentions.parquet").to_pylist()
+    columns = ("document", "type", "start", "end", "text", "score", "source", "concept")
+    assert [tuple(row[name] for name in columns) for row in rows] == [
+        ("a", "X", 0, 12, "As β", None, "gold", None),
+        ("a", "Disease", 0, 6, "Asthma", 0.25, "m", "MESH:D1"),
+        ("c", "X", 0, 1, "x", None, "gold", None),
+    ]
+    assert parquet.read_table(folder / "documents.parquet")["document"].to_pylist() == ["a", "b", "c"]
+
+
+def test_other_software_reads_it(folder: Path) -> None:
+    path, expected = folder / "mentions.parquet", ["X", "Disease", "X"]
+    readers = {
+        "pandas": lambda package: list(package.read_parquet(path)["type"]),
+        "polars": lambda package: package.read_parquet(path)["type"].to_list(),
+        "duckdb": lambda package: [row[0] for row in package.sql(f"select type from '{path}'").fetchall()],
+        "pyarrow.dataset": lambda package: package.dataset(path).to_table()["type"].to_pylist(),
+    }
+    found = {}
+    for name, use in readers.items():
+        try:
+            package = __import__(name, fromlist=["x"])
+        except ImportError:
+            continue
+        found[name] = use(package)
+    assert found
+    assert all(types == expected for types in found.values())
+
+
+def test_a_folder_is_known_again(folder: Path) -> None:
+    before = source_sha256(str(folder)), state_of(str(folder))
+    write(folder, DOCUMENTS[:1], overwrite=True)
+    after = source_sha256(str(folder)), state_of(str(folder))
+    assert before[0] != after[0]
+    assert before[1] != after[1]
+
+
+def test_places(folder: Path, tmp_path: Path) -> None:
+    for path in ("-", tmp_path / "a.zip", tmp_path / "a.gz"):
+        with pytest.raises(UsageError, match="folder"):
+            write(path, DOCUMENTS, format="parquet")
+    with pytest.raises(OutputError):
+        write(folder, DOCUMENTS)
+    with pytest.raises(InputError, match="no folder with the tables"):
+        list(read(folder / "mentions.parquet", format="parquet"))
+
+
+def test_changes_are_the_only_loss(tmp_path: Path) -> None:
+    pytest.importorskip("pyarrow")
+    from fascicle.core.document import Change
+
+    taken = Change(step="choice", taken=((Mention(((0, 1),), "Y"), None),))
+    document = msgspec.structs.replace(DOCUMENTS[2], changes=(taken,))
+    with pytest.raises(LossError, match="changes"):
+        write(tmp_path / "a.parquet", [document], strict=True)
+    assert not list(tmp_path.iterdir())
+    assert write(tmp_path / "a.parquet", [document]).losses == {"changes": 1}
+
+
+def test_broken_tables(folder: Path) -> None:
+    pa, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    path = folder / "mentions.parquet"
+    table = parquet.read_table(path)
+    parquet.write_table(table.take(pa.array([2, 0, 1])), path)
+    with pytest.raises(FormatError, match="order"):
+        list(read(folder))
+    parquet.write_table(table.drop_columns(["type"]), path)
+    with pytest.raises(FormatError, match="type"):
+        list(read(folder))
+    start = pa.array([-5, 0, 0], pa.int32())
+    spans = pa.array([[{"start": 90, "end": 91}]] * 3, table.schema.field("spans").type)
+    wrong = table.set_column(2, "start", start).set_column(table.column_names.index("spans"), "spans", spans)
+    parquet.write_table(wrong, path)
+    report = ReadReport(aside=SetAside(keep_going=True))
+    assert [one.id for one in read(folder, report=report)] == ["b"]
+    assert report.aside.count == 2
+    data = path.read_bytes()
+    for damaged in (b"", data[:-20], b"PAR1" + bytes(40) + b"PAR1", data[:100] + bytes(50) + data[150:]):
+        path.write_bytes(damaged)
+        with pytest.raises(InputError):
+            list(read(folder))
+
+
+def test_without_the_package_the_extra_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(__import__("sys").modules, "pyarrow", None)
+    with pytest.raises(MissingExtraError, match=r"fascicle\[parquet\]"):
+        write(tmp_path / "a.parquet", DOCUMENTS)
+    assert not list(tmp_path.iterdir())
+
+
+TEXT = st.text(st.characters(codec="utf-8"), max_size=12)
+SPANS = st.sampled_from([((0, 1),), ((0, 2), (3, 5)), ((2, 5),)])
+LINKS = st.lists(st.builds(Link, id=TEXT, ontology=TEXT, name=TEXT, score=st.none() | st.floats(0, 1)), max_size=2)
+FACTS = st.lists(st.tuples(TEXT, TEXT), max_size=2).map(tuple)
+NAME = TEXT.filter(bool)
+
+
+@st.composite
+def documents(draw: st.DrawFn) -> Document:
+    mention = st.builds(
+        Mention, SPANS, NAME, score=st.none() | st.floats(0, 1), source=NAME, links=LINKS.map(tuple), attributes=FACTS
+    )
+    return Document(
+        id=draw(TEXT),
+        text=draw(TEXT.map(lambda text: text + "01234")),
+        words=draw(st.none() | st.just(((0, 1), (2, 3)))),
+        mentions=unique(draw(st.lists(mention, max_size=4)))[0],
+        meta=draw(st.dictionaries(TEXT, TEXT, max_size=2)),
+    )
+
+
+@settings(max_examples=10, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(found=st.lists(documents(), min_size=1, max_size=4, unique_by=lambda one: one.id))
+def test_round_trip(found: Any) -> None:
+    pytest.importorskip("pyarrow")
+    with tempfile.TemporaryDirectory() as place:
+        path = Path(place) / "a.parquet"
+        write(path, found)
+        assert list(read(path)) == found
