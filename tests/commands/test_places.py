@@ -42,7 +42,7 @@ NO_PLACES = {
     "only": "patterns for the names of runs",
     "source": "who found a mention",
     "system": "who found a mention",
-    "name": "of a model",
+    "name": "of a model, or the id of a document",
     "names": "parts of names of settings",
     "weights": "numbers",
     "threshold": "a number",
