@@ -10,7 +10,7 @@ from fascicle.core.document import Document, Mention
 from fascicle.core.patches import apply
 from fascicle.decoding.selection import select
 from fascicle.pipeline.choice import Choice
-from fascicle.settings.pipeline import Keep
+from fascicle.settings.steps import Keep
 
 TYPES = ("A", "B", "C")
 spans = st.tuples(st.integers(0, 12), st.integers(1, 6)).map(lambda pair: ((pair[0], pair[0] + pair[1]),))

@@ -14,7 +14,8 @@ from fascicle.knowledge.recognising import RecognitionSettings
 from fascicle.loading import load
 from fascicle.pipeline.loading import OPENERS, open_pipeline
 from fascicle.pipeline.pipeline import Pipeline
-from fascicle.settings.pipeline import STEPS, DictionaryStep, as_toml, read_pipeline
+from fascicle.settings.pipeline import as_toml, read_pipeline
+from fascicle.settings.steps import STEPS, DictionaryStep
 from fascicle.tasks.index_build import build_pack
 
 TEXT = "Aspirin helped; the severe headache went, the pain too."

@@ -13,7 +13,7 @@ from fascicle.core.document import Document, Mention
 from fascicle.core.patches import apply
 from fascicle.errors import RecipeError
 from fascicle.pipeline.rules import Rules
-from fascicle.settings.pipeline import RuleSettings, RuleTest
+from fascicle.settings.steps import RuleSettings, RuleTest
 from fascicle.text.segment import segmenter
 
 CUTS = segmenter("rules@1")

@@ -48,7 +48,7 @@ class Finds:
             case "!allocate":
                 bytearray(30 << 30)
             case "!grow":  # less than the system refuses, more than the limit
-                held = bytearray(500 << 20)
+                held = bytearray(400 << 20)
                 held[::4096] = b"x" * len(held[::4096])
                 time.sleep(60)
             case "!raise":

@@ -78,7 +78,7 @@ def test_all_poisons_are_alone_in_quarantine(written: Write, tmp_path: Path) -> 
     texts = list(TEXTS)
     for at, name in enumerate(expected):
         texts[3 + 9 * at] = f"!{name} x"
-    limits = Limits(seconds=4, seconds_per_million=0, memory=250, start=60)
+    limits = Limits(seconds=4, seconds_per_million=0, memory=300, start=60)
     totals = run_of([written(texts)], tmp_path / "out", limits=limits, workers=2).do()
     assert totals.done == 40
     found = {one.restored().text.split()[0][1:]: one.error for one in quarantined(str(tmp_path / "out"))}  # type: ignore[union-attr]
@@ -237,6 +237,7 @@ def test_a_folder_of_something_else_and_another_run_are_refused(written: Write, 
         run_of([Path("-")], out).do()
 
 
+@pytest.mark.slow
 def test_workers_that_cannot_start_end_the_run(written: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FASCICLE_TEST_PLANNER", str(os.getpid()))
     began = time.monotonic()

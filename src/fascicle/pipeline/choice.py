@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from fascicle.core.document import Document, Mention, Patch, overlapping_mentions
-from fascicle.settings.pipeline import Keep
+from fascicle.settings.steps import Keep
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -16,7 +16,7 @@ class Choice:
     Attributes:
         name: of the step.
         layers: sources among which is chosen, in the order of their say.
-        keep: ``"all"``, ``"nested"`` or ``"flat"``, see `fascicle.settings.pipeline.ChoiceStep`.
+        keep: ``"all"``, ``"nested"`` or ``"flat"``, see `fascicle.settings.steps.ChoiceStep`.
         types: type -> what is kept of it; these types compete with no other.
     """
 

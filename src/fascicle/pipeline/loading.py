@@ -11,19 +11,18 @@ import msgspec
 
 from fascicle import plugins
 from fascicle.pipeline.pipeline import Pipeline
-from fascicle.settings.pipeline import (
+from fascicle.settings.pipeline import PipelineSettings, read_pipeline
+from fascicle.settings.steps import (
     ChoiceStep,
     CombineStep,
     DictionaryStep,
     DropStep,
     FilterStep,
-    PipelineSettings,
     PluginStep,
     ProcessStep,
     RecogniserStep,
     RulesStep,
     StepSettings,
-    read_pipeline,
 )
 
 
@@ -156,7 +155,7 @@ def _told(settings: StepSettings, hashed: Callable[..., str]) -> str:
     return hashed(msgspec.json.encode(settings).decode())
 
 
-# What opens each kind of step; the settings of each are in `fascicle.settings.pipeline.STEPS`. A new kind of step has a
+# What opens each kind of step; the settings of each are in `fascicle.settings.steps.STEPS`. A new kind of step has a
 # row in both tables.
 OPENERS: Final[Mapping[str, Callable[[Any, PipelineSettings], Any]]] = MappingProxyType(
     {

@@ -15,7 +15,7 @@ from fascicle.core.document import Document, Mention, Patch, unique
 from fascicle.core.patches import apply
 from fascicle.core.spans import Span
 from fascicle.errors import RecipeError
-from fascicle.settings.pipeline import RuleSettings, RuleTest
+from fascicle.settings.steps import RuleSettings, RuleTest
 from fascicle.text.segment import Segmenter
 
 _CONTEXT: Final = 200  # characters of context that a pattern sees

@@ -31,7 +31,8 @@ from fascicle.settings.pipeline import Limits
 
 _TICK: Final = 0.1  # seconds between two looks at limits
 _BLAMELESS: Final = 50  # deaths of workers at one shard that no document can be blamed for
-_STARTS: Final = 5  # workers in a row that die before they are ready
+_STARTS: Final = 5  # workers in a row that die before they are ready, ...
+_KILLED: Final = 20  # ... or that others kill before
 _DIES: Final = 2  # deaths at a document alone that make it the culprit
 _MOST: Final = 1_024
 
@@ -286,7 +287,7 @@ class Supervisor:
             self._tasks.appendleft(task)
         elif not was_ready:
             self._bad_starts += 1
-            if self._bad_starts >= _STARTS:
+            if self._bad_starts >= (_KILLED if reason in ("killed:SIGKILL", "killed:SIGTERM") else _STARTS):
                 raise WorkersError(
                     f"{self._bad_starts} workers in a row ended while they loaded the pipeline ({reason}); look at "
                     "limits.start and limits.memory, or run fascicle pipeline check"
