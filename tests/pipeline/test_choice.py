@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fascicle.core.document import Document, Mention
@@ -48,6 +48,7 @@ def may_stand_beside(one: Mention, other: Mention, keep: Keep, types: dict[str, 
     return characters < others or others < characters
 
 
+@settings(max_examples=50)
 @given(mentions, keeps, st.dictionaries(st.sampled_from(TYPES), keeps, max_size=2))
 def test_against_a_loop(found: list[Mention], keep: Keep, types: dict[str, Keep]) -> None:
     layers = ("two", "one")
@@ -66,6 +67,7 @@ def test_against_a_loop(found: list[Mention], keep: Keep, types: dict[str, Keep]
     assert chosen(found, choice) == {*stays, *(one for one in found if one.source == "else")}
 
 
+@settings(max_examples=50)
 @given(mentions)
 def test_flat_is_the_greedy_rule_of_the_decoder_where_nothing_ties(found: list[Mention]) -> None:
     layer = [one for one in found if one.source == "one"]

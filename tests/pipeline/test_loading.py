@@ -11,13 +11,14 @@ import pytest
 from fascicle.core.document import Document, Mention
 from fascicle.errors import FascicleError, RecipeError
 from fascicle.knowledge.recognising import RecognitionSettings
-from fascicle.loading import load
+from fascicle.loading import load, shipped_models
 from fascicle.pipeline.loading import OPENERS, open_pipeline
 from fascicle.pipeline.pipeline import Pipeline
 from fascicle.settings.pipeline import as_toml, read_pipeline
 from fascicle.settings.steps import STEPS, DictionaryStep
 from fascicle.tasks.index_build import build_pack
 
+ABSTRACTS = Path(__file__).resolve().parents[2] / "examples" / "abstracts"
 TEXT = "Aspirin helped; the severe headache went, the pain too."
 
 
@@ -189,3 +190,13 @@ def test_a_pack_is_a_step(folder: Path) -> None:
     (caffeine,) = [one for one in document if one.text == "Caffeine"]
     assert caffeine.source == "toy"
     assert caffeine.links[0].curie == "MESH:D002110"
+
+
+@pytest.mark.skipif(not shipped_models(), reason="the model is not in this checkout")
+def test_a_model_says_the_same_in_a_pipeline_as_alone(tmp_path: Path) -> None:
+    (tmp_path / "pipeline.toml").write_text('[[steps]]\nkind = "recogniser"\nmodel = "bc5cdr"\n', encoding="utf-8")
+    texts = [path.read_text(encoding="utf-8") for path in sorted(ABSTRACTS.glob("*.txt"))[:2]]
+    with open_pipeline(tmp_path) as pipeline:
+        found = list(pipeline.stream(texts))
+    assert found == load("bc5cdr", threads=1).annotate(texts)
+    assert all(document.mentions for document in found)

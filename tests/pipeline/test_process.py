@@ -26,7 +26,9 @@ def program(tmp_path: Path, body: str, *, hello: object = HELLO) -> list[str]:
     """A program of a few lines; ``say`` answers, ``line`` is a request."""
     path = tmp_path / "program.py"
     start = f"import json, os, sys, time\ndef say(x): print(json.dumps(x), flush=True)\nsay({hello!r})\n"
-    path.write_text(f"{start}for line in sys.stdin:\n{textwrap.indent(textwrap.dedent(body), '    ')}", encoding="utf-8")
+    path.write_text(
+        f"{start}for line in sys.stdin:\n{textwrap.indent(textwrap.dedent(body), '    ')}", encoding="utf-8"
+    )
     return [sys.executable, "-I", "-S", str(path)]
 
 

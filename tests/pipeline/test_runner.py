@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fascicle.core.document import Document, Mention, Patch
@@ -107,6 +107,7 @@ def test_an_interrupt_is_no_failure() -> None:
         list(Pipeline([Plain("first", raises(KeyboardInterrupt()))]).results(documents("poison")))
 
 
+@settings(max_examples=25)
 @given(st.sets(st.integers(0, 40)), st.integers(1, 50))
 def test_any_set_of_poison_documents_is_found(bad: set[int], characters: int) -> None:
     texts = ["poison" if at in bad else "x" * (at % 4) for at in range(41)]

@@ -78,7 +78,7 @@ def test_all_poisons_are_alone_in_quarantine(written: Write, tmp_path: Path) -> 
     texts = list(TEXTS)
     for at, name in enumerate(expected):
         texts[3 + 9 * at] = f"!{name} x"
-    limits = Limits(seconds=4, seconds_per_million=0, memory=300, start=60)
+    limits = Limits(seconds=2.5, seconds_per_million=0, memory=300, start=60)
     totals = run_of([written(texts)], tmp_path / "out", limits=limits, workers=2).do()
     assert totals.done == 40
     found = {one.restored().text.split()[0][1:]: one.error for one in quarantined(str(tmp_path / "out"))}  # type: ignore[union-attr]
@@ -111,7 +111,7 @@ def killed_at_random(run: Callable[[Callable[[Supervisor], None]], None], *, kil
 
 @pytest.mark.slow
 def test_workers_that_are_killed_at_random_lose_nothing(written: Write, tmp_path: Path) -> None:
-    path = written([f"x {number}" for number in range(600)])
+    path = written([f"x {number}" for number in range(400)])
     shards = Shards(documents=50)
     slow = partial(open_poison, 0.002)
     run_of([path], tmp_path / "calm", shards=shards).do()

@@ -11,7 +11,6 @@ from msgspec import Meta, field
 from fascicle.settings.base import Name, Positive, Settings, Share
 
 Keep = Literal["all", "nested", "flat"]
-StepName = Annotated[str, Meta(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$", max_length=100)]
 Pattern = Annotated[str, Meta(max_length=1_000)]  # a regular expression
 
 
@@ -23,7 +22,7 @@ class StepSettings(Settings, frozen=True, kw_only=True):
             source of the mentions that a step adds; those of a recogniser have the name of their model.
     """
 
-    name: StepName | Literal[""] = ""
+    name: Annotated[str, Meta(pattern=r"^([A-Za-z0-9][A-Za-z0-9._-]*)?$", max_length=100)] = ""
 
     def places(self) -> dict[str, str]:
         """The paths of files and folders that the step reads, by their keys."""
