@@ -392,6 +392,8 @@ FILES: dict[tuple[str, ...], Callable[[Path, Path], list[object]]] = {
 }
 # Commands whose output is no file that --overwrite replaces, and what tests them.
 ELSEWHERE = {
+    ("run",): "nothing is replaced: test_run.py, running/test_run.py",
+    ("quarantine", "retry"): "test_run.py",
     ("train",): "a run folder must be new: test_a_folder_of_a_run_is_new_or_its_own",
     ("pretrain",): "a run folder must be new: training/test_pretraining.py",
     ("distill",): "a run folder must be new: commands/test_distill.py",

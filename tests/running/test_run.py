@@ -18,8 +18,11 @@ from poison import LIMITS, open_never, open_poison, run_of
 from fascicle.core import codec
 from fascicle.core.document import Document
 from fascicle.errors import FascicleError, InputError, OutputError, UsageError
+from fascicle.formats.requests import ReadRequest
 from fascicle.running.folder import SUCCESS, RunFolder
 from fascicle.running.quarantine import current
+from fascicle.running.records import Done, FileFacts
+from fascicle.running.report import suspects
 from fascicle.running.supervisor import Supervisor
 from fascicle.settings.pipeline import Limits, Shards
 from fascicle.tasks.run import quarantined
@@ -267,3 +270,45 @@ def test_workers_end_with_the_run(written: Write, tmp_path: Path) -> None:
     for pid in set(pids):
         with pytest.raises(ProcessLookupError):
             os.kill(pid, 0)
+
+
+def test_options_of_reading_reach_the_workers(tmp_path: Path) -> None:
+    path = tmp_path / "in.jsonl"
+    path.write_text(
+        '{"key": "a", "body": "x", "set": "yes"}\n{"key": "b", "body": "x", "set": "no"}\n', encoding="utf-8"
+    )
+    reading = ReadRequest(format="records", fields=(("id", "key"), ("text", "body")), where=(("set", "yes"),))
+    totals = run_of([path], tmp_path / "out", reading=reading, format="predictions").do()
+    assert (totals.documents, totals.done) == (1, 1)
+    assert run_of([path], tmp_path / "out", reading=reading, format="predictions").do(resume=True) == totals
+
+
+def marker(shard: int, mentions: dict[str, int], characters: int = 10_000) -> Done:
+    facts = FileFacts(name="part", size=0, sha256="")
+    return Done(
+        shard=f"{shard:05d}",
+        documents=1,
+        done=1,
+        quarantined=0,
+        characters=characters,
+        part=facts,
+        quarantine=None,
+        mentions=mentions,
+        names={},
+        links={},
+        losses={},
+        slowest=(),
+        seconds=1.0,
+        attempt=1,
+    )
+
+
+def test_a_silent_shard_is_suspect_and_chance_is_not() -> None:
+    counts = [100, 93, 110, 97, 104, 89, 101]
+    usual = [marker(at, {"a/X": count, "a/Rare": at % 2}) for at, count in enumerate(counts)]
+    assert suspects(usual) == []
+    silent, loud = marker(7, {}), marker(8, {"a/X": 400})
+    found = [(one.shard, one.type, one.mentions) for one in suspects([*usual, silent, loud])]
+    assert found == [("00007", "a/X", 0), ("00008", "a/X", 400)]
+    assert suspects([*usual, marker(7, {}, characters=500)]) == []  # too little text to expect any
+    assert suspects([silent, usual[0]]) == []

@@ -15,6 +15,7 @@ from fascicle.commands.parsing import FormatNames, add_json, positive
 from fascicle.commands.places import fills, reads
 from fascicle.core.wording import counted
 from fascicle.formats.catalogue import FORMATS
+from fascicle.formats.requests import left_out_notes
 from fascicle.tasks.run import RunRequest, run_pipeline
 
 if TYPE_CHECKING:
@@ -49,9 +50,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Runs; returns the exit code."""
-    shown = progress()
+    shown, request = progress(), _request_of(args)
+    for note in left_out_notes(request.files, request.reading):
+        say(f"note: {note}")
     try:
-        totals = run_pipeline(_request_of(args), progress=lambda now: _see(shown, now))
+        totals = run_pipeline(request, progress=lambda now: _see(shown, now))
     finally:
         shown.end()
     return tell(totals, args.output, as_json=args.json)
@@ -66,6 +69,8 @@ def tell(totals: Totals, folder: str, *, as_json: bool) -> int:
             f"suspect: shard {one.shard} has {counted(one.mentions, 'mention')} of {one.type}, "
             f"and not about {one.expected:,}"
         )
+    for code, count in totals.losses.items():
+        say(f"loss {code}: {count:,} (the format cannot hold it)")
     for reason, count in totals.reasons.items():
         say(f"in quarantine at {reason}: {counted(count, 'document')}")
     found = counted(sum(totals.mentions.values()), "mention")

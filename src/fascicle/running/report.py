@@ -56,6 +56,7 @@ class Totals(msgspec.Struct, frozen=True, kw_only=True):
         shards: number.
         mentions: ``source/type`` -> number.
         reasons: ``step: error`` -> number of documents in quarantine.
+        losses: what the format of the parts does not hold, by code -> number.
         suspects: shards with odd rates.
         slowest: ids of documents, with the seconds of each; of a batch each has the share of its characters.
         names: the most frequent words of mentions; a name that is in no shard among the first 50 can be missing.
@@ -71,6 +72,7 @@ class Totals(msgspec.Struct, frozen=True, kw_only=True):
     shards: int
     mentions: dict[str, int]
     reasons: dict[str, int]
+    losses: dict[str, int]
     suspects: tuple[Suspect, ...]
     slowest: tuple[tuple[str, float], ...]
     names: dict[str, int]
@@ -98,6 +100,7 @@ def totals_of(folder: RunFolder, manifest: Manifest, done: Sequence[Done]) -> To
         shards=len(done),
         mentions=_sum(one.mentions for one in markers),
         reasons=dict(reasons.most_common()),
+        losses=_sum(one.losses for one in markers),
         suspects=tuple(suspects(done)),
         slowest=tuple(slowest[:_SHOWN]),
         names=_first(_sum(one.names for one in markers)),
@@ -156,6 +159,7 @@ def page(totals: Totals) -> str:
         _table("Account", ("", ""), facts.items()),
         _table("Mentions by source and type", ("source/type", "mentions"), totals.mentions.items()),
         _table("Quarantine by step and error", ("step: error", "documents"), totals.reasons.items()),
+        _table("Not held by the format", ("what", "number"), totals.losses.items()),
         _table(
             "Shards with odd counts",
             ("shard", "source/type", "mentions", "expected"),

@@ -81,7 +81,7 @@ class ShardWorker:
             folder: see above.
         """
         self.pipeline, self.manifest, self.folder = pipeline, manifest, folder
-        self._reader = ShardReader(ReadRequest(**msgspec.convert(manifest.reading, dict[str, Any])))
+        self._reader = ShardReader(msgspec.convert(manifest.reading, ReadRequest))
         self._request = WriteRequest(format=manifest.format)
         self.places: Mapping[str, int] = {}
 
@@ -125,7 +125,7 @@ class ShardWorker:
             failed.append(Result(result.given, failure=Failure(WRITE, type(error).__name__, str(error))))
         inputs = [piece.input for piece in shard.pieces for _ in range(piece.count)]
         records = [self._record(one, places[one.given.id], inputs, shard, attempt) for one in failed]
-        done = self._marker(shard, counts, report.documents, attempt, time.perf_counter() - begun)
+        done = self._marker(shard, counts, report, attempt, time.perf_counter() - begun)
         return self._commit(shard, done, name, sorted(records, key=lambda record: record.place))
 
     def _write(self, name: str, results: Iterator[Result], counts: _Counts, aside: _Unwritten) -> WriteReport:
@@ -145,19 +145,20 @@ class ShardWorker:
         report = WriteReport(aside=aside)
         return write_documents(documents(), self._request, report=report, opened=opened)
 
-    def _marker(self, shard: Shard, counts: _Counts, done: int, attempt: int, seconds: float) -> Done:
+    def _marker(self, shard: Shard, counts: _Counts, report: WriteReport, attempt: int, seconds: float) -> Done:
         slowest = tuple((name, round(taken, 4)) for taken, name in sorted(counts.seconds, reverse=True)[:_SLOWEST])
         return Done(
             shard=shard.name,
             documents=shard.count,
-            done=done,
-            quarantined=shard.count - done,
+            done=report.documents,
+            quarantined=shard.count - report.documents,
             characters=counts.characters,
             part=self.folder.facts(f"part-{shard.name}{self.manifest.suffix}"),
             quarantine=None,
             mentions=dict(sorted(counts.mentions.items())),
             names=_most(counts.names),
             links=_most(counts.links),
+            losses=dict(sorted(report.losses.items())),
             slowest=slowest,
             seconds=round(seconds, 4),
             attempt=attempt,
