@@ -227,7 +227,7 @@ class ProcessStep(StepSettings, frozen=True, kw_only=True):
     Attributes:
         command: the program and its arguments; ``{folder}`` in them is the folder of the pipeline.
         seconds: that it has for one batch, and to start.
-        memory: MiB that the program may take on Linux; without limit by default, since a JVM reserves much at once.
+        memory: MiB of its own that the program may take on Linux; by default twice ``limits.memory``, as for the worker.
         longest: MiB of one line of its answer.
     """
 
