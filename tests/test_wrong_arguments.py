@@ -41,6 +41,7 @@ GOOD: dict[str, dict[str, Any]] = {  # what is right where another argument is w
     "Patch": {},
     "apply": {"document": DOCUMENT, "patch": Patch()},
     "Section": {"start": 0, "end": 1},
+    "find_abbreviations": {"text": DOCUMENT},
     "layers": {"documents": [DOCUMENT]},
     "load": {"model": "bc5cdr"},
     "read": {"paths": "+in.txt"},
@@ -54,7 +55,7 @@ NO_FORMAT = ReadRequest(format="nope")
 # Arguments of the verbs: what is right where another argument is wrong (no such file: the arguments are looked at
 # first), and which of WRONG each may be.
 VERBS: dict[str, tuple[dict[str, Any], dict[str, list[Any]]]] = {
-    "annotate": ({"files": "none.txt", "output": "none.tsv"}, {"files": [LIST]}),
+    "annotate": ({"files": "none.txt", "output": "none.tsv"}, {"files": [LIST], "model": [LIST]}),
     "calibrate": (
         {"model": "none", "gold": "none.tsv", "folder": "none"},
         {"settings": [NONE], "events": [NONE]},

@@ -18,6 +18,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from benchmarks.common import GRIDS, RESULTS, ROOT
+from benchmarks.studies.abbreviations import tables as abbreviation_tables
 from benchmarks.studies.binder import leads as binder_leads
 from benchmarks.studies.binder import measured as binder_measured
 from benchmarks.studies.binder import tables as binder_tables
@@ -26,6 +27,7 @@ from benchmarks.studies.bundling import tables as bundling_tables
 from benchmarks.studies.combining import tables as combining_tables
 from benchmarks.studies.families import tables as family_tables
 from benchmarks.studies.families.reports import ATTRIBUTES
+from benchmarks.studies.labels import rows as label_rows
 from benchmarks.studies.packs import tables as pack_tables
 from benchmarks.studies.parts import cells as parts_cells
 from benchmarks.studies.pretraining import record as pretraining
@@ -358,8 +360,13 @@ TABLES: Mapping[str, Callable[[], str]] = {
     "bundling-errors": lambda: family_tables.moved(RESULTS),
     "bundling-gradients": lambda: bundling_study_tables.gradients(RESULTS),
     "parts-cells": lambda: parts_cells.table(_grid("parts"), _grid("parts").results),
+    "labels-rows": lambda: label_rows.stored(RESULTS, part="dev"),
     "pretraining": lambda: pretraining.table(RESULTS),
+    "abbreviation-finder": lambda: abbreviation_tables.finder(RESULTS),
+    "abbreviation-rules": lambda: abbreviation_tables.rules(RESULTS),
+    "abbreviation-ablation": lambda: abbreviation_tables.ablation(RESULTS),
     "pack-recognition": lambda: pack_tables.recognition(RESULTS),
+    "pack-judging": lambda: pack_tables.judged(RESULTS),
     "pack-links": lambda: pack_tables.links(RESULTS),
     "pack-speed": lambda: pack_tables.speed(RESULTS),
     "pack-builds": lambda: pack_tables.builds(RESULTS),

@@ -20,6 +20,7 @@ from fascicle.version import VERSION
 if TYPE_CHECKING:
     from fascicle.evaluation.scoring.inputs import layers
     from fascicle.evaluation.scoring.scores import Scores, score
+    from fascicle.knowledge.abbreviations.finder import find_abbreviations
     from fascicle.tasks.annotate import annotate
     from fascicle.tasks.calibrate import calibrate
     from fascicle.tasks.check import check
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from fascicle.tasks.compare import compare
     from fascicle.tasks.evaluate import evaluate
     from fascicle.tasks.export import export
+    from fascicle.tasks.link import link
     from fascicle.training.run import train_recipe as train
 
 __version__ = VERSION
@@ -50,7 +52,9 @@ __all__ = [
     "errors",
     "evaluate",
     "export",
+    "find_abbreviations",
     "layers",
+    "link",
     "load",
     "read",
     "score",
@@ -62,11 +66,12 @@ _LATE: Final = MappingProxyType(
     {
         **{
             verb: f"fascicle.tasks.{verb}:{verb}"
-            for verb in ("annotate", "calibrate", "check", "combine", "compare", "evaluate", "export")
+            for verb in ("annotate", "calibrate", "check", "combine", "compare", "evaluate", "export", "link")
         },
         "Scores": "fascicle.evaluation.scoring.scores:Scores",
         "score": "fascicle.evaluation.scoring.scores:score",
         "layers": "fascicle.evaluation.scoring.inputs:layers",
+        "find_abbreviations": "fascicle.knowledge.abbreviations.finder:find_abbreviations",
         "train": "fascicle.training.run:train_recipe",
     }
 )

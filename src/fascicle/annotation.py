@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import hashlib
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import msgspec
+
 from fascicle.core import codec
-from fascicle.core.document import Document
+from fascicle.core.contracts import Step
+from fascicle.core.document import Document, Patch
 from fascicle.core.stream import EMPTY_TEXT, Outcome, outcomes, unanswered
 from fascicle.errors import InputError
 from fascicle.formats.account import Account, EventCounts
@@ -54,6 +57,7 @@ class Annotation:
     Attributes:
         predictor: answers.
         segments: whether documents get the sentences and words that the predictor cuts them into.
+        beside: steps whose patches give no mentions, such as the finder of abbreviations.
         account: counts; its ``reading`` is the report that the documents are read with.
         seen: is called when a document is through, with the number of documents and ``Passage.reached``.
     """
@@ -61,6 +65,7 @@ class Annotation:
     predictor: Annotator
     account: Account
     segments: bool = False
+    beside: tuple[Step, ...] = ()
     seen: Callable[[int, int], None] = lambda documents, reached: None
 
     def documents(
@@ -129,9 +134,23 @@ class Annotation:
                 waiting.append(passage)
                 yield passage.document
 
-        predict = self.predictor.predict_and_cut if self.segments else self.predictor.predict
-        for outcome in outcomes(predict, documents(), source=self.predictor.name):
+        for outcome in outcomes(self._patches, documents(), source=self.predictor.sources):
             yield waiting.popleft(), outcome
+
+    def _patches(self, documents: Sequence[Document]) -> list[Patch]:
+        """What the predictor and the steps beside it say."""
+        patches = self.predictor.predict_and_cut(documents) if self.segments else self.predictor.predict(documents)
+        for step in self.beside:
+            others = step.run(documents)
+            patches = [
+                msgspec.structs.replace(
+                    patch,
+                    events=(*patch.events, *other.events),
+                    abbreviations=(*patch.abbreviations, *other.abbreviations),
+                )
+                for patch, other in zip(patches, others, strict=True)
+            ]
+        return patches
 
     def through(self, outcome: Outcome, events: EventCounts) -> Document | None:
         """The document of an outcome, whose events are counted; ``None`` if there is none, which is set aside."""

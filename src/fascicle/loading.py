@@ -6,10 +6,8 @@ The one place that knows the runtime and, lazily, torch models.
 from __future__ import annotations
 
 import difflib
-import json
 import os
-import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache, partial
 from importlib import resources
@@ -19,23 +17,27 @@ from typing import TYPE_CHECKING
 import fascicle.plugins as plugins
 from fascicle.core.arguments import checked
 from fascicle.errors import MissingExtraError, ModelError, RecipeError, UsageError
-from fascicle.files.source import stem
 from fascicle.settings.base import Positive
 from fascicle.settings.folders.best import described_by, model_folder
 from fascicle.settings.folders.described import file_sha256
+from fascicle.settings.folders.foreign import is_checkpoint
 from fascicle.settings.folders.manifest import (
     MANIFEST,
     Manifest,
     TokenizerFacts,
     check_files,
+    check_open_types,
     read_manifest,
 )
+from fascicle.settings.folders.vocabularies import find_pack, is_dictionary, is_pack
 from fascicle.settings.recipes.ensemble import ENSEMBLE, FILTER_FOLDER, MEMBERS, is_ensemble, read_ensemble
 from fascicle.settings.recipes.filter import FILTER, FilterManifest, read_filter_manifest
+from fascicle.settings.recognition import RecognitionSettings
 from fascicle.settings.types import read_types
 
 if TYPE_CHECKING:
     from fascicle.knowledge.matching.matcher import Matcher
+    from fascicle.knowledge.recognising import PackRecogniser
     from fascicle.models.checkpoint import TorchScorer
     from fascicle.models.filter import TorchFilter
     from fascicle.models.span_typer import TyperModel
@@ -48,8 +50,6 @@ if TYPE_CHECKING:
     from fascicle.text.pieces import PieceTokenizer
 
 DEFAULT_MODEL = "bc5cdr"
-DICTIONARIES = (".tsv", ".txt")
-_HUB_NAME = re.compile(r"[A-Za-z0-9][\w.-]*/[\w.-]+")  # of an owner and a model
 TOGETHER = 1 << 30  # bytes of files: ensembles of at most so many keep all members in memory
 
 
@@ -60,13 +60,14 @@ def shipped_models() -> tuple[str, ...]:
 
 @checked
 def load(
-    model: str | os.PathLike[str] = DEFAULT_MODEL,
+    model: str | os.PathLike[str] | Sequence[str | os.PathLike[str]] = DEFAULT_MODEL,
     *,
     threads: Positive | None = None,
     types: str | os.PathLike[str] | None = None,
     device: str | None = None,
-) -> ModelPredictor | EnsemblePredictor | Matcher | PluggedPredictor:
-    """Loads a model, an ensemble of models, or a dictionary.
+    recognition: RecognitionSettings | None = None,
+) -> ModelPredictor | EnsemblePredictor | Matcher | PackRecogniser | PluggedPredictor:
+    """Loads a model, an ensemble of models, a dictionary, or term packs.
 
     Args:
         model: the name of a shipped model, with or without version (the newest is taken), a folder of
@@ -74,8 +75,9 @@ def load(
             that the run kept (that one needs the extra ``train``), or a dictionary: a ``.tsv`` or ``.txt`` file (also
             ``.gz``) with a type, a TAB and a name in each row. Its names are found as they are written, in capitals and
             in lower case, but no English function word alone; its mentions have no score, and the name of the file as
-            their source. A Hugging Face name (``OWNER/NAME``), or a folder with a checkpoint for token classification
-            in ``config.json`` and ``model.safetensors``, is read too, with the extra ``train``.
+            their source. Or a term pack of ``fascicle index build``, or a list of several, used as one: the name of
+            each is the source of its mentions. A Hugging Face name (``OWNER/NAME``), or a folder with a checkpoint for
+            token classification in ``config.json`` and ``model.safetensors``, is read too, with the extra ``train``.
             Or the name of a predictor of another package, see `fascicle.plugins`.
         threads: CPU threads of the network; all usable cores by default. The tokenizer uses all cores, unless the
             environment variable ``RAYON_NUM_THREADS`` says otherwise.
@@ -84,21 +86,40 @@ def load(
         device: of a model that runs in torch (of a training run, or a checkpoint of another tool), and of such members
             of an ensemble: ``"cpu"`` (the default), the name of another device, such as ``"cuda"``, or ``"auto"``: a
             GPU where there is one, and the processor for everything that is not of torch.
+        recognition: how names of term packs become mentions.
 
     Returns:
         A predictor with ``annotate(texts)`` and ``predict(documents)``.
 
     Raises:
         ModelError: there is no such model, or its folder is damaged, foreign, or of another version.
+        PackError: the same of a term pack.
         MissingExtraError: a torch model, but torch is not installed.
         PluginError: a plug-in that cannot be loaded.
-        UsageError: types for a model that cannot take others, or a device on which the model cannot run.
+        UsageError: types, a device or settings that a model cannot take; several models that are no term packs.
         RecipeError: the file of types cannot be read, or the model cannot read what it says.
         InputError: a dictionary that cannot be read, or holds no name.
     """
+    if packs := packs_of(model):
+        from fascicle.knowledge.opening import open_packs
+
+        _refuse(f"{packs[0]} is a term pack, which names its types and has no network", types=types, device=device)
+        return open_packs(packs, recognition)
+    name = model if isinstance(model, str | os.PathLike) else model[0]
+    if recognition is not None:
+        raise UsageError(f"{name} is no term pack, and these are settings of packs; leave them out")
+    return _loaded(name, threads, types, device)
+
+
+def _loaded(
+    model: str | os.PathLike[str], threads: int | None, types: str | os.PathLike[str] | None, device: str | None
+) -> ModelPredictor | EnsemblePredictor | Matcher | PluggedPredictor:
+    """Whatever is no term pack."""
     if is_dictionary(model):
+        from fascicle.knowledge.opening import open_dictionary
+
         _refuse(f"{model} is a dictionary, which names its types and has no network", types=types, device=device)
-        return _dictionary(Path(model).expanduser())
+        return open_dictionary(Path(model).expanduser())
     if is_plugin(model):
         _refuse(f"{model} is a plug-in, which chooses its types and its device itself", types=types, device=device)
         return _plugin(str(model))
@@ -120,33 +141,33 @@ def _refuse(reason: str, *, types: object = None, device: str | None = None) -> 
         raise UsageError(f"{reason}; leave out the device {device!r}")
 
 
-def is_dictionary(model: str | os.PathLike[str]) -> bool:
-    """Whether `load` reads a dictionary: a file that is called ``.tsv`` or ``.txt``, packed or not."""
-    path = Path(model).expanduser()
-    return path.is_file() and path.name.lower().removesuffix(".gz").endswith(DICTIONARIES)
+def packs_of(model: str | os.PathLike[str] | Sequence[str | os.PathLike[str]]) -> list[Path]:
+    """The folders of the term packs that `load` opens; none for another model.
 
-
-def is_checkpoint(model: str | os.PathLike[str]) -> bool:
-    """Whether `load` reads a Hugging Face checkpoint: a folder of one, or a name of the hub that is no path."""
-    place = Path(model).expanduser()
-    if not place.is_dir():
-        is_path = place.exists() or place.parent.exists()
-        return not is_path and _HUB_NAME.fullmatch(os.fspath(model)) is not None
-    if described_by(model_folder(place)).is_file() or not (place / "config.json").is_file():
-        return False
-    try:
-        said = json.loads((place / "config.json").read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError):
-        return False
-    named = said.get("architectures") if isinstance(said, dict) else None
-    return isinstance(named, list) and any(str(one).endswith("ForTokenClassification") for one in named)
+    Raises:
+        UsageError: several models, not all of which are packs, or none.
+    """
+    given = [model] if isinstance(model, str | os.PathLike) else list(model)
+    if not given:
+        raise UsageError("no model was given; name one, or several term packs")
+    others = [one for one in given if _versions(one) or not is_pack(one)]
+    if others and len(given) > 1:
+        raise UsageError(
+            f"{len(given)} models were given, and {others[0]} is no term pack; several packs are used as one, and an "
+            "ensemble joins models"
+        )
+    return [] if others else [find_pack(one) for one in given]
 
 
 def is_plugin(model: str | os.PathLike[str]) -> bool:
     """Whether `load` takes a predictor of another package: a name of no shipped model and no path, but of a plug-in."""
-    name = str(model)
-    ours = any(name in (one, one.partition("@")[0]) for one in shipped_models())
-    return not ours and not Path(model).expanduser().exists() and name in plugins.names("predictors")
+    there = _versions(model) or Path(model).expanduser().exists()
+    return not there and str(model) in plugins.names("predictors")
+
+
+def _versions(model: str | os.PathLike[str]) -> list[str]:
+    """The shipped models of this name."""
+    return [one for one in shipped_models() if str(model) in (one, one.partition("@")[0])]
 
 
 def load_single(model: str | os.PathLike[str], *, threads: int | None = None) -> ModelPredictor:
@@ -154,10 +175,10 @@ def load_single(model: str | os.PathLike[str], *, threads: int | None = None) ->
 
     Raises:
         ModelError, MissingExtraError: see `load`.
-        UsageError: an ensemble, or a dictionary.
+        UsageError: an ensemble, a dictionary, or a term pack.
     """
-    if is_dictionary(model):
-        raise UsageError(f"{model} is a dictionary, and this needs a model; give the folder of one")
+    if is_dictionary(model) or packs_of(model):
+        raise UsageError(f"{model} is a dictionary or term pack, and this needs a model; give the folder of one")
     folder = find_model(model)
     if is_ensemble(folder):
         raise UsageError(
@@ -179,7 +200,7 @@ def _model(
     tokenizer = PieceTokenizer.from_file(folder / "tokenizer.json", pad=manifest.tokenizer.pad)
     _check_tokenizer(folder, tokenizer, manifest.tokenizer, name=MANIFEST)
     if types is not None:
-        _refuse_types(folder, manifest)
+        check_open_types(folder, manifest)
         return _retyped(folder, manifest, tokenizer, types, partial(_torch, folder, manifest, threads, device))
     if manifest.runtime == "onnx":
         _refuse(f"{manifest.name} is an export, which runs on the processor alone", device=device)
@@ -245,10 +266,8 @@ def find_model(model: str | os.PathLike[str]) -> Path:
     Raises:
         ModelError: neither; the message lists the shipped models and the nearest name.
     """
-    path = Path(model).expanduser()
-    names = shipped_models()
-    versions = [n for n in names if n == str(model) or n.partition("@")[0] == str(model)]
-    if versions:
+    path = find_pack(model)
+    if versions := _versions(model):
         return _assets() / max(versions, key=lambda n: int(n.partition("@")[2]))
     if path.is_dir():
         return model_folder(path)
@@ -257,6 +276,7 @@ def find_model(model: str | os.PathLike[str]) -> Path:
             f"{path} is a file; give the model folder that it belongs to, or a dictionary that is called .tsv or .txt",
             file=str(path),
         )
+    names = shipped_models()
     known = [*names, *(n.partition("@")[0] for n in names), *plugins.names("predictors")]
     near = difflib.get_close_matches(str(model), known, n=1)
     shipped = f"shipped are {', '.join(names)}; or " if names else ""
@@ -268,14 +288,6 @@ def _plugin(name: str) -> PluggedPredictor:
     from fascicle.runtime.plugged import PluggedPredictor
 
     return PluggedPredictor(plugins.load_predictor(name), package=plugins.package_of("predictors", name))
-
-
-def _dictionary(path: Path) -> Matcher:
-    from fascicle.knowledge.matching.dictionary import typed_names
-    from fascicle.knowledge.matching.matcher import Matcher
-    from fascicle.knowledge.matching.rules import THREE_CASINGS
-
-    return Matcher(typed_names(str(path)), rule=THREE_CASINGS, name=stem(str(path)), content=file_sha256(path))
 
 
 def _check_tokenizer(folder: Path, tokenizer: PieceTokenizer, facts: TokenizerFacts, *, name: str) -> None:
@@ -295,21 +307,6 @@ def _onnx(folder: Path, threads: int | None) -> OnnxSession:
     from fascicle.runtime.session import OnnxSession
 
     return OnnxSession.open(folder / "model.onnx", threads=threads)
-
-
-def _refuse_types(folder: Path, manifest: Manifest) -> None:
-    """Refuses other types for a model whose types are part of its weights, or that cannot read."""
-    if fixed := manifest.answering.needs.fixed:
-        reason = fixed
-    elif manifest.runtime == "onnx":
-        reason = "an export holds no more than the vectors of its own types; give the folder of the training run"
-    elif manifest.decision.calibration:
-        reason = "its scores were calibrated for its own types; give the folder that it was calibrated from"
-    elif manifest.decision.nothing:
-        reason = 'its thresholds were shifted on dev for its own types; train with decision.tune = "no"'
-    else:
-        return
-    raise UsageError(f"{folder} cannot look for other types: {reason}", file=str(folder))
 
 
 def _retyped(
@@ -353,7 +350,9 @@ def _ensemble(folder: Path, threads: int | None, device: str | None) -> Ensemble
             raise ModelError(f"{place} is not what {ENSEMBLE} of {folder} describes; copy or make the ensemble again")
     _check_members(folder, device)
     size = sum(file.stat().st_size for place in [*places, *judged] for file in place.rglob("*") if file.is_file())
-    members: list[Callable[[], Annotator]] = [partial(load, place, threads=threads, device=device) for place in places]
+    members: list[Callable[[], Annotator]] = [
+        partial(load, place, threads=threads, device=None if is_pack(place) else device) for place in places
+    ]
     judges: list[Callable[[], MentionFilter]] = [
         partial(load_filter, place, threads=threads, device=device) for place in judged
     ]
@@ -368,7 +367,8 @@ def _check_members(folder: Path, device: str | None) -> None:
     places = [folder / MEMBERS / name for name in manifest.members]
     for place in filter(is_ensemble, places):
         _check_members(place, device)
-    parts: list[Manifest | FilterManifest] = [read_manifest(place) for place in places if not is_ensemble(place)]
+    models = [place for place in places if not is_ensemble(place) and not is_pack(place)]
+    parts: list[Manifest | FilterManifest] = [read_manifest(place) for place in models]
     if manifest.rule == "meta":
         parts.append(read_filter_manifest(folder / FILTER_FOLDER))
     for part in parts:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from benchmarks.common import GRIDS
-from benchmarks.studies.labels.rows import Row, row_scores, table
+from benchmarks.studies.labels.rows import Row, facts, row_scores, table
 from benchmarks.studies.labels.sample import sample
 from fascicle.core.document import Document, Mention
 from fascicle.experiments.grid import read_grid
@@ -43,7 +43,8 @@ def test_a_row_asks_for_one_type() -> None:
 def test_the_table_has_the_mean_over_seeds_and_rows() -> None:
     gold = [(0, 2, "GENE"), (3, 5, "GENE")]
     half, whole = (row_scores(ROW, [pair(gold, [(a, b, "Gene") for a, b, _ in gold[:n]])]) for n in (1, 2))
-    shown = table({"one": [{"r": half}, {"r": whole}], "two": [{"r": whole}, {"r": whole}]})
+    scores = {"one": [{"r": half}, {"r": whole}], "two": [{"r": whole}, {"r": whole}]}
+    shown = table({"arms": list(scores), "rows": facts(scores)})
     assert shown.count("83.33") == 2
     assert shown.count("+16.67") == 2
 

@@ -22,10 +22,10 @@ from fascicle.errors import UsageError
 from fascicle.formats import read, write
 from fascicle.formats.conll import ConllOptions
 from fascicle.formats.sources import source_sha256
-from fascicle.loading import _refuse_types, load
+from fascicle.loading import load
 from fascicle.models.export.folders import export_model
 from fascicle.settings.calibration import Calibration, TemperatureCurve
-from fascicle.settings.folders.manifest import Decision, Manifest, TokenizerFacts, read_manifest
+from fascicle.settings.folders.manifest import Decision, Manifest, TokenizerFacts, check_open_types, read_manifest
 from fascicle.settings.heads import BinderSettings
 from fascicle.settings.recipes.recogniser import ReadingSettings
 
@@ -136,10 +136,10 @@ def test_a_calibrated_model_looks_for_no_other_types() -> None:
         tokenizer=tokenizer,
         decision=decision,
     )
-    _refuse_types(Path("m"), manifest)
+    check_open_types(Path("m"), manifest)
     fitted = msgspec.structs.replace(decision, calibration=Calibration(chosen_on="x"))
     with pytest.raises(UsageError, match="its scores were calibrated for its own types"):
-        _refuse_types(Path("m"), msgspec.structs.replace(manifest, decision=fitted))
+        check_open_types(Path("m"), msgspec.structs.replace(manifest, decision=fitted))
 
 
 def test_what_is_fitted_on_either_runtime_is_the_same(

@@ -37,6 +37,7 @@ WRITES = {
     "corpus convert": "corpus.jsonl",
     "index build": "pack/manifest.json",
     "index export": "names.tsv",
+    "index curate": "rules.tsv",
     "plot": "learning.svg",
     "vectors": "vectors.txt",
     "typer train": "runs/typer/model/typer.json",

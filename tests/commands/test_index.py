@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -10,8 +11,12 @@ from typing import Any
 
 import pytest
 
+from fascicle import write
+from fascicle.core.document import Document
+from fascicle.core.mention import Mention
 from fascicle.knowledge.pack.export import COLUMNS
 from fascicle.knowledge.pack.pack import Pack
+from fascicle.loading import load
 from fascicle.tasks.index_build import build_pack
 
 Cli = Callable[..., Any]
@@ -199,9 +204,84 @@ def test_rules_of_curation(home: Path, tmp_path: Path, cli: Cli) -> None:
     assert "rules.tsv:2" in told
     assert "not looked for" in cli("index", "why", tmp_path / "pack", "CAT").out
     counts = Pack.open(tmp_path / "pack").manifest.counts
-    assert counts["concept that is only in rules"] == 1
+    assert counts["concept that sources only add to"] == 1
     assert counts["rules of curation that decide nothing"] == 1
+
+
+def test_a_source_that_adds_names_only_what_others_have(home: Path, tmp_path: Path, cli: Cli) -> None:
+    shutil.copytree(home, tmp_path / "home", dirs_exist_ok=True)
+    (tmp_path / "home" / "more.tsv").write_text("id\tname\nDOID:162\tneoplasia\nDOID:999\tnothing\n", encoding="utf-8")
+    sources = tmp_path / "home" / "sources.toml"
+    more = '[sources.more]\npath = "more.tsv"\nreader = "table"\ncolumns = { id = "id", label = ["name"] }\n'
+    head, _, tail = SOURCES.partition("\n\n")
+    sources.write_text(f"{head}\n\n{more}adds = true\n\n{tail}", encoding="utf-8")
+    assert cli("index", "build", sources, "-o", tmp_path / "pack").code == 0
+    pack = Pack.open(tmp_path / "pack")
+    assert "neoplasia" in {term.surface for term in pack.names("DOID:162")}
+    assert pack.concept("DOID:162").type == "Disease"
+    assert pack.concept_rows(["DOID:999"]).tolist() == [-1]
+    assert pack.manifest.counts["concept that sources only add to"] == 1
 
 
 def test_index_alone_names_its_commands(refused: Refused) -> None:
     assert "build" in refused("index")
+
+
+def test_curate_finds_what_was_planted(home: Path, tmp_path: Path, cli: Cli, refused: Refused) -> None:
+    """A pack with false names, rebuilt with what was proposed: they are gone, and the true ones are still found."""
+    shutil.copytree(home, tmp_path / "home", dirs_exist_ok=True)
+    planted = {"aloft": "NCBIGene:1", "rhubarbs": "NCBIGene:2", "Impact5": "NCBIGene:3"}
+    genes = (
+        GENES + "".join(f"{curie}\t{name}\tlabel\n" for name, curie in planted.items()) + "NCBIGene:4\tFADS12\tlabel\n"
+    )
+    (tmp_path / "home" / "genes.tsv").write_text(genes, encoding="utf-8")
+    sources = tmp_path / "home" / "sources.toml"
+    sources.write_text(SOURCES.replace("\n\n", '\ncuration = ["../proposals.tsv"]\n\n', 1), encoding="utf-8")
+    (tmp_path / "proposals.tsv").write_text("action\tsurface\n", encoding="utf-8")
+    build_pack(sources, tmp_path / "before")
+    true = ("FADS12", "catalase")
+    texts = [
+        f"{name} stood aloft of catalase and rhubarb, impact5 or IMPACT5; fads12." for name in true for _ in range(3)
+    ]
+    gold = [
+        Document(
+            id=str(at),
+            text=text,
+            mentions=tuple(Mention((found.span(),), "Gene") for name in true for found in re.finditer(name, text)),
+        )
+        for at, text in enumerate(texts)
+    ]
+    write(tmp_path / "gold.jsonl", gold)
+    (tmp_path / "raw.txt").write_text(" ".join(texts * 2), encoding="utf-8")
+    asked = (
+        "index",
+        "curate",
+        tmp_path / "before",
+        "--corpus",
+        tmp_path / "gold.jsonl",
+        "--text",
+        tmp_path / "raw.txt",
+    )
+    assert "overwrite" in refused(*asked, "-o", tmp_path / "proposals.tsv")
+    done = cli(*asked, "-o", tmp_path / "proposals.tsv", "--overwrite")
+    assert done.code == 0, done.err
+    rows = [line.split("\t") for line in (tmp_path / "proposals.tsv").read_text(encoding="utf-8").splitlines()]
+    assert rows[0] == ["action", "surface", "source", "concept", "case", "note"]
+    assert {row[1] for row in rows[1:]} == {*planted, "FADS12"}
+    assert [row[4] for row in rows[1:] if row[0] == "case"] == ["initial"]  # which fads12 does not fit
+    assert cli(*asked).out.splitlines() == ["\t".join(row) for row in rows]
+    build_pack(sources, tmp_path / "after")
+    before, after = (
+        {m.text_in(text) for text in texts for m in load(tmp_path / name)(text)} for name in ("before", "after")
+    )
+    assert before == {*true, "aloft", "rhubarb", "impact5", "IMPACT5", "fads12"}
+    assert after == {*true}
+
+
+def test_curate_refuses(home: Path, tmp_path: Path, refused: Refused, cli: Cli) -> None:
+    assert "no text" in refused("index", "curate", home / "pack")
+    assert "none.txt" in refused("index", "curate", home / "pack", "--text", tmp_path / "none.txt")
+    (tmp_path / "raw.txt").write_text("CAT", encoding="utf-8")
+    assert "no term pack" in refused("index", "curate", tmp_path, "--text", tmp_path / "raw.txt")
+    done = cli("index", "curate", home / "pack", "--text", tmp_path / "raw.txt")
+    assert (done.code, len(done.out.splitlines())) == (0, 1)

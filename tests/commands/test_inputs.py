@@ -11,12 +11,21 @@ from typing import Any
 import pytest
 
 from fascicle.core.document import Document
-from fascicle.errors import OutputError
+from fascicle.errors import OutputError, RecipeError
+from fascicle.experiments.hashes import data_hashes, recipe_hash
+from fascicle.formats.sources import source_sha256
+from fascicle.knowledge.pack.pack import Pack
 from fascicle.loading import load
 from fascicle.models.soup import average_models
+from fascicle.runtime.inputs import reader_of
 from fascicle.settings.folders.manifest import read_manifest
 from fascicle.settings.recipes.any import parse_any
 from fascicle.settings.recipes.recogniser import Recipe
+from fascicle.tasks.index_build import build_pack
+from fascicle.text.pieces import PieceTokenizer
+from fascicle.training.engine.events import Note
+from fascicle.training.recogniser import inputs as inputs_of_recipe
+from fascicle.training.recogniser.inputs import read_inputs
 from fascicle.training.run import run_recipe
 
 TEXTS = ["Aspirin caused PAIN", "lung cancer and fever .", "the doctor was in the liver"]
@@ -133,3 +142,82 @@ def test_teachers_and_students(run: Path, dictionary: Path, toy_corpus: Path, tm
     assert inputs
     assert inputs.shapes == ""
     assert said(tmp_path / "moved")
+
+
+@pytest.fixture(scope="module")
+def pack(dictionary: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A term pack of the same names."""
+    place = tmp_path_factory.mktemp("packs")
+    rows = [line.split("\t") for line in dictionary.read_text(encoding="utf-8").splitlines()[1:]]
+    names = [*(f"toy:{at}\t{kind}\t{name}\n" for at, (kind, name) in enumerate(rows)), "toy:9\tDisease\theadaches\n"]
+    (place / "names.tsv").write_text("id\ttype\tname\n" + "".join(names), encoding="utf-8")
+    (place / "sources.toml").write_text(
+        'name = "toy@1"\n[sources.own]\npath = "names.tsv"\nreader = "table"\n'
+        'columns = { id = "id", name = "name", type = "type" }\n'
+        'types = { Disease = "Disease", Chemical = "Chemical" }\n',
+        encoding="utf-8",
+    )
+    build_pack(place / "sources.toml", place / "pack")
+    return place / "pack"
+
+
+def test_a_pack_as_an_input(
+    cli: Cli, tiny_recipe: Callable[..., Recipe], pack: Path, dictionary: Path, toy_corpus: Path, tmp_path: Path
+) -> None:
+    recipe = tiny_recipe(inputs={"dictionaries": [str(dictionary), str(pack)]}, training={"epochs": 3})
+    for _ in run_recipe(recipe, tmp_path / "run"):
+        pass
+    best = tmp_path / "run" / "best"
+    inputs = read_manifest(best).inputs
+    assert inputs
+    assert [(one.rule, one.names) for one in inputs.dictionaries] == [("three-casings", 3), ("pack", 4)]
+    assert inputs.dictionaries[1].name == Pack.open(pack).full_name
+    facts = json.loads((tmp_path / "run" / "run.json").read_text(encoding="utf-8"))
+    assert inputs.dictionaries[1].sha256 == facts["data"]["inputs.dictionaries.1"]["sha256"]
+    expected = said(best)
+    manifest = read_manifest(best)
+    tokenizer = PieceTokenizer.from_file(best / "tokenizer.json", pad=manifest.tokenizer.pad)
+    document = Document(id="d", text="Headache and fevers")  # in no form of the table
+    read = reader_of(best, manifest)([document], tokenizer, reading=manifest.reading, level="word")
+    looked_up = read.pieces[0].inputs
+    assert looked_up
+    assert looked_up.matches.tolist() == [[0, 8, 1], [13, 19, 1]]
+    assert cli("export", best, "-o", tmp_path / "onnx").code == 0
+    dev = ("--documents", "sentence", "--method", "isotonic")
+    assert cli("calibrate", best, toy_corpus, "-o", tmp_path / "calibrated", *dev).code == 0
+    average_models([best, tmp_path / "calibrated"], tmp_path / "mean")
+    for name in ("onnx", "calibrated", "mean"):
+        assert said((tmp_path / name).rename(tmp_path / f"{name}-moved")) == expected, name
+
+
+def test_a_pack_that_is_too_large_and_a_folder_that_is_none(
+    tiny_recipe: Callable[..., Recipe], pack: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with pytest.raises(RecipeError, match="term pack"):
+        read_inputs(tiny_recipe(inputs={"dictionaries": [str(tmp_path)]}))
+    monkeypatch.setattr(inputs_of_recipe, "MOST_CARRIED", 100)
+    with pytest.raises(RecipeError, match="fewer names"):
+        read_inputs(tiny_recipe(inputs={"dictionaries": [str(pack)]}))
+
+
+def test_a_recipe_with_a_pack_has_a_hash_of_its_content(
+    tiny_recipe: Callable[..., Recipe], pack: Path, tmp_path: Path
+) -> None:
+    copy = shutil.copytree(pack, tmp_path / "elsewhere")
+    hashes = []
+    for place in (pack, copy):
+        for table in ({"inputs": {"dictionaries": [str(place)]}}, {"distant": {"core": str(place)}}):
+            recipe = tiny_recipe(**table)
+            hashes.append(recipe_hash(recipe, data_hashes(recipe)))
+    assert hashes[:2] == hashes[2:]
+    assert hashes[0] != hashes[1]
+
+
+def test_a_run_on_the_labels_of_a_pack(tiny_recipe: Callable[..., Recipe], pack: Path, tmp_path: Path) -> None:
+    recipe = tiny_recipe(distant={"core": str(pack)}, inputs={"dictionaries": [str(pack)]}, training={"epochs": 1})
+    notes = [event.text for event in run_recipe(recipe, tmp_path / "run") if isinstance(event, Note)]
+    assert any("made the labels and is an input too" in note for note in notes)
+    assert any(Pack.open(pack).full_name in note for note in notes)
+    assert read_manifest(tmp_path / "run" / "best").types == ("Chemical", "Disease")
+    data = json.loads((tmp_path / "run" / "run.json").read_text(encoding="utf-8"))["data"]
+    assert data["distant.core"] == data["inputs.dictionaries.0"] == {"sha256": source_sha256(str(pack))}

@@ -25,10 +25,11 @@ from fascicle.formats.exclusions import write_exclusions
 from fascicle.formats.files import read
 from fascicle.formats.weak_labels import ERROR, End, read_entries, read_header, read_labels
 from fascicle.loading import load
+from fascicle.tasks.annotate import Listener
 from fascicle.tasks.check import CheckRequest, examined
 from fascicle.tasks.label import LabelRequest, label_files
 from fascicle.tasks.label_facts import facts_of
-from fascicle.text.tagging import placed
+from fascicle.text.tagging import TagSpace, placed
 
 WORDS = ("patient", "with", "lung cancer", "had", "fever", "and", "pain", "after", "aspirin", "for", "heart failure")
 Cli = Callable[..., Any]
@@ -242,6 +243,18 @@ def test_one_bad_document_does_not_cost_the_others(names: Path, tmp_path: Path) 
     account = label_files(request, open_predictor=lambda: predictor)
     assert (account.written, account.aside) == (8, 1)
     assert [one.document.id for one in read_labels(out, raw)] == [one.id for one in raw if one.id != "d5"]
+
+
+@pytest.mark.parametrize(("meaning", "is_told"), [("mention-score", True), ("marginal", False)])
+def test_scores_of_mentions_alone_are_told(
+    model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, meaning: Any, is_told: bool
+) -> None:
+    """A span head says nothing of what is below its threshold, and soft labels read that as 0."""
+    corpus, predictor, said = written(tmp_path / "raw.jsonl", texts(2)), load(model), list[str]()
+    monkeypatch.setattr(type(predictor), "tag_space", TagSpace(scheme="BIO", meaning=meaning))
+    request = LabelRequest(model="", files=(str(corpus),), output=str(tmp_path / "x.labels"))
+    label_files(request, open_predictor=lambda: predictor, listener=Listener(tell=said.append))
+    assert any("below its threshold" in one for one in said) == is_told
 
 
 def test_what_cannot_be_labelled_is_refused_and_leaves_nothing(refused: Refused, names: Path, tmp_path: Path) -> None:

@@ -22,6 +22,7 @@ from fascicle.errors import OutputError
 from fascicle.files.atomic import atomic_folder
 from fascicle.files.owned import RECORD
 from fascicle.tasks.index_build import build_pack
+from fascicle.tasks.linker_fit import fit_folder
 
 SOURCES = Path(__file__).resolve().parents[2] / "src"
 Snapshot = dict[str, tuple[bytes, int]]
@@ -29,6 +30,7 @@ Snapshot = dict[str, tuple[bytes, int]]
 # Options that take any text, and why it names nothing that is read or written.
 NO_PLACES = {
     "note": "a sentence that is kept in the file",
+    "ontology": "the prefix of a vocabulary",
     "types": "types of the gold",
     "device": "what a network runs on",
     "text": "a text itself",
@@ -311,6 +313,14 @@ def pack(corpus: Path) -> Path:
     return place
 
 
+def linker(corpus: Path) -> Path:
+    """A linker of that pack."""
+    place = corpus.parent / "linker"
+    if not place.exists():
+        fit_folder(pack(corpus), place)
+    return place
+
+
 FOLDERS: dict[tuple[str, ...], Callable[[Path, Path], list[object]]] = {
     ("annotate",): lambda run, corpus: [corpus, "--format", "brat"],
     ("corpus", "convert"): lambda run, corpus: [corpus, "--format", "brat"],
@@ -318,6 +328,7 @@ FOLDERS: dict[tuple[str, ...], Callable[[Path, Path], list[object]]] = {
     ("calibrate",): lambda run, corpus: [run / "best", corpus, "--method", "isotonic"],
     ("ensemble",): lambda run, corpus: ["union", run / "best", "bc5cdr"],
     ("index", "build"): lambda run, corpus: [vocabulary(corpus)],
+    ("linker", "fit"): lambda run, corpus: [pack(corpus)],
 }
 
 
@@ -389,6 +400,10 @@ FILES: dict[tuple[str, ...], Callable[[Path, Path], list[object]]] = {
     ("plot",): lambda run, corpus: ["learning", run, "-o", "new.svg"],
     ("init",): lambda run, corpus: [corpus, "--dev", corpus, "-o", "new.toml"],
     ("index", "export"): lambda run, corpus: [pack(corpus), "-o", "new.tsv"],
+    ("index", "curate"): lambda run, corpus: [pack(corpus), "--corpus", corpus, "-o", "new.tsv"],
+    ("link",): lambda run, corpus: [
+        *(corpus, "--pack", pack(corpus), "--linker", linker(corpus), "-o", "new.jsonl", "--input-format", "conll")
+    ],
 }
 # Commands whose output is no file that --overwrite replaces, and what tests them.
 ELSEWHERE = {

@@ -17,8 +17,8 @@ from fascicle.decoding.distributions import Definition
 from fascicle.decoding.kinds import KINDS, Kind, decoder_of, definition_of, kind_of, limits_of, prober_of
 from fascicle.errors import ModelError, UsageError
 from fascicle.formats.distributions import Header
-from fascicle.loading import _refuse_types
 from fascicle.runtime.predictor import ModelPredictor
+from fascicle.settings.folders.manifest import check_open_types
 from fascicle.settings.heads import (
     HEADS,
     BinderSettings,
@@ -120,8 +120,8 @@ def test_needs(head: HeadSettings, needs: dict[str, Any]) -> None:
 )
 def test_a_head_with_fixed_types_says_why(head: HeadSettings, named: str) -> None:
     with pytest.raises(UsageError, match=f"(?s)m.*{named}"):
-        _refuse_types(Path("m"), manifest_of(head))
-    _refuse_types(Path("m"), manifest_of(BinderSettings()))
+        check_open_types(Path("m"), manifest_of(head))
+    check_open_types(Path("m"), manifest_of(BinderSettings()))
 
 
 # A kind that is registered from outside

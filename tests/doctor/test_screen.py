@@ -21,7 +21,18 @@ BODY = (
 PROTECTED = [
     Document(id="1701", text=f"{TITLE}.\n{BODY}"),
     Document(id="short", text="Small and short."),
+    Document(
+        id="stock",
+        text=(
+            "Methods of the second trial in adults with severe asthma.\n"
+            "P < 0.05 was considered statistically significant. No patient of the two groups was lost to follow-up. "
+            "A double-blind, placebo-controlled, cross-over study."
+        ),
+    ),
+    Document(id="one", text="Wheezing fell in both of the two groups of children."),
 ]
+STOCK = "P < 0.05 was considered statistically significant."
+FEW = "No patient of the two groups was lost to follow-up."
 OTHER = "Quite different words stand in this text about the weather of the northern hemisphere in winter."
 
 
@@ -45,8 +56,13 @@ CASES = {
     "duplicate": Document(id="b", text=shouted(PROTECTED[0].text)),
     "near-duplicate": Document(id="c", text=f"{TITLE}.\n{BODY.replace('nine', 'ten')}"),
     "shared-sentence": Document(id="d", text=f"{OTHER} {TITLE}. {OTHER} More of other things."),
+    "shared-sentence ": Document(id="h", text=f"{OTHER} {STOCK} {OTHER} {FEW}"),
     "short-duplicate": Document(id="e", text="small and short"),
     " ": Document(id="f", text=""),
+    "  ": Document(id="i", text=f"{OTHER} {STOCK} {OTHER} {STOCK}"),  # one short sentence tells nothing
+    "   ": Document(id="j", text=f"{OTHER} A double-blind, placebo-controlled, cross-over study."),
+    "    ": Document(id="k", text=f"{OTHER} {PROTECTED[3].text}"),  # nor is a document of one sentence its title
+    "     ": Document(id="l", text=f"{OTHER} {PROTECTED[3].text} {STOCK}"),  # two, of two documents
 }
 
 

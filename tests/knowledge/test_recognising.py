@@ -16,8 +16,9 @@ from fascicle.core.document import Document
 from fascicle.core.mention import Mention
 from fascicle.errors import UsageError
 from fascicle.knowledge.keys.key import key
-from fascicle.knowledge.recognising import PackRecogniser, RecognitionSettings
+from fascicle.knowledge.recognising import PackRecogniser
 from fascicle.knowledge.scanning.building import build_table
+from fascicle.settings.recognition import RecognitionSettings
 
 
 class Row(NamedTuple):

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from fascicle.core.codec import decode, encode
 from fascicle.core.document import GOLD, Document, Event, Mention
+from fascicle.errors import RecipeError
 from fascicle.evaluation.scoring.inputs import layers
 from fascicle.evaluation.scoring.scores import score
 from fascicle.formats import read
@@ -32,6 +33,7 @@ from fascicle.labelling.distant import (
 )
 from fascicle.models.encoder import load_pretrained
 from fascicle.settings.recipes.recogniser import DistantSettings, Recipe
+from fascicle.tasks.index_build import build_pack
 from fascicle.training.recogniser.parts import Parts
 from fascicle.training.recogniser.prepare import prepare
 
@@ -256,3 +258,28 @@ def test_columns_of_a_dictionary(tiny_recipe: Maker, tmp_path: Path, rows: str, 
         ("Disease", "pain"),
     ]
     assert any("1 row without a name" in note for note in labels.notes) == ("\n\n" in rows)
+
+
+def test_a_term_pack_labels(tiny_recipe: Maker, tmp_path: Path) -> None:
+    (tmp_path / "names.tsv").write_text(
+        "id\ttype\tname\nDOID:1\tDisease\tlarynx cancer\nUBERON:0001737\tAnatomy\tlarynx\nCHEBI:3\tChemical\tAspirin\n",
+        encoding="utf-8",
+    )
+    (tmp_path / "sources.toml").write_text(
+        'name = "toy@1"\n[sources.own]\npath = "names.tsv"\nreader = "table"\n'
+        'columns = { id = "id", name = "name", type = "type" }\n'
+        'types = { Disease = "Disease", Anatomy = "Anatomy", Chemical = "Chemical" }\n',
+        encoding="utf-8",
+    )
+    pack = str(tmp_path / "pack")
+    full_name = build_pack(tmp_path / "sources.toml", pack).full_name
+    labels = weak_labels(tiny_recipe(distant={"core": pack}))
+    assert labels is not None
+    assert labels.matcher.types == ("Anatomy", "Chemical", "Disease")
+    gold = Mention(((0, 3),), "Gene")
+    (weak,) = labels.of([Document(id="d", text="ASPIRIN for larynx cancers of the larynx", mentions=(gold,))])
+    assert layer(weak, GOLD) == [("Chemical", "ASPIRIN"), ("Disease", "larynx cancers"), ("Anatomy", "larynx")]
+    assert weak.meta["labels"].startswith(full_name)
+    for key, value in (("rule", "raw"), ("type", "Gene"), ("full", str(tmp_path / "names.tsv"))):
+        with pytest.raises(RecipeError, match=f"distant.{key}"):
+            weak_labels(tiny_recipe(distant={"core": pack, key: value}))

@@ -53,6 +53,7 @@ def test_paths_and_dates_are_resolved(tmp_path: Path, monkeypatch: pytest.Monkey
         ('type = "Gene"', "min_length = 9\nmax_length = 8", "sources.gene"),
         ('type = "Gene"', 'kinds = ["lable"]', "sources.gene.kinds[0]"),
         ('type = "Gene"', 'branches = ["C"]', "sources.gene"),
+        ('type = "Gene"', 'type = "Gene"\nadds = true', "sources.gene"),
         ("$HERE", "$NOWHERE", "sources.gene.path"),
         ('reader = "gene_info"', "", "sources.gene"),
     ],

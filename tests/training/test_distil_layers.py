@@ -13,8 +13,12 @@ import pytest
 import torch
 from tokenizers import Tokenizer
 
-from fascicle.errors import FascicleError, RecipeError
+from fascicle.errors import FascicleError, InputError, RecipeError
 from fascicle.experiments.hashes import data_hashes, recipe_hash
+from fascicle.formats import read
+from fascicle.formats.conll import ConllOptions
+from fascicle.formats.exclusions import Exclusion, write_exclusions
+from fascicle.formats.predictions import text_hash
 from fascicle.models.encoder import Encoder, Pretrained, load_pretrained, save_pretrained
 from fascicle.models.smaller import with_layers
 from fascicle.settings.recipes.any import parse_any
@@ -23,6 +27,7 @@ from fascicle.settings.recipes.recogniser import Recipe
 from fascicle.text.pieces import PieceTokenizer
 from fascicle.training.distil.layers_run import LayersCompared, LayersFinished
 from fascicle.training.distil.pupil import LAYERS, LayerLosses, Pupil
+from fascicle.training.distil.run import prepare_distil
 from fascicle.training.distil.teacher import Teacher, differing_pieces, ids_of, open_encoder
 from fascicle.training.engine.loop import StepDone
 from fascicle.training.run import run_recipe
@@ -174,6 +179,48 @@ def test_raw_text_teaches_and_a_stopped_run_goes_on_to_the_same_encoder(
     assert resumed[0] == 6
     ours, theirs = (tmp_path / name / "encoder" / "model.safetensors" for name in ("stopped", "straight"))
     assert ours.read_bytes() == theirs.read_bytes()
+
+
+def listed(path: Path, texts: list[str]) -> str:
+    """An exclusion list that names texts."""
+    rows = [
+        Exclusion(
+            corpus="x",
+            part="train",
+            document=str(number),
+            sha256=text_hash(text),
+            reason="duplicate",
+            similarity=1.0,
+            of_corpus="y",
+            of_part="test",
+            of_document="0",
+        )
+        for number, text in enumerate(texts)
+    ]
+    write_exclusions(path, rows)
+    return str(path)
+
+
+@pytest.mark.parametrize("several", [False, True])
+def test_documents_of_an_exclusion_list_are_not_learned_from(
+    make: Make, toy_corpus: Path, tmp_path: Path, several: bool
+) -> None:
+    corpus = {"train": str(toy_corpus), "dev": str(toy_corpus), "documents": "sentence"}
+    texts = [one.text for one in read(toy_corpus, format="conll", options=ConllOptions(documents="sentence"))]
+    given = corpus | {"exclude": listed(tmp_path / "other.tsv", [f"{text}?" for text in texts[:2]])}
+    with pytest.raises(InputError, match="names none of the 10 documents"):
+        prepare_distil(make(corpus=given), tmp_path / "run", {})
+    given = corpus | {"exclude": listed(tmp_path / "list.tsv", texts[:3])}
+    parts = {"corpus": None, "parts": {"one": given | {"annotates": ["Chemical", "Disease"]}}}
+    trainee: Any = prepare_distil(make(**parts) if several else make(corpus=given), tmp_path / "run", {})
+    assert [pieces.text for pieces in trainee.loop.data.pieces] == texts[3:]
+    assert any("3 of 10 documents are left out" in note for note in trainee.facts.notes)
+
+
+def test_what_is_left_out_of_raw_text_is_told(make: Make, raw_text: Path, tmp_path: Path) -> None:
+    text = {"files": [str(raw_text)], "window": 16, "held_out": 0.3, "exclude": listed(tmp_path / "list.tsv", ["x"])}
+    trainee: Any = prepare_distil(make(corpus=None, reading=None, text=text), tmp_path / "run", {})
+    assert any("list.tsv names no document of this text" in note for note in trainee.facts.notes)
 
 
 def test_raw_text_of_which_nothing_is_held_out_is_refused(make: Make, raw_text: Path, tmp_path: Path) -> None:

@@ -9,10 +9,12 @@ from typing import Any
 
 import pytest
 import torch
+from safetensors.torch import load_file, save_file
 
 from fascicle.models.encoder import load_pretrained
 from fascicle.settings.recipes.recogniser import Recipe
 from fascicle.text.windows import Window
+from fascicle.training.engine import state
 from fascicle.training.engine.loop import EpochDone, StepDone, Trainer
 from fascicle.training.recogniser.data import TrainingSet
 from fascicle.training.recogniser.parts import read_parts
@@ -80,3 +82,27 @@ def test_dropout_is_off_in_between_and_on_again(tiny_recipe: Callable[..., Recip
         if isinstance(event, EpochDone):
             trainer.model.eval()  # as scoring does
     assert all(seen)
+
+
+def test_a_state_is_written_without_a_second_copy(
+    tiny_recipe: Callable[..., Recipe], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Weights and optimizer of a large model are most of the memory of a run."""
+    trainer = trainer_of(tiny_recipe(training={"epochs": 1}))
+    list(trainer.run())
+    written: dict[str, torch.Tensor] = {}
+
+    def seen(tensors: dict[str, torch.Tensor], path: Path) -> None:
+        written.update(tensors)
+        save_file(tensors, path)
+
+    part = next(trainer.model.parameters())[:1]
+    monkeypatch.setattr(state, "save_file", seen)
+    monkeypatch.setattr(trainer, "extra_state", lambda: ({"part": part, "turned": part.t()}, {}))
+    trainer.save(tmp_path)
+    live = {f"model.{name}": p for name, p in trainer.model.named_parameters()}
+    assert live.keys() < written.keys()
+    assert all(written[name].data_ptr() == p.data_ptr() for name, p in live.items())
+    kept = load_file(tmp_path / "state.safetensors")
+    for name, tensor in {**live, "part": part, "turned": part.t()}.items():
+        assert torch.equal(kept[name], tensor.detach())

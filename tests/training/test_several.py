@@ -434,7 +434,7 @@ def test_a_type_that_dev_lacks_is_told(make: Maker, tmp_path: Path) -> None:
 
 
 # --------------------------------------------------------------------------------------------------------- exclusions
-def excluded(path: Path, *texts: str) -> str:
+def excluded(path: Path, *texts: str, first: int = 0) -> str:
     rows = [
         Exclusion(
             corpus="ills.jsonl",
@@ -447,10 +447,24 @@ def excluded(path: Path, *texts: str) -> str:
             of_part="test",
             of_document="0",
         )
-        for number, text in enumerate(texts)
+        for number, text in enumerate(texts, start=first)
     ]
     write_exclusions(path, rows)
     return str(path)
+
+
+def test_what_is_left_out_need_not_fit_the_names_of_types(make: Maker, tmp_path: Path) -> None:
+    """Mentions that a new name lets overlap stop a run only where they would be learned from or scored."""
+    dev = corpus(tmp_path / "dev.jsonl", {"0": ILLS["0"]})
+    renamed = {"types": {"drop": None, "rename": {"Organ": "Disease"}}, "dev": dev}
+    listed = renamed | {"exclude": excluded(tmp_path / "list.tsv", ILLS["2"][0], first=2)}
+    parts = {"train": corpus(tmp_path / "more.jsonl", ILLS | {"3": ("pain , liver", ["pain/Disease", "liver/Organ"])})}
+    with pytest.raises(RecipeError, match=r"mentions of the two overlap"):
+        read_data(make(parts={"ills": parts | renamed}))
+    read = read_data(make(parts={"ills": parts | listed}))
+    assert [d.id for d in read.train if d.id.startswith("ills/")] == ["ills/0", "ills/1", "ills/3"]
+    with pytest.raises(RecipeError, match=r"mentions of the two overlap"):
+        read_data(make(parts={"ills": parts | listed | {"dev": parts["train"]}}))
 
 
 def test_copies_are_left_out_counted_and_recorded(make: Maker, tmp_path: Path) -> None:

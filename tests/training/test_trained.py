@@ -12,7 +12,7 @@ import pytest
 from safetensors.torch import load_file
 from tests.support.runs import finish, metrics
 
-from fascicle.errors import FascicleError, ModelError, RecipeError
+from fascicle.errors import FascicleError, ModelError, OutputError, RecipeError
 from fascicle.experiments.hashes import data_hashes
 from fascicle.formats import read
 from fascicle.formats.conll import ConllOptions
@@ -102,6 +102,11 @@ def test_a_run_knows_what_it_started_from(tiny_recipe: Maker, tiny_run: Path, tm
     facts = json.loads((tmp_path / "run" / "run.json").read_text(encoding="utf-8"))
     assert facts["data"]["model.start"]["sha256"] == before["model.start"]
     assert data_hashes(going_on(tiny_recipe, tmp_path / "run"))["model.start"] != before["model.start"]
+    (tmp_path / "run" / "scores.json").unlink()  # as if the run had not come to its end
+    shutil.rmtree(tmp_path / "copy" / "best")
+    shutil.copytree(tmp_path / "run" / "best", tmp_path / "copy" / "best")
+    with pytest.raises(OutputError, match="the model that training starts from has changed"):
+        finish(recipe, tmp_path / "run", resume=True)
     weights = tmp_path / "copy" / "best" / "model.safetensors"
     weights.write_bytes(weights.read_bytes()[:-4] + b"1234")
     with pytest.raises(ModelError, match="safetensors"):
@@ -112,7 +117,10 @@ def test_what_training_cannot_go_on_from_is_refused(
     tiny_recipe: Maker, tiny_run: Path, toy_corpus: Path, tmp_path: Path
 ) -> None:
     export_model(tiny_run, tmp_path / "export", int8=False)
-    for wrong, word in ((tmp_path / "export", "export"), (tmp_path / "none", "does not exist"), (tmp_path, "model")):
+    names = tmp_path / "names.tsv"
+    names.write_text("Chemical\taspirin\n", encoding="utf-8")
+    places = {tmp_path / "export": "export", tmp_path / "none": "does not exist", tmp_path: "model"}
+    for wrong, word in {**places, names: "is a dictionary .*, which cannot be trained"}.items():
         with pytest.raises(FascicleError, match=word):
             finish(going_on(tiny_recipe, wrong), tmp_path / "run")
         assert not (tmp_path / "run").exists()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gzip
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -182,6 +184,23 @@ def test_a_student_is_trained_and_its_folder_names_the_teacher(
 def test_what_does_not_go_together_is_refused(make: Maker, changes: dict[str, Any], said: str) -> None:
     with pytest.raises(RecipeError, match=said):
         prepared(make(**changes))
+
+
+@pytest.mark.parametrize("soft", [True, None])
+def test_a_teacher_that_says_nothing_of_a_type_is_refused(make: Maker, tmp_path: Path, soft: bool | None) -> None:
+    """A span model finds nothing at first, and says nothing of what it does not find."""
+    header, *lines = gzip.decompress(Path(make().corpora()["weak"].label_file).read_bytes()).splitlines()
+    silent = [json.loads(line) for line in lines]
+    for entry in silent[:-1]:  # what was said of Chemical, the columns 0 and 1, is taken out
+        words = np.cumsum(entry[5])
+        kept = [i for i, tag in enumerate(entry[6]) if tag > 1]
+        entry[5:] = np.diff(words[kept], prepend=0).tolist(), *([column[i] for i in kept] for column in entry[6:])
+    out = tmp_path / "silent.labels"
+    out.write_bytes(gzip.compress(b"\n".join([header, *(json.dumps(one).encode() for one in silent)])))
+    with pytest.raises(RecipeError, match=r"parts\.weak .* 'Chemical'"):
+        read_data(make(parts={"weak": {"weak_labels": str(out), "soft": soft}}))
+    drop = {"types": {"drop": ["Chemical"]}, "annotates": ["Disease"]}
+    read_data(make(parts={"weak": {"weak_labels": str(out), "soft": soft, **drop}}))
 
 
 def test_a_student_may_learn_from_labels_alone_and_be_chosen_on_gold(

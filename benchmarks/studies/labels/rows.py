@@ -16,13 +16,15 @@ import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from benchmarks.common import paired, write_result
 from benchmarks.common import row as facts_of
-from benchmarks.tables.grids import markdown
+from benchmarks.tables.grids import NOT_RUN, markdown
 from fascicle.core.document import Document, Mention
 from fascicle.evaluation.scoring.inputs import layers
 from fascicle.evaluation.scoring.scores import Scores, score
+from fascicle.experiments.results import read_result
 from fascicle.formats import read
 from fascicle.loading import load
 
@@ -85,8 +87,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     if missing:
         parser.error(f"{args.runs} has no run of {', '.join(missing)}")
     scores = {arm: [scores_of(folder, data, part=args.part) for folder in found] for arm, found in folders.items()}
-    write_result(f"labels-rows-{args.part}", {"rows": facts(scores)})
-    sys.stdout.write(table(scores) + "\n")
+    value = {"arms": arms, "rows": facts(scores)}
+    write_result(f"labels-rows-{args.part}", value)
+    sys.stdout.write(table(value) + "\n")
     return 0
 
 
@@ -130,32 +133,49 @@ def _as(row: Row, mention: Mention) -> Mention:
     return Mention(mention.spans, row.type, source=mention.source)
 
 
-def facts(scores: Mapping[str, Sequence[Mapping[str, Scores]]]) -> dict[str, dict[str, list[dict[str, object]]]]:
-    """All numbers, ready for JSON: row -> arm -> one for each seed."""
-    names = next(iter(scores.values()))[0]
-    return {name: {arm: [facts_of(one[name]) for one in seeds] for arm, seeds in scores.items()} for name in names}
-
-
-def table(scores: Mapping[str, Sequence[Mapping[str, Scores]]]) -> str:
-    """A line for each row and one for their mean; a column for each arm, and one for what it has more than the first.
+def facts(scores: Mapping[str, Sequence[Mapping[str, Scores]]]) -> dict[str, dict[str, dict[str, object]]]:
+    """All numbers, ready for JSON: row -> arm -> those of each seed, and the paired difference to the first arm.
 
     Args:
         scores: arm -> of each seed, name of a row -> scores.
     """
     first, *others = scores
-    names = list(scores[first][0])
-    body = []
-    for name in names:
-        f1 = {arm: statistics.mean(one[name].micro.f1 for one in seeds) for arm, seeds in scores.items()}
-        differences = [paired(scores[arm][0][name], scores[first][0][name]) for arm in others]
-        shown = [f"{100 * (f1[arm] - f1[first]):+.2f} ({_span(d)})" for arm, d in zip(others, differences, strict=True)]
-        body.append([name, *(f"{100 * value:.2f}" for value in f1.values()), *shown])
-    means = {
-        arm: statistics.mean(one[name].micro.f1 for one in seeds for name in names) for arm, seeds in scores.items()
+    return {
+        name: {
+            arm: {
+                "seeds": [facts_of(one[name]) for one in seeds],
+                **({"less_first": paired(seeds[0][name], scores[first][0][name])} if arm in others else {}),
+            }
+            for arm, seeds in scores.items()
+        }
+        for name in scores[first][0]
     }
-    less = [f"{100 * (means[arm] - means[first]):+.2f}" for arm in others]
-    body.append(["mean", *(f"{100 * value:.2f}" for value in means.values()), *less])
-    return markdown(["strict F1", *scores, *(f"{arm} less {first} (95%, first seed)" for arm in others)], body)
+
+
+def table(value: Mapping[str, Any]) -> str:
+    """A line for each row and one for their mean; a column for each arm, and one for what it has more than the first.
+
+    Args:
+        value: of a results file.
+    """
+    first, *others = value["arms"]
+    head = ["strict F1", first, *others, *(f"{arm} less {first} (95%, first seed)" for arm in others)]
+    body, all_f1 = list[list[str]](), list[dict[str, float]]()
+    for name, arms in value["rows"].items():
+        f1 = {arm: 100 * statistics.mean(one["micro"]["f1"] for one in arms[arm]["seeds"]) for arm in (first, *others)}
+        shown = [f"{f1[arm] - f1[first]:+.2f} ({_span(arms[arm]['less_first'])})" for arm in others]
+        body.append([name, *(f"{share:.2f}" for share in f1.values()), *shown])
+        all_f1.append(f1)
+    means = {arm: statistics.mean(f1[arm] for f1 in all_f1) for arm in (first, *others)}
+    less = [f"{means[arm] - means[first]:+.2f}" for arm in others]
+    body.append(["mean", *(f"{share:.2f}" for share in means.values()), *less])
+    return markdown(head, body)
+
+
+def stored(results: Path, *, part: str) -> str:
+    """The table of a results file, or that it was not run."""
+    value = read_result(results, f"labels-rows-{part}")
+    return table(value) if value else NOT_RUN
 
 
 def _span(difference: Mapping[str, float | int]) -> str:

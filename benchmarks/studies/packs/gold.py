@@ -90,10 +90,11 @@ def documents(name: str, part: Part) -> list[Document]:
         return list(_craft(data / "craft", part))
     corpus = CORPORA[name]
     path = data / (corpus.test if part == "test" else corpus.dev)
-    return [_renamed(document, corpus) for document in read(path, format="pubtator")]
+    return [renamed(document, corpus) for document in read(path, format="pubtator")]
 
 
-def _renamed(document: Document, corpus: Corpus) -> Document:
+def renamed(document: Document, corpus: Corpus) -> Document:
+    """A document with the mentions of canonical types, linked by CURIEs."""
     mentions = {}
     for mention in document.mentions:
         if (kind := corpus.types.get(mention.type)) is not None:

@@ -54,7 +54,8 @@ from fascicle.core.mention import Mention
 from fascicle.evaluation.scoring.scores import Scores, score
 from fascicle.evaluation.uncertainty.intervals import bootstrap_f1
 from fascicle.knowledge.pack.pack import Pack
-from fascicle.knowledge.recognising import PackRecogniser, RecognitionSettings
+from fascicle.knowledge.recognising import PackRecogniser
+from fascicle.settings.recognition import RecognitionSettings
 
 NAME = "pack-recognition"
 SOURCE = "dictionary"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -77,6 +78,16 @@ def names(results: Path) -> str:
     return markdown(["type", "concepts", "names"], body) if body else NOT_RUN
 
 
+def judged(results: Path) -> str:
+    """How many matches of the shipped pack were read in open text, and how many of them were right."""
+    body = []
+    for row in read_result(results, "pack-judging").get("rows", []):
+        low, high = _wilson(row["right"], row["read"])
+        shown = f"{100 * row['right'] / row['read']:.0f} % ({100 * low:.0f} to {100 * high:.0f})"
+        body.append([row["type"], f"{row['read']:,}", f"{row['right']:,}", shown])
+    return markdown(["type", "matches read", "right", "precision"], body) if body else NOT_RUN
+
+
 def speed(results: Path) -> str:
     """Scanning, memory and look-ups of packs and of other matchers, with the same names."""
     told = read_result(results, "pack-speed")
@@ -107,6 +118,13 @@ def builds(results: Path) -> str:
         body.append([f"{int(count):,}", *cells, f"{ours.get('lookups_s', 0):,}"])
     head = ["names", "build, processor time", "peak memory", "on disk", "opened in", "look-ups a second"]
     return markdown(head, body) if body else NOT_RUN
+
+
+def _wilson(right: int, read: int) -> tuple[float, float]:
+    """The 95 % interval of a share (Wilson 1927)."""
+    square = 1.96**2
+    middle, half = right + square / 2, 1.96 * math.sqrt(right * (read - right) / read + square / 4)
+    return (middle - half) / (read + square), (middle + half) / (read + square)
 
 
 def _rows(results: Path) -> list[dict[str, Any]]:

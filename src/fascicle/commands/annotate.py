@@ -20,7 +20,8 @@ from fascicle.core.wording import counted
 from fascicle.errors import UsageError
 from fascicle.formats.report import WriteReport
 from fascicle.formats.requests import STDOUT
-from fascicle.loading import DEFAULT_MODEL, load
+from fascicle.loading import DEFAULT_MODEL, load, packs_of
+from fascicle.settings.recognition import RecognitionSettings
 from fascicle.tasks.annotate import AnnotateRequest, Listener, annotate_files
 
 if TYPE_CHECKING:
@@ -41,9 +42,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--model",
         type=reads,
-        default=DEFAULT_MODEL,
+        action="append",
         help="name of a shipped model, a model folder, or a dictionary: a .tsv file with a type, a TAB and a name in "
-        f"each row, or a plug-in; default: {DEFAULT_MODEL}",
+        "each row, or a plug-in, or a term pack of index build; may be repeated for several packs; default: "
+        f"{DEFAULT_MODEL}",
     )
     parser.add_argument(
         "--types",
@@ -57,9 +59,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--min-score",
         type=_score,
-        default=0.0,
         metavar="X",
-        help="no mentions with a score below X; those without a score, of dictionaries, stay",
+        help="no mentions with a score below X; those without a score, of dictionaries, stay; default: 0, for term "
+        f"packs {RecognitionSettings().threshold:g}",
+    )
+    parser.add_argument(
+        "--nested", action="store_true", help="of term packs, also names inside others, and all types of a name"
     )
     parser.add_argument(
         "-o", "--output", type=fills, help="a file, or a folder (ends with /, exists, or several inputs and no suffix)"
@@ -73,6 +78,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add_json(parser, what="the documents")
     parser.add_argument(
         "--segments", action="store_true", help="also give the sentences and words that the text is cut into"
+    )
+    parser.add_argument(
+        "--abbreviations",
+        action="store_true",
+        help="also give where a text defines short forms; of the formats, jsonl and text hold them",
     )
     add_colour(parser)
     add_threads(parser)
@@ -116,14 +126,31 @@ def _request_of(args: argparse.Namespace) -> AnnotateRequest:
             options=replace(writing.options, title=len(args.text) != 1),
         ),
         segments=args.segments,
+        abbreviations=args.abbreviations,
         also_read=(args.types,) if args.types else (),
     )
 
 
 def _predictor_of(args: argparse.Namespace) -> Callable[[], Annotator]:
-    """Opens the predictor, with the choice among what it finds."""
+    """Opens the predictor, with the choice among what it finds.
+
+    Raises:
+        UsageError: several models that are no term packs, or a choice that is for packs alone.
+    """
+    model = tuple(args.model or (DEFAULT_MODEL,))
+    if packs_of(model):
+        given = {"types": tuple(args.only), "overlaps": "nested" if args.nested else None, "threshold": args.min_score}
+        recognition = RecognitionSettings(**{name: value for name, value in given.items() if value is not None})
+        return partial(load, model, threads=args.threads, types=args.types, recognition=recognition)
+    if args.nested:
+        raise UsageError(f"--nested is for term packs, and {model[0]} is none; leave it out")
     return partial(
-        _opened, args.model, types=args.types, threads=args.threads, only=tuple(args.only), min_score=args.min_score
+        _opened,
+        model[0],
+        types=args.types,
+        threads=args.threads,
+        only=tuple(args.only),
+        min_score=args.min_score or 0.0,
     )
 
 

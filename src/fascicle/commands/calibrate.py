@@ -1,4 +1,4 @@
-"""``fascicle calibrate``: a copy of a model whose scores and thresholds are fitted on development data."""
+"""``fascicle calibrate``: a copy of a model whose scores, thresholds and rules are fitted on development data."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from fascicle.commands.places import reads, writes
 from fascicle.errors import UsageError
 from fascicle.reports.table import aligned_rows, percent
 from fascicle.systems.predictions import PredictionRequest
-from fascicle.tasks.calibrate import Calibrated, CalibrateSettings, calibrate, described
+from fascicle.tasks.calibrate import Calibrated, CalibrateSettings, calibrate, described, rules_described
 
 if TYPE_CHECKING:
     from fascicle.evaluation.calibration.fitting import Stage
@@ -49,6 +49,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
     wanted.add_argument("--precision", type=_share, metavar="P", help="set the threshold for this precision, e.g. 0.9")
     wanted.add_argument("--recall", type=_share, metavar="R", help="set the threshold for this recall, e.g. 0.9")
     wanted.add_argument("--f1", action="store_true", help="set the threshold for the best F1")
+    parser.add_argument(
+        "--abbreviations",
+        action="store_true",
+        help="choose, by F1, what the short and long forms of a document change about its mentions; with --method none "
+        "nothing else is fitted, and MODEL may be an ensemble",
+    )
     parser.add_argument("--per-type", action="store_true", help="a threshold for each type")
     add_types(parser)
     parser.add_argument("--name", help="of the new model; becomes the source of its mentions; default: the old one")
@@ -85,6 +91,7 @@ def settings_of(args: argparse.Namespace) -> CalibrateSettings:
         method=args.method,
         target=Target(precision=args.precision, recall=args.recall) if wanted else None,
         per_type=args.per_type,
+        abbreviations=args.abbreviations,
         types=types_of(args),
         name=args.name or "",
         threads=args.threads,
@@ -92,10 +99,14 @@ def settings_of(args: argparse.Namespace) -> CalibrateSettings:
 
 
 def _as_text(made: Calibrated, gold: str) -> str:
-    rows = [("", "mentions", "ECE", "Brier", "P", "R", "F1"), *map(_row, made.fitted.stages)]
-    head, *rest = (line.rstrip() for line in aligned_rows(rows))
-    lines = [f"{made.manifest.name} on {gold}", "", head, "-" * len(head), *rest, ""]
-    return "\n".join([*lines, *described(made.calibration), OPTIMISTIC]) + "\n"
+    lines = [f"{made.manifest.name} on {gold}", ""]
+    if made.fitted:
+        rows = [("", "mentions", "ECE", "Brier", "P", "R", "F1"), *map(_row, made.fitted.stages)]
+        head, *rest = (line.rstrip() for line in aligned_rows(rows))
+        lines += [head, "-" * len(head), *rest, "", *described(made.fitted.calibration)]
+    if made.abbreviations:
+        lines += rules_described(made.abbreviations)
+    return "\n".join([*lines, OPTIMISTIC]) + "\n"
 
 
 def _row(stage: Stage) -> tuple[str, ...]:
@@ -109,9 +120,11 @@ def _as_json(made: Calibrated) -> str:
     value: dict[str, Any] = {
         "name": made.manifest.name,
         "calibration": msgspec.to_builtins(made.calibration),
-        "stages": [stage.as_dict() for stage in made.fitted.stages],
-        "notes": [*made.fitted.notes, OPTIMISTIC],
+        "stages": [stage.as_dict() for stage in made.fitted.stages] if made.fitted else [],
+        "notes": [*(made.fitted.notes if made.fitted else ()), OPTIMISTIC],
     }
+    if made.abbreviations:
+        value["abbreviations"] = made.abbreviations.as_dict()
     return json.dumps(value, ensure_ascii=False) + "\n"
 
 

@@ -78,7 +78,7 @@ def run_convert(args: argparse.Namespace) -> int:
     quiet = writing.path == STDOUT and sys.stdout.isatty()
     read = _documents(args.files, reading_of(args), account)
     documents = with_progress(_refusing_nothing(read, account, report), quiet=quiet)
-    write_documents(of_source(documents, writing.source), writing, report=report)
+    write_documents(of_source(documents, args.source), writing, report=report)
     account.add(report)
     if args.verbose:
         for line in account.reading.lines():

@@ -32,6 +32,7 @@ CALLS: Final[Mapping[str, str]] = MappingProxyType(
         "index why": 'fascicle.tasks.index_why.why("pack", "cancer")',
         "index diff": 'fascicle.tasks.index_diff.diff("before", "pack")',
         "index export": 'fascicle.tasks.index_export.export("pack", "names.tsv")',
+        "index curate": 'fascicle.tasks.index_curate.curate("pack", "rules.tsv", corpus="train.tsv", texts="texts/")',
         "typer train": 'fascicle.train("typer.toml", "runs/typer")',
         "typer predict": 'fascicle.tasks.typing.type_spans("runs/typer", "texts/")',
         "typer score": 'fascicle.tasks.typing.score_types("runs/typer", "gold.tsv", "train.tsv")',

@@ -9,20 +9,23 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import closing
+from functools import partial
 from typing import Final
 
 import msgspec
 
-from fascicle.commands.console import Tally, say
+from fascicle.commands.console import Tally, say, with_progress
 from fascicle.commands.inputs import add_reading, reading_of
 from fascicle.commands.parsing import Parser, add_command, add_json, add_overwrite, commands_of, positive
 from fascicle.commands.places import reads, writes
+from fascicle.core.wording import counted
 from fascicle.errors import InputError, UsageError
 from fascicle.files.source import STDIN
 from fascicle.knowledge.pack.stats import lines as stats_lines
 from fascicle.knowledge.pack.why import lines as why_lines
 from fascicle.knowledge.sources.report import SourceReport
 from fascicle.tasks.index_build import build_pack
+from fascicle.tasks.index_curate import CurateRequest, curate_pack
 from fascicle.tasks.index_diff import diff
 from fascicle.tasks.index_export import export
 from fascicle.tasks.index_stats import stats
@@ -47,6 +50,7 @@ def configure(parser: Parser) -> None:
     _configure_why(add_command(commands, "why", help_text="explain what a pack makes of a name"))
     _configure_diff(add_command(commands, "diff", help_text="list what two packs differ in"))
     _configure_export(add_command(commands, "export", help_text="write the names of a pack as a table"))
+    _configure_curate(add_command(commands, "curate", help_text="propose rules for names that do harm in texts"))
 
 
 def _configure_build(parser: Parser) -> None:
@@ -84,6 +88,24 @@ def _configure_diff(parser: Parser) -> None:
 
 def _configure_export(parser: Parser) -> None:
     _add_pack(parser, run_export)
+    _add_table(parser)
+    parser.add_argument("--silent", action="store_true", help="the names that are kept out in place of those found")
+    add_overwrite(parser)
+
+
+def _configure_curate(parser: Parser) -> None:
+    _add_pack(parser, run_curate)
+    for name, metavar, what in (
+        ("--corpus", "GOLD", "corpora with gold, which says which names are right"),
+        ("--text", "RAW", "texts without gold, in which names are counted"),
+    ):
+        parser.add_argument(name, nargs="+", action="extend", type=reads, default=[], metavar=metavar, help=what)
+    _add_table(parser)
+    add_overwrite(parser)
+    add_reading(parser, aliases=("--format",))
+
+
+def _add_table(parser: Parser) -> None:
     parser.add_argument(
         "-o",
         "--output",
@@ -92,13 +114,16 @@ def _configure_export(parser: Parser) -> None:
         metavar="TSV",
         help="a file, or .gz; default: standard output",
     )
-    parser.add_argument("--silent", action="store_true", help="the names that are kept out in place of those found")
-    add_overwrite(parser)
 
 
 def _add_pack(parser: Parser, run: Callable[[argparse.Namespace], int]) -> None:
     parser.set_defaults(run=run)
-    parser.add_argument("pack", type=reads, metavar="PACK", help="a folder that fascicle index build wrote")
+    parser.add_argument(
+        "pack",
+        type=reads,
+        metavar="PACK",
+        help="a folder that fascicle index build wrote, or the name of a shipped pack",
+    )
 
 
 def run_build(args: argparse.Namespace) -> int:
@@ -172,6 +197,26 @@ def run_export(args: argparse.Namespace) -> int:
     return 0
 
 
+def run_curate(args: argparse.Namespace) -> int:
+    """Writes proposals; returns the exit code."""
+    tally = Tally()
+    request = CurateRequest(
+        pack=args.pack,
+        table=args.output,
+        corpus=tuple(args.corpus),
+        texts=tuple(args.text),
+        reading=reading_of(args),
+        overwrite=args.overwrite,
+    )
+    found = curate_pack(request, account=tally.account, watch=partial(with_progress, quiet=False))
+    for note in found.notes:
+        say(note)
+    said = counted(len(found.proposals), "proposal")
+    say(f"wrote {said} to {args.output}" if args.output != STDIN else said)
+    tally.say()
+    return tally.exit_code(strict=False)
+
+
 class _Steps:
     """A sign of life: on a terminal a line that changes, in a log a line now and then."""
 
@@ -199,5 +244,5 @@ def _print(values: object, lines: Iterable[str], *, as_json: bool) -> None:
 
 def _run_nothing(args: argparse.Namespace) -> int:
     raise UsageError(
-        "index needs a command of its own: build, stats, verify, why, diff or export; see fascicle index --help"
+        "index needs a command of its own: build, stats, verify, why, diff, export or curate; see fascicle index --help"
     )

@@ -21,7 +21,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """Adds the options."""
     parser.set_defaults(run=run)
     parser.add_argument(
-        "model", nargs="?", type=reads, metavar="MODEL", help="a model, an ensemble or a dictionary, as of annotate"
+        "model", nargs="?", type=reads, metavar="MODEL", help="a model, an ensemble, a dictionary or a term pack"
     )
     parser.add_argument("files", nargs="*", type=reads, metavar="FILE", help="texts, folders of *.txt, corpora, zips")
     parser.add_argument("-o", "--output", type=writes, metavar="LABELS", help="the file to write; it is gzip")

@@ -18,7 +18,7 @@ def add_model(parser: argparse.ArgumentParser) -> None:
         "--model",
         type=reads,
         metavar="MODEL",
-        help="a model folder, or the name of a shipped model, of a dictionary or of a plug-in",
+        help="a model folder, a term pack, or the name of a shipped model, of a dictionary or of a plug-in",
     )
     add_distributions(group)
     add_threads(parser)

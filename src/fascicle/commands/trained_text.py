@@ -86,7 +86,8 @@ def _tables(scores: HeadScores, who: str, against: str) -> Iterator[str]:
 
 
 def _advice(finished: Finished) -> Iterator[str]:
-    yield from filter(None, map(_fitted, (finished.answer, *finished.others)))
+    for scores in (finished.answer, *finished.others):
+        yield from filter(None, (_fitted(scores), _rules(scores)))
     folder = finished.folder
     yield f"the model is {folder / 'best'}; fascicle annotate --model {folder} uses it"
     for other in finished.others:
@@ -95,7 +96,7 @@ def _advice(finished: Finished) -> Iterator[str]:
 
 def _fitted(scores: HeadScores) -> str:
     """What was fitted on dev, as a sentence; empty if nothing was."""
-    if not scores.tuned:
+    if "nothing" not in scores.tuned:
         return ""
     if own := scores.tuned.get("nothing_by_type"):
         shown = ", ".join(f"{name} {value:g}" for name, value in own.items())
@@ -106,6 +107,19 @@ def _fitted(scores: HeadScores) -> str:
         f"; it is the {most} value tried, and a better one may lie beyond" if chosen in (min(tried), max(tried)) else ""
     )
     return f"decision.nothing = {chosen:g} for the head {scores.head}, fitted on dev{edge}"
+
+
+def _rules(scores: HeadScores) -> str:
+    """Which rules for abbreviations were chosen on dev; empty if they were not asked for."""
+    rules = scores.tuned.get("abbreviations")
+    if rules is None:
+        return ""
+    gain = 100 * (rules["dev_f1"] - rules["dev_f1_without"])
+    return (
+        f"decision.abbreviations for the head {scores.head}, chosen on dev: spread = {rules['spread']}, drop = "
+        f"{rules['drop']}, one_type = {rules['one_type']}; {gain:+.2f} dev F1, from "
+        f"{counted(rules['definitions'], 'definition')} of short forms"
+    )
 
 
 def _filter(finished: FilterFinished) -> Iterator[str]:

@@ -68,7 +68,7 @@ def stream(
     documents: Iterable[Given],
     *,
     aside: Callable[[InputError], None] | None = None,
-    source: str = "",
+    source: str | tuple[str, ...] = "",
     step: str = "patch",
     drops: Collection[str] = (),
 ) -> Iterator[Document]:
@@ -99,14 +99,16 @@ def stream(
 
 
 @overload
-def annotate(predict: Predict, texts: Collection[str], *, source: str = "") -> list[Document]: ...
+def annotate(predict: Predict, texts: Collection[str], *, source: str | tuple[str, ...] = "") -> list[Document]: ...
 
 
 @overload
-def annotate(predict: Predict, texts: Iterator[str], *, source: str = "") -> Iterator[Document]: ...
+def annotate(predict: Predict, texts: Iterator[str], *, source: str | tuple[str, ...] = "") -> Iterator[Document]: ...
 
 
-def annotate(predict: Predict, texts: Iterable[str], *, source: str = "") -> list[Document] | Iterator[Document]:
+def annotate(
+    predict: Predict, texts: Iterable[str], *, source: str | tuple[str, ...] = ""
+) -> list[Document] | Iterator[Document]:
     """Annotates texts.
 
     Args:
@@ -131,7 +133,7 @@ def outcomes(
     predict: Predict,
     documents: Iterable[Document],
     *,
-    source: str = "",
+    source: str | tuple[str, ...] = "",
     step: str = "patch",
     drops: Collection[str] = (),
 ) -> Iterator[Outcome]:
@@ -144,11 +146,13 @@ def outcomes(
     Args:
         predict: of a predictor.
         documents: any number; at most a chunk of them is read ahead.
-        source: of the predictor's mentions; with none, as for a step, earlier mentions stay, and no text is reported.
+        source: of the predictor's mentions, or several; with none, as for a step, earlier mentions stay, and no text is
+            reported.
         step: as for `apply`.
         drops: as for `apply`.
     """
-    ready = (_prepared(document, source) for document in documents)
+    sources = (source,) if isinstance(source, str) else source
+    ready = (_prepared(document, sources) for document in documents)
     for chunk in chunks(ready, first=_FIRST_DOCUMENTS):
         for given, patch in answered(predict, chunk):
             if isinstance(patch, Exception):
@@ -216,14 +220,15 @@ def document_of(given: Given, number: int) -> Document:
         raise InputError(str(error), key=pair[0]) from None
 
 
-def _prepared(document: Document, source: str) -> Document:
+def _prepared(document: Document, sources: tuple[str, ...]) -> Document:
     events: list[Event] = []
-    earlier = document.layer(source)
-    if earlier:
-        message = f"replaced: {counted(len(earlier), 'earlier mention')} of {source!r}"
-        events.append(Event(step=STEP, kind="note", code="replaced", message=message))
-        kept = tuple(mention for mention in document.mentions if mention.source != source)
-        document = msgspec.structs.replace(document, mentions=kept)
+    for source in sources:
+        earlier = document.layer(source)
+        if earlier:
+            message = f"replaced: {counted(len(earlier), 'earlier mention')} of {source!r}"
+            events.append(Event(step=STEP, kind="note", code="replaced", message=message))
+            kept = tuple(mention for mention in document.mentions if mention.source != source)
+            document = msgspec.structs.replace(document, mentions=kept)
     if not _can_be_seen(document.text):
         kind, code = EMPTY_TEXT
         message = "the text is empty or of invisible characters alone, so it has no mentions"

@@ -76,7 +76,7 @@ class Holds:
         partly: those of them that it holds in part; its writer counts what it does not hold.
         by_reference: fields that are no loss, since the file only refers to the text.
         source: whose the mentions are when the file is read.
-        only: the source whose mentions are written; ``None`` for all.
+        only: the sources whose mentions are written; ``None`` for all.
     """
 
     format: str
@@ -84,7 +84,7 @@ class Holds:
     partly: frozenset[str] = frozenset()
     by_reference: frozenset[str] = frozenset()
     source: str = GOLD
-    only: str | None = None
+    only: tuple[str, ...] | None = None
 
     @cached_property
     def lacking(self) -> frozenset[str]:
@@ -181,7 +181,7 @@ def held_mentions(
         report: receives the counts.
     """
     if holds.only is not None:
-        mentions = _of_the_only_source(document, mentions, holds, report)
+        mentions = _of_the_only_sources(document, mentions, holds.only, holds, report)
     if "mentions" in holds.lacking:
         if mentions:
             report.lose("mentions", document, mentions[0], count=len(mentions))
@@ -221,15 +221,15 @@ def _of_one_source(
     return tuple(chosen.values())
 
 
-def _of_the_only_source(
-    document: Named, mentions: tuple[Mention, ...], holds: Holds, report: WriteReport
+def _of_the_only_sources(
+    document: Named, mentions: tuple[Mention, ...], only: tuple[str, ...], holds: Holds, report: WriteReport
 ) -> tuple[Mention, ...]:
-    """A file that refers to its texts is what one source says of them; a copy of a document lacks the others."""
+    """A file that refers to its texts is what some sources say of them; a copy of a document lacks the others."""
     if not holds.by_reference:
         for mention in mentions:
-            if mention.source != holds.only:
+            if mention.source not in only:
                 report.lose("other-sources", document, mention)
-    return tuple(mention for mention in mentions if mention.source == holds.only)
+    return tuple(mention for mention in mentions if mention.source in only)
 
 
 def _joined(document: Document) -> str:

@@ -147,9 +147,9 @@ def _write(
 
 def _held(chosen: Format, request: WriteRequest) -> Holds:
     """What is in the file; a table or view of one source is its answer, so that its name is not lost."""
-    holds, source = chosen.writer.holds, request.source
+    holds, sources = chosen.writer.holds, request.sources
     if chosen.name == "text" and request.path == STDOUT:
-        return replace(holds, fields=EVERYTHING, only=source)  # to be looked at, and no file
-    if holds.fields == EVERYTHING or source is None:
+        return replace(holds, fields=EVERYTHING, only=sources)  # to be looked at, and no file
+    if holds.fields == EVERYTHING or sources is None:
         return holds
-    return replace(holds, only=source, source=source if holds.by_reference else holds.source)
+    return replace(holds, only=sources, source=sources[0] if holds.by_reference else holds.source)

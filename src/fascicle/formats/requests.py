@@ -118,7 +118,8 @@ class WriteRequest:
     Attributes:
         path: a file or folder, or ``"-"`` for standard output.
         format: a name of ``formats.catalogue.FORMATS``, or ``"auto"``: told by the name of the output.
-        source: only the mentions of this source, in all formats but the one that holds everything; ``None`` for all.
+        source: only the mentions of this source, or of these, in all formats but the one that holds everything;
+            ``None`` for all.
         overwrite: replace what is there.
         resume: go on with what an interrupted run left.
         strictness: whether a document is refused of which the format would lose something.
@@ -127,11 +128,16 @@ class WriteRequest:
 
     path: str = STDOUT
     format: str = "auto"
-    source: str | None = None
+    source: str | tuple[str, ...] | None = None
     overwrite: bool = False
     resume: bool = False
     strictness: Strictness = LENIENT
     options: Any = None
+
+    @property
+    def sources(self) -> tuple[str, ...] | None:
+        """The sources, at least one; ``None`` for all."""
+        return (self.source,) if isinstance(self.source, str) else self.source or None
 
     @property
     def chosen(self) -> Format:

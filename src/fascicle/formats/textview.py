@@ -20,8 +20,8 @@ from fascicle.formats.writing import Put
 
 HOLDS: Final = Holds(
     format="the view for reading",
-    fields=frozenset({"ids", "mentions", "discontinuous", "nested", "second-source"}),
-    by_reference=OF_TEXT,
+    fields=frozenset({"ids", "mentions", "discontinuous", "nested", "second-source", "abbreviations"}),
+    by_reference=OF_TEXT - {"abbreviations"},
 )
 _COLOURS = ("36", "33", "35", "32", "34", "31")
 _RESET = "\x1b[0m"
@@ -63,14 +63,14 @@ class TextView:
         self._documents = 0
 
     def render(self, document: Document, mentions: Sequence[Mention], *, title: bool = True) -> str:
-        """One document, wrapped at blanks; ends with an empty line."""
+        """One document, wrapped at blanks, and the long form of each short form; ends with an empty line."""
         self._documents += 1
         self._counts.update(mention.type for mention in mentions)
         lines = _Lines(self._width)
         for part, style in self._marked(document.text, mentions):
             lines.add(part, style)
         head = _paint(document.id.translate(_HARMLESS), "1" if self._colour else "") + "\n"
-        return (head if title else "") + lines.text() + "\n\n"
+        return (head if title else "") + lines.text() + "\n" + "".join(_abbreviations(document)) + "\n"
 
     def legend(self) -> str:
         """How often each type occurred, in its colour."""
@@ -110,6 +110,15 @@ class TextView:
             return ""
         inner = min(covering, key=lambda f: f.end - f.start)
         return self._style(inner.type, nested=len(covering) > 1)
+
+
+def _abbreviations(document: Document) -> Iterator[str]:
+    """Each pair of short and long form once, as a line."""
+    pairs = [
+        (document.text[slice(*short)], document.text[slice(*long)]) for short, long in document.abbreviations or ()
+    ]
+    for short, long in dict.fromkeys(pairs):
+        yield f"  {' '.join(short.split())} = {' '.join(long.split())}\n".translate(_HARMLESS)
 
 
 class _Lines:

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 from fascicle.core.mention import Link
-
-Overlaps = Literal["longest", "nested", "all"]
+from fascicle.settings.recognition import Overlaps
 
 
 class Meaning(NamedTuple):

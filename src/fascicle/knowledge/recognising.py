@@ -6,7 +6,7 @@ import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Final, Literal, NamedTuple, Protocol
+from typing import Any, Final, NamedTuple, Protocol
 
 import msgspec
 import numpy as np
@@ -14,23 +14,25 @@ import numpy as np
 from fascicle.core.arrays import Ints
 from fascicle.core.document import Document, Patch
 from fascicle.core.mention import Link, Mention
+from fascicle.core.names import near_hint
 from fascicle.core.spans import Span
 from fascicle.errors import UsageError
 from fascicle.knowledge.keys.case import fits
 from fascicle.knowledge.keys.characters import folded
 from fascicle.knowledge.keys.key import key
 from fascicle.knowledge.keys.reader import TokenArrays, TokenReader
-from fascicle.knowledge.overlaps import Meaning, Overlaps, Place, resolved
+from fascicle.knowledge.overlaps import Meaning, Place, resolved
 from fascicle.knowledge.portions import portions
 from fascicle.knowledge.scanning.table import Table
+from fascicle.settings.recognition import Hyphens, RecognitionSettings
 from fascicle.text.annotator import Annotator
 from fascicle.text.tagging import TagSpace
 
-Hyphens = Literal["open", "before", "closed"]
 SOURCE: Final = "dictionary"
 TIERS: Final = ("exact", "folded", "canonical")
 _REMEMBERED: Final = 1 << 15  # keys whose names are kept at hand
 _PORTION: Final = 1 << 18  # characters of text that are read together
+_LISTED: Final = 20  # types that a sentence names
 _PARAGRAPH: Final = re.compile(r"\n\s*\n")
 
 
@@ -101,39 +103,6 @@ class PackLike(Protocol):
 
     def label_at(self, row: int) -> str:
         """The label of a concept by its row."""
-
-
-class RecognitionSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """How names of packs become mentions.
-
-    Attributes:
-        overlaps: ``"longest"``: of names that overlap, the longest, with one type; ``"nested"``: also those inside it,
-            and all types; ``"all"``: also those that cross.
-        threshold: a type whose names have a lower sum of priors at a place is no mention there.
-        case: whether the case policies of names count.
-        hyphens: ``"open"``: a name may begin and end at a hyphen within a word, as in ``anti-EGFR`` and
-            ``ALK-positive``; ``"before"``: it may only end there; ``"closed"``: neither.
-        inside_words: whether a name may begin or end inside a word, as ``IL`` in ``IL2``.
-        types: that are looked for; all of a pack by default.
-        links: whether a mention is linked whose best tier of names belongs to one concept.
-    """
-
-    overlaps: Overlaps = "longest"
-    threshold: float = 0.3
-    case: bool = True
-    hyphens: Hyphens = "open"
-    inside_words: bool = False
-    types: tuple[str, ...] = ()
-    links: bool = True
-
-    def __post_init__(self) -> None:
-        """Refuses a threshold that is no probability.
-
-        Raises:
-            ValueError: a threshold outside 0 to 1.
-        """
-        if not 0.0 <= self.threshold <= 1.0:
-            raise ValueError(f"threshold = {self.threshold!r} is not allowed; give a probability from 0 to 1")
 
 
 class _Name(NamedTuple):
@@ -244,13 +213,19 @@ class PackRecogniser(Annotator):
             name: of the predictor; that of the only source by default, else ``"dictionary"``.
 
         Raises:
-            UsageError: no pack.
+            UsageError: no pack, or types that no pack has.
             FormatError: a table of another version.
         """
         if not packs:
             raise UsageError("no pack was given; give at least one, by the source of its mentions")
         self.settings = settings or RecognitionSettings()
         self._name = name or (next(iter(packs)) if len(packs) == 1 else SOURCE)
+        known = sorted({kind for pack in packs.values() for kind in pack.types if kind})
+        if unknown := [kind for kind in self.settings.types if kind not in known]:
+            raise UsageError(
+                f"{self._name} has no names of the type {unknown[0]!r}{near_hint(unknown[0], known)}; its types are "
+                f"{', '.join(known[:_LISTED])}{', ...' if len(known) > _LISTED else ''}"
+            )
         self._packs = [_Opened(source, pack, self.settings) for source, pack in packs.items()]
         self._reader = TokenReader()
 
@@ -260,6 +235,11 @@ class PackRecogniser(Annotator):
         return self._name
 
     @property
+    def sources(self) -> tuple[str, ...]:
+        """One for each pack."""
+        return tuple(one.source for one in self._packs)
+
+    @property
     def types(self) -> tuple[str, ...]:
         """All types that are looked for, sorted."""
         found = {kind for one in self._packs for kind in one.pack.types if kind}
@@ -267,8 +247,8 @@ class PackRecogniser(Annotator):
 
     @property
     def kind(self) -> str:
-        """That it is a dictionary."""
-        return "dictionary"
+        """That it is made of packs."""
+        return "term pack" if len(self._packs) == 1 else f"term packs {', '.join(self.sources)}"
 
     @property
     def fingerprint(self) -> str:

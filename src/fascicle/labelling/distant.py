@@ -18,22 +18,25 @@ discarded), nor their words, which may have been cut at annotated mentions.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
-from typing import Final
+from typing import Final, Protocol
 
 import msgspec
 
 from fascicle.core.document import GOLD, Document, Mention
 from fascicle.core.spans import Span, overlaps
 from fascicle.core.wording import counted
-from fascicle.errors import InputError
+from fascicle.errors import InputError, RecipeError
 from fascicle.evaluation.scoring.inputs import layers
 from fascicle.evaluation.scoring.scores import Scores, score
+from fascicle.knowledge.finding import PackFinder
 from fascicle.knowledge.matching.dictionary import DictionaryReport, TsvOptions, read_dictionary
 from fascicle.knowledge.matching.matcher import Match, Matcher
+from fascicle.knowledge.pack.pack import Pack
+from fascicle.settings.folders.vocabularies import is_pack
 from fascicle.settings.recipes.recogniser import DistantSettings, Recipe
 
 UNKNOWN: Final = "unknown"  # source and type of the ranges of which nothing is known
@@ -41,16 +44,37 @@ LABELS: Final = "labels"  # in the meta of a document: who made its gold, if not
 _LISTED: Final = 20  # types whose mentions are counted in a note, each for itself
 
 
+class Labeller(Protocol):
+    """What finds the names that become labels."""
+
+    @property
+    def name(self) -> str:
+        """Of the dictionary or the pack."""
+
+    @property
+    def types(self) -> tuple[str, ...]:
+        """Of its names, sorted."""
+
+    @property
+    def version(self) -> str:
+        """The rules that decide what is found."""
+
+    def matches(self, documents: Iterable[Document]) -> Iterator[tuple[Match, ...]]:
+        """The matches of each document, disjoint and in order."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class WeakLabels:
-    """The dictionary of a recipe, ready to label.
+    """The dictionary or the term pack of a recipe, ready to label.
 
     Attributes:
         matcher: the dictionary and its rule.
+        told: how many names it has, as sentences.
         notes: what was read, as sentences.
     """
 
-    matcher: Matcher
+    matcher: Labeller
+    told: tuple[str, ...]
     notes: tuple[str, ...]
 
     def of(self, documents: Iterable[Document]) -> list[Document]:
@@ -61,6 +85,8 @@ class WeakLabels:
 def weak_labels(recipe: Recipe) -> WeakLabels | None:
     """Reads the dictionary that a recipe names; names and texts are cut into words by the segmenter of its reading.
 
+    Of a term pack, of names that overlap the longest is a label, with the most probable type.
+
     Returns:
         ``None`` where the recipe names none: people labelled the corpus.
 
@@ -68,11 +94,15 @@ def weak_labels(recipe: Recipe) -> WeakLabels | None:
         InputError: a file that cannot be read, holds no name, or has a name without a type (with file and line); a
             column of several types where one of them is said of all names; phrases beside other columns, or in the very
             file of the names.
+        PackError: a term pack that cannot be opened.
+        RecipeError: settings of tables beside a term pack.
         UsageError: an encoding that is not known.
     """
     given = recipe.distant
     if not given:
         return None
+    if is_pack(given.core):
+        return _labels_of_pack(given)
     files = [(given.core, _core_columns(given), DictionaryReport())]
     if given.full:
         _refuse_same(given)
@@ -81,7 +111,20 @@ def weak_labels(recipe: Recipe) -> WeakLabels | None:
     entries = chain.from_iterable(read_dictionary(path, options, report=report) for path, options, report in files)
     matcher = Matcher(entries, rule=given.rule, segmenter=recipe.reading.segmenter)
     notes = [f"{path}: {line}" for path, _, report in files for line in report.lines()]
-    return WeakLabels(matcher=matcher, notes=(*notes, *(f"dictionary: {line}" for line in matcher.counts.lines())))
+    told = tuple(matcher.counts.lines())
+    return WeakLabels(matcher=matcher, told=told, notes=(*notes, *(f"dictionary: {line}" for line in told)))
+
+
+def _labels_of_pack(given: DistantSettings) -> WeakLabels:
+    usual = DistantSettings(core=given.core)
+    if changed := [key for key in given.__struct_fields__ if getattr(given, key) != getattr(usual, key)]:
+        raise RecipeError(
+            f"distant.core is the term pack {given.core}, and distant.{changed[0]} is for tables of names; leave it out"
+        )
+    pack = Pack.open(given.core)
+    finder = PackFinder({pack.manifest.name: pack}, overlaps="longest")
+    told = (f"{pack.full_name} with {counted(len(pack.active), 'name')}",)
+    return WeakLabels(matcher=finder, told=told, notes=told)
 
 
 def _refuse_same(given: DistantSettings) -> None:
@@ -105,7 +148,7 @@ def _core_columns(given: DistantSettings) -> TsvOptions:
     )
 
 
-def distant_documents(documents: Iterable[Document], matcher: Matcher) -> list[Document]:
+def distant_documents(documents: Iterable[Document], matcher: Labeller) -> list[Document]:
     """Replaces all mentions of documents by the matches of a dictionary.
 
     A phrase of several types becomes a mention of each: heads that hold one type a span teach the first by name and
@@ -174,7 +217,7 @@ def label_notes(documents: Sequence[Document]) -> list[str]:
     return said
 
 
-def _labelled(document: Document, found: Sequence[Match], matcher: Matcher) -> Document:
+def _labelled(document: Document, found: Sequence[Match], matcher: Labeller) -> Document:
     mentions = [
         Mention(((match.start, match.end),), kind, source=source)
         for match in found

@@ -35,6 +35,12 @@ class SoftTags:
     types: tuple[str, ...]
     scheme: TagScheme
 
+    @property
+    def present(self) -> list[str]:
+        """Types of which at least one word has a probability."""
+        seen = self.steps.reshape(-1, len(self.types), self.scheme.width).any(axis=(0, 2))
+        return [self.types[at] for at in np.flatnonzero(seen)]
+
     def at(self, units: Ints, *, types: Sequence[str], scheme: TagScheme) -> Floats32:
         """The same of the units of another model.
 

@@ -47,6 +47,11 @@ class Chosen(Annotator):
         return self._predictor.name
 
     @property
+    def sources(self) -> tuple[str, ...]:
+        """Of the predictor."""
+        return self._predictor.sources
+
+    @property
     def types(self) -> tuple[str, ...]:
         """The chosen types, in the order of the predictor."""
         return tuple(kind for kind in self._predictor.types if not self._only or kind in self._only)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterable, Sequence
+from copy import copy
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Final
@@ -24,7 +25,9 @@ from fascicle.core.document import Document, Event, Mention, Patch, canonical
 from fascicle.core.tags import SCHEMES, TagScheme
 from fascicle.core.wording import counted
 from fascicle.decoding.selection import select
+from fascicle.knowledge.abbreviations.resolving import resolved
 from fascicle.runtime.filter import MentionFilter
+from fascicle.settings.abbreviations import AbbreviationDecision
 from fascicle.settings.recipes.ensemble import FILTER_FOLDER, EnsembleManifest
 from fascicle.text.annotator import Annotator
 from fascicle.text.tagging import Tagged, TagSpace, without_b
@@ -96,6 +99,12 @@ class EnsemblePredictor(Annotator):
         """The rule, and the members that it is applied to."""
         return f"{self.manifest.rule} of {', '.join(self.manifest.members)}"
 
+    def with_abbreviations(self, rules: AbbreviationDecision | msgspec.UnsetType) -> EnsemblePredictor:
+        """The same ensemble with other rules for abbreviations; those of its members stay."""
+        changed = copy(self)
+        changed.manifest = msgspec.structs.replace(self.manifest, abbreviations=rules)
+        return changed
+
     def predict(self, documents: Sequence[Document]) -> list[Patch]:
         """Mentions and events for each document.
 
@@ -164,6 +173,8 @@ class EnsemblePredictor(Annotator):
         patches = [Patch(add=canonical(m), events=e) for m, e in zip(found, events, strict=True)]
         if self.manifest.output == "flat":
             patches = [_flat(patch, of_one) for patch, of_one in zip(patches, support, strict=True)]
+        if rules := self.manifest.abbreviations:
+            patches = [resolved(document, patch, rules) for document, patch in zip(documents, patches, strict=True)]
         return patches
 
 

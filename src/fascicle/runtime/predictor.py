@@ -21,8 +21,10 @@ from fascicle.core.stream import chunks
 from fascicle.decoding.decoders import Decoder, Found, Tables
 from fascicle.decoding.distributions import GoldDistribution, Prober
 from fascicle.decoding.kinds import KINDS, Kinds, decoder_of, kind_of, prober_of, tagger_of
+from fascicle.knowledge.abbreviations.resolving import resolved
 from fascicle.runtime.answer import Answer, Unseen
 from fascicle.runtime.batching import length_sorted_batches
+from fascicle.settings.abbreviations import AbbreviationDecision
 from fascicle.settings.calibration import Calibration
 from fascicle.settings.folders.manifest import Manifest
 from fascicle.text.annotator import Annotator
@@ -123,12 +125,16 @@ class ModelPredictor(Annotator):
         return f"{head.family} over {head.level}s, {self.manifest.runtime}"
 
     def uncalibrated(self) -> ModelPredictor:
-        """The same model with the scores of its head and no threshold: what a calibration is fitted on."""
-        return self.with_calibration(msgspec.UNSET)
+        """The same model with the scores of its head, no threshold, and no rules: what a calibration is fitted on."""
+        return self._deciding(calibration=msgspec.UNSET, abbreviations=msgspec.UNSET)
 
     def with_calibration(self, calibration: Calibration | msgspec.UnsetType) -> ModelPredictor:
         """The same model with other scores and thresholds."""
         return self._deciding(calibration=calibration)
+
+    def with_abbreviations(self, rules: AbbreviationDecision | msgspec.UnsetType) -> ModelPredictor:
+        """The same model with other rules for abbreviations."""
+        return self._deciding(abbreviations=rules)
 
     def with_nothing(self, nothing: float) -> ModelPredictor:
         """The same model with another ``Decision.nothing``."""
@@ -227,7 +233,11 @@ class ModelPredictor(Annotator):
             answer.take(part.reading.pieces[0], part.span, found)
             units.append(part.reading.pieces[0].units)
             tables.append(table)
-        return [self._tagged(document, answer.patch(), units=np.concatenate(units), table=np.concatenate(tables))]
+        return [
+            self._tagged(
+                document, self._decided(document, answer), units=np.concatenate(units), table=np.concatenate(tables)
+            )
+        ]
 
     def _unit_tags(self, read: Reading) -> tuple[list[Found], list[Floats]]:
         """Spans and tags of each document, in units."""
@@ -257,7 +267,7 @@ class ModelPredictor(Annotator):
             decoder = decoder_of(self.manifest, self._kinds)
             (found,) = decoder.decide(self._score(part.reading, decoder.take), part.reading.windows)
             answer.take(part.reading.pieces[0], part.span, found)
-        return answer.patch()
+        return self._decided(document, answer)
 
     def _read(self, documents: Sequence[Document]) -> Reading:
         level = self.manifest.answering.level
@@ -268,8 +278,13 @@ class ModelPredictor(Annotator):
         for document, pieces, spans in zip(documents, read.pieces, found, strict=True):
             answer = self._answer(document)
             answer.take(pieces, (0, len(document.text)), spans)
-            patches.append(answer.patch())
+            patches.append(self._decided(document, answer))
         return patches
+
+    def _decided(self, document: Document, answer: Answer) -> Patch:
+        """What is said when all of a document was taken, under the rules for abbreviations."""
+        rules = self.manifest.decision.abbreviations
+        return resolved(document, answer.patch(), rules) if rules else answer.patch()
 
     def _answer(self, document: Document) -> Answer:
         prefix, suffix = self._tokenizer.prefix, self._tokenizer.suffix

@@ -9,6 +9,7 @@ from msgspec import Meta
 from fascicle.settings.base import Name, Natural, Settings
 
 RULE: Final = "three-casings"  # by which the names of a dictionary match
+PACK_RULE: Final = "pack"  # the same of a term pack, whose keys and priors decide
 SHAPES: Final = "shapes@1"  # version of the case patterns of ``text/shapes.py``
 MOST_TYPES: Final = 64  # of all dictionaries of a model together: each costs a little time for every unit
 
@@ -21,7 +22,8 @@ class InputSettings(Settings, frozen=True, kw_only=True):
 
     Attributes:
         dictionaries: files of names, ``type TAB name`` in each row, packed with gzip or not. Names match as they are
-            written, in capitals and in lower case, but no English function word alone. The model folder keeps a copy.
+            written, in capitals and in lower case, but no English function word alone. Or folders of term packs, whose
+            names match as packs find them. The model folder keeps a copy of what is needed to find the names.
         shape: whether the case pattern of the source text is read, such as capitals, or digits among letters.
         dropout: probability that a window of training is read without the dictionaries, and without the patterns.
         rate: learning rate of the vectors, as a multiple of that of the head. They start at zero, and a short training
@@ -50,11 +52,12 @@ class DictionaryFacts(Settings, frozen=True, kw_only=True):
     """A dictionary in a model folder.
 
     Attributes:
-        name: of the file that it was read from, for people.
-        sha256: of that file.
-        file: name of the copy in the folder, whose hash is among the files of the manifest.
+        name: of the file that it was read from, for people; of a term pack, its name and hash.
+        sha256: of that file; of a term pack, of its manifest.
+        file: name of the copy in the folder, whose hash is among the files of the manifest. Of a term pack it is the
+            manifest, and the names of its other files begin with it and a dot.
         names: rows of the copy.
-        rule: by which its names match, see ``knowledge/matching/rules.py``.
+        rule: by which its names match, see ``knowledge/matching/rules.py``; ``"pack"`` for those of a term pack.
     """
 
     name: str
@@ -62,6 +65,10 @@ class DictionaryFacts(Settings, frozen=True, kw_only=True):
     file: Annotated[str, Meta(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")]
     names: Natural
     rule: str = RULE
+
+    def has(self, file: str) -> bool:
+        """Whether a file of the model folder is part of the copy."""
+        return file == self.file or (self.rule == PACK_RULE and file.startswith(f"{self.file}."))
 
 
 class InputFacts(Settings, frozen=True, kw_only=True):

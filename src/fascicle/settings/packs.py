@@ -143,6 +143,7 @@ class SourceSettings(Settings, frozen=True, kw_only=True):
         references: beginnings of CURIEs of references that are kept; all by default, none for an empty list.
         definitions: whether definitions are kept.
         obsolete: whether obsolete concepts are kept, which are not found but explained.
+        adds: whether it only adds names and facts to concepts of other sources, which have a type; leave ``type`` out.
         max_tokens: words, numbers and signs that a name has at most, as its key counts them; see ``without``.
         without: regular expressions; a name in which one of them is found is left out, such as one in another order of
             words (``", "``). A label that these two would leave out stays with a record that has enough other names.
@@ -178,6 +179,7 @@ class SourceSettings(Settings, frozen=True, kw_only=True):
     references: tuple[Name, ...] | None = None
     definitions: bool = True
     obsolete: bool = True
+    adds: bool = False
     max_tokens: Positive = 1_000
     without: tuple[Name, ...] = ()
     min_names: Positive = 1
@@ -190,6 +192,8 @@ class SourceSettings(Settings, frozen=True, kw_only=True):
         """Refuses what contradicts itself."""
         if self.min_length > self.max_length:
             raise ValueError(f"min_length = {self.min_length} is more than max_length = {self.max_length}")
+        if self.adds and (self.type or self.types):
+            raise ValueError("a source that adds to the concepts of others has no type: leave type and types out")
         if self.branches and not self.hierarchy and not self.reader.startswith("mesh"):
             raise ValueError("branches are those of MeSH: use a reader of MeSH, or below")
         for pattern in self.without:

@@ -34,6 +34,7 @@ from fascicle.formats.requests import (
 )
 from fascicle.formats.sources import state_of
 from fascicle.formats.textview import ViewOptions
+from fascicle.knowledge.abbreviations.finder import AbbreviationFinder
 from fascicle.loading import DEFAULT_MODEL, load
 from fascicle.tasks.given import Paths, listed
 from fascicle.version import VERSION
@@ -69,6 +70,7 @@ class AnnotateRequest:
         reading: how files are read.
         writing: where and how the result is written; to standard output by default.
         segments: also give the sentences and words that each text is cut into.
+        abbreviations: also give where each text defines short forms.
         also_read: other files that must not be overwritten.
     """
 
@@ -77,6 +79,7 @@ class AnnotateRequest:
     reading: ReadRequest = field(default_factory=ReadRequest)
     writing: WriteRequest = field(default_factory=WriteRequest)
     segments: bool = False
+    abbreviations: bool = False
     also_read: tuple[str, ...] = ()
 
 
@@ -85,7 +88,7 @@ def annotate(
     files: Paths,
     output: str | os.PathLike[str],
     *,
-    model: str | os.PathLike[str] = DEFAULT_MODEL,
+    model: Paths = DEFAULT_MODEL,
     format: str = "auto",  # noqa: A002
     overwrite: bool = False,
     resume: bool = False,
@@ -95,7 +98,7 @@ def annotate(
     Args:
         files: a file, a folder, or several.
         output: a file for all, or a folder (``"name/"``) with a file for each.
-        model: as `fascicle.load` takes it.
+        model: as `fascicle.load` takes it; term packs may be several.
         format: of the output, a name of ``formats.catalogue.FORMATS``; by default told by the name of the output.
         overwrite: replace what such a run wrote before.
         resume: go on with an interrupted run.
@@ -110,7 +113,7 @@ def annotate(
         files=listed(files),
         writing=WriteRequest(path=os.fspath(output), format=format, overwrite=overwrite, resume=resume),
     )
-    return annotate_files(request, partial(load, model))
+    return annotate_files(request, partial(load, listed(model, name="model")))
 
 
 def annotate_files(
@@ -235,7 +238,7 @@ class _Work:
         options = writing.options
         if isinstance(options, ViewOptions):
             options = replace(options, types=options.types or self.predictor.types)
-        return replace(writing, path=path, format=self.to.format, source=self.predictor.name, options=options)
+        return replace(writing, path=path, format=self.to.format, source=self.predictor.sources, options=options)
 
     def _run(self) -> Annotation:
         total = total_size(self.inputs)
@@ -243,6 +246,7 @@ class _Work:
             predictor=self.predictor,
             account=self.account,
             segments=self.request.segments,
+            beside=(AbbreviationFinder(),) if self.request.abbreviations else (),
             seen=lambda documents, reached: self.listener.seen(documents, reached, total),
         )
 
@@ -251,7 +255,8 @@ class _Work:
 
     def _made_by(self) -> dict[str, str]:
         """What decides the bytes of the output, beside the documents."""
-        told = json.dumps([self.to.format, asdict(self.request.reading), self.request.segments], sort_keys=True)
+        options = [self.to.format, asdict(self.request.reading), self.request.segments]
+        told = json.dumps([*options, "abbreviations"] if self.request.abbreviations else options, sort_keys=True)
         return {
             "release": VERSION,
             "model": hashlib.sha256(self.predictor.fingerprint.encode()).hexdigest(),

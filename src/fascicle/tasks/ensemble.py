@@ -13,10 +13,13 @@ from fascicle.combination.type_names import check_filter_types, check_types
 from fascicle.core.arguments import checked
 from fascicle.errors import InputError, UsageError
 from fascicle.files.atomic import atomic_folder, check_folder
+from fascicle.knowledge.pack.manifest import read_manifest as read_pack
+from fascicle.knowledge.pack.pack import Pack
 from fascicle.loading import find_model
 from fascicle.settings.folders.best import described_by, model_folder
 from fascicle.settings.folders.described import file_sha256
 from fascicle.settings.folders.manifest import check_files, read_manifest
+from fascicle.settings.folders.vocabularies import is_pack
 from fascicle.settings.recipes.ensemble import (
     FILTER_FOLDER,
     MEMBERS,
@@ -38,7 +41,8 @@ class EnsembleRequest:
     Attributes:
         rule: which mentions of the models are kept; it has no threshold for the rule ``"meta"``, whose filter keeps its
             own.
-        models: names of shipped models, or folders of models, runs or ensembles, in the order of the weights.
+        models: names of shipped models, or folders of models, runs, ensembles or term packs, in the order of the
+            weights.
         name: of the ensemble, the source of its mentions; that of its folder by default.
         flat: keep, of mentions that overlap, those with most support.
         distinct_types: types with other names are other types, however similar the names are.
@@ -135,9 +139,20 @@ def _copy(folder: Path, place: Path) -> None:
 def _undamaged(name: str) -> Path:
     """The folder of one model."""
     folder = find_model(name)
-    if not is_ensemble(folder):
+    if is_pack(folder):
+        Pack.open(folder)
+    elif not is_ensemble(folder):
         check_files(folder, read_manifest(folder))
     return folder
+
+
+def _told(folder: Path) -> tuple[str, tuple[str, ...]]:
+    """The name of a model, and its types."""
+    if is_pack(folder):
+        pack = read_pack(folder)
+        return pack.name, tuple(filter(None, pack.types))
+    manifest = read_ensemble(folder) if is_ensemble(folder) else read_manifest(folder)
+    return manifest.name, manifest.types
 
 
 def _undamaged_filter(name: str) -> Path:
@@ -149,8 +164,7 @@ def _undamaged_filter(name: str) -> Path:
 def _manifest(
     request: EnsembleRequest, members: Sequence[Path], judges: Sequence[Path], *, name: str
 ) -> tuple[EnsembleManifest, list[str]]:
-    manifests = [read_ensemble(folder) if is_ensemble(folder) else read_manifest(folder) for folder in members]
-    used = {f"model {at} ({one.name})": one.types for at, one in enumerate(manifests, start=1)}
+    used = {f"model {at} ({name})": types for at, (name, types) in enumerate(map(_told, members), start=1)}
     rule = request.rule.rule()
     notes = [] if request.distinct_types else _check_types(used, judges, agree=rule.is_vote)
     described = [file_sha256(described_by(folder)) for folder in (*members, *judges)]

@@ -107,4 +107,4 @@ def _source(name: str, settings: SourceSettings, *, report: SourceReport) -> Pac
     def losses() -> Mapping[str, int]:
         return {reason: report.losses[reason] for reason in sorted(report.losses)}
 
-    return PackSource(facts, records, losses)
+    return PackSource(facts, records, losses, adds=settings.adds)

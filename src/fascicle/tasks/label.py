@@ -164,6 +164,11 @@ def label_files(
     total = total_size(inputs)
     kept_apart = protected(exclude=request.exclude, against=request.against, reading=request.reading_against)
     predictor = opened()
+    if predictor.tag_space.meaning == "mention-score":
+        listener.tell(
+            f"note: {predictor.name} says how probable the mentions of its answer are, and nothing of those below its "
+            "threshold, which soft labels read as 0; a tagger says how probable every tag is"
+        )
     work = _Work(
         request=request,
         predictor=predictor,

@@ -15,8 +15,9 @@ from fascicle.evaluation.breakdown.lexicon import lexicon
 from fascicle.evaluation.report import ReportSettings, build_report
 from fascicle.formats.account import EventCounts
 from fascicle.formats.requests import ReadRequest, read_file
-from fascicle.loading import find_model, is_dictionary
+from fascicle.loading import find_model
 from fascicle.settings.folders.manifest import check_files, read_manifest
+from fascicle.settings.folders.vocabularies import is_dictionary, is_pack
 from fascicle.settings.recipes.ensemble import is_ensemble
 from fascicle.tasks.evaluate import Evaluation
 from fascicle.text.pieces import PieceTokenizer
@@ -109,12 +110,12 @@ def report_on(
 
 
 def is_of_one_kind(model: str) -> bool:
-    """Whether a model has one head, so that it can be told what no model of its kind finds: no ensemble, no dictionary.
+    """Whether a model has one head, so that it can be told what no model of its kind finds; no ensemble or dictionary.
 
     Raises:
         ModelError: there is no such model.
     """
-    return not is_dictionary(model) and not is_ensemble(find_model(model))
+    return not is_dictionary(model) and not is_pack(model) and not is_ensemble(find_model(model))
 
 
 def _unreachable(models: Iterable[str], documents: Sequence[Document]) -> list[dict[str, Any]]:

@@ -38,6 +38,11 @@ class Annotator(ABC):
         """The source of its mentions."""
 
     @property
+    def sources(self) -> tuple[str, ...]:
+        """Every source of its mentions: most have one, their name."""
+        return (self.name,)
+
+    @property
     @abstractmethod
     def types(self) -> tuple[str, ...]:
         """What it looks for."""
@@ -104,7 +109,7 @@ class Annotator(ABC):
             aside: is called with an error that names a document which cannot be annotated, and the others go on.
         """
         predict = self.predict_and_cut if segments else self.predict
-        return stream(predict, documents, aside=aside, source=self.name)
+        return stream(predict, documents, aside=aside, source=self.sources)
 
     def __call__(self, text: Given) -> Document:
         """Annotates one text.
@@ -125,4 +130,4 @@ class Annotator(ABC):
 
     def annotate(self, texts: Collection[str] | Iterator[str]) -> list[Document] | Iterator[Document]:
         """Annotates one text or several; see `fascicle.core.stream.annotate`."""
-        return annotate(self.predict, texts, source=self.name)
+        return annotate(self.predict, texts, source=self.sources)

@@ -134,52 +134,71 @@ class _Read:
 
 def _of_people(name: str, part: PartSettings, report: ReadReport | None) -> _Read:
     """A part with gold."""
-    trains = {path: _chosen(name, part, path, "train", report) for path in part.trains}
-    dev = _chosen(name, part, part.dev, "dev", report) if part.dev else None
+    raw = {path: read_with(part, path, "train", place=f"parts.{name}", report=report) for path in part.trains}
+    trains = {path: choose_types(documents, part.types or None) for path, documents in raw.items()}
+    dev = _dev(name, part, report)
     read = [*trains.values(), *([dev] if dev else [])]
     if part.types:
         check_labels(part.types, sum((chosen.labels for chosen in read), Counter()), place=f"parts.{name}")
+
+    def check(kept: Sequence[Document]) -> None:
+        stay = set(map(id, kept))
+        for path, chosen in trains.items():
+            pairs = zip(raw[path], chosen.documents, strict=True)
+            _check_merged(name, part, [one for one, changed in pairs if id(changed) in stay])
+        _check_declared(name, part, kept, dev.documents if dev else ())
+
     return _Read(
         files={path: chosen.documents for path, chosen in trains.items()},
         dev=dev,
         notes=list(_lines("train", list(trains.values()))),
-        check=lambda kept: _check_declared(name, part, kept, dev.documents if dev else ()),
+        check=check,
     )
 
 
 def _of_teacher(name: str, part: PartSettings, report: ReadReport | None) -> _Read:
     """A part with labels of a teacher in place of gold; raises as ``training.weak.read_weak`` does."""
-    dev = _chosen(name, part, part.dev, "dev", report) if part.dev else None
+    dev = _dev(name, part, report)
     weak = read_weak(name, part, report, dev_labels=dev.labels if dev else ())
     return _Read(
         files=weak.files,
         dev=dev,
         notes=weak.notes,
-        check=lambda kept: _check_taught(name, part, kept, dev.documents if dev else ()),
+        check=lambda kept: _check_taught(name, part, kept, weak.soft, dev.documents if dev else ()),
         soft=weak.soft,
         labelled_by=weak.labelled_by,
     )
 
 
-def _check_taught(name: str, part: PartSettings, train: Sequence[Document], dev: Sequence[Document]) -> None:
-    """Refuses gold of dev that is not declared, and answers that never have a declared type.
+def _check_taught(
+    name: str, part: PartSettings, train: Sequence[Document], soft: Mapping[str, SoftTags], dev: Sequence[Document]
+) -> None:
+    """Refuses gold of dev that is not declared, and a teacher that says nothing of a declared type.
 
     Raises:
         RecipeError: either.
     """
     _check_strangers(name, part, _types(dev))
-    if idle := sorted(set(part.annotates) - _types(train)) if not part.soft else ():
+    found = {kind for one in train for kind in soft[one.id].present} if part.soft else _types(train)
+    if idle := sorted(set(part.annotates) - found):
+        what = "gave no word of its texts a probability of" if part.soft else "found no mention in its texts of"
         raise RecipeError(
-            f"the teacher of parts.{name} found no mention of {_listed(idle)} in its texts, so it would be taught that "
-            f"there are none; leave them out of parts.{name}.annotates, or set soft = true"
+            f"the teacher of parts.{name} {what} {_listed(idle)}, so it would be taught that there are none; leave "
+            f"them out of parts.{name}.annotates" + ("" if part.soft else ", or set soft = true")
         )
 
 
-def _chosen(name: str, part: PartSettings, path: str, which: Part, report: ReadReport | None) -> Chosen:
-    documents = read_with(part, path, which, place=f"parts.{name}", report=report)
+def _dev(name: str, part: PartSettings, report: ReadReport | None) -> Chosen | None:
+    if not part.dev:
+        return None
+    documents = read_with(part, part.dev, "dev", place=f"parts.{name}", report=report)
+    _check_merged(name, part, documents)
+    return choose_types(documents, part.types or None)
+
+
+def _check_merged(name: str, part: PartSettings, documents: Sequence[Document]) -> None:
     if part.types:
         check_merged(documents, part.types, place=f"parts.{name}")
-    return choose_types(documents, part.types or None)
 
 
 def _check_declared(name: str, part: PartSettings, train: Sequence[Document], dev: Sequence[Document]) -> None:

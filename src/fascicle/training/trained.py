@@ -18,6 +18,7 @@ from fascicle.nn.inputs import InputVectors
 from fascicle.runtime.inputs import columns_of
 from fascicle.settings.folders.best import described_by
 from fascicle.settings.folders.manifest import MANIFEST, Manifest, check_files, read_manifest
+from fascicle.settings.folders.vocabularies import is_dictionary, is_pack
 from fascicle.text.pieces import PieceTokenizer
 
 _VECTORS: Final = "units.vectors.table"  # among the weights of a head that looks units up
@@ -97,8 +98,12 @@ def open_trained(given: str, *, key: str, use: str) -> Trained:
 
     Raises:
         ModelError: there is no such model, or it is damaged.
-        RecipeError: an ensemble, or an export.
+        RecipeError: an ensemble, an export, or a dictionary.
     """
+    if is_dictionary(given) or is_pack(given):
+        raise RecipeError(
+            f"{key} = {given!r} is a dictionary or term pack, {use}; give the run folder of a model", key=key
+        )
     folder = find_model(given)
     if described_by(folder).name != MANIFEST:
         raise RecipeError(f"{key} = {given!r} is no single model, {use}; give the run folder of one", key=key)

@@ -268,6 +268,39 @@ def test_rules_of_curation(tmp_path: Path) -> None:
     assert pack.manifest.counts["rules of curation that decide nothing"] == 1
 
 
+def test_an_alias_is_careful_unless_another_gene_has_it_as_its_label(tmp_path: Path) -> None:
+    label, alias, family = Name("SSB", "label"), Name("SSB", "exact"), Name("HDL", "exact")
+    records = (
+        ConceptRecord(curie="X:1", type="Gene", names=(Name("RPA1", "label"), alias, Name("CBF", "exact"))),
+        ConceptRecord(curie="X:2", type="Gene", names=(label,)),
+        ConceptRecord(curie="X:3", type="GeneFamily", names=(family,)),
+    )
+    pack = build_small(tmp_path / "pack", {"a": records})
+    verify(pack)
+    terms = {(t.surface, t.concept): t for curie in ("X:1", "X:2", "X:3") for t in pack.names(curie)}
+    assert terms["SSB", "X:1"].prior + terms["SSB", "X:2"].prior == pytest.approx(0.6)
+    assert terms["CBF", "X:1"].prior == pytest.approx(0.24)
+    assert terms["HDL", "X:3"].prior == pytest.approx(0.6)
+    assert [terms[name].case.name for name in (("SSB", "X:2"), ("CBF", "X:1"), ("HDL", "X:3"), ("RPA1", "X:1"))] == [
+        "symbol",
+        "symbol",
+        "exact",
+        "any",
+    ]
+
+
+def test_a_preferred_name_is_meant_even_if_it_is_a_common_word(tmp_path: Path) -> None:
+    records = tuple(
+        ConceptRecord(curie=curie, type=kind, names=(Name("insulin", "exact"),))
+        for curie, kind in (("X:1", "Gene"), ("X:2", "Chemical"))
+    )
+    assert max(t.prior for t in build_small(tmp_path / "pack", {"a": records}).names("X:1")) < 0.1
+    parts = curated(Rule(action="prefer", surface="insulin", concept="X:1"))
+    pack = build_small(tmp_path / "chosen", {"a": records}, parts=parts)
+    assert pack.names("X:1")[0].prior > 0.85
+    assert pack.names("X:2")[0].prior < 0.01
+
+
 def test_a_name_that_a_rule_drops_in_one_source_stays_that_of_another(tmp_path: Path) -> None:
     shared = ConceptRecord(curie="X:1", type="Gene", names=(Name("BRCA1", "label"),))
     parts = curated(Rule(action="drop", surface="BRCA1", source="a"))

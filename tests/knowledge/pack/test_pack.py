@@ -22,10 +22,11 @@ from fascicle.errors import InputError, PackError
 from fascicle.files.owned import file_facts
 from fascicle.knowledge.pack.arrays import dtype_of
 from fascicle.knowledge.pack.builder import BuildSettings, PackSource, build
-from fascicle.knowledge.pack.manifest import MANIFEST, FileFacts, Manifest, SourceFacts, write_manifest
+from fascicle.knowledge.pack.manifest import FileFacts, Manifest, SourceFacts, write_manifest
 from fascicle.knowledge.pack.pack import Pack
 from fascicle.knowledge.pack.verifying import verify
 from fascicle.knowledge.terms import ConceptRecord, Name
+from fascicle.settings.folders.vocabularies import PACK
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -54,7 +55,7 @@ def refused(folder: Path, *, normaliser: str = NORMALISER, whole: bool = False) 
 
 def rewrite(folder: Path, **changes: Any) -> None:
     """Another manifest that fits to its own hash."""
-    old = msgspec.json.decode((folder / MANIFEST).read_bytes(), type=Manifest)
+    old = msgspec.json.decode((folder / PACK).read_bytes(), type=Manifest)
     write_manifest(folder, msgspec.structs.replace(old, **changes))
 
 
@@ -71,14 +72,14 @@ def test_another_format_and_another_normaliser_name_the_command_that_rebuilds(fo
 
 def test_no_pack(tmp_path: Path) -> None:
     assert refused(tmp_path / "none").code == "not-found"
-    (tmp_path / MANIFEST).write_text("{}", encoding="utf-8")
+    (tmp_path / PACK).write_text("{}", encoding="utf-8")
     refused(tmp_path)
-    (tmp_path / MANIFEST).write_bytes(b"\xff{")
+    (tmp_path / PACK).write_bytes(b"\xff{")
     refused(tmp_path)
 
 
 def test_a_missing_file_and_a_changed_size(built: Path, tmp_path: Path) -> None:
-    names = [path.name for path in built.iterdir() if not path.name.startswith(".") and path.name != MANIFEST]
+    names = [path.name for path in built.iterdir() if not path.name.startswith(".") and path.name != PACK]
     for name in names:
         folder = Path(shutil.copytree(built, tmp_path / "copy"))
         (folder / name).write_bytes((folder / name).read_bytes() + b"x")
@@ -89,14 +90,14 @@ def test_a_missing_file_and_a_changed_size(built: Path, tmp_path: Path) -> None:
 
 
 def test_a_changed_manifest(folder: Path) -> None:
-    values = json.loads((folder / MANIFEST).read_bytes())
+    values = json.loads((folder / PACK).read_bytes())
     values["types"] = values["types"][::-1]
-    (folder / MANIFEST).write_text(json.dumps(values), encoding="utf-8")
+    (folder / PACK).write_text(json.dumps(values), encoding="utf-8")
     assert refused(folder).code == "damaged"
 
 
 def test_files_elsewhere_are_never_looked_at(folder: Path) -> None:
-    old = msgspec.json.decode((folder / MANIFEST).read_bytes(), type=Manifest)
+    old = msgspec.json.decode((folder / PACK).read_bytes(), type=Manifest)
     rewrite(folder, files={**old.files, "../../etc/passwd": FileFacts(size=1, sha256="")})
     assert "elsewhere" in str(refused(folder))
 
@@ -130,7 +131,7 @@ def test_values_that_cannot_be_are_found_though_all_hashes_are_right(built: Path
             folder = Path(shutil.copytree(built, tmp_path / "copy"))
             (folder / path.name).write_bytes(other.tobytes())
             size, sha256 = file_facts(folder / path.name)
-            old = msgspec.json.decode((folder / MANIFEST).read_bytes(), type=Manifest)
+            old = msgspec.json.decode((folder / PACK).read_bytes(), type=Manifest)
             rewrite(folder, files={**old.files, path.name: FileFacts(size=size, sha256=sha256)})
             if other is wrong:
                 if path.name not in ("concepts.label.u4",):  # the largest there says that there is none
@@ -179,6 +180,7 @@ import numpy as np
 import psutil
 from tests.support.packs import NORMALISER
 from fascicle.knowledge.pack.pack import Pack
+from fascicle.settings.folders.vocabularies import PACK
 pack = Pack.open(sys.argv[1], normaliser=NORMALISER)
 before = psutil.Process().memory_full_info().uss
 total = 0

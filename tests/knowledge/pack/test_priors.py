@@ -10,16 +10,16 @@ from fascicle.knowledge.pack.priors import PREFERRED, WEIGHTS, Style, common_wor
 @pytest.mark.parametrize(
     ("surface", "case", "symbol"),
     [
-        ("CAT", "exact", "exact"),
-        ("WAS", "exact", "exact"),
-        ("Was", "exact", "exact"),
-        ("THES", "exact", "exact"),  # its key is that of the word "the"
-        ("mRNA", "exact", "exact"),
-        ("IMPACT", "exact", "exact"),
-        ("Impact", "initial", "exact"),
-        ("Seizures", "initial", "exact"),
-        ("T3", "exact", "exact"),
-        ("Mg", "exact", "exact"),
+        ("CAT", "exact", "symbol"),
+        ("WAS", "exact", "symbol"),
+        ("Was", "exact", "symbol"),
+        ("THES", "exact", "symbol"),  # its key is that of the word "the"
+        ("mRNA", "exact", "symbol"),
+        ("IMPACT", "exact", "symbol"),
+        ("Impact", "initial", "symbol"),
+        ("Seizures", "initial", "symbol"),
+        ("T3", "exact", "symbol"),
+        ("Mg", "exact", "symbol"),
         ("cat", "initial", "initial"),
         ("ice", "initial", "initial"),
         ("impact", "initial", "initial"),
@@ -39,8 +39,8 @@ def test_case(surface: str, case: str, symbol: str) -> None:
     [("the", "ice"), ("ice", "insulin-like"), ("T3", "TP53"), ("1234567", "T3"), ("was", "WASF1"), ("p", "p5")],
 )
 def test_short_and_common_names_are_rarely_meant(less: str, more: str) -> None:
-    for low, high in zip(judged(less).probabilities, judged(more).probabilities, strict=True):
-        assert 0 < low < high < 1
+    for style in set(Style) - {Style.chosen}:
+        assert 0 < judged(less).probabilities[style] < judged(more).probabilities[style] < 1
 
 
 def test_a_common_word_is_a_name_of_a_species_sooner_than_one_of_a_gene() -> None:
@@ -52,7 +52,19 @@ def test_a_common_word_is_a_name_of_a_species_sooner_than_one_of_a_gene() -> Non
 
 def test_two_letters_stand_for_diseases_sooner_than_for_others() -> None:
     of = judged("RB").probabilities
-    assert all(of[Style.ailments] > of[style] for style in Style if style is not Style.ailments)
+    assert all(of[Style.ailments] > of[style] for style in Style if style not in (Style.ailments, Style.chosen))
+
+
+@pytest.mark.parametrize(("surface", "rare"), [("SSB", True), ("c-d", True), ("CD4", False), ("AMPK", False)])
+def test_a_short_alias_without_a_digit_is_rarely_meant(surface: str, rare: bool) -> None:
+    of = judged(surface).probabilities
+    assert (of[Style.aliases] < of[Style.symbols]) == rare
+    assert rare == (of[Style.aliases] < 0.3)
+
+
+def test_no_word_is_too_common_for_a_name_that_a_rule_chooses() -> None:
+    assert judged("insulin").probabilities[Style.symbols] < 0.1
+    assert judged("insulin").probabilities[Style.chosen] == judged("insulinoma").probabilities[Style.chosen] > 0.9
 
 
 def test_a_label_weighs_more_than_a_synonym_and_less_than_what_a_rule_prefers() -> None:

@@ -73,7 +73,8 @@ def test_the_basic_pack_has_what_it_promises() -> None:
     concepts: dict[str, set[str]] = {}
     for _, record in read_sources(read_pack_settings(PACKS / "basic.toml"), reports=reports):
         if record.names:
-            concepts.setdefault(record.type, set()).add(record.curie)
+            kind = "Species" if record.curie.startswith("NCBITaxon:") else record.type  # some only add names
+            concepts.setdefault(kind, set()).add(record.curie)
             assert not record.curie.startswith("HP:")
     least = {"Gene": 20_000, "Disease": 20_000, "Chemical": 18_000, "Species": 9_000, "CellType": 1_700}
     least |= {"Anatomy": 10_000, "CellLine": 4_000, "GeneFamily": 750}

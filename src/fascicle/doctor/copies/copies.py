@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations
@@ -192,6 +192,15 @@ class Search:
 
     def compare(self, chunk: Sequence[tuple[Foreign, str]]) -> None:
         """Finds the copies in documents of other corpora."""
+        classes, near = self.compare_wholes(chunk)
+        self._shared(chunk, classes, near)
+
+    def compare_wholes(self, chunk: Sequence[tuple[Foreign, str]]) -> tuple[list[int], Mapping[int, set[int]]]:
+        """Finds documents of other corpora that are copies as wholes.
+
+        Returns:
+            The class of each document, -1 for none; index of a document -> classes of its near duplicates.
+        """
         worded = [normal_words(text) for _, text in chunk]
         classes = [self._number.get(digest(words), -1) for words in worded]
         near: defaultdict[int, set[int]] = defaultdict(set)
@@ -204,7 +213,26 @@ class Search:
                 near[pair.probe].add(pair.member)
                 for members in _by_part(self._members[pair.member]).values():
                     self._add("near-duplicate", members, [chunk[pair.probe][0]], float(pair.similarity))
-        self._shared(chunk, classes, near)
+        return classes, near
+
+    def sentences(self) -> Iterator[list[tuple[Item, Span]]]:
+        """Streams where each sentence of the index stands, in the order of their numbers."""
+        for parts in self._owners:
+            yield [owner for owners in parts.values() for owner in owners]
+
+    def sentences_in(self, texts: Sequence[str]) -> Iterator[tuple[int, int]]:
+        """Streams the number of a sentence of the index, and the index of a text that it stands in, each pair once."""
+        for batch in _batches(texts):
+            normals = ["".join(normal_words(texts[index])) for index in batch]
+            ends: list[int] = []
+            for normal in normals:
+                ends.append((ends[-1] if ends else 0) + len(normal) + len(_BREAK))
+            seen: set[tuple[int, int]] = set()
+            for sentence, place in self._passages.found(_BREAK.join(normals)):
+                index = batch[bisect_right(ends, place)]
+                if (sentence, index) not in seen:
+                    seen.add((sentence, index))
+                    yield sentence, index
 
     def _index_sentences(self) -> list[str]:
         """Normal forms of the sentences that are long enough; ``_owners`` says where each one stands."""
@@ -243,20 +271,11 @@ class Search:
         self,
         texts: Sequence[tuple[Item | Foreign, str]],
         classes: Sequence[int],
-        near: dict[int, set[int]],
+        near: Mapping[int, set[int]],
     ) -> None:
         """Finds sentences of the items in texts of other parts."""
-        for batch in _batches([text for _, text in texts]):
-            normals = ["".join(normal_words(texts[index][1])) for index in batch]
-            ends: list[int] = []
-            for normal in normals:
-                ends.append((ends[-1] if ends else 0) + len(normal) + len(_BREAK))
-            seen: set[tuple[int, int]] = set()
-            for sentence, place in self._passages.found(_BREAK.join(normals)):
-                index = batch[bisect_right(ends, place)]
-                if (sentence, index) not in seen:
-                    seen.add((sentence, index))
-                    self._share(sentence, texts[index][0], classes[index], near.get(index, set()))
+        for sentence, index in self.sentences_in([text for _, text in texts]):
+            self._share(sentence, texts[index][0], classes[index], near.get(index, set()))
 
     def _share(self, sentence: int, other: Item | Foreign, number: int, near: set[int]) -> None:
         for part in self._owners[sentence]:

@@ -8,14 +8,19 @@ from typing import Final
 from fascicle.knowledge.keys.folding import fold
 
 _SYMBOL: Final = 6  # letters and digits
+_SHORT: Final = 4
 
 
 class CasePolicy(IntEnum):
-    """Which case counts as that of a name: any, its own but for the first letter, or exactly its own."""
+    """Which case counts as that of a name: any, its own but for the first letter, or exactly its own.
+
+    A ``symbol`` has exactly its own case too, and neither the ``s`` of a plural nor a blank that it does not have.
+    """
 
     any = 0
     initial = 1
     exact = 2
+    symbol = 3
 
 
 def fits(found: str, surface: str, policy: int) -> bool:
@@ -24,7 +29,8 @@ def fits(found: str, surface: str, policy: int) -> bool:
     Signs and blanks do not count, and either may be the other with the ``s`` of a plural: ``CATs`` fits ``CAT``, and
     ``CATS`` does not. A symbol is a name of at most six letters and digits without a small one. Of letters alone, it is
     neither a plural nor a number, whatever case it may have: ``did`` does not fit ``DIDS``, nor ``8`` ``VIII``. Where a
-    blank stands in it that it does not have, its case counts: ``was 1`` does not fit ``WAS1``.
+    blank stands in it that it does not have, its case counts: ``was 1`` does not fit ``WAS1``; and if it has at most
+    four letters and digits, it is not there: ``CI 30`` does not fit ``CI30``.
 
     Args:
         found: in the text.
@@ -34,13 +40,16 @@ def fits(found: str, surface: str, policy: int) -> bool:
     if found == surface:
         return True
     one, other = cased(found), cased(surface)
+    parted = len(found.split()) > len(surface.split())
+    if policy == CasePolicy.symbol:
+        return one == other and not parted
     if policy == CasePolicy.any:
         if len(other) > _SYMBOL or other != other.upper():
             return True
         if surface.isalpha():
             return other in (one.upper(), one.removesuffix("s").upper())
-        if len(found.split()) <= len(surface.split()):
-            return True
+        if not parted or len(other) <= _SHORT:
+            return not parted
     if policy == CasePolicy.initial:
         one, other = one[:1].lower() + one[1:], other[:1].lower() + other[1:]
     return one == other or one == other + "s" or one + "s" == other

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import Final, Literal
 
 from fascicle.errors import UsageError
@@ -35,16 +36,29 @@ def key(surface: str, level: Level) -> str:
     if level not in (2, 3):
         raise UsageError(f"keys have the levels 0 to 3; given was {level!r}")
     canonical = _canonical(surface)
-    return canonical if level == 2 else _unordered(canonical)
+    return canonical if level == 2 else unordered([canonical], lambda keys: [_canonical(one) for one in keys])[0]
+
+
+def unordered(keys: Sequence[str], canonical: Callable[[Sequence[str]], list[str]]) -> list[str]:
+    """The keys of level 3 of names.
+
+    Args:
+        keys: of level 2.
+        canonical: makes keys of level 2 of strings.
+    """
+    found = [_sorted(one) for one in keys]
+    again = canonical(found)
+    changed = [at for at, (one, other) in enumerate(zip(found, again, strict=True)) if one != other]
+    if changed:  # a numeral came to stand behind ``type`` or its like
+        for at, one in zip(changed, unordered([again[at] for at in changed], canonical), strict=True):
+            found[at] = one
+    return found
 
 
 def _canonical(surface: str) -> str:
     return " ".join([token.text for token in tokens(surface)])
 
 
-def _unordered(canonical: str) -> str:
-    """Sorted tokens; once more if a numeral comes to stand behind ``type`` or its like."""
+def _sorted(canonical: str) -> str:
     found = canonical.split(" ")
-    ordered = " ".join(sorted([text for text in found if text not in _UNORDERED] or found))
-    again = _canonical(ordered)
-    return ordered if again == ordered else _unordered(again)
+    return " ".join(sorted([text for text in found if text not in _UNORDERED] or found))

@@ -12,9 +12,9 @@ from msgspec import Meta
 from fascicle.errors import PackError
 from fascicle.settings.base import Settings
 from fascicle.settings.folders.described import Wording, read_described, write_described
+from fascicle.settings.folders.vocabularies import PACK
 
 FORMAT: Final = 1
-MANIFEST: Final = "manifest.json"
 KIND: Final = "pack"  # of the folder
 _SHOWN: Final = 12  # characters of the hash in the name
 WORDING: Final = Wording(
@@ -107,7 +107,7 @@ def content_hash(manifest: Manifest) -> str:
 
 def write_manifest(folder: Path, manifest: Manifest) -> Manifest:
     """Writes the manifest with its hash; returns it."""
-    return write_described(folder / MANIFEST, msgspec.structs.replace(manifest, hash=content_hash(manifest)))
+    return write_described(folder / PACK, msgspec.structs.replace(manifest, hash=content_hash(manifest)))
 
 
 def read_manifest(folder: Path) -> Manifest:
@@ -116,7 +116,7 @@ def read_manifest(folder: Path) -> Manifest:
     Raises:
         PackError: there is none, it is damaged, or of another format.
     """
-    path = folder / MANIFEST
+    path = folder / PACK
     if not path.is_file():
         raise PackError(
             f"there is no term pack at {folder}; give a folder that fascicle index build wrote",

@@ -10,7 +10,8 @@ from fascicle.core.document import Document
 from fascicle.core.mention import Mention
 from fascicle.knowledge.pack.diff import Change
 from fascicle.knowledge.pack.pack import Pack
-from fascicle.knowledge.recognising import PackRecogniser, RecognitionSettings
+from fascicle.knowledge.recognising import PackRecogniser
+from fascicle.settings.recognition import RecognitionSettings
 
 _SOURCE: Final = "pack"
 _TOGETHER: Final = 64  # documents

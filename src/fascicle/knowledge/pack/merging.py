@@ -141,7 +141,7 @@ def merged(found: Gathered) -> Iterator[Merged]:
             said.append((int.from_bytes(row[end : end + 2], "big"), decode(memoryview(row)[end + 2 :])))
         concept = _merge(said)
         if concept.names and not concept.type:
-            found.losses["concept that is only in rules"] += 1
+            found.losses["concept that sources only add to"] += 1
         elif concept.names or concept.replaced_by:
             yield concept
         else:

@@ -22,6 +22,7 @@ from fascicle.knowledge.pack.lookup import Lookup
 from fascicle.knowledge.pack.manifest import Manifest, read_manifest
 from fascicle.knowledge.pack.tables import Names
 from fascicle.knowledge.terms import NAME_KINDS, Cross, NameKind
+from fascicle.settings.folders.vocabularies import find_pack
 
 _FACTS = msgspec.msgpack.Decoder(layout.Facts)
 
@@ -113,13 +114,13 @@ class Pack:
         """Opens a pack; what is cheap to check is checked, see `verifying.verify` for the rest.
 
         Args:
-            folder: that the builder wrote.
+            folder: that the builder wrote, or the name of a shipped pack, such as ``"basic"``.
             normaliser: version of the keys that the pack must have; that of this release by default.
 
         Raises:
             PackError: no pack, one of another format or normaliser, a missing file, or one of another size.
         """
-        place = Path(folder)
+        place = find_pack(folder)
         manifest = read_manifest(place)
         check_normaliser(place, manifest, normaliser)
         check_files(place, manifest)

@@ -48,21 +48,26 @@ class Style(IntEnum):
         symbols: made-up symbols, some of which are words: ``Was``, ``novel``.
         everyday: words that everybody uses: ``mice``, ``men``.
         ailments: as words, and vocabularies hold abbreviations of two letters as texts use them: ``MS``, ``RA``.
+        aliases: symbols that are no label; short ones mostly mean something else: ``SSB``, ``CBF``.
+        chosen: a rule prefers the concept, so that no word is too common for it.
     """
 
     words = 0
     symbols = 1
     everyday = 2
     ailments = 3
+    aliases = 4
+    chosen = 5
 
 
 STYLES: Final[Mapping[str, Style]] = MappingProxyType(
-    {"Gene": Style.symbols, "GeneFamily": Style.symbols, "Species": Style.everyday, "Disease": Style.ailments}
+    {"Gene": Style.symbols, "Species": Style.everyday, "Disease": Style.ailments}
 )
 # By `Style`. All were chosen on dev and train parts, see docs/studies/packs.md.
-_VERY_COMMON: Final = (1_000, 1_000, 150, 1_000)  # rank of the last of the words that are hardly ever names
-_COMMON: Final = (0.4, 0.1, 0.4, 0.4)  # what other common words keep
-_PAIRS: Final = (0.2, 0.2, 0.2, 0.3)  # of two letters and digits
+_VERY_COMMON: Final = (1_000, 1_000, 150, 1_000, 1_000, 0)  # rank of the last of the words that are hardly ever names
+_COMMON: Final = (0.4, 0.1, 0.4, 0.4, 0.1, 1.0)  # what other common words keep
+_PAIRS: Final = (0.2, 0.2, 0.2, 0.3, 0.2, 0.3)  # of two letters and digits
+_SHORT_ALIAS: Final = 0.4  # what an alias of at most three letters, without a digit, keeps
 
 
 @cache
@@ -78,7 +83,7 @@ class Judged(NamedTuple):
 
     Attributes:
         case: its case policy.
-        symbol: its case policy if it is of a type with symbols.
+        symbol: its case policy if it is of a type with symbols; `CasePolicy.symbol` in place of ``exact``.
         probabilities: that it means any of its concepts where it stands in a text, by `Style`.
     """
 
@@ -93,7 +98,8 @@ def judged(surface: str) -> Judged:
     Careful are names with at most three letters and digits, common words, and names with a capital behind the first
     letter and at most five letters and no digit. A careful name counts as it is written; it may begin with a capital if
     it has none, and without one if it is a common word with a capital in front, unless symbols are written so. All
-    other names may have any case. Short names, numbers and common words are rarely meant.
+    other names may have any case. A careful symbol has no plural. Short names, numbers and common words are rarely
+    meant.
 
     Args:
         surface: the name.
@@ -103,7 +109,7 @@ def judged(surface: str) -> Judged:
     rank = common_words().get(lowered)
     inner = surface[1:] != lowered[1:]
     careful = len(bare) <= _SHORT or rank is not None or (inner and len(bare) <= _SHORT_CAPITALS and bare.isalpha())
-    case = symbol = CasePolicy.exact if careful else CasePolicy.any
+    case, symbol = (CasePolicy.exact, CasePolicy.symbol) if careful else (CasePolicy.any, CasePolicy.any)
     if careful and surface == lowered:
         case = symbol = CasePolicy.initial
     elif rank is not None and not inner and len(bare) > _SHORT:
@@ -120,4 +126,6 @@ def _probability(bare: str, rank: int | None, style: Style) -> float:
         found = _PAIRS[style]
     if rank is not None:
         found *= _VERY if rank <= _VERY_COMMON[style] else _COMMON[style]
+    if style is Style.aliases and len(bare) <= _SHORT and bare.isalpha():
+        found *= _SHORT_ALIAS
     return found

@@ -110,7 +110,7 @@ def _names(names: Names, pack: Pack) -> Iterator[tuple[str, bool]]:
     yield "rows of surfaces", bool(np.all((steps == 0) | (steps == 1)) and (not terms or steps[0] == 1))
     yield "kinds", _below(names.kind, len(NAME_KINDS))
     yield "languages", _below(names.language, len(manifest.languages))
-    yield "flags", _below(names.flags, 2 * layout.DROPPED) and not np.any((names.flags & layout.CASE) == layout.CASE)
+    yield "flags", _below(names.flags, 2 * layout.DROPPED)
     yield "sources", _below(names.sources, len(manifest.sets))
     yield "priors", bool(np.all((names.prior > 0) & (names.prior <= 1)))
     lists = names.of_concept

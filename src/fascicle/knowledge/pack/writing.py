@@ -23,6 +23,7 @@ _TAIL: Final = np.dtype(
     [("concept", ">u4"), ("language", "u1"), ("kind", "u1"), ("set", ">u2"), ("flags", "u1"), ("rule", ">u4")]
 )
 _SHOWN_LABEL: Final = 128  # a flag of names on their way: the label that is shown for the concept
+_LABEL: Final = NAME_KINDS.index("label")
 _WEIGHTS: Final = tuple(WEIGHTS[kind] for kind in NAME_KINDS)
 Told = Callable[[str, int], None]
 
@@ -104,7 +105,10 @@ class NamesWriter:
         of_surface = np.cumsum(first_of_surface) - 1
         surface_rows = of_surface + self._surfaces.count
         styles = (numbers["flags"] & layout.STYLE) // layout.STYLE_UNIT
-        judged_cases = np.where(styles == Style.symbols, np.array(symbols)[of_surface], np.array(cases)[of_surface])
+        symbolic = styles == Style.symbols
+        styles[symbolic & ~_labels(of_surface, symbolic & (numbers["kind"] == _LABEL))] = Style.aliases
+        styles[(numbers["flags"] & layout.PREFERRED) > 0] = Style.chosen
+        judged_cases = np.where(symbolic, np.array(symbols)[of_surface], np.array(cases)[of_surface])
         flags = _with_cases(numbers["flags"], judged_cases.astype(np.uint8))
         shares = _shares(np.cumsum(first_of_key) - 1, numbers, preferred=(flags & layout.PREFERRED) > 0)
         self._keys.extend([keys[place] for place in np.flatnonzero(first_of_key).tolist()])
@@ -148,6 +152,13 @@ def _firsts(values: tuple[bytes, ...]) -> Bools:
     found = np.ones(len(values), dtype=np.bool_)
     found[1:] = [one != other for one, other in pairwise(values)]
     return found
+
+
+def _labels(surfaces: Ints, labels: Bools) -> Bools:
+    """Whether the surface of each row is a label in any of the rows."""
+    found = np.zeros(int(surfaces[-1]) + 1, dtype=np.bool_)
+    found[surfaces[labels]] = True
+    return found[surfaces]
 
 
 def _with_cases(flags: Array, cases: Array) -> Array:

@@ -92,7 +92,7 @@ def export_model(
         measured=lambda texts: counted(sum(len(d.text) for d in texts), "character"),
         card=model_card,
         write=write_manifest,
-        beside=[one.file for one in manifest.inputs.dictionaries] if manifest.inputs else [],
+        beside=_copies(manifest),
     )
     return _export(cargo, folder, target, int8=int8, overwrite=overwrite)
 
@@ -234,6 +234,12 @@ def _as_exported(manifest: Manifest, name: str) -> Manifest:
     described = {head: said for head, said in manifest.descriptions.items() if head == answer}
     heads = {answer: manifest.heads[answer]}
     return msgspec.structs.replace(manifest, runtime="onnx", name=name, heads=heads, descriptions=described)
+
+
+def _copies(manifest: Manifest) -> list[str]:
+    """The files of the dictionaries that a model reads."""
+    given = manifest.inputs.dictionaries if manifest.inputs else ()
+    return [name for name in manifest.files if any(one.has(name) for one in given)]
 
 
 def _with_a_mention(sample: Sequence[Document]) -> list[Document]:

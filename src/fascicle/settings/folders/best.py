@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Final
 
 from fascicle.settings.folders.manifest import MANIFEST
+from fascicle.settings.folders.vocabularies import PACK, is_pack
 from fascicle.settings.recipes.ensemble import ENSEMBLE
 from fascicle.settings.recipes.filter import FILTER
 from fascicle.settings.recipes.typer import TYPER
@@ -15,8 +16,9 @@ _INSIDE: Final = ("best", "model")  # of the run of a recogniser or a filter, an
 
 
 def described_by(folder: Path) -> Path:
-    """The file that describes what a folder holds; that of a model if there is none."""
-    return next((folder / name for name in _DESCRIPTIONS if (folder / name).is_file()), folder / MANIFEST)
+    """The file that describes what a folder holds, and has the hashes of its files; of a model if there is none."""
+    found = next((folder / name for name in _DESCRIPTIONS if (folder / name).is_file()), folder / MANIFEST)
+    return folder / PACK if not found.is_file() and is_pack(folder) else found
 
 
 def model_folder(folder: Path) -> Path:

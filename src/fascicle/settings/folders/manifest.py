@@ -9,10 +9,12 @@ from typing import Annotated, Literal, Protocol
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
-from fascicle.errors import ModelError
+from fascicle.errors import ModelError, UsageError
+from fascicle.settings.abbreviations import AbbreviationDecision
 from fascicle.settings.base import Natural, Settings
 from fascicle.settings.calibration import Calibration
 from fascicle.settings.folders.described import Wording, file_sha256, read_described, write_hashed
+from fascicle.settings.folders.vocabularies import is_pack
 from fascicle.settings.heads import HEADS, AnyHead, decided
 from fascicle.settings.inputs import InputFacts
 from fascicle.settings.recipes.recogniser import ReadingSettings
@@ -65,6 +67,7 @@ class Decision(Settings, frozen=True, kw_only=True):
         touching: see ``decoding.tagger.TagDecision``.
         chosen_on: sha256 of the data that the choice was made on; empty if none was.
         calibration: what becomes of the scores of mentions; unset, they stay as they are.
+        abbreviations: what short and long forms of a document change, after everything else; unset, nothing.
     """
 
     answer: str
@@ -74,6 +77,7 @@ class Decision(Settings, frozen=True, kw_only=True):
     touching: Annotated[float, Meta(ge=-1e3, le=1e3)] = 0.0
     chosen_on: str = ""
     calibration: Calibration | UnsetType = UNSET
+    abbreviations: AbbreviationDecision | UnsetType = UNSET
 
 
 class Learnt(Settings, frozen=True, kw_only=True):
@@ -177,6 +181,8 @@ def _check_families(content: bytes) -> None:
 
 def _advice(folder: Path) -> str:
     """What a folder without a model is, if that can be told, and what to do."""
+    if is_pack(folder):
+        return "it is a term pack, and a model is needed"
     return next((what for name, what in _OTHERS.items() if (folder / name).is_file()), "give a model folder")
 
 
@@ -229,6 +235,25 @@ def check_files(folder: Path, manifest: Inventory, *, name: str = MANIFEST) -> N
                 file=str(path),
                 code="damaged",
             )
+
+
+def check_open_types(folder: Path, manifest: Manifest) -> None:
+    """Refuses other types for a model whose types are part of its weights, or that cannot read.
+
+    Raises:
+        UsageError: it is such a one.
+    """
+    if fixed := manifest.answering.needs.fixed:
+        reason = fixed
+    elif manifest.runtime == "onnx":
+        reason = "an export holds no more than the vectors of its own types; give the folder of the training run"
+    elif manifest.decision.calibration:
+        reason = "its scores were calibrated for its own types; give the folder that it was calibrated from"
+    elif manifest.decision.nothing:
+        reason = 'its thresholds were shifted on dev for its own types; train with decision.tune = "no"'
+    else:
+        return
+    raise UsageError(f"{folder} cannot look for other types: {reason}", file=str(folder))
 
 
 def write_manifest(folder: Path, manifest: Manifest, *, names: Iterable[str] | None = None) -> Manifest:

@@ -6,9 +6,10 @@ import re
 from pathlib import Path
 from typing import Annotated, Final, Literal
 
-from msgspec import Meta
+from msgspec import UNSET, Meta, UnsetType
 
 from fascicle.errors import ModelError
+from fascicle.settings.abbreviations import AbbreviationDecision
 from fascicle.settings.base import Natural, Settings
 from fascicle.settings.folders.described import Wording, read_described, write_described
 
@@ -39,6 +40,7 @@ class EnsembleManifest(Settings, frozen=True, kw_only=True):
         output: ``"nested"``, all that is kept, or ``"flat"``, a choice without overlaps.
         members: numbers of the folders of the members, in order.
         described: sha256 of the file that describes each member, and last that of the filter.
+        abbreviations: what short and long forms of a document change about the answer of the rule; unset, nothing.
     """
 
     format: Annotated[int, Meta(ge=1)] = FORMAT
@@ -52,6 +54,7 @@ class EnsembleManifest(Settings, frozen=True, kw_only=True):
     output: Literal["nested", "flat"] = "nested"
     members: Annotated[tuple[str, ...], Meta(min_length=1)]
     described: tuple[str, ...] = ()
+    abbreviations: AbbreviationDecision | UnsetType = UNSET
 
     def __post_init__(self) -> None:
         """Refuses the name that stands for human annotation, and folders outside."""

@@ -25,7 +25,8 @@ class DistantSettings(Settings, frozen=True, kw_only=True):
     Both files are tables with one name in a row and columns separated by TAB. They may be packed with gzip.
 
     Attributes:
-        core: file of names with their types; ``$NAME`` is an environment variable.
+        core: file of names with their types, or the folder of a term pack, for which no other setting of this table
+            counts; ``$NAME`` is an environment variable.
         full: file of phrases of unknown type, one in a row. Training uses nothing where one is found; empty for none.
         rule: what matches, see ``knowledge/matching/rules.py``: ``"three-casings"`` (each name as written, in capitals
             and in lower case; stop words never match), or ``"raw"`` (as written, names with a type only).
@@ -135,9 +136,12 @@ class DecisionSettings(Settings, frozen=True, kw_only=True):
     Attributes:
         tune: ``"nothing"``: fit the bias of "no mention" in decoding (``decision.nothing`` of ``model.json``) by dev
             F1; ``"no"``: use the scores unchanged.
+        abbreviations: ``"fit"``: after that, choose by dev F1 which rules for the short and long forms of a document
+            are on (``decision.abbreviations``), with none as a possible choice; ``"off"``: none.
     """
 
     tune: Literal["no", "nothing"] = "no"
+    abbreviations: Literal["off", "fit"] = "off"
 
 
 class BundleSettings(Settings, frozen=True, kw_only=True):

@@ -7,11 +7,13 @@ from dataclasses import dataclass
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
-from fascicle.core.arrays import Floats32, Ints
+from fascicle.core.arrays import Ints
 from fascicle.core.document import Document
 from fascicle.models.heads.contract import IGNORED
+from fascicle.models.heads.tagger import SoftmaxTagger
 from fascicle.settings.recipes.recogniser import ReadingSettings
 from fascicle.text.batch import Batch
 from fascicle.text.pieces import PieceTokenizer
@@ -26,19 +28,22 @@ class TaughtSet(TrainingSet):
     """A training set whose batches have what a teacher answers beside them, as ``TAUGHT``.
 
     Attributes:
-        taught: probabilities of all labels of the units of each document, ``[units, C]``; negative where the teacher
-            says nothing.
+        answers: probabilities of all labels but O of the units of each document, ``[units, C - 1]``, in half precision
+            as they were kept; negative where the teacher says nothing.
+        head: that learns them.
     """
 
-    taught: Sequence[Floats32]
+    answers: Sequence[NDArray[np.float16]]
+    head: SoftmaxTagger
 
     def _arrays(self, chosen: Ints) -> Batch:
         batch = super()._arrays(chosen)
-        windows = [self.windows[i] for i in chosen]
-        found = np.full((*batch["first_piece"].shape, self.taught[0].shape[1]), IGNORED, dtype=np.float32)
-        for row, window in enumerate(windows):
+        found = np.full((*batch["first_piece"].shape, len(self.head.labels)), IGNORED, dtype=np.float32)
+        for row, at in enumerate(chosen):
+            window = self.windows[at]
             first, last = window.units
-            found[row, : last - first] = self.taught[window.document][first:last]
+            told = self.answers[window.document][first:last].astype(np.float32)
+            found[row, : last - first] = self.head.soft_gold(told)
         return {**batch, TAUGHT: found}
 
 

@@ -10,7 +10,6 @@ from typing import Any
 import torch
 
 from fascicle.core.document import Document
-from fascicle.core.wording import counted
 from fascicle.errors import InputError
 from fascicle.formats.report import ReadReport
 from fascicle.formats.sources import source_sha256
@@ -28,6 +27,7 @@ from fascicle.training.engine.environment import describe_environment
 from fascicle.training.engine.loop import Batches, Trainer
 from fascicle.training.engine.precision import slow_precision
 from fascicle.training.engine.run import Facts
+from fascicle.training.exclusion import without_excluded
 from fascicle.training.raw.documents import raw_documents
 from fascicle.training.raw.windows import read_windows
 from fascicle.training.recogniser.parts import read_data
@@ -83,30 +83,39 @@ def _some_texts(recipe: DistilRecipe) -> list[str]:
     """The first texts that are read."""
     if recipe.text:
         return beginnings(one.text for one in raw_documents(recipe.text, seed=recipe.seed))
-    return beginnings(one.text for one in _documents(recipe)["train"])
+    return beginnings(one.text for one in _documents(recipe).train)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Documents:
+    """Train without what exclusion lists name, and dev; no label of them is read."""
+
+    train: list[Document]
+    dev: list[Document]
+    notes: tuple[str, ...]
+
+
+def _documents(recipe: DistilRecipe) -> _Documents:
+    """Of one corpus, or of several together."""
+    if not recipe.corpus:
+        several = read_data(recipe.recogniser(MultiLabelSettings(), encoder="student"))
+        return _Documents(train=several.train, dev=several.dev, notes=several.notes)
+    report = ReadReport()
+    train, dev = (read_part(recipe.corpus, part, report=report) for part in ("train", "dev"))
+    train, left_out = without_excluded(train, recipe.corpus)
+    return _Documents(train=train, dev=dev, notes=(*report.lines(), *left_out))
 
 
 def _of_corpus(recipe: DistilRecipe, student: Pretrained) -> _Read:
     """The windows of train and dev."""
-    report = ReadReport()
-    documents = _documents(recipe, report)
+    given = _documents(recipe)
     learned, held_out = (
-        text_set(documents[part], student.tokenizer, reading=recipe.reading) for part in ("train", "dev")
+        text_set(documents, student.tokenizer, reading=recipe.reading) for documents in (given.train, given.dev)
     )
     for name, data in (("train", learned), ("dev", held_out)):
         if not data.windows:
             raise InputError(f"{name} holds no text, so there is nothing to compare on; give texts with words")
-    return _Read(
-        learned=learned, held_out=held_out, notes=tuple(report.lines()), more={"windows": len(learned.windows)}
-    )
-
-
-def _documents(recipe: DistilRecipe, report: ReadReport | None = None) -> dict[str, list[Document]]:
-    """Train and dev, of which no label is read; of several corpora together."""
-    if recipe.corpus:
-        return {part: read_part(recipe.corpus, part, report=report) for part in ("train", "dev")}
-    several = read_data(recipe.recogniser(MultiLabelSettings(), encoder="student"))
-    return {"train": several.train, "dev": several.dev}
+    return _Read(learned=learned, held_out=held_out, notes=given.notes, more={"windows": len(learned.windows)})
 
 
 def _of_text(recipe: DistilRecipe, student: Pretrained) -> _Read:
@@ -118,14 +127,10 @@ def _of_text(recipe: DistilRecipe, student: Pretrained) -> _Read:
             f"text.held_out = {recipe.text.held_out:g} holds out no document of the text, so nothing can be chosen; "
             "raise it, or give more documents"
         )
-    size = (
-        f"{read.learned.pieces:,} pieces of {counted(read.counts.learned, 'document')} to learn from, "
-        f"{read.held_out.pieces:,} held out"
-    )
     return _Read(
         learned=RawSet(windows=read.learned),
         held_out=RawSet(windows=read.held_out),
-        notes=(size,),
+        notes=tuple(read.notes(recipe.text)),
         data={
             name: {"sha256": windows.sha256(), "windows": len(windows), "pieces": windows.pieces}
             for name, windows in (("windows", read.learned), ("held_out", read.held_out))

@@ -12,7 +12,6 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import torch
 
 from fascicle.core.wording import counted
@@ -21,7 +20,6 @@ from fascicle.formats.sources import source_sha256
 from fascicle.loading import find_model, load
 from fascicle.models.encoder import Pretrained
 from fascicle.models.families import FAMILIES
-from fascicle.models.heads.contract import Targets
 from fascicle.models.heads.tagger import SoftmaxTagger
 from fascicle.models.model import NerModel
 from fascicle.settings.folders.best import described_by
@@ -39,7 +37,6 @@ from fascicle.training.engine.events import Finished
 from fascicle.training.engine.loop import Trainer
 from fascicle.training.engine.record import Line
 from fascicle.training.engine.run import Judged, Point
-from fascicle.training.recogniser.data import TrainingSet
 from fascicle.training.recogniser.parts import Parts, read_data
 from fascicle.training.recogniser.prepare import check_encoder, prepare
 from fascicle.training.recogniser.run import Recogniser, check_names
@@ -89,6 +86,7 @@ def prepare_prediction(recipe: DistilRecipe, folder: Path, before: Mapping[str, 
     """
     assert recipe.prediction
     teacher = load(recipe.teacher.model)
+    _check_answers(teacher, recipe.teacher.model)
     taught_by = open_encoder(recipe.teacher) if recipe.layers or not recipe.student.encoder else None
     torch.manual_seed(recipe.seed)
     student = student_of(recipe.student, taught_by)
@@ -100,7 +98,8 @@ def prepare_prediction(recipe: DistilRecipe, folder: Path, before: Mapping[str, 
     head = _checked_head(prepared.model, teacher)
     wanted = Wanted(types=parts.types, scheme=head.scheme.name, megabytes=recipe.prediction.megabytes)
     answers = answers_of(teacher, parts.train, prepared.data.pieces, wanted=wanted, folder=folder)
-    data = _taught(prepared.data, [head.soft_gold(table.astype(np.float32)) for table in answers.tables])
+    windows = {field.name: getattr(prepared.data, field.name) for field in fields(prepared.data)}
+    data = TaughtSet(**windows, answers=answers.tables, head=head)
     layers = _layers(recipe, student, taught_by, parts)
     pupil = Pupil(student.encoder, layers=layers, answers=AnswerLoss(recipe.prediction, prepared.model))
     trainer = Trainer(pupil, data, own.training, seed=recipe.seed)
@@ -116,6 +115,20 @@ def prepare_prediction(recipe: DistilRecipe, folder: Path, before: Mapping[str, 
         pretrained=student,
         trainer=trainer,
     )
+
+
+def _check_answers(teacher: Annotator, given: str) -> None:
+    """Refuses a teacher that has no probabilities.
+
+    Raises:
+        RecipeError: a dictionary.
+    """
+    if teacher.tag_space.meaning == "none":
+        raise RecipeError(
+            f"teacher.model = {given!r} gives answers without probabilities, as a dictionary does; give a model or an "
+            "ensemble, or let fascicle label write the answers and train on them",
+            key="teacher.model",
+        )
 
 
 def _head_like(recipe: DistilRecipe) -> AnyHead:
@@ -176,10 +189,6 @@ def _layers(recipe: DistilRecipe, student: Pretrained, teacher: Pretrained | Non
     assert teacher is not None
     longest, texts = recipe.reading.max_length, beginnings(document.text for document in parts.train)
     return layer_losses(recipe, student, teacher, longest=longest, texts=texts)
-
-
-def _taught(data: TrainingSet, tables: Sequence[Targets]) -> TaughtSet:
-    return TaughtSet(**{field.name: getattr(data, field.name) for field in fields(data)}, taught=tables)
 
 
 def _told(answers: Answers) -> str:

@@ -25,6 +25,8 @@ _NAMES = MappingProxyType(
         "text.exclude": "the exclusion list",
         "vectors": "the file of vectors",
         "teacher.model": "the teacher",
+        "model.start": "the model that training starts from",
+        "weak_labels": "the file of labels",
     }
     | {f"{table}.types": "the description of the types" for table in ("model", "bundle")}
 )
@@ -147,7 +149,9 @@ def _name_of(data: str) -> str:
     """What a user calls some data."""
     if data.startswith("text.files."):
         return "the text"
-    return "predictions of members" if data.startswith("members.") else _NAMES.get(data, "the corpus")
+    if data.startswith("members."):
+        return "predictions of members"
+    return _NAMES.get(data) or _NAMES.get(data.rpartition(".")[2], "the corpus")  # "parts.NAME.exclude"
 
 
 def write_json(path: Path, value: object) -> None:

@@ -60,8 +60,24 @@ def save_state(folder: Path, trainer: Resumable) -> None:
     tensors["random.torch"] = torch.get_rng_state()
     if trainer.device.type == "cuda":
         tensors["random.cuda"] = torch.cuda.get_rng_state(trainer.device)
-    save_file({n: t.detach().cpu().contiguous().clone() for n, t in tensors.items()}, folder / "state.safetensors")
+    save_file(_apart(tensors), folder / "state.safetensors")
     (folder / "state.json").write_text(json.dumps(numbers), encoding="utf-8")
+
+
+def _apart(tensors: dict[str, Tensor]) -> dict[str, Tensor]:
+    """The same on the CPU, in memory of their own, as safetensors asks; what has that already is not copied.
+
+    Weights and what an optimizer keeps of them are the largest part of a process, so a copy of all would double it.
+    """
+    found: dict[str, Tensor] = {}
+    taken: set[int] = set()
+    for name, given in tensors.items():
+        tensor = given.detach().cpu().contiguous()
+        memory = tensor.untyped_storage()
+        is_alone = memory.nbytes() == tensor.nbytes and memory.data_ptr() not in taken
+        found[name] = tensor if is_alone else tensor.clone()
+        taken.add(memory.data_ptr())
+    return found
 
 
 def restore_state(folder: Path, trainer: Resumable) -> None:

@@ -44,6 +44,7 @@ from fascicle.training.raw.windows import RawText, read_windows
 
 ENCODER: Final = "encoder"
 CARD: Final = "README.md"
+_UNSCORED: Final = "no document is held out, so the encoder is not scored; raise text.held_out, or give more documents"
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -213,7 +214,8 @@ def _facts(recipe: PretrainingRecipe, material: Material, trainer: Trainer) -> F
         },
         notes=[
             *_vocabulary_notes(material.vocabulary),
-            *_notes(recipe, text),
+            *text.notes(recipe.text),
+            *([] if text.counts.held_out else [_UNSCORED]),
             *filter(None, [slow_precision(trainer.device, recipe.training.as_training())]),
         ],
     )
@@ -226,22 +228,3 @@ def _vocabulary_notes(vocabulary: Mapping[str, int]) -> Iterator[str]:
             f"vocabulary: {sizes['left_out']} of {sizes['before']} pieces are left out and {sizes['added']} are new, "
             f"which leaves {sizes['now']}"
         )
-
-
-def _notes(recipe: PretrainingRecipe, text: RawText) -> Iterator[str]:
-    learned, counts = text.learned, text.counts
-    size = f"{learned.pieces:,} pieces in {counted(len(learned), 'window')}"
-    yield f"text: {size}, drawn from {counted(counts.learned, 'document')}"
-    if recipe.text.pieces > learned.pieces:
-        yield f"the text has fewer pieces than text.pieces = {recipe.text.pieces:,} allows; all of them are read"
-    if counts.held_out:
-        yield f"held out: {text.held_out.pieces:,} pieces of {counted(counts.held_out, 'document')}"
-    else:
-        yield "no document is held out, so the encoder is not scored; raise text.held_out, or give more documents"
-    for reason, count in sorted(counts.left_out.items()):
-        yield f"left out by {reason}: {counted(count, 'document')}"
-    if recipe.text.exclude and not counts.left_out["exclude"]:
-        yield f"the exclusion list {recipe.text.exclude} names no document of this text"
-    for name, values in counts.facts.items():
-        listed = ", ".join(f"{value} {count:,}" for value, count in values.most_common())
-        yield f"{name}: {listed}"

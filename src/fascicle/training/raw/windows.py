@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fascicle.core.arrays import Bools, Ints
+from fascicle.core.wording import counted
 from fascicle.errors import InputError, OutputError
 from fascicle.settings.recipes.raw_text import TextSettings
 from fascicle.text.pieces import PieceTokenizer
@@ -123,6 +124,27 @@ class RawText:
     learned: TextWindows
     held_out: TextWindows
     counts: TextCounts
+
+    def notes(self, settings: TextSettings) -> Iterator[str]:
+        """What a user should know of it, as sentences.
+
+        Args:
+            settings: that it was read with.
+        """
+        learned, counts = self.learned, self.counts
+        size = f"{learned.pieces:,} pieces in {counted(len(learned), 'window')}"
+        yield f"text: {size}, drawn from {counted(counts.learned, 'document')}"
+        if settings.pieces > learned.pieces:
+            yield f"the text has fewer pieces than text.pieces = {settings.pieces:,} allows; all of them are read"
+        if counts.held_out:
+            yield f"held out: {self.held_out.pieces:,} pieces of {counted(counts.held_out, 'document')}"
+        for reason, count in sorted(counts.left_out.items()):
+            yield f"left out by {reason}: {counted(count, 'document')}"
+        if settings.exclude and not counts.left_out["exclude"]:
+            yield f"the exclusion list {settings.exclude} names no document of this text"
+        for name, values in counts.facts.items():
+            listed = ", ".join(f"{value} {count:,}" for value, count in values.most_common())
+            yield f"{name}: {listed}"
 
 
 def read_windows(settings: TextSettings, tokenizer: PieceTokenizer, *, seed: int) -> RawText:

@@ -14,6 +14,7 @@ from fascicle.core.wording import counted
 from fascicle.errors import InputError
 from fascicle.formats.report import ReadReport
 from fascicle.formats.sources import source_sha256
+from fascicle.knowledge.matching.matcher import Matcher
 from fascicle.labelling.distant import WeakLabels, label_notes, unknown_ranges, weak_labels
 from fascicle.settings.folders.manifest import Learnt
 from fascicle.settings.recipes.corpora import CorpusSettings
@@ -121,10 +122,11 @@ def read_parts(corpus: CorpusSettings, labels: WeakLabels | None = None) -> Part
         train, dev = labels.of(train), labels.of(dev)
     types = tuple(sorted({m.type for d in train for m in d.layer(GOLD)}))
     if not types and labels is not None:
-        named, told = _first(map(repr, labels.matcher.types)), "; ".join(labels.matcher.counts.lines())
+        named, told = _first(map(repr, labels.matcher.types)), "; ".join(labels.told)
+        columns = f", or correct distant.name_column and distant.type_column if these are no types: {named}"
         raise InputError(
-            f"no name of the dictionary ({told}) stands in {corpus.train}; give one for the types of this corpus, or "
-            f"correct distant.name_column and distant.type_column if these are no types: {named}"
+            f"no name of the dictionary ({told}) stands in {corpus.train}; give one for the types of this corpus"
+            f"{columns if isinstance(labels.matcher, Matcher) else ''}"
         )
     if not types:
         kept = " of the types that corpus.types keeps" if corpus.types else ""

@@ -28,6 +28,7 @@ from fascicle.errors import RecipeError
 from fascicle.evaluation.scoring.scores import Scores
 from fascicle.files.atomic import atomic_writer, renewed_folder
 from fascicle.formats.predictions import Prediction, write_tsv
+from fascicle.knowledge.abbreviations.fitting import FittedRules, Found, fit_rules
 from fascicle.models.checkpoint import TorchScorer, load_model, save_model
 from fascicle.models.encoder import Pretrained, load_pretrained
 from fascicle.models.model import NerModel
@@ -46,7 +47,7 @@ from fascicle.training.engine.record import Choice, Kept, Line
 from fascicle.training.engine.run import Facts, Judged, Point, Trainee
 from fascicle.training.recogniser.data import TrainingSet
 from fascicle.training.recogniser.decision import fit_nothing, is_unfitted
-from fascicle.training.recogniser.judging import Judge, OneCorpus, SeveralCorpora
+from fascicle.training.recogniser.judging import Judge, OneCorpus, SeveralCorpora, chosen_by
 from fascicle.training.recogniser.parts import Parts, read_data, representable
 from fascicle.training.recogniser.prepare import Prepared, answered_by, check_encoder, prepare
 from fascicle.training.trained import Trained, open_trained
@@ -229,11 +230,26 @@ class Recogniser(Trainee):
             tuned = {"nothing": view.manifest.decision.nothing, "dev_f1_by_nothing": tried}
             if own := view.manifest.decision.nothing_by_type:
                 tuned["nothing_by_type"] = dict(zip(view.manifest.types, own, strict=True))
+        if self._recipe.decision.abbreviations == "fit":
+            view, fitted = self._with_rules(model, view)
+            tuned["abbreviations"] = fitted.as_dict()
+        if tuned:
             with renewed_folder(self._folder / view.folder, kind="run") as place:
                 self._save(place, model, view)
         dev = self._predict_and_score(model, view, self._parts.dev, "dev")
         test = self._predict_and_score(model, view, self._parts.test, "test") if self._parts.test else None
         return HeadScores(head=view.name, epoch=line["epoch"], step=line.get("step"), dev=dev, test=test, tuned=tuned)
+
+    def _with_rules(self, model: NerModel, view: _View) -> tuple[_View, FittedRules]:
+        """The view with rules for abbreviations that were chosen on dev."""
+        found = self._predict(TorchScorer(model=model.eval(), answer=view.name), view, self._parts.dev)
+
+        def merit(changed: Found) -> float:
+            return chosen_by(self._judge, self._judge.scores(self._parts.dev, changed)).f1
+
+        chosen_on = view.manifest.decision.chosen_on
+        fitted = fit_rules(self._parts.dev, found, merit=merit, chosen_on=chosen_on)
+        return view.deciding(abbreviations=fitted.rules), fitted
 
     def _with_threshold(self, view: _View) -> _View:
         """The view with a threshold for the weights of now, if its head has none of its own."""
@@ -253,12 +269,15 @@ class Recogniser(Trainee):
     ) -> Scores:
         """Predicts, in the arithmetic of training if the model is the one that is trained, and writes that down."""
         scorer = TorchScorer(model=model.eval(), answer=view.name, bf16=live and self.loop.bf16)
-        predictor = ModelPredictor(view.manifest, self._tokenizer, scorer, read=self._read)
-        patches = predictor.predict(documents)
-        found = {d.id: p.add for d, p in zip(documents, patches, strict=True)}
+        found = self._predict(scorer, view, documents)
         with atomic_writer(self._folder / "predictions" / f"{name}{view.suffix}.tsv", overwrite=True) as stream:
             write_tsv((Prediction(id=i, sha256=None, mentions=m, events=()) for i, m in found.items()), stream)
         return self._judge.scores(documents, found)
+
+    def _predict(self, scorer: TorchScorer, view: _View, documents: Sequence[Document]) -> Found:
+        """Document id -> mentions."""
+        predictor = ModelPredictor(view.manifest, self._tokenizer, scorer, read=self._read)
+        return {d.id: p.add for d, p in zip(documents, predictor.predict(documents), strict=True)}
 
 
 def judge_of(parts: Parts) -> Judge:

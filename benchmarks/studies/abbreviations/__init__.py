@@ -1,0 +1,1 @@
+"""The study of abbreviations: the finder, and rules that change mentions."""

@@ -1,0 +1,96 @@
+"""``fascicle link``: concepts for the mentions of documents, and why."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterator, Sequence
+
+import msgspec
+
+from fascicle.commands.console import Tally
+from fascicle.commands.inputs import add_reading, reading_of
+from fascicle.commands.outputs import add_colour, add_format, writing_of
+from fascicle.commands.parsing import Parser, add_overwrite, positive
+from fascicle.commands.places import reads, writes
+from fascicle.commands.strictness import add_strictness
+from fascicle.core.document import Document
+from fascicle.errors import UsageError
+from fascicle.formats.outputs import write_documents
+from fascicle.formats.requests import STDOUT, Input, ReadRequest, paths_of, read_inputs
+from fascicle.knowledge.linking.linker import Candidate, Decision
+from fascicle.tasks.link import explain, link
+
+
+def configure(parser: Parser) -> None:
+    """Adds the options."""
+    parser.set_defaults(run=run)
+    parser.add_argument("files", nargs="*", type=reads, metavar="PATH", help="documents with mentions; - for input")
+    parser.add_argument("--pack", type=reads, required=True, help="a folder that fascicle index build wrote")
+    parser.add_argument("--linker", type=reads, required=True, help="a folder that fascicle linker fit wrote")
+    parser.add_argument(
+        "--ontology", default="", metavar="PREFIX", help="give the same concepts in another vocabulary of the pack"
+    )
+    parser.add_argument("--why", action="store_true", help="explain every decision, in place of writing documents")
+    parser.add_argument("--json-lines", action="store_true", help="with --why: one JSON object a mention")
+    parser.add_argument("--candidates", type=positive, default=5, metavar="N", help="with --why; default: 5")
+    parser.add_argument("-o", "--output", type=writes, default=STDOUT, help="a file; default: standard output")
+    add_format(parser, default="by the suffix of the output, else jsonl")
+    add_colour(parser)
+    add_overwrite(parser)
+    add_strictness(parser)
+    add_reading(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Links; returns the exit code."""
+    tally = Tally()
+    documents = _documents(args.files, reading_of(args), tally)
+    if args.why:
+        if args.ontology or args.output != STDOUT:
+            raise UsageError(
+                "--why explains on standard output, in the vocabularies of the linker; leave out --ontology and -o"
+            )
+        for document, decisions in explain(documents, linker=args.linker, pack=args.pack, most=args.candidates):
+            for decision in decisions:
+                _tell(document, decision, as_json=args.json_lines)
+        tally.say()
+        return tally.exit_code(strict=False)
+    writing = writing_of(args)
+    writing.check()
+    linked = link(documents, linker=args.linker, pack=args.pack, ontology=args.ontology)
+    report = tally.account.open_report()
+    write_documents(linked, writing, report=report)
+    tally.account.add(report)
+    tally.say()
+    tally.close(writing.path)
+    return tally.exit_code(strict=args.strict)
+
+
+def _documents(files: Sequence[str], request: ReadRequest, tally: Tally) -> Iterator[Document]:
+    inputs = [Input(name=path) for path in paths_of(files, request)]
+    for _, document in read_inputs(inputs, request, report=tally.account.reading):
+        tally.account.read += 1
+        tally.account.events.see(document)
+        yield document
+
+
+def _tell(document: Document, decision: Decision, *, as_json: bool) -> None:
+    if as_json:
+        found = {"document": document.id, **msgspec.to_builtins(decision)}
+        sys.stdout.write(msgspec.json.encode(found).decode() + "\n")
+        return
+    nil = "" if decision.nil is None else f", none with {decision.nil:.3f}"
+    head = f"{document.id} {decision.type} {decision.surface!r}: {'' if decision.answer else 'NIL; '}"
+    sys.stdout.write(f"{head}{len(decision.candidates)} candidates{nil}\n")
+    sys.stdout.writelines(f"  {line}\n" for one in decision.candidates for line in _lines(one))
+
+
+def _lines(one: Candidate) -> Iterator[str]:
+    score = "" if one.probability is None else f" {one.probability:.3f}"
+    name = f" by {one.name!r}" if one.name else ""
+    yield f"{one.curie} {one.label}{score}: {one.tier}{name}, {', '.join(one.ways)}"
+    parts = sorted(one.parts.items(), key=lambda part: (-abs(part[1]), part[0]))
+    told = [f"{what} {value:+.2f}" for what, value in parts if abs(value) >= 0.005]
+    told = told or [f"{what} {value:.2f}" for what, value in one.features.items()]
+    yield f"  {'; '.join(told)}"

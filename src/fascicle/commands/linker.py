@@ -1,0 +1,79 @@
+"""``fascicle linker``: what decides which concept of a pack a mention means."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+
+import msgspec
+
+from fascicle.commands.console import Tally, say
+from fascicle.commands.inputs import add_reading, reading_of
+from fascicle.commands.parsing import Parser, add_command, add_json, add_overwrite, commands_of
+from fascicle.commands.places import reads, writes
+from fascicle.errors import UsageError
+from fascicle.formats.requests import Input, paths_of, read_inputs
+from fascicle.knowledge.linking.folder import LinkerManifest
+from fascicle.tasks.linker_fit import fit_folder
+
+
+def configure(parser: Parser) -> None:
+    """Adds the commands."""
+    parser.set_defaults(run=_run_nothing)
+    commands = commands_of(parser, dest="linker_command")
+    _configure_fit(add_command(commands, "fit", help_text="index a pack, and fit a ranker to texts with links"))
+
+
+def _configure_fit(parser: Parser) -> None:
+    parser.set_defaults(run=run_fit)
+    parser.add_argument("pack", type=reads, metavar="PACK", help="a folder that fascicle index build wrote")
+    parser.add_argument(
+        "--corpus",
+        nargs="+",
+        action="extend",
+        type=reads,
+        default=[],
+        metavar="FILE",
+        help="documents with links; without them, links stand in the order of tiers and have no probability",
+    )
+    parser.add_argument(
+        "--index-of", type=reads, metavar="LINKER", help="another linker of the pack, whose index is taken"
+    )
+    parser.add_argument("-o", "--output", type=writes, required=True, metavar="LINKER", help="the folder to write")
+    add_json(parser, what="what the linker says of itself")
+    add_overwrite(parser)
+    add_reading(parser)
+
+
+def run_fit(args: argparse.Namespace) -> int:
+    """Fits; returns the exit code."""
+    tally = Tally()
+    request = reading_of(args)
+    inputs = [Input(name=path) for path in paths_of(args.corpus, request)] if args.corpus else []
+    documents = (document for _, document in read_inputs(inputs, request, report=tally.account.reading))
+    found = fit_folder(args.pack, args.output, documents=documents, index_of=args.index_of, overwrite=args.overwrite)
+    if args.json:
+        sys.stdout.write(json.dumps(msgspec.to_builtins(found), ensure_ascii=False) + "\n")
+    else:
+        sys.stdout.writelines(f"{line}\n" for line in _lines(found))
+    tally.say()
+    say(f"wrote {args.output}")
+    return tally.exit_code(strict=False)
+
+
+def _lines(found: LinkerManifest) -> list[str]:
+    """What each tier was worth, a type and tier a line."""
+    lines = [] if found.rankers else ["no annotated texts: links stand in the order of tiers, without probabilities"]
+    for kind, ranker in found.rankers.items():
+        where = ", ".join(ranker.vocabularies)
+        lines.append(f"{kind}: {ranker.mentions:,} mentions; {where}; NIL below {ranker.threshold:.3f}")
+        for tier, facts in ranker.tiers.items():
+            precision = 100 * facts.right / max(facts.answered, 1)
+            coverage = 100 * facts.answered / max(ranker.mentions, 1)
+            lines.append(f"  {tier}: {precision:.1f} % right of {coverage:.1f} % of the mentions")
+    return lines
+
+
+def _run_nothing(args: argparse.Namespace) -> int:
+    raise UsageError("linker needs a command of its own: fit; see fascicle linker --help")

@@ -1,0 +1,1 @@
+"""Abbreviations that a text defines: where short forms get their long forms."""

@@ -1,0 +1,165 @@
+"""Finds where texts define short forms, in linear time."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from typing import Final
+
+from fascicle.core.document import Abbreviation, Document, Patch
+from fascicle.core.spans import Span
+from fascicle.core.stream import document_of
+from fascicle.knowledge.abbreviations.brackets import Bracket, brackets
+from fascicle.knowledge.abbreviations.forms import (
+    LONGEST_SHORT,
+    can_be_short,
+    foldable,
+    is_allowed,
+    long_form,
+    most_words,
+)
+
+_REACH: Final = 300  # characters: no long form is longer, which bounds the work at a bracket
+_PART: Final = re.compile(r"[,;:]\s|\s(?:or|and)\s")
+_STOP: Final = re.compile(r"[.?!][\"')\]]*\s+(?=[\"'(\[]*[A-Z0-9])|;\s|\n\s*\n")
+_NO_STOP: Final = re.compile(r"\b(?:[A-Z]|vs|cf|sp|spp|St|Dr|no|ca|approx|i\.e|e\.g)$")
+_QUOTES: Final = "\"'“”‘’«»"
+_AROUND: Final = _QUOTES + ",;:"
+_BRACKETS: Final = re.compile(r"[()\[\]{}]")
+_TOKEN: Final = re.compile(r"\S+")
+
+
+class AbbreviationFinder:
+    """A step that notes where documents define short forms."""
+
+    name = "abbreviations"
+    needs: frozenset[str] = frozenset()
+    gives = frozenset({"abbreviations"})
+    drops: frozenset[str] = frozenset()
+    fingerprint = "abbreviations@1"
+
+    def run(self, documents: Sequence[Document]) -> list[Patch]:
+        """The definitions of each document, beside those that it has."""
+        return [Patch(abbreviations=find_abbreviations(document)) for document in documents]
+
+
+def find_abbreviations(text: Document | str) -> tuple[Abbreviation, ...]:
+    """Where a text defines short forms: ``long form (SF)``, ``SF (long form)`` and ``(long form, SF)``.
+
+    The algorithm is that of Schwartz and Hearst (PSB 2003), with repairs.
+
+    Args:
+        text: a text or a document; no definition reaches over the border of a section of a document.
+
+    Returns:
+        The ranges of each short form and its long form in the text, half-open and in code points, in order.
+
+    Raises:
+        InputError: neither a text nor a document.
+    """
+    document = document_of(text, 1)
+    borders = {border for section in document.sections or () for border in (section.start, section.end)}
+    return tuple(
+        sorted(
+            ((short[0] + start, short[1] + start), (long[0] + start, long[1] + start))
+            for start, end in pairwise(sorted({0, len(document.text), *borders}))
+            for short, long in _Part(document.text[start:end]).definitions()
+        )
+    )
+
+
+class _Part:
+    """A part of a text in which definitions are looked for."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.folded = foldable(text)
+
+    def definitions(self) -> Iterator[Abbreviation]:
+        """The ranges of short and long forms; inner brackets come before outer ones."""
+        for bracket in brackets(self.text):
+            if bracket.end - bracket.start > _REACH:
+                continue
+            found = self._before(bracket) or self._behind(bracket) or self._within(bracket)
+            if found:
+                yield found
+
+    def _before(self, bracket: Bracket) -> Abbreviation | None:
+        """``long form (SF)``, and ``long form (SF, more)``."""
+        short = self._trimmed(bracket.start + 1, self._first_part(bracket))
+        if not can_be_short(self.text[slice(*short)]):
+            return None
+        most = most_words(self.text[slice(*short)])
+        long = self._long(short, self._trimmed(self._floor(bracket, most), bracket.start))
+        if long is None or (self._is_glued(bracket) and _BRACKETS.search(self.text, *long)):
+            return None
+        return short, long
+
+    def _behind(self, bracket: Bracket) -> Abbreviation | None:
+        """``SF (long form)``, with a short form of two words if the first one does not begin with a small letter."""
+        if self._is_glued(bracket):
+            return None
+        long = self._trimmed(bracket.start + 1, self._first_part(bracket))
+        words = len(self.text[slice(*long)].split())
+        end = self._trimmed(max(0, bracket.start - _REACH), bracket.start)[1]
+        tokens = list(_TOKEN.finditer(self.text, max(bracket.floor, end - 2 * LONGEST_SHORT), end))[-2:]
+        for token in tokens:
+            short = self._trimmed(token.start(), end)
+            form = self.text[slice(*short)]
+            if token is not tokens[-1] and token[0][0].islower():
+                continue
+            if can_be_short(form) and words <= most_words(form) and self._long(short, long) == long:
+                return short, long
+        return None
+
+    def _within(self, bracket: Bracket) -> Abbreviation | None:
+        """``(long form, SF)``."""
+        cut = None
+        for cut in _PART.finditer(self.text, bracket.start + 1, bracket.end):  # noqa: B007
+            pass
+        if cut is None:
+            return None
+        long, short = self._trimmed(bracket.start + 1, cut.start()), self._trimmed(cut.end(), bracket.end)
+        return (short, long) if can_be_short(self.text[slice(*short)]) and self._long(short, long) == long else None
+
+    def _long(self, short: Span, window: Span) -> Span | None:
+        """The tail of a window that is the long form of a short form; it begins with a word."""
+        form = self.text[slice(*short)]
+        at = long_form(self.folded[slice(*short)], self.folded[slice(*window)], initials=form.islower())
+        if at is None:
+            return None
+        long = self._trimmed(self._start_of_word(window[0], window[0] + at), window[1])
+        return long if is_allowed(self.text[slice(*long)], form) else None
+
+    def _is_glued(self, bracket: Bracket) -> bool:
+        before = self.text[bracket.start - 1 : bracket.start]
+        return not before.isspace() and before not in _QUOTES
+
+    def _first_part(self, bracket: Bracket) -> int:
+        cut = _PART.search(self.text, bracket.start + 1, bracket.end)
+        return cut.start() if cut else bracket.end
+
+    def _floor(self, bracket: Bracket, most: int) -> int:
+        """Where the words begin in which a long form is looked for: in the same sentence, and at most so many."""
+        floor = max(bracket.floor, bracket.start - _REACH)
+        for stop in _STOP.finditer(self.text, floor, bracket.start):
+            if not _NO_STOP.search(self.text, max(floor, stop.start() - 8), stop.start()):
+                floor = stop.end()
+        starts = [token.start() for token in _TOKEN.finditer(self.text, floor, bracket.start)]
+        return starts[-most] if len(starts) > most else floor
+
+    def _start_of_word(self, floor: int, at: int) -> int:
+        start = at
+        while start > floor and not self.text[start - 1].isspace() and self.text[start - 1] != "/":
+            start -= 1
+        dash = self.text.rfind("--", start, at)
+        return start if dash < 0 else dash + 2
+
+    def _trimmed(self, start: int, end: int) -> Span:
+        """A range without white space, quotation marks and commas at its ends."""
+        while start < end and (self.text[start].isspace() or self.text[start] in _AROUND):
+            start += 1
+        while end > start and (self.text[end - 1].isspace() or self.text[end - 1] in _AROUND):
+            end -= 1
+        return start, end

@@ -1,0 +1,162 @@
+"""What can be a short form, and which words are its long form: Schwartz and Hearst (PSB 2003), with repairs."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Final
+
+LONGEST_SHORT: Final = 12  # characters; the paper has 10, which leaves out Fru-2,6-P(2)
+_WORD: Final = re.compile(r"[^\W_]+")
+_TOKEN: Final = re.compile(r"\S+")
+_LAST_WORD: Final = re.compile(r"[^\W\d_]{4,}$")
+_GREEK: Final = str.maketrans("αβγδεζηθικλμνοπρστυφχψω", "abgdezetiklmnoprstupcpo")
+_FUNCTION_WORDS: Final = frozenset(
+    _WORD.findall(
+        "a an and as at but by de for from in into is of on or that the their this to was were which with within"
+    )
+)
+_NEVER_FIRST: Final = _FUNCTION_WORDS - {"de", "in"}  # de novo, in vitro
+_NUMERAL: Final = re.compile(r"[IVX]{2,}|[ivx]{2,}")
+_LETTER_AND_NUMBER: Final = re.compile(r"[^\W\d_]\d{0,2}")
+
+
+def foldable(text: str) -> str:
+    """A text in which letters that may stand for one another are equal; as long as the text.
+
+    Args:
+        text: any.
+
+    Returns:
+        Lower case; a Greek letter is the first letter of its name in Latin script.
+    """
+    lower = text.lower()
+    if len(lower) != len(text):  # a few letters are two in lower case
+        lower = "".join(one if len(one) == 1 else letter for letter in text for one in (letter.lower(),))
+    return lower if lower.isascii() else lower.translate(_GREEK)
+
+
+def can_be_short(form: str) -> bool:
+    """Whether some characters can be a short form.
+
+    As in the paper (section 2.1): at most two words, at least one letter, and a letter or digit in front. Besides, they
+    are no quantity, no comparison and no Roman numeral; one character alone is a capital.
+    """
+    if len(form) < 2:
+        return form.isupper()
+    if len(form) > LONGEST_SHORT or not form[0].isalnum() or len(words := form.split()) > 2:
+        return False
+    letters = sum(map(str.isalpha, form))
+    if not letters or any(sign in form for sign in "<>=%±"):
+        return False
+    if form[0].isdigit() and (letters < 2 or len(words) > 1):
+        return False
+    return not _NUMERAL.fullmatch(form)
+
+
+def most_words(short: str) -> int:
+    """How many words the long form of a short form may have (section 2.1 of the paper)."""
+    return min(len(short) + 5, 2 * len(short))
+
+
+def long_form(short: str, words: str, *, initials: bool = False) -> int | None:
+    """Where the long form of a short form begins, which ends where some words end.
+
+    A letter with a number, or without one, stands for the last word. Else each letter begins a word, or all letters
+    stand in the words in their order, as in the paper, and at least half of the words have one of them. A plural
+    ``s`` or one digit may be missing, if the others are initials.
+
+    Args:
+        short: as `foldable` gives it.
+        words: the same, of the words in question; the long form is a tail of them.
+        initials: whether each letter must begin a word.
+
+    Returns:
+        The place of its first letter or digit, or ``None`` if there is no long form.
+    """
+    if _LETTER_AND_NUMBER.fullmatch(short):
+        last = _LAST_WORD.search(words)
+        return last.start() if last and last[0][0] == short[0] else None
+    letters = [letter for letter in short if letter.isalnum()]
+    found = by_initials(letters, words)
+    if found is None and not initials:
+        if letters[-1] == "s" and len(letters) > 2:
+            found = by_initials(letters[:-1], words)
+        if found is None and (found := by_letters(letters, words)) is not None and _is_sparse(letters, words[found:]):
+            return None
+    return _without_digit(letters, words) if found is None else found
+
+
+def _without_digit(letters: Sequence[str], words: str) -> int | None:
+    """The long form of N2O, by the initials that are left without its digit."""
+    rest = [letter for letter in letters if letter.isalpha()]
+    return by_initials(rest, words) if len(letters) - len(rest) == 1 < len(rest) else None
+
+
+def by_initials(letters: Sequence[str], words: str) -> int | None:
+    """Where the last words begin whose initials are some letters.
+
+    Args:
+        letters: at least one.
+        words: the last one has an initial among the letters, and so has the first one, which is no function word;
+            function words between them may have none.
+    """
+    left = len(letters)
+    for match in reversed(list(_WORD.finditer(words))):
+        if match[0][0] == letters[left - 1] and (left > 1 or match[0] not in _NEVER_FIRST):
+            left -= 1
+            if not left:
+                return match.start()
+        elif match[0] not in _FUNCTION_WORDS or left == len(letters):
+            return None
+    return None
+
+
+def by_letters(letters: Sequence[str], words: str) -> int | None:
+    """Where the shortest tail begins that has some letters in their order, the first one at the start of a word.
+
+    This is the algorithm of the paper (section 2.2).
+    """
+    at = len(words)
+    for letter in reversed(letters[1:]):
+        at = words.rfind(letter, 0, at)
+        if at < 0:
+            return None
+    while (at := words.rfind(letters[0], 0, at)) > 0 and words[at - 1].isalnum():
+        pass
+    return at if at >= 0 else None
+
+
+def _is_sparse(letters: Sequence[str], long: str) -> bool:
+    """Whether several words of a long form, and more than half of those that are no function words, have no letter."""
+    words = [match for match in _TOKEN.finditer(long) if match[0] not in _FUNCTION_WORDS]
+    places, at = [0], len(long)
+    for letter in reversed(letters[1:]):
+        at = long.rfind(letter, 0, at)
+        places.append(at)
+    bare = sum(not any(word.start() <= place < word.end() for place in places) for word in words)
+    return bare > max(1, len(words) // 2)
+
+
+def is_allowed(long: str, short: str) -> bool:
+    """Whether some words may be the long form of a short form whose letters they have.
+
+    They are longer, do not have the short form among them, do not begin with a function word, and have all brackets in
+    pairs.
+    """
+    words = long.split()
+    return (
+        len(long) > len(short)
+        and not _has_word(foldable(long), foldable(short))
+        and words[0].lower() not in _NEVER_FIRST
+        and all(long.count(opening) == long.count(closing) for opening, closing in ("()", "[]", "{}"))
+    )
+
+
+def _has_word(text: str, word: str) -> bool:
+    """Whether a word stands in a text with no letter or digit before or after it."""
+    at = -1
+    while (at := text.find(word, at + 1)) >= 0:
+        if not text[at - 1 : at].isalnum() and not text[at + len(word) : at + len(word) + 1].isalnum():
+            return True
+    return False

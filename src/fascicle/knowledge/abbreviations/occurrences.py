@@ -1,0 +1,39 @@
+"""Where short forms stand in a text."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+from typing import Final
+
+from fascicle.core.spans import Span
+
+_LONGEST: Final = 64  # characters: a longer form is no abbreviation, and a bound keeps the search linear
+_START: Final = re.compile(r"(?<![^\W_])\S")
+
+
+def occurrences(text: str, forms: Collection[str]) -> dict[str, list[Span]]:
+    """Where each form stands, with no letter or digit before or after it, as it is written.
+
+    Args:
+        text: any.
+        forms: to look for; those of more than 64 characters are not found.
+
+    Returns:
+        The places of each form that was found, in order.
+    """
+    wanted = {form for form in forms if 0 < len(form) <= _LONGEST}
+    firsts = {form[0] for form in wanted}
+    lengths = sorted({len(form) for form in wanted})
+    found: dict[str, list[Span]] = {}
+    if not wanted:
+        return found
+    for match in _START.finditer(text):
+        start = match.start()
+        if match[0] not in firsts:
+            continue
+        for length in lengths:
+            form = text[start : start + length]
+            if form in wanted and len(form) == length and not text[start + length : start + length + 1].isalnum():
+                found.setdefault(form, []).append((start, start + length))
+    return found

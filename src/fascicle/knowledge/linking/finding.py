@@ -1,0 +1,155 @@
+"""The terms of a pack that may be meant by strings, tier by tier, for thousands of strings at once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final, NamedTuple
+
+import numpy as np
+
+from fascicle.core.arrays import Floats, Ints
+from fascicle.knowledge.keys.key import key
+from fascicle.knowledge.linking.index import NameIndex, type_bit
+from fascicle.knowledge.pack.keying import KeyReader
+from fascicle.knowledge.pack.pack import Pack
+
+TIERS: Final = ("exact", "folded", "canonical", "reordered", "near")
+EXACT, FOLDED, CANONICAL, REORDERED, NEAR = range(5)
+_REMEMBERED: Final = 1 << 16  # strings without an equal name, and what was found for them
+_GREEK: Final = frozenset(
+    ["alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta", "theta", "kappa", "lambda", "sigma", "omega"]
+)
+_OPPOSED: Final = frozenset(["hyper", "hypo", "non", "anti", "pre", "post", "pro"])
+Rows = tuple[tuple[int, float], ...]  # of keys, with how similar they are
+
+
+class Found(NamedTuple):
+    """Terms that may be meant.
+
+    Attributes:
+        places: number of the string that was asked for, ascending, ``[n]``.
+        terms: rows of the active terms of the pack, ``[n]``.
+        tiers: numbers in `TIERS`, ``[n]``.
+        similarity: of the keys, 1 but for those that are near, ``[n]``.
+    """
+
+    places: Ints
+    terms: Ints
+    tiers: Ints
+    similarity: Floats
+
+
+class Finder:
+    """Looks up strings in a pack; for one thread. Without an index, it finds names with equal keys alone.
+
+    Attributes:
+        pack: whose names are found.
+        index: of the pack, or ``None``.
+    """
+
+    def __init__(self, pack: Pack, index: NameIndex | None = None) -> None:
+        """Takes an open pack and its open index."""
+        self.pack, self.index = pack, index
+        self._reader = KeyReader()
+        self._near: dict[tuple[str, str], Rows] = {}
+        self._types = {name: number for number, name in enumerate(pack.types)}
+
+    def find(self, surfaces: Sequence[str], types: Sequence[str]) -> Found:
+        """The terms of strings by equal keys of level 2, else by those of level 3.
+
+        Args:
+            surfaces: strings.
+            types: of each, the type that a concept must have; a pack without the type finds nothing.
+        """
+        keys = self._reader(surfaces)
+        rows = self.pack.active.keys.find(keys)
+        return self._of_rows(surfaces, types, np.flatnonzero(rows >= 0), rows[rows >= 0])
+
+    def find_reordered(self, surfaces: Sequence[str], types: Sequence[str]) -> Found:
+        """The terms whose names have the same words in another order; nothing without an index."""
+        if self.index is None or not surfaces:
+            return _nothing()
+        places, rows = self.index.in_any_order(self._reader(surfaces))
+        found = self._of_rows(surfaces, types, places, rows)
+        return found._replace(tiers=np.full(len(found.terms), REORDERED))
+
+    def find_near(self, surfaces: Sequence[str], types: Sequence[str]) -> Found:
+        """The terms whose names are almost equal; nothing without an index."""
+        if self.index is None or not surfaces:
+            return _nothing()
+        pairs = list(zip(self._reader(surfaces), types, strict=True))
+        missed = list(dict.fromkeys(pair for pair in pairs if pair not in self._near))
+        if len(self._near) + len(missed) > _REMEMBERED:
+            self._near.clear()
+            missed = list(dict.fromkeys(pairs))
+        for start in range(0, len(missed), _REMEMBERED):
+            self._near.update(self._asked_near(missed[start : start + _REMEMBERED]))
+        flat = [(at, row, value) for at, pair in enumerate(pairs) for row, value in self._near[pair]]
+        table = np.array(flat, dtype=np.float64).reshape(-1, 3)
+        places, rows = table[:, 0].astype(np.int64), table[:, 1].astype(np.int64)
+        found = self._of_rows(surfaces, types, places, rows, table[:, 2])
+        return found._replace(tiers=np.full(len(found.terms), NEAR))
+
+    def _asked_near(self, asked: Sequence[tuple[str, str]]) -> dict[tuple[str, str], Rows]:
+        """The rows of keys that are near and do not say something else, such as another number."""
+        assert self.index is not None
+        bits = [type_bit(self._types[kind]) if kind in self._types else 0 for _, kind in asked]
+        near = self.index.near([one for one, _ in asked], np.array(bits, dtype=np.uint64))
+        names = self.pack.active.keys.strings.take(near.rows)
+        found: list[list[tuple[int, float]]] = [[] for _ in asked]
+        telling = [_telling(one) for one, _ in asked]
+        for owner, row, value, name in zip(
+            near.owners.tolist(), near.rows.tolist(), near.similarity.tolist(), names, strict=True
+        ):
+            if telling[owner] == _telling(name):
+                found[owner].append((row, value))
+        return {pair: tuple(rows) for pair, rows in zip(asked, found, strict=True)}
+
+    def _of_rows(
+        self, surfaces: Sequence[str], types: Sequence[str], places: Ints, rows: Ints, similarity: Floats | None = None
+    ) -> Found:
+        """The terms of rows of keys that have the type, with their tiers if their keys are equal."""
+        which, terms = self.pack.active.of_key_rows(rows)
+        owners = places[which]
+        values = np.ones(len(terms)) if similarity is None else similarity[which]
+        numbers = np.array([self._types.get(kind, -1) for kind in types], dtype=np.int64)
+        kept = self.pack.type_rows[self.pack.active.concept[terms]] == numbers[owners]
+        owners, terms, values = owners[kept], terms[kept], values[kept]
+        return Found(owners, terms, self._tiers(surfaces, owners, terms), values)
+
+    def _tiers(self, surfaces: Sequence[str], owners: Ints, terms: Ints) -> Ints:
+        names = self.pack.active.surfaces.take(self.pack.active.surface[terms])
+        simple = {owner: key(surfaces[owner], 1) for owner in dict.fromkeys(owners.tolist())}
+        found = [
+            EXACT if name == surfaces[owner] else FOLDED if _folded(name) == simple[owner] else CANONICAL
+            for owner, name in zip(owners.tolist(), names, strict=True)
+        ]
+        return np.array(found, dtype=np.int64)
+
+
+def _folded(name: str) -> str:
+    """The key of level 1."""
+    if name.isascii() and name.isprintable() and "`" not in name:
+        return " ".join(name.lower().split())
+    return key(name, 1)
+
+
+def _telling(canonical: str) -> list[str]:
+    """The tokens of a key that make another name of it if they differ: numbers, letters, Greek letters, opposites."""
+    return sorted(
+        token
+        for token in canonical.split(" ")
+        if len(token) == 1 or any(map(str.isdigit, token)) or token in _GREEK or token in _OPPOSED
+    )
+
+
+def joined(several: Sequence[Found]) -> Found:
+    """Several findings as one; the places must be of one list of strings."""
+    parts = [np.concatenate(one) for one in zip(_nothing(), *several, strict=True)]
+    order = np.argsort(parts[0], kind="stable")
+    return Found(*(part[order] for part in parts))
+
+
+def _nothing() -> Found:
+    empty = np.empty(0, dtype=np.int64)
+    return Found(empty, empty, empty, np.empty(0, dtype=np.float64))

@@ -1,0 +1,252 @@
+"""Fitting a linker to annotated texts: what it remembers, one ranker for each type, thresholds, and worth of tiers."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
+from typing import Annotated, Final, NamedTuple
+
+import numpy as np
+from msgspec import Meta
+
+from fascicle.core.arrays import Bools, Floats, Ints
+from fascicle.core.document import Document
+from fascicle.core.mention import Mention
+from fascicle.errors import InputError
+from fascicle.knowledge.keys.key import key
+from fascicle.knowledge.linking.features import FEATURES
+from fascicle.knowledge.linking.folder import Ranker, TierFacts, in_vocabulary
+from fascicle.knowledge.linking.gathering import ALL_TIERS, Gathered
+from fascicle.knowledge.linking.index import NameIndex
+from fascicle.knowledge.linking.linker import Linker
+from fascicle.knowledge.linking.memory import Memory
+from fascicle.knowledge.linking.ranking import Choices, fit, probabilities
+from fascicle.knowledge.pack.pack import Pack
+from fascicle.knowledge.portions import portions
+from fascicle.settings.base import Settings, Share
+
+_FEWEST: Final = 20  # mentions of a type
+_PORTION: Final = 1 << 18
+Named = tuple[str, str]  # type, and key of level 1
+
+
+class FitSettings(Settings, frozen=True, kw_only=True):
+    """How a linker is fitted.
+
+    Attributes:
+        penalty: on squared weights.
+        folds: of documents, by which the threshold is chosen and tiers are measured.
+        rare: a vocabulary with a smaller share of the gold concepts of a type is left out.
+        remember: whether it keeps which concepts the surfaces of gold were annotated with.
+    """
+
+    penalty: Annotated[float, Meta(gt=0.0, le=1e6)] = 1.0
+    folds: Annotated[int, Meta(ge=2, le=100)] = 5
+    rare: Share = 0.005
+    remember: bool = True
+
+
+class Fitted(NamedTuple):
+    """A linker as it was fitted.
+
+    Attributes:
+        memory: what it remembers.
+        rankers: by type.
+    """
+
+    memory: Memory
+    rankers: dict[str, Ranker]
+
+
+class _Table(NamedTuple):
+    """The candidates of all mentions of a type."""
+
+    choices: Choices
+    right: Bools
+    tiers: Ints
+    documents: Ints  # of each unit
+
+
+def fit_linker(
+    pack: Pack, index: NameIndex | None, documents: Sequence[Document], *, settings: FitSettings | None = None
+) -> Fitted:
+    """Fits a linker.
+
+    A document does not see what the memory has from it alone. Mentions with several gold concepts teach nothing but
+    their parts.
+
+    Args:
+        pack: open.
+        index: of the pack.
+        documents: with mentions that are linked by CURIEs; a mention whose only link is NIL has no concept.
+        settings: how.
+
+    Raises:
+        InputError: no type has enough mentions that are linked to concepts of the pack.
+    """
+    settings = settings or FitSettings()
+    gold = [[mention for mention in document.mentions if mention.links] for document in documents]
+    seen = list(_seen(documents, gold))
+    memory = Memory.of(seen if settings.remember else ())
+    vocabularies = _vocabularies(pack, gold, settings.rare)
+    if not vocabularies:
+        raise InputError(
+            f"no type has {_FEWEST} mentions that are linked to concepts of the pack {pack.folder}; give annotated "
+            "texts whose links have CURIEs, such as MESH:D003920, or a pack of their vocabulary"
+        )
+    linker = Linker(pack, index=index, memory=memory, vocabularies=vocabularies)
+    own = _own(documents, seen) if settings.remember else {}
+    tables = _tables(linker, documents, gold, vocabularies, own)
+    rankers = {kind: _ranker(table, vocabularies[kind], settings) for kind, table in tables.items()}
+    return Fitted(memory, rankers)
+
+
+def _seen(documents: Sequence[Document], gold: Sequence[Sequence[Mention]]) -> Iterable[tuple[str, str, str, str]]:
+    """Document, type, surface and concept of mentions of one concept."""
+    for number, (document, mentions) in enumerate(zip(documents, gold, strict=True)):
+        for mention in mentions:
+            if len(mention.links) == 1 and mention.links[0].curie:
+                surface = " ".join(mention.text_in(document.text).split())
+                yield str(number), mention.type, surface, mention.links[0].curie
+
+
+def _own(documents: Sequence[Document], seen: Iterable[tuple[str, str, str, str]]) -> dict[int, dict[Named, set[str]]]:
+    """Of each document what the memory has from it."""
+    found: dict[int, dict[Named, set[str]]] = {number: defaultdict(set) for number in range(len(documents))}
+    for number, kind, surface, curie in seen:
+        found[int(number)][kind, key(surface, 1)].add(curie)
+    return found
+
+
+def _vocabularies(pack: Pack, gold: Sequence[Sequence[Mention]], rare: float) -> dict[str, tuple[str, ...]]:
+    """The vocabularies of the gold concepts of each type that has enough of them, as far as the pack has them."""
+    counts: dict[str, Counter[str]] = defaultdict(Counter)
+    flat = [(one.type, link.curie) for mentions in gold for one in mentions for link in one.links if link.curie]
+    for (kind, curie), row in zip(flat, pack.concept_rows([curie for _, curie in flat]).tolist(), strict=True):
+        if row >= 0:
+            counts[kind][curie.partition(":")[0]] += 1
+    return {
+        kind: tuple(sorted(prefix for prefix, count in own.items() if count >= rare * own.total()))
+        for kind, own in sorted(counts.items())
+        if own.total() >= _FEWEST
+    }
+
+
+def _tables(
+    linker: Linker,
+    documents: Sequence[Document],
+    gold: Sequence[Sequence[Mention]],
+    vocabularies: dict[str, tuple[str, ...]],
+    own: dict[int, dict[Named, set[str]]],
+) -> dict[str, _Table]:
+    """The candidates of all mentions, portion by portion."""
+    parts: dict[str, list[_Table]] = defaultdict(list)
+    start = 0
+    for chunk in portions(documents, characters=_PORTION):
+        mentions = gold[start : start + len(chunk)]
+        without = {number: own.get(start + number, {}) for number in range(len(chunk))}
+        ranked = linker.ranked(chunk, mentions, without=without)
+        right = _right(linker.pack, ranked.found, mentions)
+        for kind, prefixes in vocabularies.items():
+            parts[kind].append(_table(linker, ranked.found, ranked.features, right, (kind, prefixes), mentions, start))
+        start += len(chunk)
+    return {kind: _joined(several) for kind, several in parts.items()}
+
+
+def _right(pack: Pack, found: Gathered, mentions: Sequence[Sequence[Mention]]) -> Bools:
+    """Whether each candidate is a gold concept of its mention."""
+    curies = pack.curies.strings.take(found.concepts)
+    wanted = [{link.curie for link in mentions[unit.document][unit.mention].links} for unit in found.units]
+    pairs = zip(found.owners.tolist(), curies, strict=True)
+    return np.array([curie in wanted[owner] for owner, curie in pairs], dtype=np.bool_)
+
+
+def _table(
+    linker: Linker,
+    found: Gathered,
+    features: Floats,
+    right: Bools,
+    of: tuple[str, tuple[str, ...]],
+    mentions: Sequence[Sequence[Mention]],
+    start: int,
+) -> _Table:
+    """The candidates of the units of a type that can teach."""
+    kind, prefixes = of
+    several = {(unit.document, unit.mention) for unit in found.units if unit.part}
+    teaches = [
+        unit.type == kind
+        and (len(mentions[unit.document][unit.mention].links) == 1 or (unit.document, unit.mention) in several)
+        for unit in found.units
+    ]
+    units = np.flatnonzero(teaches)
+    rows = np.flatnonzero(np.isin(found.owners, units))
+    owners = np.searchsorted(units, found.owners[rows])
+    values = linker.inputs(found, features, rows, prefixes)
+    documents = np.array([start + found.units[unit].document for unit in units.tolist()], dtype=np.int64)
+    return _Table(Choices(owners, values, len(units)), right[rows], found.tiers[rows], documents)
+
+
+def _joined(tables: Sequence[_Table]) -> _Table:
+    sizes = np.cumsum([0, *(table.choices.mentions for table in tables)])
+    owners = [table.choices.owners + size for table, size in zip(tables, sizes[:-1], strict=True)]
+    features = np.concatenate([table.choices.features for table in tables])
+    return _Table(
+        Choices(np.concatenate(owners), features, int(sizes[-1])),
+        np.concatenate([table.right for table in tables]),
+        np.concatenate([table.tiers for table in tables]),
+        np.concatenate([table.documents for table in tables]),
+    )
+
+
+def _ranker(table: _Table, vocabularies: tuple[str, ...], settings: FitSettings) -> Ranker:
+    weights = fit(table.choices, table.right, penalty=settings.penalty)
+    scores = np.zeros(len(table.right))
+    for fold in range(settings.folds):
+        left_out = table.documents % settings.folds == fold
+        others = _of_units(table, ~left_out)
+        own = left_out[table.choices.owners]
+        found, _ = probabilities(table.choices, fit(others.choices, others.right, penalty=settings.penalty))
+        scores[own] = found[own]
+    best = _first(table.choices, scores)
+    threshold = _threshold(scores[best], table.right[best], table.choices.mentions)
+    answered = best[scores[best] >= threshold]
+    tiers = {
+        tier: TierFacts(right=int(table.right[own].sum()), answered=len(own))
+        for number, tier in enumerate(ALL_TIERS)
+        if len(own := answered[table.tiers[answered] == number])
+    }
+    names = (*FEATURES, *map(in_vocabulary, vocabularies))
+    return Ranker(
+        vocabularies=vocabularies,
+        weights=dict(zip(names, [round(one, 6) for one in weights.tolist()], strict=True)),
+        threshold=threshold,
+        mentions=table.choices.mentions,
+        tiers=tiers,
+    )
+
+
+def _of_units(table: _Table, kept: Bools) -> _Table:
+    """The candidates of some units."""
+    units = np.flatnonzero(kept)
+    rows = np.flatnonzero(kept[table.choices.owners])
+    owners = np.searchsorted(units, table.choices.owners[rows])
+    choices = Choices(owners, table.choices.features[rows], len(units))
+    return _Table(choices, table.right[rows], table.tiers[rows], table.documents[units])
+
+
+def _first(choices: Choices, scores: Floats) -> Ints:
+    """The best candidate of each unit that has one."""
+    order = np.lexsort((-scores, choices.owners))
+    return order[np.flatnonzero(np.diff(choices.owners[order], prepend=-1))]
+
+
+def _threshold(scores: Floats, right: Bools, mentions: int) -> float:
+    """The probability from which answers are best by F1, rounded down; the lowest of several."""
+    if not len(scores):
+        return 0.0
+    order = np.argsort(-scores, kind="stable")
+    hits = np.cumsum(right[order])
+    f1 = 2.0 * hits / (np.arange(1, len(order) + 1) + mentions)
+    last = np.flatnonzero(np.diff(scores[order], append=-1.0))  # equal scores are answered together
+    best = last[f1[last] >= f1[last].max() - 1e-12].max()
+    return float(np.floor(scores[order][best] * 1000) / 1000)

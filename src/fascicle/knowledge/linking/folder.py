@@ -1,0 +1,128 @@
+"""The folder of a linker: ``linker.json``, the names that it remembers, and the index of its pack."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Final
+
+import msgspec
+from msgspec import Meta
+
+from fascicle.errors import PackError
+from fascicle.files.owned import file_facts
+from fascicle.knowledge.linking.features import FEATURES
+from fascicle.knowledge.linking.memory import NAMES
+from fascicle.knowledge.pack.manifest import FileFacts
+from fascicle.knowledge.pack.pack import Pack
+from fascicle.settings.base import Settings, Share
+from fascicle.settings.folders.described import Wording, read_described, write_described
+
+FORMAT: Final = 1
+LINKER: Final = "linker.json"
+KIND: Final = "linker"  # of the folder
+_WORDING: Final = Wording(
+    broken="is not a linker",
+    repair="copy the linker again, or make it with fascicle linker fit",
+    renew="make it again with fascicle linker fit",
+    version="linker format",
+    error=PackError,
+)
+
+
+class TierFacts(Settings, frozen=True, kw_only=True):
+    """What links of a tier were worth on the annotated texts.
+
+    Attributes:
+        right: of the mentions that got concepts by it, those that got exactly those of gold.
+        answered: how many got concepts by it.
+    """
+
+    right: Annotated[int, Meta(ge=0)]
+    answered: Annotated[int, Meta(ge=0)]
+
+
+class Ranker(Settings, frozen=True, kw_only=True):
+    """The fitted ranker of one type.
+
+    Attributes:
+        vocabularies: prefixes of the concepts that are answered.
+        weights: by the name of the feature; those of vocabularies are ``"in MESH"`` and so on.
+        threshold: below this probability the answer is NIL.
+        mentions: that it was fitted on.
+        tiers: measured by folds of documents, each by a ranker that was fitted on the others.
+    """
+
+    vocabularies: tuple[str, ...]
+    weights: dict[str, float]
+    threshold: Share = 0.0
+    mentions: Annotated[int, Meta(ge=0)] = 0
+    tiers: dict[str, TierFacts] = msgspec.field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """Refuses weights of features that there are not.
+
+        Raises:
+            ValueError: it has others.
+        """
+        if set(self.weights) != {*FEATURES, *map(in_vocabulary, self.vocabularies)}:
+            raise ValueError("the features are not those of this release")
+
+
+class LinkerManifest(Settings, frozen=True, kw_only=True):
+    """What a linker says of itself.
+
+    Attributes:
+        format: version of the files.
+        pack: full name of the pack, which has the hash of its content.
+        rankers: by type; without one, the order of tiers decides, and links have no probability.
+        files: size and hash of the other files.
+    """
+
+    format: int = FORMAT
+    pack: str
+    rankers: dict[str, Ranker] = msgspec.field(default_factory=dict)
+    files: dict[str, FileFacts] = msgspec.field(default_factory=dict)
+
+
+def in_vocabulary(prefix: str) -> str:
+    """The name of the feature that a concept is of a vocabulary."""
+    return f"in {prefix}"
+
+
+def write_linker(folder: Path, pack: Pack, rankers: Mapping[str, Ranker]) -> LinkerManifest:
+    """Writes what a linker says of itself, beside the names that it remembers."""
+    size, sha256 = file_facts(folder / NAMES)
+    files = {NAMES: FileFacts(size=size, sha256=sha256)}
+    return write_described(
+        folder / LINKER, LinkerManifest(pack=pack.full_name, rankers=dict(sorted(rankers.items())), files=files)
+    )
+
+
+def read_linker(folder: Path, pack: Pack) -> LinkerManifest:
+    """Reads what a linker says of itself.
+
+    Raises:
+        PackError: no linker, that of another pack, or a damaged one.
+    """
+    place = folder / LINKER
+    if not place.is_file():
+        raise PackError(
+            f"there is no linker at {folder}; give a folder that fascicle linker fit wrote",
+            file=str(folder),
+            code="not-found",
+        )
+    found = read_described(place, LinkerManifest, _WORDING, format=FORMAT)
+    if found.pack != pack.full_name:
+        raise PackError(
+            f"the linker {folder} was fitted with the pack {found.pack}, and {pack.folder} is {pack.full_name}; give "
+            "the pack that it was fitted with, or fit it again with fascicle linker fit",
+            file=str(folder),
+            code="version",
+        )
+    for name, facts in found.files.items():
+        if name != NAMES or not (folder / name).is_file() or file_facts(folder / name) != (facts.size, facts.sha256):
+            raise PackError(
+                f"{folder / name} is missing or was changed; copy the linker again", file=str(folder), code="damaged"
+            )
+    return found

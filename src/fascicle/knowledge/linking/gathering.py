@@ -1,0 +1,345 @@
+"""The concepts that mentions may mean, with all that names say about it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final, NamedTuple
+
+import numpy as np
+
+from fascicle.core.arrays import Bools, Floats, Ints
+from fascicle.core.document import Document
+from fascicle.core.mention import Mention
+from fascicle.knowledge.keys.key import key
+from fascicle.knowledge.linking.asking import WAYS, Asked, asked_for, other_forms, readings, shorter
+from fascicle.knowledge.linking.equivalents import Namesakes, Reached, both, ordered, prefix_numbers
+from fascicle.knowledge.linking.finding import TIERS, Finder, Found
+from fascicle.knowledge.linking.memory import Memory
+from fascicle.knowledge.pack.arrays import spread
+from fascicle.knowledge.terms import NAME_KINDS
+
+ALL_TIERS: Final = (*TIERS, "remembered")
+REMEMBERED: Final = len(TIERS)
+MOST: Final = 64  # candidates of a unit
+_LABEL: Final = NAME_KINDS.index("label")
+Find = Callable[[Sequence[str], Sequence[str]], Found]
+Lookup = tuple[int, Asked]  # the number of a unit, and what is looked up for it
+_NONE: Final = np.empty(0, dtype=np.int64)
+_NOTHING: Final = Reached(_NONE, _NONE, _NONE)
+Without = Mapping[int, Mapping[tuple[str, str], Collection[str]]]
+
+
+class Unit(NamedTuple):
+    """One thing that a mention names.
+
+    Attributes:
+        document: number of the document.
+        mention: number of the mention in it.
+        part: number of the thing in the mention; 0 for most.
+        type: of the mention.
+        surface: of the thing.
+        asked: what is looked up.
+    """
+
+    document: int
+    mention: int
+    part: int
+    type: str
+    surface: str
+    asked: tuple[Asked, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Gathered:
+    """The candidates of units; each concept is there once for a unit, by the best of its names.
+
+    Attributes:
+        units: in the order of documents, mentions and parts.
+        owners: number of the unit of each candidate, ascending, ``[n]``; so are all the others.
+        concepts: rows in the pack, ascending within a unit.
+        terms: row of the active term by which it was found, or -1 for a remembered name.
+        tiers: numbers in `ALL_TIERS`.
+        similarity: of the keys.
+        ways: of all names that lead to it, as bits by their number in `WAYS`.
+        distance: `ITSELF` for a name of its own, else that of a concept that it stands for, see `Reached`.
+        names: how many terms lead to it.
+        priors: of the term; 0.5 for a remembered name.
+        labels: whether the term is a preferred name.
+        hinted: 1 if words of the mention name the species of the concept, -1 if they name another, else 0.
+        remembered: how many documents annotated the surface with it.
+        remembered_all: how many annotated it with any concept.
+    """
+
+    units: list[Unit]
+    owners: Ints
+    concepts: Ints
+    terms: Ints
+    tiers: Ints
+    similarity: Floats
+    ways: Ints
+    distance: Ints
+    names: Ints
+    priors: Floats
+    labels: Bools
+    hinted: Ints
+    remembered: Ints
+    remembered_all: Ints
+
+
+class _Rows(NamedTuple):
+    """Terms by which units were found, one row each."""
+
+    units: Ints
+    concepts: Ints
+    terms: Ints
+    tiers: Ints
+    similarity: Floats
+    ways: Ints
+    distance: Ints
+    hinted: Ints
+
+
+class Gatherer:
+    """Gathers candidates; for one thread.
+
+    Attributes:
+        finder: of the pack.
+        prefixes: vocabularies of the pack.
+        prefix_of: number of the vocabulary of each concept.
+    """
+
+    def __init__(self, finder: Finder, memory: Memory, vocabularies: Mapping[str, Sequence[str]]) -> None:
+        """Takes what finds terms.
+
+        Args:
+            finder: of an open pack.
+            memory: names that annotated texts gave to concepts.
+            vocabularies: of types, prefixes of the concepts that may be answered; all of the pack by default.
+        """
+        self.finder, self.memory = finder, memory
+        self.prefixes, self.prefix_of = prefix_numbers(finder.pack)
+        self._wanted = {
+            kind: np.array([one in wanted for one in self.prefixes], dtype=np.bool_)
+            for kind, wanted in vocabularies.items()
+            if wanted
+        }
+        self._namesakes = Namesakes(finder.pack)
+        taxa = finder.pack.taxa
+        self._taxa = {taxa[row]: row for row in range(len(taxa))}
+
+    def gather(
+        self, documents: Sequence[Document], mentions: Sequence[Sequence[Mention]], *, without: Without | None = None
+    ) -> Gathered:
+        """The candidates of mentions: by equal names, else in another order, else in parts, else by similar names.
+
+        Args:
+            documents: that they stand in.
+            mentions: of each document.
+            without: by the number of a document, by type and key of level 1 the concepts that the memory has from it;
+                see `Memory.of_surface`.
+        """
+        units = _units(documents, mentions)
+        found = [self._look(_lookups(units, range(len(units))), units, self.finder.find)]
+        found.append(self._look(_lookups(units, _missing(units, found)), units, self.finder.find_reordered))
+        units, found = self._divided(units, found)
+        missing = _missing(units, found)
+        found.append(self._look(_lookups(units, missing), units, self.finder.find_near))
+        less = [(number, one) for number, asked in _lookups(units, missing) for one in shorter(asked)]
+        found.append(self._look(less, units, self.finder.find))
+        rows = _Rows(*(np.concatenate(one) for one in zip(*found, strict=True)))
+        return self._best(units, rows, without or {})
+
+    def _look(self, lookups: Sequence[Lookup], units: Sequence[Unit], find: Find) -> _Rows:
+        """Looks up strings for units; each pair of surface and type is looked up once."""
+        pairs = [(asked.surface, units[number].type) for number, asked in lookups]
+        distinct = {pair: place for place, pair in enumerate(dict.fromkeys(pairs))}
+        types = [kind for _, kind in distinct]
+        found = find([one for one, _ in distinct], types)
+        reached = self._reached(types, found)
+        owners = found.places[reached.places]
+        starts = np.searchsorted(owners, np.arange(len(distinct) + 1))
+        which = np.array([distinct[pair] for pair in pairs], dtype=np.int64)
+        lookup, places = spread(starts[which], starts[which + 1])
+        columns = [
+            (number, WAYS.index(asked.way), self._taxa.get(asked.taxon, 0) if asked.taxon else -1)
+            for number, asked in lookups
+        ]
+        table = np.array(columns, dtype=np.int64).reshape(-1, 3)[lookup]
+        concepts, by = reached.rows[places], reached.places[places]
+        agrees = np.where(self.finder.pack.taxon_rows[concepts] == table[:, 2], 1, -1)
+        return _Rows(
+            table[:, 0],
+            concepts,
+            found.terms[by],
+            found.tiers[by],
+            found.similarity[by],
+            table[:, 1],
+            reached.distance[places],
+            np.where(table[:, 2] < 0, 0, agrees),
+        )
+
+    def _divided(self, units: list[Unit], found: list[_Rows]) -> tuple[list[Unit], list[_Rows]]:
+        """Puts parts in the place of units that were not found, where each part of a reading is a name."""
+        split = self._parts(units, _missing(units, found))
+        if not split:
+            return units, found
+        divided: list[Unit] = []
+        numbers = np.zeros(len(units), dtype=np.int64)
+        parts: list[int] = []
+        for number, unit in enumerate(units):
+            numbers[number] = len(divided)
+            for part in split.get(number, ()):
+                parts.append(len(divided))
+                divided.append(part)
+            if number not in split:
+                divided.append(unit)
+        renumbered = [rows._replace(units=numbers[rows.units]) for rows in found]
+        return divided, [*renumbered, self._look(_lookups(divided, parts), divided, self.finder.find)]
+
+    def _parts(self, units: Sequence[Unit], numbers: Sequence[int]) -> dict[int, tuple[Unit, ...]]:
+        read = [(number, reading) for number in numbers for reading in readings(units[number].surface)]
+        pairs = list(dict.fromkeys((part, units[number].type) for number, reading in read for part in reading))
+        found = self.finder.find([one for one, _ in pairs], [kind for _, kind in pairs])
+        known = {pairs[place] for place in found.places.tolist()}
+        split: dict[int, tuple[Unit, ...]] = {}
+        for number, reading in read:
+            unit = units[number]
+            if all((part, unit.type) in known for part in reading):
+                parts = [
+                    unit._replace(part=at, surface=part, asked=(Asked(part, "part"),))
+                    for at, part in enumerate(reading)
+                ]
+                split.setdefault(number, tuple(parts))
+        return split
+
+    def _best(self, units: list[Unit], rows: _Rows, without: Without) -> Gathered:
+        """The candidates, by the best of the names that lead to them."""
+        active = self.finder.pack.active
+        extra, counts = self._remembered(units, without)
+        columns = (rows.units, rows.concepts, rows.terms, rows.tiers, rows.ways, rows.distance, rows.hinted)
+        table = np.concatenate([np.stack(columns), extra], axis=1)
+        priors = np.concatenate([active.prior[rows.terms].astype(np.float64), np.full(extra.shape[1], 0.5)])
+        similarity = np.concatenate([rows.similarity, np.ones(extra.shape[1])])
+        order = np.lexsort((table[2], -priors, -table[6], table[4], table[5], table[3], table[1], table[0]))
+        table, priors, similarity = table[:, order], priors[order], similarity[order]
+        first = np.flatnonzero(np.diff((table[0] << 32) | table[1], prepend=-1))
+        ways = np.bitwise_or.reduceat(1 << table[4], first) if len(first) else np.empty(0, np.int64)
+        names = np.diff(first, append=table.shape[1])
+        table, priors, similarity = table[:, first], priors[first], similarity[first]
+        of_term = np.maximum(table[2], 0)
+        labels = (table[2] >= 0) & (active.kind[of_term] == _LABEL) if len(active) else np.zeros(len(first), np.bool_)
+        pairs = list(zip(table[0].tolist(), table[1].tolist(), strict=True))
+        remembered = np.array([counts.get(pair, 0) for pair in pairs], dtype=np.int64)
+        totals = np.bincount(table[0], weights=remembered, minlength=len(units)).astype(np.int64)
+        found = Gathered(
+            units=units,
+            owners=table[0],
+            concepts=table[1],
+            terms=table[2],
+            tiers=table[3],
+            similarity=similarity,
+            ways=ways,
+            distance=table[5],
+            names=names,
+            priors=priors,
+            labels=labels,
+            hinted=table[6],
+            remembered=remembered,
+            remembered_all=totals[table[0]],
+        )
+        return _cut(found)
+
+    def _reached(self, types: Sequence[str], found: Found) -> Reached:
+        """The concepts for which terms stand in the vocabularies of their types; places are numbers of terms."""
+        concepts = self.finder.pack.active.concept[found.terms].astype(np.int64)
+        kinds = np.array([list(self._wanted).index(kind) if kind in self._wanted else -1 for kind in types], np.int64)
+        of_term = kinds[found.places]
+        parts = [self._within(concepts, np.flatnonzero(of_term == number), number) for number in np.unique(of_term)]
+        joined = Reached(*(np.concatenate([_NONE, *one]) for one in zip(*parts, strict=True))) if parts else _NOTHING
+        return Reached(*(one[np.argsort(joined.places, kind="stable")] for one in joined))
+
+    def _within(self, concepts: Ints, places: Ints, kind: int) -> Reached:
+        index = self.finder.index
+        distinct, inverse = np.unique(concepts[places], return_inverse=True)
+        wanted = list(self._wanted.values())[kind][self.prefix_of] if kind >= 0 else None
+        if wanted is None or index is None:
+            itself = np.arange(len(distinct))
+            reached = Reached(itself, distinct, np.zeros(len(distinct), dtype=np.int64))
+            reached = reached if wanted is None else Reached(*(one[wanted[distinct]] for one in reached))
+        else:
+            reached = index.equivalents.within(distinct, wanted)
+        others = self._namesakes.of(distinct)
+        reached = ordered(both(reached, Reached(*(one[self._kept(others.rows, kind)] for one in others))))
+        starts = np.searchsorted(reached.places, np.arange(len(distinct) + 1))
+        owners, rows = spread(starts[inverse], starts[inverse + 1])
+        return Reached(places[owners], reached.rows[rows], reached.distance[rows])
+
+    def _kept(self, rows: Ints, kind: int) -> Bools:
+        """Whether concepts are of the vocabularies of a type."""
+        if kind < 0:
+            return np.ones(len(rows), dtype=np.bool_)
+        found: Bools = list(self._wanted.values())[kind][self.prefix_of[rows]]
+        return found
+
+    def _allows(self, kind: str, row: int) -> bool:
+        wanted = self._wanted.get(kind)
+        return wanted is None or bool(wanted[self.prefix_of[row]])
+
+    def _remembered(self, units: Sequence[Unit], without: Without) -> tuple[Ints, dict[tuple[int, int], int]]:
+        """Candidates that annotated texts gave, and how many documents did so."""
+        seen = [
+            (number, curie, count, WAYS.index(asked.way))
+            for number, unit in enumerate(units)
+            for asked in unit.asked
+            if asked.way in ("own", "long", "part")
+            for curie, count in self.memory.of_surface(
+                unit.type, asked.surface, without.get(unit.document, {}).get((unit.type, key(asked.surface, 1)), ())
+            ).items()
+        ]
+        rows = self.finder.pack.concept_rows([curie for _, curie, _, _ in seen])
+        known = [
+            (one, row)
+            for one, row in zip(seen, rows.tolist(), strict=True)
+            if row >= 0 and self._allows(units[one[0]].type, row)
+        ]
+        counts: dict[tuple[int, int], int] = {}
+        for (number, _, count, _), row in known:
+            counts[number, row] = max(counts.get((number, row), 0), count)
+        columns = [(number, row, -1, REMEMBERED, way, 0, 0) for (number, _, _, way), row in known]
+        return np.array(columns, dtype=np.int64).reshape(-1, 7).T, counts
+
+
+def _units(documents: Sequence[Document], mentions: Sequence[Sequence[Mention]]) -> list[Unit]:
+    found = []
+    for number, (document, own) in enumerate(zip(documents, mentions, strict=True)):
+        others = other_forms(document)
+        for at, mention in enumerate(own):
+            asked = asked_for(document, mention, others)
+            if asked:
+                found.append(Unit(number, at, 0, mention.type, asked[0].surface, asked))
+    return found
+
+
+def _lookups(units: Sequence[Unit], numbers: Iterable[int]) -> list[Lookup]:
+    return [(number, asked) for number in numbers for asked in units[number].asked]
+
+
+def _missing(units: Sequence[Unit], found: Sequence[_Rows]) -> list[int]:
+    """The numbers of units that have no row."""
+    none = np.ones(len(units), dtype=np.bool_)
+    for rows in found:
+        none[rows.units] = False
+    return np.flatnonzero(none).tolist()
+
+
+def _cut(found: Gathered) -> Gathered:
+    """At most `MOST` candidates of each unit, the best ones."""
+    counts = np.bincount(found.owners, minlength=len(found.units))
+    if not len(counts) or counts.max() <= MOST:
+        return found
+    order = np.lexsort((found.concepts, -found.priors, found.distance, found.tiers, -found.remembered, found.owners))
+    starts = np.cumsum(counts) - counts
+    kept = np.sort(order[np.arange(len(order)) - starts[found.owners] < MOST])
+    columns = {name: getattr(found, name)[kept] for name in Gathered.__dataclass_fields__ if name != "units"}
+    return Gathered(units=found.units, **columns)

@@ -1,0 +1,80 @@
+"""Types and identifiers of annotated documents in the spelling of a pack."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+import msgspec
+import numpy as np
+
+from fascicle.core.document import Document, unique
+from fascicle.core.mention import Link, Mention
+from fascicle.core.type_names import read_vocabulary
+from fascicle.knowledge.linking.equivalents import prefix_numbers
+from fascicle.knowledge.pack.pack import Pack
+from fascicle.knowledge.sources.curies import curie
+
+
+def types_of(pack: Pack) -> Callable[[str], str]:
+    """What gives the name of a type in a pack; a type that the pack does not have stays as it is."""
+    names = read_vocabulary()
+    known: dict[str, str] = {}
+
+    def of(name: str) -> str:
+        if name not in known:
+            meant = [one for one in names.candidates(name) if one in pack.types]
+            known[name] = name if name in pack.types or len(meant) != 1 else meant[0]
+        return known[name]
+
+    return of
+
+
+def as_in_pack(documents: Iterable[Document], pack: Pack) -> list[Document]:
+    """Documents whose mentions have the types of a pack, and whose links have CURIEs.
+
+    An identifier without a prefix gets that of the vocabulary which has most of those of its type.
+
+    Args:
+        documents: annotated.
+        pack: open.
+    """
+    of_type = types_of(pack)
+    found = list(documents)
+    prefixes = _prefixes(
+        [(of_type(one.type), link) for each in found for one in each.mentions for link in one.links], pack
+    )
+    return [
+        msgspec.structs.replace(
+            each, mentions=unique(_spelt(one, of_type(one.type), prefixes) for one in each.mentions)[0]
+        )
+        for each in found
+    ]
+
+
+def _spelt(mention: Mention, kind: str, prefixes: Mapping[str, str]) -> Mention:
+    links = []
+    for link in mention.links:
+        known = link.curie or curie(link.id, link.ontology or prefixes.get(kind, ""))
+        links.append(link if link.nil or not known else msgspec.structs.replace(link, curie=known))
+    return msgspec.structs.replace(mention, type=kind, links=tuple(links))
+
+
+def _prefixes(links: Sequence[tuple[str, Link]], pack: Pack) -> dict[str, str]:
+    """For each type the prefix with which most of its bare identifiers are in the pack."""
+    names, numbers = prefix_numbers(pack)
+    bare: dict[str, Counter[str]] = defaultdict(Counter)
+    for kind, link in links:
+        if link.id and not link.curie and not link.ontology and ":" not in link.id and kind in pack.types:
+            bare[kind][link.id] += 1
+    found: dict[str, str] = {}
+    for kind, ids in bare.items():
+        own = np.unique(numbers[pack.type_rows == pack.types.index(kind)]).tolist()
+        counts = [
+            (int((pack.concept_rows([curie(one, names[number]) for one in ids]) >= 0).sum()), names[number])
+            for number in own
+        ]
+        best = max(counts, default=(0, ""), key=lambda pair: pair[0])
+        if best[0]:
+            found[kind] = best[1]
+    return found

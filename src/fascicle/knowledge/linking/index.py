@@ -1,0 +1,211 @@
+"""What finds the names of a pack by more than its keys: names in another order, with a slip, in another vocabulary.
+
+The index of a pack is made once, into a folder of its own or that of a linker; the pack stays as it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Annotated, Final, Self
+
+import numpy as np
+from msgspec import Meta
+
+from fascicle.core.arrays import Ints
+from fascicle.errors import PackError
+from fascicle.files.owned import file_facts
+from fascicle.knowledge.keys.key import unordered
+from fascicle.knowledge.linking.equivalents import Equivalents, write_equivalents
+from fascicle.knowledge.linking.trigrams import Near, Trigrams, write_trigrams
+from fascicle.knowledge.pack.arrays import Array, Strings, mapped, write_array
+from fascicle.knowledge.pack.keying import KeyReader
+from fascicle.knowledge.pack.lookup import hashes_of
+from fascicle.knowledge.pack.manifest import FileFacts
+from fascicle.knowledge.pack.pack import Pack
+from fascicle.settings.base import Settings
+from fascicle.settings.folders.described import Wording, read_described, write_described
+
+FORMAT: Final = 1
+MANIFEST: Final = "index.json"
+HASHES: Final = "sorted.hashes.u4"
+ROWS: Final = "sorted.rows.u4"
+TYPES: Final = "keys.types.u8"
+_TYPES: Final = 64
+_CHUNK: Final = 1 << 15  # keys that are read together
+_WORDING: Final = Wording(
+    broken="is not the index of a term pack",
+    repair="make the linker again with fascicle linker fit",
+    renew="make the linker again with fascicle linker fit",
+    version="index format",
+    error=PackError,
+)
+Told = Callable[[str, int], None]
+
+
+class IndexManifest(Settings, frozen=True, kw_only=True):
+    """What an index says of itself.
+
+    Attributes:
+        format: version of the files.
+        pack: full name of the pack, which has the hash of its content.
+        normaliser: version of the keys.
+        files: size and hash of each file.
+    """
+
+    format: Annotated[int, Meta(ge=1)] = FORMAT
+    pack: str
+    normaliser: str
+    files: dict[str, FileFacts]
+
+
+def write_index(folder: Path, pack: Pack, *, told: Told = lambda step, count: None) -> IndexManifest:
+    """Writes the index of a pack into an empty folder; the same pack gives the same bytes.
+
+    Args:
+        folder: that exists.
+        pack: whose names are to be found.
+        told: is called with what was done and a count, now and then.
+    """
+    write_array(folder / TYPES, _type_bits(pack))
+    _write_sorted(folder, pack.active.keys.strings, told)
+    write_trigrams(folder, pack.active.keys.strings)
+    told("names by trigrams", len(pack.active.keys.strings))
+    write_equivalents(folder, pack)
+    told("references", len(pack))
+    names = sorted(path.name for path in folder.iterdir() if not path.name.startswith("."))
+    facts = {
+        name: FileFacts(size=size, sha256=sha256) for name in names for size, sha256 in [file_facts(folder / name)]
+    }
+    made = IndexManifest(pack=pack.full_name, normaliser=pack.manifest.normaliser, files=facts)
+    return write_described(folder / MANIFEST, made)
+
+
+def type_bit(number: int) -> int:
+    """The bit of a type, by its number in the pack; the last ones share one."""
+    return 1 << min(number, _TYPES - 1)
+
+
+def _type_bits(pack: Pack) -> Array:
+    """The types of the terms of each key, as bits."""
+    bits = np.array([type_bit(number) for number in range(len(pack.types))], dtype=np.uint64)
+    starts = pack.active.starts[:-1].astype(np.int64)
+    if not len(starts):
+        return np.empty(0, dtype=np.uint64)
+    found: Array = np.bitwise_or.reduceat(bits[pack.type_rows[pack.active.concept]], starts)
+    return found
+
+
+def _write_sorted(folder: Path, keys: Strings, told: Told) -> None:
+    """Writes the hashes of keys of level 3, of names that are in another order."""
+    reader = KeyReader()
+    hashes, rows = [np.empty(0, dtype=np.uint32)], [np.empty(0, dtype=np.int64)]
+    for start in range(0, len(keys), _CHUNK):
+        chunk = keys.take(np.arange(start, min(start + _CHUNK, len(keys))))
+        several = [at for at, one in enumerate(chunk) if " " in one]
+        for at, one in zip(several, unordered([chunk[at] for at in several], reader), strict=True):
+            chunk[at] = one if one != chunk[at] else ""
+        kept = [at for at in several if chunk[at]]
+        hashes.append(hashes_of([chunk[at].encode() for at in kept]))
+        rows.append(start + np.array(kept, dtype=np.int64))
+        told("names in order", start + len(chunk))
+    joined = np.concatenate(hashes)
+    order = np.argsort(joined, kind="stable")
+    write_array(folder / HASHES, joined[order])
+    write_array(folder / ROWS, np.concatenate(rows)[order])
+
+
+class NameIndex:
+    """The index of a pack, open; for one thread.
+
+    Attributes:
+        pack: that it belongs to.
+        types: of each key, as bits (`type_bit`).
+        equivalents: concepts that stand for one thing.
+        manifest: what it says of itself.
+    """
+
+    def __init__(self, folder: Path, pack: Pack, manifest: IndexManifest) -> None:
+        """Maps the files, which must be those of the manifest."""
+        self.folder, self.pack, self.manifest = folder, pack, manifest
+        self._hashes, self._rows = mapped(folder / HASHES), mapped(folder / ROWS)
+        self.types = mapped(folder / TYPES)
+        self._trigrams = Trigrams(folder, pack.active.keys.strings)
+        self.equivalents = Equivalents(folder, pack.parent_rows)
+        self._reader = KeyReader()
+
+    @classmethod
+    def open(cls, folder: Path, pack: Pack) -> Self:
+        """Opens the index of a pack.
+
+        Raises:
+            PackError: no index, that of another pack, or one with a missing file or one of another size.
+        """
+        place = folder / MANIFEST
+        if not place.is_file():
+            raise PackError(f"there is no index of a pack at {folder}", file=str(folder), code="not-found")
+        manifest = read_described(place, IndexManifest, _WORDING, format=FORMAT)
+        if manifest.pack != pack.full_name:
+            raise PackError(
+                f"{folder} belongs to the pack {manifest.pack}, and {pack.folder} is {pack.full_name}; give the pack "
+                "that it was made for, or make it again with fascicle linker fit",
+                file=str(folder),
+                code="version",
+            )
+        for name, facts in manifest.files.items():
+            own = folder / name
+            if "/" in name or "\\" in name or not own.is_file() or own.stat().st_size != facts.size:
+                raise PackError(
+                    f"{own} is missing or was changed; make the linker again with fascicle linker fit",
+                    file=str(own),
+                    code="damaged",
+                )
+        return cls(folder, pack, manifest)
+
+    def verify(self) -> None:
+        """Reads every file.
+
+        Raises:
+            PackError: one was changed.
+        """
+        for name, facts in self.manifest.files.items():
+            if file_facts(self.folder / name) != (facts.size, facts.sha256):
+                place = self.folder / name
+                raise PackError(
+                    f"{place} was changed; make the linker again with fascicle linker fit",
+                    file=str(place),
+                    code="damaged",
+                )
+
+    def in_any_order(self, keys: Sequence[str]) -> tuple[Ints, Ints]:
+        """The keys of the pack that differ from some others in the order of their tokens alone.
+
+        Args:
+            keys: of level 2.
+
+        Returns:
+            For each that was found the place in ``keys``, and the row; both ascending.
+        """
+        asked = unordered(list(keys), self._reader)
+        hashes = hashes_of([one.encode() for one in asked])
+        low, high = (np.searchsorted(self._hashes, hashes, side=side) for side in ("left", "right"))
+        places = np.repeat(np.arange(len(asked)), high - low)
+        within = np.arange(len(places)) - np.repeat(np.cumsum(high - low) - (high - low), high - low)
+        rows = self._rows[low[places] + within].astype(np.int64)
+        own = self.pack.active.keys.find(asked)  # names that are in this order
+        places = np.concatenate([places, np.flatnonzero(own >= 0)])
+        rows = np.concatenate([rows, own[own >= 0]])
+        order = np.lexsort((rows, places))
+        places, rows = places[order], rows[order]
+        found = unordered(self.pack.active.keys.strings.take(rows), self._reader)
+        right = np.array([asked[at] == one for at, one in zip(places.tolist(), found, strict=True)], dtype=np.bool_)
+        return places[right], rows[right]
+
+    def near(self, keys: Sequence[str], types: Ints) -> Near:
+        """The keys of the pack that are almost equal to some others; see `Trigrams.near`.
+
+        Args:
+            keys: of level 2.
+            types: that each may have, as bits.
+        """
+        return self._trigrams.near([one.encode() for one in keys], self.types, types)

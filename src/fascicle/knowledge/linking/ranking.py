@@ -1,0 +1,113 @@
+"""The ranker: a conditional logistic model of which candidate a mention means, or none of them.
+
+The probability of a candidate is ``exp(w x) / (1 + sum of exp(w x'))`` over the candidates ``x'`` of its mention
+(McFadden 1974, the conditional logit with an outside option); what is left is that of NIL.
+"""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple
+
+import numpy as np
+
+from fascicle.core.arrays import Bools, Floats, Ints
+
+_STEPS: Final = 60
+_HALVINGS: Final = 30
+_DONE: Final = 1e-9  # gain of a step, relative to the loss
+
+
+class Choices(NamedTuple):
+    """The candidates of mentions.
+
+    Attributes:
+        owners: number of the mention of each candidate, ascending, ``[n]``.
+        features: of each candidate, ``[n, features]``.
+        mentions: how many there are, also without candidates.
+    """
+
+    owners: Ints
+    features: Floats
+    mentions: int
+
+
+def probabilities(choices: Choices, weights: Floats) -> tuple[Floats, Floats]:
+    """How probable each candidate is, and NIL for each mention.
+
+    Args:
+        choices: candidates.
+        weights: of the features.
+
+    Returns:
+        ``[n]`` and ``[mentions]``; those of a mention sum up to 1.
+    """
+    scores = choices.features @ weights
+    highest = np.zeros(choices.mentions)
+    np.maximum.at(highest, choices.owners, scores)
+    powers = np.exp(scores - highest[choices.owners])
+    none = np.exp(-highest)
+    total = none + np.bincount(choices.owners, weights=powers, minlength=choices.mentions)
+    return powers / total[choices.owners], none / total
+
+
+def loss_of(choices: Choices, right: Bools, weights: Floats, penalty: float) -> tuple[float, Floats]:
+    """The negative log-likelihood of the right candidates, with an L2 penalty, and its gradient.
+
+    A mention without a right candidate is right as NIL; with several, any of them is right.
+
+    Args:
+        choices: candidates.
+        right: which of them, ``[n]``.
+        weights: of the features.
+        penalty: half of it times the squared weights is added.
+    """
+    found, none = probabilities(choices, weights)
+    of_right = np.bincount(choices.owners, weights=found * right, minlength=choices.mentions)
+    some = np.bincount(choices.owners, weights=right, minlength=choices.mentions) > 0
+    target = np.where(some, of_right, none)
+    loss = -np.log(np.maximum(target, 1e-300)).sum() + 0.5 * penalty * weights @ weights
+    wanted = np.where(right, found / np.maximum(of_right, 1e-300)[choices.owners], 0.0)
+    return float(loss), choices.features.T @ (found - wanted) + penalty * weights
+
+
+def fit(choices: Choices, right: Bools, *, penalty: float = 1.0) -> Floats:
+    """The weights of least loss, by Newton's method with halved steps.
+
+    With one right candidate at most for each mention the loss is convex, and its least value is found; with several,
+    a step uses the convex part of the curvature.
+
+    Args:
+        choices: candidates.
+        right: which of them, ``[n]``.
+        penalty: see `loss_of`; above 0.
+
+    Returns:
+        ``[features]``.
+    """
+    weights = np.zeros(choices.features.shape[1])
+    loss, slope = loss_of(choices, right, weights, penalty)
+    for _ in range(_STEPS):
+        step = np.linalg.solve(_curvature(choices, weights, penalty), slope)
+        size = 1.0
+        for _ in range(_HALVINGS):
+            tried, tried_slope = loss_of(choices, right, weights - size * step, penalty)
+            if tried <= loss:
+                break
+            size /= 2
+        else:
+            break
+        gain, weights = loss - tried, weights - size * step
+        loss, slope = tried, tried_slope
+        if gain <= _DONE * max(loss, 1.0):
+            break
+    return weights
+
+
+def _curvature(choices: Choices, weights: Floats, penalty: float) -> Floats:
+    """The second derivative of the logarithm of the sum over candidates, and the penalty."""
+    found, _ = probabilities(choices, weights)
+    weighted = choices.features * found[:, None]
+    means = np.zeros((choices.mentions, choices.features.shape[1]))
+    np.add.at(means, choices.owners, weighted)
+    curvature: Floats = choices.features.T @ weighted - means.T @ means
+    return curvature + penalty * np.eye(len(weights))

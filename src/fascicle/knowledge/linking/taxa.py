@@ -1,0 +1,135 @@
+"""The species of a text, and which one a gene in it belongs to."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left, bisect_right
+from collections import Counter
+from collections.abc import Collection, Mapping
+from types import MappingProxyType
+from typing import Final, NamedTuple
+
+from fascicle.core.document import Document
+
+HUMAN: Final = "NCBITaxon:9606"
+_WORDS: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        word: taxon
+        for taxon, words in {
+            HUMAN: "human humans homo patient patients man men woman women child children infant infants people "
+            "persons family families individuals subjects volunteers hela hek293 kindred",
+            "NCBITaxon:10090": "mouse mice murine mus",
+            "NCBITaxon:10116": "rat rats rattus",
+            "NCBITaxon:7227": "drosophila",
+            "NCBITaxon:7955": "zebrafish danio",
+            "NCBITaxon:559292": "yeast saccharomyces cerevisiae",
+            "NCBITaxon:9031": "chicken chickens chick chicks gallus",
+            "NCBITaxon:8355": "xenopus",
+            "NCBITaxon:9913": "bovine cattle calf",
+            "NCBITaxon:9823": "porcine pig pigs",
+            "NCBITaxon:9986": "rabbit rabbits",
+            "NCBITaxon:3702": "arabidopsis",
+            "NCBITaxon:6239": "elegans nematode",
+            "NCBITaxon:562": "coli",
+        }.items()
+        for word in words.split()
+    }
+)
+_WORD: Final = re.compile("|".join(rf"\b{word}\b" for word in _WORDS), re.IGNORECASE)
+_SAME: Final[Mapping[str, str]] = MappingProxyType(
+    {"NCBITaxon:4932": "NCBITaxon:559292", "NCBITaxon:10088": "NCBITaxon:10090", "NCBITaxon:10092": "NCBITaxon:10090"}
+)
+_STOP: Final = re.compile(r"[.!?]\s+(?=[A-Z(])|\n")
+
+
+def one_taxon(taxon: str) -> str:
+    """The species that a strain, a subspecies or a genus of a laboratory stands for."""
+    return _SAME.get(taxon, taxon)
+
+
+class Near(NamedTuple):
+    """What stands around a place.
+
+    Attributes:
+        nearest: species named nearest, the one before if there is a tie; empty if the text names none.
+        sentence: those of the sentence.
+    """
+
+    nearest: str
+    sentence: frozenset[str]
+
+
+class Species:
+    """The species that a document names: by linked mentions of any source, and by some fifty common words.
+
+    Attributes:
+        shares: of all places that name a species, the share of each.
+    """
+
+    def __init__(self, document: Document) -> None:
+        """Reads the document."""
+        places = {found.start(): _WORDS[found[0].lower()] for found in _WORD.finditer(document.text)}
+        for mention in document.mentions:
+            for link in mention.links if mention.type == "Species" else ():
+                taxon = link.curie or f"NCBITaxon:{link.id}"
+                if taxon.startswith("NCBITaxon:"):
+                    places[mention.start] = one_taxon(taxon)
+        self._starts = sorted(places)
+        self._taxa = [places[start] for start in self._starts]
+        counts = Counter(self._taxa)
+        self.shares = {taxon: count / len(self._taxa) for taxon, count in counts.items()}
+        self._ends = (
+            [end for _, end in document.sentences]
+            if document.sentences is not None
+            else [found.end() for found in _STOP.finditer(document.text)]
+        )
+
+    def near(self, start: int) -> Near:
+        """What stands around a place."""
+        if not self._starts:
+            return Near("", frozenset())
+        at = bisect_right(self._starts, start)
+        around = [number for number in (at - 1, at) if 0 <= number < len(self._starts)]
+        nearest = min(around, key=lambda number: abs(self._starts[number] - start))
+        sentence = bisect_right(self._ends, start)
+        low = self._ends[sentence - 1] if sentence else 0
+        high = self._ends[sentence] if sentence < len(self._ends) else self._starts[-1] + 1
+        own = self._taxa[bisect_left(self._starts, low) : bisect_left(self._starts, high)]
+        return Near(self._taxa[nearest], frozenset(own))
+
+    def likely(self, start: int) -> str:
+        """The species that a gene at a place most likely belongs to; human if the text names none."""
+        found = self.near(start)
+        if len(found.sentence) == 1:
+            return next(iter(found.sentence))
+        return found.nearest or HUMAN
+
+
+def agreement(species: Species, start: int, taxon: str, known: Collection[str]) -> tuple[float, ...]:
+    """How a species of a concept agrees with the text around a place.
+
+    Args:
+        species: of the document.
+        start: the place.
+        taxon: of the concept; empty if the vocabulary does not say.
+        known: species that the vocabulary names; a species that it does not name agrees with any other.
+
+    Returns:
+        Whether it is the likely one, the nearest one, in the sentence; its share in the document; whether it is human
+        in a text that names no species; whether it is human; whether it is unknown.
+    """
+    taxon = one_taxon(taxon)
+
+    def same(other: str) -> bool:
+        return other == taxon if taxon else bool(other) and other not in known
+
+    around = species.near(start)
+    return (
+        float(same(species.likely(start))),
+        float(same(around.nearest)),
+        float(any(map(same, around.sentence))),
+        sum(share for other, share in species.shares.items() if same(other)),
+        float(taxon == HUMAN and not species.shares),
+        float(taxon == HUMAN),
+        float(not taxon),
+    )

@@ -1,0 +1,299 @@
+"""From mentions to links: candidates, species, the two passes, fitting, and the folder."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import msgspec
+import numpy as np
+import pytest
+from tests.support.linking import HUMAN, MOUSE, build_index, build_pack, corpus, document
+
+from fascicle.core.document import Document
+from fascicle.core.mention import Link, Mention
+from fascicle.errors import InputError, PackError, UsageError
+from fascicle.knowledge.linking.features import FEATURES
+from fascicle.knowledge.linking.fitting import FitSettings, Fitted, fit_linker
+from fascicle.knowledge.linking.folder import LINKER, read_linker, write_linker
+from fascicle.knowledge.linking.gold import as_in_pack
+from fascicle.knowledge.linking.index import NameIndex
+from fascicle.knowledge.linking.linker import Decision, Linker
+from fascicle.knowledge.linking.memory import Memory
+from fascicle.knowledge.linking.taxa import Species
+from fascicle.knowledge.pack.pack import Pack
+
+
+@pytest.fixture(scope="module")
+def pack(tmp_path_factory: pytest.TempPathFactory) -> Pack:
+    return build_pack(tmp_path_factory.mktemp("pack") / "pack")
+
+
+@pytest.fixture(scope="module")
+def index(pack: Pack, tmp_path_factory: pytest.TempPathFactory) -> NameIndex:
+    return build_index(tmp_path_factory.mktemp("index"), pack)
+
+
+@pytest.fixture(scope="module")
+def ordered(pack: Pack, index: NameIndex) -> Linker:
+    """Without a fitted ranker."""
+    return Linker(pack, index=index, vocabularies={"Disease": ("MESH",)})
+
+
+@pytest.fixture(scope="module")
+def fitted(pack: Pack, index: NameIndex) -> Fitted:
+    return fit_linker(pack, index, corpus())
+
+
+@pytest.fixture(scope="module")
+def linker(pack: Pack, index: NameIndex, fitted: Fitted) -> Linker:
+    return Linker(pack, index=index, memory=fitted.memory, rankers=fitted.rankers)
+
+
+def decisions(linker: Linker, *documents: Document) -> list[list[Decision]]:
+    return linker.decisions(documents, [one.mentions for one in documents])
+
+
+def candidates(linker: Linker, text: str, surface: str, kind: str) -> list[tuple[str, str]]:
+    (found,) = decisions(linker, document(text, (surface, kind, "")))
+    return [(one.curie, one.tier) for one in found[0].candidates]
+
+
+@pytest.mark.parametrize(
+    ("surface", "kind", "found"),
+    [
+        ("breast cancer", "Disease", [("MESH:D1", "exact")]),
+        ("Breast Cancers", "Disease", [("MESH:D1", "canonical")]),
+        ("telangiectasia ataxia", "Disease", [("MESH:D3", "reordered")]),
+        ("glioblastomma", "Disease", [("MESH:D5", "near")]),
+        ("primary glioblastoma", "Disease", [("MESH:D5", "exact")]),
+        ("mammary carcinoma", "Disease", [("MESH:D1", "exact")]),  # by a reference of DOID:1
+        ("mammary duct carcinoma", "Disease", [("MESH:D1", "exact")]),  # by its parent
+        ("nothing at all", "Disease", []),
+        ("breast cancer", "Species", []),
+        ("telomerase", "Gene", [("NCBIGene:1", "exact"), ("NCBIGene:2", "exact")]),
+        ("hTERT", "Gene", [("NCBIGene:1", "exact"), ("NCBIGene:2", "exact")]),
+        ("mTOR", "Gene", [("NCBIGene:3", "exact")]),
+        ("acute phase factor", "Gene", [("NCBIGene:4", "exact"), ("NCBIGene:5", "exact")]),  # by the label
+    ],
+)
+def test_candidates(ordered: Linker, surface: str, kind: str, found: list[tuple[str, str]]) -> None:
+    assert sorted(candidates(ordered, f"With {surface} here.", surface, kind)) == found
+
+
+def test_without_a_ranker_the_order_is_stated_and_nothing_is_probable(ordered: Linker) -> None:
+    (found,) = decisions(ordered, document("In mice telomerase is found.", ("telomerase", "Gene", "")))
+    assert [one.curie for one in found[0].candidates] == ["NCBIGene:2", "NCBIGene:1"]
+    assert found[0].answer
+    assert found[0].nil is None
+    assert found[0].link.score is None
+    assert all(one.probability is None and not one.parts and one.features for one in found[0].candidates)
+
+
+def test_species_decide_genes(ordered: Linker) -> None:
+    text = "Patients have telomerase. The mice of the other group have it too; hTERT is for both."
+    (found,) = decisions(ordered, document(text, ("telomerase", "Gene", ""), ("hTERT", "Gene", "")))
+    assert [one.candidates[0].curie for one in found] == ["NCBIGene:1", "NCBIGene:1"]
+    (mouse,) = decisions(ordered, document("Telomerase of mice", ("Telomerase", "Gene", "")))
+    assert mouse[0].candidates[0].curie == "NCBIGene:2"
+
+
+def test_species_of_places() -> None:
+    species = Species(Document(id="1", text="Rats were fed. Human cells and mice grew. Nothing here"))
+    assert species.near(2).nearest == "NCBITaxon:10116"
+    assert species.near(20).sentence == {HUMAN, MOUSE}
+    assert species.likely(30) in (HUMAN, MOUSE)
+    assert species.shares == pytest.approx({"NCBITaxon:10116": 1 / 3, HUMAN: 1 / 3, MOUSE: 1 / 3})
+    assert Species(Document(id="1", text="Nothing")).likely(3) == HUMAN
+    linked = document("A worm and a gene", ("worm", "Species", "NCBITaxon:6239"))
+    assert Species(linked).near(12).nearest == "NCBITaxon:6239"
+
+
+def test_composite_mentions_have_several_links(ordered: Linker) -> None:
+    found = document(
+        "Both breast and ovarian cancer with STAT3/5.",
+        ("breast and ovarian cancer", "Disease", ""),
+        ("STAT3/5", "Gene", ""),
+    )
+    (patch,) = ordered.predict([found])
+    links = {key[1]: [link.curie for link in several] for key, several in patch.links}
+    assert links == {"Disease": ["MESH:D1", "MESH:D2"], "Gene": ["NCBIGene:4", "NCBIGene:6"]}
+
+
+def test_abbreviations_lend_their_long_forms(ordered: Linker) -> None:
+    text = "angiotensin disease (AT) and AT"
+    bare = document(text, ("AT", "Disease", ""))
+    paired = msgspec.structs.replace(bare, abbreviations=(((21, 23), (0, 19)),))
+    first, second = (decisions(ordered, one)[0][0] for one in (bare, paired))
+    assert {one.curie for one in first.candidates} == {"MESH:D3", "MESH:D4"}
+    by_curie = {one.curie: one for one in second.candidates}
+    assert by_curie["MESH:D4"].ways == ("own", "long")
+    assert by_curie["MESH:D3"].ways == ("own",)
+
+
+def test_a_document_helps_its_own_mentions(ordered: Linker) -> None:
+    text = "Breast cancer is a cancer; AT or ataxia telangiectasia."
+    found = document(
+        text, ("Breast cancer", "Disease", ""), ("AT", "Disease", ""), ("ataxia telangiectasia", "Disease", "")
+    )
+    (told,) = decisions(ordered, found)
+    features = {(one.surface, each.curie): each.features for one in told for each in one.candidates}
+    assert features["AT", "MESH:D3"].get("another name in the document") == 1
+    assert "another name in the document" not in features["AT", "MESH:D4"]
+    alone = decisions(ordered, document(text, ("AT", "Disease", "")))[0][0]
+    assert all("another name in the document" not in one.features for one in alone.candidates)
+    child = document("Breast cancer is a cancer.", ("Breast cancer", "Disease", ""), (" a cancer", "Disease", ""))
+    assert decisions(ordered, child)[0]
+
+
+def test_documents_do_not_depend_on_those_beside_them(linker: Linker) -> None:
+    texts = [*corpus(6), document("STAT3/5 and AT", ("STAT3/5", "Gene", ""), ("AT", "Disease", ""))]
+    together = decisions(linker, *texts)
+    assert together == [decisions(linker, one)[0] for one in texts]
+
+
+def test_a_fitted_linker_has_learnt(linker: Linker, fitted: Fitted) -> None:
+    (told,) = decisions(
+        linker, document("AT in mice with telomerase", ("AT", "Disease", ""), ("telomerase", "Gene", ""))
+    )
+    disease, gene = told
+    assert [one.curie for one in disease.candidates] == ["MESH:D3", "MESH:D4"]
+    assert gene.candidates[0].curie == "NCBIGene:2"
+    for decision in told:
+        assert decision.nil is not None
+        scores = [one.probability or 0 for one in decision.candidates]
+        assert sum(scores) + decision.nil == pytest.approx(1)
+        best = decision.candidates[0]
+        assert set(best.parts) == set(best.features)
+        assert decision.link.score == pytest.approx(best.probability)
+    assert fitted.rankers["Disease"].vocabularies == ("MESH",)
+    assert fitted.rankers["Disease"].tiers["exact"].right > 0
+
+
+def test_nil_says_so(linker: Linker) -> None:
+    (patch,) = linker.predict([document("nothing known", ("nothing known", "Disease", ""))])
+    ((_, (link,)),) = patch.links
+    assert link.nil
+    assert not link.curie
+    assert link.score == pytest.approx(1.0)
+
+
+def test_links_that_are_there_stay(linker: Linker) -> None:
+    (patch,) = linker.predict([document("breast cancer", ("breast cancer", "Disease", "MESH:D9"))])
+    assert patch.links == ()
+
+
+def test_a_document_does_not_see_what_the_memory_has_from_it() -> None:
+    seen = [("1", "T", "name", "A:1"), ("1", "T", "Name", "A:1"), ("2", "T", "NAME", "A:1"), ("3", "T", "name", "A:2")]
+    memory = Memory.of(seen)
+    assert memory.of_surface("T", "nAme") == {"A:1": 2, "A:2": 1}
+    assert memory.of_surface("T", "name", ["A:2"]) == {"A:1": 2}
+    assert memory.of_surface("T", "name", ["A:1"]) == {"A:1": 1, "A:2": 1}
+    assert memory.of_surface("U", "name") == {}
+
+
+def test_a_linker_may_remember_nothing(pack: Pack, index: NameIndex) -> None:
+    found = fit_linker(pack, index, corpus(), settings=FitSettings(remember=False))
+    assert found.rankers["Disease"].weights["remembered"] == 0
+    assert not found.memory.counts
+
+
+def test_a_name_of_one_document_teaches_nothing_about_memory(pack: Pack, index: NameIndex) -> None:
+    names = {"breast cancer": "MESH:D1", "ovarian cancer": "MESH:D2", "glioblastoma": "MESH:D5"}
+    text = " ".join(f"{name}." for name in names) * 10
+    mentions = tuple(
+        Mention(((at, at + len(name)),), "Disease", links=(Link(id="", curie=curie),))
+        for name, curie in names.items()
+        for at in range(len(text))
+        if text.startswith(name, at)
+    )
+    found = fit_linker(pack, index, [Document(id="1", text=text, mentions=mentions)], settings=FitSettings(folds=2))
+    assert found.rankers["Disease"].mentions == 30
+    assert found.rankers["Disease"].weights["remembered"] == 0
+
+
+def test_too_few_links_are_refused(pack: Pack, index: NameIndex) -> None:
+    with pytest.raises(InputError, match="20 mentions"):
+        fit_linker(pack, index, corpus(2))
+
+
+def test_types_and_identifiers_are_spelt_as_in_the_pack(pack: Pack) -> None:
+    given = document(
+        "breast cancer of STAT3", ("breast cancer", "SpecificDisease", ""), ("STAT3", "GeneOrGeneProduct", "")
+    )
+    bare = (Link(id="D1", curie="MESH:D1"), Link(id="4"))
+    links = [msgspec.structs.replace(one, links=(link,)) for one, link in zip(given.mentions, bare, strict=True)]
+    (found,) = as_in_pack([msgspec.structs.replace(given, mentions=tuple(links))], pack)
+    assert [(one.type, one.links[0].curie) for one in found.mentions] == [
+        ("Disease", "MESH:D1"),
+        ("Gene", "NCBIGene:4"),
+    ]
+
+
+def test_an_ontology_gives_the_same_concept_elsewhere(pack: Pack, index: NameIndex) -> None:
+    linker = Linker(pack, index=index, vocabularies={"Disease": ("MESH",)}, ontology="DOID")
+    (patch,) = linker.predict(
+        [document("breast cancer and glioblastoma", ("breast cancer", "Disease", ""), ("glioblastoma", "Disease", ""))]
+    )
+    first, second = (links[0] for _, links in patch.links)
+    assert (first.curie, first.id, first.ontology, first.tier) == ("DOID:1", "1", "DOID", "exact")
+    assert second.nil
+    assert second.ontology == "DOID"
+    with pytest.raises(UsageError, match="DOIT"):
+        Linker(pack, index=index, ontology="DOIT")
+
+
+def test_a_folder_keeps_a_linker(pack: Pack, index: NameIndex, fitted: Fitted, linker: Linker) -> None:
+    folder = index.folder
+    fitted.memory.write(folder)
+    write_linker(folder, pack, fitted.rankers)
+    opened = Linker.open(folder, pack)
+    text = corpus(1)[0]
+    for one, other in zip(decisions(opened, text)[0], decisions(linker, text)[0], strict=True):
+        assert one.link.curie == other.link.curie
+        assert one.nil == pytest.approx(other.nil)
+
+
+@pytest.mark.parametrize("change", ["pack", "names", "weights", "missing"])
+def test_a_linker_that_does_not_fit_is_refused(
+    pack: Pack, index: NameIndex, fitted: Fitted, tmp_path: Path, change: str
+) -> None:
+    Memory().write(tmp_path)
+    write_linker(tmp_path, pack, fitted.rankers)
+    place = tmp_path / LINKER
+    if change == "pack":
+        place.write_bytes(place.read_bytes().replace(pack.full_name.encode(), b"other+123"))
+    elif change == "names":
+        (tmp_path / "names.tsv").write_text("Disease\tat\tMESH:D3\t1\n")
+    elif change == "weights":
+        place.write_bytes(place.read_bytes().replace(FEATURES[0].encode(), b"another"))
+    else:
+        place.unlink()
+    with pytest.raises(PackError) as error:
+        read_linker(tmp_path, pack)
+    assert "\n" not in str(error.value)
+
+
+def test_no_mentions_are_no_links(linker: Linker) -> None:
+    assert [patch.links for patch in linker.predict([Document(id="1", text="nothing"), Document(id="2", text="")])] == [
+        (),
+        (),
+    ]
+
+
+def test_features_are_finite(linker: Linker) -> None:
+    texts = corpus(4)
+    ranked = linker.ranked(texts, [one.mentions for one in texts])
+    assert ranked.features.shape == (len(ranked.order), len(FEATURES))
+    assert np.isfinite(ranked.features).all()
+
+
+def test_links_are_those_of_the_decisions(linker: Linker, ordered: Linker) -> None:
+    texts = [*corpus(6), document("nothing, STAT3 and xyz", ("nothing", "Disease", ""), ("STAT3", "Gene", ""))]
+    bare = [
+        msgspec.structs.replace(one, mentions=tuple(msgspec.structs.replace(each, links=()) for each in one.mentions))
+        for one in texts
+    ]
+    for own in (linker, ordered):
+        patches = own.predict(bare)
+        for patch, told in zip(patches, own.decisions(bare, [one.mentions for one in bare]), strict=True):
+            assert [links for _, links in patch.links] == [(one.link,) for one in told]
