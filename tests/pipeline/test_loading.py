@@ -10,11 +10,11 @@ import pytest
 
 from fascicle.core.document import Document, Mention
 from fascicle.errors import FascicleError, RecipeError
-from fascicle.knowledge.recognising import RecognitionSettings
 from fascicle.loading import load, shipped_models
 from fascicle.pipeline.loading import OPENERS, open_pipeline
 from fascicle.pipeline.pipeline import Pipeline
 from fascicle.settings.pipeline import as_toml, read_pipeline
+from fascicle.settings.recognition import RecognitionSettings
 from fascicle.settings.steps import STEPS, DictionaryStep
 from fascicle.tasks.index_build import build_pack
 
@@ -200,3 +200,11 @@ def test_a_model_says_the_same_in_a_pipeline_as_alone(tmp_path: Path) -> None:
         found = list(pipeline.stream(texts))
     assert found == load("bc5cdr", threads=1).annotate(texts)
     assert all(document.mentions for document in found)
+
+
+def test_abbreviations_are_a_step(folder: Path) -> None:
+    more(folder, '[[steps]]\nkind = "abbreviations"\nname = "short"\n[[steps]]\nkind = "drop"\nsources = ["first"]\n')
+    text = "Tumour necrosis factor (TNF) rose."
+    (document,) = open_pipeline(folder).stream([text])
+    ((short, long),) = document.abbreviations or ()
+    assert (text[slice(*short)], text[slice(*long)]) == ("TNF", "Tumour necrosis factor")

@@ -11,8 +11,10 @@ import msgspec
 
 from fascicle import plugins
 from fascicle.pipeline.pipeline import Pipeline
+from fascicle.pipeline.steps import Own
 from fascicle.settings.pipeline import PipelineSettings, read_pipeline
 from fascicle.settings.steps import (
+    AbbreviationsStep,
     ChoiceStep,
     CombineStep,
     DictionaryStep,
@@ -63,11 +65,10 @@ def opened(settings: PipelineSettings) -> Pipeline:
 
 
 def _recogniser(settings: RecogniserStep, pipeline: PipelineSettings) -> Any:
-    from fascicle.loading import is_dictionary, is_plugin, load
+    from fascicle.loading import load
     from fascicle.pipeline.steps import MENTIONS, Recognise
 
-    takes_no_threads = is_dictionary(settings.model) or is_plugin(settings.model)
-    predictor: Any = load(settings.model, threads=None if takes_no_threads else settings.threads)
+    predictor: Any = load(settings.model, threads=settings.threads)
     if settings.only or settings.min_score:
         from fascicle.runtime.choice import Chosen
 
@@ -77,13 +78,20 @@ def _recogniser(settings: RecogniserStep, pipeline: PipelineSettings) -> Any:
 
 def _dictionary(settings: DictionaryStep, pipeline: PipelineSettings) -> Any:
     from fascicle.knowledge.pack.pack import Pack
-    from fascicle.knowledge.recognising import PackRecogniser, RecognitionSettings
+    from fascicle.knowledge.recognising import PackRecogniser
     from fascicle.pipeline.steps import LINKED, MENTIONS, Recognise
+    from fascicle.settings.recognition import RecognitionSettings
 
     chosen = {name: getattr(settings, name) for name in RecognitionSettings.__struct_fields__}
     predictor = PackRecogniser({settings.name: Pack.open(settings.pack)}, settings=RecognitionSettings(**chosen))
     gives = LINKED if settings.links else MENTIONS
     return Recognise(name=settings.name, predictor=predictor, gives=gives, fingerprint=predictor.fingerprint)
+
+
+def _abbreviations(settings: AbbreviationsStep, pipeline: PipelineSettings) -> Any:
+    from fascicle.knowledge.abbreviations.finder import AbbreviationFinder
+
+    return Own(AbbreviationFinder(), name=settings.name)
 
 
 def _combine(settings: CombineStep, pipeline: PipelineSettings) -> Any:
@@ -161,6 +169,7 @@ OPENERS: Final[Mapping[str, Callable[[Any, PipelineSettings], Any]]] = MappingPr
     {
         "recogniser": _recogniser,
         "dictionary": _dictionary,
+        "abbreviations": _abbreviations,
         "combine": _combine,
         "filter": _filter,
         "rules": _rules,

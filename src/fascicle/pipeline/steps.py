@@ -11,7 +11,7 @@ import msgspec
 
 from fascicle.combination.align import System, align
 from fascicle.combination.rules import Rule, combine
-from fascicle.core.contracts import Predictor
+from fascicle.core.contracts import Predictor, Step
 from fascicle.core.document import Document, Mention, Patch
 
 MENTIONS = frozenset({"mentions"})
@@ -181,3 +181,16 @@ class Drop:
     def _goes(self, mention: Mention) -> bool:
         low = self.below is None or (mention.score is not None and mention.score < self.below)
         return mention.source in self.drops and low and (not self.types or mention.type in self.types)
+
+
+class Own:
+    """A step of Fascicle that adds no mentions, under the name that a pipeline gives it."""
+
+    sources: frozenset[str] = frozenset()
+
+    def __init__(self, step: Step, *, name: str) -> None:
+        """Takes the step."""
+        self.name = name
+        self.needs, self.gives, self.drops = step.needs, step.gives, step.drops
+        self.fingerprint = step.fingerprint
+        self.run = step.run

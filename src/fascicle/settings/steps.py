@@ -77,6 +77,10 @@ class DictionaryStep(StepSettings, frozen=True, kw_only=True):
         return {"pack": self.pack}
 
 
+class AbbreviationsStep(StepSettings, frozen=True, kw_only=True):
+    """Notes where a document defines short forms."""
+
+
 class CombineStep(StepSettings, frozen=True, kw_only=True):
     """A layer of mentions that several layers agree on.
 
@@ -227,7 +231,7 @@ class ProcessStep(StepSettings, frozen=True, kw_only=True):
     Attributes:
         command: the program and its arguments; ``{folder}`` in them is the folder of the pipeline.
         seconds: that it has for one batch, and to start.
-        memory: MiB of its own that the program may take on Linux; by default twice ``limits.memory``, as for the worker.
+        memory: MiB of its own that the program may take on Linux; by default twice ``limits.memory``.
         longest: MiB of one line of its answer.
     """
 
@@ -241,6 +245,7 @@ STEPS: Final[Mapping[str, type[StepSettings]]] = MappingProxyType(
     {
         "recogniser": RecogniserStep,
         "dictionary": DictionaryStep,
+        "abbreviations": AbbreviationsStep,
         "combine": CombineStep,
         "filter": FilterStep,
         "rules": RulesStep,
