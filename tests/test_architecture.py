@@ -43,6 +43,16 @@ ROOMS: dict[str, set[str]] = {
     },
     "annotation": {"core", "text", "files", "formats"},
     "loading": {"plugins", "runtime", "models", "core", "text", "files", "formats", "knowledge", "assets"},
+    "pipeline": {
+        "core",
+        "text",
+        "combination",  # of layers
+        "knowledge",  # packs
+        "runtime",  # the choice among what a model finds
+        "loading",
+        "plugins",
+    },
+    "running": {"pipeline", "core", "files", "formats"},
     "training": {
         "models",
         "files",

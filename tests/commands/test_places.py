@@ -44,7 +44,7 @@ NO_PLACES = {
     "only": "patterns for the names of runs",
     "source": "who found a mention",
     "system": "who found a mention",
-    "name": "of a model",
+    "name": "of a model, or the id of a document",
     "names": "parts of names of settings",
     "weights": "numbers",
     "threshold": "a number",
@@ -407,6 +407,8 @@ FILES: dict[tuple[str, ...], Callable[[Path, Path], list[object]]] = {
 }
 # Commands whose output is no file that --overwrite replaces, and what tests them.
 ELSEWHERE = {
+    ("run",): "nothing is replaced: test_run.py, running/test_run.py",
+    ("quarantine", "retry"): "test_run.py",
     ("train",): "a run folder must be new: test_a_folder_of_a_run_is_new_or_its_own",
     ("pretrain",): "a run folder must be new: training/test_pretraining.py",
     ("distill",): "a run folder must be new: commands/test_distill.py",

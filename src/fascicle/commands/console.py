@@ -193,13 +193,14 @@ class Progress:
         self._begun = self._shown = clock()
         self._first: tuple[int, int] | None = None
 
-    def see(self, documents: int, reached: int, total: int | None = None) -> None:
+    def see(self, documents: int, reached: int, total: int | None = None, *, note: str = "") -> None:
         """Takes note of a document that is done.
 
         Args:
             documents: how many are done.
             reached: how far the inputs are read, in bytes.
             total: how many bytes they have; ``None`` if it is not known.
+            note: is shown at the end of the line.
         """
         now = self._clock()
         if self._first is None:  # a run that goes on with another does not begin at 0
@@ -207,7 +208,7 @@ class Progress:
         if now - self._shown < self._every:
             return
         self._shown = now
-        line = self._line(documents, reached, total, now - self._begun)
+        line = self._line(documents, reached, total, now - self._begun) + (f", {note}" if note else "")
         self._write(f"\r{line}\x1b[K" if self._terminal else f"fascicle: {line}\n")
 
     def end(self) -> None:

@@ -107,10 +107,11 @@ def unique_ids(documents: Iterable[Document]) -> Iterator[Document]:
             copies[original] = max(copies[original], 1) + 1
             identifier = f"{original}#{copies[original]}"
         seen.add(identifier)
-        yield document if identifier == original else _renamed(document, identifier)
+        yield document if identifier == original else named_again(document, identifier)
 
 
-def _renamed(document: Document, identifier: str) -> Document:
+def named_again(document: Document, identifier: str) -> Document:
+    """A document under another id, which an event tells; see `unique_ids`."""
     message = f"the id {document.id!r} was there before; this document is {identifier!r}"
     event = Event(step=STEP, kind="repair", code="duplicate-id", message=message)
     meta = {**document.meta, ORIGINAL_ID: document.meta.get(ORIGINAL_ID, document.id)}

@@ -7,7 +7,7 @@ import os
 import re
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, TypeVar, get_args, get_type_hints
+from typing import Any, TypeVar, get_args, get_origin, get_type_hints
 
 import msgspec
 
@@ -168,7 +168,9 @@ def explained(
 
 
 def table_of(hint: object) -> type[Settings] | None:
-    """The class of a table, also of one that may be left out."""
+    """The class of a table, also of one that may be left out; ``None`` for a list of tables."""
+    if get_origin(hint) is tuple:
+        return None
     for kind in (hint, *get_args(hint)):
         if isinstance(kind, type) and issubclass(kind, Settings) and not issubclass(kind, HeadSettings):
             return kind

@@ -1,0 +1,100 @@
+"""``fascicle run``: a pipeline over any number of documents, by workers, into a folder."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from typing import TYPE_CHECKING, Final
+
+import msgspec
+
+from fascicle.commands.console import progress, say
+from fascicle.commands.inputs import add_reading, reading_of
+from fascicle.commands.parsing import FormatNames, add_json, positive
+from fascicle.commands.places import fills, reads
+from fascicle.core.wording import counted
+from fascicle.formats.catalogue import FORMATS
+from fascicle.formats.requests import left_out_notes
+from fascicle.tasks.run import RunRequest, run_pipeline
+
+if TYPE_CHECKING:
+    from fascicle.commands.console import Progress as Shown
+    from fascicle.running.report import Totals
+    from fascicle.running.run import Progress
+
+QUARANTINED: Final = 3  # exit code
+_FORMATS: Final = FormatNames((name for name, row in FORMATS.items() if not row.many), group="writers")
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Adds the options."""
+    parser.set_defaults(run=run)
+    parser.add_argument(
+        "files", nargs="+", type=reads, metavar="INPUT", help="texts, folders of *.txt, corpora; no standard input"
+    )
+    parser.add_argument(
+        "--pipeline", type=reads, required=True, metavar="PIPELINE", help="a pipeline.toml, or a folder with one"
+    )
+    parser.add_argument("-o", "--output", type=fills, required=True, metavar="FOLDER", help="the folder of the run")
+    parser.add_argument("--workers", type=positive, default=1, metavar="N", help="processes; default: 1")
+    parser.add_argument(
+        "--resume",
+        action="store_true",
+        help="go on with the same run after an interruption; without anything to go on with, begin anew",
+    )
+    parser.add_argument("--format", choices=_FORMATS, default="jsonl", help="of the parts; default: jsonl")
+    add_json(parser, what="the account")
+    add_reading(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Runs; returns the exit code."""
+    shown, request = progress(), _request_of(args)
+    for note in left_out_notes(request.files, request.reading):
+        say(f"note: {note}")
+    try:
+        totals = run_pipeline(request, progress=lambda now: _see(shown, now))
+    finally:
+        shown.end()
+    return tell(totals, args.output, as_json=args.json)
+
+
+def tell(totals: Totals, folder: str, *, as_json: bool) -> int:
+    """Prints the account; returns the exit code: 3 if documents are in quarantine."""
+    if as_json:
+        sys.stdout.write(json.dumps(msgspec.to_builtins(totals), ensure_ascii=False) + "\n")
+    for one in totals.suspects:
+        say(
+            f"suspect: shard {one.shard} has {counted(one.mentions, 'mention')} of {one.type}, "
+            f"and not about {one.expected:,}"
+        )
+    for code, count in totals.losses.items():
+        say(f"loss {code}: {count:,} (the format cannot hold it)")
+    for reason, count in totals.reasons.items():
+        say(f"in quarantine at {reason}: {counted(count, 'document')}")
+    found = counted(sum(totals.mentions.values()), "mention")
+    say(
+        f"{counted(totals.documents, 'document')} in: {totals.done:,} done in {folder} with {found}, "
+        f"{totals.quarantined:,} in quarantine"
+    )
+    return QUARANTINED if totals.quarantined else 0
+
+
+def _request_of(args: argparse.Namespace) -> RunRequest:
+    """What was asked for."""
+    return RunRequest(
+        files=tuple(args.files),
+        pipeline=args.pipeline,
+        folder=args.output,
+        reading=reading_of(args),
+        format=args.format,
+        workers=args.workers,
+        resume=args.resume,
+    )
+
+
+def _see(shown: Shown, now: Progress) -> None:
+    rate = f"{now.characters_per_second / 1e6:.2f} MB/s"
+    note = f"{rate}, {now.quarantined:,} in quarantine" if now.quarantined else rate
+    shown.see(now.documents, now.characters, now.of_characters, note=note)

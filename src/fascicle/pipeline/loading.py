@@ -1,0 +1,181 @@
+"""A ``pipeline.toml`` becomes a pipeline: the table of kinds of steps, and what opens each."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import Any, Final
+
+import msgspec
+
+from fascicle import plugins
+from fascicle.pipeline.pipeline import Pipeline
+from fascicle.pipeline.steps import Own
+from fascicle.settings.pipeline import PipelineSettings, read_pipeline
+from fascicle.settings.steps import (
+    AbbreviationsStep,
+    ChoiceStep,
+    CombineStep,
+    DictionaryStep,
+    DropStep,
+    FilterStep,
+    PluginStep,
+    ProcessStep,
+    RecogniserStep,
+    RulesStep,
+    StepSettings,
+)
+
+
+def open_pipeline(path: str | os.PathLike[str]) -> Pipeline:
+    """Opens a pipeline, and tries its rules and its known answers.
+
+    Args:
+        path: of a ``pipeline.toml``, or of a folder with one.
+
+    Raises:
+        RecipeError: the file is wrong, steps do not fit together, a rule fails its test, or an answer is not found.
+        FascicleError: a part of it cannot be opened.
+    """
+    return opened(read_pipeline(path))
+
+
+def opened(settings: PipelineSettings) -> Pipeline:
+    """Opens what settings describe; see `open_pipeline`."""
+    steps: list[Any] = []
+    try:
+        for kind, step in settings.steps:
+            steps.append(OPENERS[kind](step, settings))
+        pipeline = Pipeline(
+            steps,
+            name=settings.name,
+            segmenter=settings.segmenter,
+            keep_cut=settings.keep_cut,
+            given=settings.given,
+            limits=settings.limits,
+        )
+        pipeline.check(settings.answers)
+    except BaseException:
+        for one in steps:
+            if hasattr(one, "close"):
+                one.close()
+        raise
+    return pipeline
+
+
+def _recogniser(settings: RecogniserStep, pipeline: PipelineSettings) -> Any:
+    from fascicle.loading import load
+    from fascicle.pipeline.steps import MENTIONS, Recognise
+
+    predictor: Any = load(settings.model, threads=settings.threads)
+    if settings.only or settings.min_score:
+        from fascicle.runtime.choice import Chosen
+
+        predictor = Chosen(predictor, only=settings.only, min_score=settings.min_score)
+    return Recognise(name=settings.name, predictor=predictor, gives=MENTIONS, fingerprint=predictor.fingerprint)
+
+
+def _dictionary(settings: DictionaryStep, pipeline: PipelineSettings) -> Any:
+    from fascicle.knowledge.pack.pack import Pack
+    from fascicle.knowledge.recognising import PackRecogniser
+    from fascicle.pipeline.steps import LINKED, MENTIONS, Recognise
+    from fascicle.settings.recognition import RecognitionSettings
+
+    chosen = {name: getattr(settings, name) for name in RecognitionSettings.__struct_fields__}
+    predictor = PackRecogniser({settings.name: Pack.open(settings.pack)}, settings=RecognitionSettings(**chosen))
+    gives = LINKED if settings.links else MENTIONS
+    return Recognise(name=settings.name, predictor=predictor, gives=gives, fingerprint=predictor.fingerprint)
+
+
+def _abbreviations(settings: AbbreviationsStep, pipeline: PipelineSettings) -> Any:
+    from fascicle.knowledge.abbreviations.finder import AbbreviationFinder
+
+    return Own(AbbreviationFinder(), name=settings.name)
+
+
+def _combine(settings: CombineStep, pipeline: PipelineSettings) -> Any:
+    from fascicle.combination.rules import RuleRequest
+    from fascicle.pipeline.steps import Combine, fingerprint_of
+
+    request = RuleRequest(name=settings.rule, k=settings.k, weights=settings.weights or None, threshold=settings.share)
+    rule = request.rule()
+    rule.check(len(settings.sources))
+    return Combine(name=settings.name, layers=settings.sources, rule=rule, fingerprint=_told(settings, fingerprint_of))
+
+
+def _filter(settings: FilterStep, pipeline: PipelineSettings) -> Any:
+    from fascicle.loading import load_filter
+    from fascicle.pipeline.steps import Filter, fingerprint_of
+
+    judge = load_filter(settings.filter, threads=settings.threads)
+    mark = fingerprint_of(settings.sources, msgspec.json.encode(judge.manifest).decode())
+    return Filter(name=settings.name, layers=settings.sources, judge=judge, fingerprint=mark)
+
+
+def _rules(settings: RulesStep, pipeline: PipelineSettings) -> Any:
+    from fascicle.pipeline.rules import Rules
+    from fascicle.pipeline.steps import fingerprint_of
+    from fascicle.text.segment import segmenter
+
+    mark = _told(settings, fingerprint_of)
+    return Rules(settings.name, settings.rules, segmenter=segmenter(pipeline.segmenter), fingerprint=mark)
+
+
+def _choice(settings: ChoiceStep, pipeline: PipelineSettings) -> Any:
+    from fascicle.pipeline.choice import Choice
+    from fascicle.pipeline.steps import fingerprint_of
+
+    return Choice(
+        name=settings.name,
+        layers=settings.sources,
+        keep=settings.keep,
+        types=settings.types,
+        fingerprint=_told(settings, fingerprint_of),
+    )
+
+
+def _drop(settings: DropStep, pipeline: PipelineSettings) -> Any:
+    from fascicle.pipeline.steps import Drop, fingerprint_of
+
+    return Drop(
+        name=settings.name,
+        drops=frozenset(settings.sources),
+        types=frozenset(settings.types),
+        below=settings.below,
+        fingerprint=_told(settings, fingerprint_of),
+    )
+
+
+def _plugin(settings: PluginStep, pipeline: PipelineSettings) -> Any:
+    return plugins.load_step(settings.plugin)
+
+
+def _process(settings: ProcessStep, pipeline: PipelineSettings) -> Any:
+    from fascicle.pipeline.process import ProcessStep as Program
+
+    command = [part.replace("{folder}", pipeline.folder) for part in settings.command]
+    memory = settings.memory << 20 if settings.memory is not None else None
+    return Program(settings.name, command, seconds=settings.seconds, longest=settings.longest << 20, memory=memory)
+
+
+def _told(settings: StepSettings, hashed: Callable[..., str]) -> str:
+    return hashed(msgspec.json.encode(settings).decode())
+
+
+# What opens each kind of step; the settings of each are in `fascicle.settings.steps.STEPS`. A new kind of step has a
+# row in both tables.
+OPENERS: Final[Mapping[str, Callable[[Any, PipelineSettings], Any]]] = MappingProxyType(
+    {
+        "recogniser": _recogniser,
+        "dictionary": _dictionary,
+        "abbreviations": _abbreviations,
+        "combine": _combine,
+        "filter": _filter,
+        "rules": _rules,
+        "choice": _choice,
+        "drop": _drop,
+        "plugin": _plugin,
+        "process": _process,
+    }
+)

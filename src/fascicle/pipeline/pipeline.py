@@ -1,0 +1,247 @@
+"""A pipeline: steps that fit together, and documents through them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final, Self
+
+import msgspec
+
+from fascicle.core.contracts import PARTS, Predictor, Step
+from fascicle.core.document import Document, Patch
+from fascicle.core.stream import Given, documents_of
+from fascicle.core.wording import counted
+from fascicle.errors import InputError, PluginError, RecipeError
+from fascicle.pipeline.runner import Result, Watch, batches, run_batch, unwatched
+from fascicle.pipeline.steps import LINKED, Recognise
+from fascicle.settings.pipeline import Answer, Limits, refuse_twice
+from fascicle.text.segment import segmenter
+
+CUT: Final = "cut"
+_CUTS: Final = frozenset({"sentences", "words"})
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Cut:
+    """The one cut of a text into sentences and words that all steps share."""
+
+    parts: frozenset[str]
+    segmenter: str
+    name: str = CUT
+    needs: frozenset[str] = frozenset()
+    drops: frozenset[str] = frozenset()
+
+    @property
+    def gives(self) -> frozenset[str]:
+        return self.parts
+
+    @property
+    def fingerprint(self) -> str:
+        return f"{self.segmenter} {sorted(self.parts)}"
+
+    def run(self, documents: Sequence[Document]) -> list[Patch]:
+        rules = segmenter(self.segmenter)
+        return [
+            Patch(
+                sentences=rules.sentences(one.text) if "sentences" in self.parts and one.sentences is None else None,
+                words=rules.words(one.text) if "words" in self.parts and one.words is None else None,
+            )
+            for one in documents
+        ]
+
+
+@dataclass(frozen=True)
+class Pipeline:
+    """Steps one after the other; it holds no state of a run.
+
+    Attributes:
+        steps: objects of the protocol `fascicle.core.contracts.Step`; predictors become steps by themselves.
+        name: of the pipeline.
+        segmenter: what cuts texts into sentences and words once for all steps, where documents have none.
+        keep_cut: whether documents keep this cut.
+        given: parts that the documents bring along, beside sentences and words.
+        limits: of which ``batch`` and ``failures`` count here.
+
+    Raises:
+        RecipeError: no step, two with one name, one that needs what nothing before it gives, or that names a layer
+            which nothing before it adds.
+    """
+
+    steps: Sequence[Any]
+    name: str = field(default="pipeline", kw_only=True)
+    segmenter: str = field(default="rules@1", kw_only=True)
+    keep_cut: bool = field(default=False, kw_only=True)
+    given: Iterable[str] = field(default=(), kw_only=True)
+    limits: Limits = field(default_factory=Limits, kw_only=True)
+
+    def __post_init__(self) -> None:
+        """Makes steps of predictors, puts the cut before them, and checks that they fit together."""
+        steps: tuple[Step, ...] = tuple(map(_as_step, self.steps))
+        if not steps:
+            raise RecipeError("a pipeline needs at least one step; give a model, a dictionary or another one")
+        refuse_twice((CUT, *(step.name for step in steps)), origin=self.name)
+        for step in steps:
+            own = getattr(getattr(step, "predictor", None), "segmenter", self.segmenter)
+            if own != self.segmenter:
+                raise RecipeError(
+                    f"the model of the step {step.name!r} reads words as {own} cuts them, and the pipeline cuts them "
+                    f"as {self.segmenter}; set segmenter = {own!r}",
+                    at=self.name,
+                    key="segmenter",
+                )
+        segmenter(self.segmenter)
+        parts = _CUTS - {part for step in steps for part in step.gives}
+        steps = (_Cut(parts=frozenset(parts), segmenter=self.segmenter), *steps)
+        _check_parts(steps, frozenset(self.given), self.name)
+        _check_layers(steps, known=None if "mentions" in self.given else set(), origin=self.name)
+        object.__setattr__(self, "steps", steps)
+
+    def __enter__(self) -> Self:
+        """Itself."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Closes it."""
+        self.close()
+
+    def close(self) -> None:
+        """Ends the programs of steps that are programs."""
+        for step in self.steps:
+            if hasattr(step, "close"):
+                step.close()
+
+    def made_by(self) -> dict[str, str]:
+        """What decides the mentions, by name: each step with its fingerprint."""
+        order = ", ".join(step.name for step in self.steps)
+        return {"order of steps": order, **{f"step {step.name!r}": step.fingerprint for step in self.steps}}
+
+    def results(
+        self, documents: Iterable[Document], *, alone: Container[int] = (), watch: Watch = unwatched
+    ) -> Iterator[Result]:
+        """What becomes of each document, in order, in bounded memory.
+
+        Args:
+            documents: any number.
+            alone: places of documents that no other document shares a batch with.
+            watch: as of `fascicle.pipeline.runner.run_batch`.
+
+        Raises:
+            PluginError: a step fails at document after document, so that the step is at fault.
+        """
+        in_a_row = 0
+        for batch in batches(documents, characters=self.limits.batch, alone=alone):
+            for result in run_batch(self.steps, batch, watch=watch):
+                in_a_row = in_a_row + 1 if result.failure else 0
+                if result.failure and in_a_row >= self.limits.failures:
+                    raise PluginError(
+                        f"the step {result.failure.step!r} failed at {counted(in_a_row, 'document')} in a row, last "
+                        f"with {result.failure.error}: {result.failure.message}; correct the step, or raise "
+                        "limits.failures",
+                        key=result.failure.step,
+                    )
+                yield self._without_cut(result)
+
+    def stream(
+        self, documents: Iterable[Given], *, aside: Callable[[InputError], None] | None = None
+    ) -> Iterator[Document]:
+        """Annotates any number of documents in bounded memory, in order.
+
+        Args:
+            documents: texts, pairs ``(id, text)``, or documents.
+            aside: is called with an error for each document that a step fails at, and the others go on; by default the
+                error is raised.
+
+        Raises:
+            InputError: see ``aside``.
+            PluginError: see `results`.
+        """
+        for result in self.results(documents_of(documents, aside=aside)):
+            if result.document is not None:
+                yield result.document
+            else:
+                error = unanswered(result)
+                if aside is None:
+                    raise error
+                aside(error)
+
+    def check(self, answers: Iterable[Answer]) -> None:
+        """Tries texts with known mentions.
+
+        Raises:
+            RecipeError: a mention is missing, or a step fails.
+        """
+        for number, answer in enumerate(answers, start=1):
+            (result,) = self.results([Document(id=f"answer-{number}", text=answer.text)])
+            if result.document is None:
+                raise RecipeError(f"answers[{number}]: {unanswered(result)}", at=self.name, key="answers")
+            found = {f"{one.text}/{one.type}" for one in result.document}
+            if missing := [one for one in answer.find if one not in found]:
+                shown = ", ".join(sorted(found)) or "nothing"
+                raise RecipeError(
+                    f"answers[{number}]: {missing[0]!r} is not found in {answer.text!r}, but {shown}; correct the "
+                    "pipeline, or the answer",
+                    at=self.name,
+                    key="answers",
+                )
+
+    def _without_cut(self, result: Result) -> Result:
+        if self.keep_cut or result.document is None:
+            return result
+        given, cut = result.given, self.steps[0].gives
+        changes = {part: None for part in cut if getattr(given, part) is None}
+        return result._replace(document=msgspec.structs.replace(result.document, **changes)) if changes else result
+
+
+def unanswered(result: Result) -> InputError:
+    """The failure of a result as one sentence that names the document."""
+    failure = result.failure
+    assert failure is not None
+    name = result.given.id
+    return InputError(
+        f"document {name!r} could not pass the step {failure.step!r} ({failure.error}: {failure.message})",
+        key=name,
+        code="prediction",
+    )
+
+
+def _as_step(given: Any) -> Step:
+    if isinstance(given, Predictor):
+        mark = getattr(given, "fingerprint", f"{given.name} {' '.join(given.types)}")
+        return Recognise(name=given.name, predictor=given, gives=LINKED, fingerprint=mark)
+    if isinstance(given, Step):
+        return given
+    raise RecipeError(f"a step has name, needs, gives, drops, fingerprint and run; {type(given).__name__} was given")
+
+
+def _check_parts(steps: Sequence[Step], given: frozenset[str], origin: str) -> None:
+    if unknown := given - set(PARTS):
+        raise RecipeError(f"given: {sorted(unknown)[0]!r} is no part; allowed are {', '.join(PARTS)}", at=origin)
+    there = set(given)
+    for at, step in enumerate(steps):
+        if missing := step.needs - there:
+            part = sorted(missing)[0]
+            later = [other.name for other in steps[at + 1 :] if part in other.gives]
+            advice = f"move it behind {later[0]!r}" if later else "put a step before it that gives them, or set given"
+            raise RecipeError(
+                f"the step {step.name!r} needs {part}, which nothing before it gives; {advice}",
+                at=origin,
+                key=step.name,
+            )
+        there |= step.gives
+
+
+def _check_layers(steps: Sequence[Step], *, known: set[str] | None, origin: str) -> None:
+    """Refuses names of layers that nothing adds; steps of others do not say what they add, and end the check."""
+    for step in steps[1:]:
+        own = getattr(step, "sources", None)
+        asked = {*step.drops, *getattr(step, "layers", ())} - (own or set())
+        if known is not None and own is not None and (unknown := asked - known):
+            allowed = ", ".join(sorted(known)) or "none"
+            raise RecipeError(
+                f"the step {step.name!r} asks for mentions of {sorted(unknown)[0]!r}; the sources before it are "
+                f"{allowed}",
+                at=origin,
+                key=step.name,
+            )
+        known = None if known is None or own is None else known | own

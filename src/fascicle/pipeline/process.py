@@ -1,0 +1,211 @@
+"""A step that is another program: any language, any environment, one line of JSON for each batch.
+
+The program says first what it is::
+
+    {"fascicle_step": 1, "name": "shout", "needs": [], "gives": ["mentions"], "drops": [], "fingerprint": "shout 1.0"}
+
+Then it reads lines ``{"documents": [...]}`` with documents as `fascicle.core.codec` writes them, and answers each with
+``{"patches": [...]}``, one patch for each document with the fields of `fascicle.core.document.Patch`, or with
+``{"error": "..."}``. It ends when its standard input does.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import selectors
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from typing import IO, Any, Final
+
+import msgspec
+
+from fascicle.core import codec
+from fascicle.core.contracts import PARTS
+from fascicle.core.document import Document, Patch
+from fascicle.core.wording import shortened
+from fascicle.errors import PluginError
+
+SCHEMA: Final = 1
+_READ: Final = 1 << 16
+_SAID: Final = 1 << 20  # bytes of standard error that are kept
+_OURS: Final = ("PYTHONPATH", "PYTHONHOME", "PYTHONSTARTUP")  # the program may be a Python of its own
+
+
+class _Hello(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    fascicle_step: int
+    name: str = ""
+    needs: frozenset[str] = frozenset()
+    gives: frozenset[str] = frozenset()
+    drops: frozenset[str] = frozenset()
+    fingerprint: str
+
+
+class _Patch(Patch, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A misspelt field must not lose its content."""
+
+
+class _Answer(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    patches: list[_Patch] | None = None
+    error: str = ""
+
+
+class ProcessError(Exception):
+    """The program failed at a batch."""
+
+
+class ProcessStep:
+    """The program as a step. It is started anew after each failure; `close` ends it."""
+
+    def __init__(
+        self, name: str, command: Sequence[str], *, seconds: float, longest: int = 64 << 20, memory: int | None = None
+    ) -> None:
+        """Starts the program, and hears what it is.
+
+        Args:
+            name: of the step; of its own by default.
+            command: the program and its arguments.
+            seconds: that it has for one batch, and to start.
+            longest: bytes of one line of its answer.
+            memory: bytes of its own that it may take, where the system can limit that.
+
+        Raises:
+            PluginError: it cannot be started, or says no more than nonsense.
+        """
+        self._command, self._seconds, self._longest, self._memory = tuple(command), seconds, longest, memory
+        self._program: subprocess.Popen[bytes] | None = None
+        self._said: IO[bytes] | None = None
+        self._rest = b""
+        try:
+            hello = self._start()
+        except (ProcessError, OSError) as error:
+            self.close()
+            raise PluginError(
+                f"the step {name!r} cannot be started with {shortened(' '.join(command))!r}: {error}", key=name
+            ) from None
+        if unknown := (hello.needs | hello.gives) - set(PARTS):
+            self.close()
+            raise PluginError(
+                f"the step {name!r} needs or gives {sorted(unknown)[0]!r}; parts of a document are {', '.join(PARTS)}",
+                key=name,
+            )
+        self.name = name or hello.name
+        self.needs, self.gives, self.drops = hello.needs, hello.gives, hello.drops
+        self.fingerprint = hello.fingerprint
+
+    def run(self, documents: Sequence[Document]) -> list[Patch]:
+        """One patch for each document.
+
+        Raises:
+            ProcessError: the program reports an error, dies, takes too long, or answers something else.
+        """
+        request = b'{"documents":[' + b",".join(map(codec.encode, documents)) + b"]}\n"
+        try:
+            if self._program is None:
+                self._start()
+            answer = _decoded(self._exchange(request), _Answer)
+        except BaseException:
+            self.close()  # what it still says would be taken for the next answer
+            raise
+        if answer.patches is None:
+            raise ProcessError(answer.error or "the answer has neither patches nor an error")
+        return list(answer.patches)
+
+    def close(self) -> None:
+        """Ends the program, if it runs."""
+        program, self._program, self._rest = self._program, None, b""
+        if program is not None:
+            program.kill()
+            with contextlib.suppress(OSError):
+                program.communicate()
+        if self._said is not None:
+            self._said.close()
+
+    def _start(self) -> _Hello:
+        self._said = tempfile.TemporaryFile(mode="ab+")  # noqa: SIM115 - as long as the program
+        environment = {key: value for key, value in os.environ.items() if key not in _OURS}
+        self._program = subprocess.Popen(
+            self._command,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self._said,
+            env=environment,
+        )
+        if self._memory is not None and sys.platform == "linux":
+            import resource
+
+            resource.prlimit(self._program.pid, resource.RLIMIT_DATA, (self._memory, self._memory))
+        assert self._program.stdin is not None
+        os.set_blocking(self._program.stdin.fileno(), False)
+        hello: _Hello = _decoded(self._exchange(b""), _Hello)
+        if hello.fascicle_step != SCHEMA:
+            raise ProcessError(f"it speaks version {hello.fascicle_step} of the protocol, and this release {SCHEMA}")
+        return hello
+
+    def _exchange(self, request: bytes) -> bytes:
+        """Writes a request while reading the line of the answer, so that neither side can wait for ever."""
+        program = self._program
+        assert program is not None
+        assert program.stdin is not None
+        assert program.stdout is not None
+        left, found = memoryview(request), bytearray(self._rest)
+        deadline = time.monotonic() + self._seconds
+        with selectors.DefaultSelector() as ready:
+            ready.register(program.stdout, selectors.EVENT_READ)
+            if left:
+                ready.register(program.stdin, selectors.EVENT_WRITE)
+            while (end := found.find(b"\n")) < 0 or left:
+                if len(found) > self._longest:
+                    raise ProcessError(f"it answered with a line of more than {self._longest:,} bytes")
+                events = ready.select(deadline - time.monotonic())
+                if not events and time.monotonic() >= deadline:
+                    raise ProcessError(f"it gave no answer in {self._seconds:g} seconds")
+                for key, _ in events:
+                    if key.fileobj is program.stdout:
+                        found += self._read(program.stdout)
+                    else:
+                        left = left[self._write(program.stdin, left) :]
+                        if not left:
+                            ready.unregister(program.stdin)
+        self._rest = bytes(found[end + 1 :])
+        if self._said is not None and os.fstat(self._said.fileno()).st_size > _SAID:
+            os.ftruncate(self._said.fileno(), 0)
+        return bytes(found[:end])
+
+    def _read(self, stream: IO[bytes]) -> bytes:
+        got = os.read(stream.fileno(), _READ)
+        if not got:
+            raise ProcessError(self._end())
+        return got
+
+    def _write(self, stream: IO[bytes], data: memoryview) -> int:
+        try:
+            return os.write(stream.fileno(), data[:_READ])
+        except BlockingIOError:
+            return 0
+        except BrokenPipeError:
+            raise ProcessError(self._end()) from None
+
+    def _end(self) -> str:
+        """How the program ended, with the last that it said."""
+        assert self._program is not None
+        try:
+            code: Any = self._program.wait(timeout=5)
+        except subprocess.TimeoutExpired:
+            code = "none yet"
+        said = ""
+        if self._said is not None:
+            self._said.seek(0)
+            said = self._said.read().decode(errors="replace").strip()[-300:]
+        return f"it ended with the exit code {code}{': ' if said else ''}{said}"
+
+
+def _decoded(line: bytes, kind: type[Any]) -> Any:
+    try:
+        return msgspec.json.decode(line, type=kind)
+    except (msgspec.MsgspecError, ValueError, RecursionError) as error:
+        shown = shortened(line[:200].decode(errors="replace"))
+        raise ProcessError(f"it answered {shown!r}, which is not what the protocol says: {error}") from None

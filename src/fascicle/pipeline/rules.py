@@ -1,0 +1,225 @@
+"""Rules over words and their context: mentions that are added, dropped, or get another type."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Final, NamedTuple
+
+import msgspec
+
+from fascicle.core.document import Document, Mention, Patch, unique
+from fascicle.core.patches import apply
+from fascicle.core.spans import Span
+from fascicle.errors import RecipeError
+from fascicle.settings.steps import RuleSettings, RuleTest
+from fascicle.text.segment import Segmenter
+
+_CONTEXT: Final = 200  # characters of context that a pattern sees
+_MARKED: Final = re.compile(r"\[\[(.+?)\]\]")
+
+
+class _Words(NamedTuple):
+    """A sentence as patterns see it: its words, joined by one space.
+
+    Attributes:
+        joined: the words; a blank within one is a middle dot.
+        starts: where each begins in ``joined``.
+        ends: where each ends there.
+        words: where each is in the document.
+    """
+
+    joined: str
+    starts: list[int]
+    ends: list[int]
+    words: Sequence[Span]
+
+    @classmethod
+    def of(cls, text: str, words: Sequence[Span]) -> _Words:
+        shown = [re.sub(r"\s", "·", text[start:end]) for start, end in words]
+        starts, at = [], 0
+        for word in shown:
+            starts.append(at)
+            at += len(word) + 1
+        ends = [start + len(word) for start, word in zip(starts, shown, strict=True)]
+        return cls(" ".join(shown), starts, ends, words)
+
+    def span(self, start: int, end: int) -> Span:
+        """The place in the document of a range of ``joined`` that begins and ends with words."""
+        return self.words[bisect_left(self.starts, start)][0], self.words[bisect_left(self.ends, end)][1]
+
+    def place(self, mention: Mention) -> Span | None:
+        """The range of ``joined`` with the words of a mention; ``None`` if it is of no words here."""
+        first = bisect_right([end for _, end in self.words], mention.start)
+        last = bisect_left([start for start, _ in self.words], mention.end)
+        return (self.starts[first], self.ends[last - 1]) if first < last else None
+
+
+@dataclass(frozen=True)
+class _Rule:
+    """One rule with its patterns compiled."""
+
+    settings: RuleSettings
+
+    @cached_property
+    def _words(self) -> re.Pattern[str]:
+        return re.compile(rf"(?<!\S)(?:{self.settings.words})(?!\S)")
+
+    @cached_property
+    def _context(self) -> list[tuple[re.Pattern[str], bool, bool]]:
+        """Pattern, whether it is about what stands before, and whether it must be there."""
+        given = self.settings
+        found = [(given.before, True, True), (given.not_before, True, False)]
+        found += [(given.after, False, True), (given.not_after, False, False)]
+        return [
+            (re.compile(rf"(?<!\S)(?:{pattern})\Z" if before else rf"(?:{pattern})(?!\S)"), before, wanted)
+            for pattern, before, wanted in found
+            if pattern
+        ]
+
+    def compiled(self) -> None:
+        """Compiles all patterns, so that a wrong one is found early."""
+        assert self._words is not None
+        assert self._context is not None
+
+    def added(self, sentence: _Words, source: str) -> Iterator[Mention]:
+        """Mentions where the words stand, from the left, none over another."""
+        for found in self._words.finditer(sentence.joined):
+            if found.end() > found.start() and self._fits(sentence.joined, found.start(), found.end()):
+                yield Mention((sentence.span(*found.span()),), self.settings.type, source=source)
+
+    def meant(self, sentence: _Words, mention: Mention) -> bool:
+        """Whether the rule is about a mention."""
+        place = sentence.place(mention)
+        if place is None:
+            return False
+        is_it = not self.settings.words or self._words.fullmatch(sentence.joined, *place)
+        return bool(is_it) and self._fits(sentence.joined, *place)
+
+    def _fits(self, joined: str, start: int, end: int) -> bool:
+        before = joined[max(0, start - _CONTEXT) : start].rstrip(" ")
+        after = joined[end : end + _CONTEXT].lstrip(" ")
+        return all(
+            bool(pattern.search(before) if is_before else pattern.match(after)) is wanted
+            for pattern, is_before, wanted in self._context
+        )
+
+
+class Rules:
+    """Rules as a step; mentions that they add have the name of the step as their source, and no score."""
+
+    needs: frozenset[str] = frozenset({"sentences", "words"})
+
+    def __init__(self, name: str, rules: Sequence[RuleSettings], *, segmenter: Segmenter, fingerprint: str) -> None:
+        """Compiles the rules, and runs the tests of each.
+
+        Args:
+            name: of the step.
+            rules: in order.
+            segmenter: cuts the texts of the tests.
+            fingerprint: decides what they do.
+
+        Raises:
+            RecipeError: a pattern that is none, or a rule that fails a test of its own.
+        """
+        self.name, self.fingerprint = name, fingerprint
+        self._rules = [_Rule(rule) for rule in rules]
+        adds = any(rule.does == "add" for rule in rules)
+        changes = frozenset(source for rule in rules for source in rule.sources)
+        self.sources = frozenset({name}) if adds else frozenset[str]()
+        self.gives = frozenset({"mentions"}) if adds else frozenset[str]()
+        if changes - self.sources:
+            self.needs = self.needs | {"mentions"}
+        self.drops = changes | self.sources
+        for number, rule in enumerate(self._rules, start=1):
+            self._check(rule, number, segmenter)
+
+    def run(self, documents: Sequence[Document]) -> list[Patch]:
+        """One patch for each document, with what all rules together change."""
+        return [self._patch(document) for document in documents]
+
+    def _patch(self, document: Document) -> Patch:
+        words = _sentences(document)
+        now = {one.key: one for one in document.mentions if one.source not in self.sources}
+        origin = {key: key for key in now}  # key now -> key in the document
+        for rule in self._rules:
+            if rule.settings.does == "add":
+                for mention in (one for sentence in words for one in rule.added(sentence, self.name)):
+                    now.setdefault(mention.key, mention)
+                continue
+            for mention in [one for one in now.values() if _is_meant(rule, words, one)]:
+                before = origin.pop(mention.key, None)
+                del now[mention.key]
+                if rule.settings.does == "retype":
+                    other = msgspec.structs.replace(mention, type=rule.settings.to)
+                    if other.key not in now:
+                        now[other.key] = other
+                        if before is not None:
+                            origin[other.key] = before
+        return self._of(document, now, origin)
+
+    def _of(self, document: Document, now: dict, origin: dict) -> Patch:  # type: ignore[type-arg]
+        """What leads from the mentions of a document to those that there are now."""
+        stays = {before: key for key, before in origin.items()}
+        drop = [one.key for one in document.mentions if one.key not in stays]
+        replace = [(before, now[key]) for before, key in stays.items() if before != key]
+        added, _ = unique(mention for key, mention in now.items() if key not in origin)
+        return Patch(add=added, drop=tuple(drop), replace=tuple(replace))
+
+    def _check(self, rule: _Rule, number: int, segmenter: Segmenter) -> None:
+        given = rule.settings
+        place = f"rule {number} of the step {self.name!r} ({given.does} {given.type})"
+        try:
+            rule.compiled()
+        except re.error as error:
+            raise RecipeError(f"{place} has a pattern that is no regular expression: {error}", key=self.name) from None
+        alone = object.__new__(Rules)
+        alone.__dict__ |= {**self.__dict__, "_rules": [rule]}
+        for test in given.tests:
+            document = _document_of(test, given, segmenter)
+            after = apply(document, alone.run([document])[0], step=self.name, drops=self.drops)
+            wanted = given.to or given.type
+            found = tuple(one.text_in(after.text) for one in after.mentions if one.type == wanted)
+            if sorted(found) != sorted(test.find):
+                raise RecipeError(
+                    f"{place} fails its own test: in {test.text!r} it leaves {list(found)}, and not {list(test.find)}; "
+                    "correct the rule or the test",
+                    key=self.name,
+                )
+
+
+def _is_meant(rule: _Rule, sentences: Sequence[_Words], mention: Mention) -> bool:
+    given = rule.settings
+    if mention.type != given.type or mention.source not in given.sources:
+        return False
+    at = bisect_right(sentences, mention.start, key=lambda sentence: sentence.words[0][0]) - 1
+    return at >= 0 and rule.meant(sentences[at], mention)
+
+
+def _sentences(document: Document) -> list[_Words]:
+    words = document.words or ()
+    starts = [start for start, _ in words]
+    cuts = [(bisect_left(starts, start), bisect_left(starts, end)) for start, end in document.sentences or ()]
+    return [_Words.of(document.text, words[first:last]) for first, last in cuts if first < last]
+
+
+def _document_of(test: RuleTest, rule: RuleSettings, segmenter: Segmenter) -> Document:
+    """The text of a test, with the mentions that are marked in it."""
+    mentions, parts, at, size = [], [], 0, 0
+    source = rule.sources[0] if rule.sources else ""
+    for found in _MARKED.finditer(test.text) if source else ():
+        parts += [test.text[at : found.start()], found[1]]
+        start = size + found.start() - at
+        size, at = start + len(found[1]), found.end()
+        mentions.append(Mention(((start, size),), rule.type, source=source))
+    text = "".join(parts) + test.text[at:]
+    return Document(
+        id="test",
+        text=text,
+        mentions=tuple(mentions),
+        sentences=segmenter.sentences(text),
+        words=segmenter.words(text),
+    )

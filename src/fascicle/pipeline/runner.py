@@ -1,0 +1,142 @@
+"""Documents through steps: an error costs the one document that causes it, and no document is lost."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from itertools import islice
+from typing import Final, NamedTuple
+
+from fascicle.core.contracts import Step
+from fascicle.core.document import Document, Patch
+from fascicle.core.patches import apply
+from fascicle.core.stream import answered
+from fascicle.core.wording import counted
+
+_DOCUMENTS: Final = 512  # in a batch at most
+
+Watch = Callable[[str, Sequence[Document]], None]
+
+
+class Failure(NamedTuple):
+    """Why a document is not done.
+
+    Attributes:
+        step: at which it failed; ``"read"`` and ``"write"`` are none of the pipeline.
+        error: class of the error.
+        message: of the error.
+        seconds: that the step took for it.
+        memory: MiB that the process held at most; 0 if nobody looked.
+    """
+
+    step: str
+    error: str
+    message: str
+    seconds: float = 0.0
+    memory: int = 0
+
+
+class Result(NamedTuple):
+    """What became of a document.
+
+    Attributes:
+        given: as it came.
+        document: with what the steps found; ``None`` after a failure.
+        failure: why there is none.
+        seconds: wall time of all steps; of a batch each document has the share of its characters.
+    """
+
+    given: Document
+    document: Document | None = None
+    failure: Failure | None = None
+    seconds: float = 0.0
+
+
+class StepError(Exception):
+    """What a step raised. It is no error of the run, whatever its class."""
+
+
+def unwatched(step: str, documents: Sequence[Document]) -> None:
+    """Nobody needs to know what is being done."""
+
+
+def batches(documents: Iterable[Document], *, characters: int, alone: Container[int] = ()) -> Iterator[list[Document]]:
+    """Consecutive documents that cost about the same.
+
+    Args:
+        documents: any number.
+        characters: of text in a batch, unless one document is longer.
+        alone: places of documents that are a batch of their own.
+    """
+    batch: list[Document] = []
+    size = 0
+    for at, document in enumerate(documents):
+        if batch and (size + len(document.text) > characters or len(batch) == _DOCUMENTS or at in alone):
+            yield batch
+            batch, size = [], 0
+        batch.append(document)
+        size += len(document.text)
+        if at in alone:
+            yield batch
+            batch, size = [], 0
+    if batch:
+        yield batch
+
+
+def run_batch(steps: Sequence[Step], documents: Sequence[Document], *, watch: Watch = unwatched) -> list[Result]:
+    """Takes a batch through all steps.
+
+    Where a step raises an error, the batch is halved until the document that causes it is alone; that one goes no
+    further. So does a document whose patch cannot be applied.
+
+    Args:
+        steps: in order.
+        documents: stay as they are.
+        watch: is called with the name of a step and the documents that it is about to read.
+
+    Returns:
+        One result for each document, in order.
+    """
+    results = [Result(given=document, document=document) for document in documents]
+    for step in steps:
+        places = [at for at, result in enumerate(results) if result.document is not None]
+        now = [result.document for result in results if result.document is not None]
+        begun = time.perf_counter()
+        said = list(answered(_guarded(step, watch), now)) if now else []
+        taken = time.perf_counter() - begun
+        total = sum(len(document.text) + 1 for document in now)
+        for at, (document, patch) in zip(places, said, strict=True):
+            seconds = taken * (len(document.text) + 1) / total
+            results[at] = _applied(results[at], document, patch, step, seconds)
+    return results
+
+
+def _guarded(step: Step, watch: Watch) -> Callable[[Sequence[Document]], list[Patch]]:
+    def run(documents: Sequence[Document]) -> list[Patch]:
+        watch(step.name, documents)
+        try:
+            said = step.run(documents)
+            patches = list(islice(said, len(documents) + 1))  # an endless generator gives no more than this
+        except (Exception, SystemExit) as error:
+            raise StepError from error
+        if len(patches) != len(documents):
+            given = "more" if len(patches) > len(documents) else f"{len(patches):,}"
+            count = counted(len(documents), "document")
+            raise StepError from ValueError(f"the step gave {given} patches for {count}; it must give one for each")
+        return patches
+
+    return run
+
+
+def _applied(before: Result, document: Document, patch: Patch | Exception, step: Step, seconds: float) -> Result:
+    spent = before.seconds + seconds
+    error: BaseException
+    if isinstance(patch, Exception):
+        error = patch.__cause__ or patch
+    else:
+        try:
+            return Result(before.given, apply(document, patch, step=step.name, drops=step.drops), None, spent)
+        except Exception as wrong:
+            error = wrong
+    failure = Failure(step.name, type(error).__name__, str(error), round(seconds, 6))
+    return Result(before.given, None, failure, spent)

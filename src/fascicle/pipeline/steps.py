@@ -1,0 +1,196 @@
+"""The steps that need no more than what is there already: recognisers, combinations, filters, and dropping."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+import msgspec
+
+from fascicle.combination.align import System, align
+from fascicle.combination.rules import Rule, combine
+from fascicle.core.contracts import Predictor, Step
+from fascicle.core.document import Document, Mention, Patch
+
+MENTIONS = frozenset({"mentions"})
+LINKED = frozenset({"mentions", "links"})
+
+
+def fingerprint_of(*parts: object) -> str:
+    """A short text that is equal only for equal parts."""
+    return hashlib.sha256(msgspec.json.encode([str(part) for part in parts])).hexdigest()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Recognise:
+    """A predictor as a step: its earlier mentions in a document give way to the new ones.
+
+    Attributes:
+        name: of the step.
+        predictor: finds mentions.
+        gives: what they bring: mentions, and perhaps links.
+        fingerprint: decides what it finds.
+    """
+
+    name: str
+    predictor: Predictor
+    gives: frozenset[str] = MENTIONS
+    fingerprint: str = ""
+    needs: frozenset[str] = frozenset()
+
+    @property
+    def drops(self) -> frozenset[str]:
+        """The source of the predictor."""
+        return self.sources
+
+    @property
+    def sources(self) -> frozenset[str]:
+        """The source of the predictor."""
+        return frozenset({self.predictor.name})
+
+    def run(self, documents: Sequence[Document]) -> list[Patch]:
+        """One patch for each document."""
+        patches = self.predictor.predict(documents)
+        source = self.predictor.name
+        return [_in_place_of(document.layer(source), patch) for document, patch in zip(documents, patches, strict=True)]
+
+
+def _in_place_of(earlier: Sequence[Mention], patch: Patch) -> Patch:
+    if not earlier:
+        return patch
+    return msgspec.structs.replace(patch, drop=tuple(mention.key for mention in earlier))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Combine:
+    """A layer of what several layers agree on; its score is the mean of theirs.
+
+    Attributes:
+        name: of the step, and the source of its mentions.
+        layers: sources that are combined.
+        rule: which mentions are kept.
+    """
+
+    name: str
+    layers: tuple[str, ...]
+    rule: Rule
+    fingerprint: str = ""
+    needs: frozenset[str] = MENTIONS
+    gives: frozenset[str] = MENTIONS
+
+    @property
+    def drops(self) -> frozenset[str]:
+        """Its own layer, of an earlier run."""
+        return self.sources
+
+    @property
+    def sources(self) -> frozenset[str]:
+        """Of the mentions that it adds."""
+        return frozenset({self.name})
+
+    def run(self, documents: Sequence[Document]) -> list[Patch]:
+        """One patch for each document."""
+        numbered = list(enumerate(documents))
+        systems = [
+            System(name=layer, mentions={str(at): document.layer(layer) for at, document in numbered})
+            for layer in self.layers
+        ]
+        found = combine(align(systems), self.rule)
+        return [
+            _in_place_of(document.layer(self.name), Patch(add=self._own(found[str(at)]))) for at, document in numbered
+        ]
+
+    def _own(self, mentions: Sequence[Mention]) -> tuple[Mention, ...]:
+        return tuple(msgspec.structs.replace(mention, source=self.name) for mention in mentions)
+
+
+class Judge(Protocol):
+    """What the step needs of a learned filter."""
+
+    def judge(self, documents: Sequence[Document], found: Sequence[Sequence[Mention]]) -> list[Patch]:
+        """The mentions that are kept, with their probability as score."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Filter:
+    """A layer of the mentions that a learned filter accepts.
+
+    Attributes:
+        name: of the step, and the source of its mentions.
+        layers: sources that are judged.
+        judge: the filter.
+    """
+
+    name: str
+    layers: tuple[str, ...]
+    judge: Judge
+    fingerprint: str = ""
+    needs: frozenset[str] = MENTIONS
+    gives: frozenset[str] = MENTIONS
+
+    @property
+    def drops(self) -> frozenset[str]:
+        """Its own layer, of an earlier run."""
+        return self.sources
+
+    @property
+    def sources(self) -> frozenset[str]:
+        """Of the mentions that it adds."""
+        return frozenset({self.name})
+
+    def run(self, documents: Sequence[Document]) -> list[Patch]:
+        """One patch for each document."""
+        found = [[one for one in document.mentions if one.source in self.layers] for document in documents]
+        patches = self.judge.judge(documents, found)
+        return [
+            _in_place_of(document.layer(self.name), self._own(patch))
+            for document, patch in zip(documents, patches, strict=True)
+        ]
+
+    def _own(self, patch: Patch) -> Patch:
+        add = tuple(msgspec.structs.replace(mention, source=self.name) for mention in patch.add)
+        return msgspec.structs.replace(patch, add=add)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Drop:
+    """Drops mentions of some layers.
+
+    Attributes:
+        name: of the step.
+        drops: sources.
+        types: that are dropped; empty for all.
+        below: only mentions with a score below it; ``None`` for all.
+    """
+
+    name: str
+    drops: frozenset[str]
+    types: frozenset[str] = frozenset()
+    below: float | None = None
+    fingerprint: str = ""
+    needs: frozenset[str] = MENTIONS
+    gives: frozenset[str] = frozenset()
+    sources: frozenset[str] = field(default=frozenset())
+
+    def run(self, documents: Sequence[Document]) -> list[Patch]:
+        """One patch for each document."""
+        return [Patch(drop=tuple(one.key for one in document.mentions if self._goes(one))) for document in documents]
+
+    def _goes(self, mention: Mention) -> bool:
+        low = self.below is None or (mention.score is not None and mention.score < self.below)
+        return mention.source in self.drops and low and (not self.types or mention.type in self.types)
+
+
+class Own:
+    """A step of Fascicle that adds no mentions, under the name that a pipeline gives it."""
+
+    sources: frozenset[str] = frozenset()
+
+    def __init__(self, step: Step, *, name: str) -> None:
+        """Takes the step."""
+        self.name = name
+        self.needs, self.gives, self.drops = step.needs, step.gives, step.drops
+        self.fingerprint = step.fingerprint
+        self.run = step.run

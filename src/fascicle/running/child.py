@@ -1,0 +1,80 @@
+"""What runs in a worker: a process of its own, which takes orders and says what it is at."""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import os
+import signal
+import sys
+import traceback
+from collections.abc import Callable, Sequence
+from multiprocessing.connection import Connection
+from typing import Final
+
+from fascicle.core.document import Document
+from fascicle.errors import FascicleError
+from fascicle.running.memory import limit_own
+from fascicle.running.messages import Failed, Finished, Ready, Said, Working, encode, order
+from fascicle.running.plan import Shard
+from fascicle.running.shard_worker import ShardWorker
+
+OpenWorker = Callable[[], ShardWorker]
+_DEATH_SIGNAL: Final = 1  # PR_SET_PDEATHSIG of prctl
+
+
+def work(pipe: Connection, open_worker: OpenWorker, memory: int, parent: int) -> None:
+    """Does what it is told until the pipe is closed.
+
+    Args:
+        pipe: of orders, and of what is said.
+        open_worker: loads the pipeline.
+        memory: MiB of its own that the system lets it take.
+        parent: process that it must not outlive.
+    """
+    _settle(parent)
+    limit_own(memory)
+
+    def say(message: Said) -> None:
+        pipe.send_bytes(encode(message))
+
+    with contextlib.suppress(EOFError, BrokenPipeError, ConnectionResetError):
+        try:
+            worker = open_worker()
+            shards = {shard.name: shard for shard in worker.manifest.shards}
+            say(Ready())
+            while True:
+                _obey(worker, shards, pipe.recv_bytes(), say)
+        except (EOFError, BrokenPipeError, ConnectionResetError):
+            raise
+        except (FascicleError, OSError) as error:
+            say(Failed(message=str(error)))
+        except Exception as error:
+            traceback.print_exc(file=sys.stderr)
+            say(Failed(message=f"{type(error).__name__}: {error}", internal=True))
+
+
+def _obey(worker: ShardWorker, shards: dict[str, Shard], message: bytes, say: Callable[[Said], None]) -> None:
+    """Does one shard."""
+    given = order.decode(message)
+    shard = shards[given.shard]
+
+    def watch(step: str, documents: Sequence[Document]) -> None:
+        now = tuple(worker.places[document.id] for document in documents)
+        say(Working(step=step, places=now, characters=sum(len(document.text) for document in documents)))
+
+    done = worker.process(
+        shard, attempt=given.attempt, alone=frozenset(given.alone), killed=dict(given.killed), watch=watch
+    )
+    say(Finished(done=done))
+
+
+def _settle(parent: int) -> None:
+    """A group of its own, so that it ends with its programs; an interrupt of the terminal is for the run alone."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    if hasattr(os, "setpgid"):
+        os.setpgid(0, 0)
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(_DEATH_SIGNAL, signal.SIGKILL)
+        if os.getppid() != parent:  # it died before the line above
+            os._exit(1)

@@ -1,0 +1,208 @@
+"""What a run consists of: shards of documents, which are the unit of work and of commit."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+
+import msgspec
+
+from fascicle.core import codec
+from fascicle.core.document import Document
+from fascicle.errors import InputError
+from fascicle.files.source import STDIN
+from fascicle.formats.files import named_again
+from fascicle.formats.report import ReadReport, SetAside
+from fascicle.formats.requests import Input, ReadRequest, read_file, read_inputs
+from fascicle.formats.sources import state_of
+from fascicle.settings.pipeline import Shards
+
+
+class Piece(msgspec.Struct, frozen=True, kw_only=True):
+    """Consecutive documents of one input.
+
+    Attributes:
+        input: path.
+        first: number of its first document, from 0, of those that can be read.
+        count: of documents.
+    """
+
+    input: str
+    first: int
+    count: int
+
+
+class Shard(msgspec.Struct, frozen=True, kw_only=True):
+    """Documents that are committed together.
+
+    Attributes:
+        name: ``"00000"`` and so on, by its place in the run.
+        pieces: where its documents are.
+        characters: of text.
+        sha256: of all its documents, as `fascicle.core.codec` writes them.
+        renamed: place in the shard -> id of a document whose own id was there before.
+    """
+
+    name: str
+    pieces: tuple[Piece, ...]
+    characters: int
+    sha256: str
+    renamed: dict[str, str] = msgspec.field(default_factory=dict)
+
+    @property
+    def count(self) -> int:
+        """Of documents."""
+        return sum(piece.count for piece in self.pieces)
+
+
+@dataclass(kw_only=True)
+class Unread(SetAside):
+    """Keeps every error of reading, to be quarantined.
+
+    Attributes:
+        all: the errors, in order.
+    """
+
+    keep_going: bool = True
+    all: list[InputError] = field(default_factory=list)
+
+    def add(self, error: InputError) -> None:
+        """Keeps the error."""
+        self.count += 1
+        self.all.append(error.saying(str(error)))
+
+
+def plan(inputs: Sequence[str], reading: ReadRequest, shards: Shards, *, unread: Unread) -> Iterator[Shard]:
+    """Reads all inputs once, and cuts them into shards.
+
+    Args:
+        inputs: paths.
+        reading: how they are read.
+        shards: how much is in a shard.
+        unread: takes what cannot be read.
+    """
+    given = [Input(name=path) for path in inputs]
+    building = _Building(shards)
+    for name, document in read_inputs(given, reading, report=ReadReport(aside=unread)):
+        if building.is_full(document):
+            yield building.end()
+        building.add(name, document)
+    if building.count:
+        yield building.end()
+
+
+class _Building:
+    """The shard that is being planned."""
+
+    def __init__(self, settings: Shards) -> None:
+        self._settings, self._number = settings, 0
+        self._seen: dict[str, int] = {}
+        self._begin()
+
+    def _begin(self) -> None:
+        self.count, self._characters = 0, 0
+        self._pieces: list[Piece] = []
+        self._renamed: dict[str, str] = {}
+        self._hash = hashlib.sha256()
+
+    def is_full(self, document: Document) -> bool:
+        characters = self._characters + len(document.text)
+        return bool(self.count) and (characters > self._settings.characters or self.count == self._settings.documents)
+
+    def add(self, name: str, document: Document) -> None:
+        at = self._seen.get(name, 0)
+        self._seen[name] = at + 1
+        if self._pieces and self._pieces[-1].input == name:
+            last = self._pieces[-1]
+            self._pieces[-1] = msgspec.structs.replace(last, count=last.count + 1)
+        else:
+            self._pieces.append(Piece(input=name, first=at, count=1))
+        if any(event.code == "duplicate-id" for event in document.events):
+            self._renamed[str(self.count)] = document.id
+        self._hash.update(codec.encode(document))
+        self.count += 1
+        self._characters += len(document.text)
+
+    def end(self) -> Shard:
+        shard = Shard(
+            name=f"{self._number:05d}",
+            pieces=tuple(self._pieces),
+            characters=self._characters,
+            sha256=self._hash.hexdigest(),
+            renamed=self._renamed,
+        )
+        self._number += 1
+        self._begin()
+        return shard
+
+
+class ShardReader:
+    """Reads the documents of shards; shards of one input that come in order are read in one go."""
+
+    def __init__(self, reading: ReadRequest) -> None:
+        """Opens nothing yet.
+
+        Args:
+            reading: how inputs are read.
+        """
+        self._reading = reading
+        self._input, self._at = "", 0
+        self._documents: Iterator[Document] = iter(())
+
+    def read(self, shard: Shard) -> list[Document]:
+        """The documents of a shard.
+
+        Raises:
+            InputError: they are not those that the run was planned with.
+        """
+        documents = [document for piece in shard.pieces for document in self._piece(piece)]
+        for place, identifier in shard.renamed.items():
+            at = int(place)
+            if at < len(documents) and documents[at].id != identifier:
+                documents[at] = named_again(documents[at], identifier)
+        if sha256_of(documents) != shard.sha256:
+            names = ", ".join(sorted({piece.input for piece in shard.pieces})[:3])
+            raise InputError(
+                f"the documents of shard {shard.name} ({names}) have changed since the run began; put them back, or "
+                "begin anew in another folder"
+            )
+        return documents
+
+    def _piece(self, piece: Piece) -> list[Document]:
+        if self._input != piece.input or self._at > piece.first:
+            self._input, self._at = piece.input, 0
+            self._documents = self._readable(piece.input)
+        for _ in islice(self._documents, piece.first - self._at):
+            pass
+        found = list(islice(self._documents, piece.count))
+        self._at = piece.first + len(found)
+        return found
+
+    def _readable(self, path: str) -> Iterator[Document]:
+        unread = Unread()
+        try:
+            yield from read_file(path, self._reading, report=ReadReport(aside=unread))
+        except (InputError, OSError):
+            return  # the plan has noted it, and the hash tells whether it is the same
+
+
+def sha256_of(documents: Iterable[Document]) -> str:
+    """Hash of documents, one after the other."""
+    digest = hashlib.sha256()
+    for document in documents:
+        digest.update(codec.encode(document))
+    return digest.hexdigest()
+
+
+def state_of_inputs(paths: Sequence[str]) -> str:
+    """What tells whether the inputs of a run are still the same: their names, sizes and times.
+
+    Raises:
+        InputError: standard input, which cannot be read again.
+    """
+    if STDIN in paths:
+        raise InputError("a run reads its inputs more than once, and standard input can be read once; give a file")
+    listed = "".join(f"{path} {state_of(path)}\n" for path in paths)
+    return hashlib.sha256(listed.encode()).hexdigest()

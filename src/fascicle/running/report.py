@@ -1,0 +1,195 @@
+"""The account of a run: where all documents went, and what looks odd; as JSON and as one page."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from statistics import median
+from typing import Final
+
+import msgspec
+
+from fascicle.core.html import Html, join, tag, user
+from fascicle.running.folder import RunFolder
+from fascicle.running.quarantine import current
+from fascicle.running.records import Done, Manifest
+
+REPORT: Final = "report"
+_SIGMAS: Final = 5.0
+_EXPECTED: Final = 10.0  # mentions of a type that a shard must let expect before none of them is suspect
+_SHARDS: Final = 5  # below so many there is no usual rate
+_SHOWN: Final = 30
+_STYLE: Final = (
+    "body{font:1rem/1.5 system-ui,sans-serif;margin:2rem auto;max-width:60rem;padding:0 1rem}"
+    "table{border-collapse:collapse;margin:.5rem 0 1.5rem}td,th{padding:.2rem .8rem;text-align:left;"
+    "border-bottom:1px solid #8888}td.n{text-align:right;font-variant-numeric:tabular-nums}"
+    "@media(prefers-color-scheme:dark){body{background:#111;color:#eee}}"
+)
+
+
+class Suspect(msgspec.Struct, frozen=True, kw_only=True):
+    """A shard with a type that is found too rarely or too often in it.
+
+    Attributes:
+        shard: its name.
+        type: ``source/type``.
+        mentions: that were found.
+        expected: by the usual rate of the run.
+    """
+
+    shard: str
+    type: str
+    mentions: int
+    expected: float
+
+
+class Totals(msgspec.Struct, frozen=True, kw_only=True):
+    """The account.
+
+    Attributes:
+        documents: that came in, with those that cannot be read.
+        done: that are in the parts.
+        quarantined: the others.
+        characters: of text of those that are done.
+        seconds: of work, summed over the workers.
+        shards: number.
+        mentions: ``source/type`` -> number.
+        reasons: ``step: error`` -> number of documents in quarantine.
+        losses: what the format of the parts does not hold, by code -> number.
+        suspects: shards with odd rates.
+        slowest: ids of documents, with the seconds of each; of a batch each has the share of its characters.
+        names: the most frequent words of mentions; a name that is in no shard among the first 50 can be missing.
+        links: the same of links.
+        parts: files, in order.
+    """
+
+    documents: int
+    done: int
+    quarantined: int
+    characters: int
+    seconds: float
+    shards: int
+    mentions: dict[str, int]
+    reasons: dict[str, int]
+    losses: dict[str, int]
+    suspects: tuple[Suspect, ...]
+    slowest: tuple[tuple[str, float], ...]
+    names: dict[str, int]
+    links: dict[str, int]
+    parts: tuple[str, ...]
+
+
+def totals_of(folder: RunFolder, manifest: Manifest, done: Sequence[Done]) -> Totals:
+    """Sums up.
+
+    Args:
+        folder: of the run.
+        manifest: of it.
+        done: the markers of all its shards.
+    """
+    markers = [*done, *folder.retries()]
+    reasons = Counter(f"{one.step}: {one.error}" for one in current(folder, manifest).values())
+    slowest = sorted((pair for one in markers for pair in one.slowest), key=lambda pair: (-pair[1], pair[0]))
+    return Totals(
+        documents=manifest.documents,
+        done=sum(one.done for one in markers),
+        quarantined=reasons.total(),
+        characters=sum(one.characters for one in markers),
+        seconds=round(sum(one.seconds for one in markers), 3),
+        shards=len(done),
+        mentions=_sum(one.mentions for one in markers),
+        reasons=dict(reasons.most_common()),
+        losses=_sum(one.losses for one in markers),
+        suspects=tuple(suspects(done)),
+        slowest=tuple(slowest[:_SHOWN]),
+        names=_first(_sum(one.names for one in markers)),
+        links=_first(_sum(one.links for one in markers)),
+        parts=tuple(one.part.name for one in markers),
+    )
+
+
+def suspects(done: Sequence[Done]) -> list[Suspect]:
+    """Shards in which a type is absent, or found five standard deviations off the median rate of the run.
+
+    The deviation is the greater of what counts of this size have by chance (Poisson), and of the spread of the rates
+    (1.4826 times the median absolute deviation).
+
+    Args:
+        done: the markers of all shards.
+    """
+    given = [one for one in done if one.characters]
+    if len(given) < _SHARDS:
+        return []
+    found = []
+    for kind in sorted({kind for one in given for kind in one.mentions}):
+        rates = [one.mentions.get(kind, 0) / one.characters for one in given]
+        usual = median(rates)
+        spread = 1.4826 * median(abs(rate - usual) for rate in rates)
+        for one in given:
+            count, expected = one.mentions.get(kind, 0), usual * one.characters
+            sigma = max(math.sqrt(max(expected, 1.0)), spread * one.characters)
+            silent = count == 0 and expected >= _EXPECTED
+            if silent or abs(count - expected) > _SIGMAS * sigma:
+                found.append(Suspect(shard=one.shard, type=kind, mentions=count, expected=round(expected, 1)))
+    return found
+
+
+def write_report(folder: RunFolder, totals: Totals) -> None:
+    """Writes ``report.json`` and ``report.html``."""
+    folder.write_json(f"{REPORT}.json", totals)
+    with folder.written(f"{REPORT}.html") as stream:
+        stream.write(page(totals).encode())
+
+
+def page(totals: Totals) -> str:
+    """The report as one page without outside resources."""
+    rate = totals.characters / totals.seconds if totals.seconds else 0.0
+    facts = {
+        "documents": totals.documents,
+        "done": totals.done,
+        "in quarantine": totals.quarantined,
+        "shards": totals.shards,
+        "characters": totals.characters,
+        "seconds of work": totals.seconds,
+        "characters per second and worker": round(rate),
+    }
+    parts = [
+        tag("h1", "Report of a run"),
+        _table("Account", ("", ""), facts.items()),
+        _table("Mentions by source and type", ("source/type", "mentions"), totals.mentions.items()),
+        _table("Quarantine by step and error", ("step: error", "documents"), totals.reasons.items()),
+        _table("Not held by the format", ("what", "number"), totals.losses.items()),
+        _table(
+            "Shards with odd counts",
+            ("shard", "source/type", "mentions", "expected"),
+            [(one.shard, one.type, one.mentions, one.expected) for one in totals.suspects],
+        ),
+        _table("Slowest documents", ("document", "seconds"), totals.slowest),
+        _table("Most frequent names", ("name/type", "mentions"), totals.names.items()),
+        _table("Most frequent links", ("link", "mentions"), totals.links.items()),
+    ]
+    head = join(tag("meta", charset="utf-8"), tag("title", "Report of a run"), tag("style", Html(_STYLE)))
+    return f"<!doctype html>\n{tag('html', tag('head', head), tag('body', join(*parts)), lang='en')}\n"
+
+
+def _table(title: str, names: Sequence[str], rows: Iterable[Sequence[object]]) -> Html:
+    lines = [tag("tr", *map(_cell, row)) for row in rows]
+    if not lines:
+        return join(tag("h2", title), tag("p", "None."))
+    return join(tag("h2", title), tag("table", tag("tr", *(tag("th", name) for name in names)), *lines))
+
+
+def _cell(value: object) -> Html:
+    return tag("td", user(value)) if isinstance(value, str) else tag("td", f"{value:,}", class_="n")
+
+
+def _sum(counts: Iterable[Mapping[str, int]]) -> dict[str, int]:
+    total: Counter[str] = Counter()
+    for one in counts:
+        total.update(one)
+    return dict(sorted(total.items()))
+
+
+def _first(counts: Mapping[str, int]) -> dict[str, int]:
+    return dict(sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))[:_SHOWN])

@@ -1,0 +1,281 @@
+"""A run: planned once, done by workers, gone on with after any end, and proved at its end."""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass
+from functools import partial
+from itertools import islice
+from pathlib import Path
+from typing import Any, Final
+
+import msgspec
+
+from fascicle.errors import InputError, OutputError, UsageError
+from fascicle.files.source import Source
+from fascicle.formats.catalogue import format_named
+from fascicle.formats.requests import ReadRequest
+from fascicle.pipeline.loading import open_pipeline
+from fascicle.pipeline.pipeline import Pipeline
+from fascicle.running.folder import MANIFEST, SUCCESS, UNREAD, RunFolder, refuse_another
+from fascicle.running.plan import Unread, plan, state_of_inputs
+from fascicle.running.records import READ, VERSIONS, Manifest, Quarantined
+from fascicle.running.report import Totals, totals_of, write_report
+from fascicle.running.shard_worker import ShardWorker
+from fascicle.running.supervisor import Supervisor
+from fascicle.settings.pipeline import Limits, Shards, read_pipeline
+from fascicle.version import VERSION
+
+_LINE: Final = 1 << 24  # bytes of a line that could not be read which are kept
+
+OpenPipeline = Callable[[], Pipeline]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Progress:
+    """How far a run is.
+
+    Attributes:
+        documents: that are through, with those of an interrupted run.
+        of: how many there are.
+        characters: of the text of the shards that are through.
+        of_characters: of all shards.
+        quarantined: documents.
+        characters_per_second: since this run began or went on.
+    """
+
+    documents: int
+    of: int
+    characters: int
+    of_characters: int
+    quarantined: int
+    characters_per_second: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class Run:
+    """What is done, by what, and where the result goes.
+
+    Attributes:
+        inputs: paths of files and corpora.
+        pipeline: file or folder of the pipeline.
+        folder: where everything goes.
+        reading: how inputs are read.
+        format: of the parts.
+        workers: at a time.
+        shards: how much is in a shard.
+        limits: of workers.
+        open_pipeline: opens the pipeline in each worker; by default the one of ``pipeline``.
+    """
+
+    inputs: Sequence[str]
+    pipeline: str
+    folder: RunFolder
+    reading: ReadRequest
+    format: str
+    workers: int
+    shards: Shards
+    limits: Limits
+    open_pipeline: OpenPipeline
+
+    @classmethod
+    def of(
+        cls,
+        inputs: Sequence[str],
+        pipeline: str,
+        folder: str,
+        *,
+        reading: ReadRequest | None = None,
+        format: str = "jsonl",  # noqa: A002
+        workers: int = 1,
+    ) -> Run:
+        """A run of the pipeline of a file.
+
+        Raises:
+            RecipeError: see `fascicle.settings.pipeline.read_pipeline`.
+        """
+        settings = read_pipeline(pipeline)
+        return cls(
+            inputs=inputs,
+            pipeline=str(Path(pipeline).expanduser().resolve()),
+            folder=RunFolder(folder),
+            reading=ReadRequest() if reading is None else reading,
+            format=format,
+            workers=workers,
+            shards=settings.shards,
+            limits=settings.limits,
+            open_pipeline=partial(open_pipeline, pipeline),
+        )
+
+    def do(
+        self,
+        *,
+        resume: bool = False,
+        progress: Callable[[Progress], None] = lambda progress: None,
+        started: Callable[[Supervisor], None] = lambda supervisor: None,
+    ) -> Totals:
+        """Does what is not done yet, and proves that nothing was lost.
+
+        Args:
+            resume: go on with what is in the folder.
+            progress: is told how far the run is.
+            started: is given what supervises the workers.
+
+        Returns:
+            The account.
+
+        Raises:
+            UsageError: a format that is not written to one file, or a number of workers that is not allowed.
+            OutputError: the folder holds something else, a run that is not to go on, or another run.
+            InputError: no document can be read, or the inputs have changed.
+            FascicleError: the pipeline cannot be opened.
+        """
+        suffix = _suffix(self.format)
+        self.folder.check(resume=resume)
+        made_by = self._made_by()
+        with self.folder.held():
+            manifest = self._manifest(made_by, suffix)
+            self._work(manifest, progress, started)
+            return finalize(self.folder, manifest)
+
+    def _work(
+        self, manifest: Manifest, progress: Callable[[Progress], None], started: Callable[[Supervisor], None]
+    ) -> None:
+        done = self.folder.done(manifest.shards)
+        left = [shard for shard in manifest.shards if shard.name not in done]
+        characters = {shard.name: shard.characters for shard in manifest.shards}
+        before, begun = sum(characters[name] for name in done), time.monotonic()
+
+        def tell() -> None:
+            through = sum(characters[name] for name in done)
+            progress(
+                Progress(
+                    documents=sum(one.documents for one in done.values()) + manifest.unread,
+                    of=manifest.documents,
+                    characters=through,
+                    of_characters=sum(characters.values()),
+                    quarantined=sum(one.quarantined for one in done.values()) + manifest.unread,
+                    characters_per_second=(through - before) / max(time.monotonic() - begun, 1e-9),
+                )
+            )
+
+        opening = partial(open_worker, self.open_pipeline, str(self.folder.path), MANIFEST)
+        with Supervisor(opening, limits=self.limits, workers=self.workers) as supervisor:
+            started(supervisor)
+            for one in supervisor.run(left, tick=tell):
+                done[one.shard] = one
+        tell()
+
+    def _made_by(self) -> dict[str, str]:
+        """What decides the bytes of the parts; opening the pipeline tries its answers before any text is read."""
+        with self.open_pipeline() as pipeline:
+            steps = pipeline.made_by()
+        options = msgspec.json.encode([self.format, asdict(self.reading), self.shards], order="deterministic")
+        return {
+            "release": VERSION,
+            **steps,
+            "set of inputs": state_of_inputs(self.inputs),
+            "set of options": hashlib.sha256(options).hexdigest(),
+        }
+
+    def _manifest(self, made_by: dict[str, str], suffix: str) -> Manifest:
+        if self.folder.is_begun:
+            found = self.folder.manifest()
+            refuse_another(self.folder.path, found.made_by, made_by)
+            return found
+        unread = Unread()
+        shards = tuple(plan(self.inputs, self.reading, self.shards, unread=unread))
+        if not shards:
+            reason = str(unread.all[0]) if unread.all else "the inputs hold no document"
+            raise InputError(f"{reason}; no document can be read, so there is nothing to run")
+        if unread.all:
+            self.folder.write_quarantine(UNREAD, map(_unread_record, unread.all))
+        manifest = Manifest(
+            pipeline=self.pipeline,
+            made_by=made_by,
+            reading=asdict(self.reading),
+            format=self.format,
+            suffix=suffix,
+            unread=len(unread.all),
+            shards=shards,
+        )
+        self.folder.write_json(MANIFEST, manifest)
+        return manifest
+
+
+def open_worker(open_pipeline: OpenPipeline, folder: str, manifest: str) -> ShardWorker:
+    """Opens what does shards, in a worker.
+
+    Args:
+        open_pipeline: opens the pipeline.
+        folder: of the run.
+        manifest: name of the file that lists the shards.
+    """
+    place = RunFolder(folder)
+    return ShardWorker(open_pipeline(), place.manifest(manifest), place)
+
+
+def finalize(folder: RunFolder, manifest: Manifest) -> Totals:
+    """Compares the markers with the manifest, writes the report, and then the proof.
+
+    Raises:
+        OutputError: a shard is not done, or documents are missing.
+    """
+    done = folder.done(manifest.shards)
+    if missing := [shard.name for shard in manifest.shards if shard.name not in done]:
+        raise OutputError(
+            f"{folder.path}: {len(missing):,} of {len(manifest.shards):,} shards are not done, such as {missing[0]}; "
+            "go on with resume=True"
+        )
+    for shard in manifest.shards:
+        one = done[shard.name]
+        if (one.documents, one.done + one.quarantined) != (shard.count, shard.count):
+            raise OutputError(f"{folder.path}: shard {shard.name} does not account for all its documents")
+    totals = totals_of(folder, manifest, [done[shard.name] for shard in manifest.shards])
+    if totals.documents != totals.done + totals.quarantined:
+        raise OutputError(
+            f"{folder.path}: {totals.documents:,} documents came in, {totals.done:,} are done and "
+            f"{totals.quarantined:,} in quarantine"
+        )
+    write_report(folder, totals)
+    folder.write_json(SUCCESS, {"documents": totals.documents, "done": totals.done, "quarantined": totals.quarantined})
+    return totals
+
+
+def _suffix(name: str) -> str:
+    chosen = format_named(name)
+    if not chosen.writes or chosen.writer.into_folder is not None:
+        raise UsageError(f"format={name} is not written to one file, but each part of a run is; give another format")
+    return chosen.suffixes[0]
+
+
+def _unread_record(error: InputError) -> Quarantined:
+    content = _line_of(error)
+    place = error.line or 0
+    name = f"{error.file}:{place}" if place else error.file or str(error)[:100]
+    return Quarantined(
+        id=name,
+        sha256=hashlib.sha256(content or b"").hexdigest(),
+        input=error.file,
+        place=place,
+        shard="",
+        step=READ,
+        error=type(error).__name__,
+        message=str(error),
+        versions=dict(VERSIONS),
+        attempt=1,
+        seconds=0.0,
+        memory=0,
+        raw=content,
+    )
+
+
+def _line_of(error: InputError) -> bytes | None:
+    """The bytes of the line that an error names, if it is one of a file of lines."""
+    if not error.file or not error.line or not Path(error.file).is_file():
+        return None
+    with Source(path=error.file).open() as stream:
+        lines: Iterator[Any] = islice(stream, error.line - 1, error.line)
+        return next((line.rstrip(b"\r\n")[:_LINE] for line in lines), None)

@@ -1,0 +1,209 @@
+"""One shard: read, taken through the pipeline, written, and marked as done; the same on one machine and on many."""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any, BinaryIO, Final
+
+import msgspec
+
+from fascicle.core import codec
+from fascicle.core.document import Document
+from fascicle.errors import InputError
+from fascicle.formats.outputs import write_documents
+from fascicle.formats.report import SetAside, WriteReport
+from fascicle.formats.requests import ReadRequest, WriteRequest
+from fascicle.pipeline.pipeline import Pipeline
+from fascicle.pipeline.runner import Failure, Result, Watch, unwatched
+from fascicle.running.folder import RunFolder
+from fascicle.running.memory import peak_mebibytes
+from fascicle.running.plan import Shard, ShardReader
+from fascicle.running.records import VERSIONS, WRITE, Done, Manifest, Quarantined
+
+_OFTEN: Final = 50  # names and links that a marker keeps
+_SLOWEST: Final = 10
+
+
+@dataclass(kw_only=True)
+class _Unwritten(SetAside):
+    """Notes which document the writer refuses: the last that it was given."""
+
+    keep_going: bool = True
+    last: Result | None = None
+    refused: list[tuple[Result, InputError]] = field(default_factory=list)
+
+    def add(self, error: InputError) -> None:
+        """Notes it."""
+        assert self.last is not None
+        self.refused.append((self.last, error))
+
+
+@dataclass(kw_only=True)
+class _Counts:
+    """What a marker says of the documents that are done."""
+
+    characters: int = 0
+    mentions: Counter[str] = field(default_factory=Counter)
+    names: Counter[str] = field(default_factory=Counter)
+    links: Counter[str] = field(default_factory=Counter)
+    seconds: list[tuple[float, str]] = field(default_factory=list)
+
+    def see(self, document: Document, seconds: float) -> None:
+        self.characters += len(document.text)
+        self.seconds.append((seconds, document.id))
+        for mention in document.mentions:
+            self.mentions[f"{mention.source}/{mention.type}"] += 1
+            self.names[f"{mention.text_in(document.text)[:100]}/{mention.type}"] += 1
+            self.links.update(f"{link.ontology}:{link.id}" for link in mention.links if not link.nil)
+
+
+class ShardWorker:
+    """Does shards, one after the other; what it wrote of a shard counts when its marker is there.
+
+    Attributes:
+        pipeline: is run.
+        manifest: of the run.
+        folder: where its files go.
+        places: of the documents in the shard that is being done, by their ids.
+    """
+
+    def __init__(self, pipeline: Pipeline, manifest: Manifest, folder: RunFolder) -> None:
+        """Takes what it needs.
+
+        Args:
+            pipeline: see above.
+            manifest: see above.
+            folder: see above.
+        """
+        self.pipeline, self.manifest, self.folder = pipeline, manifest, folder
+        self._reader = ShardReader(msgspec.convert(manifest.reading, ReadRequest))
+        self._request = WriteRequest(format=manifest.format)
+        self.places: Mapping[str, int] = {}
+
+    def process(
+        self,
+        shard: Shard,
+        *,
+        attempt: int = 1,
+        alone: Collection[int] = (),
+        killed: Mapping[int, Failure] | None = None,
+        watch: Watch = unwatched,
+    ) -> Done:
+        """Does one shard; doing it again gives the same part.
+
+        Args:
+            shard: of the manifest.
+            attempt: which one this is, from 1.
+            alone: places of documents that are suspect, and share a batch with none.
+            killed: places of documents that are not to be tried again, and why.
+            watch: is called with what is about to be done.
+
+        Raises:
+            InputError: the documents have changed.
+            PluginError: a step fails at document after document.
+            OutputError: the place cannot be written.
+        """
+        killed = killed or {}
+        begun = time.perf_counter()
+        documents = self._reader.read(shard)
+        self.places = places = {document.id: at for at, document in enumerate(documents)}
+        left = [at for at in range(len(documents)) if at not in killed]
+        failed = [Result(documents[at], failure=failure) for at, failure in killed.items()]
+        counts, aside = _Counts(), _Unwritten()
+        results = self.pipeline.results(
+            [documents[at] for at in left], alone={at for at, place in enumerate(left) if place in alone}, watch=watch
+        )
+        name = f"part-{shard.name}{self.manifest.suffix}"
+        report = self._write(name, _passed(results, failed, aside), counts, aside)
+        watch("", ())
+        for result, error in aside.refused:
+            failed.append(Result(result.given, failure=Failure(WRITE, type(error).__name__, str(error))))
+        inputs = [piece.input for piece in shard.pieces for _ in range(piece.count)]
+        records = [self._record(one, places[one.given.id], inputs, shard, attempt) for one in failed]
+        done = self._marker(shard, counts, report, attempt, time.perf_counter() - begun)
+        return self._commit(shard, done, name, sorted(records, key=lambda record: record.place))
+
+    def _write(self, name: str, results: Iterator[Result], counts: _Counts, aside: _Unwritten) -> WriteReport:
+        @contextmanager
+        def opened(path: Any, *, overwrite: bool = False) -> Iterator[BinaryIO]:
+            with self.folder.written(name) as stream:
+                yield stream
+
+        def documents() -> Iterator[Document]:
+            for result in results:
+                assert result.document is not None
+                before = len(aside.refused)
+                yield result.document
+                if len(aside.refused) == before:  # the writer asks for the next one when this one is written
+                    counts.see(result.document, result.seconds)
+
+        report = WriteReport(aside=aside)
+        return write_documents(documents(), self._request, report=report, opened=opened)
+
+    def _marker(self, shard: Shard, counts: _Counts, report: WriteReport, attempt: int, seconds: float) -> Done:
+        slowest = tuple((name, round(taken, 4)) for taken, name in sorted(counts.seconds, reverse=True)[:_SLOWEST])
+        return Done(
+            shard=shard.name,
+            documents=shard.count,
+            done=report.documents,
+            quarantined=shard.count - report.documents,
+            characters=counts.characters,
+            part=self.folder.facts(f"part-{shard.name}{self.manifest.suffix}"),
+            quarantine=None,
+            mentions=dict(sorted(counts.mentions.items())),
+            names=_most(counts.names),
+            links=_most(counts.links),
+            losses=dict(sorted(report.losses.items())),
+            slowest=slowest,
+            seconds=round(seconds, 4),
+            attempt=attempt,
+            made_by=self.manifest.made_by if shard.name.startswith("retry") else {},
+        )
+
+    def _commit(self, shard: Shard, done: Done, name: str, records: Sequence[Quarantined]) -> Done:
+        if done.quarantined != len(records):
+            raise RuntimeError(f"shard {shard.name}: {done.done} done and {len(records)} quarantined of {shard.count}")
+        if records:
+            quarantine = f"quarantine-{shard.name}.jsonl"
+            self.folder.write_quarantine(quarantine, records)
+            done = msgspec.structs.replace(done, quarantine=self.folder.facts(quarantine))
+        self.folder.write_json(f"done-{shard.name}.json", done)
+        return done
+
+    def _record(self, result: Result, place: int, inputs: Sequence[str], shard: Shard, attempt: int) -> Quarantined:
+        failure = result.failure
+        assert failure is not None
+        content = codec.encode(result.given)
+        return Quarantined(
+            id=result.given.id,
+            sha256=hashlib.sha256(content).hexdigest(),
+            input=inputs[place],
+            place=place,
+            shard=shard.name,
+            step=failure.step,
+            error=failure.error,
+            message=failure.message[:2_000],
+            versions=dict(VERSIONS),
+            attempt=attempt,
+            seconds=failure.seconds,
+            memory=failure.memory or peak_mebibytes(),
+            document=msgspec.Raw(content),
+        )
+
+
+def _passed(results: Iterator[Result], failed: list[Result], aside: _Unwritten) -> Iterator[Result]:
+    for result in results:
+        if result.document is None:
+            failed.append(result)
+        else:
+            aside.last = result
+            yield result
+
+
+def _most(counts: Counter[str]) -> dict[str, int]:
+    return dict(sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))[:_OFTEN])

@@ -1,0 +1,185 @@
+"""What a pipeline is made of: the file ``pipeline.toml``, with one table for each step."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Annotated, Any, Final, Literal
+
+import msgspec
+from msgspec import Meta, field
+
+from fascicle.errors import RecipeError
+from fascicle.settings.base import Name, Positive, Settings
+from fascicle.settings.recipes.strict import converted, read_toml, resolved
+from fascicle.settings.steps import STEPS, StepSettings
+
+PIPELINE: Final = "pipeline.toml"
+
+
+class Answer(Settings, frozen=True, kw_only=True):
+    """A text whose mentions are known; loading the pipeline ends with it.
+
+    Attributes:
+        text: the text.
+        find: mentions that there must be, each as ``WORDS/TYPE``; there may be others.
+    """
+
+    text: Name
+    find: tuple[Annotated[str, Meta(pattern="^.+/[^/]+$")], ...]
+
+
+class Limits(Settings, frozen=True, kw_only=True):
+    """What one batch and one worker may cost.
+
+    Attributes:
+        batch: characters of text that go through a step together; a longer document goes alone.
+        seconds: wall time of a step for a batch, ...
+        seconds_per_million: ... and in addition for each million characters of it.
+        start: seconds that a worker has to load the pipeline.
+        memory: MiB of its own that a worker may hold; what is mapped from files does not count.
+        recycle: a worker is replaced after so many million characters, ...
+        growth: ... or when it holds so many MiB more than after its first shard.
+        failures: documents in a row that a step may fail at before the run is ended: then the step is at fault.
+    """
+
+    batch: Positive = 131_072
+    seconds: Annotated[float, Meta(gt=0, le=86_400)] = 60.0
+    seconds_per_million: Annotated[float, Meta(ge=0, le=86_400)] = 3_600.0
+    start: Annotated[float, Meta(gt=0, le=86_400)] = 600.0
+    memory: Positive = 4_096
+    recycle: Positive = 500
+    growth: Positive = 1_024
+    failures: Positive = 100
+
+
+class Shards(Settings, frozen=True, kw_only=True):
+    """How much is committed together.
+
+    Attributes:
+        characters: of text in a shard, unless one document is longer.
+        documents: in a shard at most.
+    """
+
+    characters: Positive = 4_000_000
+    documents: Positive = 2_000
+
+
+class _Head(Settings, frozen=True, kw_only=True):
+    """All of a pipeline but its steps.
+
+    Attributes:
+        name: of the pipeline.
+        segmenter: what cuts texts into sentences and words, once for all steps, where documents have none.
+        keep_cut: whether the documents keep this cut.
+        given: parts that the documents of the input bring along: ``"mentions"``, ``"sections"``, ``"abbreviations"`` or
+            ``"links"``.
+        answers: texts with known mentions, tried when the pipeline is loaded.
+        limits: what work may cost.
+        shards: how much is committed together.
+    """
+
+    name: Annotated[str, Meta(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$", max_length=100)] = "pipeline"
+    segmenter: Name = "rules@1"
+    keep_cut: bool = False
+    given: tuple[Literal["mentions", "sections", "abbreviations", "links"], ...] = ()
+    answers: tuple[Answer, ...] = ()
+    limits: Limits = field(default_factory=Limits)
+    shards: Shards = field(default_factory=Shards)
+
+
+class PipelineSettings(_Head, frozen=True, kw_only=True):
+    """A pipeline.
+
+    Attributes:
+        folder: of the pipeline, which relative paths begin at.
+        steps: kind and settings of each, in order.
+    """
+
+    folder: str
+    steps: tuple[tuple[str, StepSettings], ...]
+
+
+def read_pipeline(path: str | os.PathLike[str]) -> PipelineSettings:
+    """Reads a pipeline.
+
+    Args:
+        path: of a TOML file, or of a folder with a ``pipeline.toml``.
+
+    Raises:
+        RecipeError: no such file, not TOML, an unknown kind of step or key, a wrong type, a value that is not allowed,
+            two steps with one name.
+    """
+    place = Path(path).expanduser()
+    if place.is_dir():
+        place /= PIPELINE
+    values = read_toml(place, what="pipeline")
+    tables = values.pop("steps", [])
+    if not isinstance(tables, list) or not tables or not all(isinstance(one, dict) for one in tables):
+        raise RecipeError("there is no step; write a table [[steps]] with its kind for each", at=str(place))
+    head = converted(values, _Head, origin=str(place))
+    steps = tuple(_step(table, number, place) for number, table in enumerate(tables, start=1))
+    refuse_twice((step.name for _, step in steps if step.name), origin=str(place))
+    fields = {name: getattr(head, name) for name in _Head.__struct_fields__}
+    return PipelineSettings(**fields, folder=str(place.parent.resolve()), steps=steps)
+
+
+def refuse_twice(names: Iterable[str], *, origin: str) -> None:
+    """Refuses two steps with one name.
+
+    Raises:
+        RecipeError: see above.
+    """
+    seen: set[str] = set()
+    for name in names:
+        if name in seen:
+            raise RecipeError(f"two steps have the name {name!r}; give each a name of its own", at=origin, key=name)
+        seen.add(name)
+
+
+def as_toml(settings: PipelineSettings) -> str:
+    """A pipeline as a TOML file, with every default."""
+    top, tables = [], []
+    for name in _Head.__struct_fields__:
+        value = getattr(settings, name)
+        if isinstance(value, Settings):
+            tables.append(f"\n[{name}]\n{_lines(value)}")
+        else:
+            top.append(f"{name} = {_value(msgspec.to_builtins(value))}\n")
+    steps = [f'\n[[steps]]\nkind = "{kind}"\n{_lines(step)}' for kind, step in settings.steps]
+    return "".join([*top, *tables, *steps])
+
+
+def _step(table: Mapping[str, Any], number: int, path: Path) -> tuple[str, StepSettings]:
+    values = dict(table)
+    kind = values.pop("kind", None)
+    place = f"steps[{number}]"
+    if kind not in STEPS:
+        raise RecipeError(
+            f"{place}.kind = {kind!r} is no kind of step; allowed are {', '.join(STEPS)}", at=str(path), key=place
+        )
+    found = converted(values, STEPS[kind], origin=str(path), place=place)
+    named_by_itself = kind in ("plugin", "process")
+    changed: dict[str, Any] = {"name": found.name or ("" if named_by_itself else kind)}
+    for key, given in found.places().items():
+        resolved_path = resolved(given, path, key=f"{place}.{key}")
+        is_path = "/" in given or given.startswith(("$", "~")) or Path(resolved_path).exists()
+        changed[key] = resolved_path if is_path else given  # else it is the name of a shipped model or a plug-in
+    return kind, msgspec.structs.replace(found, **changed)
+
+
+def _lines(settings: Settings) -> str:
+    values = msgspec.to_builtins(settings)
+    return "".join(f"{key} = {_value(value)}\n" for key, value in values.items() if value is not None)
+
+
+def _value(value: Any) -> str:
+    if isinstance(value, dict):
+        inside = ", ".join(f"{_value(key)} = {_value(one)}" for key, one in value.items() if one is not None)
+        return f"{{ {inside} }}" if inside else "{}"
+    if isinstance(value, list | tuple):
+        return f"[{', '.join(map(_value, value))}]"
+    return (
+        msgspec.json.encode(value).decode().replace("\x7f", "\\u007f")
+    )  # text, numbers and truth values are written as in JSON

@@ -1,0 +1,257 @@
+"""The settings of each kind of step of a pipeline; the keys of a table ``[[steps]]``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Annotated, Final, Literal
+
+from msgspec import Meta, field
+
+from fascicle.settings.base import Name, Positive, Settings, Share
+
+Keep = Literal["all", "nested", "flat"]
+Pattern = Annotated[str, Meta(max_length=1_000)]  # a regular expression
+
+
+class StepSettings(Settings, frozen=True, kw_only=True):
+    """One step.
+
+    Attributes:
+        name: of the step, in events and in quarantine; by default the kind, or what a program calls itself. It is the
+            source of the mentions that a step adds; those of a recogniser have the name of their model.
+    """
+
+    name: Annotated[str, Meta(pattern=r"^([A-Za-z0-9][A-Za-z0-9._-]*)?$", max_length=100)] = ""
+
+    def places(self) -> dict[str, str]:
+        """The paths of files and folders that the step reads, by their keys."""
+        return {}
+
+
+class RecogniserStep(StepSettings, frozen=True, kw_only=True):
+    """A model, an ensemble, a dictionary in a TSV file, or a predictor of another package.
+
+    Attributes:
+        model: as ``fascicle annotate --model`` takes it; a path from the folder of the pipeline.
+        only: types of mentions to keep; all by default.
+        min_score: mentions with a lower score are left out; those without a score stay.
+        threads: of the network of the model, in each worker.
+    """
+
+    model: Name
+    only: tuple[Name, ...] = ()
+    min_score: Share = 0.0
+    threads: Positive = 1
+
+    def places(self) -> dict[str, str]:
+        """The model, which may be a name and no path."""
+        return {"model": self.model}
+
+
+class DictionaryStep(StepSettings, frozen=True, kw_only=True):
+    """The names of a term pack, with types and, where these are sure, links.
+
+    Attributes:
+        pack: folder of ``fascicle index build``.
+        overlaps: ``"longest"``, ``"nested"`` or ``"all"`` of the names that overlap.
+        threshold: least sum of the priors of the names of a type at a place.
+        case: whether the case policies of names count.
+        hyphens: where a name may begin and end within a word: ``"open"``, ``"before"`` or ``"closed"``.
+        inside_words: whether a name may begin or end inside a word.
+        types: that are looked for; all of the pack by default.
+        links: whether a mention is linked whose best names belong to one concept.
+    """
+
+    pack: Name
+    overlaps: Literal["longest", "nested", "all"] = "longest"
+    threshold: Share = 0.3
+    case: bool = True
+    hyphens: Literal["open", "before", "closed"] = "open"
+    inside_words: bool = False
+    types: tuple[Name, ...] = ()
+    links: bool = True
+
+    def places(self) -> dict[str, str]:
+        """The pack."""
+        return {"pack": self.pack}
+
+
+class AbbreviationsStep(StepSettings, frozen=True, kw_only=True):
+    """Notes where a document defines short forms."""
+
+
+class CombineStep(StepSettings, frozen=True, kw_only=True):
+    """A layer of mentions that several layers agree on.
+
+    Attributes:
+        sources: of the layers.
+        rule: ``"union"``, ``"majority"``, ``"kofn"`` or ``"weighted"``.
+        k: of ``"kofn"``, how many layers must agree.
+        weights: of ``"weighted"``, one for each source.
+        share: of ``"weighted"``, the share of the weights to exceed.
+    """
+
+    sources: Annotated[tuple[Name, ...], Meta(min_length=2)]
+    rule: Literal["union", "majority", "kofn", "weighted"] = "majority"
+    k: Positive | None = None
+    weights: tuple[float, ...] = ()
+    share: Share | None = None
+
+
+class FilterStep(StepSettings, frozen=True, kw_only=True):
+    """A layer of the mentions of other layers that a learned filter accepts.
+
+    Attributes:
+        filter: folder of the filter.
+        sources: of the layers that are judged.
+        threads: of the network, in each worker.
+    """
+
+    filter: Name
+    sources: Annotated[tuple[Name, ...], Meta(min_length=1)]
+    threads: Positive = 1
+
+    def places(self) -> dict[str, str]:
+        """The folder."""
+        return {"filter": self.filter}
+
+
+class RuleTest(Settings, frozen=True, kw_only=True):
+    """What a rule must do, tried when the pipeline is loaded.
+
+    Attributes:
+        text: a text; mentions for a rule that drops or retypes stand in ``[[`` and ``]]``.
+        find: the words of each mention that there must be afterwards: of the new type for a rule that retypes, else of
+            the type of the rule.
+    """
+
+    text: Name
+    find: tuple[Name, ...]
+
+
+class RuleSettings(Settings, frozen=True, kw_only=True):
+    r"""One rule over the words of a sentence, joined by one space; patterns are regular expressions.
+
+    Attributes:
+        type: of mentions that are added, dropped or retyped.
+        does: ``"add"``: a mention where ``words`` stands; ``"drop"``: no such mention; ``"retype"``: another type.
+        to: the new type of ``"retype"``.
+        words: what the words of the mention are, from the first to the last, such as ``"[A-Z]{2,5} \\d+"``; a rule that
+            adds needs it.
+        before: what the words before it end with.
+        after: what the words behind it begin with.
+        not_before: what they may not end with.
+        not_after: what they may not begin with.
+        sources: the layers whose mentions are dropped or retyped.
+        tests: of the rule; at least one.
+    """
+
+    type: Name
+    does: Literal["add", "drop", "retype"] = "add"
+    to: str = ""
+    words: Pattern = ""
+    before: Pattern = ""
+    after: Pattern = ""
+    not_before: Pattern = ""
+    not_after: Pattern = ""
+    sources: tuple[Name, ...] = ()
+    tests: Annotated[tuple[RuleTest, ...], Meta(min_length=1)]
+
+    def __post_init__(self) -> None:
+        """Refuses what does not go together."""
+        if self.does == "add" and (not self.words or self.sources):
+            raise ValueError('does = "add" needs words, and takes no sources')
+        if self.does != "add" and not self.sources:
+            raise ValueError(f'does = "{self.does}" needs sources, the layers whose mentions it changes')
+        if (self.does == "retype") != bool(self.to):
+            raise ValueError('does = "retype" needs to, the new type, and no other rule takes it')
+
+
+class RulesStep(StepSettings, frozen=True, kw_only=True):
+    """Rules over words and their context; each is applied to what the one before it left.
+
+    Attributes:
+        rules: in order.
+    """
+
+    rules: Annotated[tuple[RuleSettings, ...], Meta(min_length=1)]
+
+
+class ChoiceStep(StepSettings, frozen=True, kw_only=True):
+    """Which mentions of several layers may stand beside each other; the others are dropped.
+
+    The mentions are gone through by falling score (one without a score counts as 1), longer ones first, then in the
+    order of the text and of the sources; each stays that may stand beside all that stayed before it.
+
+    Attributes:
+        sources: of the layers.
+        keep: ``"all"``; ``"nested"``: one may lie in another, but none crosses another, and none is there twice;
+            ``"flat"``: none overlaps another.
+        types: type -> what is kept of it; these types compete with no other.
+    """
+
+    sources: Annotated[tuple[Name, ...], Meta(min_length=1)]
+    keep: Keep = "nested"
+    types: dict[Name, Keep] = field(default_factory=dict)
+
+
+class DropStep(StepSettings, frozen=True, kw_only=True):
+    """Drops mentions of some layers: all, or those of some types or with a low score.
+
+    Attributes:
+        sources: of the layers.
+        types: that are dropped; all by default.
+        below: only mentions with a score below it; by default all, also those without a score.
+    """
+
+    sources: Annotated[tuple[Name, ...], Meta(min_length=1)]
+    types: tuple[Name, ...] = ()
+    below: Share | None = None
+
+
+class PluginStep(StepSettings, frozen=True, kw_only=True):
+    """A step of another package, by its entry point in ``fascicle.steps``.
+
+    Attributes:
+        plugin: its name, which is the name of the step too.
+    """
+
+    plugin: Name
+
+    def __post_init__(self) -> None:
+        """Refuses another name."""
+        if self.name:
+            raise ValueError("a step of another package has a name of its own; leave out name")
+
+
+class ProcessStep(StepSettings, frozen=True, kw_only=True):
+    """A program that speaks lines of JSON on its standard input and output, in any language and environment.
+
+    Attributes:
+        command: the program and its arguments; ``{folder}`` in them is the folder of the pipeline.
+        seconds: that it has for one batch, and to start.
+        memory: MiB of its own that the program may take on Linux; by default twice ``limits.memory``.
+        longest: MiB of one line of its answer.
+    """
+
+    command: Annotated[tuple[Name, ...], Meta(min_length=1)]
+    seconds: Annotated[float, Meta(gt=0, le=86_400)] = 60.0
+    memory: Positive | None = None
+    longest: Positive = 64
+
+
+STEPS: Final[Mapping[str, type[StepSettings]]] = MappingProxyType(
+    {
+        "recogniser": RecogniserStep,
+        "dictionary": DictionaryStep,
+        "abbreviations": AbbreviationsStep,
+        "combine": CombineStep,
+        "filter": FilterStep,
+        "rules": RulesStep,
+        "choice": ChoiceStep,
+        "drop": DropStep,
+        "plugin": PluginStep,
+        "process": ProcessStep,
+    }
+)

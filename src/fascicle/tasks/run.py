@@ -1,0 +1,159 @@
+"""A pipeline over any number of documents, and what it could not do: what ``fascicle run`` and ``quarantine`` do."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from fascicle.files.apart import Inputs
+from fascicle.formats.requests import ReadRequest, inputs_of
+from fascicle.tasks.given import Paths, listed
+
+if TYPE_CHECKING:
+    from fascicle.running.records import Quarantined
+    from fascicle.running.report import Totals
+    from fascicle.running.run import Progress
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunRequest:
+    """What is run, and where the result goes.
+
+    Attributes:
+        files: inputs, as ``fascicle annotate`` takes them, but no standard input.
+        pipeline: a ``pipeline.toml``, or a folder with one.
+        folder: of the run.
+        reading: how files are read.
+        format: of the parts.
+        workers: processes at a time.
+        resume: go on with an interrupted run.
+    """
+
+    files: tuple[str, ...]
+    pipeline: str
+    folder: str
+    reading: ReadRequest = field(default_factory=ReadRequest)
+    format: str = "jsonl"
+    workers: int = 1
+    resume: bool = False
+
+
+def run_pipeline(request: RunRequest, *, progress: Callable[[Progress], None] = lambda progress: None) -> Totals:
+    """Runs a pipeline; what is done stays done, whatever ends the run.
+
+    Args:
+        request: what to run.
+        progress: is told how far the run is, about ten times a second.
+
+    Returns:
+        The account: all documents that came in are done or in quarantine.
+
+    Raises:
+        FascicleError: see `fascicle.running.run.Run.do`.
+    """
+    from fascicle.running.run import Run
+
+    paths = [given.name for given in inputs_of(request.files, (), request.reading)]
+    Inputs.of([*paths, request.pipeline]).refuse(request.folder, filled=True)
+    run = Run.of(
+        paths,
+        request.pipeline,
+        request.folder,
+        reading=request.reading,
+        format=request.format,
+        workers=request.workers,
+    )
+    return run.do(resume=request.resume, progress=progress)
+
+
+def run(
+    files: Paths,
+    folder: str | os.PathLike[str],
+    *,
+    pipeline: str | os.PathLike[str],
+    workers: int = 1,
+    resume: bool = False,
+) -> Totals:
+    """Runs a pipeline over files; see `run_pipeline`."""
+    request = RunRequest(
+        files=tuple(listed(files)),
+        pipeline=os.fspath(pipeline),
+        folder=os.fspath(folder),
+        workers=workers,
+        resume=resume,
+    )
+    return run_pipeline(request)
+
+
+def quarantined(folder: str) -> list[Quarantined]:
+    """The records of all that is in the quarantine of a run, in the order of the input.
+
+    Raises:
+        OutputError: the folder holds no run.
+    """
+    from fascicle.running.folder import RunFolder
+    from fascicle.running.quarantine import current
+
+    place = RunFolder(folder)
+    found = current(place, place.manifest()).values()
+    return sorted(found, key=lambda record: (record.shard, record.place, record.id))
+
+
+def shown(folder: str, identifier: str) -> Quarantined:
+    """One record.
+
+    Raises:
+        OutputError: the folder holds no run.
+        InputError: the document is not in quarantine.
+    """
+    from fascicle.running.folder import RunFolder
+    from fascicle.running.quarantine import one_of
+
+    place = RunFolder(folder)
+    return one_of(place, place.manifest(), identifier)
+
+
+def retry(folder: str, *, only: Sequence[str] = (), pipeline: str | None = None) -> Totals:
+    """Tries documents in quarantine again, under the same limits; those that are done get a part of their own.
+
+    Args:
+        folder: of a run that is complete.
+        only: ids; by default all that can be tried.
+        pipeline: in place of the one of the run, e.g. because a step was corrected.
+
+    Returns:
+        The account of the whole run.
+
+    Raises:
+        OutputError: the folder holds no run, or one that is not complete.
+        UsageError: an id that is not in quarantine.
+        FascicleError: the pipeline cannot be opened.
+    """
+    from fascicle.pipeline.loading import open_pipeline
+    from fascicle.running.folder import RunFolder
+    from fascicle.running.quarantine import plan_retry
+    from fascicle.running.run import finalize, open_worker
+    from fascicle.running.supervisor import Supervisor
+    from fascicle.settings.pipeline import read_pipeline
+    from fascicle.version import VERSION
+
+    place = RunFolder(folder)
+    manifest = place.manifest()
+    path = str(Path(pipeline or manifest.pipeline).expanduser().resolve())
+    limits = read_pipeline(path).limits
+    with open_pipeline(path) as opened:
+        made_by = {"release": VERSION, **opened.made_by()}
+    with place.held():
+        finalize(place, manifest)
+        again = plan_retry(place, manifest, only=only, made_by=made_by, pipeline=path)
+        if again is not None:
+            (shard,) = again.shards
+            opening = partial(open_worker, partial(open_pipeline, path), folder, f"{shard.name}.json")
+            with Supervisor(opening, limits=limits, workers=1) as supervisor:
+                for _ in supervisor.run([shard]):
+                    pass
+        return finalize(place, manifest)

@@ -1,0 +1,118 @@
+"""``fascicle run``, ``pipeline`` and ``quarantine``: from a folder of a pipeline to a document that was tried again."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fascicle.core import codec
+from fascicle.core.document import Document
+
+TOML = """
+name = "small"
+[[steps]]
+kind = "recogniser"
+name = "names"
+model = "names.tsv"
+[[steps]]
+kind = "process"
+command = ["{python}", "-I", "-S", "{folder}/step.py"]
+[[answers]]
+text = "an aspirin"
+find = ["aspirin/Chemical"]
+[shards]
+documents = 4
+"""
+STEP = """
+import json, os, sys, time
+print(json.dumps({"fascicle_step": 1, "name": "picky", "fingerprint": "1"}), flush=True)
+for line in sys.stdin:
+    documents = json.loads(line)["documents"]
+    if os.path.exists(os.path.join(os.path.dirname(__file__), "slow")):
+        time.sleep(0.3)
+    bad = [one["id"] for one in documents if "bad" in one["text"] and not os.path.exists(__file__ + ".mended")]
+    answer = {"error": f"cannot stand {bad[0]}"} if bad else {"patches": [{} for _ in documents]}
+    print(json.dumps(answer), flush=True)
+"""
+
+
+@pytest.fixture
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    (tmp_path / "p").mkdir()
+    (tmp_path / "p" / "names.tsv").write_text("Chemical\tAspirin\n", encoding="utf-8")
+    (tmp_path / "p" / "step.py").write_text(STEP, encoding="utf-8")
+    (tmp_path / "p" / "pipeline.toml").write_text(TOML.replace("{python}", sys.executable), encoding="utf-8")
+    texts = ["aspirin here", "a bad aspirin", *["more aspirin"] * 10]
+    lines = [codec.encode(Document(id=f"d{at}", text=text)) + b"\n" for at, text in enumerate(texts)]
+    (tmp_path / "in.jsonl").write_bytes(b"".join(lines))
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_a_run_with_its_quarantine_and_another_try(cli: Callable[..., Any], place: Path) -> None:
+    result = cli("run", "in.jsonl", "--pipeline", "p", "-o", "out", "--json")
+    assert result.code == 3
+    totals = json.loads(result.out)
+    assert (totals["documents"], totals["done"], totals["quarantined"]) == (12, 11, 1)
+    assert totals["mentions"] == {"names/Chemical": 11}
+    assert json.loads(Path("out/report.json").read_bytes()) == totals
+    page = Path("out/report.html").read_text(encoding="utf-8")
+    assert "names/Chemical" in page
+    assert "<script" not in page
+    assert cli("run", "in.jsonl", "--pipeline", "p", "-o", "out").code == 2
+    listed = cli("quarantine", "ls", "out")
+    assert listed.code == 0
+    assert listed.out.split("\t")[:3] == ["d1", "picky", "ProcessError"]
+    shown = json.loads(cli("quarantine", "show", "out", "d1").out)
+    assert (shown["document"]["text"], shown["step"], shown["place"]) == ("a bad aspirin", "picky", 1)
+    assert "cannot stand d1" in shown["message"]
+    assert cli("quarantine", "show", "out", "d2").code == 2
+
+    assert cli("quarantine", "retry", "out").code == 3
+    Path("p/step.py.mended").touch()
+    assert cli("quarantine", "retry", "out", "--name", "d2").code == 2
+    assert cli("quarantine", "retry", "out", "--name", "d1").code == 0
+    assert cli("quarantine", "ls", "out").out == ""
+    done = [codec.decode(line).id for part in Path("out").glob("part-*") for line in part.read_bytes().splitlines()]
+    assert sorted(done) == sorted(f"d{at}" for at in range(12))
+    assert json.loads(Path("out/_SUCCESS").read_bytes()) == {"documents": 12, "done": 12, "quarantined": 0}
+
+
+def test_a_pipeline_is_shown_and_checked(cli: Callable[..., Any], place: Path) -> None:
+    shown = cli("pipeline", "show", "p")
+    assert shown.code == 0
+    Path("p/other.toml").write_text(shown.out, encoding="utf-8")
+    assert cli("pipeline", "show", "p/other.toml").out == shown.out
+    checked = json.loads(cli("pipeline", "check", "p/other.toml", "--json").out)
+    assert [name for name, _, _ in checked["steps"]] == ["cut", "names", "picky"]
+    assert checked["answers"] == 1
+    for call in (("pipeline",), ("quarantine",), ("pipeline", "check", "nowhere"), ("quarantine", "ls", "p")):
+        assert cli(*call).code == 2
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform == "win32", reason="signals")
+def test_an_interrupt_ends_cleanly_and_the_run_goes_on(cli: Callable[..., Any], place: Path) -> None:
+    Path("p/slow").touch()
+    call = ["run", "in.jsonl", "--pipeline", "p", "-o", "out", "--workers", "2"]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    program = subprocess.Popen([sys.executable, "-m", "fascicle", *call], env=environment, stderr=subprocess.PIPE)
+    deadline = time.monotonic() + 60
+    while not list(Path("out").glob("done-*")) and time.monotonic() < deadline:
+        time.sleep(0.02)
+    program.send_signal(signal.SIGINT)
+    said = program.communicate(timeout=60)[1].decode()
+    assert (program.returncode, "Traceback" in said) == (130, False), said
+    assert not list(Path("out").glob(".*.tmp"))
+    Path("p/slow").unlink()
+    assert cli(*call, "--resume").code == 3
+    assert json.loads(Path("out/_SUCCESS").read_bytes()) == {"documents": 12, "done": 11, "quarantined": 1}

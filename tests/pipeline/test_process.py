@@ -1,0 +1,100 @@
+"""A step that is another program: a bare Python without our packages, and a JVM where there is one."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+import pytest
+
+from fascicle.core.document import Document
+from fascicle.errors import PluginError
+from fascicle.pipeline.loading import open_pipeline
+from fascicle.pipeline.pipeline import Pipeline
+from fascicle.pipeline.process import ProcessStep
+
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples" / "pipeline"
+DOCUMENTS = [Document(id="a", text="DNA and é RNA"), Document(id="b", text="none"), Document(id="c", text="mRNA IL-2")]
+HELLO = {"fascicle_step": 1, "name": "odd", "gives": ["mentions"], "fingerprint": "1"}
+
+
+def program(tmp_path: Path, body: str, *, hello: object = HELLO) -> list[str]:
+    """A program of a few lines; ``say`` answers, ``line`` is a request."""
+    path = tmp_path / "program.py"
+    start = f"import json, os, sys, time\ndef say(x): print(json.dumps(x), flush=True)\nsay({hello!r})\n"
+    path.write_text(
+        f"{start}for line in sys.stdin:\n{textwrap.indent(textwrap.dedent(body), '    ')}", encoding="utf-8"
+    )
+    return [sys.executable, "-I", "-S", str(path)]
+
+
+def found(step: ProcessStep) -> list[tuple[str, str]]:
+    with Pipeline([step]) as pipeline:
+        return [(document.id, one.text) for document in pipeline.stream(DOCUMENTS) for one in document]
+
+
+def test_a_program_in_a_python_of_its_own() -> None:
+    command = [sys.executable, "-I", "-S", str(EXAMPLES / "capitals.py")]  # no packages at all
+    assert found(ProcessStep("", command, seconds=30)) == [("a", "DNA"), ("a", "RNA")]
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(shutil.which("javac") is None, reason="there is no JVM here")
+def test_a_program_on_the_jvm(tmp_path: Path) -> None:
+    subprocess.run(["javac", "-d", str(tmp_path), str(EXAMPLES / "Capitals.java")], check=True)
+    command = ["java", "-Xmx128m", "-cp", str(tmp_path), "Capitals"]
+    assert found(ProcessStep("", command, seconds=60)) == [("a", "DNA"), ("a", "RNA")]
+
+
+def test_a_program_of_a_pipeline(tmp_path: Path) -> None:
+    shutil.copy(EXAMPLES / "capitals.py", tmp_path)
+    command = json.dumps([sys.executable, "-I", "-S", "{folder}/capitals.py"])
+    text = f'[[steps]]\nkind = "process"\ncommand = {command}\n[[answers]]\ntext = "DNA"\nfind = ["DNA/Acronym"]\n'
+    (tmp_path / "pipeline.toml").write_text(text, encoding="utf-8")
+    with open_pipeline(tmp_path) as pipeline:
+        assert [step.name for step in pipeline.steps] == ["cut", "capitals"]
+        assert pipeline.made_by()["step 'capitals'"] == "capitals 1"
+
+
+BAD = {
+    "an error": ('say({"error": "no good"})', "no good"),
+    "dies": ('print("the reason", file=sys.stderr); sys.exit(4)', "the reason"),
+    "hangs": ("time.sleep(60)", "no answer"),
+    "no JSON": ('print("hm", flush=True)', "hm"),
+    "a misspelt field": ('say({"patches": [{"adds": []}]})', "adds"),
+    "without end": ('[sys.stdout.write("x" * 65536) for _ in iter(int, 1)]', "line of more"),
+    "too few": ('say({"patches": []})', "patches for"),
+}
+
+
+@pytest.mark.parametrize(("bad", "told"), BAD.values(), ids=BAD)
+def test_a_program_that_fails_costs_one_document(tmp_path: Path, bad: str, told: str) -> None:
+    good = 'say({"patches": [{} for _ in json.loads(line)["documents"]]})'
+    command = program(tmp_path, f"if 'poison' in line:\n    {bad}\nelse:\n    {good}\n")
+    step = ProcessStep("odd", command, seconds=1.5, longest=1 << 20)
+    texts = ["a", "poison", "b"]
+    with Pipeline([step]) as pipeline:
+        given = [Document(id=text, text=text) for text in texts]
+        results = list(pipeline.results(given))
+    assert [result.document is None for result in results] == [False, True, False]
+    assert told in results[1].failure.message  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize(
+    "hello", [{"fascicle_step": 2, "fingerprint": ""}, {"name": "x"}, {**HELLO, "gives": ["nonsense"]}, []]
+)
+def test_a_program_that_is_no_step_is_refused(tmp_path: Path, hello: object) -> None:
+    with pytest.raises(PluginError, match="odd"):
+        ProcessStep("odd", program(tmp_path, "pass", hello=hello), seconds=20)
+
+
+def test_answers_and_requests_larger_than_pipes_do_not_wait_for_each_other(tmp_path: Path) -> None:
+    body = 'say({"patches": [{"events": [{"step": "s", "kind": "note", "code": "c", "message": "m" * 300000}]}]})'
+    step = ProcessStep("odd", program(tmp_path, body), seconds=30)
+    with Pipeline([step]) as pipeline:
+        (document,) = pipeline.stream(["y" * 500_000])
+    assert len(document.events[0].message) == 300_000
