@@ -5,7 +5,9 @@ from __future__ import annotations
 import argparse
 import ast
 import inspect
+import json
 import shutil
+import sys
 from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
@@ -13,6 +15,7 @@ from types import ModuleType
 from typing import Any
 
 import pytest
+from tests.support import linking
 from tests.support.pretraining import make_encoder, make_text
 
 import fascicle
@@ -20,6 +23,8 @@ from fascicle.cli import build_parser
 from fascicle.commands.in_python import CALLS, shown
 from fascicle.loading import find_model
 from fascicle.tasks.index_build import build_pack
+from fascicle.tasks.linker_fit import fit_folder
+from fascicle.tasks.run import run
 from fascicle.tasks.vectors import VectorsSettings, train_vectors
 from fascicle.vectors.glove import GloveSettings
 
@@ -41,6 +46,8 @@ WRITES = {
     "plot": "learning.svg",
     "vectors": "vectors.txt",
     "typer train": "runs/typer/model/typer.json",
+    "linker fit": "linker/linker.json",
+    "run": "annotated/_SUCCESS",
 }
 NEEDS = {"plot": "matplotlib"}
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
@@ -113,6 +120,29 @@ def make_packs(*folders: str) -> None:
         build_pack("sources.toml", folder)
 
 
+def make_linker(*folders: str) -> None:
+    """A pack, texts with links to it, found mentions, and linkers."""
+    linking.build_pack(Path("pack"))
+    fascicle.write("links.jsonl", linking.corpus())
+    fascicle.write("found.jsonl", linking.corpus(2))
+    for folder in folders:
+        fit_folder("pack", folder, documents=fascicle.read("links.jsonl"))
+
+
+def make_pipeline(*folders: str) -> None:
+    """A pipeline of a dictionary, and runs in which a program refuses every document."""
+    Path("names.tsv").write_text("Disease\tlung cancer\n", encoding="utf-8")
+    steps = '[[steps]]\nkind = "recogniser"\nname = "names"\nmodel = "names.tsv"\n'
+    Path("pipeline.toml").write_text(f'name = "mine"\n{steps}', encoding="utf-8")
+    for folder in folders:
+        hello = json.dumps({"fascicle_step": 1, "name": "no", "fingerprint": "1"})
+        program = f'print({hello!r}, flush=True)\nwhile input():\n print(\'{{"error": "no"}}\', flush=True)\n'
+        Path("no.py").write_text(program, encoding="utf-8")
+        refuses = f'[[steps]]\nkind = "process"\ncommand = ["{sys.executable}", "no.py"]\n'
+        Path("refuses.toml").write_text(f'name = "refuses"\n{steps}{refuses}', encoding="utf-8")
+        run("texts", folder, pipeline="refuses.toml")
+
+
 @pytest.fixture
 def place(
     tiny_run: Path,
@@ -163,6 +193,10 @@ def place(
         shutil.copyfile(EXAMPLES / "first-model" / "dev.tsv", "dev.tsv")
     if command.startswith("index"):
         make_packs(*() if command == "index build" else ("before", "pack"))
+    if command.startswith("link"):
+        make_linker(*() if command == "linker fit" else ("linker",))
+    if command.startswith(("pipeline", "run", "quarantine")):
+        make_pipeline(*("annotated",) if command.startswith("quarantine") else ())
     if command == "init":
         Path("recipe.toml").unlink()
     return tmp_path

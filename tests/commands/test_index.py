@@ -143,7 +143,7 @@ def test_why(home: Path, cli: Cli) -> None:
     assert "DOID:4" in told
     assert "replaced by DOID:162" in cli("index", "why", home / "pack", "obsolete growth").out
     values = json.loads(cli("index", "why", home / "pack", "CAT", "--json").out)
-    assert [(one["term"]["surface"], one["case"]) for one in values["terms"]] == [("CAT", "exact")]
+    assert [(one["term"]["surface"], one["case"]) for one in values["terms"]] == [("CAT", "symbol")]
 
 
 def test_diff(home: Path, cli: Cli) -> None:

@@ -43,9 +43,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--model",
         type=reads,
         action="append",
-        help="name of a shipped model, a model folder, or a dictionary: a .tsv file with a type, a TAB and a name in "
-        "each row, or a plug-in, or a term pack of index build; may be repeated for several packs; default: "
-        f"{DEFAULT_MODEL}",
+        help="name of a shipped model or pack, a model folder, a dictionary (.tsv: a type, a TAB and a name in each "
+        f"row), a plug-in, or a term pack of index build; packs may be several; default: {DEFAULT_MODEL}",
     )
     parser.add_argument(
         "--types",
