@@ -1,9 +1,8 @@
 """Workers under supervision: what is in flight is known, time and memory are capped, and what dies is started anew.
 
-Pebble and loky were looked at. Pebble kills a task that takes too long, but neither limits memory nor says at which of
-the documents of a task a worker was, and its workers share one pipe under a lock, which a worker may die with. loky
-takes the death of a worker for the end of the whole pool. So each worker has a pipe of its own here, and one loop in
-one thread listens to all.
+By their documentation, Pebble kills a task that takes too long, but limits no memory and does not say at which document of
+a task a worker was; loky takes the death of a worker for a broken pool. So each worker has a pipe of its own here, and
+one loop in one thread listens to all.
 """
 
 from __future__ import annotations
