@@ -1,8 +1,8 @@
 """Workers under supervision: what is in flight is known, time and memory are capped, and what dies is started anew.
 
-By their documentation, Pebble kills a task that takes too long, but limits no memory and does not say at which document of
-a task a worker was; loky takes the death of a worker for a broken pool. So each worker has a pipe of its own here, and
-one loop in one thread listens to all.
+By their documentation, Pebble kills a task that takes too long, but limits no memory and does not say at which
+document of a task a worker was; loky takes the death of a worker for a broken pool. So each worker has a pipe of its
+own here, and one loop in one thread listens to all.
 """
 
 from __future__ import annotations
