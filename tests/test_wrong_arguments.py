@@ -74,6 +74,10 @@ VERBS: dict[str, tuple[dict[str, Any], dict[str, list[Any]]]] = {
         {"predictions": [LIST], "events": [NONE], "types": [LIST, {}]},
     ),
     "export": ({"model": "none", "folder": "none"}, {"sample": [NONE], "name": [NONE]}),
+    "link": (
+        {"documents": [DOCUMENT], "linker": "none", "pack": "none"},
+        {"documents": [LIST], "ontology": [""]},
+    ),
     "train": ({"recipe": "none.toml"}, {"folder": [NONE], "threads": [NONE, 3]}),
 }
 

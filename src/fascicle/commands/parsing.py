@@ -69,7 +69,7 @@ def parse(parser: Parser, argv: Sequence[str]) -> argparse.Namespace:
     """Parses; files may stand before, between and behind the options.
 
     Raises:
-        UsageError: an unknown option (with the nearest one), or an argument too many.
+        UsageError: an unknown option (with the nearest one), an option without a value, or an argument too many.
         OutputError: an output is an input, or two outputs are one.
     """
     args, others = parser.parse_known_args(argv)
@@ -83,8 +83,17 @@ def parse(parser: Parser, argv: Sequence[str]) -> argparse.Namespace:
         raise UsageError(f"{others[0]!r} is one argument too many; see {chosen.prog} --help")
     if others:
         args.files = [*args.files, *others]
+    for action in chosen._actions:
+        _refuse_nothing(action, getattr(args, action.dest, None))
     check_places(chosen._actions, vars(args))
     return args
+
+
+def _refuse_nothing(action: argparse.Action, value: object) -> None:
+    """Refuses ``--option=--``, which argparse takes for an option without a value where one is needed."""
+    needs = action.option_strings and action.nargs is None
+    if needs and (value == [] != action.default or (isinstance(value, list) and [] in value)):
+        raise UsageError(f"{action.option_strings[-1]} needs a value, and -- is none; give one")
 
 
 def positive(text: str) -> int:

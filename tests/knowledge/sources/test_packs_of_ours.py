@@ -10,8 +10,7 @@ import pytest
 from fascicle.core.type_names import read_vocabulary
 from fascicle.knowledge.curation.rules import read_rules
 from fascicle.knowledge.sources.catalogue import READERS
-from fascicle.knowledge.sources.reading import check_source, read_sources
-from fascicle.knowledge.sources.report import SourceReport
+from fascicle.knowledge.sources.reading import check_source
 from fascicle.settings.packs import PackSettings, read_pack_settings
 
 PACKS = Path(__file__).resolve().parents[3] / "packs"
@@ -64,19 +63,3 @@ def test_the_settings_on_the_page_are_read(tmp_path: Path, monkeypatch: pytest.M
     (rules,) = re.findall(r"^```text\n(action.*?)^```$", page, re.DOTALL | re.MULTILINE)
     (tmp_path / "rules.tsv").write_text(rules)
     assert [rule.action for rule in read_rules([str(tmp_path / "rules.tsv")])].count("drop") == 1
-
-
-@pytest.mark.slow
-@pytest.mark.usefixtures("fascicle_data")
-def test_the_basic_pack_has_what_it_promises() -> None:
-    reports: dict[str, SourceReport] = {}
-    concepts: dict[str, set[str]] = {}
-    for _, record in read_sources(read_pack_settings(PACKS / "basic.toml"), reports=reports):
-        if record.names:
-            kind = "Species" if record.curie.startswith("NCBITaxon:") else record.type  # some only add names
-            concepts.setdefault(kind, set()).add(record.curie)
-            assert not record.curie.startswith("HP:")
-    least = {"Gene": 20_000, "Disease": 20_000, "Chemical": 18_000, "Species": 9_000, "CellType": 1_700}
-    least |= {"Anatomy": 10_000, "CellLine": 4_000, "GeneFamily": 750}
-    assert {kind: len(found) >= least[kind] for kind, found in concepts.items()} == dict.fromkeys(least, True)
-    assert all(report.accounted and report.records for report in reports.values())
