@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import BinaryIO, Final
+from typing import Any, BinaryIO, Final
 from xml.etree.ElementTree import Element
 
 from fascicle.core.document import Document, Event
@@ -76,24 +76,19 @@ def _entry(element: Element, place: Place) -> Entry:
 
 
 def _passage(element: Element, place: Place) -> Passage:
-    return Passage(
-        offset=_number(_said(element, "offset") or "0", place),
-        infons=_infons(element),
-        text=_said(element, "text"),
-        annotations=_annotations(element, place),
-        relations=element.findall("relation"),
-        sentences=[_sentence(one, place) for one in element.iterfind("sentence")],
-    )
+    own = _part(element, place)
+    return Passage(**own, sentences=[Sentence(**_part(one, place)) for one in element.iterfind("sentence")])
 
 
-def _sentence(element: Element, place: Place) -> Sentence:
-    return Sentence(
-        offset=_number(_said(element, "offset") or "0", place),
-        infons=_infons(element),
-        text=_said(element, "text"),
-        annotations=_annotations(element, place),
-        relations=element.findall("relation"),
-    )
+def _part(element: Element, place: Place) -> dict[str, Any]:
+    """What passages and sentences have alike."""
+    return {
+        "offset": _number(_said(element, "offset") or "0", place),
+        "infons": _infons(element),
+        "text": _said(element, "text"),
+        "annotations": _annotations(element, place),
+        "relations": element.findall("relation"),
+    }
 
 
 def _annotations(element: Element, place: Place) -> list[Annotation]:

@@ -64,18 +64,16 @@ def _in_place_of(earlier: Sequence[Mention], patch: Patch) -> Patch:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Combine:
-    """A layer of what several layers agree on; its score is the mean of theirs.
+class _Layer:
+    """A step that makes a layer of other layers; its own layer of an earlier run gives way.
 
     Attributes:
         name: of the step, and the source of its mentions.
-        layers: sources that are combined.
-        rule: which mentions are kept.
+        layers: sources that it is made of.
     """
 
     name: str
     layers: tuple[str, ...]
-    rule: Rule
     fingerprint: str = ""
     needs: frozenset[str] = MENTIONS
     gives: frozenset[str] = MENTIONS
@@ -90,6 +88,22 @@ class Combine:
         """Of the mentions that it adds."""
         return frozenset({self.name})
 
+    def _own(self, document: Document, patch: Patch) -> Patch:
+        """A patch whose mentions are those of the step."""
+        add = tuple(msgspec.structs.replace(mention, source=self.name) for mention in patch.add)
+        return _in_place_of(document.layer(self.name), msgspec.structs.replace(patch, add=add))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Combine(_Layer):
+    """A layer of what several layers agree on; its score is the mean of theirs.
+
+    Attributes:
+        rule: which mentions are kept.
+    """
+
+    rule: Rule
+
     def run(self, documents: Sequence[Document]) -> list[Patch]:
         """One patch for each document."""
         numbered = list(enumerate(documents))
@@ -98,12 +112,7 @@ class Combine:
             for layer in self.layers
         ]
         found = combine(align(systems), self.rule)
-        return [
-            _in_place_of(document.layer(self.name), Patch(add=self._own(found[str(at)]))) for at, document in numbered
-        ]
-
-    def _own(self, mentions: Sequence[Mention]) -> tuple[Mention, ...]:
-        return tuple(msgspec.structs.replace(mention, source=self.name) for mention in mentions)
+        return [self._own(document, Patch(add=tuple(found[str(at)]))) for at, document in numbered]
 
 
 class Judge(Protocol):
@@ -114,44 +123,20 @@ class Judge(Protocol):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Filter:
+class Filter(_Layer):
     """A layer of the mentions that a learned filter accepts.
 
     Attributes:
-        name: of the step, and the source of its mentions.
-        layers: sources that are judged.
         judge: the filter.
     """
 
-    name: str
-    layers: tuple[str, ...]
     judge: Judge
-    fingerprint: str = ""
-    needs: frozenset[str] = MENTIONS
-    gives: frozenset[str] = MENTIONS
-
-    @property
-    def drops(self) -> frozenset[str]:
-        """Its own layer, of an earlier run."""
-        return self.sources
-
-    @property
-    def sources(self) -> frozenset[str]:
-        """Of the mentions that it adds."""
-        return frozenset({self.name})
 
     def run(self, documents: Sequence[Document]) -> list[Patch]:
         """One patch for each document."""
         found = [[one for one in document.mentions if one.source in self.layers] for document in documents]
         patches = self.judge.judge(documents, found)
-        return [
-            _in_place_of(document.layer(self.name), self._own(patch))
-            for document, patch in zip(documents, patches, strict=True)
-        ]
-
-    def _own(self, patch: Patch) -> Patch:
-        add = tuple(msgspec.structs.replace(mention, source=self.name) for mention in patch.add)
-        return msgspec.structs.replace(patch, add=add)
+        return [self._own(document, patch) for document, patch in zip(documents, patches, strict=True)]
 
 
 @dataclass(frozen=True, kw_only=True)

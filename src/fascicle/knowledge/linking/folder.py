@@ -10,7 +10,6 @@ import msgspec
 from msgspec import Meta
 
 from fascicle.errors import PackError
-from fascicle.files.owned import file_facts
 from fascicle.knowledge.linking.features import FEATURES
 from fascicle.knowledge.linking.memory import NAMES
 from fascicle.knowledge.pack.manifest import FileFacts
@@ -92,8 +91,7 @@ def in_vocabulary(prefix: str) -> str:
 
 def write_linker(folder: Path, pack: Pack, rankers: Mapping[str, Ranker]) -> LinkerManifest:
     """Writes what a linker says of itself, beside the names that it remembers."""
-    size, sha256 = file_facts(folder / NAMES)
-    files = {NAMES: FileFacts(size=size, sha256=sha256)}
+    files = {NAMES: FileFacts.of(folder / NAMES)}
     return write_described(
         folder / LINKER, LinkerManifest(pack=pack.full_name, rankers=dict(sorted(rankers.items())), files=files)
     )
@@ -121,7 +119,7 @@ def read_linker(folder: Path, pack: Pack) -> LinkerManifest:
             code="version",
         )
     for name, facts in found.files.items():
-        if name != NAMES or not (folder / name).is_file() or file_facts(folder / name) != (facts.size, facts.sha256):
+        if name != NAMES or not (folder / name).is_file() or FileFacts.of(folder / name) != facts:
             raise PackError(
                 f"{folder / name} is missing or was changed; copy the linker again", file=str(folder), code="damaged"
             )

@@ -14,11 +14,10 @@ from msgspec import Meta
 
 from fascicle.core.arrays import Ints
 from fascicle.errors import PackError
-from fascicle.files.owned import file_facts
 from fascicle.knowledge.keys.key import unordered
 from fascicle.knowledge.linking.equivalents import Equivalents, write_equivalents
 from fascicle.knowledge.linking.trigrams import Near, Trigrams, write_trigrams
-from fascicle.knowledge.pack.arrays import Array, Strings, mapped, write_array
+from fascicle.knowledge.pack.arrays import Array, Strings, mapped, spread, write_array
 from fascicle.knowledge.pack.keying import KeyReader
 from fascicle.knowledge.pack.lookup import hashes_of
 from fascicle.knowledge.pack.manifest import FileFacts
@@ -74,9 +73,7 @@ def write_index(folder: Path, pack: Pack, *, told: Told = lambda step, count: No
     write_equivalents(folder, pack)
     told("references", len(pack))
     names = sorted(path.name for path in folder.iterdir() if not path.name.startswith("."))
-    facts = {
-        name: FileFacts(size=size, sha256=sha256) for name in names for size, sha256 in [file_facts(folder / name)]
-    }
+    facts = {name: FileFacts.of(folder / name) for name in names}
     made = IndexManifest(pack=pack.full_name, normaliser=pack.manifest.normaliser, files=facts)
     return write_described(folder / MANIFEST, made)
 
@@ -169,8 +166,8 @@ class NameIndex:
             PackError: one was changed.
         """
         for name, facts in self.manifest.files.items():
-            if file_facts(self.folder / name) != (facts.size, facts.sha256):
-                place = self.folder / name
+            place = self.folder / name
+            if FileFacts.of(place) != facts:
                 raise PackError(
                     f"{place} was changed; make the linker again with fascicle linker fit",
                     file=str(place),
@@ -189,9 +186,7 @@ class NameIndex:
         asked = unordered(list(keys), self._reader)
         hashes = hashes_of([one.encode() for one in asked])
         low, high = (np.searchsorted(self._hashes, hashes, side=side) for side in ("left", "right"))
-        places = np.repeat(np.arange(len(asked)), high - low)
-        within = np.arange(len(places)) - np.repeat(np.cumsum(high - low) - (high - low), high - low)
-        rows = self._rows[low[places] + within].astype(np.int64)
+        places, rows = spread(low, high, self._rows)
         own = self.pack.active.keys.find(asked)  # names that are in this order
         places = np.concatenate([places, np.flatnonzero(own >= 0)])
         rows = np.concatenate([rows, own[own >= 0]])

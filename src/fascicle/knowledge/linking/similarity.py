@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fascicle.core.arrays import Bools, Floats, Ints
+from fascicle.knowledge.pack.arrays import spread
 
 LONGEST: Final = 256  # bytes of a string that is compared
 _WORD: Final = 64
@@ -78,8 +79,7 @@ def _masks(strings: Sequence[bytes], words: int) -> Words:
     """For each string and byte, the places of the byte as bits, ``[strings, 256, words]``."""
     masks = np.zeros((len(strings), 256, words), dtype=np.uint64)
     lengths = _lengths(strings)
-    owners = np.repeat(np.arange(len(strings)), lengths)
-    places = np.arange(len(owners)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+    owners, places = spread(np.zeros_like(lengths), lengths)
     letters = np.frombuffer(b"".join(strings), dtype=np.uint8)
     bits = np.uint64(1) << (places % _WORD).astype(np.uint64)
     np.bitwise_or.at(masks, (owners, letters, places // _WORD), bits)

@@ -20,7 +20,6 @@ from msgspec import Meta
 
 from fascicle.errors import InputError
 from fascicle.files.atomic import atomic_folder
-from fascicle.files.owned import file_facts
 from fascicle.knowledge.curation.applying import UNTOUCHED, Curation, NameRow
 from fascicle.knowledge.curation.rules import Rule
 from fascicle.knowledge.keys.case import CasePolicy
@@ -127,8 +126,7 @@ def build(
 def _files(place: Path, told: Told) -> dict[str, FileFacts]:
     found = {}
     for number, path in enumerate(sorted(place.iterdir()), start=1):
-        size, sha256 = file_facts(path)
-        found[path.name] = FileFacts(size=size, sha256=sha256)
+        found[path.name] = FileFacts.of(path)
         told("files", number)
     return found
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import hashlib
 from pathlib import Path
-from typing import Annotated, Final
+from typing import Annotated, Final, Self
 
 import msgspec
 from msgspec import Meta
 
 from fascicle.errors import PackError
+from fascicle.files.owned import file_facts
 from fascicle.settings.base import Settings
 from fascicle.settings.folders.described import Wording, read_described, write_described
 from fascicle.settings.folders.vocabularies import PACK
@@ -53,7 +54,7 @@ class SourceFacts(Settings, frozen=True, kw_only=True):
 
 
 class FileFacts(Settings, frozen=True, kw_only=True):
-    """One file of a pack.
+    """One file of a pack or of a linker.
 
     Attributes:
         size: bytes.
@@ -62,6 +63,12 @@ class FileFacts(Settings, frozen=True, kw_only=True):
 
     size: Annotated[int, Meta(ge=0)]
     sha256: str
+
+    @classmethod
+    def of(cls, path: Path) -> Self:
+        """Those of a file, which is read once."""
+        size, sha256 = file_facts(path)
+        return cls(size=size, sha256=sha256)
 
 
 class Manifest(Settings, frozen=True, kw_only=True):

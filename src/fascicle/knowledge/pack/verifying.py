@@ -12,11 +12,10 @@ import numpy as np
 
 from fascicle.core.arrays import Bools, Ints
 from fascicle.errors import FormatError, PackError
-from fascicle.files.owned import file_facts
 from fascicle.knowledge.pack import layout
 from fascicle.knowledge.pack.arrays import Array, Lists, Strings
 from fascicle.knowledge.pack.lookup import Lookup, hashes_of
-from fascicle.knowledge.pack.manifest import Manifest
+from fascicle.knowledge.pack.manifest import FileFacts, Manifest
 from fascicle.knowledge.pack.pack import Pack
 from fascicle.knowledge.pack.tables import Names
 from fascicle.knowledge.scanning.table import Table
@@ -63,15 +62,14 @@ def _impossible(pack: Pack, what: str) -> PackError:
 def _check_hashes(folder: Path, manifest: Manifest, told: Told) -> int:
     total = 0
     for number, (name, facts) in enumerate(manifest.files.items(), start=1):
-        size, sha256 = file_facts(folder / name)
-        if (size, sha256) != (facts.size, facts.sha256):
+        if FileFacts.of(folder / name) != facts:
             raise PackError(
                 f"{folder / name} was changed after the pack was built; copy the pack again, or build it again with "
                 "fascicle index build",
                 file=str(folder / name),
                 code="damaged",
             )
-        total += size
+        total += facts.size
         told("files", number)
     return total
 
