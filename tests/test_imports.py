@@ -64,6 +64,14 @@ def test_the_base_rooms_work_without_torch() -> None:
     assert run(code) == "done"
 
 
+def test_a_model_without_dictionaries_starts_without_what_finds_names() -> None:
+    loaded = run(
+        "import fascicle\nfascicle.load('bc5cdr')\n"
+        "print([one for one in sys.modules if one.startswith(('fascicle.knowledge.pack', 'fascicle.knowledge.keys'))])"
+    )
+    assert loaded == "[]"
+
+
 def test_importing_opens_no_socket() -> None:
     code = (
         "opened = []\n"

@@ -2,19 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from fascicle.errors import ModelError
-from fascicle.knowledge.finding import PackFinder, Together
-from fascicle.knowledge.matching.copies import read_copy
-from fascicle.knowledge.matching.matcher import Matcher
-from fascicle.knowledge.matching.several import Several
-from fascicle.knowledge.pack.carried import PARTS, CarriedPack
-from fascicle.knowledge.recognising import PackLike
-from fascicle.settings.folders.manifest import MANIFEST, Manifest
-from fascicle.settings.inputs import PACK_RULE, SHAPES, InputFacts
-from fascicle.text.inputs import Columns, Finder
+from fascicle.settings.folders.manifest import Manifest
+from fascicle.settings.inputs import SHAPES, InputFacts
+from fascicle.text.inputs import Columns
 from fascicle.text.reading import LooksUp, ReadsDocuments, read_documents
 
 
@@ -43,31 +36,9 @@ def reader_of(folder: Path, manifest: Manifest) -> ReadsDocuments:
             file=str(folder),
             code="version",
         )
-    for one in facts.dictionaries:
-        parts = (f"{one.file}.{part}" for part in PARTS) if one.rule == PACK_RULE else ()
-        for name in (one.file, *parts):
-            if name not in manifest.files:
-                raise ModelError(f"{folder / MANIFEST} has no hash of {name}; copy or export the folder again")
     if not facts.dictionaries:
         return LooksUp(None, columns_of(facts))
-    tables = [one for one in facts.dictionaries if one.rule != PACK_RULE]
-    matchers = [read_copy(folder / one.file, rule=one.rule, segmenter=manifest.reading.segmenter) for one in tables]
-    packs = {one.file: CarriedPack(folder, one.file) for one in facts.dictionaries if one.rule == PACK_RULE}
-    finder = finder_of(matchers, packs)
-    if finder.types != facts.types:
-        raise ModelError(
-            f"the dictionaries in {folder} do not have the types that {MANIFEST} names; copy or export the folder again"
-        )
-    return LooksUp(finder, columns_of(facts))
+    # Most models have no dictionaries, and start without the modules that find names.
+    from fascicle.runtime.finders import open_finder
 
-
-def finder_of(matchers: Sequence[Matcher], packs: Mapping[str, PackLike]) -> Finder:
-    """Finds all names that units are looked up in; at least one dictionary is needed.
-
-    Args:
-        matchers: of tables of names.
-        packs: any names -> term packs. Names inside others are found too, and all types of a name.
-    """
-    finders: list[Finder] = [Several(matchers)] if matchers else []
-    finders += [PackFinder(packs, overlaps="nested")] if packs else []
-    return Together(finders) if len(finders) > 1 else finders[0]
+    return LooksUp(open_finder(folder, manifest, facts), columns_of(facts))

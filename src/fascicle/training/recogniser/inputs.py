@@ -17,7 +17,8 @@ from fascicle.knowledge.matching.dictionary import DictionaryReport, typed_names
 from fascicle.knowledge.matching.matcher import Matcher
 from fascicle.knowledge.pack.carried import carried_files, carried_size
 from fascicle.knowledge.pack.pack import Pack
-from fascicle.runtime.inputs import columns_of, finder_of
+from fascicle.runtime.finders import finder_of
+from fascicle.runtime.inputs import columns_of
 from fascicle.settings.folders.vocabularies import is_pack
 from fascicle.settings.inputs import MOST_TYPES, PACK_RULE, RULE, SHAPES, DictionaryFacts, InputFacts
 from fascicle.settings.recipes.recogniser import Recipe

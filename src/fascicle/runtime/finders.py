@@ -1,0 +1,56 @@
+"""The dictionaries of a model folder, opened to find names."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from fascicle.errors import ModelError
+from fascicle.knowledge.finding import PackFinder, Together
+from fascicle.knowledge.matching.copies import read_copy
+from fascicle.knowledge.matching.matcher import Matcher
+from fascicle.knowledge.matching.several import Several
+from fascicle.knowledge.pack.carried import PARTS, CarriedPack
+from fascicle.knowledge.recognising import PackLike
+from fascicle.settings.folders.manifest import MANIFEST, Manifest
+from fascicle.settings.inputs import PACK_RULE, InputFacts
+from fascicle.text.inputs import Finder
+
+
+def open_finder(folder: Path, manifest: Manifest, facts: InputFacts) -> Finder:
+    """Finds the names of all dictionaries of a model.
+
+    Args:
+        folder: of the model, whose files were compared with their hashes.
+        manifest: read from it.
+        facts: its inputs, with at least one dictionary.
+
+    Raises:
+        ModelError: a dictionary that is not one of those files, or has other types.
+    """
+    for one in facts.dictionaries:
+        parts = (f"{one.file}.{part}" for part in PARTS) if one.rule == PACK_RULE else ()
+        for name in (one.file, *parts):
+            if name not in manifest.files:
+                raise ModelError(f"{folder / MANIFEST} has no hash of {name}; copy or export the folder again")
+    tables = [one for one in facts.dictionaries if one.rule != PACK_RULE]
+    matchers = [read_copy(folder / one.file, rule=one.rule, segmenter=manifest.reading.segmenter) for one in tables]
+    packs = {one.file: CarriedPack(folder, one.file) for one in facts.dictionaries if one.rule == PACK_RULE}
+    finder = finder_of(matchers, packs)
+    if finder.types != facts.types:
+        raise ModelError(
+            f"the dictionaries in {folder} do not have the types that {MANIFEST} names; copy or export the folder again"
+        )
+    return finder
+
+
+def finder_of(matchers: Sequence[Matcher], packs: Mapping[str, PackLike]) -> Finder:
+    """Finds all names that units are looked up in; at least one dictionary is needed.
+
+    Args:
+        matchers: of tables of names.
+        packs: any names -> term packs. Names inside others are found too, and all types of a name.
+    """
+    finders: list[Finder] = [Several(matchers)] if matchers else []
+    finders += [PackFinder(packs, overlaps="nested")] if packs else []
+    return Together(finders) if len(finders) > 1 else finders[0]
