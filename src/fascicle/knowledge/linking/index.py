@@ -127,7 +127,7 @@ class NameIndex:
         self.folder, self.pack, self.manifest = folder, pack, manifest
         self._hashes, self._rows = mapped(folder / HASHES), mapped(folder / ROWS)
         self.types = mapped(folder / TYPES)
-        self._trigrams = Trigrams(folder, pack.active.keys.strings)
+        self._trigrams = Trigrams(folder, pack.active.keys.strings, self.types)
         self.equivalents = Equivalents(folder, pack.parent_rows)
         self._reader = KeyReader()
 
@@ -203,4 +203,4 @@ class NameIndex:
             keys: of level 2.
             types: that each may have, as bits.
         """
-        return self._trigrams.near([one.encode() for one in keys], self.types, types)
+        return self._trigrams.near([one.encode() for one in keys], types)

@@ -199,8 +199,8 @@ class Linker:
         best = np.full(len(found.units), -1)
         best[some] = ranked.order[starts[:-1][some]]
         thresholds = [self.rankers[unit.type].threshold if unit.type in self.rankers else 0.0 for unit in found.units]
-        curies = self.pack.curies.strings.take(found.concepts[best[some]])
-        names = iter(zip(curies, found.concepts[best[some]].tolist(), strict=True))
+        concepts = found.concepts[best[some]]
+        names = iter(zip(self.pack.curies.strings.take(concepts), self.pack.labels_at(concepts), strict=True))
         scores = [None if math.isnan(one) else one for one in ranked.scores[best[some]].tolist()]
         of_best = iter(zip(scores, found.tiers[best[some]].tolist(), strict=True))
         nil = [None if math.isnan(one) else one for one in ranked.nil.tolist()]
@@ -208,11 +208,11 @@ class Linker:
             if row < 0:
                 yield Link(id="", nil=True, score=none)
                 continue
-            (curie, concept), (score, tier) = next(names), next(of_best)
+            (curie, label), (score, tier) = next(names), next(of_best)
             if score is not None and score < threshold:
                 yield Link(id="", nil=True, score=none)
             else:
-                yield _link(curie, self.pack.label_at(concept), ALL_TIERS[tier], score)
+                yield _link(curie, label, ALL_TIERS[tier], score)
 
     def decisions(
         self, documents: Sequence[Document], mentions: Sequence[Sequence[Mention]], *, most: int = 20

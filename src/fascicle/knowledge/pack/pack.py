@@ -27,6 +27,13 @@ from fascicle.settings.folders.vocabularies import find_pack
 _FACTS = msgspec.msgpack.Decoder(layout.Facts)
 
 
+class _Defined(msgspec.Struct, frozen=True, array_like=True):
+    definition: str = ""  # the first of the facts
+
+
+_DEFINED = msgspec.msgpack.Decoder(_Defined)
+
+
 class Term(msgspec.Struct, frozen=True, kw_only=True):
     """A name of a concept.
 
@@ -204,13 +211,30 @@ class Pack:
             sources=self._source_names(int(self.set_rows[row])),
         )
 
+    def definition_at(self, row: int) -> str:
+        """The definition of a concept by its row, or empty."""
+        raw = self.facts.raw(row)
+        return _DEFINED.decode(raw).definition if len(raw) else ""
+
     def label_at(self, row: int) -> str:
         """The label of a concept by its row."""
-        label = int(self.label_rows[row])
-        if label == layout.NONE:
+        return self._label(int(self.label_rows[row]), row)
+
+    def labels_at(self, rows: Ints) -> list[str]:
+        """The labels of several concepts."""
+        numbers = self.label_rows[rows]
+        usual = np.flatnonzero(numbers < layout.LIMIT)
+        labels = iter(self.active.surfaces.take(numbers[usual]))
+        return [
+            next(labels) if number < layout.LIMIT else self._label(number, row)
+            for number, row in zip(numbers.tolist(), rows.tolist(), strict=True)
+        ]
+
+    def _label(self, number: int, row: int) -> str:
+        if number == layout.NONE:
             return self.curie(row)
-        table = self.silent if label & layout.LIMIT else self.active
-        return table.surfaces[label & ~layout.LIMIT]
+        table = self.silent if number & layout.LIMIT else self.active
+        return table.surfaces[number & ~layout.LIMIT]
 
     def names(self, curie: str) -> tuple[Term, ...]:
         """All names of a concept, those that are kept out at the end.
