@@ -198,6 +198,8 @@ class PackRecogniser(Annotator):
     concepts of its type that have the name.
     """
 
+    gives = frozenset({"mentions", "links"})
+
     def __init__(
         self,
         packs: Mapping[str, PackLike],
