@@ -56,6 +56,7 @@ class ConceptRecord(msgspec.Struct, frozen=True, kw_only=True, gc=False, omit_de
         replaced_by: CURIEs of what took its place.
         definition: one text.
         references: to other vocabularies.
+        label: which of the names of other records is shown for the concept; empty if that of kind ``label`` is.
     """
 
     curie: str
@@ -68,3 +69,4 @@ class ConceptRecord(msgspec.Struct, frozen=True, kw_only=True, gc=False, omit_de
     replaced_by: tuple[str, ...] = ()
     definition: str = ""
     references: tuple[Cross, ...] = ()
+    label: str = ""
