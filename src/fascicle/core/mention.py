@@ -53,7 +53,7 @@ class Link(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=Fal
                     f"a NIL link names no entry, but id={self.id!r}, name={self.name!r} and curie={self.curie!r} were "
                     "given; leave them empty, or leave out nil"
                 )
-            if self.curie and not _CURIE.fullmatch(self.curie):
+            if self.curie and not is_curie(self.curie):
                 raise ValueError(f"{self.curie!r} is no CURIE; write prefix:local without blanks, as in MESH:D003920")
             if self.tier and not _TIER.fullmatch(self.tier):
                 raise ValueError(
@@ -61,6 +61,11 @@ class Link(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=Fal
                 )
         except TypeError:
             raise ValueError(f"id, curie and tier of a link are of the type str; given was {self!r}") from None
+
+
+def is_curie(text: str) -> bool:
+    """Whether a text has the form ``prefix:local``."""
+    return _CURIE.fullmatch(text) is not None
 
 
 def identifier_of(link: Link) -> str:

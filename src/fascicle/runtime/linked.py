@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 import msgspec
 
-from fascicle.core.document import Document, Patch, unique
+from fascicle.core.document import Document, Link, Patch, unique
 from fascicle.core.type_names import read_vocabulary
 from fascicle.errors import UsageError
 from fascicle.knowledge.abbreviations.finder import AbbreviationFinder
@@ -22,13 +22,22 @@ if TYPE_CHECKING:
     from fascicle.knowledge.linking.several import Linking
 
 
-def linked(predictor: Annotator, linker: str | os.PathLike[str]) -> Annotator:
+Keep = Callable[[tuple[Link, ...]], tuple[Link, ...]]
+
+
+def all_of(links: tuple[Link, ...]) -> tuple[Link, ...]:
+    """Links as they are."""
+    return links
+
+
+def linked(predictor: Annotator, linker: str | os.PathLike[str], *, keep: Keep = all_of) -> Annotator:
     """A predictor with links.
 
     Args:
         predictor: finds the mentions; links that it gives stay.
         linker: the name of a shipped linker, or a folder; ``"auto"``: the shipped one, if its pack has a type of the
             predictor, which gives no links itself; else the predictor as it is.
+        keep: what is kept of the links of a mention.
 
     Raises:
         PackError: there is no such linker, it is damaged, or its pack is not where it was.
@@ -47,7 +56,7 @@ def linked(predictor: Annotator, linker: str | os.PathLike[str]) -> Annotator:
             f"{predictor.name} finds {', '.join(predictor.types)}, and the packs of the linker {linker} have concepts "
             f"of {known} alone; leave the linker out, or give another one"
         )
-    return Linked(predictor, found)
+    return Linked(predictor, found, keep=keep)
 
 
 def _covered_by_default(types: Sequence[str]) -> bool:
@@ -64,10 +73,10 @@ class Linked(Wrapped):
 
     gives = frozenset({"mentions", "links"})
 
-    def __init__(self, predictor: Annotator, found: Found) -> None:
-        """Takes the predictor, and a linker that is not opened yet."""
+    def __init__(self, predictor: Annotator, found: Found, *, keep: Keep = all_of) -> None:
+        """Takes the predictor, a linker that is not opened yet, and what is kept of the links of a mention."""
         super().__init__(predictor)
-        self._found = found
+        self._found, self._keep = found, keep
         self._abbreviations = AbbreviationFinder()
 
     @cached_property
@@ -90,7 +99,7 @@ class Linked(Wrapped):
         if asked:
             found = list(self._as_found([documents[at] for at in asked], [patches[at] for at in asked]))
             for at, said in zip(asked, self._linker.predict(found), strict=True):
-                patches[at] = _with_links(patches[at], said)
+                patches[at] = self._with_links(patches[at], said)
         return patches
 
     def _as_found(self, documents: Sequence[Document], patches: Sequence[Patch]) -> Iterator[Document]:
@@ -104,11 +113,10 @@ class Linked(Wrapped):
                 abbreviations = said.abbreviations
             yield msgspec.structs.replace(document, mentions=mentions, abbreviations=abbreviations)
 
-
-def _with_links(patch: Patch, said: Patch) -> Patch:
-    """A patch whose mentions have the links of another one."""
-    links = dict(said.links)
-    mentions = tuple(
-        msgspec.structs.replace(one, links=links[one.key]) if one.key in links else one for one in patch.add
-    )
-    return msgspec.structs.replace(patch, add=mentions, events=(*patch.events, *said.events))
+    def _with_links(self, patch: Patch, said: Patch) -> Patch:
+        """A patch whose mentions have the links of another one."""
+        links = {key: self._keep(several) for key, several in said.links}
+        mentions = tuple(
+            msgspec.structs.replace(one, links=links[one.key]) if one.key in links else one for one in patch.add
+        )
+        return msgspec.structs.replace(patch, add=mentions, events=(*patch.events, *said.events))

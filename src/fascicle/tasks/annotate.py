@@ -171,12 +171,15 @@ def annotate_files(
 
 
 def _linked(predictor: Annotator, link: str | None, form: Format) -> Annotator:
-    """The predictor with the links that were asked for; by itself, no link is made that the format cannot hold."""
+    """The predictor with the links that were asked for; by itself, nothing is linked that the format cannot hold."""
     from fascicle.runtime.linked import linked
 
-    if link is None or (link == AUTO and "links" not in form.writer.holds.fields):
+    if link is None:
         return predictor
-    return linked(predictor, link)
+    if link != AUTO:
+        return linked(predictor, link)
+    holds = form.writer.holds
+    return linked(predictor, link, keep=holds.links) if "links" in holds.fields else predictor
 
 
 @dataclass(frozen=True, kw_only=True)
