@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from itertools import pairwise
 from typing import Final
 
 import numpy as np
@@ -86,24 +87,31 @@ class ConceptWords:
         rows = distinct.tolist()
         new = [row for row in rows if row not in self._places]
         if new:
-            self._read(new)
+            self._read(np.array(new, dtype=np.int64))
         places = np.array([self._places[row] for row in rows], dtype=np.int64)
         found: Ints = places[inverse]
         return found
 
-    def _read(self, rows: Sequence[int]) -> None:
-        active = self._pack.active
-        numbers, first = self._numbers, len(self._places)
-        lists = []
-        for row in rows:
-            surfaces = active.surface[active.of_concept[row][:_MOST_NAMES]]
-            text = " ".join([*active.surfaces.take(surfaces), self._pack.definition_at(row)])
-            lists.append(sorted({numbers.setdefault(word, len(numbers)) for word in _words_of(text)} - {0}))
-        self._places.update(zip(rows, range(first, first + len(rows)), strict=True))
-        found = _lists(lists)
-        owners, words = found.take(np.arange(len(rows)))
-        self._keys = np.concatenate([self._keys, (owners + first) << _BITS | words])
-        self._starts = np.concatenate([self._starts, found.starts[1:] + self._starts[-1]])
+    def _read(self, rows: Ints) -> None:
+        active, numbers, first = self._pack.active, self._numbers, len(self._places)
+        owners, terms = active.of_concept.take(rows)
+        starts = np.searchsorted(owners, np.arange(len(rows)))
+        chosen = np.arange(len(owners)) - starts[owners] < _MOST_NAMES
+        names = active.surfaces.take(active.surface[terms[chosen]])
+        bounds = np.searchsorted(owners[chosen], np.arange(len(rows) + 1)).tolist()
+        counts: list[int] = []
+        found: list[int] = []
+        for (start, end), definition in zip(pairwise(bounds), self._pack.definitions_at(rows), strict=True):
+            words = _words_of(" ".join([*names[start:end], definition]))
+            counts.append(len(words))
+            found += [numbers.setdefault(word, len(numbers)) for word in words]
+        places = np.repeat(np.arange(first, first + len(rows)), counts)
+        words_of = np.array(found, dtype=np.int64)
+        keys = (places << _BITS | words_of)[words_of > 0]
+        sizes = np.bincount((keys >> _BITS) - first, minlength=len(rows))
+        self._keys = np.concatenate([self._keys, np.sort(keys)])
+        self._starts = np.concatenate([self._starts, np.cumsum(sizes) + self._starts[-1]])
+        self._places.update(zip(rows.tolist(), range(first, first + len(rows)), strict=True))
 
     def _known(self, text: str) -> set[int]:
         """The numbers of words of a text that some concept has."""

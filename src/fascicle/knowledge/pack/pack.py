@@ -211,10 +211,9 @@ class Pack:
             sources=self._source_names(int(self.set_rows[row])),
         )
 
-    def definition_at(self, row: int) -> str:
-        """The definition of a concept by its row, or empty."""
-        raw = self.facts.raw(row)
-        return _DEFINED.decode(raw).definition if len(raw) else ""
+    def definitions_at(self, rows: Ints) -> list[str]:
+        """The definitions of concepts by their rows; empty where there is none."""
+        return [_DEFINED.decode(raw).definition if len(raw) else "" for raw in self.facts.raws(rows)]
 
     def label_at(self, row: int) -> str:
         """The label of a concept by its row."""
