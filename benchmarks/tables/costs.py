@@ -64,6 +64,17 @@ def int8_heads() -> str:
     return markdown(("run", "test F1", "test F1, int8", "difference, 95 % interval"), body)
 
 
+def inputs_cost() -> str:
+    """Time of models that look units up, beside the same model without."""
+    found = _result("inputs-cost")
+    if not found:
+        return MISSING
+    times = found["cpu_ms_per_sentence"]
+    body = [[f"`{name}`", f"{times[name]:.2f}", _ratio({"ratio": ratio})] for name, ratio in found["ratio"].items()]
+    none = ["none", f"{times['none']:.2f}", "1"]
+    return markdown(("inputs", "ms a sentence", "ratio (quartiles)"), [none, *body])
+
+
 def _result(name: str) -> dict[str, Any]:
     path = RESULTS / f"{name}.json"
     value: dict[str, Any] = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}

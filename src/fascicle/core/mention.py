@@ -63,6 +63,11 @@ class Link(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=Fal
             raise ValueError(f"id, curie and tier of a link are of the type str; given was {self!r}") from None
 
 
+def identifier_of(link: Link) -> str:
+    """How the entry of a link is named to people: its CURIE, or its ontology and identifier."""
+    return link.curie or f"{link.ontology}{':' * bool(link.ontology)}{link.id}"
+
+
 class Mention(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     """One mention of an entity: where, of which type, and who said so.
 

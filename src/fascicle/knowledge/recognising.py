@@ -31,7 +31,7 @@ from fascicle.text.tagging import TagSpace
 SOURCE: Final = "dictionary"
 TIERS: Final = ("exact", "folded", "canonical")
 _REMEMBERED: Final = 1 << 15  # keys whose names are kept at hand
-_PORTION: Final = 1 << 18  # characters of text that are read together
+PORTION: Final = 1 << 19  # characters of text that are read together
 _LISTED: Final = 20  # types that a sentence names
 _PARAGRAPH: Final = re.compile(r"\n\s*\n")
 
@@ -198,6 +198,8 @@ class PackRecogniser(Annotator):
     concepts of its type that have the name.
     """
 
+    gives = frozenset({"mentions", "links"})
+
     def __init__(
         self,
         packs: Mapping[str, PackLike],
@@ -267,7 +269,7 @@ class PackRecogniser(Annotator):
         Args:
             documents: stay as they are.
         """
-        return [patch for chunk in portions(documents, characters=_PORTION) for patch in self._of_chunk(chunk)]
+        return [patch for chunk in portions(documents, characters=PORTION) for patch in self._of_chunk(chunk)]
 
     def _of_chunk(self, documents: Sequence[Document]) -> Iterator[Patch]:
         tokens = self._reader.read([document.text for document in documents])
