@@ -174,7 +174,7 @@ def prefix_numbers(pack: Pack) -> tuple[tuple[str, ...], Array]:
         names.append(prefix)
         ends.append(row)
     sizes = np.diff(ends, prepend=0)
-    return tuple(names), np.repeat(np.arange(len(names)), sizes)
+    return tuple(names), np.repeat(np.arange(len(names), dtype=np.int32), sizes)
 
 
 def _end(pack: Pack, prefix: str, low: int) -> int:
