@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
-from itertools import pairwise
+from collections.abc import Sequence
+from itertools import chain, pairwise
 from typing import Final
 
 import numpy as np
@@ -15,6 +15,8 @@ from fascicle.knowledge.pack.pack import Pack
 from fascicle.knowledge.pack.priors import common_words
 
 _WORD: Final = re.compile(r"[^\W\d_]{4,}")
+_END: Final = "\0"  # behind the words of a concept
+_WORD_OR_END: Final = re.compile(rf"{_WORD.pattern}|{_END}")
 _MOST_NAMES: Final = 20  # of a concept
 _REMEMBERED: Final = 1 << 18  # words of all concepts that are kept at hand
 _BITS: Final = 32
@@ -38,7 +40,7 @@ class ConceptWords:
         self._forget()
 
     def _forget(self) -> None:
-        self._numbers = dict.fromkeys(common_words(), 0)  # of words; 0: that count nothing
+        self._numbers = {**dict.fromkeys(common_words(), 0), _END: -1}  # of words; 0: that count nothing
         self._places: dict[int, int] = {}  # of concepts, in the lists below
         self._starts = np.zeros(1, dtype=np.int64)
         self._keys = np.zeros(0, dtype=np.int64)  # place of a concept and number of a word, ascending
@@ -73,11 +75,15 @@ class ConceptWords:
 
     def _of_names(self, places: Ints, name_of: Ints, names: Sequence[str]) -> tuple[Ints, Ints]:
         """The words of concepts that are those of a name: the number of the concept of each, and the word."""
-        owners, words = _lists(self._known(name) for name in names).take(name_of)
+        numbers = self._numbers
+        known = [{numbers.get(word, 0) for word in _words_of(name)} - {0} for name in names]
+        sizes = np.fromiter(map(len, known), dtype=np.int64, count=len(known))
+        values = np.fromiter(chain.from_iterable(known), dtype=np.int64, count=int(sizes.sum()))
+        owners, words = Lists(np.concatenate([[0], np.cumsum(sizes)]), values).take(name_of)
         asked = places[owners] << _BITS | words
         at = np.minimum(np.searchsorted(self._keys, asked), len(self._keys) - 1)
-        known = self._keys[at] == asked if len(self._keys) else np.zeros(len(asked), dtype=np.bool_)
-        return owners[known], words[known]
+        there = self._keys[at] == asked if len(self._keys) else np.zeros(len(asked), dtype=np.bool_)
+        return owners[there], words[there]
 
     def _placed(self, concepts: Ints) -> Ints:
         """Where the words of concepts are, which are read if they are not there yet."""
@@ -99,30 +105,25 @@ class ConceptWords:
         chosen = np.arange(len(owners)) - starts[owners] < _MOST_NAMES
         names = active.surfaces.take(active.surface[terms[chosen]])
         bounds = np.searchsorted(owners[chosen], np.arange(len(rows) + 1)).tolist()
-        counts: list[int] = []
-        found: list[int] = []
-        for (start, end), definition in zip(pairwise(bounds), self._pack.definitions_at(rows), strict=True):
-            words = _words_of(" ".join([*names[start:end], definition]))
-            counts.append(len(words))
-            found += [numbers.setdefault(word, len(numbers)) for word in words]
-        places = np.repeat(np.arange(first, first + len(rows)), counts)
-        words_of = np.array(found, dtype=np.int64)
-        keys = (places << _BITS | words_of)[words_of > 0]
+        several = zip(pairwise(bounds), self._pack.definitions_at(rows), strict=True)
+        texts = [" ".join([*names[start:end], definition.replace(_END, " ")]) for (start, end), definition in several]
+        words = _WORD_OR_END.findall(_END.join([*texts, ""]).lower())
+        new = dict.fromkeys(word for word in words if word not in numbers)
+        numbers.update(zip(new, range(len(numbers), len(numbers) + len(new)), strict=True))
+        found = np.array([numbers[word] for word in words], dtype=np.int64)
+        places = first + np.cumsum(found < 0)
+        keys = np.unique((places << _BITS | found)[found > 0])
         sizes = np.bincount((keys >> _BITS) - first, minlength=len(rows))
-        self._keys = np.concatenate([self._keys, np.sort(keys)])
+        self._keys = np.concatenate([self._keys, keys])
         self._starts = np.concatenate([self._starts, np.cumsum(sizes) + self._starts[-1]])
         self._places.update(zip(rows.tolist(), range(first, first + len(rows)), strict=True))
 
-    def _known(self, text: str) -> set[int]:
-        """The numbers of words of a text that some concept has."""
-        numbers = self._numbers
-        return {numbers.get(word, 0) for word in _words_of(text)} - {0}
-
     def _present(self, texts: Sequence[str], chosen: Ints) -> Bools:
         """Whether each word that some concept has stands in each of some texts, ``[texts, words]``."""
-        present = np.zeros((len(texts), len(self._numbers)), dtype=np.bool_)
+        numbers = self._numbers
+        present = np.zeros((len(texts), len(numbers)), dtype=np.bool_)
         for number in chosen.tolist():
-            present[number, list(self._known(texts[number]))] = True
+            present[number, [numbers.get(word, 0) for word in _words_of(texts[number])]] = True
         return present
 
 
@@ -133,10 +134,3 @@ def _words_of(text: str) -> set[str]:
 def _words(keys: Ints) -> Ints:
     found: Ints = keys & ((1 << _BITS) - 1)
     return found
-
-
-def _lists(numbers: Iterable[Iterable[int]]) -> Lists:
-    several = [list(one) for one in numbers]
-    sizes = np.fromiter(map(len, several), dtype=np.int64, count=len(several))
-    values = np.fromiter((one for each in several for one in each), dtype=np.int64, count=int(sizes.sum()))
-    return Lists(np.concatenate([[0], np.cumsum(sizes)]), values)
