@@ -50,7 +50,7 @@ class Finder:
     def __init__(self, pack: Pack, index: NameIndex | None = None) -> None:
         """Takes an open pack and its open index."""
         self.pack, self.index = pack, index
-        self._reader = KeyReader()
+        self._reader = KeyReader() if index is None else index.reader
         self._near: dict[tuple[str, str], Rows] = {}
         self._types = {name: number for number, name in enumerate(pack.types)}
 

@@ -25,6 +25,7 @@ MOST: Final = 64  # candidates of a unit
 _LABEL: Final = NAME_KINDS.index("label")
 Find = Callable[[Sequence[str], Sequence[str]], Found]
 Lookup = tuple[int, Asked]  # the number of a unit, and what is looked up for it
+_WAY: Final = {way: number for number, way in enumerate(WAYS)}
 _NONE: Final = np.empty(0, dtype=np.int64)
 _NOTHING: Final = Reached(_NONE, _NONE, _NONE)
 Without = Mapping[int, Mapping[tuple[str, str], Collection[str]]]
@@ -152,31 +153,27 @@ class Gatherer:
 
     def _look(self, lookups: Sequence[Lookup], units: Sequence[Unit], find: Find) -> _Rows:
         """Looks up strings for units; each pair of surface and type is looked up once."""
-        pairs = [(asked.surface, units[number].type) for number, asked in lookups]
-        distinct = {pair: place for place, pair in enumerate(dict.fromkeys(pairs))}
+        distinct: dict[tuple[str, str], int] = {}
+        pairs = ((asked.surface, units[number].type) for number, asked in lookups)
+        which = np.array([distinct.setdefault(pair, len(distinct)) for pair in pairs], dtype=np.int64)
         types = [kind for _, kind in distinct]
         found = find([one for one, _ in distinct], types)
         reached = self._reached(types, found)
-        owners = found.places[reached.places]
-        starts = np.searchsorted(owners, np.arange(len(distinct) + 1))
-        which = np.array([distinct[pair] for pair in pairs], dtype=np.int64)
+        starts = np.searchsorted(found.places[reached.places], np.arange(len(distinct) + 1))
         lookup, places = spread(starts[which], starts[which + 1])
-        columns = [
-            (number, WAYS.index(asked.way), self._taxa.get(asked.taxon, 0) if asked.taxon else -1)
-            for number, asked in lookups
-        ]
-        table = np.array(columns, dtype=np.int64).reshape(-1, 3)[lookup]
-        concepts, by = reached.rows[places], reached.places[places]
-        agrees = np.where(self.finder.pack.taxon_rows[concepts] == table[:, 2], 1, -1)
+        owners, ways = np.array([(number, _WAY[asked.way]) for number, asked in lookups], np.int64).reshape(-1, 2).T
+        taxa = np.array([self._taxa.get(asked.taxon, 0) if asked.taxon else -1 for _, asked in lookups], np.int64)
+        concepts, by, taxa = reached.rows[places], reached.places[places], taxa[lookup]
+        agrees = np.where(self.finder.pack.taxon_rows[concepts] == taxa, 1, -1)
         return _Rows(
-            table[:, 0],
+            owners[lookup],
             concepts,
             found.terms[by],
             found.tiers[by],
             found.similarity[by],
-            table[:, 1],
+            ways[lookup],
             reached.distance[places],
-            np.where(table[:, 2] < 0, 0, agrees),
+            np.where(taxa < 0, 0, agrees),
         )
 
     def _divided(self, units: list[Unit], found: list[_Rows]) -> tuple[list[Unit], list[_Rows]]:
@@ -301,7 +298,7 @@ class Gatherer:
                     simple[asked.surface] = key(asked.surface, 1)
                 name = (unit.type, simple[asked.surface])
                 counts_of = self.memory.of_key(*name, own.get(name, ()))
-                seen += [(number, curie, count, WAYS.index(asked.way)) for curie, count in counts_of.items()]
+                seen += [(number, curie, count, _WAY[asked.way]) for curie, count in counts_of.items()]
         rows = self.finder.pack.concept_rows([curie for _, curie, _, _ in seen])
         known = [
             (one, row)

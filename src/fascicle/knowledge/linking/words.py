@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
+from itertools import chain, pairwise
 from typing import Final
 
 import numpy as np
@@ -14,6 +15,8 @@ from fascicle.knowledge.pack.pack import Pack
 from fascicle.knowledge.pack.priors import common_words
 
 _WORD: Final = re.compile(r"[^\W\d_]{4,}")
+_END: Final = "\0"  # behind the words of a concept
+_WORD_OR_END: Final = re.compile(rf"{_WORD.pattern}|{_END}")
 _MOST_NAMES: Final = 20  # of a concept
 _REMEMBERED: Final = 1 << 18  # words of all concepts that are kept at hand
 _BITS: Final = 32
@@ -37,7 +40,7 @@ class ConceptWords:
         self._forget()
 
     def _forget(self) -> None:
-        self._numbers = dict.fromkeys(common_words(), 0)  # of words; 0: that count nothing
+        self._numbers = {**dict.fromkeys(common_words(), 0), _END: -1}  # of words; 0: that count nothing
         self._places: dict[int, int] = {}  # of concepts, in the lists below
         self._starts = np.zeros(1, dtype=np.int64)
         self._keys = np.zeros(0, dtype=np.int64)  # place of a concept and number of a word, ascending
@@ -72,11 +75,15 @@ class ConceptWords:
 
     def _of_names(self, places: Ints, name_of: Ints, names: Sequence[str]) -> tuple[Ints, Ints]:
         """The words of concepts that are those of a name: the number of the concept of each, and the word."""
-        owners, words = _lists(self._known(name) for name in names).take(name_of)
+        numbers = self._numbers
+        known = [{numbers.get(word, 0) for word in _words_of(name)} - {0} for name in names]
+        sizes = np.fromiter(map(len, known), dtype=np.int64, count=len(known))
+        values = np.fromiter(chain.from_iterable(known), dtype=np.int64, count=int(sizes.sum()))
+        owners, words = Lists(np.concatenate([[0], np.cumsum(sizes)]), values).take(name_of)
         asked = places[owners] << _BITS | words
         at = np.minimum(np.searchsorted(self._keys, asked), len(self._keys) - 1)
-        known = self._keys[at] == asked if len(self._keys) else np.zeros(len(asked), dtype=np.bool_)
-        return owners[known], words[known]
+        there = self._keys[at] == asked if len(self._keys) else np.zeros(len(asked), dtype=np.bool_)
+        return owners[there], words[there]
 
     def _placed(self, concepts: Ints) -> Ints:
         """Where the words of concepts are, which are read if they are not there yet."""
@@ -86,35 +93,37 @@ class ConceptWords:
         rows = distinct.tolist()
         new = [row for row in rows if row not in self._places]
         if new:
-            self._read(new)
+            self._read(np.array(new, dtype=np.int64))
         places = np.array([self._places[row] for row in rows], dtype=np.int64)
         found: Ints = places[inverse]
         return found
 
-    def _read(self, rows: Sequence[int]) -> None:
-        active = self._pack.active
-        numbers, first = self._numbers, len(self._places)
-        lists = []
-        for row in rows:
-            surfaces = active.surface[active.of_concept[row][:_MOST_NAMES]]
-            text = " ".join([*active.surfaces.take(surfaces), self._pack.definition_at(row)])
-            lists.append(sorted({numbers.setdefault(word, len(numbers)) for word in _words_of(text)} - {0}))
-        self._places.update(zip(rows, range(first, first + len(rows)), strict=True))
-        found = _lists(lists)
-        owners, words = found.take(np.arange(len(rows)))
-        self._keys = np.concatenate([self._keys, (owners + first) << _BITS | words])
-        self._starts = np.concatenate([self._starts, found.starts[1:] + self._starts[-1]])
-
-    def _known(self, text: str) -> set[int]:
-        """The numbers of words of a text that some concept has."""
-        numbers = self._numbers
-        return {numbers.get(word, 0) for word in _words_of(text)} - {0}
+    def _read(self, rows: Ints) -> None:
+        active, numbers, first = self._pack.active, self._numbers, len(self._places)
+        owners, terms = active.of_concept.take(rows)
+        starts = np.searchsorted(owners, np.arange(len(rows)))
+        chosen = np.arange(len(owners)) - starts[owners] < _MOST_NAMES
+        names = active.surfaces.take(active.surface[terms[chosen]])
+        bounds = np.searchsorted(owners[chosen], np.arange(len(rows) + 1)).tolist()
+        several = zip(pairwise(bounds), self._pack.definitions_at(rows), strict=True)
+        texts = [" ".join([*names[start:end], definition.replace(_END, " ")]) for (start, end), definition in several]
+        words = _WORD_OR_END.findall(_END.join([*texts, ""]).lower())
+        new = dict.fromkeys(word for word in words if word not in numbers)
+        numbers.update(zip(new, range(len(numbers), len(numbers) + len(new)), strict=True))
+        found = np.array([numbers[word] for word in words], dtype=np.int64)
+        places = first + np.cumsum(found < 0)
+        keys = np.unique((places << _BITS | found)[found > 0])
+        sizes = np.bincount((keys >> _BITS) - first, minlength=len(rows))
+        self._keys = np.concatenate([self._keys, keys])
+        self._starts = np.concatenate([self._starts, np.cumsum(sizes) + self._starts[-1]])
+        self._places.update(zip(rows.tolist(), range(first, first + len(rows)), strict=True))
 
     def _present(self, texts: Sequence[str], chosen: Ints) -> Bools:
         """Whether each word that some concept has stands in each of some texts, ``[texts, words]``."""
-        present = np.zeros((len(texts), len(self._numbers)), dtype=np.bool_)
+        numbers = self._numbers
+        present = np.zeros((len(texts), len(numbers)), dtype=np.bool_)
         for number in chosen.tolist():
-            present[number, list(self._known(texts[number]))] = True
+            present[number, [numbers.get(word, 0) for word in _words_of(texts[number])]] = True
         return present
 
 
@@ -125,10 +134,3 @@ def _words_of(text: str) -> set[str]:
 def _words(keys: Ints) -> Ints:
     found: Ints = keys & ((1 << _BITS) - 1)
     return found
-
-
-def _lists(numbers: Iterable[Iterable[int]]) -> Lists:
-    several = [list(one) for one in numbers]
-    sizes = np.fromiter(map(len, several), dtype=np.int64, count=len(several))
-    values = np.fromiter((one for each in several for one in each), dtype=np.int64, count=int(sizes.sum()))
-    return Lists(np.concatenate([[0], np.cumsum(sizes)]), values)

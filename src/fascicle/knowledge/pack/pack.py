@@ -21,7 +21,7 @@ from fascicle.knowledge.pack.checks import check_files, check_normaliser
 from fascicle.knowledge.pack.lookup import Lookup
 from fascicle.knowledge.pack.manifest import Manifest, read_manifest
 from fascicle.knowledge.pack.tables import Names
-from fascicle.knowledge.terms import NAME_KINDS, Cross, NameKind
+from fascicle.knowledge.terms import NAME_KINDS, Cross, NameKind, ShortTerm
 from fascicle.settings.folders.vocabularies import find_pack
 
 _FACTS = msgspec.msgpack.Decoder(layout.Facts)
@@ -211,10 +211,9 @@ class Pack:
             sources=self._source_names(int(self.set_rows[row])),
         )
 
-    def definition_at(self, row: int) -> str:
-        """The definition of a concept by its row, or empty."""
-        raw = self.facts.raw(row)
-        return _DEFINED.decode(raw).definition if len(raw) else ""
+    def definitions_at(self, rows: Ints) -> list[str]:
+        """The definitions of concepts by their rows; empty where there is none."""
+        return [_DEFINED.decode(raw).definition if len(raw) else "" for raw in self.facts.raws(rows)]
 
     def label_at(self, row: int) -> str:
         """The label of a concept by its row."""
@@ -262,6 +261,14 @@ class Pack:
             sources=self._source_names(int(names.sources[row])),
             rule=self.rules[names.rule_of(row)],
         )
+
+    def short_terms(self, rows: Ints) -> list[ShortTerm]:
+        """What is needed to look for terms in texts, by their rows in `active`."""
+        names = self.active
+        surfaces, curies = names.surfaces.take(names.surface[rows]), self.curies.strings.take(names.concept[rows])
+        flags = names.flags[rows]
+        cases, off = (flags & layout.CASE).tolist(), ((flags & layout.OFF) != 0).tolist()
+        return list(map(ShortTerm, surfaces, curies, cases, off, names.prior[rows].tolist()))
 
     def parents(self, curie: str) -> tuple[str, ...]:
         """The concepts above one, sorted."""
