@@ -14,6 +14,7 @@ from fascicle.core.document import Document
 from fascicle.core.mention import Mention
 from fascicle.errors import InputError
 from fascicle.knowledge.keys.key import key
+from fascicle.knowledge.linking.calibrating import fit_calibration
 from fascicle.knowledge.linking.features import FEATURES
 from fascicle.knowledge.linking.folder import Ranker, TierFacts, in_vocabulary
 from fascicle.knowledge.linking.gathering import ALL_TIERS, Gathered
@@ -35,7 +36,7 @@ class FitSettings(Settings, frozen=True, kw_only=True):
 
     Attributes:
         penalty: on squared weights.
-        folds: of documents, by which the threshold is chosen and tiers are measured.
+        folds: of documents, by which probabilities are corrected, the threshold is chosen and tiers are measured.
         rare: a vocabulary with a smaller share of the gold concepts of a type is left out.
         remember: whether it keeps which concepts the surfaces of gold were annotated with.
     """
@@ -208,8 +209,10 @@ def _ranker(table: _Table, vocabularies: tuple[str, ...], settings: FitSettings)
         found, _ = probabilities(table.choices, fit(others.choices, others.right, penalty=settings.penalty))
         scores[own] = found[own]
     best = _first(table.choices, scores)
-    threshold = _threshold(scores[best], table.right[best], table.choices.mentions)
-    answered = best[scores[best] >= threshold]
+    calibration = fit_calibration(scores[best], table.right[best])
+    told = calibration(scores[best])
+    threshold = _threshold(told, table.right[best], table.choices.mentions)
+    answered = best[told >= threshold]
     tiers = {
         tier: TierFacts(right=int(table.right[own].sum()), answered=len(own))
         for number, tier in enumerate(ALL_TIERS)
@@ -220,6 +223,8 @@ def _ranker(table: _Table, vocabularies: tuple[str, ...], settings: FitSettings)
         vocabularies=vocabularies,
         weights=dict(zip(names, [round(one, 6) for one in weights.tolist()], strict=True)),
         threshold=threshold,
+        scale=calibration.scale,
+        shift=calibration.shift,
         mentions=table.choices.mentions,
         tiers=tiers,
     )
