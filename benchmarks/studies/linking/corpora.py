@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import os
-from collections.abc import Mapping, Sequence
+import zipfile
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Final, Literal, NamedTuple
 
 import msgspec
 
-from benchmarks.studies.packs.gold import CORPORA, Corpus, renamed
+from benchmarks.studies.packs.gold import CORPORA, Corpus, craft, renamed
 from fascicle.core.document import Document
 from fascicle.formats.files import read
 from fascicle.knowledge.abbreviations.finder import find_abbreviations
@@ -45,17 +47,28 @@ STUDIES: Final[Mapping[str, Study]] = {
     "gnormplus": Study(_GENE, ("gnormplus-bc2gn/Train.PubTator",), "gnormplus-bc2gn/Test.PubTator"),
     "linnaeus": Study(CORPORA["linnaeus"], (CORPORA["linnaeus"].dev,), CORPORA["linnaeus"].test),
     "bioid": Study(CORPORA["bioid"], (CORPORA["bioid"].dev,), CORPORA["bioid"].test),
+    "biored": Study(
+        CORPORA["biored"],
+        ("biored/Train.PubTator.gz", CORPORA["biored"].dev),
+        CORPORA["biored"].test,
+        CORPORA["biored"].dev,
+    ),
 }
+_CHEMICALS: Final = dict.fromkeys(("Metabolite", "Nutrient", "Chemical"), "Chemical")
+_DIMB_RE: Final = Corpus("", "", {**_CHEMICALS, "Microorganism": "Species", "Disease": "Disease"}, {})
 
 
-def documents(study: Study, part: Part, *, choosing: bool = False) -> list[Document]:
+def documents(name: str, part: Part, *, choosing: bool = False) -> list[Document]:
     """The documents of a part, with types and identifiers as in the pack, and with their abbreviations.
 
     Args:
-        study: of the corpus.
+        name: of a corpus, in `NAMES`.
         part: which. ``"dev"`` is the part to choose on.
         choosing: ``"fit"`` without what ``"dev"`` holds.
     """
+    if name in LOADED:
+        return LOADED[name](part, choosing)
+    study = STUDIES[name]
     if part == "test":
         return _read((study.test,), study.corpus)
     if study.dev:
@@ -68,13 +81,39 @@ def documents(study: Study, part: Part, *, choosing: bool = False) -> list[Docum
     return [one for at, one in enumerate(found) if (at % _PORTION == 0) == (part == "dev")]
 
 
+def _craft(part: Part, choosing: bool) -> list[Document]:
+    """Articles of CRAFT, by its own parts."""
+    wanted: tuple[Literal["train", "dev", "test"], ...] = ("train", "dev") if not choosing else ("train",)
+    parts = wanted if part == "fit" else (part,)
+    folder = Path(os.environ["FASCICLE_DATA"]) / "craft"
+    return [_abbreviated(one) for each in parts for one in craft(folder, each)]
+
+
+def _dimb_re(part: Part, choosing: bool) -> list[Document]:
+    """Titles with abstracts, and results, of DiMB-RE, by its ``splits.json``."""
+    place = Path(os.environ["FASCICLE_DATA"]) / "dimb-re" / "brat.zip"
+    with zipfile.ZipFile(place) as archive:
+        splits = json.loads(archive.read("splits.json"))
+    names = splits[part] if part != "fit" else [*splits["train"], *([] if choosing else splits["dev"])]
+    wanted = set(names)
+    found = [one for one in read(place, format="brat") if one.id.partition("-")[0] in wanted]
+    return [_abbreviated(renamed(one, _DIMB_RE)) for one in found]
+
+
+LOADED: Final[Mapping[str, Callable[[Part, bool], list[Document]]]] = {"craft": _craft, "dimb-re": _dimb_re}
+NAMES: Final = (*STUDIES, *LOADED)
+
+
+def _abbreviated(document: Document) -> Document:
+    return msgspec.structs.replace(document, abbreviations=find_abbreviations(document))
+
+
 def _read(paths: Sequence[str], corpus: Corpus) -> list[Document]:
     data = Path(os.environ["FASCICLE_DATA"])
     found: dict[str, list[Document]] = {}
     for path in paths:
         for one in read(data / path, format="pubtator"):
-            passage = msgspec.structs.replace(renamed(one, corpus), abbreviations=find_abbreviations(one))
-            found.setdefault(one.meta.get("original-id", one.id), []).append(passage)
+            found.setdefault(one.meta.get("original-id", one.id), []).append(_abbreviated(renamed(one, corpus)))
     return [joined(identifier, passages) for identifier, passages in found.items()]
 
 

@@ -1,6 +1,6 @@
 """Measures linkers with gold mentions; see ``plan.md``.
 
-    python -m benchmarks.studies.linking.measure PACK INDEX OUT [--corpora CORPUS ...] [--part dev|test]
+    python -m benchmarks.studies.linking.measure PACK INDEX OUT [--corpora CORPUS ...] [--part dev|test] [--rivals]
 
 ``INDEX`` is a folder with the index of the pack, such as any linker of it. ``OUT`` is a JSON file, in which corpora
 that were not asked for stay as they are. With ``--part dev``, linkers are fitted without what is chosen on.
@@ -17,10 +17,11 @@ from typing import Any, Literal
 
 import msgspec
 
-from benchmarks.studies.linking.corpora import STUDIES, Study, documents
+from benchmarks.studies.linking import rivals
+from benchmarks.studies.linking.corpora import NAMES, documents
 from fascicle.core.document import Document
 from fascicle.evaluation.links.report import LinkSystem, links_report
-from fascicle.knowledge.linking.fitting import FitSettings, Fitted, fit_linker
+from fascicle.knowledge.linking.fitting import Fitted, fit_linker
 from fascicle.knowledge.linking.index import NameIndex
 from fascicle.knowledge.linking.linker import Linker
 from fascicle.knowledge.pack.pack import Pack
@@ -54,21 +55,22 @@ def report_of(systems: list[LinkSystem], reference: Reference) -> dict[str, Any]
 
 
 def measure(
-    study: Study, pack: Pack, index: NameIndex, *, part: Literal["dev", "test"], settings: FitSettings | None = None
+    name: str, pack: Pack, index: NameIndex, *, part: Literal["dev", "test"], with_rivals: bool = False
 ) -> dict[str, Any]:
-    """The figures of a corpus, as they are written: the fitted linker, and the stated order of tiers."""
-    fit = documents(study, "fit", choosing=part == "dev")
-    fitted = fit_linker(pack, index, fit, settings=settings)
-    reference = reference_of(fit, documents(study, part), pack)
+    """The figures of a corpus, as they are written: the fitted linker, the stated order of tiers, and rivals."""
+    fit = documents(name, "fit", choosing=part == "dev")
+    fitted = fit_linker(pack, index, fit)
+    reference = reference_of(fit, documents(name, part), pack)
     vocabularies = {kind: ranker.vocabularies for kind, ranker in fitted.rankers.items()}
     linkers = {
         FITTED: fitted_linker(pack, index, fitted),
         ORDERED: Linker(pack, index=index, vocabularies=vocabularies),
     }
     systems = [
-        LinkSystem(name=name, cases=tuple(cases_of_linker(reference, linker)), has_candidates=True)
-        for name, linker in linkers.items()
+        LinkSystem(name=title, cases=tuple(cases_of_linker(reference, linker)), has_candidates=True)
+        for title, linker in linkers.items()
     ]
+    systems += rivals.systems(reference, pack, index, vocabularies) if with_rivals else []
     return {"links": report_of(systems, reference), "rankers": msgspec.to_builtins(fitted.rankers)}
 
 
@@ -94,7 +96,7 @@ def parser_of(described: str | None) -> argparse.ArgumentParser:
     parser.add_argument("pack", type=Path)
     parser.add_argument("index", type=Path)
     parser.add_argument("out", type=Path)
-    parser.add_argument("--corpora", nargs="+", default=list(STUDIES))
+    parser.add_argument("--corpora", nargs="+", choices=NAMES, default=list(NAMES))
     return parser
 
 
@@ -102,11 +104,12 @@ def main() -> None:
     """Measures corpora one by one."""
     parser = parser_of(__doc__)
     parser.add_argument("--part", choices=("dev", "test"), default="test")
+    parser.add_argument("--rivals", action="store_true", help="other linkers too, of the folder that RIVALS names")
     args = parser.parse_args()
     pack = Pack.open(args.pack)
     index = NameIndex.open(args.index, pack)
     for name in args.corpora:
-        found = {**told(pack), **measure(STUDIES[name], pack, index, part=args.part)}
+        found = {**told(pack), **measure(name, pack, index, part=args.part, with_rivals=args.rivals)}
         write(args.out, {**written(args.out), name: found})
 
 

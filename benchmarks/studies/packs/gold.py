@@ -87,7 +87,7 @@ def documents(name: str, part: Part) -> list[Document]:
     """The documents of a part, with gold mentions of canonical types, linked by CURIEs."""
     data = Path(os.environ["FASCICLE_DATA"])
     if name == "craft":
-        return list(_craft(data / "craft", part))
+        return list(craft(data / "craft", part))
     corpus = CORPORA[name]
     path = data / (corpus.test if part == "test" else corpus.dev)
     return [renamed(document, corpus) for document in read(path, format="pubtator")]
@@ -98,13 +98,14 @@ def renamed(document: Document, corpus: Corpus) -> Document:
     mentions = {}
     for mention in document.mentions:
         if (kind := corpus.types.get(mention.type)) is not None:
-            found = (curie(link.id, corpus.bare[kind]) for link in mention.links)
+            found = (curie(link.id, link.ontology or corpus.bare.get(kind, "")) for link in mention.links)
             links = tuple(Link(id=one.partition(":")[2], curie=one) for one in found if one)
             mentions[mention.spans, kind] = Mention(mention.spans, kind, links=links)
     return msgspec.structs.replace(document, mentions=tuple(mentions.values()), events=())
 
 
-def _craft(folder: Path, part: Part) -> Iterator[Document]:
+def craft(folder: Path, part: Literal["train", "dev", "test"]) -> Iterator[Document]:
+    """The articles of CRAFT with the annotations of all vocabularies in `CRAFT`."""
     with (
         zipfile.ZipFile(folder / "craft-articles-txt.zip") as articles,
         zipfile.ZipFile(folder / "craft-concepts-knowtator.zip") as concepts,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -123,7 +122,8 @@ def evaluate_links(
     spelling = _Spelling(pack=opened, prefixes=chosen.prefixes)
     read = _gold(gold, chosen, spelling, events=events)
     reference = Reference(documents=read.documents, pack=opened, seen=_seen(chosen, spelling, events=events))
-    systems, notes = [], []
+    systems: list[LinkSystem] = []
+    notes: list[str] = []
     for name, given in zip(names_of([path_of(one) for one in files]), files, strict=True):
         said = _said(given, read, chosen, spelling, events=events)
         notes += said.notes
@@ -219,22 +219,19 @@ def _check_identifiers(name: str, cases: Sequence[LinkCase]) -> None:
     Raises:
         InputError: none of one type can be equal.
     """
-    kinds: Counter[tuple[str, str, bool]] = Counter()
-    first: dict[tuple[str, str, bool], str] = {}
+    first: dict[tuple[str, str], dict[bool, str]] = {}
     for case in cases:
         for side, curies in (("the gold", case.gold), (name, case.answer)):
             for one in sorted(curies):
-                kind = (case.type, side, ":" in one)
-                kinds[kind] += 1
-                first.setdefault(kind, one)
+                first.setdefault((case.type, side), {}).setdefault(":" in one, one)
     for kind in sorted({case.type for case in cases}):
-        sides = {side: {has for of, own, has in kinds if (of, own) == (kind, side)} for side in ("the gold", name)}
-        if all(len(one) == 1 for one in sides.values()) and sides["the gold"] != sides[name]:
-            bare, full = ("the gold", name) if sides["the gold"] == {False} else (name, "the gold")
+        gold, said = first.get((kind, "the gold"), {}), first.get((kind, name), {})
+        if len(gold) == len(said) == 1 and gold.keys() != said.keys():
+            bare, full = (gold[False], said[True]) if False in gold else (said[False], gold[True])
+            sides = ("the gold", name) if False in gold else (name, "the gold")
             raise InputError(
-                f"identifiers of {kind} are like {first[kind, bare, False]!r} in {bare} and like "
-                f"{first[kind, full, True]!r} in {full}; say of which vocabulary bare ones are by prefixes=VALUE, "
-                f"as {kind}={first[kind, full, True].partition(':')[0]}, or give a pack"
+                f"identifiers of {kind} are like {bare!r} in {sides[0]} and like {full!r} in {sides[1]}; say of which "
+                f"vocabulary bare ones are by prefixes=VALUE, as {kind}={full.partition(':')[0]}, or give a pack"
             )
 
 

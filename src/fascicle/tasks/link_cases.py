@@ -65,7 +65,8 @@ class Seen:
     @classmethod
     def of(cls, documents: Iterable[Document]) -> Seen:
         """What is in documents whose types and links are spelt as those of gold."""
-        surfaces, concepts = set(), set()
+        surfaces: set[tuple[str, str]] = set()
+        concepts: set[str] = set()
         for document in documents:
             for mention in linked(document):
                 surfaces.add((mention.type, key(_surface(mention, document), 1)))
