@@ -65,6 +65,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     add_json(parser, what="the scores")
     add_strict(parser)
+    _add_links(parser)
     _add_report(parser)
     add_model(parser)
     add_overwrite(parser)
@@ -75,6 +76,33 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     add_reading_details(group)
     add_columns(group)
+
+
+def _add_links(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("links")
+    group.add_argument(
+        "--links", action="store_true", help="score the concepts of mentions in place of the mentions, with intervals"
+    )
+    group.add_argument(
+        "--linker",
+        type=reads,
+        metavar="LINKER",
+        help="with --links: a folder that fascicle linker fit wrote, which links the mentions of GOLD",
+    )
+    group.add_argument(
+        "--pack",
+        type=reads,
+        metavar="PACK",
+        help="with --links: the vocabulary, a folder that fascicle index build wrote; explains errors",
+    )
+    group.add_argument(
+        "--prefix",
+        action="append",
+        default=[],
+        metavar="TYPE=PREFIX",
+        help="with --links: identifiers of mentions of TYPE without a prefix have this one (Disease=MESH); may be "
+        "repeated",
+    )
 
 
 def _add_report(parser: argparse.ArgumentParser) -> None:
@@ -124,6 +152,12 @@ def run(args: argparse.Namespace) -> int:
         from fascicle.commands.agreement import run_agreement  # late: scores need none of it
 
         return run_agreement(args)
+    if args.links:
+        from fascicle.commands.evaluate_links import run_links  # late: scores of mentions need none of it
+
+        return run_links(args)
+    if given := [name for name in ("linker", "pack", "prefix") if getattr(args, name)]:
+        raise UsageError(f"--{given[0]} is about links; give --links too")
     columns = columns_of(args)
     systems, wanted = systems_of(args, columns), report_of(args)
     gold = PredictionRequest(path=args.gold, reading=reading_of(args, role="gold"))
@@ -200,12 +234,7 @@ def report_of(args: argparse.Namespace) -> ReportRequest | None:
         return None
     if args.train_where and not args.train:
         raise UsageError("--train-where is about the training corpus; give --train PATH too")
-    if Path(args.report).suffix not in REPORTS:
-        raise UsageError(
-            f"the report {args.report} was asked for; its name must end with {' or '.join(REPORTS)}, which decides "
-            "what it is"
-        )
-    check_target(args.report, overwrite=args.overwrite)
+    check_report(args.report, overwrite=args.overwrite)
     from fascicle.evaluation.report import ReportSettings  # not needed to score, nor by other commands
     from fascicle.tasks.report import ReportRequest, is_of_one_kind
 
@@ -217,6 +246,20 @@ def report_of(args: argparse.Namespace) -> ReportRequest | None:
         train_reading=replace(reading_of(args, role="train"), where=where),
         unreachable_for=(*args.unreachable_for, *own),
     )
+
+
+def check_report(path: str, *, overwrite: bool) -> None:
+    """Refuses the name of a report that cannot be written.
+
+    Raises:
+        UsageError: a name that does not tell its format.
+        OutputError: the file exists.
+    """
+    if Path(path).suffix not in REPORTS:
+        raise UsageError(
+            f"the report {path} was asked for; its name must end with {' or '.join(REPORTS)}, which decides what it is"
+        )
+    check_target(path, overwrite=overwrite)
 
 
 def _headlines(systems: Sequence[Scored], notes: list[str]) -> dict[str, Headline]:
