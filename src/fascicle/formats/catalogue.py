@@ -32,7 +32,7 @@ class Format:
     Attributes:
         name: in options, recipes and Python.
         means: for the help.
-        suffixes: of its files, the first one the usual one.
+        suffixes: of its files, the first one the usual one; none if no file alone shows the format.
         reads: ``module:name`` of its `Reader`; empty if its files hold no texts.
         writes: ``module:name`` of its `Writer`; empty if such files are only read.
         many: whether documents are written to several files, so that a folder, or a zip, is one corpus.
@@ -165,6 +165,14 @@ _ROWS: Final = (
         reads="fascicle.formats.brat:READER",
         writes="fascicle.formats.brat_write:WRITER",
         many=True,
+    ),
+    Format(
+        name="offsets",
+        means="a folder, or a .zip, of .txt files with one table of offsets (.tsv) beside them",
+        suffixes=(),
+        reads="fascicle.formats.offsets:READER",
+        many=True,
+        annotated=False,
     ),
     Format(
         name="parquet",
