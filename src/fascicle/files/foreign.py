@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import zlib
 from collections.abc import Collection, Mapping
 from types import MappingProxyType
 from typing import Final
@@ -30,7 +31,7 @@ _SIGNATURES: Final = (
     (b"SQLite format 3\x00", "an SQLite database; export its texts first"),
     (b"PAR1", "a single Parquet file; name the folder with its two tables, or convert it to JSON Lines first"),
     (b"ARROW1", "an Arrow file; convert it to JSON Lines first"),
-    (b"x\x9c", "packed with zlib, as binary files of spaCy (.spacy) are; make JSON of it first, see docs/formats.md"),
+    (b"x\x9c", "packed with zlib, but no DocBin of spaCy; unpack it first"),
     (b"\x93NUMPY", "an array of NumPy, which holds no text"),
 )
 # The last one is what a line of text may well begin with, and so are these without what follows them.
@@ -72,6 +73,14 @@ def binary_kind(head: bytes) -> str:
         if head.startswith(signature) and (signature not in _NEED_MORE or _NEED_MORE[signature].match(head)):
             return said
     return ""
+
+
+def is_docbin(head: bytes) -> bool:
+    """Whether a file is a DocBin of spaCy, told by its first bytes: MessagePack with its keys, packed with zlib."""
+    try:
+        return b"\xa5attrs" in zlib.decompressobj().decompress(head, HEAD)
+    except zlib.error:
+        return False
 
 
 def markup_kind(head: str, suffix: str) -> str:

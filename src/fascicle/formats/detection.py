@@ -17,7 +17,7 @@ import msgspec
 from fascicle.core.tags import is_tag
 from fascicle.errors import FormatError, InputError
 from fascicle.files.encodings import AUTO, head_text
-from fascicle.files.foreign import binary_kind, markup_kind, package_kind, root_of
+from fascicle.files.foreign import binary_kind, is_docbin, markup_kind, package_kind, root_of
 from fascicle.files.pipes import is_pipe, refuse_pipe
 from fascicle.files.source import GZIP, MAX_LINE, STDIN, Source, open_bytes, suffix
 from fascicle.files.tree import archive_of, open_tree, suffix_of
@@ -36,6 +36,7 @@ _ENDS: Final = re.compile(r"\r+\n|\n|\r")
 _BIOC: Final = re.compile(
     r'\s*\[?\s*\{[^{}\[\]]*(?:"infons"\s*:\s*\{[^{}]*\}[^{}\[\]]*)?"(?:documents|PubTator3)"\s*:\s*\['
 )
+_KAZU: Final = re.compile(r'\s*\[?\s*\{\s*"idx"\s*:\s*"(?:[^"\\]|\\.)*"\s*,\s*"sections"\s*:\s*\[')
 _CUT_OFF: Final = re.compile(r'\{"fascicle_predictions":')
 _PREDICTIONS: Final = "fascicle_predictions"
 _NATIVE: Final = "fascicle"
@@ -103,6 +104,8 @@ def _told(path: str) -> str | None:
         head, is_whole = _head(stream)
     if known := _ROOTS.get(root_of(head_text(head[:_MARKUP]))):
         return known
+    if is_docbin(head):
+        return "spacy"
     if kind := binary_kind(head) or markup_kind(head_text(head[:_MARKUP]), suffix(path)):
         raise FormatError(f"{path} is {kind}", file=path)
     found = _by_content(_lines(head, is_whole=is_whole), path) or _unlike_jsonl(by_suffix(path))
@@ -234,6 +237,8 @@ def _by_content(lines: Sequence[str], path: str) -> str:
     is_text = by_suffix(path) == "plain"
     if _BIOC.match("\n".join(lines)) or ("passages" in keys and not {"entities", _NATIVE} & set(keys)):
         return "bioc-json"
+    if {"idx", "sections"} <= set(keys) or _KAZU.match("\n".join(lines)):
+        return "kazu"
     if _is_json(first) or keys or (first.lstrip()[:1] == "[" and suffix(path) in (".json", ".jsonl")):
         return "jsonl" if _NATIVE in keys else "records" if keys or not is_text else ""
     if _PUBTATOR.match(first):
