@@ -83,6 +83,11 @@ def is_docbin(head: bytes) -> bool:
         return False
 
 
+def is_html(head: str, suffix: str) -> bool:
+    """Whether a text is a page in HTML, told by its beginning, or by its tags and the suffix of its file."""
+    return _kind_of_markup(head, suffix) == "html"
+
+
 def markup_kind(head: str, suffix: str) -> str:
     """What a text with mark-up is, and what to do; empty if it has none.
 
@@ -90,11 +95,7 @@ def markup_kind(head: str, suffix: str) -> str:
         head: its beginning.
         suffix: of the file, in lower case.
     """
-    match = _MARKUP.match(head)
-    if match:
-        kind = "html" if match["html"] or re.search(r"<html[\s>]", head, re.IGNORECASE) else "xml"
-    else:
-        kind = _NAMED.get(suffix, "") if _TAG.search(head) else ""
+    kind = _kind_of_markup(head, suffix)
     if not kind:
         return ""
     what = "an HTML page" if kind == "html" else "an XML file of a kind that is not read"
@@ -102,6 +103,13 @@ def markup_kind(head: str, suffix: str) -> str:
         f"{what}; extract its text first, for example with pandoc -t plain, or name the format plain to read it as it "
         "is, tags included"
     )
+
+
+def _kind_of_markup(head: str, suffix: str) -> str:
+    match = _MARKUP.match(head)
+    if match:
+        return "html" if match["html"] or re.search(r"<html[\s>]", head, re.IGNORECASE) else "xml"
+    return _NAMED.get(suffix, "") if _TAG.search(head) else ""
 
 
 def root_of(head: str) -> str:

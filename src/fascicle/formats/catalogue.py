@@ -228,8 +228,9 @@ _ROWS: Final = (
     ),
     Format(
         name="html",
-        means="one page of marked texts, for a browser",
-        suffixes=(".html", ".htm"),
+        means="read: the text that a page shows; written: one page of marked texts",
+        suffixes=(".html", ".htm", ".xhtml"),
+        reads="fascicle.formats.html_read:READER",
         writes="fascicle.formats.html_write:WRITER",
     ),
     Format(
@@ -244,6 +245,13 @@ _ROWS: Final = (
         means="articles in XML, as PubMed Central has them",
         suffixes=(".nxml",),
         reads="fascicle.formats.jats:READER",
+        annotated=False,
+    ),
+    Format(
+        name="table",
+        means="CSV or TSV with a column of texts",
+        suffixes=(),
+        reads="fascicle.formats.text_tables:READER",
         annotated=False,
     ),
     Format(
