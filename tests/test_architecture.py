@@ -53,6 +53,7 @@ ROOMS: dict[str, set[str]] = {
         "plugins",
     },
     "running": {"pipeline", "core", "files", "formats"},
+    "scale": {"running", "core"},  # the only room that imports Ray
     "training": {
         "models",
         "files",
@@ -194,6 +195,12 @@ def test_only_the_torch_rooms_import_torch(path: Path) -> None:
     found = [i for i in imports(parse(path)) if i.module.split(".")[0] in TORCH]
     late = room == "loading"  # which brings torch in when a model needs it
     assert not [f"line {i.line}: {i.module}" for i in found if not late or not i.lazy]
+
+
+@each_source
+def test_ray_is_imported_in_one_room_and_late(path: Path) -> None:
+    found = [i for i in imports(parse(path)) if i.module.split(".")[0] == "ray"]
+    assert not [f"line {i.line}" for i in found if not i.lazy or room_of(name_of(path)) != "scale"]
 
 
 def test_no_import_cycles() -> None:
