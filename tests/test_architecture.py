@@ -54,6 +54,7 @@ ROOMS: dict[str, set[str]] = {
         "plugins",
     },
     "running": {"pipeline", "core", "files", "formats"},
+    "scale": {"running", "core"},  # the only room that imports Ray
     "training": {
         "models",
         "files",
@@ -208,6 +209,12 @@ def test_only_the_torch_rooms_import_torch() -> None:
                 yield f"line {found.line}: {found.module}"
 
     assert in_sources(wrong) == []
+
+
+@each_source
+def test_ray_is_imported_in_one_room_and_late(path: Path) -> None:
+    found = [i for i in imports(parse(path)) if i.module.split(".")[0] == "ray"]
+    assert not [f"line {i.line}" for i in found if not i.lazy or room_of(name_of(path)) != "scale"]
 
 
 def test_no_import_cycles() -> None:

@@ -265,7 +265,7 @@ def read_file(path: str, request: ReadRequest, *, report: ReadReport | None = No
     return documents_of([(source, chosen) for source in sources], options, report)
 
 
-def read_inputs(inputs: Sequence[Input], request: ReadRequest, *, report: ReadReport) -> Iterator[tuple[str, Document]]:
+def read_inputs(inputs: Iterable[Input], request: ReadRequest, *, report: ReadReport) -> Iterator[tuple[str, Document]]:
     """Streams all documents of several inputs, each with the name of its input; their ids are unique.
 
     What cannot be read is set aside in the report, and stops neither the rest of its file, where that can be found, nor
@@ -304,7 +304,7 @@ def _noting(names: list[str], pairs: Iterator[tuple[str, Document]]) -> Iterator
         yield document
 
 
-def _each(inputs: Sequence[Input], request: ReadRequest, report: ReadReport) -> Iterator[tuple[str, Document]]:
+def _each(inputs: Iterable[Input], request: ReadRequest, report: ReadReport) -> Iterator[tuple[str, Document]]:
     for given in inputs:
         before = 0
         try:
