@@ -17,8 +17,8 @@ from typing import Any, Literal
 
 import msgspec
 
-from benchmarks.studies.linking import rivals
 from benchmarks.studies.linking.corpora import NAMES, documents
+from benchmarks.studies.linking.rivals import Rivals
 from fascicle.core.document import Document
 from fascicle.evaluation.links.report import LinkSystem, links_report
 from fascicle.knowledge.linking.fitting import Fitted, fit_linker
@@ -55,7 +55,7 @@ def report_of(systems: list[LinkSystem], reference: Reference) -> dict[str, Any]
 
 
 def measure(
-    name: str, pack: Pack, index: NameIndex, *, part: Literal["dev", "test"], with_rivals: bool = False
+    name: str, pack: Pack, index: NameIndex, *, part: Literal["dev", "test"], others: Rivals | None = None
 ) -> dict[str, Any]:
     """The figures of a corpus, as they are written: the fitted linker, the stated order of tiers, and rivals."""
     fit = documents(name, "fit", choosing=part == "dev")
@@ -70,7 +70,7 @@ def measure(
         LinkSystem(name=title, cases=tuple(cases_of_linker(reference, linker)), has_candidates=True)
         for title, linker in linkers.items()
     ]
-    systems += rivals.systems(reference, pack, index, vocabularies) if with_rivals else []
+    systems += others.systems(reference, vocabularies) if others is not None else []
     return {"links": report_of(systems, reference), "rankers": msgspec.to_builtins(fitted.rankers)}
 
 
@@ -108,8 +108,9 @@ def main() -> None:
     args = parser.parse_args()
     pack = Pack.open(args.pack)
     index = NameIndex.open(args.index, pack)
+    others = Rivals(pack, index) if args.rivals else None
     for name in args.corpora:
-        found = {**told(pack), **measure(name, pack, index, part=args.part, with_rivals=args.rivals)}
+        found = {**told(pack), **measure(name, pack, index, part=args.part, others=others)}
         write(args.out, {**written(args.out), name: found})
 
 

@@ -24,6 +24,7 @@ from fascicle.knowledge.linking.asking import other_forms
 from fascicle.knowledge.linking.equivalents import prefix_numbers
 from fascicle.knowledge.linking.index import NameIndex
 from fascicle.knowledge.linking.taxa import HUMAN, Species
+from fascicle.knowledge.pack.arrays import spread
 from fascicle.knowledge.pack.pack import Pack
 from fascicle.knowledge.terms import NAME_KINDS
 from fascicle.tasks.link_cases import Reference, linked
@@ -34,6 +35,7 @@ _BLOCK: Final = 64  # surfaces that are compared together
 _STATUS: Final = {"label": "name"}  # kind -> what Gilda calls it; others are synonyms
 Ask = tuple[str, tuple[str, ...]]  # surface, and species of the document
 Ranks = dict[Ask, tuple[str, ...]]
+Rank = Callable[[Sequence[Ask]], Ranks]
 
 
 class Entry(NamedTuple):
@@ -45,13 +47,12 @@ class Entry(NamedTuple):
     taxon: str
 
 
-def entries_of(pack: Pack, index: NameIndex | None, kind: str, prefixes: Sequence[str]) -> Iterator[Entry]:
+def entries_of(pack: Pack, index: NameIndex, kind: str, prefixes: Sequence[str]) -> Iterator[Entry]:
     """The names of a type in some vocabularies.
 
     Args:
         pack: open.
-        index: of the pack: names of other vocabularies are given to the concepts that they refer to; ``None``: they are
-            left out.
+        index: of the pack; names of other vocabularies are given to the concepts that they refer to.
         kind: type.
         prefixes: of the vocabularies.
     """
@@ -60,24 +61,17 @@ def entries_of(pack: Pack, index: NameIndex | None, kind: str, prefixes: Sequenc
     wanted = np.isin(numbers, [names.index(prefix) for prefix in prefixes])
     terms = np.flatnonzero(pack.type_rows[active.concept] == pack.types.index(kind))
     concepts = active.concept[terms].astype(np.int64)
-    if index is None:
-        places = np.flatnonzero(wanted[concepts])
-        rows = concepts[places]
-    else:
-        distinct, inverse = np.unique(concepts, return_inverse=True)
-        reached = index.equivalents.within(distinct, wanted)
-        starts = np.searchsorted(reached.places, np.arange(len(distinct) + 1))
-        counts = (starts[1:] - starts[:-1])[inverse]
-        places = np.repeat(np.arange(len(terms)), counts)
-        firsts = np.repeat(starts[inverse] - np.cumsum(counts) + counts, counts)
-        rows = reached.rows[firsts + np.arange(len(firsts))]
-    texts = active.surfaces.take(active.surface[terms[places]])
-    kinds = active.kind[terms[places]].tolist()
+    distinct, inverse = np.unique(concepts, return_inverse=True)
+    reached = index.equivalents.within(distinct, wanted)
+    starts = np.searchsorted(reached.places, np.arange(len(distinct) + 1))
+    which, places = spread(starts[inverse], starts[inverse + 1])
+    texts = active.surfaces.take(active.surface[terms[which]])
+    kinds, rows = active.kind[terms[which]].tolist(), reached.rows[places]
     for text, row, number in zip(texts, rows.tolist(), kinds, strict=True):
         yield Entry(text, pack.curie(row), NAME_KINDS[number], taxa[int(pack.taxon_rows[row])])
 
 
-def gilda(entries: Iterator[Entry], asked: Sequence[Ask]) -> Ranks:
+def gilda(entries: Iterator[Entry]) -> Rank:
     """The order of Gilda's grounder; the species of the document, as it takes them, come before human."""
     _find_rivals()
     from gilda.grounder import Grounder
@@ -93,16 +87,19 @@ def gilda(entries: Iterator[Entry], asked: Sequence[Ask]) -> Ranks:
             status = _STATUS.get(one.kind, "synonym")
             terms.append(Term(normal, one.text, prefix, local, one.text, status, "pack", taxon))
     grounder = Grounder(terms)
-    found: Ranks = {}
-    for surface, species in asked:
-        taxa = [one.partition(":")[2] for one in species]
-        matches = grounder.ground(surface, organisms=taxa)
-        ranked = dict.fromkeys(f"{match.term.db}:{match.term.id}" for match in matches)
-        found[surface, species] = tuple(ranked)[:_MOST]
-    return found
+
+    def rank(asked: Sequence[Ask]) -> Ranks:
+        found: Ranks = {}
+        for surface, species in asked:
+            matches = grounder.ground(surface, organisms=[one.partition(":")[2] for one in species])
+            ranked = dict.fromkeys(f"{match.term.db}:{match.term.id}" for match in matches)
+            found[surface, species] = tuple(ranked)[:_MOST]
+        return found
+
+    return rank
 
 
-def tfidf(entries: Iterator[Entry], asked: Sequence[Ask]) -> Ranks:
+def tfidf(entries: Iterator[Entry]) -> Rank:
     """Concepts of the names with the nearest vectors of character trigrams, as scispaCy's linker makes them; exact."""
     _find_rivals()
     from sklearn.feature_extraction.text import TfidfVectorizer
@@ -113,42 +110,60 @@ def tfidf(entries: Iterator[Entry], asked: Sequence[Ask]) -> Ranks:
     names = list(by_name)
     vectorizer = TfidfVectorizer(analyzer="char_wb", ngram_range=(3, 3), min_df=10, dtype=np.float32)
     table = vectorizer.fit_transform(names).T.tocsr()
-    surfaces = list(dict.fromkeys(surface for surface, _ in asked))
-    ranked: dict[str, tuple[str, ...]] = {}
-    for start in range(0, len(surfaces), _BLOCK):
-        block = surfaces[start : start + _BLOCK]
-        similar = (vectorizer.transform(block) @ table).tocsr()
-        for at, surface in enumerate(block):
-            low, high = similar.indptr[at : at + 2]
-            values, columns = similar.data[low:high], similar.indices[low:high]
-            best = np.lexsort((columns, -values))[:_NEAREST]
-            curies = dict.fromkeys(curie for column in columns[best].tolist() for curie in by_name[names[column]])
-            ranked[surface] = tuple(curies)[:_MOST]
-    return {one: ranked[one[0]] for one in asked}
+
+    def rank(asked: Sequence[Ask]) -> Ranks:
+        surfaces = list(dict.fromkeys(surface for surface, _ in asked))
+        ranked: dict[str, tuple[str, ...]] = {}
+        for start in range(0, len(surfaces), _BLOCK):
+            block = surfaces[start : start + _BLOCK]
+            similar = (vectorizer.transform(block) @ table).tocsr()
+            for at, surface in enumerate(block):
+                low, high = similar.indptr[at : at + 2]
+                values, columns = similar.data[low:high], similar.indices[low:high]
+                best = np.lexsort((columns, -values))[:_NEAREST]
+                curies = dict.fromkeys(curie for column in columns[best].tolist() for curie in by_name[names[column]])
+                ranked[surface] = tuple(curies)[:_MOST]
+        return {one: ranked[one[0]] for one in asked}
+
+    return rank
 
 
-RIVALS: Final[Mapping[str, Callable[[Iterator[Entry], Sequence[Ask]], Ranks]]] = {
+RIVALS: Final[Mapping[str, Callable[[Iterator[Entry]], Rank]]] = {
     "Gilda": gilda,
     "TF-IDF (scispaCy)": tfidf,
 }
 
 
-def systems(
-    reference: Reference, pack: Pack, index: NameIndex, vocabularies: Mapping[str, Sequence[str]]
-) -> list[LinkSystem]:
-    """All rivals on the mentions of gold, each with names that vocabularies have, and also with those of references."""
-    kinds = [one for one in vocabularies if any(m.type == one for d in reference.documents for m in linked(d))]
-    asked = {kind: list(dict.fromkeys(_asked(reference, kind))) for kind in kinds}
-    found = []
-    for name, rank in RIVALS.items():
-        for more in (False, True):
+class Rivals:
+    """All rivals over the names of one pack; each is made once for a type and its vocabularies."""
+
+    def __init__(self, pack: Pack, index: NameIndex) -> None:
+        """Takes the open pack and its index."""
+        self._pack, self._index = pack, index
+        self._made: dict[tuple[str, str, tuple[str, ...]], Rank] = {}
+
+    def systems(self, reference: Reference, vocabularies: Mapping[str, Sequence[str]]) -> list[LinkSystem]:
+        """What they say of the mentions of gold.
+
+        Args:
+            reference: gold.
+            vocabularies: of types, prefixes of the concepts that are answered.
+        """
+        asked = {kind: list(dict.fromkeys(_asked(reference, kind))) for kind in vocabularies}
+        found = []
+        for name in RIVALS:
             ranks = {
-                kind: rank(entries_of(pack, index if more else None, kind, vocabularies[kind]), asked[kind])
-                for kind in kinds
+                kind: self._rank(name, kind, tuple(vocabularies[kind]))(asks) for kind, asks in asked.items() if asks
             }
-            title = f"{name} + references" if more else name
-            found.append(LinkSystem(name=title, cases=tuple(_cases(reference, ranks)), has_candidates=True))
-    return found
+            found.append(LinkSystem(name=name, cases=tuple(_cases(reference, ranks)), has_candidates=True))
+        return found
+
+    def _rank(self, name: str, kind: str, prefixes: tuple[str, ...]) -> Rank:
+        known = self._made.get((name, kind, prefixes))
+        if known is None:
+            entries = entries_of(self._pack, self._index, kind, prefixes)
+            known = self._made[name, kind, prefixes] = RIVALS[name](entries)
+        return known
 
 
 def _asked(reference: Reference, kind: str) -> Iterator[Ask]:

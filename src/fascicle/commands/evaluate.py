@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from fascicle.commands.columns import Columns, add_columns, columns_of
 from fascicle.commands.console import Tally, say, with_progress
@@ -17,12 +17,13 @@ from fascicle.commands.inputs import INPUT_FORMATS, add_reading_details, reading
 from fascicle.commands.parsing import add_json, add_overwrite, add_strict, add_types, natural, types_of
 from fascicle.commands.places import reads, writes
 from fascicle.commands.probed import add_model, model_of
+from fascicle.commands.scored import REPORTS, check_report, predictions_of
 from fascicle.errors import UsageError
 from fascicle.evaluation.headline import Headline, headline_of
 from fascicle.evaluation.scoring.figures import figures_row, undefined_numbers
 from fascicle.evaluation.scoring.inputs import drawn_unit
 from fascicle.evaluation.scoring.systems import Scored
-from fascicle.files.atomic import check_target, output
+from fascicle.files.atomic import output
 from fascicle.formats.requests import pairs
 from fascicle.reports.table import systems_table, table
 from fascicle.systems.model import ModelRequest
@@ -35,9 +36,6 @@ if TYPE_CHECKING:
 
 BUCKETS = ("fixed", "quantiles")
 UNITS = ("sentence", "document")
-
-
-REPORTS: Final = (".html", ".md", ".json")  # suffixes of the file of --report
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -214,12 +212,6 @@ def systems_of(args: argparse.Namespace, columns: Columns | None) -> list[Predic
     return [*found, *([model] if model is not None else [])]
 
 
-def predictions_of(args: argparse.Namespace) -> list[PredictionRequest]:
-    """The files with predictions."""
-    reading = reading_of(args, role="pred")
-    return [PredictionRequest(path=path, reading=reading, source=args.source or "") for path in args.files]
-
-
 def report_of(args: argparse.Namespace) -> ReportRequest | None:
     """What ``--report`` asks for; refuses early what would fail after long work.
 
@@ -246,20 +238,6 @@ def report_of(args: argparse.Namespace) -> ReportRequest | None:
         train_reading=replace(reading_of(args, role="train"), where=where),
         unreachable_for=(*args.unreachable_for, *own),
     )
-
-
-def check_report(path: str, *, overwrite: bool) -> None:
-    """Refuses the name of a report that cannot be written.
-
-    Raises:
-        UsageError: a name that does not tell its format.
-        OutputError: the file exists.
-    """
-    if Path(path).suffix not in REPORTS:
-        raise UsageError(
-            f"the report {path} was asked for; its name must end with {' or '.join(REPORTS)}, which decides what it is"
-        )
-    check_target(path, overwrite=overwrite)
 
 
 def _headlines(systems: Sequence[Scored], notes: list[str]) -> dict[str, Headline]:

@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any, Final
 
 from fascicle.commands.console import Tally, say
-from fascicle.commands.evaluate import check_report, predictions_of
 from fascicle.commands.inputs import reading_of
 from fascicle.commands.parsing import types_of
+from fascicle.commands.scored import check_report, predictions_of
 from fascicle.errors import UsageError
 from fascicle.files.atomic import output
 from fascicle.formats.requests import pairs
