@@ -85,8 +85,7 @@ def _craft(part: Part, choosing: bool) -> list[Document]:
     """Articles of CRAFT, by its own parts."""
     wanted: tuple[Literal["train", "dev", "test"], ...] = ("train", "dev") if not choosing else ("train",)
     parts = wanted if part == "fit" else (part,)
-    folder = Path(os.environ["FASCICLE_DATA"]) / "craft"
-    return [_abbreviated(one) for each in parts for one in craft(folder, each)]
+    return [_abbreviated(one) for each in parts for one in craft(each)]
 
 
 def _dimb_re(part: Part, choosing: bool) -> list[Document]:

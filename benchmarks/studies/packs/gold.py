@@ -18,6 +18,7 @@ from fascicle.formats.files import read
 from fascicle.knowledge.sources.curies import curie
 
 Part = Literal["dev", "test"]
+CraftPart = Literal["train", "dev", "test"]
 
 
 class Corpus(NamedTuple):
@@ -87,10 +88,15 @@ def documents(name: str, part: Part) -> list[Document]:
     """The documents of a part, with gold mentions of canonical types, linked by CURIEs."""
     data = Path(os.environ["FASCICLE_DATA"])
     if name == "craft":
-        return list(craft(data / "craft", part))
+        return craft(part)
     corpus = CORPORA[name]
     path = data / (corpus.test if part == "test" else corpus.dev)
     return [renamed(document, corpus) for document in read(path, format="pubtator")]
+
+
+def craft(part: CraftPart) -> list[Document]:
+    """The articles of a part of CRAFT, which has a train part too."""
+    return list(_craft(Path(os.environ["FASCICLE_DATA"]) / "craft", part))
 
 
 def renamed(document: Document, corpus: Corpus) -> Document:
@@ -104,8 +110,7 @@ def renamed(document: Document, corpus: Corpus) -> Document:
     return msgspec.structs.replace(document, mentions=tuple(mentions.values()), events=())
 
 
-def craft(folder: Path, part: Literal["train", "dev", "test"]) -> Iterator[Document]:
-    """The articles of CRAFT with the annotations of all vocabularies in `CRAFT`."""
+def _craft(folder: Path, part: CraftPart) -> Iterator[Document]:
     with (
         zipfile.ZipFile(folder / "craft-articles-txt.zip") as articles,
         zipfile.ZipFile(folder / "craft-concepts-knowtator.zip") as concepts,

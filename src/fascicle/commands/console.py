@@ -32,6 +32,7 @@ _OPTIONS: Final[Mapping[str, str]] = MappingProxyType(
         "overwrite=True": "--overwrite",
         "allow_missing=True": "--allow-missing",
         "resume=True": "--resume",
+        "pack=PACK": "--pack PACK",
         "encoding=NAME": "--encoding NAME",
         "sample=FILE": "--calibrate FILE",
         'labels="O,B-PER,I-PER"': "--labels O,B-PER,I-PER",

@@ -39,12 +39,14 @@ class FitSettings(Settings, frozen=True, kw_only=True):
         folds: of documents, by which probabilities are corrected, the threshold is chosen and tiers are measured.
         rare: a vocabulary with a smaller share of the gold concepts of a type is left out.
         remember: whether it keeps which concepts the surfaces of gold were annotated with.
+        indexed: whether it has the index of the pack, by which names in another order or with a slip are found.
     """
 
     penalty: Annotated[float, Meta(gt=0.0, le=1e6)] = 1.0
     folds: Annotated[int, Meta(ge=2, le=100)] = 5
     rare: Share = 0.005
     remember: bool = True
+    indexed: bool = True
 
 
 class Fitted(NamedTuple):

@@ -23,8 +23,7 @@ def types_of(pack: Pack) -> Callable[[str], str]:
 
     def of(name: str) -> str:
         if name not in known:
-            meant = [one for one in names.candidates(name) if one in pack.types]
-            known[name] = name if name in pack.types or len(meant) != 1 else meant[0]
+            known[name] = names.among(name, pack.types)
         return known[name]
 
     return of

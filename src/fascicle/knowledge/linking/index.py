@@ -119,6 +119,7 @@ class NameIndex:
         pack: that it belongs to.
         types: of each key, as bits (`type_bit`).
         equivalents: concepts that stand for one thing.
+        reader: of keys; whoever asks for the same strings may use it.
         manifest: what it says of itself.
     """
 
@@ -127,9 +128,9 @@ class NameIndex:
         self.folder, self.pack, self.manifest = folder, pack, manifest
         self._hashes, self._rows = mapped(folder / HASHES), mapped(folder / ROWS)
         self.types = mapped(folder / TYPES)
-        self._trigrams = Trigrams(folder, pack.active.keys.strings)
+        self._trigrams = Trigrams(folder, pack.active.keys.strings, self.types)
         self.equivalents = Equivalents(folder, pack.parent_rows)
-        self._reader = KeyReader()
+        self.reader = KeyReader()
 
     @classmethod
     def open(cls, folder: Path, pack: Pack) -> Self:
@@ -183,7 +184,7 @@ class NameIndex:
         Returns:
             For each that was found the place in ``keys``, and the row; both ascending.
         """
-        asked = unordered(list(keys), self._reader)
+        asked = unordered(list(keys), self.reader)
         hashes = hashes_of([one.encode() for one in asked])
         low, high = (np.searchsorted(self._hashes, hashes, side=side) for side in ("left", "right"))
         places, rows = spread(low, high, self._rows)
@@ -192,7 +193,7 @@ class NameIndex:
         rows = np.concatenate([rows, own[own >= 0]])
         order = np.lexsort((rows, places))
         places, rows = places[order], rows[order]
-        found = unordered(self.pack.active.keys.strings.take(rows), self._reader)
+        found = unordered(self.pack.active.keys.strings.take(rows), self.reader)
         right = np.array([asked[at] == one for at, one in zip(places.tolist(), found, strict=True)], dtype=np.bool_)
         return places[right], rows[right]
 
@@ -203,4 +204,4 @@ class NameIndex:
             keys: of level 2.
             types: that each may have, as bits.
         """
-        return self._trigrams.near([one.encode() for one in keys], self.types, types)
+        return self._trigrams.near([one.encode() for one in keys], types)

@@ -1,0 +1,231 @@
+"""Fits the linker that is shipped with the term pack ``basic@1``, measures it, and writes its card.
+
+usage: python -m benchmarks.ship_linker [--output src/fascicle/assets/linkers/basic@1]
+
+``FASCICLE_DATA`` names the corpora. The linker has weights alone: no index, and no name of a corpus. Written: its
+folder with the card, and ``results/shipped-linker-basic@1.json``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+import tempfile
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Final, NamedTuple
+
+import msgspec
+
+from benchmarks.common import ROOT, write_result
+from benchmarks.studies.packs.gold import CORPORA, Corpus, CraftPart, craft, renamed
+from fascicle.core.document import Document
+from fascicle.core.patches import apply
+from fascicle.formats.files import read
+from fascicle.knowledge.abbreviations.finder import AbbreviationFinder
+from fascicle.knowledge.linking.fitting import FitSettings
+from fascicle.knowledge.linking.folder import LinkerManifest
+from fascicle.knowledge.linking.opening import find
+from fascicle.knowledge.pack.pack import Pack
+from fascicle.settings.folders.described import CARD
+from fascicle.tasks.linker_fit import fit_folder
+
+PACK: Final = "basic@1"
+
+
+class Gold(NamedTuple):
+    """What the ranker of some types is fitted on.
+
+    Attributes:
+        name: of the corpus.
+        corpus: types and prefixes.
+        files: to fit on.
+        test: to measure on.
+        licence: of the annotations.
+    """
+
+    name: str
+    corpus: Corpus
+    files: tuple[str, ...]
+    test: str
+    licence: str
+
+
+_CDR: Final = CORPORA["bc5cdr"]
+_GENES: Final = CORPORA["nlm-gene"]
+GOLD: Final = (
+    Gold(
+        "BC5CDR",
+        _CDR,
+        ("bc5cdr/pubtator/CDR_TrainingSet.PubTator.txt", _CDR.dev),
+        _CDR.test,
+        "CC BY 4.0, as MTL-Bioinformatics-2016 states for its data",
+    ),
+    Gold("NLM-Gene", _GENES, (_GENES.dev,), _GENES.test, "MIT, as AIONER distributes it"),
+    Gold(
+        "GNormPlus",
+        _GENES,
+        ("gnormplus-bc2gn/Train.PubTator",),
+        "gnormplus-bc2gn/Test.PubTator",
+        "MIT, as AIONER distributes it",
+    ),
+    Gold(
+        "Linnaeus",
+        CORPORA["linnaeus"],
+        (CORPORA["linnaeus"].dev,),
+        CORPORA["linnaeus"].test,
+        "MIT, as AIONER distributes it",
+    ),
+    Gold("BioID", CORPORA["bioid"], (CORPORA["bioid"].dev,), CORPORA["bioid"].test, "MIT, as AIONER distributes it"),
+)
+_CRAFT: Final = ("CellType", "Anatomy")  # that no other corpus has
+_CRAFT_PARTS: Final[tuple[CraftPart, ...]] = ("train", "dev")
+_CRAFT_LICENCE: Final = "CC BY 3.0"
+
+
+class Measured(NamedTuple):
+    """What links were worth on texts that the linker was not fitted on, with gold mentions.
+
+    Attributes:
+        mentions: that are linked in the gold, to whatever concept.
+        known: of them, those whose concepts are all in the pack.
+        answered: that got a concept.
+        right: that got exactly those of the gold.
+    """
+
+    mentions: int
+    known: int
+    answered: int
+    right: int
+
+
+def main() -> None:
+    """Fits, measures, writes."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--output", type=Path, default=ROOT / "src" / "fascicle" / "assets" / "linkers" / PACK)
+    args = parser.parse_args()
+    settings = FitSettings(remember=False, indexed=False)
+    with tempfile.TemporaryDirectory() as place:
+        (made,) = fit_folder(PACK, Path(place) / "linker", documents=to_fit(), settings=settings)
+        shutil.copytree(Path(place) / "linker", args.output, ignore=shutil.ignore_patterns(".*"), dirs_exist_ok=True)
+    measured = {f"{name}: {kind}": measure(args.output, kind, found) for name, kind, found in to_measure()}
+    sizes = {path.name: path.stat().st_size for path in args.output.iterdir() if path.name != CARD}
+    result = {
+        "linker": msgspec.to_builtins(made),
+        "size_bytes": sum(sizes.values()),
+        "test": {name: one._asdict() for name, one in measured.items()},
+    }
+    write_result(f"shipped-linker-{PACK}", result)
+    (args.output / CARD).write_text(card(made, measured, sum(sizes.values())), encoding="utf-8")
+
+
+def to_fit() -> list[Document]:
+    """The annotated documents, with their abbreviations."""
+    data = Path(os.environ["FASCICLE_DATA"])
+    found = [
+        renamed(document, gold.corpus)
+        for gold in GOLD
+        for path in gold.files
+        for document in read(data / path, format="pubtator")
+    ]
+    return with_abbreviations([*found, *(of_types(one, _CRAFT) for part in _CRAFT_PARTS for one in craft(part))])
+
+
+def to_measure() -> Iterable[tuple[str, str, list[Document]]]:
+    """Corpus, type and documents of the test parts."""
+    data = Path(os.environ["FASCICLE_DATA"])
+    for gold in GOLD:
+        found = with_abbreviations([renamed(one, gold.corpus) for one in read(data / gold.test, format="pubtator")])
+        for kind in sorted(set(gold.corpus.types.values())):
+            yield gold.name, kind, [of_types(one, (kind,)) for one in found]
+    other = CORPORA["ncbi-disease"]
+    found = with_abbreviations([renamed(one, other) for one in read(data / other.test, format="pubtator")])
+    yield "NCBI-disease", "Disease", found
+    articles = with_abbreviations(craft("test"))
+    for kind in _CRAFT:
+        yield "CRAFT", kind, [of_types(one, (kind,)) for one in articles]
+
+
+def of_types(document: Document, types: Sequence[str]) -> Document:
+    """A document with the mentions of some types alone."""
+    kept = tuple(mention for mention in document.mentions if mention.type in types)
+    return msgspec.structs.replace(document, mentions=kept)
+
+
+def with_abbreviations(found: Sequence[Document]) -> list[Document]:
+    """Documents with the definitions of short forms, as ``fascicle annotate`` links them."""
+    return [apply(one, patch) for one, patch in zip(found, AbbreviationFinder().run(found), strict=True)]
+
+
+def measure(folder: Path, kind: str, found: Sequence[Document]) -> Measured:
+    """Links the gold mentions of a type, and compares sets of concepts."""
+    pack, linker = Pack.open(PACK), find(folder).opened()
+    mentions = known = answered = right = 0
+    for document in found:
+        gold = {one.key: {link.curie for link in one.links} for one in document.mentions if one.links}
+        bare = tuple(msgspec.structs.replace(one, links=()) for one in document.mentions if one.links)
+        (patch,) = linker.predict([msgspec.structs.replace(document, mentions=bare)])
+        for key, links in patch.links:
+            said = {link.curie for link in links if not link.nil}
+            mentions += 1
+            known += bool((pack.concept_rows(sorted(gold[key])) >= 0).all())
+            answered += bool(said)
+            right += said == gold[key]
+    return Measured(mentions, known, answered, right)
+
+
+def card(made: LinkerManifest, measured: dict[str, Measured], size: int) -> str:
+    """The card, every number from what was measured."""
+    lines = [
+        f"# The linker of {PACK}",
+        "",
+        f"Links mentions to the concepts of the pack {PACK}. It has weights alone ({size / 1e3:.0f} kB): it looks",
+        "names up by their keys, does not find names with slips, and keeps no name of the texts that it was fitted on.",
+        "",
+        "## What it was fitted on",
+        "",
+        *(f"- {gold.name} ({', '.join(sorted(set(gold.corpus.types.values())))}): {gold.licence}." for gold in GOLD),
+        f"- CRAFT ({', '.join(_CRAFT)}): {_CRAFT_LICENCE}.",
+        "",
+        "The corpora are no part of Fascicle. Other types of the pack have no ranker: their links stand in the order",
+        "of tiers, and have no probability.",
+        "",
+        "## What its links are worth",
+        "",
+        "On test parts, with gold mentions. A mention is right if its set of concepts is that of the gold.",
+        "",
+        "| corpus and type | mentions | concepts in the pack | answered | right of those answered |",
+        "|---|---|---|---|---|",
+        *(_row(name, one) for name, one in measured.items()),
+        "",
+        "By tier, on documents of the corpora above that were left out of the fit in their turn:",
+        "",
+        "| type | tier | of the mentions | right |",
+        "|---|---|---|---|",
+        *(
+            f"| {kind} | {tier} | {100 * facts.answered / max(1, ranker.mentions):.1f} % "
+            f"| {100 * facts.right / max(1, facts.answered):.1f} % |"
+            for kind, ranker in made.rankers.items()
+            for tier, facts in ranker.tiers.items()
+        ),
+        "",
+        "## How to make it again",
+        "",
+        "```",
+        "export FASCICLE_DATA=...",
+        "python -m benchmarks.ship_linker",
+        "```",
+        "",
+        f"This card was written by that command; its numbers stand in `benchmarks/results/shipped-linker-{PACK}.json`.",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _row(name: str, one: Measured) -> str:
+    shares = (one.known / one.mentions, one.answered / one.mentions, one.right / max(1, one.answered))
+    return f"| {name} | {one.mentions:,} | {' | '.join(f'{100 * share:.1f} %' for share in shares)} |"
+
+
+if __name__ == "__main__":
+    main()
