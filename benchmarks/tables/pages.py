@@ -28,6 +28,7 @@ from benchmarks.studies.combining import tables as combining_tables
 from benchmarks.studies.families import tables as family_tables
 from benchmarks.studies.families.reports import ATTRIBUTES
 from benchmarks.studies.labels import rows as label_rows
+from benchmarks.studies.linking import tables as link_tables
 from benchmarks.studies.packs import tables as pack_tables
 from benchmarks.studies.parts import cells as parts_cells
 from benchmarks.studies.pretraining import record as pretraining
@@ -374,6 +375,13 @@ TABLES: Mapping[str, Callable[[], str]] = {
     "pack-speed": lambda: pack_tables.speed(RESULTS),
     "pack-builds": lambda: pack_tables.builds(RESULTS),
     "pack-names": lambda: pack_tables.names(RESULTS),
+    "linking": lambda: link_tables.figures(RESULTS),
+    "linking-systems": lambda: link_tables.systems(RESULTS),
+    "linking-tiers": lambda: link_tables.tiers(RESULTS),
+    "linking-unseen": lambda: link_tables.unseen(RESULTS),
+    "linking-errors": lambda: link_tables.errors(RESULTS),
+    "linking-ablation": lambda: link_tables.ablation(RESULTS),
+    "linking-raw": lambda: link_tables.raw(RESULTS),
     "span-typer": lambda: span_typer(RESULTS),
     "span-typer-speed": lambda: speed(RESULTS),
     "span-typer-pictures": lambda: pictures(DOCS),

@@ -23,6 +23,7 @@ from fascicle.core.document import Document, Patch
 from fascicle.core.mention import Link, Mention
 from fascicle.core.provenance import STEP
 from fascicle.knowledge.linking.asking import WAYS
+from fascicle.knowledge.linking.calibrating import Calibration, corrected
 from fascicle.knowledge.linking.features import FEATURES, Describer
 from fascicle.knowledge.linking.finding import Finder
 from fascicle.knowledge.linking.folder import Ranker, in_vocabulary, read_linker
@@ -276,7 +277,7 @@ class Linker:
     def order(self, found: Gathered, features: Floats) -> Ranked:
         """Ranks candidates by the rankers of their types."""
         scores = np.full(len(found.owners), np.nan)
-        nil = np.full(len(found.units), np.nan)
+        told, nil = scores.copy(), np.full(len(found.units), np.nan)
         kinds = np.array([unit.type for unit in found.units], dtype=object)
         for kind, ranker in self.rankers.items():
             units = np.flatnonzero(kinds == kind)
@@ -284,8 +285,10 @@ class Linker:
             owners = np.searchsorted(units, found.owners[own])
             values = self.inputs(found, features, own, ranker.vocabularies)
             weights = np.array([ranker.weights[name] for name in _names(ranker.vocabularies)])
-            scores[own], nil[units] = probabilities(Choices(owners, values, len(units)), weights)
-        return Ranked(found=found, features=features, order=_order(found, features, scores), scores=scores, nil=nil)
+            scores[own], none = probabilities(Choices(owners, values, len(units)), weights)
+            calibration = Calibration(ranker.scale, ranker.shift)
+            told[own], nil[units] = corrected(scores[own], none, owners, calibration)
+        return Ranked(found=found, features=features, order=_order(found, features, scores), scores=told, nil=nil)
 
     def inputs(self, found: Gathered, features: Floats, rows: Ints, vocabularies: Sequence[str]) -> Floats:
         """The features of some candidates, with those of vocabularies behind them."""
