@@ -21,6 +21,7 @@ from fascicle.errors import UsageError
 from fascicle.formats.report import WriteReport
 from fascicle.formats.requests import STDOUT
 from fascicle.loading import DEFAULT_MODEL, load, packs_of
+from fascicle.settings.folders.vocabularies import AUTO, DEFAULT_LINKER
 from fascicle.settings.recognition import RecognitionSettings
 from fascicle.tasks.annotate import AnnotateRequest, Listener, annotate_files
 
@@ -83,6 +84,17 @@ def configure(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="also give where a text defines short forms; of the formats, jsonl and text hold them",
     )
+    parser.add_argument(
+        "--link",
+        nargs="?",
+        type=reads,
+        const=DEFAULT_LINKER,
+        default=AUTO,
+        metavar="LINKER",
+        help="link mentions to concepts: by the shipped linker, or by that of a folder that fascicle linker fit wrote; "
+        f"default: {DEFAULT_LINKER}, if it covers a type of the model, and the format holds links",
+    )
+    parser.add_argument("--no-link", dest="link", action="store_const", const=None, help="no links")
     add_colour(parser)
     add_threads(parser)
     add_overwrite(parser)
@@ -126,6 +138,7 @@ def _request_of(args: argparse.Namespace) -> AnnotateRequest:
         ),
         segments=args.segments,
         abbreviations=args.abbreviations,
+        link=args.link,
         also_read=(args.types,) if args.types else (),
     )
 

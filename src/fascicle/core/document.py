@@ -185,7 +185,7 @@ class Document(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         """What a notebook shows: the text with its mentions marked."""
         from fascicle.core.annotated import html_of  # late: most programs show no page
 
-        return html_of(self.text, self.mentions)
+        return html_of(self)
 
     def _check(self) -> None:
         if not self.text.isascii():

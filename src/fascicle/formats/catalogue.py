@@ -183,6 +183,34 @@ _ROWS: Final = (
         many=True,
     ),
     Format(
+        name="spacy",
+        means="binary files of spaCy (DocBin)",
+        suffixes=(".spacy",),
+        reads="fascicle.formats.spacy_read:READER",
+        writes="fascicle.formats.spacy_write:WRITER",
+    ),
+    Format(
+        name="kazu",
+        means="documents of Kazu in JSON",
+        suffixes=(".kazu.jsonl", ".kazu.json"),
+        reads="fascicle.formats.kazu:READER",
+        writes="fascicle.formats.kazu:WRITER",
+    ),
+    Format(
+        name="label-studio",
+        means="tasks for Label Studio in JSON",
+        suffixes=(".label-studio.json",),
+        reads="fascicle.formats.jsonl:READER",
+        writes="fascicle.formats.label_studio_write:WRITER",
+    ),
+    Format(
+        name="pubtator3",
+        means="BioC in JSON, as the service of PubTator 3 answers",
+        suffixes=(".pubtator3.json",),
+        reads="fascicle.formats.bioc_json:READER",
+        writes="fascicle.formats.bioc_json:PUBTATOR3_WRITER",
+    ),
+    Format(
         name="tsv",
         means="mentions only: document, type, start, end, score, text",
         suffixes=(".tsv",),
@@ -208,8 +236,9 @@ _ROWS: Final = (
     ),
     Format(
         name="html",
-        means="one page of marked texts, for a browser",
-        suffixes=(".html", ".htm"),
+        means="read: the text that a page shows; written: one page of marked texts",
+        suffixes=(".html", ".htm", ".xhtml"),
+        reads="fascicle.formats.html_read:READER",
         writes="fascicle.formats.html_write:WRITER",
     ),
     Format(
@@ -224,6 +253,13 @@ _ROWS: Final = (
         means="articles in XML, as PubMed Central has them",
         suffixes=(".nxml",),
         reads="fascicle.formats.jats:READER",
+        annotated=False,
+    ),
+    Format(
+        name="table",
+        means="CSV or TSV with a column of texts",
+        suffixes=(),
+        reads="fascicle.formats.text_tables:READER",
         annotated=False,
     ),
     Format(

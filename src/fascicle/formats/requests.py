@@ -22,11 +22,13 @@ from fascicle.formats.sources import expanded, is_one_source, left_out, note_unr
 if TYPE_CHECKING:
     from fascicle.formats.conll import ConllOptions
     from fascicle.formats.jsonl import JsonlOptions
+    from fascicle.formats.text_tables import TextTableOptions
 
 STDOUT: Final = STDIN
 _OWNERS: Final = (
     (("conll",), ("documents", "columns")),
-    (("records",), ("shape", "fields", "labels", "where")),
+    (("records", "label-studio"), ("shape", "labels", "where")),
+    (("records", "label-studio", "table"), ("fields",)),
     (("conll", "records"), ("bare_tags",)),
 )
 
@@ -54,7 +56,7 @@ class ReadRequest:
         documents: what a document of a column file is, see `ConllOptions`.
         columns: columns of a column file as ``formats.conll.parse_columns`` reads them, such as ``"0,3"``.
         shape: of JSON records, see `JsonlOptions`.
-        fields: changes to that shape, ``(part of the shape, field of the records)``.
+        fields: changes to that shape, ``(part of the shape, field of the records)``; of a table ``(part, column)``.
         labels: names of tags of JSON records that are numbers, see `JsonlOptions`.
         bare_tags: tags are types without a prefix.
         where: ``(field, value)``; only JSON records with all these values are read.
@@ -72,7 +74,7 @@ class ReadRequest:
     where: tuple[tuple[str, str], ...] = ()
     asked_by: str = "format=NAME"
 
-    def options(self, path: str, format_name: str) -> ConllOptions | JsonlOptions | None:
+    def options(self, path: str, format_name: str) -> ConllOptions | JsonlOptions | TextTableOptions | None:
         """The options of a format.
 
         Args:
@@ -96,6 +98,10 @@ class ReadRequest:
             return ConllOptions(
                 token_column=token, tag_columns=tags, documents=self.documents or "auto", bare=self.bare_tags
             )
+        if self.fields and format_name == "table":
+            from fascicle.formats.text_tables import TextTableOptions
+
+            return TextTableOptions.of(self.fields)
         if self.shape or self.fields or self.labels or self.where or self.bare_tags:
             from fascicle.formats.jsonl import JsonlOptions
 
@@ -259,7 +265,7 @@ def read_file(path: str, request: ReadRequest, *, report: ReadReport | None = No
     return documents_of([(source, chosen) for source in sources], options, report)
 
 
-def read_inputs(inputs: Sequence[Input], request: ReadRequest, *, report: ReadReport) -> Iterator[tuple[str, Document]]:
+def read_inputs(inputs: Iterable[Input], request: ReadRequest, *, report: ReadReport) -> Iterator[tuple[str, Document]]:
     """Streams all documents of several inputs, each with the name of its input; their ids are unique.
 
     What cannot be read is set aside in the report, and stops neither the rest of its file, where that can be found, nor
@@ -298,7 +304,7 @@ def _noting(names: list[str], pairs: Iterator[tuple[str, Document]]) -> Iterator
         yield document
 
 
-def _each(inputs: Sequence[Input], request: ReadRequest, report: ReadReport) -> Iterator[tuple[str, Document]]:
+def _each(inputs: Iterable[Input], request: ReadRequest, report: ReadReport) -> Iterator[tuple[str, Document]]:
     for given in inputs:
         before = 0
         try:

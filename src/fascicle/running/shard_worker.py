@@ -14,6 +14,7 @@ import msgspec
 
 from fascicle.core import codec
 from fascicle.core.document import Document
+from fascicle.core.mention import identifier_of
 from fascicle.errors import InputError
 from fascicle.formats.outputs import write_documents
 from fascicle.formats.report import SetAside, WriteReport
@@ -59,7 +60,7 @@ class _Counts:
         for mention in document.mentions:
             self.mentions[f"{mention.source}/{mention.type}"] += 1
             self.names[f"{mention.text_in(document.text)[:100]}/{mention.type}"] += 1
-            self.links.update(f"{link.ontology}:{link.id}" for link in mention.links if not link.nil)
+            self.links.update(f"{identifier_of(one)} {one.name}".rstrip() for one in mention.links if not one.nil)
 
 
 class ShardWorker:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 from types import MappingProxyType
 from typing import Final, Literal, NamedTuple, get_args
 
@@ -42,7 +43,7 @@ TAXA: Final[Mapping[str, str]] = MappingProxyType(
 _LETTERS: Final[Mapping[str, str]] = MappingProxyType(
     {"h": "human", "m": "mouse", "r": "rat", "d": "drosophila", "z": "zebrafish", "y": "yeast"}
 )
-_SPECIES: Final = re.compile(rf"({'|'.join(TAXA)})\s+(?=\S)", re.IGNORECASE)
+_SPECIES: Final = re.compile(rf"((?ai:{'|'.join(TAXA)}))\s+(?=\S)")
 
 
 class Asked(NamedTuple):
@@ -79,7 +80,12 @@ def asked_for(document: Document, mention: Mention, others: Mapping[str, tuple[A
         others: see `other_forms`.
     """
     surface = " ".join(mention.text_in(document.text).split())
-    found = [Asked(surface), *others.get(surface, ()), *_bare(surface, mention.type)]
+    return _asked(surface, mention.type, others.get(surface, ()))
+
+
+@lru_cache(maxsize=1 << 13)
+def _asked(surface: str, kind: str, others: tuple[Asked, ...]) -> tuple[Asked, ...]:
+    found = [Asked(surface), *others, *_bare(surface, kind)]
     return tuple(dict.fromkeys(one for one in found if one.surface))
 
 
