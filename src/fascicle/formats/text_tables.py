@@ -9,7 +9,7 @@ from __future__ import annotations
 import csv
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, Literal
 
 from fascicle.core.document import Document
 from fascicle.errors import FormatError, Place, UsageError
@@ -106,7 +106,7 @@ def _rows(source: Source, options: TextTableOptions) -> Iterator[tuple[int, list
     if first is None:
         return
     separator = separator_of(first)
-    quoting = csv.QUOTE_MINIMAL if options.quotes or separator != "\t" else csv.QUOTE_NONE
+    quoting: Literal[0, 3] = csv.QUOTE_MINIMAL if options.quotes or separator != "\t" else csv.QUOTE_NONE
     reader = csv.reader(_chained(first, given), delimiter=separator, quoting=quoting, strict=True)
     while True:
         before = csv.field_size_limit(MAX_LINE)  # of the process; so it is set back after each row
