@@ -104,7 +104,7 @@ def renamed(document: Document, corpus: Corpus) -> Document:
     mentions = {}
     for mention in document.mentions:
         if (kind := corpus.types.get(mention.type)) is not None:
-            found = (curie(link.id, corpus.bare[kind]) for link in mention.links)
+            found = (curie(link.id, link.ontology or corpus.bare.get(kind, "")) for link in mention.links)
             links = tuple(Link(id=one.partition(":")[2], curie=one) for one in found if one)
             mentions[mention.spans, kind] = Mention(mention.spans, kind, links=links)
     return msgspec.structs.replace(document, mentions=tuple(mentions.values()), events=())

@@ -49,6 +49,7 @@ _OPTIONS: Final[Mapping[str, str]] = MappingProxyType(
         "shape=VALUE": "--shape",
         "fields=VALUE": "--field",
         "where=VALUE": "--where",
+        "prefixes=VALUE": "--prefix",
         "texts=TEXTS": "--text",
         "path=PATH": "-o",
         "labels=VALUE": "--labels",

@@ -130,4 +130,7 @@ class Mention(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
 
     def text_in(self, document_text: str) -> str:
         """The words of the mention; fragments are joined by one space."""
-        return " ".join(document_text[start:end] for start, end in self.spans)
+        if len(self.spans) == 1:  # of nearly all mentions
+            ((start, end),) = self.spans
+            return document_text[start:end]
+        return " ".join([document_text[start:end] for start, end in self.spans])

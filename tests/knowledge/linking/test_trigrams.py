@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.support.linking import similarities
 
-from fascicle.knowledge.linking.similarity import similarities
 from fascicle.knowledge.linking.trigrams import LEAST, Trigrams, trigrams_of, write_trigrams
 from fascicle.knowledge.pack.arrays import Strings, StringsWriter
 
@@ -42,12 +42,11 @@ def opened(folder: Path, names: list[str]) -> Trigrams:
     writer.close()
     strings = Strings.open(folder, "keys")
     write_trigrams(folder, strings)
-    return Trigrams(folder, strings)
+    return Trigrams(folder, strings, np.ones(len(strings), dtype=np.uint64))
 
 
 def near(lists: Trigrams, asked: list[str], *, bits: int = 1) -> list[list[tuple[int, float]]]:
-    everything = np.ones(len(lists.strings), dtype=np.uint64)
-    found = lists.near([one.encode() for one in asked], everything, np.full(len(asked), bits, dtype=np.uint64))
+    found = lists.near([one.encode() for one in asked], np.full(len(asked), bits, dtype=np.uint64))
     pairs = [(int(row), float(value)) for row, value in zip(found.rows, found.similarity, strict=True)]
     return [[pair for pair, owner in zip(pairs, found.owners, strict=True) if owner == at] for at in range(len(asked))]
 

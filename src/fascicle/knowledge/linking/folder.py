@@ -50,6 +50,8 @@ class Ranker(Settings, frozen=True, kw_only=True):
         vocabularies: prefixes of the concepts that are answered.
         weights: by the name of the feature; those of vocabularies are ``"in MESH"`` and so on.
         threshold: below this probability the answer is NIL.
+        scale: that the logarithm of the odds of the first candidate is multiplied by, see `calibrating`.
+        shift: that is added to it.
         mentions: that it was fitted on.
         tiers: measured by folds of documents, each by a ranker that was fitted on the others.
     """
@@ -57,6 +59,8 @@ class Ranker(Settings, frozen=True, kw_only=True):
     vocabularies: tuple[str, ...]
     weights: dict[str, float]
     threshold: Share = 0.0
+    scale: Annotated[float, Meta(gt=0.0, le=1e6)] = 1.0
+    shift: Annotated[float, Meta(ge=-1e6, le=1e6)] = 0.0
     mentions: Annotated[int, Meta(ge=0)] = 0
     tiers: dict[str, TierFacts] = msgspec.field(default_factory=dict)
 

@@ -23,6 +23,7 @@ from fascicle.core.document import Document, Patch
 from fascicle.core.mention import Link, Mention
 from fascicle.core.provenance import STEP
 from fascicle.knowledge.linking.asking import WAYS
+from fascicle.knowledge.linking.calibrating import Calibration, corrected
 from fascicle.knowledge.linking.features import FEATURES, Describer
 from fascicle.knowledge.linking.finding import Finder
 from fascicle.knowledge.linking.folder import Ranker, in_vocabulary, read_linker
@@ -222,8 +223,8 @@ class Linker:
         best = np.full(len(found.units), -1)
         best[some] = ranked.order[starts[:-1][some]]
         thresholds = [self.rankers[unit.type].threshold if unit.type in self.rankers else 0.0 for unit in found.units]
-        curies = self.pack.curies.strings.take(found.concepts[best[some]])
-        names = iter(zip(curies, found.concepts[best[some]].tolist(), strict=True))
+        concepts = found.concepts[best[some]]
+        names = iter(zip(self.pack.curies.strings.take(concepts), self.pack.labels_at(concepts), strict=True))
         scores = [None if math.isnan(one) else one for one in ranked.scores[best[some]].tolist()]
         of_best = iter(zip(scores, found.tiers[best[some]].tolist(), strict=True))
         nil = [None if math.isnan(one) else one for one in ranked.nil.tolist()]
@@ -231,11 +232,11 @@ class Linker:
             if row < 0:
                 yield Link(id="", nil=True, score=none)
                 continue
-            (curie, concept), (score, tier) = next(names), next(of_best)
+            (curie, label), (score, tier) = next(names), next(of_best)
             if score is not None and score < threshold:
                 yield Link(id="", nil=True, score=none)
             else:
-                yield _link(curie, self.pack.label_at(concept), ALL_TIERS[tier], score)
+                yield _link(curie, label, ALL_TIERS[tier], score)
 
     def decisions(
         self, documents: Sequence[Document], mentions: Sequence[Sequence[Mention]], *, most: int = 20
@@ -276,7 +277,7 @@ class Linker:
     def order(self, found: Gathered, features: Floats) -> Ranked:
         """Ranks candidates by the rankers of their types."""
         scores = np.full(len(found.owners), np.nan)
-        nil = np.full(len(found.units), np.nan)
+        told, nil = scores.copy(), np.full(len(found.units), np.nan)
         kinds = np.array([unit.type for unit in found.units], dtype=object)
         for kind, ranker in self.rankers.items():
             units = np.flatnonzero(kinds == kind)
@@ -284,8 +285,10 @@ class Linker:
             owners = np.searchsorted(units, found.owners[own])
             values = self.inputs(found, features, own, ranker.vocabularies)
             weights = np.array([ranker.weights[name] for name in _names(ranker.vocabularies)])
-            scores[own], nil[units] = probabilities(Choices(owners, values, len(units)), weights)
-        return Ranked(found=found, features=features, order=_order(found, features, scores), scores=scores, nil=nil)
+            scores[own], none = probabilities(Choices(owners, values, len(units)), weights)
+            calibration = Calibration(ranker.scale, ranker.shift)
+            told[own], nil[units] = corrected(scores[own], none, owners, calibration)
+        return Ranked(found=found, features=features, order=_order(found, features, scores), scores=told, nil=nil)
 
     def inputs(self, found: Gathered, features: Floats, rows: Ints, vocabularies: Sequence[str]) -> Floats:
         """The features of some candidates, with those of vocabularies behind them."""
@@ -363,5 +366,7 @@ def _link(curie: str, label: str, tier: str, score: float | None) -> Link:
 
 def _links(several: Sequence[Link]) -> tuple[Link, ...]:
     """The links of a mention: each concept once, or NIL if no part has one."""
+    if len(several) == 1:  # as of nearly all mentions
+        return tuple(several)
     named = {link.curie: link for link in reversed(several) if not link.nil}
     return tuple(reversed(named.values())) if named else (several[0],)
