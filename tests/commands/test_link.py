@@ -136,6 +136,7 @@ def test_annotate_links(home: Path, linker: Path, tmp_path: Path, cli: Cli, refu
     assert links("--no-link") == [[], []]
     assert links()[1] == links("--link")[1] == ["MESH:D001249"]
     assert "no linker" in refused(*asked, "--link", tmp_path)
+    assert "--link=basic" in refused("annotate", "--model", names, "--link", names)
 
 
 def test_formats_without_links_get_none_by_themselves(tmp_path: Path, cli: Cli) -> None:
