@@ -54,6 +54,7 @@ ROOMS: dict[str, set[str]] = {
         "plugins",
     },
     "running": {"pipeline", "core", "files", "formats"},
+    "scale": {"running", "core"},  # the only room that imports Ray
     "training": {
         "models",
         "files",
@@ -206,6 +207,15 @@ def test_only_the_torch_rooms_import_torch() -> None:
         for found in imports_of(path) if room not in TORCH_ROOMS else ():
             if found.module.split(".")[0] in TORCH and not (late and found.lazy):
                 yield f"line {found.line}: {found.module}"
+
+    assert in_sources(wrong) == []
+
+
+def test_ray_is_imported_in_one_room_and_late() -> None:
+    def wrong(path: Path) -> Iterator[str]:
+        for found in imports_of(path):
+            if found.module.split(".")[0] == "ray" and not (found.lazy and room_of(name_of(path)) == "scale"):
+                yield f"line {found.line}"
 
     assert in_sources(wrong) == []
 

@@ -140,9 +140,25 @@ def test_a_guess_in_a_brat_corpus(tmp_path: Path) -> None:
 
 
 def test_markup_in_standard_input(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sys, "stdin", _Pipe(b"\n<!doctype html>\n<p>Text</p>"))
-    with pytest.raises(FormatError, match="HTML"):
+    monkeypatch.setattr(sys, "stdin", _Pipe(b"\n<?xml version='1.0'?>\n<p>Text</p>"))
+    with pytest.raises(FormatError, match="XML"):
         list(read("-"))
+    monkeypatch.setattr(sys, "stdin", _Pipe(b"\n<!doctype html>\n<p>Text</p>"))
+    assert detect("-") == "html"
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("a.html", b"<!DOCTYPE html>\n<html><body><p>Text</p></body></html>"),
+        ("a.txt", b"\xef\xbb\xbf  <HTML lang=en><p>Text</p>"),
+        ("a.htm", b"<p>Text</p>"),
+    ],
+)
+def test_pages_are_known(tmp_path: Path, name: str, content: bytes) -> None:
+    path = tmp_path / name
+    path.write_bytes(content)
+    assert detect(str(path)) == "html"
 
 
 class _Pipe(io.BytesIO):
@@ -171,9 +187,6 @@ def _zip(*names: str) -> bytes:
 FILES = [
     ("a.pdf", b"%PDF-1.7\n%\xe2\xe3\xcf\xd3\n1 0 obj\n", "PDF.*pdftotext"),
     ("a.txt", b"%PDF-1.4\nplain ascii\n", "PDF"),
-    ("a.html", b"<!DOCTYPE html>\n<html><body><p>Text</p></body></html>", "HTML"),
-    ("a.txt", b"\xef\xbb\xbf  <HTML lang=en><p>Text</p>", "HTML"),
-    ("a.htm", b"<p>Text</p>", "HTML"),
     ("a.xml", b"<catalogue><source>PubTator</source></catalogue>", "XML"),
     ("a.txt", b'<?xml version="1.0"?><a/>', "XML"),
     ("a.rtf", b"{\\rtf1\\ansi Text}", "RTF"),

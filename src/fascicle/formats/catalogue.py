@@ -32,7 +32,7 @@ class Format:
     Attributes:
         name: in options, recipes and Python.
         means: for the help.
-        suffixes: of its files, the first one the usual one.
+        suffixes: of its files, the first one the usual one; none if no file alone shows the format.
         reads: ``module:name`` of its `Reader`; empty if its files hold no texts.
         writes: ``module:name`` of its `Writer`; empty if such files are only read.
         many: whether documents are written to several files, so that a folder, or a zip, is one corpus.
@@ -167,12 +167,48 @@ _ROWS: Final = (
         many=True,
     ),
     Format(
+        name="offsets",
+        means="a folder, or a .zip, of .txt files with one table of offsets (.tsv) beside them",
+        suffixes=(),
+        reads="fascicle.formats.offsets:READER",
+        many=True,
+        annotated=False,
+    ),
+    Format(
         name="parquet",
         means="a folder with a table of documents and one of mentions, for data frames",
         suffixes=(".parquet",),
         reads="fascicle.formats.parquet:READER",
         writes="fascicle.formats.parquet:WRITER",
         many=True,
+    ),
+    Format(
+        name="spacy",
+        means="binary files of spaCy (DocBin)",
+        suffixes=(".spacy",),
+        reads="fascicle.formats.spacy_read:READER",
+        writes="fascicle.formats.spacy_write:WRITER",
+    ),
+    Format(
+        name="kazu",
+        means="documents of Kazu in JSON",
+        suffixes=(".kazu.jsonl", ".kazu.json"),
+        reads="fascicle.formats.kazu:READER",
+        writes="fascicle.formats.kazu:WRITER",
+    ),
+    Format(
+        name="label-studio",
+        means="tasks for Label Studio in JSON",
+        suffixes=(".label-studio.json",),
+        reads="fascicle.formats.jsonl:READER",
+        writes="fascicle.formats.label_studio_write:WRITER",
+    ),
+    Format(
+        name="pubtator3",
+        means="BioC in JSON, as the service of PubTator 3 answers",
+        suffixes=(".pubtator3.json",),
+        reads="fascicle.formats.bioc_json:READER",
+        writes="fascicle.formats.bioc_json:PUBTATOR3_WRITER",
     ),
     Format(
         name="tsv",
@@ -200,8 +236,9 @@ _ROWS: Final = (
     ),
     Format(
         name="html",
-        means="one page of marked texts, for a browser",
-        suffixes=(".html", ".htm"),
+        means="read: the text that a page shows; written: one page of marked texts",
+        suffixes=(".html", ".htm", ".xhtml"),
+        reads="fascicle.formats.html_read:READER",
         writes="fascicle.formats.html_write:WRITER",
     ),
     Format(
@@ -216,6 +253,13 @@ _ROWS: Final = (
         means="articles in XML, as PubMed Central has them",
         suffixes=(".nxml",),
         reads="fascicle.formats.jats:READER",
+        annotated=False,
+    ),
+    Format(
+        name="table",
+        means="CSV or TSV with a column of texts",
+        suffixes=(),
+        reads="fascicle.formats.text_tables:READER",
         annotated=False,
     ),
     Format(

@@ -17,6 +17,7 @@ from fascicle.formats.unread import fields_argument
 
 STEP: Final = "label-studio"
 EVERYONE: Final = "all"
+OURS: Final = "fascicle"  # in the meta of a task that we wrote: what Label Studio has no place for
 _TEXT: Final = "text"
 _META_LENGTH: Final = 200  # characters of a fact about a text
 _LAST_OF_ONE_UNIT: Final = 0xFFFF
@@ -53,11 +54,23 @@ class _Prediction(msgspec.Struct):
     model_version: str | None = None
 
 
+class _Ours(msgspec.Struct):
+    id: str
+    meta: dict[str, str] = {}
+
+
 class _Task(msgspec.Struct):
     data: dict[str, Any]
     annotations: tuple[_Annotation, ...]
     predictions: tuple[_Prediction, ...] = ()
     drafts: tuple[dict[str, Any], ...] = ()
+    meta: dict[str, Any] | None = None
+
+    @property
+    def ours(self) -> _Ours | None:
+        """What we wrote beside the task."""
+        told = (self.meta or {}).get(OURS)
+        return None if told is None else msgspec.convert(told, _Ours)
 
 
 _Layers = list[tuple[str, Sequence[_Region]]]  # source; what it says
@@ -68,7 +81,7 @@ def document_of(task: Mapping[str, Any], identifier: str, *, field: str = "", an
 
     Args:
         task: one object of the export.
-        identifier: id of the document.
+        identifier: id of the document, unless the task has the one that we wrote.
         field: of ``data`` with the text; by default ``text``, or the only field that is a string.
         annotator: whose annotation is gold, as number or address; ``"all"`` gives each annotator a source of their own,
             ``annotator-`` and the number or address. By default the only annotation of a task is gold, or the only one
@@ -88,6 +101,8 @@ def document_of(task: Mapping[str, Any], identifier: str, *, field: str = "", an
     events += _add(collector, text, layers)
     meta = {key: str(value) for key, value in given.data.items() if key != name and _is_fact(value)}
     events += collector.events
+    if (ours := given.ours) is not None:
+        identifier, meta = ours.id, {**meta, **ours.meta}
     return Document(id=identifier, text=text, mentions=collector.mentions, meta=meta, events=tuple(events))
 
 

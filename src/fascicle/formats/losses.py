@@ -54,6 +54,7 @@ OF_WRITERS: Final[Mapping[str, str]] = MappingProxyType(
         "control-characters": "control characters, a picture of each instead (or U+FFFD)",
         "not-on-words": "mentions that do not begin and end with a word",
         "across-sentences": "mentions that reach across sentences",
+        "across-sections": "mentions that reach across sections",
         "empty-documents": "documents without a word, which leave no trace in the file",
         "document-borders": "borders of documents",
         "other-sources": "mentions of other sources than the one that is written",

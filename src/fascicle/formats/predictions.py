@@ -266,7 +266,7 @@ def _row(
     return number, [columns[at] if at is not None else "" for at in order]
 
 
-def _with_links(order: Sequence[int], names: Sequence[str]) -> tuple[int | None, ...]:
+def _with_links(order: Sequence[int | None], names: Sequence[str]) -> tuple[int | None, ...]:
     """The columns with those of links behind them; ``None`` for one that is not there."""
     score = order[4] if len(order) == len(HEADER) else None
     called = names.index(LINKS[1]) if names.count(LINKS[1]) == 1 else None

@@ -10,6 +10,7 @@ import sys
 import traceback
 from collections.abc import Callable, Sequence
 from multiprocessing.connection import Connection
+from pathlib import Path
 from typing import Final
 
 from fascicle.core.document import Document
@@ -33,6 +34,7 @@ def work(pipe: Connection, open_worker: OpenWorker, memory: int, parent: int) ->
         parent: process that it must not outlive.
     """
     _settle(parent)
+    os.environ.setdefault("RAYON_NUM_THREADS", "1")  # of tokenizers; the other cores are for the other workers
     limit_own(memory)
 
     def say(message: Said) -> None:
@@ -75,6 +77,8 @@ def _settle(parent: int) -> None:
     if hasattr(os, "setpgid"):
         os.setpgid(0, 0)
     if sys.platform == "linux":
+        with contextlib.suppress(OSError):  # where memory is short, the system ends a worker and not its supervisor
+            Path("/proc/self/oom_score_adj").write_text("1000", encoding="ascii")
         ctypes.CDLL(None).prctl(_DEATH_SIGNAL, signal.SIGKILL)
         if os.getppid() != parent:  # it died before the line above
             os._exit(1)

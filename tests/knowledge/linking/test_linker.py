@@ -194,6 +194,13 @@ def test_nil_says_so(linker: Linker) -> None:
     assert link.score == pytest.approx(1.0)
 
 
+def test_blanks_are_nil(linker: Linker) -> None:
+    blank = Document(id="1", text="a   b \x1f", mentions=tuple(Mention((s,), "Disease") for s in ((1, 4), (6, 7))))
+    (patch,) = linker.predict([blank])
+    assert [[link.nil for link in links] for _, links in patch.links] == [[True], [True]]
+    assert [one.surface for one in decisions(linker, blank)[0]] == ["", ""]
+
+
 def test_links_that_are_there_stay(linker: Linker) -> None:
     (patch,) = linker.predict([document("breast cancer", ("breast cancer", "Disease", "MESH:D9"))])
     assert patch.links == ()

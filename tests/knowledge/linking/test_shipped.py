@@ -45,6 +45,7 @@ def test_types_without_gold_have_no_ranker(found: Found) -> None:
     [
         ("Patients with asthma improved.", "asthma", "Disease", "MESH:D001249"),
         ("Parkinson's disease is common.", "Parkinson's disease", "Disease", "MESH:D010300"),
+        ("A tumor was found.", "tumor", "Disease", "DOID:14566"),
         ("We gave aspirin daily.", "aspirin", "Chemical", "MESH:D001241"),
         ("Serum creatinine rose.", "creatinine", "Chemical", "MESH:D003404"),
         ("Mutations of human BRCA1 in patients.", "BRCA1", "Gene", "NCBIGene:672"),

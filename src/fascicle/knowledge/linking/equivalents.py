@@ -18,6 +18,7 @@ from fascicle.knowledge.terms import NAME_KINDS
 STARTS: Final = "equal.starts.u4"
 ROWS: Final = "equal.rows.u4"
 EXACT: Final = "equal.exact.u1"
+FILES: Final = (STARTS, ROWS, EXACT)
 ITSELF, EXACTLY, REFERRED, TWICE, ABOVE, NAMESAKE = range(6)
 _LABEL: Final = NAME_KINDS.index("label")
 _CHUNK: Final = 1 << 14  # concepts
@@ -86,6 +87,11 @@ class Equivalents:
         starts, self._exact = mapped(folder / STARTS), mapped(folder / EXACT)
         self._rows, self._parents = Lists(starts, mapped(folder / ROWS)), parents
         self._edges = Lists(starts, np.arange(len(self._exact)))
+
+    def fits(self, concepts: int) -> bool:
+        """Whether the files may be those of a pack with so many concepts."""
+        rows = self._rows.values
+        return self._rows.fits(concepts) and len(self._exact) == len(rows) and int(rows.max(initial=0)) < concepts
 
     def of(self, rows: Ints) -> Reached:
         """What stands for each of some concepts, one reference away."""

@@ -318,8 +318,8 @@ def _units(documents: Sequence[Document], mentions: Sequence[Sequence[Mention]])
         others = other_forms(document)
         for at, mention in enumerate(own):
             asked = asked_for(document, mention, others)
-            if asked:
-                found.append(Unit(number, at, 0, mention.type, asked[0].surface, asked))
+            surface = asked[0].surface if asked else ""  # of blanks, for which there is nothing to look up
+            found.append(Unit(number, at, 0, mention.type, surface, asked))
     return found
 
 

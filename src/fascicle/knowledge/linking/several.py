@@ -77,13 +77,12 @@ class Linkers:
     ) -> list[list[Decision]]:
         """What is said of mentions by the linkers that link them; see `Linker.decisions`."""
         told = [part.decisions(documents, mentions, most=most) for part in self.parts]
+        by_mention = [[_by_mention(own) for own in of] for of in told]
         return [
             [
                 decision
                 for at, mention in enumerate(own)
-                for decision in self._deciding(
-                    mention, [[one for one in of[number] if one.mention == at] for of in told]
-                )
+                for decision in self._deciding(mention, [of[number].get(at, []) for of in by_mention])
             ]
             for number, own in enumerate(mentions)
         ]
@@ -92,6 +91,13 @@ class Linkers:
         """What the first linker says that has an answer, else the first one that covers the type."""
         covering = [one for part, one in zip(self.parts, told, strict=True) if part.covers(mention.type)] or list(told)
         return next((one for one in covering if any(each.answer for each in one)), covering[0])
+
+
+def _by_mention(decisions: Sequence[Decision]) -> dict[int, list[Decision]]:
+    found: dict[int, list[Decision]] = {}
+    for one in decisions:
+        found.setdefault(one.mention, []).append(one)
+    return found
 
 
 def _linked(document: Document, found: Found) -> Document:

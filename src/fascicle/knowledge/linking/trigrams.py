@@ -23,6 +23,7 @@ CODES: Final = "trigrams.codes.u4"
 COUNTS: Final = "trigrams.counts.u4"
 STARTS: Final = "trigrams.starts.u4"
 ROWS: Final = "trigrams.rows.u4"
+FILES: Final = (CODES, COUNTS, STARTS, ROWS)
 _RAREST: Final = 10  # trigrams of each string
 _CHUNK: Final = 1 << 17  # strings that are read together
 _BORDER: Final = ord("\n")  # between two strings: no key has one
@@ -121,6 +122,10 @@ class Trigrams:
         self._lists = Lists(mapped(folder / STARTS), mapped(folder / ROWS))
         self._counters: _Counters | None = None  # made for the first question
 
+    def fits(self) -> bool:
+        """Whether the files fit to each other, as far as it is cheap to say."""
+        return len(self._counts) == len(self._codes) and self._lists.fits(len(self._codes))
+
     def near(self, asked: Sequence[bytes], wanted: Ints) -> Near:
         """The strings that are almost equal to each of those that are asked for.
 
@@ -130,6 +135,9 @@ class Trigrams:
         Args:
             asked: questions; one that is too short or too long finds nothing.
             wanted: bits of each question, ``[asked]``; a string must share one.
+
+        Raises:
+            IndexError: a list has the number of a string that there is not.
         """
         found = [Near(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0))]
         for start in range(0, len(asked), _TOGETHER):

@@ -195,6 +195,15 @@ class Lists:
         """One list."""
         return self.values[int(self.starts[row]) : int(self.starts[row + 1])]
 
+    def fits(self, count: int) -> bool:
+        """Whether there are so many lists, each of them within the values; of files that nobody changed, it is so."""
+        starts = self.starts
+        return (
+            len(starts) == count + 1
+            and (int(starts[0]), int(starts[-1])) == (0, len(self.values))
+            and bool((starts[:-1] <= starts[1:]).all())
+        )
+
     def take(self, rows: Ints) -> tuple[Ints, Ints]:
         """Several lists, one behind the other.
 
