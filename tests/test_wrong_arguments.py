@@ -76,7 +76,7 @@ VERBS: dict[str, tuple[dict[str, Any], dict[str, list[Any]]]] = {
     ),
     "evaluate_links": (
         {"gold": "none.tsv", "predictions": "none.tsv"},
-        {"predictions": [LIST], **{one: [NONE] for one in ("linker", "pack", "settings", "events")}},
+        {"predictions": [LIST], "pack": [LIST], **{one: [NONE] for one in ("linker", "settings", "events")}},
     ),
     "export": ({"model": "none", "folder": "none"}, {"sample": [NONE], "name": [NONE]}),
     "link": (

@@ -59,7 +59,7 @@ def test_rivals_are_asked_for_long_forms_and_ranked(
         return rank
 
     monkeypatch.setattr(rivals, "RIVALS", {"equal": made})
-    reference = Reference(documents=[paired], pack=pack)
+    reference = Reference(documents=[paired], packs=(pack,))
     (system,) = rivals.Rivals(pack, index).systems(reference, {"Disease": ("MESH",), "Gene": ("NCBIGene",)})
     assert [(case.answer, case.right()) for case in system.cases] == [(frozenset({"MESH:D3"}), True)]
     assert asked == [("ataxia telangiectasia", ("NCBITaxon:10090", "NCBITaxon:9606"))]
@@ -70,7 +70,7 @@ def test_what_is_ranked_first_is_what_the_linker_ranks_first(opened: tuple[Pack,
     settings = FitSettings()
     taught = teach(pack, index, corpus(), settings=settings)
     linker = Linker(pack, index=index, memory=taught.memory, rankers=fit_rankers(taught, settings=settings))
-    reference = Reference(documents=corpus(6), pack=pack)
+    reference = Reference(documents=corpus(6), packs=(pack,))
     found = list(ablation._cases(reference, linker, ablation._ranked(linker, reference.documents)))
     told = list(cases_of_linker(reference, linker))
     assert [case.parts for case in found] == [tuple(part[:1] for part in case.parts) for case in told]
@@ -96,7 +96,7 @@ def test_tables_are_written(tmp_path: Path, opened: tuple[Pack, NameIndex]) -> N
     right = LinkCase(document="0", type="Disease", surface="AT", gold=frozenset({"MESH:D3"}), parts=(("MESH:D3",),),
                      answer=frozenset({"MESH:D3"}), score=0.9, tier="exact", alone=True)  # fmt: skip
     systems = [LinkSystem(name=name, cases=(right,), has_candidates=True) for name in ("ours", "theirs")]
-    reference = Reference(documents=corpus(2), pack=pack)
+    reference = Reference(documents=corpus(2), packs=(pack,))
     report = measure.report_of(systems, reference)
     for name in (tables.NAME, tables.RAW):
         told = {"links": report, "recogniser": "pack", "found": {"gold": 4, "found": 4, "right": 2}}

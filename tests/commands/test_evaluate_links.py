@@ -10,7 +10,8 @@ from typing import Any
 import msgspec
 import pytest
 from tests.evaluation.html_reader import HtmlReader
-from tests.support.linking import build_pack, corpus, document
+from tests.support.linking import RECORDS, build_pack, corpus, document
+from tests.support.packs import REAL_PARTS, build_small
 
 import fascicle
 from fascicle.core.document import Document
@@ -126,6 +127,17 @@ def test_a_linker_links_the_mentions_of_gold(home: Path, cli: Cli) -> None:
     assert "83.33" in text
 
 
+def test_a_linker_finds_its_packs(home: Path, cli: Cli, refused: Refused) -> None:
+    files = ("evaluate", home / "gold.jsonl", "--links", "--json", "--linker")
+    alone = json.loads(cli(*files, home / "fitted").out)
+    assert alone == json.loads(cli(*files, home / "fitted", "--pack", home / "pack").out)
+    build_small(home / "other", {"all": RECORDS["all"][:6]}, parts=REAL_PARTS)
+    fit_folder([home / "pack", home / "other"], home / "both", documents=corpus())
+    both = json.loads(cli(*files, home / "both").out)
+    assert value(both, "recall@1") == value(alone, "recall@1")
+    assert "no use" in refused(*files, home / "fitted", "--pack", home / "pack", "--pack", home / "other")
+
+
 def test_links_of_gold_do_not_help_the_linker(home: Path) -> None:
     given = document("Telomerase in this worm", ("Telomerase", "Gene", "NCBIGene:2"), ("worm", "Species", ""))
     link = Link(id="10090", curie="NCBITaxon:10090")
@@ -206,7 +218,7 @@ def test_bad_use_is_refused(home: Path, tmp_path: Path, refused: Refused) -> Non
     gold, found = home / "gold.jsonl", home / "found.jsonl"
     assert "--links" in refused("evaluate", gold, found, "--pack", home / "pack")
     assert "predictions" in refused("evaluate", gold, "--links")
-    assert "pack" in refused("evaluate", gold, "--links", "--linker", home / "fitted")
+    assert "no linker" in refused("evaluate", gold, "--links", "--linker", home)
     assert "--model" in refused("evaluate", gold, found, "--links", "--model", "bc5cdr")
     assert "--prefix" in refused("evaluate", gold, found, "--links", "--prefix", "Disease")
     assert "--train" in refused("evaluate", gold, found, "--links", "--train-where", "a=b")

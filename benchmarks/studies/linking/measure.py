@@ -39,7 +39,7 @@ def fitted_linker(pack: Pack, index: NameIndex, fitted: Fitted) -> Linker:
 
 def reference_of(fit: Iterable[Document], test: list[Document], pack: Pack) -> Reference:
     """The gold of a part, and what the documents of the fit have seen."""
-    return Reference(documents=test, pack=pack, seen=Seen.of(fit))
+    return Reference(documents=test, packs=(pack,), seen=Seen.of(fit))
 
 
 def report_of(systems: list[LinkSystem], reference: Reference) -> dict[str, Any]:

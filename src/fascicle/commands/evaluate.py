@@ -85,13 +85,17 @@ def _add_links(parser: argparse.ArgumentParser) -> None:
         "--linker",
         type=reads,
         metavar="LINKER",
-        help="with --links: a folder that fascicle linker fit wrote, which links the mentions of GOLD",
+        help="with --links: a folder that fascicle linker fit wrote, or the name of a shipped linker, which links the "
+        "mentions of GOLD",
     )
     group.add_argument(
         "--pack",
         type=reads,
+        action="append",
+        default=[],
         metavar="PACK",
-        help="with --links: the vocabulary, a folder that fascicle index build wrote; explains errors",
+        help="with --links: the vocabulary, a folder that fascicle index build wrote; explains errors; not needed "
+        "with --linker; may be repeated",
     )
     group.add_argument(
         "--prefix",

@@ -50,7 +50,7 @@ CALLS: Final[Mapping[str, str]] = MappingProxyType(
 )
 # What a command does with an option that makes it another verb.
 WITH_OPTIONS: Final[Mapping[str, str]] = MappingProxyType(
-    {"evaluate --links": 'fascicle.evaluate_links("gold.jsonl", "found.jsonl", linker="linker", pack="pack")'}
+    {"evaluate --links": 'fascicle.evaluate_links("gold.jsonl", "found.jsonl", linker="linker")'}
 )
 
 

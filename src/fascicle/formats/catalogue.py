@@ -237,7 +237,7 @@ _ROWS: Final = (
     Format(
         name="html",
         means="read: the text that a page shows; written: one page of marked texts",
-        suffixes=(".html", ".htm", ".xhtml"),
+        suffixes=(".html", ".htm"),
         reads="fascicle.formats.html_read:READER",
         writes="fascicle.formats.html_write:WRITER",
     ),

@@ -18,13 +18,13 @@ from fascicle.evaluation.links.cases import KnowsConcepts, LinkCase
 from fascicle.evaluation.links.report import LinkSystem, links_report
 from fascicle.formats.account import EventCounts
 from fascicle.knowledge.linking.gold import as_in_pack, spelt
-from fascicle.knowledge.linking.linker import Linker
+from fascicle.knowledge.linking.opening import find
 from fascicle.knowledge.pack.pack import Pack
 from fascicle.settings.base import Natural, Positive
 from fascicle.systems.matching import on_documents_of
 from fascicle.systems.predictions import PredictionRequest, Predictions
 from fascicle.tasks.evaluate import names_of
-from fascicle.tasks.given import Given, Gold, gold_of, path_of, predictions_of, refuse_stdin_twice
+from fascicle.tasks.given import Given, Gold, Paths, gold_of, listed, path_of, predictions_of, refuse_stdin_twice
 from fascicle.tasks.link_cases import Reference, Seen, cases_of_linker, cases_of_predictions, linked
 from fascicle.tasks.scored_types import Types, scored_types
 
@@ -90,7 +90,7 @@ def evaluate_links(
     predictions: Given | Iterable[Given] = (),
     *,
     linker: File | None = None,
-    pack: File | None = None,
+    pack: Paths = (),
     settings: LinkSettings | None = None,
     events: EventCounts | None = None,
 ) -> LinkEvaluation:
@@ -99,14 +99,15 @@ def evaluate_links(
     Args:
         gold: a corpus in any format whose mentions have links, or documents.
         predictions: of each system its file (predictions, or a corpus in any format), or its documents.
-        linker: folder that ``fascicle linker fit`` wrote: it links the mentions of the gold, which is one more system.
-        pack: folder of the vocabulary: that of the linker, or for predictions alone the one by which it is known which
-            concepts can be found, and by which errors are explained.
+        linker: folder that ``fascicle linker fit`` wrote, or the name of a shipped linker: it links the mentions of the
+            gold, which is one more system.
+        pack: folder of the vocabulary, or several: those of the linker, where they are not found by themselves; for
+            predictions alone those by which it is known which concepts can be found, and by which errors are explained.
         settings: the usual ones by default.
         events: counts the events of documents.
 
     Raises:
-        UsageError: nothing to score, a linker without its pack, or standard input twice.
+        UsageError: nothing to score, a pack that the linker has no use for, or standard input twice.
         InputError: a file cannot be read, the gold has no link, predictions were made on other texts, or identifiers
             that cannot be compared.
         PackError: the linker or the pack cannot be opened, or they do not belong together.
@@ -114,14 +115,13 @@ def evaluate_links(
     events, chosen = events or EventCounts(), settings or LinkSettings()
     files = _each(predictions)
     if not files and linker is None:
-        raise UsageError("nothing was given whose links could be scored; give predictions, or a linker and its pack")
-    if linker is not None and pack is None:
-        raise UsageError(f"the linker {os.fspath(linker)} was given without its pack; give the pack too")
+        raise UsageError("nothing was given whose links could be scored; give predictions, or a linker")
     refuse_stdin_twice(gold, *files)
-    opened = None if pack is None else Pack.open(pack)
-    spelling = _Spelling(pack=opened, prefixes=chosen.prefixes)
+    known = None if linker is None else find(linker, listed(pack, name="pack"))
+    packs = tuple(map(Pack.open, listed(pack, name="pack"))) if known is None else tuple(p.pack for p in known.parts)
+    spelling = _Spelling(packs=packs, prefixes=chosen.prefixes)
     read = _gold(gold, chosen, spelling, events=events)
-    reference = Reference(documents=read.documents, pack=opened, seen=_seen(chosen, spelling, events=events))
+    reference = Reference(documents=read.documents, packs=packs, seen=_seen(chosen, spelling, events=events))
     systems: list[LinkSystem] = []
     notes: list[str] = []
     for name, given in zip(names_of([path_of(one) for one in files]), files, strict=True):
@@ -130,10 +130,10 @@ def evaluate_links(
         cases = tuple(cases_of_predictions(reference, said.mentions))
         _check_identifiers(name, cases)
         systems.append(LinkSystem(name=name, cases=cases))
-    if linker is not None and opened is not None:
-        cases = tuple(cases_of_linker(reference, Linker.open(Path(linker), opened)))
+    if linker is not None and known is not None:
+        cases = tuple(cases_of_linker(reference, known.opened()))
         systems.append(LinkSystem(name=_name_of(linker, systems), cases=cases, has_candidates=True))
-    notes += _notes(read, opened)
+    notes += _notes(read, packs)
     return LinkEvaluation(
         gold=read, systems=tuple(systems), concepts=reference.concepts, settings=chosen, notes=tuple(notes)
     )
@@ -143,13 +143,14 @@ def evaluate_links(
 class _Spelling:
     """How types and identifiers are spelt so that they can be compared."""
 
-    pack: Pack | None
+    packs: Sequence[Pack]
     prefixes: Mapping[str, str]
 
     def of(self, documents: Iterable[Document]) -> list[Document]:
-        if self.pack is not None:
-            return as_in_pack(documents, self.pack, prefixes=self.prefixes)
-        return [spelt(document, self.prefixes) for document in documents]
+        found = list(documents)
+        for pack in self.packs:
+            found = as_in_pack(found, pack, prefixes=self.prefixes)
+        return found if self.packs else [spelt(document, self.prefixes) for document in found]
 
 
 def _each(given: Given | Iterable[Given]) -> list[Given]:
@@ -240,9 +241,9 @@ def _name_of(linker: File, others: Sequence[LinkSystem]) -> str:
     return f"{name} (linker)" if name in {one.name for one in others} else name
 
 
-def _notes(gold: Gold, pack: Pack | None) -> Iterator[str]:
+def _notes(gold: Gold, packs: Sequence[Pack]) -> Iterator[str]:
     bare = sum(not mention.links for document in gold.documents for mention in document.layer(GOLD))
     if bare:
         yield f"{counted(bare, 'mention')} of the gold without any link {'is' if bare == 1 else 'are'} left out"
-    if pack is None:
+    if not packs:
         yield "no pack was given, so that concepts which no vocabulary has, and species, are not told apart"

@@ -13,7 +13,8 @@ from fascicle.core.mention import Mention
 from fascicle.evaluation.links.cases import KnowsConcepts, LinkCase, NoConcepts
 from fascicle.knowledge.abbreviations.finder import find_abbreviations
 from fascicle.knowledge.keys.key import key
-from fascicle.knowledge.linking.linker import Decision, Linker
+from fascicle.knowledge.linking.linker import Decision
+from fascicle.knowledge.linking.several import Linking
 from fascicle.knowledge.pack.pack import Pack
 from fascicle.knowledge.portions import portions
 
@@ -22,32 +23,34 @@ _MOST: Final = 64  # candidates that are looked through
 
 
 class PackConcepts:
-    """What a pack says of concepts."""
+    """What packs say of concepts: of each the first pack that has it."""
 
-    def __init__(self, pack: Pack) -> None:
-        """Takes the open pack."""
-        self._pack = pack
+    def __init__(self, packs: Sequence[Pack]) -> None:
+        """Takes open packs."""
+        self._packs = packs
 
     def known(self, curies: Collection[str]) -> bool:
-        """Whether the pack has all of them."""
-        return bool((self._pack.concept_rows(sorted(curies)) >= 0).all())
+        """Whether packs have all of them."""
+        return all(self._found(curie) is not None for curie in curies)
 
     def taxon(self, curie: str) -> str:
         """The species of a concept."""
-        row = self._row(curie)
-        return self._pack.taxa[int(self._pack.taxon_rows[row])] if row >= 0 else ""
+        found = self._found(curie)
+        return found[0].taxa[int(found[0].taxon_rows[found[1]])] if found else ""
 
     def ancestors(self, curie: str) -> Collection[str]:
         """All concepts above one."""
-        return self._pack.ancestors(curie) if self._row(curie) >= 0 else ()
+        found = self._found(curie)
+        return found[0].ancestors(curie) if found else ()
 
     def label(self, curie: str) -> str:
         """The preferred name of a concept."""
-        row = self._row(curie)
-        return self._pack.label_at(row) if row >= 0 else ""
+        found = self._found(curie)
+        return found[0].label_at(found[1]) if found else ""
 
-    def _row(self, curie: str) -> int:
-        return int(self._pack.concept_rows([curie])[0])
+    def _found(self, curie: str) -> tuple[Pack, int] | None:
+        rows = ((pack, int(pack.concept_rows([curie])[0])) for pack in self._packs)
+        return next(((pack, row) for pack, row in rows if row >= 0), None)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -80,18 +83,18 @@ class Reference:
 
     Attributes:
         documents: with gold mentions; those without links do not count.
-        pack: the vocabulary, or ``None``.
+        packs: the vocabulary; empty if it is not known.
         seen: what the training corpus has.
     """
 
     documents: Sequence[Document] = field(repr=False)
-    pack: Pack | None = field(default=None, repr=False)
+    packs: tuple[Pack, ...] = field(default=(), repr=False)
     seen: Seen = field(default_factory=Seen, repr=False)
 
     @property
     def concepts(self) -> KnowsConcepts:
         """What the vocabulary says of concepts."""
-        return PackConcepts(self.pack) if self.pack is not None else NoConcepts()
+        return PackConcepts(self.packs) if self.packs else NoConcepts()
 
     def case(self, document: Document, mention: Mention) -> LinkCase:
         """A gold mention that nothing is said of."""
@@ -102,7 +105,7 @@ class Reference:
             type=mention.type,
             surface=surface,
             gold=gold,
-            known=self.pack is None or PackConcepts(self.pack).known(gold),
+            known=not self.packs or PackConcepts(self.packs).known(gold),
             seen_surface=(mention.type, key(surface, 1)) in self.seen.surfaces,
             seen_concepts=all(one in self.seen.concepts for one in gold),
             where="missed",
@@ -145,7 +148,7 @@ def cases_of_predictions(reference: Reference, predicted: Mapping[str, Sequence[
             yield msgspec.structs.replace(_told(bare, mention), start=mention.start, where="spurious")
 
 
-def cases_of_linker(reference: Reference, linker: Linker) -> Iterator[LinkCase]:
+def cases_of_linker(reference: Reference, linker: Linking) -> Iterator[LinkCase]:
     """The mentions of gold, linked. The linker does not see links of gold, of whatever type.
 
     Args:
