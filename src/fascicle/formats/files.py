@@ -15,9 +15,9 @@ from fascicle.core.document import Document, Event
 from fascicle.errors import InputError, UsageError
 from fascicle.files.encodings import AUTO
 from fascicle.files.source import Source, stem
-from fascicle.formats.catalogue import Format, check_options, format_named
+from fascicle.formats.catalogue import Format, format_named
 from fascicle.formats.detection import format_to_read
-from fascicle.formats.handlers import Reader
+from fascicle.formats.handlers import Reader, check_options
 from fascicle.formats.report import STEP, ReadReport
 from fascicle.formats.sources import expanded, note_unread_tables
 
