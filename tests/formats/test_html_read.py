@@ -128,7 +128,7 @@ def test_the_characters_of_blocks(tmp_path_factory: pytest.TempPathFactory, bloc
     assert [found.text[one.start : one.end] for one in found.sections or ()] == list(filter(None, expected))
 
 
-@pytest.mark.parametrize("inside", ["a<?ul>b", "a<![CDATA[x]]>b", "a<!x>b", "a</>b", "<svg><p>a</svg>b", "<a\0b>ab"])
+@pytest.mark.parametrize("inside", ["a<?ul>b", "a<![CDATA[x]]>b", "a<!x>b", "a</>b", "<svg><p>a</svg>b"])
 def test_odd_marks(tmp_path: Path, inside: str) -> None:
     text = of(tmp_path, f"<html><body><p>{inside}</p></body></html>").text
     assert text.replace("\n", "") in ("ab", "axb")
