@@ -96,6 +96,7 @@ def test_bad_use_is_refused(home: Path, linker: Path, tmp_path: Path, refused: R
     assert "fit" in refused("linker")
     assert "linker" in refused("link", home / "mentions.pubtator", "--pack", home / "pack", "--linker", tmp_path)
     assert "pack" in refused("link", home / "mentions.pubtator", "--pack", linker, "--linker", linker)
+    assert "twice" in refused("linker", "fit", home / "pack", home / "pack", "-o", tmp_path / "linker")
     few = tmp_path / "few.jsonl"
     write(few, corpus(2))
     assert "20 mentions" in refused("linker", "fit", home / "pack", "--corpus", few, "-o", tmp_path / "linker")
@@ -135,6 +136,7 @@ def test_annotate_links(home: Path, linker: Path, tmp_path: Path, cli: Cli, refu
     assert links("--no-link") == [[], []]
     assert links()[1] == links("--link")[1] == ["MESH:D001249"]
     assert "no linker" in refused(*asked, "--link", tmp_path)
+    assert "--link=basic" in refused("annotate", "--model", names, "--link", names)
 
 
 def test_formats_without_links_get_none_by_themselves(tmp_path: Path, cli: Cli) -> None:

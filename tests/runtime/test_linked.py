@@ -11,7 +11,6 @@ import pytest
 from tests.support.linking import build_pack, corpus
 
 from fascicle.core.document import Document, Link, Mention, Patch
-from fascicle.core.provenance import origins_of_links
 from fascicle.errors import PackError, UsageError
 from fascicle.knowledge.linking import opening
 from fascicle.loading import load
@@ -62,7 +61,7 @@ def test_mentions_are_those_of_the_predictor_with_links(linker: Path) -> None:
     assert curies(document) == {"Paris": [], "worm": ["1"], "breast cancer": ["MESH:D1"], "STAT3": ["NCBIGene:4"]}
     without = tuple(msgspec.structs.replace(one, links=()) for one in document.mentions)
     assert without == tuple(msgspec.structs.replace(one, links=()) for one in bare(text).mentions)
-    assert len(origins_of_links(document)) == 1
+    assert len(document.origins) == 1
     assert (found.name, found.types, found.sources, found.kind) == (bare.name, bare.types, bare.sources, bare.kind)
     assert found.fingerprint != bare.fingerprint
     assert found.fingerprint == linked(Words(), linker).fingerprint

@@ -64,13 +64,12 @@ def going_on() -> ReadReport:
 def test_python_and_the_command_treat_documents_alike(
     capsys: pytest.CaptureFixture[str], names: Path, corpus: Path, tmp_path: Path
 ) -> None:
-    assert main(["annotate", str(corpus), "--model", str(names), "-o", str(tmp_path / "command.jsonl")]) == 3
+    asked = ["annotate", str(corpus), "--model", str(names), "--no-link"]
+    assert main([*asked, "-o", str(tmp_path / "command.jsonl")]) == 3
     said = capsys.readouterr().err
     report = going_on()
-    streamed = list(load(names, link="auto").stream(read(corpus, report=report)))
-    request = AnnotateRequest(
-        files=(str(corpus),), writing=WriteRequest(path=str(tmp_path / "request.jsonl")), link="auto"
-    )
+    streamed = list(load(names).stream(read(corpus, report=report)))
+    request = AnnotateRequest(files=(str(corpus),), writing=WriteRequest(path=str(tmp_path / "request.jsonl")))
     account = annotate_files(request, lambda: load(names))
     assert list(read(tmp_path / "command.jsonl")) == list(read(tmp_path / "request.jsonl")) == streamed
     assert (tmp_path / "command.jsonl").read_bytes() == (tmp_path / "request.jsonl").read_bytes()

@@ -8,11 +8,9 @@ from importlib import resources
 from typing import Final
 from zlib import crc32
 
-from fascicle.core.document import Document
 from fascicle.core.html import Html, faithful, join, tag
 from fascicle.core.marks import Mark, marked
 from fascicle.core.mention import Link, Mention, identifier_of
-from fascicle.core.provenance import origins_of_links
 from fascicle.core.wording import counted
 
 _SHADES: Final = 12  # classes t0, t1, ... of the style sheet
@@ -24,14 +22,14 @@ def colour_of(kind: str) -> str:
     return f"t{crc32(_SEED + kind.encode(errors='replace')) % _SHADES}"
 
 
-def html_of(document: Document) -> str:
-    """A document with its mentions as a fragment of HTML that brings its own style and needs no script.
+def html_of(text: str, mentions: Sequence[Mention], origins: Iterable[str] = ()) -> str:
+    """A text with its mentions as a fragment of HTML that brings its own style and needs no script.
 
     The text in it is the given one, character by character, but for what no page can hold (see
     `fascicle.core.html.faithful`), with the type of each mention behind its words. A table that opens on request lists
-    the mentions with their offsets, scores, sources, links and attributes, and says where links are from.
+    the mentions with their offsets, scores, sources, links and attributes; below it stands where links are from.
     """
-    return tag("style", style()) + tag("div", shown(document), class_="fascicle")
+    return tag("style", style()) + tag("div", shown(text, mentions, origins), class_="fascicle")
 
 
 @cache
@@ -40,9 +38,8 @@ def style() -> Html:
     return Html(resources.files("fascicle.core").joinpath("annotated.css").read_text(encoding="utf-8"))
 
 
-def shown(document: Document) -> Html:
-    """A marked text and the table of its mentions, without a style."""
-    text, mentions = document.text, document.mentions
+def shown(text: str, mentions: Sequence[Mention], origins: Iterable[str] = ()) -> Html:
+    """A marked text, the table of its mentions, and where their links are from, without a style."""
     if not text:
         return tag("p", "The text is empty.", class_="none")
     marks = [
@@ -51,8 +48,8 @@ def shown(document: Document) -> Html:
     ]
     # The language is not known, and the direction is that of each paragraph.
     page = tag("div", marked(text, marks, written=faithful), lang="", dir="auto")
-    origins = (tag("p", _isolated(origin), class_="origin") for origin in origins_of_links(document))
-    return join(page, _table(text, mentions), *origins) if mentions else page
+    below = (tag("p", _isolated(origin), class_="origin") for origin in origins)
+    return join(page, _table(text, mentions), *below) if mentions else page
 
 
 def _table(text: str, mentions: Sequence[Mention]) -> Html:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import cached_property, partial
 from importlib import import_module
 from types import MappingProxyType
-from typing import Any, Final
+from typing import Final
 
 import fascicle.plugins as plugins
 from fascicle.core import contracts
@@ -237,7 +237,7 @@ _ROWS: Final = (
     Format(
         name="html",
         means="read: the text that a page shows; written: one page of marked texts",
-        suffixes=(".html", ".htm", ".xhtml"),
+        suffixes=(".html", ".htm"),
         reads="fascicle.formats.html_read:READER",
         writes="fascicle.formats.html_write:WRITER",
     ),
@@ -381,23 +381,6 @@ def format_to_write(path: str, asked: str = "auto") -> str:
             file=path,
         )
     return found or "jsonl"
-
-
-def check_options(options: Any, allowed: type[Any] | None, name: str) -> None:
-    """Refuses options that are of another class than those of a format.
-
-    Args:
-        options: as given; ``None`` for none.
-        allowed: class of the options of its reader or writer, if it has any.
-        name: of the format.
-
-    Raises:
-        UsageError: they are.
-    """
-    if options is None or (allowed is not None and isinstance(options, allowed)):
-        return
-    rule = f"they must be {allowed.__name__}" if allowed is not None else "it has none"
-    raise UsageError(f"{type(options).__name__} are not options of the format {name!r}: {rule}")
 
 
 def _loaded(place: str) -> object:

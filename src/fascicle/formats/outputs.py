@@ -11,7 +11,8 @@ from typing import Any
 from fascicle.core.arguments import check_argument, check_optional, checked_documents
 from fascicle.core.document import Document
 from fascicle.files.atomic import Opened, atomic_folder, output
-from fascicle.formats.catalogue import Format, check_options
+from fascicle.formats.catalogue import Format
+from fascicle.formats.handlers import check_options
 from fascicle.formats.losses import EVERYTHING, OF_LINKS, Holds, Strictness, loss_names
 from fascicle.formats.predictions import Prediction
 from fascicle.formats.report import WriteReport

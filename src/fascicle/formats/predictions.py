@@ -240,16 +240,13 @@ def _from_json(line: Line, place: str, mention_source: str) -> Prediction:
 def _rows(numbered: Iterator[tuple[int, Line]], header: str, source: Source) -> Iterator[_Row | InputError]:
     """The columns of `HEADER` in its order, and those of links, with the number of their line."""
     separator, names = separator_of(header), cells_of(header, separator_of(header))
-    order: Sequence[int | None] = (
-        () if separator == "\t" and tuple(names) in (HEADER, HEADER[:-1]) else columns_of(header)
-    )
-    if order and names.count(LINKS[0]) == 1:
-        order = _with_links(order, names)
+    order = () if separator == "\t" and tuple(names) in (HEADER, HEADER[:-1]) else columns_of(header)
+    wanted = _with_links(order, names) if order and names.count(LINKS[0]) == 1 else order
     for number, line in numbered:
         if isinstance(line, FormatError):
             yield line
         elif line:
-            yield _row(line, number, separator, names, order, source)
+            yield _row(line, number, separator, names, wanted, source)
 
 
 def _row(

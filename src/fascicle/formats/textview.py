@@ -13,7 +13,6 @@ from typing import Any, BinaryIO, Final
 
 from fascicle.core.document import Document, Mention
 from fascicle.core.mention import identifier_of
-from fascicle.core.provenance import origins_of_links
 from fascicle.core.wording import counted, shortened
 from fascicle.formats.handlers import Writer
 from fascicle.formats.losses import OF_TEXT, Holds
@@ -72,7 +71,7 @@ class TextView:
         It ends with an empty line.
         """
         self._documents += 1
-        self._origins |= dict.fromkeys(origins_of_links(document))
+        self._origins |= dict.fromkeys(document.origins)
         self._counts.update(mention.type for mention in mentions)
         lines = _Lines(self._width)
         for part, style in self._marked(document.text, mentions):

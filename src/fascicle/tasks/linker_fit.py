@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 import shutil
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from fascicle.core.arguments import checked
 from fascicle.core.document import Document
-from fascicle.errors import InputError
+from fascicle.errors import InputError, UsageError
 from fascicle.files.atomic import atomic_folder, check_folder
 from fascicle.knowledge.linking.fitting import FitSettings, Fitted, fit_linker
 from fascicle.knowledge.linking.folder import KIND, LinkerManifest, place_of, write_linker
@@ -54,12 +55,15 @@ def fit_folder(
 
     Raises:
         PackError: a pack, or the other linker, cannot be opened.
+        UsageError: a pack was given twice.
         InputError: no type has enough links to concepts of a pack.
         OutputError: the folder exists, or cannot be written.
     """
     target = Path(output)
     check_folder(target, kind=KIND, overwrite=overwrite)
     opened = [Pack.open(pack) for pack in listed(packs, name="packs")]
+    if twice := [name for name, count in Counter(pack.full_name for pack in opened).items() if count > 1]:
+        raise UsageError(f"the pack {twice[0]} was given twice; give it once")
     indexes = _indexes(index_of, opened)
     work = _Work(documents=list(documents), settings=settings or FitSettings(), told=told)
     with atomic_folder(output, kind=KIND, overwrite=overwrite) as folder:

@@ -13,7 +13,6 @@ from tests.support.packs import REAL_PARTS, build_small
 from fascicle.core.document import Document
 from fascicle.core.mention import Link
 from fascicle.core.patches import apply
-from fascicle.core.provenance import origins_of_links
 from fascicle.errors import InputError, PackError, UsageError
 from fascicle.knowledge.linking.fitting import FitSettings
 from fascicle.knowledge.linking.linker import Linker
@@ -107,7 +106,7 @@ def test_species_of_one_pack_decide_genes_of_another(home: Path) -> None:
 def test_links_say_where_they_are_from(home: Path) -> None:
     found = document(TEXT, *MENTIONS)
     (patch,) = of(home / "both").predict([found])
-    first, second = origins_of_links(apply(found, patch))
+    first, second = apply(found, patch).origins
     assert "MESH" in first
     assert "X" in second
     (none,) = of(home / "both").predict([document("nothing", ("nothing", "Disease", ""))])

@@ -15,6 +15,7 @@ Way = Literal["own", "long", "short", "bare", "part", "shorter"]
 WAYS: Final[tuple[Way, ...]] = get_args(Way)
 _MOST_PARTS: Final = 8
 _MOST_LEFT_OUT: Final = 3  # first words of a name
+_MOST_OTHERS: Final = 20  # forms of one surface; a text that defines it more often cannot make each mention slow
 _LONGEST: Final = 200  # characters of a mention that is read as several
 _BETWEEN: Final = re.compile(r"\s*,\s*(?:and|or)\s+|\s+(?:and/or|and|or|as well as)\s+|\s*[,/&;]\s*")
 _NUMBERED: Final = re.compile(r"(.*?[^\W\d]-?)(?:\d+|[A-Za-z])")
@@ -68,7 +69,7 @@ def other_forms(document: Document) -> dict[str, tuple[Asked, ...]]:
         if first and second:
             found.setdefault(first, {})[Asked(second, "long")] = None
             found.setdefault(second, {})[Asked(first, "short")] = None
-    return {surface: tuple(others) for surface, others in found.items()}
+    return {surface: tuple(others)[:_MOST_OTHERS] for surface, others in found.items()}
 
 
 def asked_for(document: Document, mention: Mention, others: Mapping[str, tuple[Asked, ...]]) -> tuple[Asked, ...]:

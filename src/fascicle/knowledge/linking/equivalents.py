@@ -41,6 +41,10 @@ class Reached(NamedTuple):
     distance: Ints
 
 
+_NONE: Final = np.empty(0, dtype=np.int64)
+NOTHING: Final = Reached(_NONE, _NONE, _NONE)
+
+
 def write_equivalents(folder: Path, pack: Pack) -> None:
     """Writes which concepts of one type refer to each other, in either direction."""
     edges = [(a, b, exact) for one, other, exact in _edges(pack) for a, b in ((one, other), (other, one))]
@@ -117,6 +121,8 @@ class Equivalents:
 
     def _farther(self, rows: Ints, wanted: Bools, near: Reached) -> Reached:
         left = np.setdiff1d(np.arange(len(rows)), near.places)
+        if not len(left):
+            return NOTHING
         first = self.of(rows[left])
         twice = _wanted(self._onward(left[first.places], first.rows, TWICE), wanted)
         left = np.setdiff1d(left, twice.places)
@@ -157,11 +163,13 @@ class Namesakes:
     def __init__(self, pack: Pack) -> None:
         """Takes the open pack."""
         self._pack, self._names = pack, pack.active
-        self._types = np.unique(pack.type_rows[pack.taxon_rows > 0])
+        self._types = np.flatnonzero(np.bincount(pack.type_rows[pack.taxon_rows > 0]))
 
     def of(self, rows: Ints) -> Reached:
         """The namesakes of concepts, without themselves; of concepts of a type without species none."""
         asked = np.flatnonzero(np.isin(self._pack.type_rows[rows], self._types))
+        if not len(asked):
+            return NOTHING
         places, terms = self._names.of_concept.take(rows[asked])
         labels = self._names.kind[terms] == _LABEL
         places, terms = asked[places[labels]], terms[labels]

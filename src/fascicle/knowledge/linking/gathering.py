@@ -13,7 +13,7 @@ from fascicle.core.document import Document
 from fascicle.core.mention import Mention
 from fascicle.knowledge.keys.key import key
 from fascicle.knowledge.linking.asking import WAYS, Asked, asked_for, other_forms, readings, shorter
-from fascicle.knowledge.linking.equivalents import Namesakes, Reached, both, ordered, prefix_numbers
+from fascicle.knowledge.linking.equivalents import NOTHING, Namesakes, Reached, both, ordered, prefix_numbers
 from fascicle.knowledge.linking.finding import TIERS, Finder, Found
 from fascicle.knowledge.linking.memory import Memory
 from fascicle.knowledge.pack.arrays import spread
@@ -27,7 +27,6 @@ Find = Callable[[Sequence[str], Sequence[str]], Found]
 Lookup = tuple[int, Asked]  # the number of a unit, and what is looked up for it
 _WAY: Final = {way: number for number, way in enumerate(WAYS)}
 _NONE: Final = np.empty(0, dtype=np.int64)
-_NOTHING: Final = Reached(_NONE, _NONE, _NONE)
 Without = Mapping[int, Mapping[tuple[str, str], Collection[str]]]
 
 
@@ -260,7 +259,7 @@ class Gatherer:
             for kind, number in numbers.items()
             if len(places := np.flatnonzero(of_term == number))
         ]
-        joined = Reached(*(np.concatenate([_NONE, *one]) for one in zip(*parts, strict=True))) if parts else _NOTHING
+        joined = Reached(*(np.concatenate([_NONE, *one]) for one in zip(*parts, strict=True))) if parts else NOTHING
         return Reached(*(one[np.argsort(joined.places, kind="stable")] for one in joined))
 
     def _within(self, concepts: Ints, places: Ints, kind: str | None) -> Reached:

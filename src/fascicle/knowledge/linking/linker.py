@@ -366,5 +366,7 @@ def _link(curie: str, label: str, tier: str, score: float | None) -> Link:
 
 def _links(several: Sequence[Link]) -> tuple[Link, ...]:
     """The links of a mention: each concept once, or NIL if no part has one."""
+    if len(several) == 1:  # as of nearly all mentions
+        return tuple(several)
     named = {link.curie: link for link in reversed(several) if not link.nil}
     return tuple(reversed(named.values())) if named else (several[0],)

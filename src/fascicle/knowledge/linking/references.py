@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 import msgspec
 
 from fascicle.core.mention import Link
@@ -11,6 +13,8 @@ from fascicle.knowledge.linking.equivalents import TWICE
 from fascicle.knowledge.linking.gathering import Gatherer
 from fascicle.knowledge.linking.index import NameIndex
 from fascicle.knowledge.pack.pack import Pack
+
+_REMEMBERED: Final = 1 << 14  # concepts
 
 
 class References:
@@ -34,18 +38,24 @@ class References:
             )
         self._pack, self._index, self._ontology = pack, index, ontology
         self._wanted = gatherer.prefix_of == gatherer.prefixes.index(ontology)
+        self._known: dict[str, Link] = {}
 
     def of(self, link: Link) -> Link:
         """The nearest concept of the vocabulary that references lead to, the first by its CURIE; else NIL."""
         if link.nil:
             return msgspec.structs.replace(link, ontology=self._ontology)
-        row = self._pack.concept_rows([link.curie])
-        found = self._index.equivalents.within(row, self._wanted)
+        known = self._known.get(link.curie)
+        if known is None:
+            if len(self._known) >= _REMEMBERED:
+                self._known.clear()
+            known = self._known[link.curie] = self._nearest(link.curie)
+        return known if known.nil else msgspec.structs.replace(known, score=link.score, tier=link.tier)
+
+    def _nearest(self, curie: str) -> Link:
+        found = self._index.equivalents.within(self._pack.concept_rows([curie]), self._wanted)
         near = found.rows[found.distance <= TWICE].tolist()
         if not near:
             return Link(id="", ontology=self._ontology, nil=True)
-        curie = self._pack.curie(near[0])
-        label = self._pack.label_at(near[0])
-        return msgspec.structs.replace(
-            link, id=curie.partition(":")[2], ontology=self._ontology, name=label, curie=curie
-        )
+        other = self._pack.curie(near[0])
+        local = other.partition(":")[2]
+        return Link(id=local, ontology=self._ontology, name=self._pack.label_at(near[0]), curie=other)
