@@ -797,6 +797,7 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--processes", type=int, default=2, help="default: 2")
     parser.add_argument("--only", action="append", choices=sorted(TARGETS), help="this target; may be repeated")
     parser.add_argument("--failures", type=Path, help="a file for the damaged files that broke a rule")
+    parser.add_argument("--results", type=Path, help="a file for the counts, as JSON")
     args = parser.parse_args(arguments)
     step = max(50, min(500, args.count // max(1, args.processes)))
     last = args.first + args.count
@@ -815,6 +816,9 @@ def main(arguments: Sequence[str]) -> int:
     ]
     if args.failures is not None:
         args.failures.write_text("\n".join(broken), encoding="utf-8")
+    if args.results is not None:
+        counts = {"files": sum(total["files"] for total in totals.values()), "broken": len(broken)}
+        args.results.write_text(json.dumps({**counts, "targets": sorted(totals)}), encoding="utf-8")
     vacuous = [name for name, total in totals.items() if args.count >= 100 and not total["read"]]
     said += [
         *broken[:20],
