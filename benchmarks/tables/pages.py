@@ -34,6 +34,7 @@ from benchmarks.studies.parts import cells as parts_cells
 from benchmarks.studies.pretraining import record as pretraining
 from benchmarks.studies.span_typer.tables import in_words, pictures, span_typer, speed
 from benchmarks.tables import evaluation as evaluate_tables
+from benchmarks.tables import runs as run_tables
 from benchmarks.tables.best import best_recipes
 from benchmarks.tables.costs import folder_output, head_cost, inputs_cost, int8_heads, linking_speed, span_speed
 from benchmarks.tables.grids import MISSING, dev_table, grid_table, interval, markdown, mean, minutes, rows_of, spread
@@ -45,6 +46,7 @@ PAGES = (
     DOCS / "results.md",
     DOCS / "families" / "span-typer.md",
     DOCS / "how-to-annotate-many.md",
+    DOCS / "how-to-run-on-many-machines.md",
     DOCS / "how-to-calibrate.md",
     DOCS / "how-to-link.md",
     DOCS / "scores.md",
@@ -386,6 +388,8 @@ TABLES: Mapping[str, Callable[[], str]] = {
     "span-typer-speed": lambda: speed(RESULTS),
     "span-typer-pictures": lambda: pictures(DOCS),
     "span-typer-words": lambda: in_words(RESULTS),
+    "runs": lambda: run_tables.measured(RESULTS),
+    "runs-cost": lambda: run_tables.costs(RESULTS),
     "bundle-cost": lambda: bundling_study_tables.cost(RESULTS),
     **{
         f"combining-{corpus}": functools.partial(combining_tables.combining, corpus, RESULTS)
