@@ -56,7 +56,7 @@ NO_FORMAT = ReadRequest(format="nope")
 # Arguments of the verbs: what is right where another argument is wrong (no such file: the arguments are looked at
 # first), and which of WRONG each may be.
 VERBS: dict[str, tuple[dict[str, Any], dict[str, list[Any]]]] = {
-    "annotate": ({"files": "none.txt", "output": "none.tsv"}, {"files": [LIST], "model": [LIST]}),
+    "annotate": ({"files": "none.txt", "output": "none.tsv"}, {"files": [LIST], "model": [LIST], "link": [NONE]}),
     "calibrate": (
         {"model": "none", "gold": "none.tsv", "folder": "none"},
         {"settings": [NONE], "events": [NONE]},
@@ -81,7 +81,7 @@ VERBS: dict[str, tuple[dict[str, Any], dict[str, list[Any]]]] = {
     "export": ({"model": "none", "folder": "none"}, {"sample": [NONE], "name": [NONE]}),
     "link": (
         {"documents": [DOCUMENT], "linker": "none", "pack": "none"},
-        {"documents": [LIST], "ontology": [""]},
+        {"documents": [LIST], "ontology": [""], "pack": [LIST]},
     ),
     "train": ({"recipe": "none.toml"}, {"folder": [NONE], "threads": [NONE, 3]}),
 }

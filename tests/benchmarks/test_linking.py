@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 from tests.support.linking import build_index, build_pack, corpus, document
 
-from benchmarks.studies.linking import ablation, measure, rivals, tables
+from benchmarks.studies.linking import ablation, measure, raw, rivals, tables
+from fascicle.core.mention import Link, Mention
 from fascicle.evaluation.links.cases import LinkCase
 from fascicle.evaluation.links.report import LinkSystem
 from fascicle.knowledge.linking.fitting import FitSettings, fit_linker, fit_rankers, teach
@@ -91,15 +92,28 @@ def test_groups_of_features_are_apart() -> None:
     assert len(names) == len(set(names))
 
 
+def test_the_least_strength_is_that_of_the_best_concepts() -> None:
+    def said(score: float, curie: str) -> Mention:
+        return Mention(((0, 2),), "Disease", score=score, links=(Link(id="", curie=curie, score=0.5),))
+
+    gold = Reference(
+        documents=[document("AT and breast cancer", ("AT", "Disease", "MESH:D3"), ("breast", "Disease", "MESH:D1"))]
+    )
+    found = {"1": [said(0.9, "MESH:D3"), said(0.6, "MESH:D1"), said(0.5, "MESH:D9"), said(0.1, "MESH:D1")], "2": []}
+    assert raw.chosen(gold, found) == pytest.approx(0.26)
+    assert [one.score for one in raw.kept(found, 0.26)["1"]] == [0.9, 0.6]
+
+
 def test_tables_are_written(tmp_path: Path, opened: tuple[Pack, NameIndex]) -> None:
     pack, _ = opened
     right = LinkCase(document="0", type="Disease", surface="AT", gold=frozenset({"MESH:D3"}), parts=(("MESH:D3",),),
                      answer=frozenset({"MESH:D3"}), score=0.9, tier="exact", alone=True)  # fmt: skip
-    systems = [LinkSystem(name=name, cases=(right,), has_candidates=True) for name in ("ours", "theirs")]
+    names = ("ours", "theirs", "others")
+    systems = [LinkSystem(name=name, cases=(right,), has_candidates=True) for name in names]
     reference = Reference(documents=corpus(2), packs=(pack,))
     report = measure.report_of(systems, reference)
     for name in (tables.NAME, tables.RAW):
-        told = {"links": report, "recogniser": "pack", "found": {"gold": 4, "found": 4, "right": 2}}
+        told = {"links": report, "recogniser": "pack", "least": 0.1, "found": {"gold": 4, "found": 4, "right": 2}}
         (tmp_path / f"{name}.json").write_text(json.dumps({"corpus": told}), encoding="utf-8")
     change = {"estimate": -0.01, "low": -0.02, "high": 0.0}
     row = {"all": {"estimate": 0.9}, "without": dict.fromkeys((*ablation.GROUPS, *ablation.SOURCES), change)}

@@ -81,7 +81,7 @@ def test_the_table_says_what_is_known_of_a_mention() -> None:
 
 def test_links_are_shown_with_identifier_name_and_origin() -> None:
     link = Link(id="D1", ontology="MESH", name='"asthma" & more', curie="MESH:D1")
-    event = linked_by("pack@1", {"MESH": "2024", "DOID": ""})
+    event = linked_by("pack@1", [("MESH", "2024"), ("DOID", "")])
     mention = Mention(((0, 6),), "Disease", links=(link,))
     document = Document(id="d", text="asthma and", mentions=(mention,), events=(event, event))
     page = document._repr_html_()

@@ -7,6 +7,7 @@ import gzip
 import io
 import json
 import sys
+import time
 import zipfile
 from pathlib import Path
 
@@ -14,6 +15,7 @@ import pytest
 
 from fascicle.core.document import Document
 from fascicle.errors import FormatError, InputError
+from fascicle.files.encodings import is_western
 from fascicle.formats import ReadReport, detect, read
 from fascicle.formats.report import SetAside
 
@@ -231,3 +233,11 @@ def test_texts_that_begin_like_other_files(tmp_path: Path, content: bytes) -> No
     path.write_bytes(content)
     (document,) = read(path)
     assert document.text == content.decode()
+
+
+@pytest.mark.parametrize("letters", [b"a", b"\xe9", b"A\x92", b"a\xa0", b"x "])
+def test_guessing_is_linear(letters: bytes) -> None:
+    # 400 kB take a fraction of a second; the square of that would take hours.
+    start = time.process_time()
+    is_western([b"\xce" + letters * 200_000])
+    assert time.process_time() - start < 20

@@ -126,3 +126,9 @@ def test_the_characters_of_blocks(tmp_path_factory: pytest.TempPathFactory, bloc
         parser.close()
         expected.append(" ".join(part for part in "".join(parser.found).split(" ") if part))
     assert [found.text[one.start : one.end] for one in found.sections or ()] == list(filter(None, expected))
+
+
+@pytest.mark.parametrize("inside", ["a<?ul>b", "a<![CDATA[x]]>b", "a<!x>b", "a</>b", "<svg><p>a</svg>b"])
+def test_odd_marks(tmp_path: Path, inside: str) -> None:
+    text = of(tmp_path, f"<html><body><p>{inside}</p></body></html>").text
+    assert text.replace("\n", "") in ("ab", "axb")

@@ -92,7 +92,7 @@ def test_links_stand_below_the_text_and_their_origin_below_all() -> None:
         Mention(((19, 25),), "D", links=(asthma,)),
         Mention(((0, 6),), "D", links=(Link(id="", nil=True),)),
     ]
-    event = linked_by("pack@1", {"MESH": "2024"})
+    event = linked_by("pack@1", [("MESH", "2024")])
     shown = TextView(width=80, colour=False)
     first, *below = shown.render(Document(id="1", text=words, events=(event,)), mentions, title=False).splitlines()
     assert "MESH" not in first
@@ -100,8 +100,9 @@ def test_links_stand_below_the_text_and_their_origin_below_all() -> None:
     assert "MESH:D001249 Asthma" in below[0]
     assert "own:7" in below[1]
     assert "\x1b" not in below[1]
-    shown.render(Document(id="2", text=words, events=(event,)), mentions)
-    assert shown.legend().count("2024") == 1
+    other = linked_by("pack@1", [("MESH", "2024"), ("DOID", "")])
+    shown.render(Document(id="2", text=words, events=(event, other)), mentions)
+    assert shown.legend().count("2024") == shown.legend().count("pack@1") == shown.legend().count("DOID") == 1
 
 
 @st.composite

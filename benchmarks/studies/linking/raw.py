@@ -14,6 +14,7 @@ import msgspec
 from benchmarks.studies.linking.corpora import documents
 from benchmarks.studies.linking.measure import fitted_linker, parser_of, reference_of, report_of, told, write, written
 from fascicle.core.document import Document
+from fascicle.core.mention import Mention
 from fascicle.core.patches import apply
 from fascicle.evaluation.links.report import LinkSystem
 from fascicle.knowledge.linking.fitting import fit_linker
@@ -22,9 +23,10 @@ from fascicle.knowledge.linking.linker import Linker
 from fascicle.knowledge.pack.pack import Pack
 from fascicle.loading import load
 from fascicle.settings.recognition import RecognitionSettings
-from fascicle.tasks.link_cases import Reference, cases_of_linker, cases_of_predictions
+from fascicle.tasks.link_cases import Reference, cases_of_linker, cases_of_predictions, concepts_of
 
 MODEL: Final = "bc5cdr@1"
+Linked = Mapping[str, Sequence[Mention]]
 
 
 class Task(NamedTuple):
@@ -51,16 +53,51 @@ TASKS: Final[Mapping[str, Task]] = {
 def measure(name: str, pack: Pack, index: NameIndex) -> dict[str, Any]:
     """The figures of a corpus: from raw text, and of the same linker with the mentions of gold."""
     task = TASKS[name]
+    less = documents(name, "fit", choosing=True)
+    dev = reference_of(less, documents(name, "dev"), pack)
+    told = linked(
+        recognised(dev.documents, task, pack.folder), fitted_linker(pack, index, fit_linker(pack, index, less))
+    )
+    least = chosen(dev, told)
     fit = documents(name, "fit")
     linker = fitted_linker(pack, index, fit_linker(pack, index, fit))
     reference = reference_of(fit, documents(name, "test"), pack)
     found = linked(recognised(reference.documents, task, pack.folder), linker)
     systems = [
-        LinkSystem(name="raw text", cases=tuple(cases_of_predictions(reference, found))),
+        LinkSystem(name="raw text", cases=tuple(cases_of_predictions(reference, kept(found, least)))),
+        LinkSystem(name="all of it", cases=tuple(cases_of_predictions(reference, found))),
         LinkSystem(name="gold mentions", cases=tuple(cases_of_linker(reference, linker))),
     ]
     recogniser = MODEL if task.model else "pack"
-    return {"recogniser": recogniser, "links": report_of(systems, reference), "found": _recognition(reference, found)}
+    right = _recognition(reference, found)
+    return {"recogniser": recogniser, "least": least, "links": report_of(systems, reference), "found": right}
+
+
+def strength(mention: Mention) -> float:
+    """How probable a mention is, times how probable its concepts are."""
+    scores = [link.score for link in mention.links if not link.nil and link.score is not None]
+    return (1.0 if mention.score is None else mention.score) * min(scores, default=1.0)
+
+
+def kept(found: Linked, least: float) -> Linked:
+    """The mentions that are strong enough."""
+    return {name: [one for one in several if strength(one) >= least] for name, several in found.items()}
+
+
+def chosen(reference: Reference, found: Linked) -> float:
+    """The least strength by which concepts of documents have the best F1; of equal ones the lowest."""
+    gold = {(one.id, curie) for one in reference.documents for each in one.mentions for curie in concepts_of(each)}
+    strongest: dict[tuple[str, str], float] = {}
+    for name, several in found.items():
+        for mention in several:
+            for curie in concepts_of(mention):
+                strongest[name, curie] = max(strongest.get((name, curie), 0.0), strength(mention))
+
+    def f1(least: float) -> float:
+        said = {pair for pair, value in strongest.items() if value >= least}
+        return 2 * len(said & gold) / max(len(said) + len(gold), 1)
+
+    return max((at / 100 for at in range(100)), key=lambda least: (round(f1(least), 12), -least))
 
 
 def recognised(texts: Sequence[Document], task: Task, pack: Path) -> list[Document]:
@@ -77,13 +114,13 @@ def recognised(texts: Sequence[Document], task: Task, pack: Path) -> list[Docume
     ]
 
 
-def linked(found: Sequence[Document], linker: Linker) -> dict[str, Sequence[Any]]:
+def linked(found: Sequence[Document], linker: Linker) -> Linked:
     """The mentions of each document with their links."""
     patches = linker.predict(found)
     return {one.id: apply(one, patch).mentions for one, patch in zip(found, patches, strict=True)}
 
 
-def _recognition(reference: Reference, found: Mapping[str, Sequence[Any]]) -> dict[str, int]:
+def _recognition(reference: Reference, found: Linked) -> dict[str, int]:
     """How many mentions are right, with their type and ends."""
     gold = {(one.id, each.type, each.spans) for one in reference.documents for each in one.mentions}
     said = {(identifier, each.type, each.spans) for identifier, several in found.items() for each in several}

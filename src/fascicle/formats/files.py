@@ -81,11 +81,21 @@ def sources_of(files: Sequence[str], *, encoding: str, report: ReadReport) -> li
     ]
 
 
-def documents_of(plan: Sequence[tuple[Source, Format]], options: Any, report: ReadReport) -> Iterator[Document]:
-    """Streams the documents of sources, each with its format; see `read`."""
+def documents_of(
+    plan: Sequence[tuple[Source, Format]], options: Any, report: ReadReport, *, are_unique: bool = True
+) -> Iterator[Document]:
+    """Streams the documents of sources, each with its format; see `read`.
+
+    Args:
+        plan: sources and formats.
+        options: as of `read`.
+        report: as of `read`.
+        are_unique: whether ids are made unique, for which all of them are kept in memory.
+    """
     for _, chosen in plan:
         check_options(options, chosen.reader.options, chosen.name)
-    return _observed(unique_ids(_all(plan, options, report)), report)
+    documents = _all(plan, options, report)
+    return _observed(unique_ids(documents) if are_unique else documents, report)
 
 
 def _checked(paths: object) -> Iterator[str]:

@@ -155,10 +155,10 @@ class _Blocks:
         if tag == _TEXT:
             self._line.append(("", node.text_content or ""))
             return None
-        attributes = node.attributes if tag not in ("", "-document") else {}
-        if tag in _OUT or tag.startswith(("-", "!", "?")):
-            self.left_out[_OUT.get(tag, "")] += 1
+        if tag is None or tag in _OUT or tag.startswith(("-", "!", "?")):
+            self.left_out[_OUT.get(tag or "", "")] += 1
             return None
+        attributes = node.attributes
         if "hidden" in attributes or _HIDDEN.search(attributes.get("style") or ""):
             self.left_out["hidden parts"] += 1
             return None

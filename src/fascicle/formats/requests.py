@@ -245,13 +245,16 @@ def paths_of(files: Sequence[str], request: ReadRequest) -> list[str]:
     return expanded(files, format=request.format)
 
 
-def read_file(path: str, request: ReadRequest, *, report: ReadReport | None = None) -> Iterator[Document]:
+def read_file(
+    path: str, request: ReadRequest, *, report: ReadReport | None = None, are_unique: bool = True
+) -> Iterator[Document]:
     """Streams the documents of one file.
 
     Args:
         path: of the file, or ``"-"``.
         request: how to read it.
         report: see ``formats.files.read``.
+        are_unique: whether ids are made unique, see ``formats.files.documents_of``.
 
     Raises:
         UsageError: options that the format of the file does not have.
@@ -262,7 +265,7 @@ def read_file(path: str, request: ReadRequest, *, report: ReadReport | None = No
     report = ReadReport() if report is None else report
     note_unread_tables([path], format=request.format, report=report)
     sources = sources_of(expanded([path], format=chosen.name), encoding=request.encoding, report=report)
-    return documents_of([(source, chosen) for source in sources], options, report)
+    return documents_of([(source, chosen) for source in sources], options, report, are_unique=are_unique)
 
 
 def read_inputs(inputs: Iterable[Input], request: ReadRequest, *, report: ReadReport) -> Iterator[tuple[str, Document]]:

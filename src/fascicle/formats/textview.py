@@ -13,6 +13,7 @@ from typing import Any, BinaryIO, Final
 
 from fascicle.core.document import Document, Mention
 from fascicle.core.mention import identifier_of
+from fascicle.core.provenance import merged
 from fascicle.core.wording import counted, shortened
 from fascicle.formats.handlers import Writer
 from fascicle.formats.losses import OF_TEXT, Holds
@@ -86,7 +87,7 @@ class TextView:
         parts = [f"{_paint(shortened(name), self._style(name))} {count:,}" for name, count in ordered] or [
             "no mentions"
         ]
-        origins = "".join(f"{origin}\n".translate(_HARMLESS) for origin in self._origins)
+        origins = "".join(f"{origin}\n".translate(_HARMLESS) for origin in merged(self._origins))
         return f"{'  '.join(parts)}  in {counted(self._documents, 'document')}\n{origins}"
 
     def _style(self, kind: str, *, nested: bool = False) -> Style:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import gc
 import os
 import signal
 import sys
@@ -43,6 +44,8 @@ def work(pipe: Connection, open_worker: OpenWorker, memory: int, parent: int) ->
     with contextlib.suppress(EOFError, BrokenPipeError, ConnectionResetError):
         try:
             worker = open_worker()
+            gc.collect()
+            gc.freeze()  # what is loaded stays: nothing needs to look through it again and again
             shards = {shard.name: shard for shard in worker.manifest.shards}
             say(Ready())
             while True:

@@ -206,7 +206,7 @@ class ShardReader:
         for place, identifier in shard.renamed.items():
             at = int(place)
             if at < len(documents) and documents[at].id != identifier:
-                documents[at] = named_again(documents[at], identifier)
+                documents[at] = _named(documents[at], identifier)
         if sha256_of(documents) != shard.sha256:
             names = ", ".join(sorted({piece.input for piece in shard.pieces})[:3])
             why = f" ({self._error})" if self._error else ""
@@ -230,9 +230,17 @@ class ShardReader:
         self._error = None
         with fetched(path) as near:
             try:
-                yield from read_file(near, self._reading, report=ReadReport(aside=SetAside(keep_going=True)))
+                report = ReadReport(aside=SetAside(keep_going=True))
+                yield from read_file(near, self._reading, report=report, are_unique=False)  # the plan has seen all ids
             except (InputError, OSError) as error:
                 self._error = error  # the plan has noted it, and the hash tells whether it is the same
+
+
+def _named(document: Document, identifier: str) -> Document:
+    """A document under the id that the plan gave it: once among those of its file, and once among those of all."""
+    for mark in identifier.removeprefix(document.id).split("#")[1:]:
+        document = named_again(document, f"{document.id}#{mark}")
+    return document
 
 
 def sha256_of(documents: Iterable[Document]) -> str:

@@ -15,7 +15,7 @@ from fascicle.knowledge.pack.pack import Pack
 
 TIERS: Final = ("exact", "folded", "canonical", "reordered", "near")
 EXACT, FOLDED, CANONICAL, REORDERED, NEAR = range(5)
-_REMEMBERED: Final = 1 << 16  # strings without an equal name, and what was found for them
+_REMEMBERED: Final = 1 << 14  # strings without an equal name, and what was found for them
 _GREEK: Final = frozenset(
     ["alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta", "theta", "kappa", "lambda", "sigma", "omega"]
 )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Sequence
 
 from fascicle.core.document import Event
@@ -29,9 +28,8 @@ class Origins:
         """
         flat = [(at, link.curie) for at, links in enumerate(documents) for link in links if link.curie]
         rows = self._pack.concept_rows([curie for _, curie in flat])
-        found: list[dict[str, set[str]]] = [defaultdict(set) for _ in documents]
+        found: list[set[tuple[str, str]]] = [set() for _ in documents]
         for (at, curie), row in zip(flat, rows.tolist(), strict=True):
-            found[at][curie.partition(":")[0]].add(self._dates[int(self._pack.set_rows[row])])
+            found[at].add((curie.partition(":")[0], self._dates[int(self._pack.set_rows[row])]))
         name = self._pack.manifest.name
-        dated = [{prefix: " and ".join(sorted(dates)) for prefix, dates in one.items()} for one in found]
-        return [(linked_by(name, one),) if one else () for one in dated]
+        return [(linked_by(name, one),) if one else () for one in found]
