@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import tempfile
 import warnings
 import zlib
@@ -19,6 +20,7 @@ from fascicle.formats import ReadReport, WriteReport, detect, read, write
 from fascicle.formats.report import SetAside
 from fascicle.formats.spacy_strings import murmur64, number_of, symbols
 
+DATA = os.environ.get("FASCICLE_DATA")
 TEXT = "  The number of IL-2\n\ncases: ORG 😀x. No root, no meta. "
 DOCUMENT = Document(
     id="PMC 1",
@@ -208,3 +210,16 @@ def test_a_source_that_is_called_like_gold(tmp_path: Path) -> None:
     report = WriteReport(aside=SetAside(keep_going=True))
     write(tmp_path / "a.spacy", [document, DOCUMENT], report=report)
     assert [one.id for one in read(tmp_path / "a.spacy")] == ["PMC 1"]
+
+
+@pytest.mark.skipif(not DATA, reason="FASCICLE_DATA is not set")
+def test_biored_comes_back(tmp_path: Path) -> None:
+    found = list(read(Path(str(DATA)) / "biored" / "Test.BioC.XML"))
+    report = write(tmp_path / "a.spacy", found)
+    assert report.mentions == sum(len(one.mentions) for one in found)
+    assert set(report.losses) == {"sections", "links", "attributes"}
+    for document, again in zip(found, read(tmp_path / "a.spacy"), strict=True):
+        assert (again.id, again.text, again.meta) == (document.id, document.text, document.meta)
+        assert [(m.spans, m.type, m.links[:1]) for m in again.mentions] == [
+            (m.spans, m.type, m.links[:1]) for m in document.mentions
+        ]
