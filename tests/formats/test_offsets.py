@@ -14,7 +14,7 @@ from fascicle.cli import main
 from fascicle.core.document import Document
 from fascicle.errors import FormatError, InputError
 from fascicle.files import tree
-from fascicle.formats import ReadReport, detect, read, write
+from fascicle.formats import ReadReport, detect, read, sources, write
 from fascicle.formats.offset_tables import columns_in
 from fascicle.formats.report import SetAside
 from fascicle.formats.requests import ReadRequest, left_out_notes
@@ -266,3 +266,18 @@ def test_texts_are_read_one_by_one(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     tracemalloc.stop()
     assert count == 200
     assert peak < 5_000_000
+
+
+def test_folders_below_are_not_looked_through_for_a_note(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Only the texts of the folder itself are read as plain texts; below it there may be anything."""
+    folder = _corpus(tmp_path)
+    (folder / "deep/deeper").mkdir(parents=True)
+    (folder / "deep/deeper/99.txt").write_text("x")
+    monkeypatch.setattr(sources, "open_tree", _refuse)
+    assert len(list(left_out_notes([str(folder)], ReadRequest()))) == 2  # the table, and the folder below
+    (tmp_path / "mentions.tsv").write_text(HEADER + "99\t0\t1\tX\tx\n")
+    assert len(list(left_out_notes([str(folder)], ReadRequest()))) == 1
+
+
+def _refuse(*_: object, **__: object) -> None:
+    raise AssertionError("the whole tree was opened")

@@ -95,7 +95,8 @@ def unread_tables(paths: Iterable[str], *, format: str = "auto") -> dict[str, st
     if format != "auto":
         return {}
     folders = [path for path in dict.fromkeys(paths) if path != STDIN and Path(path).is_dir()]
-    found = {path: _tables_of_texts(path) for path in folders if not is_one_source(Path(path))}
+    plain = [path for path in folders if not is_one_source(Path(path))]
+    found = {path: tables_of(path, frozenset(file.stem for file in files_of(Path(path)))) for path in plain}
     return {path: tables[0].path for path, tables in found.items() if tables}
 
 
