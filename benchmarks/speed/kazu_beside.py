@@ -60,7 +60,7 @@ def main() -> None:
     parser.add_argument("--names", type=int, default=20_000)
     parser.add_argument("--documents", type=int, default=300)
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--seconds", type=float, default=90.0)
+    parser.add_argument("--seconds", type=float, default=120.0)
     args = parser.parse_args()
     with tempfile.TemporaryDirectory() as place:
         work = Path(place)
@@ -69,7 +69,11 @@ def main() -> None:
         texts = work / "texts.jsonl"
         characters = write_texts(texts, abstracts(args.documents))
         rounds = [side_by_side(folder, texts, args.kazu) for _ in range(args.rounds)]
-        poison = {kind: poisoned(kind, folder / "names.tsv", work, args) for kind in POISONS}
+        few = work / "few"
+        few.mkdir()
+        few = few / "names.tsv"
+        few.write_text("".join((folder / "names.tsv").read_text().splitlines(keepends=True)[:200]))
+        poison = {kind: poisoned(kind, few, work, args) for kind in POISONS}
     report = {
         **{"names": args.names, "documents": args.documents, "characters": characters, "our build": build},
         **summary(rounds, characters),
@@ -139,8 +143,18 @@ def summary(rounds: list[dict[str, Any]], characters: int) -> dict[str, object]:
         }
         speed = characters / 1e6 / medians["cpu"]
         rows[name] = {**{key: round(value, 3) for key, value in medians.items()}, "megabytes_a_second": round(speed, 3)}
-    both = {"both": len(ours & theirs), "ours alone": len(ours - theirs), "kazu alone": len(theirs - ours)}
-    return {**rows, "mentions": both}
+    alone = {
+        name: {
+            "all": len(own - other),
+            "overlapping one of the others": sum(_overlaps(one, other) for one in own - other),
+        }
+        for name, own, other in (("ours alone", ours, theirs), ("kazu alone", theirs, ours))
+    }
+    return {**rows, "mentions": {"both": len(ours & theirs), **alone}}
+
+
+def _overlaps(one: tuple[str, int, int], others: set[tuple[str, int, int]]) -> bool:
+    return any(one[0] == key and one[1] < end and start < one[2] for key, start, end in others)
 
 
 def poisoned(kind: str, names: Path, work: Path, args: argparse.Namespace) -> dict[str, object]:
