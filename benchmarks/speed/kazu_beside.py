@@ -31,6 +31,14 @@ from benchmarks.common import ROOT, write_result
 from benchmarks.speed.packs import built
 
 POISONS = ("hang", "exit", "segfault", "allocate", "raise", "outside")
+MEANS = {
+    "hang": "hangs",
+    "exit": "leaves the process",
+    "segfault": "writes outside of its memory",
+    "allocate": "allocates 30 GB (the process may have 12)",
+    "raise": "raises an error",
+    "outside": "gives offsets outside of the text",
+}
 PROGRAM = Path(__file__).with_name("kazu_program.py")
 OURS = """
 import json, resource, sys, time
@@ -77,7 +85,7 @@ def main() -> None:
     report = {
         **{"names": args.names, "documents": args.documents, "characters": characters, "our build": build},
         **summary(rounds, characters),
-        "poison in a pipeline of Kazu, 20 documents": poison,
+        "poison": poison,
     }
     write_result("kazu-beside", report)
     print(json.dumps(report, indent=1))
@@ -175,6 +183,25 @@ def poisoned(kind: str, names: Path, work: Path, args: argparse.Namespace) -> di
         "entities outside of the text": found.get("outside", 0),
         "seconds": round(time.perf_counter() - start, 1),
     }
+
+
+def tables_of(report: dict[str, Any]) -> str:
+    """The tables of ``docs/studies/kazu.md``."""
+    ours, theirs = report["ours"], report["kazu"]
+    rows = [
+        ("ready after, s", f"{ours['build']:.1f}", f"{theirs['build']:.1f}"),
+        ("MB of text in a second of processor time", *(f"{one['megabytes_a_second']:.1f}" for one in (ours, theirs))),
+        ("memory that names and run take, MB", *(f"{one['megabytes']:.0f}" for one in (ours, theirs))),
+    ]
+    lines = ["| | term pack | Kazu |", "|---|---|---|", *(f"| {' | '.join(row)} |" for row in rows), ""]
+    lines += ["| the eleventh of 20 documents | documents that come back | marked as failed |", "|---|---|---|"]
+    for kind, found in report["poison"].items():
+        back = str(found["came back"]) if found["ended"] else "none: the process never ends"
+        if found["ended"] and found["code"]:
+            back = "none: the process is gone"
+        outside = ", with an entity outside of the text" if found.get("entities outside of the text") else ""
+        lines.append(f"| {MEANS[kind]} | {back}{outside} | {found.get('marked as failed', 0)} |")
+    return "\n".join(lines) + "\n"
 
 
 if __name__ == "__main__":
