@@ -55,15 +55,24 @@ def names_of(folder: Path, most: int | None = None) -> list[str]:
 
 
 def _fascicle(folder: Path, names: Sequence[str]) -> Ready:
+    from fascicle.core.document import Document
     from fascicle.knowledge.keys.reader import TokenReader
     from fascicle.knowledge.pack.pack import Pack
+    from fascicle.knowledge.portions import portions
+    from fascicle.knowledge.recognising import PORTION
     from fascicle.knowledge.scanning.table import Table
 
     started = time.process_time()
     pack = Pack.open(folder / "pack")
     table, reader = Table.open(pack.table), TokenReader()
     opened = time.process_time() - started
-    return Ready(lambda texts: len(table.find(reader.read(texts)).rows), lambda keys: len(pack.rows(keys)[1]), opened)
+
+    def scan(texts: Sequence[str]) -> int:
+        documents = (Document(id="", text=text) for text in texts)
+        together = ([one.text for one in few] for few in portions(documents, characters=PORTION))
+        return sum(len(table.find(reader.read(few)).rows) for few in together)
+
+    return Ready(scan, lambda keys: len(pack.rows(keys)[1]), opened)
 
 
 def _mentions(folder: Path, names: Sequence[str]) -> Ready:

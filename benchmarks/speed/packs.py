@@ -13,9 +13,10 @@ abstracts of ``text-abstracts``.
 
 *Systems.* Each runs in a process of its own, loads the names, and waits; then the processes scan the same texts in
 turn, one round after the other, so that a busy machine is busy for all. ``fascicle`` goes from texts to arrays of
-matches (`TokenReader.read`, `Table.find`), and ``twin`` is a second process that does the same; ``mentions`` goes to
-mentions with links. The others match the names in lower case, and keep what begins and ends at a border of tokens, as a
-list of (start, end). ``marisa-trie`` is asked at every token start.
+matches (`TokenReader.read`, `Table.find`), as many characters at a time as the recogniser takes, and ``twin`` is a
+second process that does the same; ``mentions`` goes to mentions with links. The others match the names in lower case,
+and keep what begins and ends at a border of tokens, as a list of (start, end). ``marisa-trie`` is asked at every token
+start.
 
 *Memory* is what a process alone has (USS, of ``/proc/self/smaps_rollup``): its growth from before the names are loaded
 until after the texts are scanned. ``fascicle`` and ``twin`` share the pages of one pack. Writes

@@ -28,6 +28,7 @@ from benchmarks.studies.combining import tables as combining_tables
 from benchmarks.studies.families import tables as family_tables
 from benchmarks.studies.families.reports import ATTRIBUTES
 from benchmarks.studies.labels import rows as label_rows
+from benchmarks.studies.linking import tables as link_tables
 from benchmarks.studies.packs import tables as pack_tables
 from benchmarks.studies.parts import cells as parts_cells
 from benchmarks.studies.pretraining import record as pretraining
@@ -35,7 +36,7 @@ from benchmarks.studies.span_typer.tables import in_words, pictures, span_typer,
 from benchmarks.tables import evaluation as evaluate_tables
 from benchmarks.tables import runs as run_tables
 from benchmarks.tables.best import best_recipes
-from benchmarks.tables.costs import folder_output, head_cost, int8_heads, span_speed
+from benchmarks.tables.costs import folder_output, head_cost, inputs_cost, int8_heads, linking_speed, span_speed
 from benchmarks.tables.grids import MISSING, dev_table, grid_table, interval, markdown, mean, minutes, rows_of, spread
 from fascicle.experiments.grid import Grid, read_grid
 
@@ -47,6 +48,7 @@ PAGES = (
     DOCS / "how-to-annotate-many.md",
     DOCS / "how-to-run-on-many-machines.md",
     DOCS / "how-to-calibrate.md",
+    DOCS / "how-to-link.md",
     DOCS / "scores.md",
     DOCS / "corpus-check.md",
     *sorted((DOCS / "studies").glob("*.md")),
@@ -346,6 +348,7 @@ TABLES: Mapping[str, Callable[[], str]] = {
     "head-cost": head_cost,
     "multilabel-cost": lambda: head_cost("multilabel_cost"),
     "int8-heads": int8_heads,
+    "inputs-cost": inputs_cost,
     "folder-output": folder_output,
     "bundling-table3": _bundling(bundling_tables.published),
     "bundling-gains": _bundling(bundling_tables.gains),
@@ -370,9 +373,17 @@ TABLES: Mapping[str, Callable[[], str]] = {
     "pack-recognition": lambda: pack_tables.recognition(RESULTS),
     "pack-judging": lambda: pack_tables.judged(RESULTS),
     "pack-links": lambda: pack_tables.links(RESULTS),
+    "linking-speed": linking_speed,
     "pack-speed": lambda: pack_tables.speed(RESULTS),
     "pack-builds": lambda: pack_tables.builds(RESULTS),
     "pack-names": lambda: pack_tables.names(RESULTS),
+    "linking": lambda: link_tables.figures(RESULTS),
+    "linking-systems": lambda: link_tables.systems(RESULTS),
+    "linking-tiers": lambda: link_tables.tiers(RESULTS),
+    "linking-unseen": lambda: link_tables.unseen(RESULTS),
+    "linking-errors": lambda: link_tables.errors(RESULTS),
+    "linking-ablation": lambda: link_tables.ablation(RESULTS),
+    "linking-raw": lambda: link_tables.raw(RESULTS),
     "span-typer": lambda: span_typer(RESULTS),
     "span-typer-speed": lambda: speed(RESULTS),
     "span-typer-pictures": lambda: pictures(DOCS),

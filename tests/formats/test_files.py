@@ -123,9 +123,9 @@ def test_wrong_arguments_are_reported_at_once(tmp_path: Path) -> None:
         write(tmp_path / "a.xyz", [], format="nativ")
 
 
-@pytest.mark.parametrize("name", sorted(set(READABLE) - {"parquet"}))  # which is a folder
+@pytest.mark.parametrize("name", sorted(set(READABLE) - {"parquet", "offsets"}))  # which are folders
 def test_empty_files(tmp_path: Path, name: str) -> None:
-    path = tmp_path / f"a{FORMATS[name].suffixes[0]}"
+    path = tmp_path / f"a{next(iter(FORMATS[name].suffixes), '.csv')}"
     path.write_bytes(b"")
     if FORMATS[name].reader.may_be_empty:
         assert len(list(read(path, format=name))) == 1

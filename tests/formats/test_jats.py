@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import io
 import os
 import re
-import zipfile
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -16,6 +15,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import benchmarks.studies.formats.craft_text as craft_text
 from fascicle.core.document import Document
 from fascicle.errors import FormatError
 from fascicle.formats import detect, read
@@ -26,7 +26,7 @@ FRONT = """<front><journal-meta><journal-title-group><journal-title>J. Mice</jou
 </journal-meta><article-meta>
 <article-id pub-id-type="pmid">5</article-id><article-id pub-id-type="pmc">9</article-id>
 <title-group><article-title>Role of <italic>Fgf9</italic><xref>*</xref></article-title></title-group>
-<contrib-group><contrib/></contrib-group><pub-date><year>2003</year></pub-date>
+<contrib-group><contrib>Ann</contrib></contrib-group><pub-date><year>2003</year></pub-date>
 <abstract><sec><title>Aims</title><p>To see Ca<sup>2+</sup>.</p></sec></abstract>
 <kwd-group><kwd>mice</kwd><kwd>rats</kwd></kwd-group></article-meta></front>"""
 BODY = """<body><p>No heading.</p><sec><title>2. Materials and <bold>methods</bold></title>
@@ -148,46 +148,36 @@ def test_articles_of_pubmed_central() -> None:
                 assert re.sub(r"\s+", "", "".join(paragraph.itertext())) in said
 
 
-# Headings that only the official texts have.
-ADDED = {"Abstract", "Footnotes", "Acknowledgements"}
+OUT_OF_BODY = {"ref-list", "table", "object-id", "sub-article", "response", "tex-math", "annotation"}
+
+
+@pytest.mark.skipif(not DATA, reason="FASCICLE_DATA is not set")
+def test_no_text_is_lost_that_no_event_names() -> None:
+    for path in sorted((Path(str(DATA)) / "raw-xml").glob("*.nxml")):
+        (found,) = read(path)
+        said = "".join("".join((found.text, *found.meta.values())).split())
+        events = {event.code: event.message.partition(": ")[2] for event in found.events if event.kind == "loss"}
+        named = set(events["fields-left-out"].split(", ")) | {"pub-date"}  # its year is in meta, if it is the first
+        root = ElementTree.parse(path).getroot()
+        left_out = OUT_OF_BODY & {one.tag for one in root.iter()}
+        assert not left_out or events["parts-left-out"]
+        for element in unnamed(root, named | left_out):
+            for text in (element.text, *(child.tail for child in element)):
+                assert "".join((text or "").split()) in said, (path.name, element.tag)
+
+
+def unnamed(parent: ElementTree.Element, named: set[str]) -> Iterator[ElementTree.Element]:
+    """All elements in an element but those of some names, and what lies in these."""
+    for child in parent:
+        if child.tag not in named:
+            yield child
+            yield from unnamed(child, named)
 
 
 @pytest.mark.slow
 @pytest.mark.skipif(not DATA, reason="FASCICLE_DATA is not set")
-def test_the_official_texts_of_craft(tmp_path: Path) -> None:
-    articles = Path(str(DATA)) / "craft" / "craft-articles-nxml.zip"
-    texts = zipfile.ZipFile(Path(str(DATA)) / "craft" / "craft-articles-txt.zip")
-    mapping = texts.read("articles/ids/craft-idmappings.txt").decode().splitlines()
-    pmids = {row.split("\t")[0]: row.split("\t")[2] for row in mapping if not row.startswith("#")}
+def test_the_official_texts_of_craft() -> None:
     kinds: Counter[str] = Counter()
-    with zipfile.ZipFile(articles) as archive:
-        for name in sorted(one for one in archive.namelist() if one.endswith(".nxml")):
-            path = tmp_path / "a.nxml"
-            path.write_bytes(archive.read(name))
-            (ours,) = read(path)
-            official = texts.read(f"articles/txt/{pmids[Path(name).name]}.txt").decode()
-            short = "".join(t for _, t in toc(io.BytesIO(archive.read(name))))
-            kinds += differences(official, ours.text, short)
+    for _, official, ours, short in craft_text.texts_of(Path(str(DATA)) / "craft"):
+        kinds.update(kind for kind, _ in craft_text.differences(official, ours, short))
     assert kinds == {"same": 9_506, "blanks": 82, "added heading": 181, "short abstract": 20, "keywords": 2}
-
-
-def toc(stream: io.BytesIO) -> list[tuple[str, str]]:
-    found = ElementTree.parse(stream).getroot().iterfind("front/article-meta/abstract[@abstract-type]")
-    return [(str(one.get("abstract-type")), squeezed("".join(one.itertext()))) for one in found]
-
-
-def squeezed(text: str) -> str:
-    return re.sub(r"\s+", "", text)
-
-
-def differences(official: str, ours: str, short: str) -> Counter[str]:
-    """How often paragraphs are the same, differ in blanks, or stand in one text alone."""
-    theirs, mine = (Counter(filter(None, map(str.strip, text.split("\n")))) for text in (official, ours))
-    kinds = Counter({"same": (theirs & mine).total()})
-    left, right = (Counter(map(squeezed, one.elements())) for one in (theirs - mine, mine - theirs))
-    kinds["blanks"] = (left & right).total()
-    for one in (left - right).elements():
-        kinds["added heading" if one in ADDED else one.partition(":")[0].lower()] += 1
-    for one in (right - left).elements():
-        kinds["short abstract" if one in short else "other"] += 1
-    return kinds

@@ -6,6 +6,7 @@ import gzip
 import os
 import re
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -189,3 +190,46 @@ def test_an_update_file_of_pubmed() -> None:
         assert squeeze.sub("", said) == squeeze.sub("", wanted)
         assert document.sections
         assert document.sections[0] == Section(0, document.text.find("\n") % (len(document.text) + 1), "title")
+
+
+@pytest.mark.skipif(not DATA, reason="FASCICLE_DATA is not set")
+@pytest.mark.parametrize("name", ["medline16n0902.xml.gz", "test_current_medline.xml.gz", "pubmed-29768149.xml"])
+def test_no_text_is_lost_that_no_event_names(name: str) -> None:
+    path = Path(str(DATA)) / "raw-xml" / name
+    found = {one.id: one for one in read(path)}
+    with gzip.open(path) if name.endswith(".gz") else path.open("rb") as stream:
+        root = ElementTree.parse(stream).getroot()
+    kept_by_number = {"QualifierName", "SupplMeshName"}  # meta has the numbers of these names
+    for record in (one for one in root if one.tag in ("PubmedArticle", "MedlineCitation")):
+        document = found[next(one.text or "" for one in record.iter("PMID"))]
+        said = "".join("".join((document.id, document.text, *document.meta.values())).split())
+        events = {event.code: event.message for event in document.events if event.kind == "loss"}
+        named = set(events.get("fields-left-out", "").partition(": ")[2].split(", ")) | kept_by_number
+        if "other-text-left-out" in events:
+            named |= {"OtherAbstract", "VernacularTitle"}
+        for element in unnamed(record, named):
+            texts = ["".join((text or "").split()) for text in (element.text, *(child.tail for child in element))]
+            if element.tag == "OtherID":  # PMC4668778 [Available on ...]
+                texts = [text.partition("[")[0] for text in texts]
+            assert all(text in said for text in texts), (document.id, element.tag)
+
+
+def unnamed(parent: ElementTree.Element, named: set[str]) -> Iterator[ElementTree.Element]:
+    """All elements in an element but those of some names, and what lies in these."""
+    for child in parent:
+        if child.tag not in named:
+            yield child
+            yield from unnamed(child, named)
+
+
+def test_a_field_is_named_only_if_it_is_lost(tmp_path: Path) -> None:
+    record = BARE.replace(
+        "</Article>",
+        "<Pagination><MedlinePgn>1-2</MedlinePgn></Pagination><Language>eng</Language><GrantList/>"
+        '<ELocationID EIdType="doi">10.1/x</ELocationID></Article>',
+    )
+    (found,) = of(tmp_path, record)
+    (event,) = found.events
+    assert event.message.endswith(": Pagination")
+    (found,) = of(tmp_path, BARE)
+    assert not found.events

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -60,6 +61,16 @@ def test_the_table_of_mentions(folder: Path) -> None:
         ("c", "X", 0, 1, "x", None, "gold", None),
     ]
     assert parquet.read_table(folder / "documents.parquet")["document"].to_pylist() == ["a", "b", "c"]
+
+
+def test_datasets_of_hugging_face_reads_it(folder: Path, tmp_path: Path) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        datasets = pytest.importorskip("datasets")
+        found = datasets.Dataset.from_parquet(str(folder / "mentions.parquet"), cache_dir=str(tmp_path / "cache"))
+    assert found["type"][:] == ["X", "Disease", "X"]
+    assert found[0]["spans"] == [{"start": 0, "end": 2}, {"start": 11, "end": 12}]
+    assert found[1]["links"][1]["curie"] == "MESH:D1"
 
 
 def test_other_software_reads_it(folder: Path) -> None:

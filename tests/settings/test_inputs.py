@@ -10,6 +10,7 @@ import pytest
 
 from fascicle.errors import RecipeError
 from fascicle.experiments.hashes import data_hashes, recipe_hash
+from fascicle.settings.folders.vocabularies import find_pack, is_pack
 from fascicle.settings.inputs import DictionaryFacts, InputFacts, InputSettings
 from fascicle.settings.recipes.any import parse_any, read_recipe
 from fascicle.settings.recipes.reader import parse_recipe
@@ -43,6 +44,18 @@ def test_what_is_wrong_is_one_sentence(inputs: dict[str, Any], told: str) -> Non
     with pytest.raises(RecipeError, match=told) as error:
         recipe_of(inputs=inputs)
     assert "\n" not in str(error.value)
+
+
+def test_the_shipped_pack_is_a_dictionary_by_its_name(tmp_path: Path) -> None:
+    text = 'name = "a"\ncorpus = {train = "x", dev = "y"}\nmodel.encoder = "tiny"\n[inputs]\n'
+    (tmp_path / "r.toml").write_text(f'{text}dictionaries = ["basic@1", "./basic"]\n', encoding="utf-8")
+    recipe = read_recipe(tmp_path / "r.toml")
+    assert isinstance(recipe, Recipe)
+    assert recipe.inputs
+    shipped, own = recipe.inputs.dictionaries
+    assert Path(shipped) == find_pack("basic")
+    assert is_pack(shipped)
+    assert own == str(tmp_path / "basic")
 
 
 def test_paths_are_resolved(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

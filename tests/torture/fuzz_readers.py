@@ -19,6 +19,7 @@ from __future__ import annotations
 import argparse
 import codecs
 import gzip
+import importlib.util
 import io
 import json
 import random
@@ -31,6 +32,7 @@ import tempfile
 import traceback
 import warnings
 import zipfile
+import zlib
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -63,6 +65,7 @@ from fascicle.formats.detection import prediction_kind
 from fascicle.formats.exclusions import read_exclusions, write_exclusions
 from fascicle.formats.jats import JatsOptions
 from fascicle.formats.report import SetAside
+from fascicle.formats.text_tables import TextTableOptions
 from fascicle.knowledge.matching.dictionary import TsvOptions, read_dictionary
 from fascicle.vectors.files import read_vectors, write_vectors
 
@@ -287,6 +290,64 @@ BRAT = {
 }
 
 
+KAZU: list[dict[str, Any]] = [
+    {
+        "idx": "7",
+        "sections": [
+            {
+                "text": "IL-2 β",
+                "name": "title",
+                "sentence_spans": [{"start": 0, "end": 6}],
+                "entities": [
+                    {
+                        "match": "IL-2",
+                        "entity_class": "gene",
+                        "spans": [{"start": 0, "end": 4}],
+                        "namespace": "Step",
+                        "mention_confidence": "PROBABLE",
+                        "mappings": [
+                            {
+                                "default_label": "IL2",
+                                "source": "ENSEMBL",
+                                "parser_name": "p",
+                                "idx": "ENSG1",
+                                "string_match_strategy": "s",
+                                "string_match_confidence": "HIGHLY_LIKELY",
+                                "metadata": {"score": 0.5, "tier": "exact", "curie": "a:1", "rank": "000000"},
+                            }
+                        ],
+                        "metadata": {"score": 0.5, "attributes": [["a", "b"]]},
+                        "start": 0,
+                        "end": 4,
+                        "match_norm": "IL 2",
+                    },
+                ],
+            },
+            {"text": "Lung cancer.", "name": "na", "metadata": {"before": " \n"}},
+        ],
+        "metadata": {"year": "2001"},
+    },
+    {"idx": "8", "sections": []},
+]
+HTML = """<!DOCTYPE html><html lang="en"><head><meta charset="utf-8"><title>IL-2 &amp; you</title>
+<script>a<b</script></head><body><h1>IL-2</h1><p>Lung <b>cancer</b>,&nbsp;&beta;<br>10 kg <span hidden>no</span></p>
+<ul><li>one<li>two</ul>
+<table><tr><td>a</td><td>b</td></tr></table><pre>
+ x
+</pre><!-- c --></body></html>
+"""
+TEXTS_CSV = 'PMID,Text,year\r\n7,"Lung cancer, ""old""",1999\r\n8,"two\nlines",\r\n9,β,2000\r\n'
+TEXTS_TSV = 'id\ttitle\ttext\n1\t"Quoted"\tLung\n2\tT\tan "odd\n3\t\tβ\n'
+
+
+def _spacy_file(count: int = 3) -> bytes:
+    """A file of spaCy, as our writer makes it of the documents of `NATIVE`."""
+    with tempfile.TemporaryDirectory() as folder:
+        found = [codec.decode(json.dumps({**NATIVE[0], "id": str(number)})) for number in range(count)]
+        write(Path(folder) / "a.spacy", found)
+        return (Path(folder) / "a.spacy").read_bytes()
+
+
 def _lines(records: Sequence[Any]) -> bytes:
     return "".join(json.dumps(record, ensure_ascii=False) + "\n" for record in records).encode()
 
@@ -474,7 +535,9 @@ def check_going_on(strict: Callable[[], Iterator[Any]], going: Callable[[SetAsid
 
 
 _OF_TEXT: Final = {"text-between-words", "line-breaks", "nul", "control-characters"}
-_OF_PLACES: Final = {"mentions", "discontinuous", "nested", "not-on-words", "across-sentences", "second-source"}
+_OF_PLACES: Final = {
+    *("mentions", "discontinuous", "nested", "second-source", "not-on-words", "across-sentences", "across-sections")
+}
 _OF_MENTIONS: Final = {
     "links": "links",
     "link-ontologies": "links",
@@ -534,6 +597,10 @@ def check_kept(document: Document, format_name: str, folder: Path) -> None:
         "brat",
         "bioc",
         "bioc-json",
+        "pubtator3",
+        "spacy",
+        "kazu",
+        "label-studio",
     ):  # which give what they hold beside what was there
         again = {name: value for name, value in again.items() if mine.get(name) is not None or name == "text"}
         mine = {name: value for name, value in mine.items() if value is not None}
@@ -557,7 +624,7 @@ def check_documents(path: Path, folder: Path, *, format_name: str, options: Any 
     require(len({document.id for document in documents}) == len(documents), "two documents of one id")
     for document in documents:
         require(codec.decode(codec.encode(document)) == document, "the native format changes a document")
-        if len(document.text) < 5_000 and format_named(format_name).writes:
+        if len(document.text) < 5_000 and format_named(format_name).writes and format_name != "html":
             check_kept(document, format_name, folder)
     return bool(documents)
 
@@ -696,6 +763,19 @@ def _zip(folder: Path, chance: random.Random) -> Path:
     return path
 
 
+def _packed(name: str) -> Place:
+    """A file of spaCy with damage in what is packed, or in the file itself."""
+
+    def make(folder: Path, chance: random.Random) -> Path:
+        data = _spacy_file()
+        path = folder / name
+        inside = chance.random() < 0.7
+        path.write_bytes(zlib.compress(damaged(zlib.decompress(data), chance)) if inside else damaged(data, chance))
+        return path
+
+    return make
+
+
 def _corpus(name: str, data: bytes, format_name: str, options: Any = None) -> Target:
     return Target(make=_file(name, data), check=partial(check_documents, format_name=format_name, options=options))
 
@@ -725,6 +805,13 @@ TARGETS: Final[dict[str, Target]] = {
     "bioc": _corpus("a.xml", BIOC_XML.encode(), "bioc"),
     "bioc-json": _corpus("a.json", json.dumps(BIOC, indent=1, ensure_ascii=False).encode(), "bioc-json"),
     "bioc-json-lines": _corpus("a.json", _lines(BIOC["documents"]), "bioc-json"),
+    "pubtator3": _corpus("a.json", json.dumps({"PubTator3": BIOC["documents"]}).encode(), "pubtator3"),
+    "kazu": _corpus("a.kazu.jsonl", _lines(KAZU), "kazu"),
+    "kazu-array": _corpus("a.json", json.dumps(KAZU, indent=1, ensure_ascii=False).encode(), "kazu"),
+    "label-studio": _corpus("a.json", json.dumps(STUDIO, indent=1).encode(), "label-studio"),
+    "spacy": Target(make=_packed("a.spacy"), check=partial(check_documents, format_name="spacy")),
+    "table-csv": _corpus("a.csv", TEXTS_CSV.encode(), "table"),
+    "table-tsv": _corpus("a.tsv", TEXTS_TSV.encode(), "table", TextTableOptions(text="title,text")),
     "medline": _corpus("a.xml", MEDLINE.encode(), "medline"),
     "native": _corpus("a.jsonl", _lines(NATIVE), "native"),
     "plain": _corpus("a.txt", PLAIN.encode(), "plain"),
@@ -737,6 +824,8 @@ TARGETS: Final[dict[str, Target]] = {
     "vectors": Target(make=_file("v.txt", VECTORS.encode()), check=check_vectors),
     "dictionary": Target(make=_file("n.tsv", NAMES.encode()), check=check_dictionary),
 }
+if importlib.util.find_spec("selectolax"):
+    TARGETS["html"] = _corpus("a.html", HTML.encode(), "html")
 
 
 # -- the run -----------------------------------------------------------------------------------------------------------
@@ -797,7 +886,7 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--processes", type=int, default=2, help="default: 2")
     parser.add_argument("--only", action="append", choices=sorted(TARGETS), help="this target; may be repeated")
     parser.add_argument("--failures", type=Path, help="a file for the damaged files that broke a rule")
-    parser.add_argument("--results", type=Path, help="a file for the counts, as JSON")
+    parser.add_argument("--results", type=Path, help="a JSON file for the counts")
     args = parser.parse_args(arguments)
     step = max(50, min(500, args.count // max(1, args.processes)))
     last = args.first + args.count
@@ -814,11 +903,11 @@ def main(arguments: Sequence[str]) -> int:
         f"{name:18}{total['files']:>9,}{total['read']:>9,}{total['failures']:>9,}"
         for name, total in sorted(totals.items())
     ]
+    if args.results is not None:
+        counts = {"first": args.first, "files": args.count, "targets": dict(sorted(totals.items()))}
+        args.results.write_text(json.dumps(counts, indent=1) + "\n", encoding="utf-8")
     if args.failures is not None:
         args.failures.write_text("\n".join(broken), encoding="utf-8")
-    if args.results is not None:
-        counts = {"files": sum(total["files"] for total in totals.values()), "broken": len(broken)}
-        args.results.write_text(json.dumps({**counts, "targets": sorted(totals)}), encoding="utf-8")
     vacuous = [name for name, total in totals.items() if args.count >= 100 and not total["read"]]
     said += [
         *broken[:20],

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Container, Iterable, Iterator
 from copy import copy
 from itertools import chain, pairwise
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 
@@ -18,6 +18,7 @@ from fascicle.core.wording import counted
 
 __all__ = [
     "GOLD",
+    "LINKED",
     "Abbreviation",
     "Change",
     "Document",
@@ -35,6 +36,7 @@ __all__ = [
     "unique",
 ]
 
+LINKED: Final = "linked"  # code of the event that says where links are from
 Identity = tuple[str, str, Fragments]
 Abbreviation = tuple[Span, Span]
 
@@ -204,7 +206,7 @@ class Document(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         """What a notebook shows: the text with its mentions marked."""
         from fascicle.core.annotated import html_of  # late: most programs show no page
 
-        return html_of(self.text, self.mentions)
+        return html_of(self.text, self.mentions, self.origins)
 
     def _check_parts(self, parts: Container[str]) -> None:
         if "text" in parts and not self.text.isascii():
@@ -257,6 +259,11 @@ class Document(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
                 before |= {mention.key: mention for mention, _ in change.taken}
             found = canonical(before.values())
         return tuple(m for m in found if m.source == source)
+
+    @property
+    def origins(self) -> tuple[str, ...]:
+        """What it says of the packs that its links are of, and how old these are, each once."""
+        return tuple(dict.fromkeys(event.message for event in self.events if event.code == LINKED))
 
     def with_events(self, *events: Event) -> Document:
         """The same document with more events."""

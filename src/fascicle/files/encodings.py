@@ -48,7 +48,9 @@ _ODD: Final = re.compile(
     rf"|(?<=[{_SMALL}])[§¢£](?!\w)|¥(?!\s?\d)|(?<=\d)«|(?<![\w)\]])[¹²³](?=\s?\d)|(?<=\s)”(?=[{_SMALL}])"
 )
 # Where an apostrophe, a dash or a no-break space joins two words; in other code pages these bytes are letters.
-_JOINT: Final = re.compile(rf"([{_SMALL}{_CAPITAL}]+)([’–—\xa0])(?=([{_SMALL}{_CAPITAL}]+))")
+_LETTER: Final = f"[{_SMALL}{_CAPITAL}]"
+# From the first letter of a word on, and without going back: a line may be one word of millions of letters.
+_JOINT: Final = re.compile(rf"(?<!{_LETTER})({_LETTER}++)([’–—\xa0])(?=({_LETTER}++))")
 _AFTER_APOSTROPHE: Final = frozenset({"s", "t", "d", "m", "re", "ve", "ll", "em", "er", "n", "clock"})
 _BEFORE_APOSTROPHE: Final = frozenset(
     {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import zlib
 from collections.abc import Collection, Mapping
 from types import MappingProxyType
 from typing import Final
@@ -30,7 +31,7 @@ _SIGNATURES: Final = (
     (b"SQLite format 3\x00", "an SQLite database; export its texts first"),
     (b"PAR1", "a single Parquet file; name the folder with its two tables, or convert it to JSON Lines first"),
     (b"ARROW1", "an Arrow file; convert it to JSON Lines first"),
-    (b"x\x9c", "packed with zlib, as binary files of spaCy (.spacy) are; make JSON of it first, see docs/formats.md"),
+    (b"x\x9c", "packed with zlib, but no DocBin of spaCy; unpack it first"),
     (b"\x93NUMPY", "an array of NumPy, which holds no text"),
 )
 # The last one is what a line of text may well begin with, and so are these without what follows them.
@@ -74,6 +75,19 @@ def binary_kind(head: bytes) -> str:
     return ""
 
 
+def is_docbin(head: bytes) -> bool:
+    """Whether a file is a DocBin of spaCy, told by its first bytes: MessagePack with its keys, packed with zlib."""
+    try:
+        return b"\xa5attrs" in zlib.decompressobj().decompress(head, HEAD)
+    except zlib.error:
+        return False
+
+
+def is_html(head: str, suffix: str) -> bool:
+    """Whether a text is a page in HTML, told by its beginning, or by its tags and the suffix of its file."""
+    return _kind_of_markup(head, suffix) == "html"
+
+
 def markup_kind(head: str, suffix: str) -> str:
     """What a text with mark-up is, and what to do; empty if it has none.
 
@@ -81,11 +95,7 @@ def markup_kind(head: str, suffix: str) -> str:
         head: its beginning.
         suffix: of the file, in lower case.
     """
-    match = _MARKUP.match(head)
-    if match:
-        kind = "html" if match["html"] or re.search(r"<html[\s>]", head, re.IGNORECASE) else "xml"
-    else:
-        kind = _NAMED.get(suffix, "") if _TAG.search(head) else ""
+    kind = _kind_of_markup(head, suffix)
     if not kind:
         return ""
     what = "an HTML page" if kind == "html" else "an XML file of a kind that is not read"
@@ -93,6 +103,13 @@ def markup_kind(head: str, suffix: str) -> str:
         f"{what}; extract its text first, for example with pandoc -t plain, or name the format plain to read it as it "
         "is, tags included"
     )
+
+
+def _kind_of_markup(head: str, suffix: str) -> str:
+    match = _MARKUP.match(head)
+    if match:
+        return "html" if match["html"] or re.search(r"<html[\s>]", head, re.IGNORECASE) else "xml"
+    return _NAMED.get(suffix, "") if _TAG.search(head) else ""
 
 
 def root_of(head: str) -> str:

@@ -321,7 +321,7 @@ def entry_of(document: Document, report: WriteReport, *, can_hold: Callable[[str
 
 def _passages(document: Document, report: WriteReport) -> list[Passage]:
     text, found, at = document.text, [], 0
-    for section in _kept(document, report):
+    for section in separate_sections(document, report):
         gap, infons = text[at : section.start], {_TYPE: section.name}
         if gap.strip():
             found.append(Passage(offset=at, text=gap, annotations=[], infons={}))
@@ -336,8 +336,8 @@ def _passages(document: Document, report: WriteReport) -> list[Passage]:
     return found
 
 
-def _kept(document: Document, report: WriteReport) -> list[Section]:
-    """The sections that can be passages: with a name and a text, none in another."""
+def separate_sections(document: Document, report: WriteReport) -> list[Section]:
+    """The sections that can be passages: with a name and a text, none in another; counts the others."""
     kept: list[Section] = []
     for section in sorted(set(document.sections or ()), key=lambda one: (one.start, -one.end)):
         fits = section.name == section.name.strip() != "" and section.start < section.end

@@ -11,7 +11,7 @@ import msgspec
 
 from fascicle.core.document import Document
 from fascicle.errors import FormatError, Place
-from fascicle.files.source import MAX_FILE, Line, Source, lines_or_errors, text_of, without_mark
+from fascicle.files.source import MAX_FILE, Line, Source, is_integer, lines_or_errors, text_of, without_mark
 from fascicle.formats.bioc import SOURCE, Entry, document_of, entry_of, holds_of
 from fascicle.formats.handlers import Reader, Writer
 from fascicle.formats.report import ReadReport, WriteReport
@@ -129,6 +129,12 @@ def into_collection(stream: BinaryIO, encode: Encode) -> Iterator[Put]:
         encode: makes the documents.
     """
     stream.write(_HEAD[:-1] + b',"documents":[')
+    with _array(stream) as put:
+        yield put
+
+
+@contextmanager
+def _array(stream: BinaryIO) -> Iterator[Put]:
     before = b"\n"
 
     def put(data: Any) -> None:
@@ -140,5 +146,30 @@ def into_collection(stream: BinaryIO, encode: Encode) -> Iterator[Put]:
     stream.write(b"\n]}\n")
 
 
+# -- as the service of PubTator 3 answers ------------------------------------------------------------------------------
+
+
+def encode_answer(document: Document, report: WriteReport) -> bytes:
+    """One document as an object of an answer of PubTator 3: BioC, with the ids of the article.
+
+    Raises:
+        InputError: an id or a type that cannot be written.
+    """
+    entry = entry_of(document, report, can_hold=_holds_all)
+    ids = {"pmid": int(document.id) if is_integer(document.id) else None, "pmcid": document.meta.get("pmc")}
+    return _ENCODER.encode({"_id": f"{document.id}|{ids['pmcid']}", **msgspec.to_builtins(entry), **ids})
+
+
+@contextmanager
+def into_answer(stream: BinaryIO, encode: Encode) -> Iterator[Put]:
+    """Opens an answer, see `into_collection`."""
+    stream.write(b'{"PubTator3":[')
+    with _array(stream) as put:
+        yield put
+
+
 READER: Final = Reader(read=read)
 WRITER: Final = Writer(holds=holds_of("BioC JSON"), encoder=lambda _: encode, into=into_collection, grows=False)
+PUBTATOR3_WRITER: Final = Writer(
+    holds=holds_of("PubTator 3 JSON"), encoder=lambda _: encode_answer, into=into_answer, grows=False
+)

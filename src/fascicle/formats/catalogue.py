@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import cached_property, partial
 from importlib import import_module
 from types import MappingProxyType
-from typing import Any, Final
+from typing import Final
 
 import fascicle.plugins as plugins
 from fascicle.core import contracts
@@ -32,7 +32,7 @@ class Format:
     Attributes:
         name: in options, recipes and Python.
         means: for the help.
-        suffixes: of its files, the first one the usual one.
+        suffixes: of its files, the first one the usual one; none if no file alone shows the format.
         reads: ``module:name`` of its `Reader`; empty if its files hold no texts.
         writes: ``module:name`` of its `Writer`; empty if such files are only read.
         many: whether documents are written to several files, so that a folder, or a zip, is one corpus.
@@ -167,12 +167,48 @@ _ROWS: Final = (
         many=True,
     ),
     Format(
+        name="offsets",
+        means="a folder, or a .zip, of .txt files with one table of offsets (.tsv) beside them",
+        suffixes=(),
+        reads="fascicle.formats.offsets:READER",
+        many=True,
+        annotated=False,
+    ),
+    Format(
         name="parquet",
         means="a folder with a table of documents and one of mentions, for data frames",
         suffixes=(".parquet",),
         reads="fascicle.formats.parquet:READER",
         writes="fascicle.formats.parquet:WRITER",
         many=True,
+    ),
+    Format(
+        name="spacy",
+        means="binary files of spaCy (DocBin)",
+        suffixes=(".spacy",),
+        reads="fascicle.formats.spacy_read:READER",
+        writes="fascicle.formats.spacy_write:WRITER",
+    ),
+    Format(
+        name="kazu",
+        means="documents of Kazu in JSON",
+        suffixes=(".kazu.jsonl", ".kazu.json"),
+        reads="fascicle.formats.kazu:READER",
+        writes="fascicle.formats.kazu:WRITER",
+    ),
+    Format(
+        name="label-studio",
+        means="tasks for Label Studio in JSON",
+        suffixes=(".label-studio.json",),
+        reads="fascicle.formats.jsonl:READER",
+        writes="fascicle.formats.label_studio_write:WRITER",
+    ),
+    Format(
+        name="pubtator3",
+        means="BioC in JSON, as the service of PubTator 3 answers",
+        suffixes=(".pubtator3.json",),
+        reads="fascicle.formats.bioc_json:READER",
+        writes="fascicle.formats.bioc_json:PUBTATOR3_WRITER",
     ),
     Format(
         name="tsv",
@@ -200,8 +236,9 @@ _ROWS: Final = (
     ),
     Format(
         name="html",
-        means="one page of marked texts, for a browser",
+        means="read: the text that a page shows; written: one page of marked texts",
         suffixes=(".html", ".htm"),
+        reads="fascicle.formats.html_read:READER",
         writes="fascicle.formats.html_write:WRITER",
     ),
     Format(
@@ -216,6 +253,13 @@ _ROWS: Final = (
         means="articles in XML, as PubMed Central has them",
         suffixes=(".nxml",),
         reads="fascicle.formats.jats:READER",
+        annotated=False,
+    ),
+    Format(
+        name="table",
+        means="CSV or TSV with a column of texts",
+        suffixes=(),
+        reads="fascicle.formats.text_tables:READER",
         annotated=False,
     ),
     Format(
@@ -337,23 +381,6 @@ def format_to_write(path: str, asked: str = "auto") -> str:
             file=path,
         )
     return found or "jsonl"
-
-
-def check_options(options: Any, allowed: type[Any] | None, name: str) -> None:
-    """Refuses options that are of another class than those of a format.
-
-    Args:
-        options: as given; ``None`` for none.
-        allowed: class of the options of its reader or writer, if it has any.
-        name: of the format.
-
-    Raises:
-        UsageError: they are.
-    """
-    if options is None or (allowed is not None and isinstance(options, allowed)):
-        return
-    rule = f"they must be {allowed.__name__}" if allowed is not None else "it has none"
-    raise UsageError(f"{type(options).__name__} are not options of the format {name!r}: {rule}")
 
 
 def _loaded(place: str) -> object:

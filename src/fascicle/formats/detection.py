@@ -17,7 +17,7 @@ import msgspec
 from fascicle.core.tags import is_tag
 from fascicle.errors import FormatError, InputError
 from fascicle.files.encodings import AUTO, head_text
-from fascicle.files.foreign import binary_kind, markup_kind, package_kind, root_of
+from fascicle.files.foreign import binary_kind, is_docbin, is_html, markup_kind, package_kind, root_of
 from fascicle.files.pipes import is_pipe, refuse_pipe
 from fascicle.files.source import GZIP, MAX_LINE, STDIN, Source, open_bytes, suffix
 from fascicle.files.tree import archive_of, open_tree, suffix_of
@@ -26,6 +26,7 @@ from fascicle.formats.catalogue import READABLE, canonical_name, plugged_by_suff
 from fascicle.formats.predictions import columns_of
 from fascicle.formats.sources import format_of_folder
 from fascicle.formats.tables import HEADER
+from fascicle.formats.text_tables import has_texts
 
 _PEEK: Final = 64 * 1024
 _ROWS: Final = 200
@@ -36,6 +37,7 @@ _ENDS: Final = re.compile(r"\r+\n|\n|\r")
 _BIOC: Final = re.compile(
     r'\s*\[?\s*\{[^{}\[\]]*(?:"infons"\s*:\s*\{[^{}]*\}[^{}\[\]]*)?"(?:documents|PubTator3)"\s*:\s*\['
 )
+_KAZU: Final = re.compile(r'\s*\[?\s*\{\s*"idx"\s*:\s*"(?:[^"\\]|\\.)*"\s*,\s*"sections"\s*:\s*\[')
 _CUT_OFF: Final = re.compile(r'\{"fascicle_predictions":')
 _PREDICTIONS: Final = "fascicle_predictions"
 _NATIVE: Final = "fascicle"
@@ -44,6 +46,7 @@ _OBJECTS: Final = msgspec.json.Decoder(dict[str, msgspec.Raw])
 _MARKUP: Final = 4096
 _NAMES: Final = ", ".join(READABLE)
 _JSON: Final = ("jsonl", "records")
+_TABLES: Final = (".tsv", ".csv")
 # Names of the outermost elements of XML.
 _ROOTS: Final[Mapping[str, str]] = MappingProxyType(
     {
@@ -103,6 +106,10 @@ def _told(path: str) -> str | None:
         head, is_whole = _head(stream)
     if known := _ROOTS.get(root_of(head_text(head[:_MARKUP]))):
         return known
+    if is_docbin(head):
+        return "spacy"
+    if is_html(head_text(head[:_MARKUP]), suffix(path)):
+        return "html"
     if kind := binary_kind(head) or markup_kind(head_text(head[:_MARKUP]), suffix(path)):
         raise FormatError(f"{path} is {kind}", file=path)
     found = _by_content(_lines(head, is_whole=is_whole), path) or _unlike_jsonl(by_suffix(path))
@@ -185,6 +192,8 @@ def _of_stdin() -> str:
             return "plain"  # the reader says what is wrong with it
     if known := _ROOTS.get(root_of(head_text(head[:_MARKUP]))):
         return known
+    if is_html(head_text(head[:_MARKUP]), ""):
+        return "html"
     if kind := markup_kind(head_text(head[:_MARKUP]), ""):
         raise FormatError(f"standard input is {kind}")
     lines = list(dropwhile(lambda line: not line.strip(), _lines(head, is_whole=True)))
@@ -234,11 +243,15 @@ def _by_content(lines: Sequence[str], path: str) -> str:
     is_text = by_suffix(path) == "plain"
     if _BIOC.match("\n".join(lines)) or ("passages" in keys and not {"entities", _NATIVE} & set(keys)):
         return "bioc-json"
+    if {"idx", "sections"} <= set(keys) or _KAZU.match("\n".join(lines)):
+        return "kazu"
     if _is_json(first) or keys or (first.lstrip()[:1] == "[" and suffix(path) in (".json", ".jsonl")):
         return "jsonl" if _NATIVE in keys else "records" if keys or not is_text else ""
     if _PUBTATOR.match(first):
         return "pubtator"
-    return "conll" if _all_tagged(lines[:_ROWS], strict=is_text) else ""
+    if _all_tagged(lines[:_ROWS], strict=is_text):
+        return "conll"
+    return "table" if suffix(path) in _TABLES and has_texts(first) else ""
 
 
 def _all_tagged(lines: Sequence[str], *, strict: bool) -> bool:

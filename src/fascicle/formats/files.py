@@ -15,11 +15,11 @@ from fascicle.core.document import Document, Event
 from fascicle.errors import InputError, UsageError
 from fascicle.files.encodings import AUTO
 from fascicle.files.source import Source, stem
-from fascicle.formats.catalogue import Format, check_options, format_named
+from fascicle.formats.catalogue import Format, format_named
 from fascicle.formats.detection import format_to_read
-from fascicle.formats.handlers import Reader
+from fascicle.formats.handlers import Reader, check_options
 from fascicle.formats.report import STEP, ReadReport
-from fascicle.formats.sources import expanded
+from fascicle.formats.sources import expanded, note_unread_tables
 
 ORIGINAL_ID: Final = "original-id"
 
@@ -64,8 +64,10 @@ def read(
     if format != "auto":
         format_named(format)
     report = ReadReport() if report is None else report
-    plan = []
-    for source in sources_of(expanded([*_checked(paths)], format=format), encoding=encoding, report=report):
+    plan, given = [], [*_checked(paths)]
+    files = expanded(given, format=format)
+    note_unread_tables(given, format=format, report=report)
+    for source in sources_of(files, encoding=encoding, report=report):
         with report.aside.one():
             plan.append((source, format_named(format_to_read(source.path, format))))
     return documents_of(plan, options, report)

@@ -17,7 +17,7 @@ from fascicle.core.document import Document, Event
 from fascicle.files.elements import elements
 from fascicle.files.source import Source
 from fascicle.formats.handlers import Reader
-from fascicle.formats.mixed import characters, collapsed, kind_of, local, put_together
+from fascicle.formats.mixed import characters, collapsed, kind_of, local, put_together, unread_fields
 from fascicle.formats.report import ReadReport
 
 STEP: Final = "jats"
@@ -72,13 +72,19 @@ _OUT: Final[Mapping[str, str]] = MappingProxyType(
         "response": "articles inside",
     }
 )
-# What of the front is read, and what says nothing of the text.
+# Elements of the front that are read whole, those of which the children are looked at, and the kinds of ids in meta.
 _READ: Final = frozenset(
     {
-        *("title-group", "abstract", "trans-abstract", "article-id", "pub-date", "kwd-group", "permissions", "volume"),
-        *("issue", "fpage", "lpage", "elocation-id", "history", "counts", "page-count", "self-uri"),
+        *("article-title", "subtitle", "abstract", "trans-abstract", "year", "kwd", "license", "journal-title"),
     }
 )
+_OPEN: Final = frozenset(
+    {
+        *("journal-meta", "journal-title-group", "article-meta", "title-group", "pub-date", "kwd-group"),
+        *("permissions",),
+    }
+)
+_IDS: Final = ("pmc", "pmcid", "pmid", "doi")
 _AFTER: Final[Mapping[str, str]] = MappingProxyType({"break": " ", "label": " "})
 _HEADED: Final = frozenset({"caption", "footnote", "formula", "table", "biography"})
 
@@ -209,11 +215,16 @@ class _Blocks:
 
 def _fields_left_out(article: Element) -> Iterator[Event]:
     """What of the front of an article is neither in the text nor in ``meta``."""
-    front = article.find("front/article-meta")
-    found = sorted({local(child.tag) for child in ([] if front is None else front)} - _READ)
-    if found:
+    front = article.find("front")
+    if front is None:
+        return
+    if found := sorted(set(unread_fields(front, opened=_OPEN, is_read=_is_read))):
         message = f"these fields are not read: {', '.join(found)}"
         yield Event(step=STEP, kind="loss", code="fields-left-out", message=message)
+
+
+def _is_read(element: Element) -> bool:
+    return local(element.tag) in _READ or element.get("pub-id-type") in _IDS
 
 
 def _first(path: str) -> Callable[[Element], str]:

@@ -113,7 +113,7 @@ def _entity(mention: Mention, text: str) -> dict[str, Any]:
 
 def _chosen(source: Source, options: JsonlOptions, report: ReadReport) -> Iterator[Record | InputError]:
     shapes = Shapes(options.shape, options.fields, report=report, path=source.path, labels=options.labels)
-    for place, value in _records(source):
+    for place, value in records(source):
         if isinstance(value, FormatError):
             yield value
         elif not isinstance(value, dict):
@@ -142,8 +142,8 @@ def _group(record: Record) -> object:
     return record.group
 
 
-def _records(source: Source) -> Iterator[tuple[str, Any]]:
-    """Each value with its place; where one cannot be read, the error."""
+def records(source: Source) -> Iterator[tuple[str, Any]]:
+    """Each value of a file of JSON Lines, or of one JSON array, with its place; where one cannot be read, the error."""
     if source.path != STDIN and not is_pipe(source.path) and _is_one_value(source):
         value = _parse(whole_text(source), source.path)
         for number, record in enumerate(value if isinstance(value, list) else [value], 1):

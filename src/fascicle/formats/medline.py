@@ -18,7 +18,7 @@ from fascicle.errors import FormatError, Place
 from fascicle.files.elements import elements
 from fascicle.files.source import Source
 from fascicle.formats.handlers import Reader
-from fascicle.formats.mixed import characters, kind_of, put_together
+from fascicle.formats.mixed import characters, kind_of, put_together, unread_fields
 from fascicle.formats.report import ReadReport
 
 STEP: Final = "medline"
@@ -26,16 +26,23 @@ _BETWEEN: Final = "\n"
 _DELETED: Final = ("DeleteCitation", "DeleteDocument")
 _RECORDS: Final = ("PubmedArticle", "PubmedBookArticle", "MedlineCitation")
 _UNTOLD: Final = frozenset({"", "UNASSIGNED", "UNLABELLED"})
-# What is read, and what says nothing of the text (dates of processing); all else is named in an event.
+# Elements that are read whole, those of which the children are looked at, and ids, which are read if they have a type.
 _READ: Final = frozenset(
     {
-        *("PMID", "Article", "MeshHeadingList", "ChemicalList", "KeywordList"),
-        *("MedlineJournalInfo", "SupplMeshList", "OtherID", "OtherAbstract", "DateCreated"),
-        *("DateCompleted", "DateRevised", "CitationSubset", "Journal", "ArticleTitle"),
-        *("VernacularTitle", "Abstract", "Language", "ELocationID", "PublicationTypeList"),
-        *("Pagination", "ArticleDate", "Book", "LocationLabel", "Sections"),
-        *("ContributionDate", "ArticleIdList", "PublicationType"),
+        *("PMID", "ArticleTitle", "BookTitle", "AbstractText", "VernacularTitle", "OtherAbstract", "Title", "Year"),
+        *("Language", "PublicationType", "DescriptorName", "QualifierName", "SupplMeshName", "NameOfSubstance"),
+        *("Keyword",),
     }
+)
+_OPEN: Final = frozenset(
+    {
+        *("MedlineCitation", "BookDocument", "PubmedData", "PubmedBookData", "Article", "Book", "Abstract"),
+        *("Journal", "JournalIssue", "PubDate", "PublicationTypeList", "MeshHeadingList", "MeshHeading"),
+        *("SupplMeshList", "ChemicalList", "Chemical", "KeywordList", "ArticleIdList"),
+    }
+)
+_IDS: Final = MappingProxyType(
+    {"ELocationID": ("EIdType", ("doi",)), "ArticleId": ("IdType", ("pubmed", "doi", "pmc", "pmcid"))}
 )
 
 
@@ -83,7 +90,7 @@ def _document(record: Element, place: Place, options: MedlineOptions) -> Documen
     others = [one for one in (*_titles(article, "VernacularTitle"), *_other_abstracts(citation)) if one[1]]
     parts = [*_titles(article, "ArticleTitle"), *_abstract(article.find("Abstract"), "abstract")]
     text, sections = put_together([*parts, *others] if options.others else parts, between=_BETWEEN)
-    events = [*_left_out(citation, article), *(() if options.others or not others else (_other_event(len(others)),))]
+    events = [*_left_out(record), *(() if options.others or not others else (_other_event(len(others)),))]
     facts = {name: said for name, find in _META.items() if (said := find(record))}
     if (version := pmid.get("Version", "1")) != "1":
         facts["version"] = version
@@ -126,14 +133,18 @@ def _other_event(count: int) -> Event:
     return Event(step=STEP, kind="loss", code="other-text-left-out", message=message)
 
 
-def _left_out(citation: Element, article: Element) -> Iterator[Event]:
-    """What of the citation is neither in the text nor in ``meta``."""
-    found = {child.tag for parent in (citation, article) for child in parent} - _READ
-    if citation.find(".//CopyrightInformation") is not None:
-        found.add("CopyrightInformation")
-    if found:
-        message = f"these fields are not read: {', '.join(sorted(found))}"
+def _left_out(record: Element) -> Iterator[Event]:
+    """What of a citation is neither in the text nor in ``meta``."""
+    if found := sorted(set(unread_fields(record, opened=_OPEN, is_read=_is_read))):
+        message = f"these fields are not read: {', '.join(found)}"
         yield Event(step=STEP, kind="loss", code="fields-left-out", message=message)
+
+
+def _is_read(element: Element) -> bool:
+    if element.tag == "OtherID":
+        return characters(element).startswith("PMC")
+    attribute, kinds = _IDS.get(element.tag, ("", ()))
+    return element.tag in _READ or element.get(attribute) in kinds
 
 
 def _all_of(path: str, *, by: str = "|", attribute: str = "") -> Callable[[Element], str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from typing import Final
 from xml.etree.ElementTree import Element
 
@@ -52,6 +52,22 @@ def kind_of(title: str) -> str:
     """What a part of an article is, told by its title or its type; empty if they do not tell it."""
     said = title.lower().strip(" .:0123456789")
     return next((kind for kind, pattern in _KINDS if pattern.search(said)), "")
+
+
+def unread_fields(parent: Element, *, opened: Collection[str], is_read: Callable[[Element], bool]) -> Iterator[str]:
+    """The names of the elements with a text that a reader does not read; the outer ones where they lie in each other.
+
+    Args:
+        parent: whose children are looked at.
+        opened: names of the elements whose children are looked at in their place.
+        is_read: whether an element is read.
+    """
+    for child in parent:
+        name = local(child.tag)
+        if name in opened:
+            yield from unread_fields(child, opened=opened, is_read=is_read)
+        elif not is_read(child) and any(map(str.strip, child.itertext())):
+            yield name
 
 
 def put_together(parts: Iterable[tuple[str, str]], *, between: str) -> tuple[str, tuple[Section, ...]]:

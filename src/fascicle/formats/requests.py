@@ -16,17 +16,19 @@ from fascicle.formats.catalogue import Format, canonical_name, format_named, for
 from fascicle.formats.detection import by_suffix, format_to_read
 from fascicle.formats.files import documents_of, sources_of, unique_ids
 from fascicle.formats.losses import LENIENT, Strictness
-from fascicle.formats.report import ReadReport
-from fascicle.formats.sources import expanded, is_one_source, left_out
+from fascicle.formats.report import ReadReport, table_unread
+from fascicle.formats.sources import expanded, is_one_source, left_out, note_unread_tables, unread_tables
 
 if TYPE_CHECKING:
     from fascicle.formats.conll import ConllOptions
     from fascicle.formats.jsonl import JsonlOptions
+    from fascicle.formats.text_tables import TextTableOptions
 
 STDOUT: Final = STDIN
 _OWNERS: Final = (
     (("conll",), ("documents", "columns")),
-    (("records",), ("shape", "fields", "labels", "where")),
+    (("records", "label-studio"), ("shape", "labels", "where")),
+    (("records", "label-studio", "table"), ("fields",)),
     (("conll", "records"), ("bare_tags",)),
 )
 
@@ -54,7 +56,7 @@ class ReadRequest:
         documents: what a document of a column file is, see `ConllOptions`.
         columns: columns of a column file as ``formats.conll.parse_columns`` reads them, such as ``"0,3"``.
         shape: of JSON records, see `JsonlOptions`.
-        fields: changes to that shape, ``(part of the shape, field of the records)``.
+        fields: changes to that shape, ``(part of the shape, field of the records)``; of a table ``(part, column)``.
         labels: names of tags of JSON records that are numbers, see `JsonlOptions`.
         bare_tags: tags are types without a prefix.
         where: ``(field, value)``; only JSON records with all these values are read.
@@ -72,7 +74,7 @@ class ReadRequest:
     where: tuple[tuple[str, str], ...] = ()
     asked_by: str = "format=NAME"
 
-    def options(self, path: str, format_name: str) -> ConllOptions | JsonlOptions | None:
+    def options(self, path: str, format_name: str) -> ConllOptions | JsonlOptions | TextTableOptions | None:
         """The options of a format.
 
         Args:
@@ -96,6 +98,10 @@ class ReadRequest:
             return ConllOptions(
                 token_column=token, tag_columns=tags, documents=self.documents or "auto", bare=self.bare_tags
             )
+        if self.fields and format_name == "table":
+            from fascicle.formats.text_tables import TextTableOptions
+
+            return TextTableOptions.of(self.fields)
         if self.shape or self.fields or self.labels or self.where or self.bare_tags:
             from fascicle.formats.jsonl import JsonlOptions
 
@@ -204,8 +210,15 @@ def inputs_of(files: Sequence[str], texts: Sequence[str], request: ReadRequest) 
     return [Input(name=path) for path in dict.fromkeys(paths_of(files, request))]
 
 
+def table_notes(files: Sequence[str], request: ReadRequest) -> Iterator[str]:
+    """Says which tables of offsets beside folders of plain texts are not read."""
+    for name, table in unread_tables(files, format=request.format).items():
+        yield table_unread(name, table)
+
+
 def left_out_notes(files: Sequence[str], request: ReadRequest) -> Iterator[str]:
-    """Says how much of the folders of texts is not read."""
+    """Says how much of the folders of texts is not read, and which tables of offsets beside them are not."""
+    yield from table_notes(files, request)
     for folder in dict.fromkeys(Path(file) for file in files if file != STDIN and Path(file).is_dir()):
         if not is_one_source(folder, format=request.format) and (count := left_out(folder)):
             yield (
@@ -250,6 +263,7 @@ def read_file(
     chosen = format_named(_format_of(path, request))
     options = request.options(path, chosen.name)
     report = ReadReport() if report is None else report
+    note_unread_tables([path], format=request.format, report=report)
     sources = sources_of(expanded([path], format=chosen.name), encoding=request.encoding, report=report)
     return documents_of([(source, chosen) for source in sources], options, report, are_unique=are_unique)
 

@@ -13,6 +13,7 @@ from typing import Any, Final, Protocol
 import msgspec
 
 from fascicle.errors import Place, RecipeError, UsageError
+from fascicle.settings.folders.vocabularies import find_pack
 from fascicle.settings.recipes.distil import DistilRecipe, parse_distil_recipe
 from fascicle.settings.recipes.filter import FilterRecipe, parse_filter_recipe
 from fascicle.settings.recipes.pretraining import PretrainingRecipe, parse_pretraining_recipe
@@ -23,6 +24,7 @@ from fascicle.settings.recipes.typer import TyperRecipe, parse_typer_recipe
 
 AnyRecipe = Recipe | DistilRecipe | FilterRecipe | TyperRecipe | PretrainingRecipe
 _KEY: Final = re.compile(r"[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)*")
+_OF_PACKS: Final = ("inputs.dictionaries.", "distant.")
 _BARE: Final = re.compile(r"[^\s\"'\[\]{}#=]+")  # text that needs no quotes
 
 
@@ -33,7 +35,7 @@ def read_recipe(path: str | os.PathLike[str], *, changes: Sequence[str] = ()) ->
     ``text``, of a span typer if it has ``vectors``.
 
     Paths are resolved: ``$NAME`` through the environment, ``~`` as the home folder, relative ones from the folder of
-    the recipe; those of ``changes`` from the current folder.
+    the recipe; those of ``changes`` from the current folder. Dictionaries may be shipped packs, by their names.
 
     Args:
         path: of a TOML file.
@@ -130,12 +132,18 @@ def _value(text: str, change: str) -> Any:
 def _resolved(recipe: AnyRecipe, file_of: Callable[[str], Path]) -> AnyRecipe:
     found: Any = recipe
     for key, given in recipe.places().items():
-        path = resolved(given, file_of(key), key=key)
+        path = _shipped(given, key) or resolved(given, file_of(key), key=key)
         try:
             found = _with_path(found, key.split("."), path)
         except ValueError as error:  # of a list that names one file in two ways
             raise RecipeError(f"{key} = {given!r}: {error}", at=str(file_of(key)), key=key) from None
     return found  # type: ignore[no-any-return]
+
+
+def _shipped(given: str, key: str) -> str:
+    """The folder of a pack of the package, where a key may name a pack, else nothing."""
+    found = find_pack(given)
+    return str(found) if key.startswith(_OF_PACKS) and found != Path(given).expanduser() else ""
 
 
 def _with_path(value: Any, parts: Sequence[str], path: str) -> Any:

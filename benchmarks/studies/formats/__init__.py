@@ -1,0 +1,1 @@
+"""What readers make of corpora whose texts others have published too."""

@@ -1,1 +1,0 @@
-"""Dictionaries and case patterns as inputs of recognisers."""

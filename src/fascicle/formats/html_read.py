@@ -1,0 +1,203 @@
+"""Pages in HTML: the text that a reader of the page sees.
+
+Needs the package selectolax (extra ``html``), which reads HTML as browsers do (https://github.com/rushter/selectolax).
+A block (a heading, a paragraph, an item of a list, a row of a table) is a section of the text, and an empty line stands
+between two blocks. Offsets are those of this text.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
+from typing import Any, Final
+
+from fascicle.core.document import Document, Event
+from fascicle.errors import FormatError, MissingExtraError, UsageError
+from fascicle.files.encodings import AUTO, by_mark
+from fascicle.files.source import STDIN, Source, whole_text
+from fascicle.formats.handlers import Reader
+from fascicle.formats.mixed import collapsed, put_together
+from fascicle.formats.report import ReadReport
+
+STEP: Final = "html"
+MAX_PAGE: Final = 2**24  # characters
+_BETWEEN: Final = "\n\n"
+_HEAD: Final = 1024  # bytes in which a page names its encoding, as the standard of HTML has it
+_CHARSET: Final = re.compile(rb"""<meta[^>]+charset\s*=\s*["']?\s*([\w.:-]+)""", re.I)
+_WESTERN: Final = frozenset({"iso-8859-1", "latin1", "latin-1", "us-ascii", "ascii"})  # Windows-1252 for browsers
+_HIDDEN: Final = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.I)
+_TEXT: Final = "-text"
+_ROOT: Final = "html"
+# What is no part of the text -> what the event calls it; empty: nothing that anyone would miss.
+_OUT: Final = MappingProxyType(
+    {
+        **dict.fromkeys(("script", "noscript", "template"), "scripts"),
+        **dict.fromkeys(("style", "meta", "link", "base", "-comment", "!doctype"), ""),
+        **dict.fromkeys(("iframe", "object", "embed", "svg", "canvas", "audio", "video", "map"), "objects"),
+        **dict.fromkeys(("select", "textarea", "input", "datalist", "button"), "fields of forms"),
+    }
+)
+_NO_BREAK: Final = frozenset(
+    {
+        *("a", "abbr", "acronym", "b", "bdi", "bdo", "big", "cite", "code", "data", "del", "dfn", "em", "font", "i"),
+        *("img", "ins", "kbd", "label", "mark", "math", "nobr", "output", "picture", "q", "rp", "rt", "ruby", "s"),
+        *("samp", "small", "source", "span", "strike", "strong", "sub", "sup", "td", "th", "time", "track", "tt", "u"),
+        *("var", "wbr"),
+    }
+)
+_KINDS: Final = MappingProxyType(
+    {
+        "title": "title",
+        **dict.fromkeys(("h1", "h2", "h3", "h4", "h5", "h6"), "heading"),
+        **dict.fromkeys(("caption", "figcaption"), "caption"),
+        **dict.fromkeys(("nav", "header", "footer", "aside", "pre", "table"), ""),  # after themselves
+    }
+)
+_MARKS: Final = MappingProxyType({"br": "\n", "td": "\t", "th": "\t"})
+
+
+def read(source: Source, options: None, report: ReadReport) -> Iterator[Document]:
+    """Gives the one document of a page; its id is the name of the file.
+
+    Args:
+        source: the file. The page itself says what its encoding is, if the source says ``"auto"``.
+        options: none.
+        report: not used.
+
+    Raises:
+        FormatError: a page that is too large, or one that Fascicle wrote for reading.
+        MissingExtraError: selectolax is not installed.
+    """
+    text = whole_text(_declared(source))
+    if len(text) > MAX_PAGE:
+        raise FormatError(
+            f"the page has more than {MAX_PAGE:,} characters; save its text first", at=source.path, code="too-large"
+        )
+    if not text:
+        yield Document(id=source.name, text="")
+        return
+    tree = _parser()(text)
+    if tree.body is not None and "fascicle" in (tree.body.attributes.get("class") or "").split():
+        raise FormatError(
+            "the page was written by Fascicle, and holds the names of types among its texts; read the documents that "
+            "it was made of",
+            at=source.path,
+        )
+    blocks = _Blocks()
+    blocks.walk(tree.root)
+    content, sections = put_together(blocks.found, between=_BETWEEN)
+    language = tree.root.attributes.get("lang") if tree.root is not None else None
+    meta = {"language": language} if language else {}
+    yield Document(id=source.name, text=content, sections=sections, meta=meta, events=tuple(blocks.events()))
+
+
+def _parser() -> Any:
+    try:
+        from selectolax.lexbor import LexborHTMLParser
+    except ImportError:
+        raise MissingExtraError("html", "selectolax") from None
+    return LexborHTMLParser
+
+
+def _declared(source: Source) -> Source:
+    """The source with the encoding that the page names, unless the user or a byte order mark says another."""
+    if source.encoding != AUTO or source.path == STDIN:
+        return source
+    with source.open() as stream:
+        head = stream.read(_HEAD)
+    found = _CHARSET.search(head)
+    if found is None or by_mark(head):
+        return source
+    name = found[1].decode("ascii").lower()
+    try:
+        return replace(source, encoding="cp1252" if name in _WESTERN else name, meter=None)
+    except UsageError:
+        return source  # no encoding that anyone knows
+
+
+@dataclass(kw_only=True)
+class _Blocks:
+    """Takes a page apart into blocks.
+
+    Attributes:
+        found: kind and text of each block, in the order of the page.
+        left_out: what was left out, and how often.
+    """
+
+    found: list[tuple[str, str]] = field(default_factory=list)
+    left_out: Counter[str] = field(default_factory=Counter)
+    _line: list[tuple[str, str]] = field(default_factory=list)  # a mark before it, and a text
+
+    def walk(self, root: Any) -> None:
+        """Takes all elements, one after the other; elements may lie in each other as deep as they like."""
+        open_kinds: list[tuple[Any, str]] = []
+        node, kind = root, "body"
+        while node is not None:
+            into = self._begin(node, kind)
+            if into is not None and node.child is not None:
+                open_kinds.append((node, kind))
+                node, kind = node.child, into
+                continue
+            if into is not None:
+                self._finish(node, into)
+            while node.next is None and open_kinds:
+                inner, (node, kind) = kind, open_kinds.pop()
+                self._finish(node, inner)
+            node = node.next
+        self._end("body")
+
+    def _begin(self, node: Any, kind: str) -> str | None:
+        """The kind of what lies in a node; ``None`` if it is left out."""
+        tag = node.tag
+        if tag == _TEXT:
+            self._line.append(("", node.text_content or ""))
+            return None
+        if tag is None or tag in _OUT or tag.startswith(("-", "!", "?")):
+            self.left_out[_OUT.get(tag or "", "")] += 1
+            return None
+        attributes = node.attributes
+        if "hidden" in attributes or _HIDDEN.search(attributes.get("style") or ""):
+            self.left_out["hidden parts"] += 1
+            return None
+        if tag == "img" and attributes.get("alt"):
+            self.left_out["descriptions of pictures"] += 1
+        if tag in _NO_BREAK or tag == "br":
+            return kind
+        self._end(kind)
+        return _KINDS.get(tag, kind) or tag
+
+    def _finish(self, node: Any, kind: str) -> None:
+        if mark := _MARKS.get(node.tag):
+            self._line.append((mark, ""))
+        elif node.tag not in _NO_BREAK:
+            self._end(kind)
+
+    def _end(self, kind: str) -> None:
+        text = self._text(is_kept=kind == "pre")
+        self._line.clear()
+        if text:
+            self.found.append((kind, text))
+
+    def _text(self, *, is_kept: bool) -> str:
+        """The text of a block; a line end for each break, and a TAB between two cells."""
+        if is_kept:
+            return "".join(mark + text for mark, text in self._line).strip("\r\n")
+        parts, marks = [""], list[str]()
+        for mark, text in self._line:
+            if mark:
+                marks.append(mark)
+                parts.append("")
+            parts[-1] += text
+        shown = [collapsed(part) for part in parts]
+        return "".join(text + mark for text, mark in zip(shown, [*marks, ""], strict=True)).strip("\n\t")
+
+    def events(self) -> Iterator[Event]:
+        """What was left out."""
+        if listed := ", ".join(f"{what} {count:,}" for what, count in sorted(self.left_out.items()) if what):
+            yield Event(step=STEP, kind="loss", code="parts-left-out", message=f"these parts are not read: {listed}")
+
+
+READER: Final = Reader(read=read, may_be_empty=True)

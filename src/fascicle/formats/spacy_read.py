@@ -1,0 +1,283 @@
+"""Reading the binary files of spaCy (``DocBin``), without spaCy."""
+
+from __future__ import annotations
+
+import struct
+import zlib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+import msgspec
+import numpy as np
+
+from fascicle.core.document import GOLD, Document, Event, Link
+from fascicle.errors import FormatError, Place
+from fascicle.files.source import MAX_FILE, Source
+from fascicle.formats.collect import MentionCollector
+from fascicle.formats.handlers import Reader
+from fascicle.formats.report import ReadReport
+from fascicle.formats.spacy_doc import (
+    ATTRIBUTES,
+    ENT_IOB,
+    ENT_KB_ID,
+    ENT_TYPE,
+    GROUP,
+    ID,
+    META,
+    ORTH,
+    SCORES,
+    SENT_START,
+    SPAN,
+    Tokens,
+)
+from fascicle.formats.spacy_strings import names_of, symbols
+
+STEP: Final = "spacy"
+_CHUNK: Final = 2**20
+_OUTSIDE: Final = (0, 2)  # of an entity, and not known
+_BEGIN: Final = 3
+_USER_DATA: Final = msgspec.msgpack.Decoder()
+_GROUPS: Final = msgspec.msgpack.Decoder(dict[bytes, list[str]] | list[bytes])
+_BROKEN: Final = (msgspec.MsgspecError, ValueError, TypeError, KeyError, IndexError, OverflowError, struct.error)
+_Column = np.ndarray[Any, Any]
+
+
+class _Bin(msgspec.Struct):
+    attrs: list[int]
+    tokens: bytes
+    spaces: bytes
+    lengths: bytes
+    strings: list[str]
+    cats: list[Any] = []
+    span_groups: list[bytes] = []
+    user_data: list[bytes | None] = []
+
+
+class _Group(msgspec.Struct):
+    name: str
+    attrs: dict[str, Any]
+    spans: list[bytes]
+
+
+_BIN: Final = msgspec.msgpack.Decoder(_Bin)
+_GROUP: Final = msgspec.msgpack.Decoder(_Group)
+
+
+def read(source: Source, options: None, report: ReadReport) -> Iterator[Document]:
+    """Gives the documents of a file, which is read as a whole.
+
+    Entities are mentions of gold, unless the document has groups of spans that hold them; the group ``sc`` is gold, and
+    any other a source of its name. The user data tell the id and further facts.
+
+    Args:
+        source: the file.
+        options: none.
+        report: a document whose columns make none costs itself.
+
+    Raises:
+        FormatError: no such file, or one that is too large.
+    """
+    found = _bin(source)
+    if found is None:
+        return
+    columns = _columns(found, source)
+    names = names_of(found.strings)
+    start = 0
+    for number, length in enumerate(columns.lengths):
+        part = slice(start, start + int(length))
+        start = part.stop
+        with report.aside.one():
+            yield _document(found, columns, part, number, names, source)
+
+
+def _bin(source: Source) -> _Bin | None:
+    data = _unpacked(source)
+    if data is None:
+        return None
+    try:
+        return _BIN.decode(data)
+    except _BROKEN as error:
+        raise FormatError(f"no DocBin of spaCy ({error}); write it again", at=source.path) from None
+
+
+def _unpacked(source: Source) -> bytes | None:
+    """The message in the file; ``None`` of an empty file."""
+    parts, size, packer = list[bytes](), 0, zlib.decompressobj()
+    with source.open() as stream:
+        while data := stream.read(_CHUNK):
+            try:
+                parts.append(packer.decompress(data, MAX_FILE + 1 - size))
+            except zlib.error as error:
+                raise FormatError(f"no DocBin of spaCy ({error}); write it again", at=source.path) from None
+            size += len(parts[-1])
+            if size > MAX_FILE:
+                raise FormatError(
+                    f"the DocBin holds more than {MAX_FILE:,} bytes; write several files",
+                    at=source.path,
+                    code="too-large",
+                )
+        if parts and not packer.eof:
+            raise FormatError("the DocBin is cut off; write it again", at=source.path, code="damaged")
+    return b"".join(parts) if parts else None
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Columns:
+    """The columns of all documents, one after the other."""
+
+    lengths: _Column
+    spaces: _Column
+    of: Mapping[int, _Column]
+    unread: tuple[str, ...]
+
+
+def _columns(found: _Bin, source: Source) -> _Columns:
+    try:
+        lengths = np.frombuffer(found.lengths, "<i4")
+        spaces = np.frombuffer(found.spaces, bool)
+        tokens = np.frombuffer(found.tokens, "<u8").reshape(len(spaces), len(found.attrs))
+        total = int(lengths.sum(dtype=np.int64))
+        if (lengths < 0).any() or total != len(spaces) or ORTH not in found.attrs:
+            raise ValueError("the columns do not fit together")
+    except _BROKEN as error:
+        raise FormatError(f"no DocBin of spaCy ({error}); write it again", at=source.path) from None
+    of = {attribute: tokens[:, at] for at, attribute in enumerate(found.attrs)}
+    known = {number: name for name, number in symbols().items()}
+    unread = [known.get(one, str(one)) for one, column in of.items() if one not in ATTRIBUTES and column.any()]
+    return _Columns(lengths=lengths, spaces=spaces, of=of, unread=tuple(sorted(unread)))
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Doc:
+    """One document of the file, and what is said of it."""
+
+    tokens: Tokens
+    collector: MentionCollector
+    names: Mapping[int, str]
+    grouped: set[tuple[tuple[int, int], str]] = field(default_factory=set)
+
+
+def _document(
+    found: _Bin, columns: _Columns, part: slice, number: int, names: Mapping[int, str], source: Source
+) -> Document:
+    place = Place(source.path, shown=f"{source.path}, document {number + 1}")
+    try:
+        tokens = _tokens(columns, part, names)
+        doc = _Doc(tokens=tokens, collector=MentionCollector(tokens.text, step=STEP), names=names)
+        if number < len(found.span_groups) and found.span_groups[number]:
+            _add_groups(doc, found.span_groups[number])
+        _add_entities(doc, {one: column[part] for one, column in columns.of.items()})
+        identifier, meta, events = _told(found, number)
+        events += _unread(found, columns, number)
+        return Document(
+            id=f"{source.name}:{number + 1}" if identifier is None else identifier,
+            text=tokens.text,
+            words=tokens.words(),
+            sentences=tokens.sentences(),
+            mentions=doc.collector.mentions,
+            meta=meta,
+            events=(*doc.collector.events, *events),
+        )
+    except _BROKEN as error:
+        raise FormatError(f"the columns of the document make none ({error!r:.300})", at=place) from None
+
+
+def _tokens(columns: _Columns, part: slice, names: Mapping[int, str]) -> Tokens:
+    texts = [names[int(one)] for one in columns.of[ORTH][part]]
+    starts = columns.of[SENT_START][part] if SENT_START in columns.of else np.zeros(0)
+    known = [bool(one == 1) for one in starts] if starts.any() else None
+    return Tokens(texts=texts, spaces=[bool(one) for one in columns.spaces[part]], starts=known)
+
+
+def _add_groups(doc: _Doc, data: bytes) -> None:
+    given = _GROUPS.decode(data)
+    listed = given.items() if isinstance(given, dict) else [(one, None) for one in given]
+    for one, keys in listed:
+        group = _GROUP.decode(one)
+        for key in keys if keys is not None else [group.name]:
+            _add_group(doc, group, GOLD if key == GROUP else key)
+
+
+def _add_group(doc: _Doc, group: _Group, source: str) -> None:
+    ranges, given = doc.tokens.ranges(), group.attrs.get(SCORES)
+    scores: Sequence[Any] = given if isinstance(given, list) and len(given) == len(group.spans) else ()
+    for at, packed in enumerate(group.spans):
+        _, concept, label, first, last, *_ = struct.unpack(SPAN, packed)
+        kind = doc.names[label]
+        if not kind or not 0 <= first < last <= len(ranges):
+            doc.collector.drop(
+                f"a span of the group {group.name!r} at tokens {first} to {last} has no type or no place"
+            )
+            continue
+        span = ranges[first][0], ranges[last - 1][1]
+        doc.grouped.add((span, kind))
+        score = scores[at] if scores else None
+        doc.collector.add(
+            [span],
+            kind,
+            source=source,
+            score=float(score) if isinstance(score, int | float) else None,
+            links=_links(doc.names.get(concept, "")),
+        )
+
+
+def _add_entities(doc: _Doc, columns: Mapping[int, _Column]) -> None:
+    """Adds the entities that no group has."""
+    if ENT_TYPE not in columns:
+        return
+    ranges = doc.tokens.ranges()
+    for first, last in _runs(columns):
+        kind, span = doc.names[int(columns[ENT_TYPE][first])], (ranges[first][0], ranges[last - 1][1])
+        concept = doc.names.get(int(columns[ENT_KB_ID][first]), "") if ENT_KB_ID in columns else ""
+        if not kind:
+            doc.collector.drop(f"an entity at {span} has no type")
+        elif (span, kind) not in doc.grouped:
+            doc.collector.add([span], kind, links=_links(concept))
+
+
+def _runs(columns: Mapping[int, _Column]) -> Iterator[tuple[int, int]]:
+    """First and last token (exclusive) of each entity; without tags neighbours of one type are one."""
+    kinds = columns[ENT_TYPE]
+    tags = columns.get(ENT_IOB)
+    start: int | None = None
+    for at in range(len(kinds) + 1):
+        inside = at < len(kinds) and (kinds[at] != 0 if tags is None else int(tags[at]) not in _OUTSIDE)
+        begins = inside and ((tags is not None and int(tags[at]) == _BEGIN) or (at > 0 and kinds[at] != kinds[at - 1]))
+        if start is not None and (begins or not inside):
+            yield start, at
+            start = None
+        if inside and start is None:
+            start = at
+
+
+def _links(concept: str) -> tuple[Link, ...]:
+    return (Link(id=concept),) if concept else ()
+
+
+def _told(found: _Bin, number: int) -> tuple[str | None, dict[str, str], list[Event]]:
+    """The id and the facts in the user data; what else they hold is counted."""
+    data = found.user_data[number] if number < len(found.user_data) else None
+    given = _USER_DATA.decode(data) if data else {}
+    if not isinstance(given, dict):
+        return None, {}, []
+    identifier, meta = given.pop(ID, None), given.pop(META, {})
+    facts = {key: str(one) for key, one in meta.items() if isinstance(key, str)} if isinstance(meta, dict) else {}
+    events = [] if not given else [_loss("user-data-left-out", f"{len(given)} further user data are not read")]
+    return str(identifier) if isinstance(identifier, str | int) else None, facts, events
+
+
+def _unread(found: _Bin, columns: _Columns, number: int) -> list[Event]:
+    events = []
+    if columns.unread:
+        events.append(_loss("attributes-left-out", f"these facts of tokens are not read: {', '.join(columns.unread)}"))
+    if number < len(found.cats) and found.cats[number]:
+        events.append(_loss("categories-left-out", "categories of the text are not read"))
+    return events
+
+
+def _loss(code: str, message: str) -> Event:
+    return Event(step=STEP, kind="loss", code=code, message=message)
+
+
+READER: Final = Reader(read=read)

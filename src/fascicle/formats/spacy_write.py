@@ -1,0 +1,298 @@
+"""Writing the binary files of spaCy (``DocBin``), without spaCy.
+
+A file is one message of MessagePack, packed with zlib: columns of numbers over the tokens of all documents, and a list
+of strings. The columns are kept in temporary files until the last document is there, so that memory grows with the
+strings alone.
+"""
+
+from __future__ import annotations
+
+import struct
+import tempfile
+import zlib
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from itertools import chain
+from typing import IO, Any, BinaryIO, Final
+
+import msgspec
+import numpy as np
+
+from fascicle.core.document import GOLD, Document, Mention
+from fascicle.core.spans import Span
+from fascicle.errors import InputError
+from fascicle.formats.conll_write import with_words
+from fascicle.formats.handlers import Writer
+from fascicle.formats.losses import Holds
+from fascicle.formats.report import WriteReport
+from fascicle.formats.spacy_doc import ATTRIBUTES, GROUP, ID, META, SCORES, SPAN, VERSION, Tokens
+from fascicle.formats.spacy_strings import number_of
+from fascicle.formats.writing import Encode, Put
+
+_PARTLY: Final = frozenset({"words", "sentences", "links"})
+HOLDS: Final = Holds(
+    format="the format of spaCy",
+    fields=_PARTLY | {"ids", "text-between-words", "meta", "mentions", "nested", "second-source", "sources", "scores"},
+    partly=_PARTLY,
+)
+_IN_MEMORY: Final = 2**22  # bytes of a column, before it goes to a file
+_CHUNK: Final = 2**20
+_BEGIN, _INSIDE, _OUTSIDE = 3, 1, 2  # of an entity, in spaCy
+_NOT_A_START: Final = 2**64 - 1  # -1 as spaCy writes it
+_ENCODER: Final = msgspec.msgpack.Encoder()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Entry:
+    """What is written of one document."""
+
+    tokens: bytes
+    spaces: bytes
+    length: int
+    strings: frozenset[str]
+    groups: bytes
+    user_data: bytes
+
+
+def encode(document: Document, report: WriteReport) -> Entry:
+    """Makes the columns of one document.
+
+    Raises:
+        InputError: a source that is called like the group of gold.
+    """
+    tokens, ranges = _tokens(document)
+    _count(document, tokens, report)
+    placed = list(_placed(document, ranges, report))
+    report.mentions += len(placed)
+    strings: set[str] = set(tokens.texts) | {""}
+    groups = _groups(placed, ranges, strings)
+    columns = _columns(tokens, placed, strings)
+    return Entry(
+        tokens=columns.tobytes("C"),
+        spaces=np.asarray(tokens.spaces, bool).tobytes(),
+        length=len(tokens.texts),
+        strings=frozenset(strings),
+        groups=groups,
+        user_data=_ENCODER.encode({ID: document.id, META: _facts(document)}),
+    )
+
+
+def with_tokens(document: Document) -> Document:
+    """A text without words gets those of our segmenter, cut where mentions begin and end."""
+    if document.words is not None:
+        return document
+    made = with_words(document)
+    borders = sorted({at for mention in document.mentions for span in mention.spans for at in span})
+    words = tuple(chain.from_iterable(_cut(word, borders) for word in made.words or ()))
+    return msgspec.structs.replace(made, words=words)
+
+
+def _cut(word: Span, borders: Sequence[int]) -> Iterator[Span]:
+    start = word[0]
+    for at in borders:
+        if start < at < word[1]:
+            yield start, at
+            start = at
+    yield start, word[1]
+
+
+def _facts(document: Document) -> dict[str, str]:
+    return {key: value for key, value in document.meta.items() if (key, value) != ("text", "joined")}
+
+
+# -- tokens ------------------------------------------------------------------------------------------------------------
+
+
+def _tokens(document: Document) -> tuple[Tokens, list[Span]]:
+    """The tokens of a document and their ranges: its words, and what stands between them beside one blank."""
+    text, spaces, ranges = document.text, list[bool](), list[Span]()
+    for start, end in [*(document.words or ()), (len(text), len(text))]:
+        at = ranges[-1][1] if ranges else 0
+        has_space = bool(ranges) and at < start and text[at] == " "
+        if ranges:
+            spaces[-1] = has_space
+        for one in ((at + has_space, start), (start, end)):
+            if one[0] < one[1]:
+                ranges.append(one)
+                spaces.append(False)
+    texts = [text[start:end] for start, end in ranges]
+    return Tokens(texts=texts, spaces=spaces, starts=_starts(document, ranges, texts)), ranges
+
+
+def _starts(document: Document, ranges: Sequence[Span], texts: Sequence[str]) -> list[bool] | None:
+    """Whether each token begins a sentence."""
+    if document.sentences is None:
+        return None
+    words = [at for at, text in enumerate(texts) if text.strip()]
+    places = [ranges[at][0] for at in words]
+    found = (bisect_left(places, start) for start, _ in document.sentences)
+    # What stands before the first word belongs to its sentence: for spaCy the first token always begins one.
+    firsts = {words[at] if at else 0 for at in found if at < len(words)}
+    return [at in firsts for at in range(len(texts))]
+
+
+def _count(document: Document, tokens: Tokens, report: WriteReport) -> None:
+    """Counts what of the words and sentences the tokens do not hold."""
+    if document.words and tokens.words() != document.words:
+        report.lose("words", document)
+    if document.sentences and tokens.sentences() != document.sentences:
+        report.lose("sentences", document)
+
+
+# -- mentions ----------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Placed:
+    """A mention with its tokens, first and last (exclusive), and what it refers to."""
+
+    mention: Mention
+    first: int
+    last: int
+    concept: str
+
+
+def _placed(document: Document, ranges: Sequence[Span], report: WriteReport) -> Iterator[_Placed]:
+    starts = {start: at for at, (start, _) in enumerate(ranges)}
+    ends = {end: at + 1 for at, (_, end) in enumerate(ranges)}
+    for mention in document.mentions:
+        first, last = starts.get(mention.start), ends.get(mention.end)
+        if first is None or last is None:
+            report.lose("not-on-words", document, mention)
+            continue
+        if mention.source == GROUP:
+            raise InputError(
+                f"a mention of document {document.id!r} has the source {GROUP!r}, which spaCy has for gold; rename it"
+            )
+        ids = [link.id for link in mention.links if not link.nil]
+        if lost := len(ids) - bool(ids and ids[0]):
+            report.lose("links", document, mention, count=lost)
+        yield _Placed(mention=mention, first=first, last=last, concept=ids[0] if ids else "")
+
+
+def _entities(placed: Iterable[_Placed]) -> list[_Placed]:
+    """Mentions that do not overlap: gold first, then the longest, then the first."""
+    chosen: list[_Placed] = []
+    taken: set[int] = set()
+    for one in sorted(placed, key=lambda one: (one.mention.source != GOLD, one.first - one.last, one.first)):
+        own = range(one.first, one.last)
+        if taken.isdisjoint(own):
+            taken.update(own)
+            chosen.append(one)
+    return chosen
+
+
+def _columns(tokens: Tokens, placed: Sequence[_Placed], strings: set[str]) -> np.ndarray[Any, Any]:
+    """The columns of the tokens."""
+    found = np.zeros((len(tokens.texts), len(ATTRIBUTES)), dtype="<u8")
+    numbers = {text: number_of(text) for text in set(tokens.texts)}
+    found[:, 0] = [numbers[text] for text in tokens.texts]
+    found[:, 1] = _OUTSIDE
+    for one in _entities(placed):
+        strings |= {one.mention.type, one.concept}
+        found[one.first : one.last, 1] = _INSIDE
+        found[one.first, 1] = _BEGIN
+        found[one.first : one.last, 2] = number_of(one.mention.type)
+        found[one.first : one.last, 4] = number_of(one.concept)
+    if tokens.starts is not None:
+        found[:, 3] = [1 if start else _NOT_A_START for start in tokens.starts]
+    return found
+
+
+def _groups(placed: Sequence[_Placed], ranges: Sequence[Span], strings: set[str]) -> bytes:
+    """A group for each source; none where the entities say it all."""
+    is_plain = all(one.mention.source == GOLD and one.mention.score is None for one in placed)
+    if not placed or (is_plain and len(_entities(placed)) == len(placed)):
+        return b""
+    groups: dict[bytes, list[str]] = {}
+    for source in dict.fromkeys(one.mention.source for one in placed):
+        name = GROUP if source == GOLD else source
+        own = [one for one in placed if one.mention.source == source]
+        strings.update(chain.from_iterable((one.mention.type, one.concept) for one in own))
+        scores = [one.mention.score for one in own]
+        attributes = {SCORES: scores} if any(score is not None for score in scores) else {}
+        spans = [_packed(one, ranges) for one in own]
+        groups[_ENCODER.encode({"name": name, "attrs": attributes, "spans": spans})] = [name]
+    return _ENCODER.encode(groups)
+
+
+def _packed(one: _Placed, ranges: Sequence[Span]) -> bytes:
+    numbers = (0, number_of(one.concept), number_of(one.mention.type), one.first, one.last)
+    return struct.pack(SPAN, *numbers, ranges[one.first][0], ranges[one.last - 1][1])
+
+
+# -- the file ----------------------------------------------------------------------------------------------------------
+
+
+class _Columns:
+    """Collects the columns of all documents in temporary files."""
+
+    def __init__(self, open_files: ExitStack) -> None:
+        self._files: dict[str, IO[bytes]] = {
+            name: open_files.enter_context(tempfile.SpooledTemporaryFile(_IN_MEMORY))  # noqa: SIM115 - the stack closes it
+            for name in ("tokens", "spaces", "lengths", "span_groups", "user_data")
+        }
+        self._strings: set[str] = set()
+        self._count = 0
+
+    def put(self, entry: Entry) -> None:
+        files = self._files
+        files["tokens"].write(entry.tokens)
+        files["spaces"].write(entry.spaces)
+        files["lengths"].write(entry.length.to_bytes(4, "little"))
+        files["span_groups"].write(_ENCODER.encode(entry.groups))
+        files["user_data"].write(_ENCODER.encode(entry.user_data))
+        self._strings |= entry.strings
+        self._count += 1
+
+    def message(self) -> Iterator[bytes]:
+        """The parts of the message."""
+        encode, count = _ENCODER.encode, self._count
+        yield b"\x8a" + encode("version") + encode(VERSION) + encode("attrs") + encode(ATTRIBUTES)
+        for name in ("tokens", "spaces", "lengths"):
+            size = self._files[name].tell()
+            if size >= 2**32:
+                raise InputError("a file of spaCy cannot hold more than 4 GiB of tokens; write several files")
+            yield encode(name) + b"\xc6" + size.to_bytes(4, "big")
+            yield from self._content(name)
+        yield encode("strings") + encode(sorted(self._strings))
+        yield encode("cats") + _array(count) + encode({}) * count
+        yield encode("flags") + _array(count) + encode({"has_unknown_spaces": False}) * count
+        for name in ("span_groups", "user_data"):
+            yield encode(name) + _array(count)
+            yield from self._content(name)
+
+    def _content(self, name: str) -> Iterator[bytes]:
+        self._files[name].seek(0)
+        while part := self._files[name].read(_CHUNK):
+            yield part
+
+
+def _array(count: int) -> bytes:
+    return b"\xdd" + count.to_bytes(4, "big")
+
+
+@contextmanager
+def into_message(stream: BinaryIO, encode: Encode) -> Iterator[Put]:
+    """Opens a file, to which documents are added; it is written at the end.
+
+    Args:
+        stream: the file.
+        encode: makes what is written of a document.
+    """
+    with ExitStack() as files:
+        columns = _Columns(files)
+        yield columns.put
+        packer = zlib.compressobj()
+        for part in columns.message():
+            stream.write(packer.compress(part))
+        stream.write(packer.flush())
+
+
+def _encoder(options: None) -> Callable[[Document, WriteReport], Entry]:
+    return encode
+
+
+WRITER: Final = Writer(holds=HOLDS, encoder=_encoder, into=into_message, prepare=with_tokens, grows=False)

@@ -1,0 +1,168 @@
+"""Tables with a column of texts, as CSV (RFC 4180) or TSV: a document for each row.
+
+Quotes are those of CSV. A TSV has none, as its definition says
+(https://www.iana.org/assignments/media-types/text/tab-separated-values), unless the options ask for them.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from fascicle.core.document import Document
+from fascicle.errors import FormatError, Place, UsageError
+from fascicle.files.source import MAX_LINE, Source, lines_or_errors, text_of, without_mark
+from fascicle.formats.handlers import Reader
+from fascicle.formats.mixed import put_together
+from fascicle.formats.report import ReadReport
+from fascicle.formats.unread import fields_argument
+
+SEPARATORS: Final = ("\t", ",", ";")
+TEXT: Final = "text"
+_IDS: Final = ("id", "pmid", "document", "doc_id", "document_id")
+_META_LENGTH: Final = 200  # a longer cell is text, not a fact about the document
+_BETWEEN: Final = "\n"
+
+
+@dataclass(frozen=True, kw_only=True)
+class TextTableOptions:
+    """Which columns of a table are read; their names count in any case.
+
+    Attributes:
+        text: column of the texts; several with commas between them become sections of one text.
+        id: column of the ids; by default the first one that is called ``id``, ``pmid``, ``document``, ``doc_id`` or
+            ``document_id``. Without one the rows are numbered.
+        quotes: whether a cell of a TSV may stand in quotes.
+    """
+
+    text: str = TEXT
+    id: str = ""
+    quotes: bool = False
+
+    @classmethod
+    def of(cls, fields: Iterable[tuple[str, str]]) -> TextTableOptions:
+        """Options of pairs of names and values, as users write them.
+
+        Raises:
+            UsageError: another name, or another value for ``quotes`` than ``true`` or ``false``.
+        """
+        given = dict(fields)
+        if unknown := given.keys() - {"text", "id", "quotes"}:
+            raise UsageError(f"a table has no part {min(unknown)!r}; choose one of text, id, quotes")
+        if given.get("quotes", "true") not in ("true", "false"):
+            raise UsageError(f"quotes = {given['quotes']!r} is not allowed; give true or false")
+        return cls(text=given.get("text", TEXT), id=given.get("id", ""), quotes=given.get("quotes") == "true")
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Columns:
+    """What the columns of a table are."""
+
+    names: Sequence[str]
+    texts: Sequence[int]
+    id: int | None
+
+
+def separator_of(header: str) -> str:
+    """What stands between the cells of a table: a TAB, a comma or a semicolon."""
+    return next((sign for sign in SEPARATORS if sign in header), ",")
+
+
+def has_texts(header: str) -> bool:
+    """Whether the first line of a file has a column that is called ``text``, and another one."""
+    names = [name.strip('" ').lower() for name in header.split(separator_of(header))]
+    return TEXT in names and len(names) > 1
+
+
+def read(source: Source, options: TextTableOptions, report: ReadReport) -> Iterator[Document]:
+    """Streams the rows of a table.
+
+    Cells that are no text and have at most 200 characters are in ``meta``, under the names of their columns.
+
+    Args:
+        source: the file.
+        options: which columns.
+        report: a row with another number of cells costs itself.
+
+    Raises:
+        FormatError: a column that is not there, or quotes that do not match.
+    """
+    rows = _rows(source, options)
+    header = next(rows, None)
+    if header is None:
+        return
+    columns = _columns(header[1], options, source)
+    for number, (line, cells) in enumerate(rows, 1):
+        with report.aside.one():
+            yield _document(cells, columns, f"{source.name}:{number}", Place(source.path, line))
+
+
+def _rows(source: Source, options: TextTableOptions) -> Iterator[tuple[int, list[str]]]:
+    """The rows that are not empty, each with the number of its last line."""
+    given = (text_of(without_mark(line)) + "\n" for _, line in lines_or_errors(source))
+    first = next(given, None)
+    if first is None:
+        return
+    separator = separator_of(first)
+    quoting: Literal[0, 3] = csv.QUOTE_MINIMAL if options.quotes or separator != "\t" else csv.QUOTE_NONE
+    reader = csv.reader(_chained(first, given), delimiter=separator, quoting=quoting, strict=True)
+    while True:
+        before = csv.field_size_limit(MAX_LINE)  # of the process; so it is set back after each row
+        try:
+            row = next(reader, None)
+        except csv.Error as error:
+            raise FormatError(
+                f"the row cannot be read ({error}); quote cells as in RFC 4180", at=Place(source.path, reader.line_num)
+            ) from None
+        finally:
+            csv.field_size_limit(before)
+        if row is None:
+            return
+        if row:
+            yield reader.line_num, row
+
+
+def _chained(first: str, others: Iterator[str]) -> Iterator[str]:
+    yield first
+    yield from others
+
+
+def _columns(header: Sequence[str], options: TextTableOptions, source: Source) -> _Columns:
+    names = [name.strip() for name in header]
+    lowered = [name.lower() for name in names]
+
+    def number(name: str) -> int:
+        if lowered.count(name.strip().lower()) != 1:
+            raise FormatError(
+                f"{lowered.count(name.strip().lower())} columns are called {name!r}; the table has "
+                f"{', '.join(names)}; name the one with {fields_argument((TEXT, names[-1]))}",
+                at=Place(source.path, 1),
+            )
+        return lowered.index(name.strip().lower())
+
+    told = options.id or next((name for name in _IDS if lowered.count(name) == 1), "")
+    return _Columns(
+        names=names, texts=[number(name) for name in options.text.split(",")], id=number(told) if told else None
+    )
+
+
+def _document(cells: Sequence[str], columns: _Columns, numbered: str, place: Place) -> Document:
+    if len(cells) != len(columns.names):
+        raise FormatError(f"the row has {len(cells)} cells, and the table {len(columns.names)} columns", at=place)
+    parts = [(columns.names[at], cells[at]) for at in columns.texts]
+    facts = {
+        name: cell
+        for at, (name, cell) in enumerate(zip(columns.names, cells, strict=True))
+        if at not in columns.texts and at != columns.id and name and cell and len(cell) <= _META_LENGTH
+    }
+    identifier = cells[columns.id] if columns.id is not None else ""
+    try:
+        text, sections = put_together(parts, between=_BETWEEN)
+        return Document(id=identifier or numbered, text=text, sections=sections if len(parts) > 1 else None, meta=facts)
+    except ValueError as error:
+        raise FormatError(str(error), at=place) from None
+
+
+READER: Final = Reader(read=read, options=TextTableOptions)

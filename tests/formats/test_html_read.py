@@ -1,0 +1,134 @@
+"""Pages in HTML: the text that they show."""
+
+from __future__ import annotations
+
+from html import escape
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from fascicle.core.document import Document
+from fascicle.errors import FormatError, MissingExtraError
+from fascicle.formats import detect, read, write
+
+PAGE = """<!DOCTYPE html>
+<html lang="en"><head><title>IL-2 &amp; you</title><style>p { color: red }</style><script>var a = "<p>no</p>"</script>
+</head><body><!-- no --><h1>IL-2</h1><nav><a href="/">Home</a></nav>
+<p>Lung <b>can</b>cer,&nbsp;&beta;<sup>+</sup>
+ of   10<br>kg. <span hidden>Secret.</span><i style="display: none">none</i></p>
+<ul><li>one<li>two</ul><div>loose <p>inside</p> after</div>
+<table><tr><th>Drug</th><th>Dose</th></tr><tr><td>a<br>b</td><td>5 mg</td></tr></table>
+<pre>
+ x
+  y
+</pre><img src="a.png" alt="A picture"><noscript>none</noscript><form><input value="v"><textarea>none</textarea></form>
+</body></html>"""
+TEXTS = [
+    ("title", "IL-2 & you"),
+    ("heading", "IL-2"),
+    ("nav", "Home"),
+    ("body", "Lung cancer,\u00a0β+ of 10\nkg."),
+    *(("body", text) for text in ("one", "two", "loose", "inside", "after")),
+    ("table", "Drug\tDose"),
+    ("table", "a\nb\t5 mg"),
+    ("pre", " x\n  y"),
+]
+
+
+@pytest.fixture(autouse=True)
+def _package() -> None:
+    pytest.importorskip("selectolax")
+
+
+def of(tmp_path: Path, content: str | bytes, name: str = "a.html") -> Document:
+    path = tmp_path / name
+    path.write_bytes(content.encode() if isinstance(content, str) else content)
+    assert detect(str(path)) == "html"
+    (found,) = read(path)
+    return found
+
+
+def test_a_page(tmp_path: Path) -> None:
+    found = of(tmp_path, PAGE)
+    said = [(one.name, found.text[one.start : one.end]) for one in found.sections or ()]
+    assert said == TEXTS
+    assert found.text == "\n\n".join(text for _, text in TEXTS)
+    assert (found.id, found.meta) == ("a", {"language": "en"})
+    (event,) = found.events
+    for what in ("scripts 2", "hidden parts 2", "descriptions of pictures 1", "fields of forms 2"):
+        assert what in event.message
+
+
+@pytest.mark.parametrize(
+    ("charset", "codec"),
+    [("iso-8859-1", "cp1252"), ("windows-1251", "cp1251"), ("utf-8", "utf-8"), ("no-such", "utf-8")],
+)
+def test_the_page_names_its_encoding(tmp_path: Path, charset: str, codec: str) -> None:
+    text = "Müller “x”" if codec != "cp1251" else "Молекула"
+    page = f'<html><head><meta http-equiv="Content-Type" content="text/html; charset={charset}"></head><p>{text}</p>'
+    assert of(tmp_path, page.encode(codec)).text == text
+
+
+def test_a_part_of_a_page_and_an_empty_one(tmp_path: Path) -> None:
+    assert of(tmp_path, "<p>Lung</p><p>cancer").text == "Lung\n\ncancer"
+    assert of(tmp_path, "<html></html>").text == ""
+    assert of(tmp_path, "<!-- c --><!doctype html>a" + "<i>" * 50_000 + "b").text == "ab"
+
+
+def test_what_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write(tmp_path / "ours.html", [Document(id="1", text="asthma")])
+    with pytest.raises(FormatError, match="Fascicle"):
+        list(read(tmp_path / "ours.html"))
+    monkeypatch.setattr("fascicle.formats.html_read.MAX_PAGE", 100)
+    with pytest.raises(FormatError, match="100 characters"):
+        of(tmp_path, f"<p>{'x' * 100}</p>")
+
+
+def test_without_the_package_the_extra_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(__import__("sys").modules, "selectolax.lexbor", None)
+    with pytest.raises(MissingExtraError, match=r"fascicle\[html\]"):
+        of(tmp_path, PAGE)
+
+
+class _Characters(HTMLParser):
+    """The characters of a page by another parser."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.found: list[str] = []
+
+    def handle_data(self, data: str) -> None:
+        self.found.append(data)
+
+
+WORD = st.text(st.characters(codec="utf-8", exclude_categories=["Cc", "Cs", "Cn"]), max_size=8)
+INLINE = st.recursive(
+    WORD.map(escape),
+    lambda inner: st.builds(
+        "<{0}>{1}</{0}>{2}".format, st.sampled_from(["b", "span", "sup", "em"]), inner, WORD.map(escape)
+    ),
+    max_leaves=4,
+)
+
+
+@settings(max_examples=40, deadline=None)
+@given(blocks=st.lists(st.tuples(st.sampled_from(["p", "div", "h2", "section", "blockquote"]), INLINE), max_size=5))
+def test_the_characters_of_blocks(tmp_path_factory: pytest.TempPathFactory, blocks: list[tuple[str, str]]) -> None:
+    page = "".join(f"<{name}>{inside}</{name}>" for name, inside in blocks)
+    found = of(tmp_path_factory.mktemp("a"), f"<html><body>{page}</body></html>")
+    expected = []
+    for _, inside in blocks:
+        parser = _Characters()
+        parser.feed(inside)
+        parser.close()
+        expected.append(" ".join(part for part in "".join(parser.found).split(" ") if part))
+    assert [found.text[one.start : one.end] for one in found.sections or ()] == list(filter(None, expected))
+
+
+@pytest.mark.parametrize("inside", ["a<?ul>b", "a<![CDATA[x]]>b", "a<!x>b", "a</>b", "<svg><p>a</svg>b"])
+def test_odd_marks(tmp_path: Path, inside: str) -> None:
+    text = of(tmp_path, f"<html><body><p>{inside}</p></body></html>").text
+    assert text.replace("\n", "") in ("ab", "axb")

@@ -1,0 +1,105 @@
+"""Tables with a column of texts."""
+
+from __future__ import annotations
+
+import csv
+import io
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from fascicle.core.document import Document, Section
+from fascicle.errors import FormatError, UsageError
+from fascicle.formats import ReadReport, detect, read
+from fascicle.formats.report import SetAside
+from fascicle.formats.requests import ReadRequest, read_file
+from fascicle.formats.text_tables import TextTableOptions
+
+CSV = 'PMID,Text,year\r\n7,"Lung cancer, ""old""",1999\r\n8,"two\nlines",\r\n\r\n,none,2000\r\n'
+TSV = 'id\ttitle\ttext\n1\t"Quoted" title\t\n2\tT\tan "odd quote\n'
+
+
+def of(tmp_path: Path, content: str, name: str = "a.csv", **options: Any) -> list[Document]:
+    path = tmp_path / name
+    path.write_bytes(content.encode())
+    return list(read(path, **options))
+
+
+def test_a_csv(tmp_path: Path) -> None:
+    found = of(tmp_path, CSV)
+    assert detect(str(tmp_path / "a.csv")) == "table"
+    assert [(one.id, one.text, one.meta) for one in found] == [
+        ("7", 'Lung cancer, "old"', {"year": "1999"}),
+        ("8", "two\nlines", {}),
+        ("a:3", "none", {"year": "2000"}),
+    ]
+    assert [one.text for one in of(tmp_path, "id;text\n1;a,b\n")] == ["a,b"]
+
+
+def test_a_tsv_has_no_quotes_unless_asked_for(tmp_path: Path) -> None:
+    found = of(tmp_path, TSV, "a.tsv", options=TextTableOptions(text="title,text"), format="table")
+    assert [one.text for one in found] == ['"Quoted" title', 'T\nan "odd quote']
+    assert found[1].sections == (Section(0, 1, "title"), Section(2, 15, "text"))
+    quoted = 'id\ttext\n1\t"a\t""b"""\n'
+    assert of(tmp_path, quoted, "a.tsv", format="table", options=TextTableOptions(quotes=True))[0].text == 'a\t"b"'
+
+
+def test_columns_of_other_names(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("key,body\nk,Asthma\n")
+    request = ReadRequest(format="table", fields=(("text", "body"), ("id", "key")))
+    (found,) = read_file(str(path), request)
+    assert (found.id, found.text) == ("k", "Asthma")
+    with pytest.raises(FormatError, match="body"):
+        list(read(path, format="table"))
+    for fields in ((("labels", "x"),), (("quotes", "yes"),)):
+        with pytest.raises(UsageError):
+            list(read_file(str(path), ReadRequest(format="table", fields=fields)))
+
+
+def test_a_bad_row_costs_itself(tmp_path: Path) -> None:
+    report = ReadReport(aside=SetAside(keep_going=True))
+    assert [one.id for one in of(tmp_path, "id,text\n1,a\n2\n3,b,c\n4,d\n", report=report)] == ["1", "4"]
+    assert report.aside.count == 2
+    assert "a.csv:3" in report.aside.sentences[0]
+    report = ReadReport(aside=SetAside(keep_going=True))
+    assert [one.id for one in of(tmp_path, 'id,text\n1,a\n2,"b"c\n', report=report)] == ["1"]
+    assert report.aside.count == 1
+
+
+def test_long_texts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = csv.field_size_limit()
+    long = "word " * 100_000
+    assert of(tmp_path, f"id,text\n1,{long}\n")[0].text == long
+    assert csv.field_size_limit() == before
+    monkeypatch.setattr("fascicle.formats.text_tables.MAX_LINE", 1000)
+    with pytest.raises(FormatError, match="row"):
+        of(tmp_path, 'id,text\n1,"a\n' + "b\n" * 2000)
+
+
+def test_tables_of_predictions_and_of_tokens_are_no_texts(tmp_path: Path) -> None:
+    with pytest.raises(FormatError, match="prediction"):
+        of(tmp_path, "document\ttype\tstart\tend\ttext\n1\tX\t0\t1\ta\n", "a.tsv")
+    assert of(tmp_path, "text\tO\nIL-2\tB-Gene\n", "a.tsv")[0].text == "text IL-2"
+
+
+CELL = st.text(st.characters(codec="utf-8", exclude_characters="\r\0\ufeff"), max_size=8)
+
+
+@settings(max_examples=50, deadline=None)
+@given(
+    rows=st.lists(st.tuples(st.text("ab1", min_size=1), CELL, CELL), min_size=1, max_size=5, unique_by=lambda r: r[0])
+)
+def test_rows_of_the_csv_module_come_back(rows: list[tuple[str, str, str]]) -> None:
+    stream = io.StringIO()
+    writer = csv.writer(stream)
+    writer.writerows([("id", "text", "note"), *rows])
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "a.csv"
+        path.write_bytes(stream.getvalue().encode())
+        found = list(read(path))
+    assert [(one.id, one.text, one.meta.get("note", "")) for one in found] == rows
