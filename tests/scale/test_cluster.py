@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -17,8 +18,8 @@ import pytest
 
 from fascicle.core import codec
 from fascicle.core.document import Document
-from fascicle.errors import UsageError
-from fascicle.scale.cluster import Cluster
+from fascicle.errors import MissingExtraError, UsageError
+from fascicle.scale.cluster import Cluster, hire_on
 from fascicle.settings.pipeline import Limits
 
 RUNNING = Path(__file__).parents[1] / "running"
@@ -163,7 +164,33 @@ def test_a_shard_that_ends_all_stations_ends_the_run(begin: Begin, tmp_path: Pat
     assert sorted(path.name for path in (tmp_path / "out").glob("done-*")) == ["done-00000.json"]
 
 
-@pytest.mark.parametrize(("address", "workers"), [("ray://host:1", 1), ("in.jsonl", 1), ("", 0), ("auto", 10**6)])
-def test_wrong_addresses_and_numbers_are_refused(address: str, workers: int) -> None:
-    with pytest.raises(UsageError):
-        Cluster(lambda: None, limits=Limits(), workers=workers, address=address)  # type: ignore[arg-type,return-value]
+@pytest.mark.parametrize("address", ["ray://host:1", "in.jsonl", "host"])
+def test_what_is_no_address_is_refused(address: str) -> None:
+    with pytest.raises(UsageError, match="address"):
+        hire_on(address)
+
+
+@pytest.mark.parametrize("workers", [0, 10**6])
+def test_wrong_numbers_of_workers_are_refused(workers: int) -> None:
+    with pytest.raises(UsageError, match="workers"):
+        Cluster(lambda: None, limits=Limits(), workers=workers)  # type: ignore[arg-type,return-value]
+
+
+@pytest.mark.loopback
+def test_an_address_at_which_nobody_answers_is_refused_soon() -> None:
+    pytest.importorskip("ray")
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    crew = Cluster(lambda: None, limits=Limits(), workers=1, address=f"127.0.0.1:{port}")  # type: ignore[arg-type,return-value]
+    with pytest.raises(UsageError, match="cannot be reached"):
+        crew.__enter__()
+
+
+def test_a_folder_with_the_name_of_ray_does_not_stand_for_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "ray").mkdir()
+    monkeypatch.setattr(sys, "path", [str(tmp_path)])
+    monkeypatch.delitem(sys.modules, "ray", raising=False)
+    with pytest.raises(MissingExtraError, match="scale"):
+        hire_on("auto")
+    monkeypatch.delitem(sys.modules, "ray", raising=False)

@@ -10,10 +10,12 @@ from __future__ import annotations
 import contextlib
 import os
 import re
+import socket
 import time
 from collections import Counter, deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -26,11 +28,13 @@ from fascicle.running.child import OpenWorker
 from fascicle.running.messages import Failed, Finished
 from fascicle.running.plan import Shard
 from fascicle.running.records import Done
+from fascicle.running.run import Hire
 from fascicle.running.supervisor import STARTS, WorkersError
 from fascicle.scale.station import Station
 from fascicle.settings.pipeline import Limits
 
 _TICK: Final = 0.1  # seconds between two looks at the clock
+_PATIENCE: Final = 10.0  # seconds for the head of a cluster to answer
 _DEATHS: Final = 10  # of stations at one shard
 _MOST: Final = 10_000
 _ADDRESS: Final = re.compile(r"auto|local|[\w.\-]+:\d+|\[[0-9a-fA-F:]+\]:\d+")
@@ -51,6 +55,26 @@ class _Placed:
     is_ready: bool = False
 
 
+def hire_on(address: str) -> Hire:
+    """Gives workers on the machines of a cluster.
+
+    Args:
+        address: ``HOST:PORT`` of a cluster, ``"auto"`` for the one that this machine belongs to, ``"local"`` for a new
+            one on this machine; empty for what Ray finds, or a new one.
+
+    Raises:
+        UsageError: what is no address.
+        MissingExtraError: Ray is not installed.
+    """
+    if address and not _ADDRESS.fullmatch(address):
+        raise UsageError(
+            f"ray={address!r} is no address of a cluster; give HOST:PORT, auto, local or nothing, and begin the run on "
+            "a machine of the cluster"
+        )
+    _installed()
+    return partial(Cluster, address=address)
+
+
 class Cluster:
     """Does shards by stations on many machines; a context manager that ends them."""
 
@@ -61,19 +85,13 @@ class Cluster:
             open_worker: as for `fascicle.running.supervisor.Supervisor`; its module must be installed on all machines.
             limits: of each worker; Ray reserves ``limits.memory`` for it.
             workers: how many there are at most; those that find no place wait for one.
-            address: ``HOST:PORT`` of a cluster, ``"auto"`` for the one that this machine belongs to, ``"local"`` for a
-                new one on this machine; by default what Ray finds, or a new one.
+            address: as of `hire_on`.
 
         Raises:
-            UsageError: a number or an address that is not allowed.
+            UsageError: a number that is not allowed.
         """
         if not 1 <= workers <= _MOST:
             raise UsageError(f"workers={workers} is not allowed; give a number from 1 to {_MOST:,}")
-        if address and not _ADDRESS.fullmatch(address):
-            raise UsageError(
-                f"ray={address!r} is no address of a cluster; give HOST:PORT, auto, local or nothing, and begin the "
-                "run on a machine of the cluster"
-            )
         self._open, self._limits, self._count, self._address = open_worker, limits, workers, address
         self._ray: Any = None
         self._is_ours = False
@@ -198,17 +216,27 @@ class Cluster:
             )
 
 
-def _connected(address: str) -> tuple[Any, bool]:
-    """Ray, and whether it was connected here."""
-    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # a cluster that is started here sends nothing to anyone
+def _installed() -> Any:
     try:
         import ray
     except ImportError:
         raise MissingExtraError("scale", "ray") from None
+    if not hasattr(ray, "init"):  # a folder of this name, which Python takes for a package
+        raise MissingExtraError("scale", "ray")
+    return ray
+
+
+def _connected(address: str) -> tuple[Any, bool]:
+    """Ray, and whether it was connected here."""
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # a cluster that is started here sends nothing to anyone
+    ray = _installed()
     if ray.is_initialized():
         return ray, False
     try:
+        if ":" in address:  # Ray itself tries for many minutes
+            host, _, port = address.rpartition(":")
+            socket.create_connection((host.strip("[]"), int(port)), timeout=_PATIENCE).close()
         ray.init(address=address or None, logging_level="ERROR", log_to_driver=False)
-    except (ConnectionError, RuntimeError, ValueError) as error:
+    except (OSError, OverflowError, RuntimeError, ValueError) as error:
         raise UsageError(f"the Ray cluster {address or 'of this machine'} cannot be reached: {error}") from None
     return ray, True

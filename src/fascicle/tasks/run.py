@@ -35,7 +35,7 @@ class RunRequest:
         reading: how files are read.
         format: of the parts.
         workers: processes at a time.
-        ray: address of a Ray cluster whose machines the workers are on, see `fascicle.scale.cluster.Cluster`; ``""``
+        ray: address of a Ray cluster whose machines the workers are on, see `fascicle.scale.cluster.hire_on`; ``""``
             for the one that Ray finds, ``None`` for none.
         resume: go on with an interrupted run.
     """
@@ -68,9 +68,9 @@ def run_pipeline(request: RunRequest, *, progress: Callable[[Progress], None] = 
 
     hire: Hire = Supervisor
     if request.ray is not None:
-        from fascicle.scale.cluster import Cluster
+        from fascicle.scale.cluster import hire_on
 
-        hire = partial(Cluster, address=request.ray)
+        hire = hire_on(request.ray)
     paths = _paths(request)
     if not is_url(request.folder):
         Inputs.of([*filterfalse(is_url, paths), request.pipeline]).refuse(request.folder, filled=True)
