@@ -122,6 +122,23 @@ def filters(results: Path) -> str:
     return markdown([*head, *(f"it rejects, {where}" for where in rejects)], body)
 
 
+def agreement(results: Path) -> str:
+    """What filters without a network gain over the best vote and the best single system, both chosen on dev.
+
+    Args:
+        results: the folder of results files.
+    """
+    body = []
+    for corpus in CORPORA:
+        rows = read_result(results / "combining", f"{corpus}.agreement").get("rows", {})
+        for name, found in rows.items():
+            gaps = (_gap(found[over]) for over in ("over_vote", "over_single"))
+            body.append([corpus, name, f"{100 * found['micro']['f1']:.2f}", *gaps])
+        if not rows:
+            body.append([corpus, *[MISSING] * 4])
+    return markdown(["corpus", "systems", "F1", "less the best vote", "less the best single system"], body)
+
+
 def filter_rates(results: Path) -> str:
     """What filters taught at several rates reject of the examples held out.
 
