@@ -1,7 +1,7 @@
 # make demo | test | check | torture | docs | bench | install | clean
 PYTHON ?= python3
 VENV ?= .venv
-PYTEST_ARGS ?= -n logical --maxprocesses 8
+PYTEST_ARGS ?= -n logical --maxprocesses 8 --dist worksteal
 TESTS ?= tests
 PROCESSES ?= 8
 
@@ -16,6 +16,9 @@ demo: $(VENV)/.base
 	$(BIN)/fascicle annotate $(DEMO_TEXTS) --format text
 	$(BIN)/fascicle annotate $(DEMO_TEXTS) --output demo-output/ --overwrite
 	@echo "The same annotations as files are in demo-output/."
+
+# Without bytecode, each of the hundreds of processes that tests start compiles the package anew.
+test check: export PYTHONDONTWRITEBYTECODE :=
 
 test: $(VENV)/.dev
 	$(BIN)/python -m pytest $(PYTEST_ARGS) $(TESTS)

@@ -26,8 +26,9 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "fascicle"))
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Unpacks the stored results, once, in the process that starts the others."""
+    """Unpacks the stored results, once, in the process that starts the others, and gives each of these a core."""
     if hasattr(config, "workerinput"):
+        _keep_to_one_core(config.workerinput["workerid"])
         return
     from benchmarks.results_packs import PackError, unpack_all
 
@@ -37,24 +38,37 @@ def pytest_configure(config: pytest.Config) -> None:
         pytest.exit(str(error), returncode=2)
 
 
+def _keep_to_one_core(worker: str) -> None:
+    """Models use all cores that there are; where each worker of xdist did so, their threads would only wait."""
+    if hasattr(os, "sched_setaffinity"):
+        cores = sorted(os.sched_getaffinity(0))
+        os.sched_setaffinity(0, {cores[int(worker.removeprefix("gw")) % len(cores)]})
+
+
 class NetworkUsedError(AssertionError):
     """A test, or the code under it, reached for the network."""
 
 
 @pytest.fixture(autouse=True)
-def no_network(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Lets no test reach the network; sockets between processes of this machine stay allowed."""
-    connect, connect_ex = socket.socket.connect, socket.socket.connect_ex
+def no_network(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Lets no test reach the network; sockets between processes of this machine stay allowed.
+
+    Those that need TCP for that are marked ``loopback``.
+    """
+    connect, connect_ex, look_up = socket.socket.connect, socket.socket.connect_ex, socket.getaddrinfo
+    hosts = ("127.0.0.1",) if request.node.get_closest_marker("loopback") else ()
 
     def guarded(self: socket.socket, address: Any) -> None:
-        _refuse(self, address)
+        _refuse(self, address, hosts)
         connect(self, address)
 
     def guarded_ex(self: socket.socket, address: Any) -> int:
-        _refuse(self, address)
+        _refuse(self, address, hosts)
         return connect_ex(self, address)
 
-    def resolve(host: object, *_: object, **__: object) -> None:
+    def resolve(host: Any, *rest: Any, **named: Any) -> Any:
+        if host in hosts:
+            return look_up(host, *rest, **named)
         raise NetworkUsedError(f"a test looked up the host {host!r}; tests use no network")
 
     monkeypatch.setattr(socket.socket, "connect", guarded)
@@ -62,8 +76,8 @@ def no_network(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(socket, "getaddrinfo", resolve)
 
 
-def _refuse(sock: socket.socket, address: object) -> None:
-    if sock.family != socket.AF_UNIX:
+def _refuse(sock: socket.socket, address: Any, hosts: tuple[str, ...]) -> None:
+    if sock.family != socket.AF_UNIX and address[0] not in hosts:
         raise NetworkUsedError(f"a test connected to {address!r}; tests use no network")
 
 

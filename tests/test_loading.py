@@ -176,7 +176,7 @@ def test_an_ensemble_where_a_single_model_is_read(tmp_path: Path) -> None:
 
 
 def test_names_of_shipped_models(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(loading, "_assets", lambda: tmp_path / "assets")
+    monkeypatch.setattr(loading, "assets", lambda: tmp_path / "assets")
     assert shipped_models() == ()
     assert refusal("bc5cdr") == "there is no model 'bc5cdr'; give a model folder"
     for name in ("bc5cdr@2", "bc5cdr@10", "ncbi-disease@1", "notes"):

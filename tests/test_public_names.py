@@ -22,6 +22,7 @@ def test_the_public_names_are_these() -> None:
         "compare",
         "errors",
         "evaluate",
+        "evaluate_links",
         "export",
         "find_abbreviations",
         "layers",

@@ -1,10 +1,10 @@
-"""Kills a run of a pipeline, its workers and itself, at random moments; nothing may be lost or doubled.
+"""Kills runs of a pipeline, their workers and themselves, at random moments; nothing may be lost or doubled.
 
-usage: python -m benchmarks.speed.killed_runs [--documents 10000] [--kills 100] [--seed 1] [--workers 2]
+usage: python -m benchmarks.speed.killed_runs [--documents 10000] [--kills 100] [--seed 1] [--workers 2] [--model]
 
-The documents are the example abstracts, in turns, under ids of their own, and go through the dictionary of the examples
-in shards of 100. Every fourth kill is of the run itself, which is then started again with ``--resume``. The parts must
-have the bytes of those of a run that nobody disturbs.
+The documents and the pipelines are those of ``benchmarks.speed.runs``, in shards of 100. Every fourth kill is of the
+run itself, which is then started again with ``--resume``. When a run ends before there were enough kills, another one
+begins. The parts of each must have the bytes of those of a run that nobody disturbs, which has every document once.
 """
 
 from __future__ import annotations
@@ -18,20 +18,12 @@ import subprocess
 import sys
 import tempfile
 import time
+from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
 
-from benchmarks.common import ROOT, write_result
+from benchmarks.common import write_result
+from benchmarks.speed.runs import prepare
 from fascicle.core import codec
-from fascicle.core.document import Document
-
-_EXAMPLES = ROOT / "examples"
-_PIPELINE = """
-[[steps]]
-kind = "recogniser"
-model = "{names}"
-[shards]
-documents = 100
-"""
 
 
 def main() -> None:
@@ -41,30 +33,30 @@ def main() -> None:
     parser.add_argument("--kills", type=int, default=100)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--workers", type=int, default=2)
+    parser.add_argument("--model", action="store_true")
     args = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         place = Path(folder)
-        _prepare(place, args.documents)
+        prepare(place, args.documents, model=args.model)
         begun = time.monotonic()
         _started(place, "calm", args.workers).wait()
         calm = time.monotonic() - begun
-        chance = random.Random(args.seed)
-        kills, starts = _disturbed(place, args.workers, args.kills, chance)
-        same = _parts(place / "calm") == _parts(place / "killed")
-    facts = {"documents": args.documents, "kills": kills, "starts": starts, "calm_seconds": calm, "same_bytes": same}
-    write_result("killed-runs", {**facts, "seed": args.seed, "workers": args.workers})
+        whole = _parts(place / "calm")
+        ids = [codec.decode(line).id for part in whole.values() for line in part.splitlines()]
+        same = sorted(ids) == sorted(f"d{number}" for number in range(args.documents))
+        killer = _Killer(random.Random(args.seed), most=args.kills, pause=max(1.5, 2 * calm / args.kills))
+        runs = 0
+        while killer.kills < args.kills:
+            killer.disturb(place, f"killed-{runs}", args.workers)
+            same = same and _parts(place / f"killed-{runs}") == whole
+            runs += 1
+    facts: dict[str, object] = {"documents": args.documents, "kills": killer.kills, "starts": killer.starts}
+    facts |= {"runs": runs, "calm_seconds": calm, "same_bytes": same}
+    name = "killed-runs-model" if args.model else "killed-runs"
+    write_result(name, {**facts, "seed": args.seed, "workers": args.workers})
     sys.stdout.write(f"{facts}\n")
     if not same:
         sys.exit("the parts differ")
-
-
-def _prepare(place: Path, count: int) -> None:
-    texts = [path.read_text(encoding="utf-8") for path in sorted((_EXAMPLES / "abstracts").glob("*.txt"))]
-    with (place / "in.jsonl").open("wb") as stream:
-        for number in range(count):
-            stream.write(codec.encode(Document(id=f"d{number}", text=texts[number % len(texts)])) + b"\n")
-    names = _EXAMPLES / "from-a-dictionary" / "names.tsv"
-    (place / "pipeline.toml").write_text(_PIPELINE.replace("{names}", str(names)), encoding="utf-8")
 
 
 def _started(place: Path, name: str, workers: int) -> subprocess.Popen[bytes]:
@@ -73,23 +65,39 @@ def _started(place: Path, name: str, workers: int) -> subprocess.Popen[bytes]:
     return subprocess.Popen(command, stderr=subprocess.DEVNULL)
 
 
-def _disturbed(place: Path, workers: int, most: int, chance: random.Random) -> tuple[int, int]:
-    """Runs until all is done; returns how often something was killed, and how often the run was started."""
-    kills, starts = 0, 0
-    while not (place / "killed" / "_SUCCESS").exists():
-        run = _started(place, "killed", workers)
-        starts += 1
-        while run.poll() is None:
-            if kills >= most:
-                run.wait()
-                break
-            time.sleep(chance.uniform(0.2, 1.5))
-            victims = [run.pid] if kills % 4 == 3 else _children(run.pid)
-            if victims and run.poll() is None:
-                with contextlib.suppress(ProcessLookupError):
-                    os.kill(chance.choice(victims), signal.SIGKILL)
-                    kills += 1
-    return kills, starts
+@dataclass
+class _Killer:
+    """Kills at random moments.
+
+    Attributes:
+        chance: decides when, and whom.
+        most: kills.
+        pause: seconds between two of them at most.
+        kills: so far.
+        starts: of runs, so far.
+    """
+
+    chance: random.Random
+    _: KW_ONLY
+    most: int
+    pause: float
+    kills: int = 0
+    starts: int = 0
+
+    def disturb(self, place: Path, name: str, workers: int) -> None:
+        """Starts a run, and starts it again, until all is done."""
+        while not (place / name / "_SUCCESS").exists():
+            run = _started(place, name, workers)
+            self.starts += 1
+            while run.poll() is None and self.kills < self.most:
+                time.sleep(self.chance.uniform(0.2, self.pause))
+                victims = [run.pid] if self.kills % 4 == 3 else _children(run.pid)
+                if victims and run.poll() is None:
+                    with contextlib.suppress(ProcessLookupError):
+                        os.kill(self.chance.choice(victims), signal.SIGKILL)
+                        self.kills += 1
+            if run.wait() not in (0, -signal.SIGKILL):
+                sys.exit(f"{name} ended with {run.returncode}")
 
 
 def _children(pid: int) -> list[int]:

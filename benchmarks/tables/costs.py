@@ -111,3 +111,36 @@ def folder_output() -> str:
         rows.append([f"{found['files']:,} {unit}", *ratios, f"{found['first_file']:.1f}"])
     head = ["files", "CPU ratio", "without the file system", "wall ratio", "seconds to the first file"]
     return markdown(head, rows)
+
+
+_LINKING = {
+    "keys": ("keys to rows", 300_000),
+    "near": ("similar names", 1_000),
+    "diseases and chemicals": ("links of diseases and chemicals", 20_000),
+    "genes": ("links of genes", 20_000),
+}
+_STEPS = ("abbreviations", "dictionary", "links")
+
+
+def linking_speed() -> str:
+    """What links cost: things a second of processor time on one core, before and now, beside the goals."""
+    found = _result("linking-speed")
+    if not found:
+        return MISSING
+    tasks, body = found["tasks"], []
+    for task, (what, goal) in _LINKING.items():
+        own = tasks[task]
+        body.append([what, *_rates(own, ""), f"{goal:,}"])
+        if "this_per_second_without_near" in own:
+            body.append([f"{what}, without the search for similar names", *_rates(own, "_without_near"), f"{goal:,}"])
+    for task in _STEPS:
+        body.append([f"abstracts, {task}", *_rates(tasks[task], ""), ""])
+    whole = {side: 1 / sum(1 / tasks[task][f"{side}_per_second"] for task in _STEPS) for side in ("other", "this")}
+    body.append(["abstracts, all three steps", *(f"{whole[side]:,.0f}" for side in whole), "500"])
+    memory = (f"{found['memory_mb'][side]['opened']:.0f}" for side in ("other", "this"))
+    body.append(["MB of own memory, linker open", *memory, "at most 40"])
+    return markdown(("a second", "before", "now", "goal"), body)
+
+
+def _rates(found: dict[str, float], end: str) -> list[str]:
+    return [f"{found[f'{side}_per_second{end}']:,.0f}" for side in ("other", "this")]

@@ -28,13 +28,15 @@ from benchmarks.studies.combining import tables as combining_tables
 from benchmarks.studies.families import tables as family_tables
 from benchmarks.studies.families.reports import ATTRIBUTES
 from benchmarks.studies.labels import rows as label_rows
+from benchmarks.studies.linking import tables as link_tables
 from benchmarks.studies.packs import tables as pack_tables
 from benchmarks.studies.parts import cells as parts_cells
 from benchmarks.studies.pretraining import record as pretraining
 from benchmarks.studies.span_typer.tables import in_words, pictures, span_typer, speed
 from benchmarks.tables import evaluation as evaluate_tables
+from benchmarks.tables import runs as run_tables
 from benchmarks.tables.best import best_recipes
-from benchmarks.tables.costs import folder_output, head_cost, inputs_cost, int8_heads, span_speed
+from benchmarks.tables.costs import folder_output, head_cost, inputs_cost, int8_heads, linking_speed, span_speed
 from benchmarks.tables.grids import MISSING, dev_table, grid_table, interval, markdown, mean, minutes, rows_of, spread
 from fascicle.experiments.grid import Grid, read_grid
 
@@ -44,7 +46,9 @@ PAGES = (
     DOCS / "results.md",
     DOCS / "families" / "span-typer.md",
     DOCS / "how-to-annotate-many.md",
+    DOCS / "how-to-run-on-many-machines.md",
     DOCS / "how-to-calibrate.md",
+    DOCS / "how-to-link.md",
     DOCS / "scores.md",
     DOCS / "corpus-check.md",
     *sorted((DOCS / "studies").glob("*.md")),
@@ -369,13 +373,23 @@ TABLES: Mapping[str, Callable[[], str]] = {
     "pack-recognition": lambda: pack_tables.recognition(RESULTS),
     "pack-judging": lambda: pack_tables.judged(RESULTS),
     "pack-links": lambda: pack_tables.links(RESULTS),
+    "linking-speed": linking_speed,
     "pack-speed": lambda: pack_tables.speed(RESULTS),
     "pack-builds": lambda: pack_tables.builds(RESULTS),
     "pack-names": lambda: pack_tables.names(RESULTS),
+    "linking": lambda: link_tables.figures(RESULTS),
+    "linking-systems": lambda: link_tables.systems(RESULTS),
+    "linking-tiers": lambda: link_tables.tiers(RESULTS),
+    "linking-unseen": lambda: link_tables.unseen(RESULTS),
+    "linking-errors": lambda: link_tables.errors(RESULTS),
+    "linking-ablation": lambda: link_tables.ablation(RESULTS),
+    "linking-raw": lambda: link_tables.raw(RESULTS),
     "span-typer": lambda: span_typer(RESULTS),
     "span-typer-speed": lambda: speed(RESULTS),
     "span-typer-pictures": lambda: pictures(DOCS),
     "span-typer-words": lambda: in_words(RESULTS),
+    "runs": lambda: run_tables.measured(RESULTS),
+    "runs-cost": lambda: run_tables.costs(RESULTS),
     "bundle-cost": lambda: bundling_study_tables.cost(RESULTS),
     **{
         f"combining-{corpus}": functools.partial(combining_tables.combining, corpus, RESULTS)

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from fascicle.tasks.combine import combine
     from fascicle.tasks.compare import compare
     from fascicle.tasks.evaluate import evaluate
+    from fascicle.tasks.evaluate_links import evaluate_links
     from fascicle.tasks.export import export
     from fascicle.tasks.link import link
     from fascicle.training.run import train_recipe as train
@@ -51,6 +52,7 @@ __all__ = [
     "compare",
     "errors",
     "evaluate",
+    "evaluate_links",
     "export",
     "find_abbreviations",
     "layers",
@@ -66,7 +68,17 @@ _LATE: Final = MappingProxyType(
     {
         **{
             verb: f"fascicle.tasks.{verb}:{verb}"
-            for verb in ("annotate", "calibrate", "check", "combine", "compare", "evaluate", "export", "link")
+            for verb in (
+                "annotate",
+                "calibrate",
+                "check",
+                "combine",
+                "compare",
+                "evaluate",
+                "evaluate_links",
+                "export",
+                "link",
+            )
         },
         "Scores": "fascicle.evaluation.scoring.scores:Scores",
         "score": "fascicle.evaluation.scoring.scores:score",

@@ -10,7 +10,6 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache, partial
-from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -29,15 +28,13 @@ from fascicle.settings.folders.manifest import (
     check_open_types,
     read_manifest,
 )
-from fascicle.settings.folders.vocabularies import find_pack, is_dictionary, is_pack
+from fascicle.settings.folders.vocabularies import assets, find_pack, is_dictionary, is_pack
 from fascicle.settings.recipes.ensemble import ENSEMBLE, FILTER_FOLDER, MEMBERS, is_ensemble, read_ensemble
 from fascicle.settings.recipes.filter import FILTER, FilterManifest, read_filter_manifest
 from fascicle.settings.recognition import RecognitionSettings
 from fascicle.settings.types import read_types
 
 if TYPE_CHECKING:
-    from fascicle.knowledge.matching.matcher import Matcher
-    from fascicle.knowledge.recognising import PackRecogniser
     from fascicle.models.checkpoint import TorchScorer
     from fascicle.models.filter import TorchFilter
     from fascicle.models.span_typer import TyperModel
@@ -55,7 +52,7 @@ TOGETHER = 1 << 30  # bytes of files: ensembles of at most so many keep all memb
 
 def shipped_models() -> tuple[str, ...]:
     """Names of the models inside the package, each with its version, e.g. ``"bc5cdr@1"``."""
-    return tuple(sorted(p.parent.name for p in _assets().glob("*/model.json")))
+    return tuple(sorted(p.parent.name for p in assets().glob("*/model.json")))
 
 
 @checked
@@ -66,7 +63,8 @@ def load(
     types: str | os.PathLike[str] | None = None,
     device: str | None = None,
     recognition: RecognitionSettings | None = None,
-) -> ModelPredictor | EnsemblePredictor | Matcher | PackRecogniser | PluggedPredictor:
+    link: str | os.PathLike[str] | None = None,
+) -> Annotator:
     """Loads a model, an ensemble of models, a dictionary, or term packs.
 
     Args:
@@ -87,19 +85,25 @@ def load(
             of an ensemble: ``"cpu"`` (the default), the name of another device, such as ``"cuda"``, or ``"auto"``: a
             GPU where there is one, and the processor for everything that is not of torch.
         recognition: how names of term packs become mentions.
+        link: a linker for the mentions: ``"basic"``, a folder of ``fascicle linker fit``, or ``"auto"``: the shipped
+            one if it covers a type of the model, which gives no links itself. By default there are no links.
 
     Returns:
         A predictor with ``annotate(texts)`` and ``predict(documents)``.
 
     Raises:
         ModelError: there is no such model, or its folder is damaged, foreign, or of another version.
-        PackError: the same of a term pack.
+        PackError: the same of a term pack or a linker.
         MissingExtraError: a torch model, but torch is not installed.
         PluginError: a plug-in that cannot be loaded.
-        UsageError: types, a device or settings that a model cannot take; several models that are no term packs.
+        UsageError: types, a device, settings or a linker that a model cannot take; several models, not all packs.
         RecipeError: the file of types cannot be read, or the model cannot read what it says.
         InputError: a dictionary that cannot be read, or holds no name.
     """
+    if link is not None:
+        from fascicle.runtime.linked import linked
+
+        return linked(load(model, threads=threads, types=types, device=device, recognition=recognition), link)
     if packs := packs_of(model):
         from fascicle.knowledge.opening import open_packs
 
@@ -113,7 +117,7 @@ def load(
 
 def _loaded(
     model: str | os.PathLike[str], threads: int | None, types: str | os.PathLike[str] | None, device: str | None
-) -> ModelPredictor | EnsemblePredictor | Matcher | PluggedPredictor:
+) -> Annotator:
     """Whatever is no term pack."""
     if is_dictionary(model):
         from fascicle.knowledge.opening import open_dictionary
@@ -268,7 +272,7 @@ def find_model(model: str | os.PathLike[str]) -> Path:
     """
     path = find_pack(model)
     if versions := _versions(model):
-        return _assets() / max(versions, key=lambda n: int(n.partition("@")[2]))
+        return assets() / max(versions, key=lambda n: int(n.partition("@")[2]))
     if path.is_dir():
         return model_folder(path)
     if path.is_file():
@@ -394,7 +398,3 @@ def _needs_torch(threads: int | None) -> Iterator[None]:
         raise MissingExtraError("train", error.name or "torch") from None
     if threads is not None:
         torch.set_num_threads(threads)
-
-
-def _assets() -> Path:
-    return Path(str(resources.files("fascicle"))) / "assets"

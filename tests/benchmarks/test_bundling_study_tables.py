@@ -21,7 +21,7 @@ def test_the_studies_have_the_systems_of_the_grid() -> None:
         return {(r.corpus, r.system): r.recipe for r in grid.runs if not r.variant}
 
     shared = plain(studies).keys() & plain(main).keys()
-    assert len(shared) == 8
+    assert len(shared) == 5
     for key in shared:
         one, two = plain(studies)[key], plain(main)[key]
         for part in ("reading", "model", "bundle", "training", "decision"):
@@ -88,5 +88,5 @@ def test_cells_of_the_real_studies_are_planned() -> None:
     texts = [made.taggers(real), made.representations(real), made.others(real)]
     assert not {"", "not planned"} & {cell for text in texts for row in cells(text) for cell in row}
     weights = rows(made.weights(real, main))
-    assert [row["dev F1"] for row in weights[:-1]] == [f"alpha = 0.{i}" for i in range(1, 10)]
+    assert [row["dev F1"] for row in weights[:-1]] == [f"alpha = 0.{i}" for i in range(1, 10, 2)]
     assert all(row["conll04, BL-SeqNER"] for row in weights)

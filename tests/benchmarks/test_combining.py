@@ -11,8 +11,8 @@ import pytest
 
 from benchmarks import collect_predictions as collect_predictions
 from benchmarks.common import GRIDS
+from benchmarks.studies.combining import agreement, tables
 from benchmarks.studies.combining import measure as module
-from benchmarks.studies.combining import tables
 from fascicle.core.document import Document, Mention, Patch
 from fascicle.errors import InputError, OutputError
 from fascicle.experiments.grid import read_grid
@@ -165,3 +165,12 @@ def test_claims_are_differences_on_the_same_seeds(tmp_path: Path) -> None:
     rows = tables.claims(empty).splitlines()[2:]
     assert "| -10.00 (1 of 3 seeds) |" in rows[0]
     assert [row.endswith("| not run |") for row in rows] == [False, *[True] * 4]
+
+
+def test_the_filter_without_a_network(runs: Path) -> None:
+    chosen = module.choice(part(runs, "dev"))
+    found: Any = agreement.measured(part(runs, "dev"), part(runs, "test"), chosen)
+    three = found["rows"]["SpanPred ∪ SEQ ∪ SeqCRF"]
+    assert three["micro"]["f1"] == three["fit"]["f1_of_unseen_dev"] == 1.0  # who agrees tells right from wrong
+    assert three["over_single"]["estimate"] > 0 >= three["over_vote"]["estimate"]
+    assert set(found["rows"]) == {"SpanPred ∪ SEQ", "SpanPred ∪ SEQ ∪ SeqCRF"}

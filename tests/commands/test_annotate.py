@@ -117,7 +117,7 @@ def test_several_inputs_to_one_file(cli: Cli, model: Path, texts: Path, tmp_path
     out = tmp_path / "all.tsv"
     assert cli("annotate", texts, "--model", model, "-o", out).code == 0
     lines = out.read_text(encoding="utf-8").splitlines()
-    assert lines[0].split("\t") == ["document", "type", "start", "end", "score", "text"]
+    assert lines[0].split("\t") == ["document", "type", "start", "end", "score", "text", "links", "names"]
     rows = [line.split("\t") for line in lines[1:3]]
     assert [(*row[:4], row[5]) for row in rows] == [
         ("one", "Chemical", "0", "7", "aspirin"),
@@ -148,7 +148,7 @@ def test_every_format_can_be_written(cli: Cli, model: Path, texts: Path, tmp_pat
 
 
 def test_the_text_view(cli: Cli, model: Path, texts: Path) -> None:
-    result = cli("annotate", texts / "one.txt", "--model", model, "--format", "text")
+    result = cli("annotate", texts / "one.txt", "--model", model, "--format", "text", "--no-link")
     assert result.out == (
         "one\n[aspirin]Chemical caused [pain]Disease in the patient\n\nChemical 1  Disease 1  in 1 document\n"
     )
@@ -310,7 +310,7 @@ def test_models_that_cannot_be_used(
 
 def test_the_command_and_the_library_agree(cli: Cli, model: Path, texts: Path) -> None:
     read = documents(cli("annotate", texts, "--model", model).out)
-    assert read == list(fascicle.load(model).stream(fascicle.read(texts)))
+    assert read == list(fascicle.load(model, link="auto").stream(fascicle.read(texts)))
 
 
 def test_records_are_valid_json(cli: Cli, model: Path) -> None:

@@ -167,7 +167,7 @@ def test_only_high_scores(cli: Cli, refused: Refused, model: Path, toy_corpus: P
 
 
 def test_a_dictionary_is_a_predictor(cli: Cli, refused: Refused, names: Path, tmp_path: Path) -> None:
-    (document,) = map(codec.decode, cli("annotate", "--text", TEXT, "--model", names).out.splitlines())
+    (document,) = map(codec.decode, cli("annotate", "--text", TEXT, "--model", names, "--no-link").out.splitlines())
     assert document.layer("names") == (
         Mention(((0, 11),), "Disease", source="names"),
         Mention(((16, 21),), "Disease", source="names"),

@@ -20,7 +20,7 @@ from tests.support.pretraining import make_encoder, make_text
 
 import fascicle
 from fascicle.cli import build_parser
-from fascicle.commands.in_python import CALLS, shown
+from fascicle.commands.in_python import CALLS, WITH_OPTIONS, shown
 from fascicle.loading import find_model
 from fascicle.tasks.index_build import build_pack
 from fascicle.tasks.linker_fit import fit_folder
@@ -76,10 +76,14 @@ def test_every_command_has_its_call() -> None:
     assert names == set(CALLS)
 
 
-@pytest.mark.parametrize("command", CALLS)
+def calls() -> dict[str, str]:
+    return {**CALLS, **WITH_OPTIONS}
+
+
+@pytest.mark.parametrize("command", calls())
 def test_the_call_can_be_made(command: str) -> None:
-    calls = [node for node in ast.walk(ast.parse(CALLS[command])) if isinstance(node, ast.Call)]
-    for call in calls:
+    found = [node for node in ast.walk(ast.parse(calls()[command])) if isinstance(node, ast.Call)]
+    for call in found:
         function = resolved(call.func)
         assert callable(function)
         assert not isinstance(function, ModuleType)
@@ -92,6 +96,7 @@ def test_the_help_ends_with_the_call() -> None:
         name = parser.prog.removeprefix("fascicle ")
         if name in CALLS:
             assert parser.format_help().rstrip().endswith(CALLS[name])
+    assert WITH_OPTIONS["evaluate --links"] in shown("evaluate")
 
 
 @pytest.fixture(scope="module")
@@ -124,7 +129,8 @@ def make_linker(*folders: str) -> None:
     """A pack, texts with links to it, found mentions, and linkers."""
     linking.build_pack(Path("pack"))
     fascicle.write("links.jsonl", linking.corpus())
-    fascicle.write("found.jsonl", linking.corpus(2))
+    for name in ("gold", "found"):
+        fascicle.write(f"{name}.jsonl", linking.corpus(2))
     for folder in folders:
         fit_folder("pack", folder, documents=fascicle.read("links.jsonl"))
 
@@ -193,7 +199,7 @@ def place(
         shutil.copyfile(EXAMPLES / "first-model" / "dev.tsv", "dev.tsv")
     if command.startswith("index"):
         make_packs(*() if command == "index build" else ("before", "pack"))
-    if command.startswith("link"):
+    if command.startswith("link") or "--links" in command:
         make_linker(*() if command == "linker fit" else ("linker",))
     if command.startswith(("pipeline", "run", "quarantine")):
         make_pipeline(*("annotated",) if command.startswith("quarantine") else ())
@@ -203,16 +209,15 @@ def place(
 
 
 @pytest.mark.parametrize(
-    "command", [pytest.param(one, marks=[pytest.mark.slow] if one in SLOW else []) for one in CALLS]
+    "command", [pytest.param(one, marks=[pytest.mark.slow] if one in SLOW else []) for one in calls()]
 )
 def test_the_call_does_the_work(command: str, place: Path) -> None:
     if command in NEEDS:
         pytest.importorskip(NEEDS[command])
     written = place / WRITES.get(command, "none")
     assert not written.exists()
+    lines = shown(command.partition(" --")[0]).splitlines()
     found: dict[str, Any] = {}
-    lines = shown(command).splitlines()
-    found: dict[str, Any] = {}
-    exec("\n".join([*map(str.strip, lines[2:-1]), f"found = {lines[-1].strip()}"]), found)
+    exec("\n".join([*map(str.strip, lines[2:3]), f"found = {calls()[command]}"]), found)
     assert written.exists() == (command in WRITES), found["found"]
     assert found["found"] is not None

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import gzip
+import inspect
 import random
 import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +18,7 @@ import msgspec
 import numpy as np
 import pytest
 
+import fascicle.tasks.label as task
 from fascicle.core import codec
 from fascicle.core.document import Document
 from fascicle.core.tags import SCHEMES
@@ -106,8 +109,15 @@ def test_what_is_in_a_file_is_shown(cli: Cli, names: Path, corpus: Path, tmp_pat
         assert word in shown.out
 
 
+def tens(documents: Iterable[Document]) -> Iterator[list[Document]]:
+    documents = iter(documents)
+    while chunk := list(islice(documents, 10)):
+        yield chunk
+
+
 # A run whose predictor takes its time, in blocks of ten documents, with an entry of the journal for each.
-SLOW = """
+SLOW = f"""
+from __future__ import annotations
 import sys, time
 import fascicle.tasks.label as task
 from functools import partial
@@ -124,9 +134,7 @@ def slow(*given, **options):
 
 task.load = slow
 task.PartFile = partial(PartFile, every=0.0)
-def tens(documents):
-    while chunk := list(islice(documents, 10)):
-        yield chunk
+{inspect.getsource(tens)}
 task.chunks = tens
 sys.exit(main(sys.argv[1:]))
 """
@@ -138,16 +146,16 @@ def slow(*argv: object) -> subprocess.Popen[str]:
 
 @pytest.mark.parametrize("teacher", ["names", pytest.param("model", marks=pytest.mark.slow)])
 def test_a_run_that_is_killed_goes_on_to_the_same_bytes(
-    teacher: str, request: pytest.FixtureRequest, tmp_path: Path
+    teacher: str, cli: Cli, request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(task, "chunks", tens)
     of = request.getfixturevalue(teacher)
     whole, out = tmp_path / "whole", tmp_path / "out"
     raw = written(tmp_path / "many.jsonl", texts(400))
     protected = written(tmp_path / "test.jsonl", [Document(id="d7", text="x"), texts(3)[2]])
     arguments = ("label", of, raw, "--against", protected, "-o")
-    process = slow(*arguments, whole)
-    said = process.communicate()[1]
-    assert process.returncode == 0, said
+    result = cli(*arguments, whole)
+    assert result.code == 0, result.err
     part, journal = part_of(out)
     for entries in (2, 5):
         process, until = slow(*arguments, out, "--resume"), time.monotonic() + 60
@@ -159,11 +167,10 @@ def test_a_run_that_is_killed_goes_on_to_the_same_bytes(
         process.communicate()
         assert part.exists()
         assert not out.exists()
-    process = slow(*arguments, out, "--resume")
-    said = process.communicate()[1]
-    assert process.returncode == 0, said
-    assert "going on after" in said
-    assert "2 left out" in said
+    result = cli(*arguments, out, "--resume")
+    assert result.code == 0, result.err
+    assert "going on after" in result.err
+    assert "2 left out" in result.err
     assert out.read_bytes() == whole.read_bytes()
     assert not part.exists()
     assert not journal.exists()

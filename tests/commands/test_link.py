@@ -12,6 +12,7 @@ from tests.support.linking import build_pack, corpus
 
 import fascicle
 from fascicle.formats.outputs import write
+from fascicle.knowledge.linking.opening import find
 
 Cli = Callable[..., Any]
 Refused = Callable[..., str]
@@ -44,7 +45,7 @@ def test_fit_says_what_tiers_are_worth(home: Path, linker: Path, tmp_path: Path,
     done = cli(*asked, "--index-of", linker)
     assert done.code == 0
     assert "Disease: 120 mentions" in done.out
-    assert (tmp_path / "linker" / "linker.json").read_bytes() == (linker / "linker.json").read_bytes()
+    assert find(tmp_path / "linker").fingerprint == find(linker).fingerprint
     assert "--overwrite" in refused(*asked)
     found = json.loads(cli(*asked, "--overwrite", "--json").out)
     assert found["rankers"]["Disease"]["vocabularies"] == ["MESH"]
@@ -95,7 +96,63 @@ def test_bad_use_is_refused(home: Path, linker: Path, tmp_path: Path, refused: R
     assert "fit" in refused("linker")
     assert "linker" in refused("link", home / "mentions.pubtator", "--pack", home / "pack", "--linker", tmp_path)
     assert "pack" in refused("link", home / "mentions.pubtator", "--pack", linker, "--linker", linker)
+    assert "twice" in refused("linker", "fit", home / "pack", home / "pack", "-o", tmp_path / "linker")
     few = tmp_path / "few.jsonl"
     write(few, corpus(2))
     assert "20 mentions" in refused("linker", "fit", home / "pack", "--corpus", few, "-o", tmp_path / "linker")
     assert [path.name for path in tmp_path.iterdir()] == ["few.jsonl"]
+
+
+def test_several_packs_are_one_linker(home: Path, tmp_path: Path, cli: Cli) -> None:
+    done = cli(
+        "linker", "fit", home / "pack", "basic", "--corpus", home / "gold.jsonl", "--small", "-o", tmp_path / "both"
+    )
+    assert done.code == 0, done.err
+    assert done.out.index("Disease: 120 mentions") < done.out.index("basic@1")
+    (tmp_path / "in.pubtator").write_text("1|t|AT or asthma\n1|a|\n1\t0\t2\tAT\tDisease\n1\t6\t12\tasthma\tDisease\n\n")
+    done = cli("link", tmp_path / "in.pubtator", "--linker", tmp_path / "both")
+    (document,) = [json.loads(line) for line in done.out.splitlines()]
+    assert [one["links"][0]["curie"] for one in document["mentions"]] == ["MESH:D3", "DOID:2841"]
+
+
+def test_the_shipped_linker_needs_no_option(home: Path, cli: Cli) -> None:
+    done = cli("link", home / "mentions.pubtator", "--why")
+    assert done.code == 0, done.err
+    assert "AT" in done.out
+
+
+def test_annotate_links(home: Path, linker: Path, tmp_path: Path, cli: Cli, refused: Refused) -> None:
+    names = tmp_path / "names.tsv"
+    names.write_text("Disease\tbreast cancer\nDisease\tasthma\n", encoding="utf-8")
+    asked = ("annotate", "--model", names, "--text", "Is it breast cancer or asthma?")
+
+    def links(*more: object) -> list[list[str]]:
+        done = cli(*asked, *more)
+        assert done.code == 0, done.err
+        mentions = json.loads(done.out)["mentions"]
+        return [[link.get("curie", "NIL") for link in one.get("links", ())] for one in mentions]
+
+    assert links("--link", linker) == [["MESH:D1"], ["NIL"]]
+    assert links("--no-link") == [[], []]
+    assert links()[1] == links("--link")[1] == ["MESH:D001249"]
+    assert "no linker" in refused(*asked, "--link", tmp_path)
+    assert "--link=basic" in refused("annotate", "--model", names, "--link", names)
+
+
+def test_formats_without_links_get_none_by_themselves(tmp_path: Path, cli: Cli) -> None:
+    names = tmp_path / "names.tsv"
+    names.write_text("Disease\tasthma\n", encoding="utf-8")
+    asked = ("annotate", "--model", names, "--text", "asthma", "--format", "conll")
+    assert "link" not in cli(*asked).err
+    assert "loss links" in cli(*asked, "--link").err
+
+
+def test_people_see_name_identifier_and_date(tmp_path: Path, cli: Cli) -> None:
+    names = tmp_path / "names.tsv"
+    names.write_text("Disease\tasthma\n", encoding="utf-8")
+    for form in ("text", "html"):
+        out = cli("annotate", "--model", names, "--text", "severe asthma", "--text", "asthma", "--format", form).out
+        assert "MESH:D001249" in out
+        assert "Asthma" in out
+        assert "basic@1" in out
+        assert "2024" in out

@@ -29,6 +29,7 @@ Snapshot = dict[str, tuple[bytes, int]]
 
 # Options that take any text, and why it names nothing that is read or written.
 NO_PLACES = {
+    "ray": "the address of a cluster",
     "note": "a sentence that is kept in the file",
     "ontology": "the prefix of a vocabulary",
     "types": "types of the gold",

@@ -116,3 +116,21 @@ def test_an_interrupt_ends_cleanly_and_the_run_goes_on(cli: Callable[..., Any], 
     Path("p/slow").unlink()
     assert cli(*call, "--resume").code == 3
     assert json.loads(Path("out/_SUCCESS").read_bytes()) == {"documents": 12, "done": 11, "quarantined": 1}
+
+
+def test_links_are_in_the_documents_and_in_the_report(cli: Callable[..., Any], place: Path) -> None:
+    step = '[[steps]]\nkind = "recogniser"\nname = "names"\nmodel = "names.tsv"\n[[steps]]\nkind = "link"\n'
+    Path("p/pipeline.toml").write_text(f"{step}[shards]\ndocuments = 5\n", encoding="utf-8")
+    Path("p/names.tsv").write_text("Chemical\tAspirin\nDisease\ttumor\n", encoding="utf-8")
+    with Path("in.jsonl").open("ab") as stream:
+        stream.write(codec.encode(Document(id="last", text="a tumor and aspirin")) + b"\n")
+    result = cli("run", "in.jsonl", "--pipeline", "p", "-o", "out", "--json", "--workers", "1")
+    assert result.code == 0, result.err
+    totals = json.loads(result.out)
+    assert totals["links"] == {"MESH:D001241 Aspirin": 13, "DOID:14566 neoplasm": 1}
+    (origin,) = totals["origins"]
+    assert "DOID" in origin
+    assert "MESH (2024)" in origin
+    page = Path("out/report.html").read_text(encoding="utf-8")
+    assert origin in page
+    assert "MESH:D001241" in page

@@ -1,7 +1,9 @@
-"""Trains one recipe again and again, and kills it at another moment each time; a program of its own.
+"""Trains one recipe, and lets it go on from what a kill would leave, at every moment; a program of its own.
 
-``python killing.py RECIPE.json KIND FOLDER``: run ``k`` ends with SIGKILL before its k-th change of a name. What that
-leaves is copied to ``FOLDER/killed-K``; then the run goes on in ``FOLDER/run-K``, until one ends unharmed.
+``python killing.py RECIPE.json KIND FOLDER``: one run copies its folder to ``FOLDER/killed-K`` before its k-th change
+of a name; a kill leaves the same, for the system keeps what a process has written and drops what is in its buffers.
+Some runs do end with SIGKILL there; what they leave has the names and weights of the copy, and takes its place. Each
+then goes on in ``FOLDER/run-K``.
 """
 
 from __future__ import annotations
@@ -11,11 +13,15 @@ import shutil
 import signal
 import sys
 from collections.abc import Callable
+from functools import partial
+from hashlib import sha256
+from itertools import count
 from pathlib import Path
 
 import msgspec
 import torch
 
+from fascicle.settings.recipes.any import AnyRecipe
 from fascicle.settings.recipes.distil import DistilRecipe
 from fascicle.settings.recipes.filter import FilterRecipe
 from fascicle.settings.recipes.recogniser import Recipe
@@ -24,6 +30,7 @@ from fascicle.training.run import run_recipe
 
 KINDS = {kind.__name__: kind for kind in (Recipe, DistilRecipe, FilterRecipe, TyperRecipe)}
 CHANGES = {"os.rename", "shutil.rmtree"}
+REAL = 10  # one of so many ends with a kill
 
 
 def in_a_process_of_its_own(what: Callable[[], object]) -> int:
@@ -39,20 +46,45 @@ def in_a_process_of_its_own(what: Callable[[], object]) -> int:
     return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
 
 
-def killed_before(change: int, folder: Path) -> None:
-    """Lets this process die before a change of a name in a folder, counted from 0."""
-    left = [change]
+def before_changes(do: Callable[[int], None], folder: Path) -> None:
+    """Lets something happen before every change of a name in a folder; they are counted from 0."""
+    done, inside = count(), f"{folder}{os.sep}"
 
     def watch(event: str, arguments: tuple[object, ...]) -> None:
-        if event in CHANGES and str(arguments[0]).startswith(str(folder)):
-            if not left[0]:
-                os.kill(os.getpid(), signal.SIGKILL)
-            left[0] -= 1
+        if event in CHANGES and str(arguments[0]).startswith(inside):
+            do(next(done))
 
     sys.addaudithook(watch)
 
 
-def train(recipe: Recipe | DistilRecipe | FilterRecipe | TyperRecipe, folder: Path) -> None:
+def copied(recipe: AnyRecipe, folder: Path) -> None:
+    """Trains in ``run``, and copies what there is before every change to ``killed-0``, ``killed-1``, ..."""
+    before_changes(lambda k: shutil.copytree(folder / "run", folder / f"killed-{k}"), folder / "run")
+    train(recipe, folder / "run")
+
+
+def killed(recipe: AnyRecipe, folder: Path, change: int) -> None:
+    """Trains in ``real-K``, and dies before a change."""
+
+    def end(k: int) -> None:
+        if k == change:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    before_changes(end, folder / f"real-{change}")
+    train(recipe, folder / f"real-{change}")
+
+
+def seen(folder: Path) -> dict[str, str]:
+    """What a folder holds under its final names, and the weights by their hashes; the rest tells times."""
+    paths = (path.relative_to(folder) for path in folder.rglob("*"))
+    return {
+        str(path): sha256((folder / path).read_bytes()).hexdigest() if path.suffix == ".safetensors" else ""
+        for path in paths
+        if not any(part.endswith((".fascicle-tmp", ".fascicle-old")) for part in path.parts)
+    }
+
+
+def train(recipe: AnyRecipe, folder: Path) -> None:
     torch.manual_seed(12345)  # whatever else the process did
     complete = (folder / "scores.json").exists()
     resume = (folder / "recipe.json").exists()
@@ -65,26 +97,18 @@ def train(recipe: Recipe | DistilRecipe | FilterRecipe | TyperRecipe, folder: Pa
 def main() -> None:
     torch.set_num_threads(1)
     recipe = msgspec.json.decode(Path(sys.argv[1]).read_bytes(), type=KINDS[sys.argv[2]])
-    if not isinstance(recipe, TyperRecipe):
-        from fascicle.models.encoder import load_pretrained
-
-        named = recipe.teacher if isinstance(recipe, DistilRecipe) else recipe.model
-        load_pretrained(named.encoder)  # so that the children need not import what this does
-    for change in range(200):
-        folder = Path(sys.argv[3]) / f"run-{change}"
-
-        def first(folder: Path = folder, change: int = change) -> None:
-            killed_before(change, folder)
-            train(recipe, folder)
-
-        ended = in_a_process_of_its_own(first)
-        if ended == 0:
-            shutil.rmtree(folder)
-            return
-        assert ended == -signal.SIGKILL, ended
-        shutil.copytree(folder, folder.with_name(f"killed-{change}"))
-        assert in_a_process_of_its_own(lambda folder=folder: train(recipe, folder)) == 0
-    raise AssertionError("the run never ends")
+    folder = Path(sys.argv[3])
+    copied(recipe, folder)  # in this process, so that no other need import what it did
+    for change in range(len(list(folder.glob("killed-*")))):
+        copy, goes_on = folder / f"killed-{change}", folder / f"run-{change}"
+        if change % REAL == REAL // 2:
+            ended = in_a_process_of_its_own(partial(killed, recipe, folder, change))
+            assert ended == -signal.SIGKILL, ended
+            assert seen(folder / f"real-{change}") == seen(copy), change
+            shutil.rmtree(copy)
+            (folder / f"real-{change}").rename(copy)
+        shutil.copytree(copy, goes_on)
+        assert in_a_process_of_its_own(partial(train, recipe, goes_on)) == 0
 
 
 if __name__ == "__main__":

@@ -11,6 +11,7 @@ from tests.evaluation.html_reader import HtmlReader, lines, without_tags
 from fascicle.core.annotated import colour_of
 from fascicle.core.document import Document, Link, Mention, unique
 from fascicle.core.html import FORBIDDEN
+from fascicle.core.provenance import linked_by
 
 
 def as_shown(text: str) -> str:
@@ -72,10 +73,24 @@ def test_the_table_says_what_is_known_of_a_mention() -> None:
     mention = Mention(((0, 2), (3, 6)), "Disease", score=0.25, source="m", links=(link,), attributes=(("a", "b"),))
     page, table = taken_apart(Document(id="d", text="as thma", mentions=(mention,)))
     assert table == [["as thm", "Disease", "0–2, 3–6", "0.25", "m", "MESH:D1 asthma", "a = b"]]
-    assert HtmlReader(page).text == "asDisease #1, part 1 of 2 thmDisease #1, part 2 of 2a"
+    assert HtmlReader(page).text == "asDisease MESH:D1 #1, part 1 of 2 thmDisease MESH:D1 #1, part 2 of 2a"
     _, table = taken_apart(Document(id="d", text="asthma", mentions=(Mention(((0, 6),), "Disease"),)))
     assert table == [["asthma", "Disease", "0–6", "gold"]]
     assert "empty" in HtmlReader(Document(id="d", text="")._repr_html_()).text
+
+
+def test_links_are_shown_with_identifier_name_and_origin() -> None:
+    link = Link(id="D1", ontology="MESH", name='"asthma" & more', curie="MESH:D1")
+    event = linked_by("pack@1", [("MESH", "2024"), ("DOID", "")])
+    mention = Mention(((0, 6),), "Disease", links=(link,))
+    document = Document(id="d", text="asthma and", mentions=(mention,), events=(event, event))
+    page = document._repr_html_()
+    assert 'title="&quot;asthma&quot; &amp; more"' in page
+    assert HtmlReader(page).text.count("2024") == 1
+    assert "2024" not in Document(id="d", text="asthma", events=(event,))._repr_html_()
+    nil = Document(id="d", text="asthma", mentions=(Mention(((0, 6),), "Disease", links=(Link(id="", nil=True),)),))
+    _, table = taken_apart(nil)
+    assert table == [["asthma", "Disease", "0–6", "gold"]]
 
 
 def test_types_that_are_common_together_differ_in_colour() -> None:

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import gc
+from collections.abc import Callable
+from functools import partial
 
 import msgspec
 import pytest
@@ -125,3 +127,23 @@ def test_a_patch_gives_sentences_and_words_to_a_document_that_has_none() -> None
     assert apply(given, patch) == given
     with pytest.raises(ValueError, match="word"):
         apply(bare, Patch(words=((0, 9),)))
+
+
+PARTS = ("sections", "sentences", "words", "mentions", "abbreviations", "events", "changes")
+
+
+@given(documents(), documents(), st.sampled_from(PARTS), st.sampled_from([((0, 1),), ((1, 1),), ((0, 99),)]))
+def test_a_document_with_another_part_is_checked_as_a_new_one(
+    one: Document, other: Document, part: str, pair: tuple[tuple[int, int], ...]
+) -> None:
+    value = tuple((span, span) for span in pair) if part == "abbreviations" else getattr(other, part)
+    new, copy = (partial(make, **{part: value}) for make in (partial(msgspec.structs.replace, one), one.having))
+    assert made(copy) == made(new)
+
+
+def made(make: Callable[[], Document]) -> Document | str:
+    """A document, or why there is none."""
+    try:
+        return make()
+    except ValueError as error:
+        return str(error)

@@ -14,12 +14,13 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import groupby
 from pathlib import Path
 
 import pytest
 
-from fascicle.cli import build_parser
-from fascicle.commands.parsing import parse
+from fascicle.cli import build_parser, main
+from fascicle.commands.parsing import Parser, parse
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
@@ -76,14 +77,20 @@ def test_there_are_blocks_and_none_hides_its_language() -> None:
     assert all(b.reason.strip() for b in BLOCKS if b.mark)
 
 
+@pytest.fixture(scope="module")
+def parser() -> Parser:
+    return build_parser()
+
+
 @pytest.mark.parametrize(("page", "command"), commands())
-def test_every_command_parses(page: str, command: str) -> None:
-    assert "run" in parse(build_parser(), shlex.split(command, comments=True)[1:])
+def test_every_command_parses(parser: Parser, page: str, command: str) -> None:
+    assert "run" in parse(parser, shlex.split(command, comments=True)[1:])
 
 
 @pytest.fixture
-def place(tmp_path: Path) -> Path:
-    """A folder with the examples, the recipes and the command ``fascicle``."""
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The working folder: the examples, the recipes and the command ``fascicle``."""
+    monkeypatch.chdir(tmp_path)
     for name in ("examples", "recipes"):
         (tmp_path / name).symlink_to(ROOT / name)
     program = tmp_path / "bin" / "fascicle"
@@ -93,17 +100,37 @@ def place(tmp_path: Path) -> Path:
     return tmp_path
 
 
+def plain(line: str) -> bool:
+    """Whether a line is one command of ours, with nothing that only a shell understands."""
+    return line.startswith("fascicle ") and not re.search(r"[|<>&;$`*~]", line)
+
+
 def follow(page: str, place: Path, *, slow: bool) -> None:
-    """Runs the blocks of a page in order; those that take long only if asked."""
+    """Runs the blocks of a page in order; those that take long only if asked.
+
+    Python runs in an interpreter of its own, so that a block that forgets an import fails. Plain commands run in this
+    process, which has imported torch already; everything else is for the shell.
+    """
+    for block in (b for b in RUN if b.page == page and (slow or b.mark != "slow")):
+        if block.language == "python":
+            started(block, place, sys.executable, "-c", block.content)
+            continue
+        lines = block.content.replace("\\\n", " ").splitlines()
+        for ours, group in groupby(lines, key=plain):
+            if not ours:
+                started(block, place, "bash", "-euc", "\n".join(group))
+                continue
+            for line in group:
+                assert main(shlex.split(line, comments=True)[1:]) == 0, f"{page}: {line}"
+
+
+def started(block: Block, place: Path, *command: str) -> None:
+    """Runs a program to its end, in the folder."""
     python = os.pathsep.join([str(ROOT / "src"), os.environ.get("PYTHONPATH", "")])
     path = os.pathsep.join([str(place / "bin"), os.environ["PATH"]])
     env = {**os.environ, "PATH": path, "PYTHONPATH": python, "HF_HUB_OFFLINE": "1"}
-    for block in (b for b in RUN if b.page == page and (slow or b.mark != "slow")):
-        program = [sys.executable, "-c"] if block.language == "python" else ["bash", "-euc"]
-        done = subprocess.run(
-            [*program, block.content], cwd=place, env=env, capture_output=True, text=True, timeout=SECONDS, check=False
-        )
-        assert done.returncode == 0, f"{page}:\n{block.content}\n{done.stdout}\n{done.stderr}"
+    done = subprocess.run(command, cwd=place, env=env, capture_output=True, text=True, timeout=SECONDS, check=False)
+    assert done.returncode == 0, f"{block.page}:\n{block.content}\n{done.stdout}\n{done.stderr}"
 
 
 @pytest.mark.parametrize("page", QUICK)

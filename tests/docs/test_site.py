@@ -6,6 +6,7 @@ import os
 import shutil
 import subprocess
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -21,18 +22,6 @@ PROBLEMS = {
 }
 
 
-@pytest.fixture
-def repository(tmp_path: Path) -> Path:
-    """A copy of the documentation, beside links to everything else."""
-    copy = tmp_path / "repository"
-    copy.mkdir()
-    for path in ROOT.iterdir():
-        if path.name not in ("docs", "build", ".git"):
-            (copy / path.name).symlink_to(path)
-    shutil.copytree(ROOT / "docs", copy / "docs")
-    return copy
-
-
 def build(repository: Path, out: Path) -> subprocess.CompletedProcess[str]:
     """What ``make docs`` runs, where no proxy and no name server answers."""
     nowhere = dict.fromkeys(("http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY"), "http://127.0.0.1:9")
@@ -41,24 +30,45 @@ def build(repository: Path, out: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, env={**os.environ, **nowhere}, capture_output=True, text=True, check=False)
 
 
+@dataclass(frozen=True)
+class Site:
+    """The site of a copy of the documentation."""
+
+    repository: Path
+    out: Path
+    done: subprocess.CompletedProcess[str]
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Site:
+    """A copy of the documentation, beside links to everything else, and what was built of it."""
+    folder = tmp_path_factory.mktemp("site")
+    copy = folder / "repository"
+    copy.mkdir()
+    for path in ROOT.iterdir():
+        if path.name not in ("docs", "build", ".git"):
+            (copy / path.name).symlink_to(path)
+    shutil.copytree(ROOT / "docs", copy / "docs")
+    return Site(copy, folder / "out", build(copy, folder / "out"))
+
+
 @pytest.mark.slow
-def test_every_page_is_built(repository: Path, tmp_path: Path) -> None:
-    done = build(repository, tmp_path / "out")
-    assert done.returncode == 0, done.stderr
+def test_every_page_is_built(site: Site) -> None:
+    assert site.done.returncode == 0, site.done.stderr
     pages = [path.relative_to(ROOT / "docs").with_suffix(".html") for path in (ROOT / "docs").rglob("*.md")]
     assert len(pages) > 30
-    assert [str(page) for page in pages if not (tmp_path / "out" / "html" / page).is_file()] == []
-    settings = (tmp_path / "out" / "html" / "python" / "settings.html").read_text(encoding="utf-8")
+    assert [str(page) for page in pages if not (site.out / "html" / page).is_file()] == []
+    settings = (site.out / "html" / "python" / "settings.html").read_text(encoding="utf-8")
     assert "patience_epochs" in settings
 
 
 @pytest.mark.slow
-def test_dead_references_and_lost_pages_fail(repository: Path, tmp_path: Path) -> None:
-    """One build finds them all, and names each with its page."""
-    page = repository / "docs" / "scores.md"
+def test_dead_references_and_lost_pages_fail(site: Site) -> None:
+    """One build finds them all, and names each with its page; it reads only what has changed."""
+    page = site.repository / "docs" / "scores.md"
     page.write_text(page.read_text(encoding="utf-8") + "".join(PROBLEMS.values()), encoding="utf-8")
-    (repository / "docs" / "lost.md").write_text("# Lost\n", encoding="utf-8")
-    done = build(repository, tmp_path / "out")
+    (site.repository / "docs" / "lost.md").write_text("# Lost\n", encoding="utf-8")
+    done = build(site.repository, site.out)
     assert done.returncode != 0
     complaints = [line for line in done.stderr.splitlines() if "WARNING" in line or "ERROR" in line]
     assert len([line for line in complaints if "scores.md" in line]) >= len(PROBLEMS), done.stderr

@@ -422,3 +422,11 @@ def test_notes_in_brat() -> None:
     notes = [value for m in mentions for name, value in m.attributes if name == "AnnotatorNotes"]
     assert len(notes) == 20034 - 1
     assert sum(value.startswith("C") for value in notes) > 15000  # concepts of the UMLS
+
+
+@pytest.mark.parametrize(("part", "texts", "mentions"), [("training", 5000, 15173), ("validation", 2500, 4252)])
+def test_socialdisner(part: str, texts: int, mentions: int) -> None:
+    report = ReadReport()
+    stats = corpus_stats(read(DATA / "socialdisner-es/tweets-train-valid.zip" / part, format="offsets", report=report))
+    assert (stats.documents, stats.mentions) == (texts, mentions)
+    assert report.events["loss", "offset-outside"] == 0

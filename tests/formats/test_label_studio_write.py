@@ -9,17 +9,21 @@ from typing import Any
 
 import pytest
 
-from fascicle.core.document import Document, Mention
+from fascicle.core.document import Document, Link, Mention
 from fascicle.formats import detect, read, write
 
 CONFIG = """<View><Labels name="label" toName="text"><Label value="Gene"/><Label value="Disease"/></Labels>
 <Text name="text" value="$text"/></View>"""
+LINKS = (
+    Link(id="D008175", ontology="MESH", name="Lung Neoplasms", score=0.5, tier="exact", curie="MESH:D008175"),
+    Link(id="", nil=True, score=0.25),
+)
 DOCUMENT = Document(
     id="PMC 1",
     text="😀 IL-2 in lung cancer",
     mentions=(
         Mention(((2, 6),), "Gene"),
-        Mention(((10, 21),), "Disease", score=0.75, source="model@1"),
+        Mention(((10, 21),), "Disease", score=0.75, source="model@1", links=LINKS),
         Mention(((15, 21),), "Disease", score=0.25, source="model@1"),
     ),
     meta={"year": "2001"},
@@ -53,6 +57,20 @@ def test_gold_is_an_annotation_and_a_model_a_prediction(tmp_path: Path) -> None:
         for region in layer["result"]:
             value = region["value"]
             assert DOCUMENT.text[value["start"] : value["end"]] == value["text"]
+
+
+def test_links_are_shown_beside_the_region(tmp_path: Path) -> None:
+    path = tmp_path / "a.label-studio.json"
+    write(path, [DOCUMENT])
+    (task,) = tasks_of(path)
+    first, second = task["predictions"][0]["result"]
+    assert first["meta"]["text"] == ["MESH:D008175 Lung Neoplasms"]
+    assert "meta" not in second
+    first["meta"]["text"] = ["a note of a person"]
+    second["meta"] = {"text": ["another"]}
+    path.write_text(json.dumps([task]), encoding="utf-8")
+    (found,) = read(path)
+    assert found == DOCUMENT
 
 
 def test_what_label_studio_adds_does_no_harm(tmp_path: Path) -> None:

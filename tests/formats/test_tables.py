@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fascicle.core.document import Document, Mention
+from fascicle.core.document import Document, Link, Mention
 from fascicle.errors import FormatError, InputError
 from fascicle.files.source import Source
-from fascicle.formats.outputs import write_documents
+from fascicle.formats.outputs import write_documents, write_predictions
 from fascicle.formats.predictions import columns_of, prediction_of, read, write
 from fascicle.formats.requests import WriteRequest
 from fascicle.formats.tables import CSV, TSV, cells_of
@@ -52,7 +52,7 @@ def test_csv(tmp_path: Path) -> None:
     content = path.read_bytes().decode()
     assert content.count("\r\n") == content.count("\n") == 4
     rows = list(csv.DictReader(io.StringIO(content, newline="")))
-    assert list(rows[0]) == ["document", "type", "start", "end", "score", "text"]
+    assert list(rows[0]) == ["document", "type", "start", "end", "score", "text", "links", "names"]
     assert [row["text"] for row in rows] == ["'-catenin", '"beta" +x', '"beta"  and']
     assert [row["start"] for row in rows] == ["0", "10;22", "10"]
     (found,) = read(Source(path=str(path)), mention_source="gold")
@@ -63,10 +63,36 @@ def test_tsv(tmp_path: Path) -> None:
     path = tmp_path / "a.tsv"
     write_documents([DOCUMENT], WriteRequest(path=str(path), format="tsv"))
     rows = [line.split("\t") for line in path.read_text().splitlines()]
-    assert {len(row) for row in rows} == {6}
+    assert {len(row) for row in rows} == {8}
     assert [row[5] for row in rows] == ["text", "-catenin", '"beta" +x', '"beta"  and']
     (found,) = read(Source(path=str(path)), mention_source="gold")
     assert (found.id, found.mentions) == (DOCUMENT.id, DOCUMENT.mentions)
+
+
+@pytest.mark.parametrize("name", ["csv", "tsv"])
+def test_links_have_columns(tmp_path: Path, name: str) -> None:
+    links = tuple(Link(id=one, ontology="MESH", name=f"-name {one}", curie=f"MESH:{one}") for one in ("D1", "D2"))
+    gold = (Mention(((0, 1),), "X", links=links), Mention(((2, 3),), "X"))
+    path = tmp_path / f"a.{name}"
+    document = Document(id="1", text="a b", mentions=gold)
+    report = write_documents([document], WriteRequest(path=str(path), format=name))
+    assert not {code for code in report.losses if "link" in code}
+    assert (
+        path.read_text()
+        .splitlines()[1]
+        .endswith("MESH:D1|MESH:D2" + (",'" if name == "csv" else "\t") + "-name D1|-name D2")
+    )
+    (found,) = read(Source(path=str(path)), mention_source="gold")
+    assert found.mentions == gold
+    report = write_predictions([prediction_of(document)], WriteRequest(path=str(tmp_path / f"b.{name}"), format=name))
+    assert report.losses["links"] == 2
+
+
+def test_a_column_of_links_may_be_all_there_is(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("links,document,type,start,end\nMESH:D1|what,1,X,0,1\n,1,X,2,3\n", encoding="utf-8")
+    (found,) = read(Source(path=str(path)))
+    assert [[link.id for link in one.links] for one in found.mentions] == [["D1", "what"], []]
 
 
 @pytest.mark.parametrize("name", ["a.csv", "a.csv.gz", "A.CSV", "a.tsv"])

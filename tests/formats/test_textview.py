@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fascicle.core.document import Document, Mention
+from fascicle.core.document import Document, Link, Mention
+from fascicle.core.provenance import linked_by
 from fascicle.formats.textview import TextView
 
 SEQUENCE = re.compile(r"\x1b\[[0-9;]*m")
@@ -80,6 +81,28 @@ def test_the_legend_counts() -> None:
     shown.render(Document(id="2", text=""), [])
     assert shown.legend().endswith("in 2 documents\n")
     assert TextView(width=80, colour=False).legend() == "no mentions  in 0 documents\n"
+
+
+def test_links_stand_below_the_text_and_their_origin_below_all() -> None:
+    asthma = Link(id="D001249", ontology="MESH", name="Asthma", curie="MESH:D001249")
+    bare = Link(id="7", ontology="own", name="\x1b[31m")
+    words = "severe  asthma and asthma"
+    mentions = [
+        Mention(((8, 14),), "D", links=(asthma, bare)),
+        Mention(((19, 25),), "D", links=(asthma,)),
+        Mention(((0, 6),), "D", links=(Link(id="", nil=True),)),
+    ]
+    event = linked_by("pack@1", [("MESH", "2024")])
+    shown = TextView(width=80, colour=False)
+    first, *below = shown.render(Document(id="1", text=words, events=(event,)), mentions, title=False).splitlines()
+    assert "MESH" not in first
+    assert len(below) == 3  # each link once, and an empty line
+    assert "MESH:D001249 Asthma" in below[0]
+    assert "own:7" in below[1]
+    assert "\x1b" not in below[1]
+    other = linked_by("pack@1", [("MESH", "2024"), ("DOID", "")])
+    shown.render(Document(id="2", text=words, events=(event, other)), mentions)
+    assert shown.legend().count("2024") == shown.legend().count("pack@1") == shown.legend().count("DOID") == 1
 
 
 @st.composite

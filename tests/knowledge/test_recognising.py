@@ -18,6 +18,7 @@ from fascicle.errors import UsageError
 from fascicle.knowledge.keys.key import key
 from fascicle.knowledge.recognising import PackRecogniser
 from fascicle.knowledge.scanning.building import build_table
+from fascicle.knowledge.terms import ShortTerm
 from fascicle.settings.recognition import RecognitionSettings
 
 
@@ -56,8 +57,9 @@ class SmallPack:
         both = np.array(pairs, dtype=np.int64).reshape(-1, 2)
         return both[:, 0], both[:, 1]
 
-    def term(self, names: Any, row: int) -> Row:
-        return self.rows[row]
+    def short_terms(self, rows: Any) -> list[ShortTerm]:
+        found = [self.rows[row] for row in rows]
+        return [ShortTerm(one.surface, one.concept, one.case, one.off, one.prior) for one in found]
 
     def label_at(self, row: int) -> str:
         return f"label of {self.curies[row]}"

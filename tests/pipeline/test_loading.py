@@ -6,7 +6,10 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
+from tests.support.linking import build_pack as build_linking_pack
+from tests.support.linking import corpus
 
 from fascicle.core.document import Document, Mention
 from fascicle.errors import FascicleError, RecipeError
@@ -17,6 +20,8 @@ from fascicle.settings.pipeline import as_toml, read_pipeline
 from fascicle.settings.recognition import RecognitionSettings
 from fascicle.settings.steps import STEPS, DictionaryStep
 from fascicle.tasks.index_build import build_pack
+from fascicle.tasks.link import link
+from fascicle.tasks.linker_fit import fit_folder
 
 ABSTRACTS = Path(__file__).resolve().parents[2] / "examples" / "abstracts"
 TEXT = "Aspirin helped; the severe headache went, the pain too."
@@ -208,3 +213,45 @@ def test_abbreviations_are_a_step(folder: Path) -> None:
     (document,) = open_pipeline(folder).stream([text])
     ((short, long),) = document.abbreviations or ()
     assert (text[slice(*short)], text[slice(*long)]) == ("TNF", "Tumour necrosis factor")
+
+
+def test_links_are_a_step(folder: Path) -> None:
+    """The step says what the verb says, and its linker and packs may be named from the folder of the pipeline."""
+    build_linking_pack(folder / "pack")
+    fit_folder(folder / "pack", folder / "linker")
+    text = "Breast cancer (BC) and headache. BC!"
+    (folder / "first.tsv").write_text("Disease\tBC\nDisease\tBreast cancer\nPlace\theadache\n", encoding="utf-8")
+    more(folder, '[[steps]]\nkind = "abbreviations"\n[[steps]]\nkind = "link"\nlinker = "linker"\npacks = ["pack"]\n')
+    with open_pipeline(folder) as pipeline:
+        (document,) = pipeline.stream([text])
+        assert "step 'link'" in pipeline.made_by()
+    bare = msgspec.structs.replace(
+        document, mentions=tuple(msgspec.structs.replace(one, links=()) for one in document.mentions), events=()
+    )
+    (again,) = link([bare], linker=folder / "linker")
+    assert again.mentions == document.mentions
+    assert {(one.text, one.links[0].curie if one.links else "") for one in document} == {
+        ("Breast cancer", "MESH:D1"),
+        ("BC", "MESH:D1"),
+        ("headache", ""),
+    }
+
+
+def test_links_need_mentions_before_them(folder: Path) -> None:
+    build_linking_pack(folder / "pack")
+    fit_folder(folder / "pack", folder / "linker")
+    (folder / "pipeline.toml").write_text('[[steps]]\nkind = "link"\nlinker = "linker"\n', encoding="utf-8")
+    with pytest.raises(RecipeError, match="needs mentions"):
+        open_pipeline(folder)
+
+
+def test_another_linker_is_another_fingerprint(folder: Path) -> None:
+    build_linking_pack(folder / "pack")
+    fit_folder(folder / "pack", folder / "linker")
+    fit_folder(folder / "pack", folder / "other", documents=corpus())
+    marks = set()
+    for name, ontology in (("linker", ""), ("other", ""), ("linker", "DOID")):
+        step = f'[[steps]]\nkind = "link"\nlinker = "{name}"\nontology = "{ontology}"\n'
+        (folder / "pipeline.toml").write_text(f'given = ["mentions"]\n{step}', encoding="utf-8")
+        marks.add(open_pipeline(folder).made_by()["step 'link'"])
+    assert len(marks) == 3

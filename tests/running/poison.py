@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import os
+import signal
 import time
 from collections.abc import Sequence
 from functools import partial
@@ -43,6 +44,9 @@ class Finds:
                 time.sleep(60)
             case "!exit":
                 os._exit(7)
+            case "!station":  # what supervises the worker
+                os.kill(os.getppid(), signal.SIGKILL)
+                time.sleep(60)
             case "!segfault":
                 ctypes.string_at(0)
             case "!allocate":
@@ -70,7 +74,7 @@ def open_never() -> Pipeline:
     return open_poison()
 
 
-def run_of(inputs: Sequence[Path], folder: Path, **changes: object) -> Run:
+def run_of(inputs: Sequence[Path | str], folder: Path | str, **changes: object) -> Run:
     settings: dict[str, object] = {
         "pipeline": "none",
         "reading": ReadRequest(),
@@ -80,4 +84,4 @@ def run_of(inputs: Sequence[Path], folder: Path, **changes: object) -> Run:
         "limits": LIMITS,
         "open_pipeline": partial(open_poison),
     }
-    return Run(inputs=[str(path) for path in inputs], folder=RunFolder(folder), **{**settings, **changes})  # type: ignore[arg-type]
+    return Run(inputs=list(map(str, inputs)), folder=RunFolder(folder), **{**settings, **changes})  # type: ignore[arg-type]

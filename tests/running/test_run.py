@@ -18,7 +18,8 @@ from poison import LIMITS, open_never, open_poison, run_of
 from fascicle.core import codec
 from fascicle.core.document import Document
 from fascicle.errors import FascicleError, InputError, OutputError, UsageError
-from fascicle.formats.requests import ReadRequest
+from fascicle.formats.report import ReadReport
+from fascicle.formats.requests import Input, ReadRequest, read_inputs
 from fascicle.running.folder import SUCCESS, RunFolder
 from fascicle.running.quarantine import current
 from fascicle.running.records import Done, FileFacts
@@ -220,6 +221,20 @@ def test_documents_of_many_files_share_shards_and_keep_their_ids_apart(tmp_path:
     totals = run_of(paths, tmp_path / "out", workers=2).do()
     assert (totals.documents, totals.done, totals.shards) == (24, 24, 3)
     assert len(set(ids(tmp_path / "out"))) == 24
+
+
+def test_ids_that_are_there_twice_in_a_file_and_in_others_are_those_of_one_reading(tmp_path: Path) -> None:
+    texts = {"one": ["a", "a#2", "b"], "two": ["a", "a", "a", "b"], "three": ["a", "b#2", "b", "b"]}
+    paths = []
+    for name, given in texts.items():
+        paths.append(tmp_path / f"{name}.jsonl")
+        paths[-1].write_bytes(b"".join(codec.encode(Document(id=one, text=f"x {name}")) + b"\n" for one in given))
+    totals = run_of(paths, tmp_path / "out", shards=Shards(documents=2)).do()
+    inputs = [Input(name=str(path)) for path in paths]
+    expected = [document for _, document in read_inputs(inputs, ReadRequest(), report=ReadReport())]
+    done = [codec.decode(line) for content in parts(tmp_path / "out").values() for line in content.splitlines()]
+    assert totals.done == len(expected) == len({one.id for one in done}) == 11
+    assert [(one.id, one.meta, one.events) for one in done] == [(one.id, one.meta, one.events) for one in expected]
 
 
 def test_a_folder_of_something_else_and_another_run_are_refused(written: Write, tmp_path: Path) -> None:

@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 
 import msgspec
 import pytest
 from msgspec import UNSET
 
+from benchmarks.studies.combining import genia_resplit
+from benchmarks.studies.span_typer import measure
 from fascicle.core.document import GOLD
+from fascicle.formats import read
 from fascicle.loading import read_manifest
 from fascicle.settings.heads import AnyHead, BinderSettings
 from fascicle.settings.recipes.any import read_recipe
 from fascicle.settings.recipes.corpora import CorpusSettings
 from fascicle.settings.recipes.recogniser import ReadingSettings, Recipe
+from fascicle.settings.recipes.typer import SpanTyperSettings, TyperCorpus, TyperRecipe
 from fascicle.settings.types import read_types
 from fascicle.training.corpus import read_part
 
@@ -24,6 +29,7 @@ PAPERS = sorted((FOLDER / "papers").glob("*.toml"))
 COMPARING = [p for p in PAPERS if p.name.startswith("comparing-")]
 BUNDLING = [p for p in PAPERS if p.name.startswith("bundling-")]
 BINDER = [p for p in PAPERS if p.name.startswith("binder-")]
+TYPING = [p for p in PAPERS if p.name.startswith("typing-")]
 
 # bundling-learning, Table 2: widest span in words, batch size, encoder.
 TABLE_2 = {
@@ -41,6 +47,7 @@ MENTIONS = {
     "conll04": (3377, 893, 1079),
     "conllpp": (23499, 5942, 5702),
     "genia": (43769, 4337, 5474),
+    "genia-resplit": (26920, 13667, 12993),
     "ncbi-disease": (5134, 787, 960),
     "scierc": (5598, 811, 1685),
     "wnut16": (1496, 661, 3473),
@@ -53,9 +60,15 @@ def corpus_of(path: Path) -> str:
     return name.removesuffix("-distant") if path in BINDER else name.rsplit("-", 1)[0]
 
 
+def corpus_of_typing(path: Path) -> str:
+    return path.stem.removeprefix("typing-")
+
+
 @pytest.fixture
 def data_set(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FASCICLE_DATA", "/data")
+    monkeypatch.setenv("FASCICLE_GENIA", "/data/genia-resplit")
+    monkeypatch.setenv("FASCICLE_TYPING", "/data/typing")
 
 
 @pytest.mark.parametrize("path", EVERY, ids=lambda path: path.stem)
@@ -63,12 +76,13 @@ def data_set(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_every_recipe_parses(path: Path) -> None:
     recipe = read_recipe(path)
     assert recipe.name == path.stem
-    assert all(getattr(recipe.corpus, part).startswith("/data/") for part in ("train", "dev", "test"))
+    assert {"corpus.train", "corpus.test"} <= recipe.files().keys()
+    assert all(path.startswith(("/data/", str(FOLDER))) for path in recipe.files().values() if path)
 
 
 def test_names_are_unique_and_every_paper_recipe_is_of_a_paper() -> None:
     assert len({p.stem for p in EVERY}) == len(EVERY)
-    assert sorted(BINDER + COMPARING + BUNDLING) == PAPERS
+    assert sorted(BINDER + COMPARING + BUNDLING + TYPING) == PAPERS
     assert {corpus_of(p) for p in BUNDLING if p.stem.endswith("-spanner")} == set(TABLE_2)
 
 
@@ -141,12 +155,49 @@ def test_the_settings_of_binder(path: Path) -> None:
     read_types(head["types"])
 
 
+@pytest.mark.parametrize("path", TYPING, ids=lambda path: path.stem)
+@pytest.mark.usefixtures("data_set")
+def test_the_settings_of_span_level_strategy(path: Path) -> None:
+    """Table 1."""
+    recipe = read_recipe(path)
+    assert isinstance(recipe, TyperRecipe)
+    assert recipe.typer == SpanTyperSettings(updates=1500 if corpus_of_typing(path) == "nerel-ru" else 600)
+    assert recipe.typer.learning_rate == 0.001
+    assert not recipe.corpus.dev
+
+
+def test_the_corpora_of_span_level_strategy_are_those_of_the_study() -> None:
+    """CADEC is not among the free corpora; nerel-bio is no corpus of the paper."""
+    published = {name for name, corpus in measure.CORPORA.items() if corpus.published}
+    assert set(map(corpus_of_typing, TYPING)) == published
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("path", TYPING, ids=lambda path: path.stem)
+def test_a_corpus_of_the_typer_is_read_as_the_study_reads_it(
+    path: Path, fascicle_data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FASCICLE_DATA", str(fascicle_data))
+    monkeypatch.setenv("FASCICLE_TYPING", str(tmp_path))
+    name = corpus_of_typing(path)
+    study = [list(read(place)) for place in measure.files_of(measure.CORPORA[name], tmp_path / name)]
+    recipe = [read_part(read_recipe(path).corpus, part) for part in ("train", "test")]
+    for ours, theirs in zip(recipe, study, strict=True):
+        assert [(d.text, {m.key for m in d.mentions}) for d in ours] == [
+            (d.text, {m.key for m in d.mentions}) for d in theirs
+        ]
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("name", sorted(MENTIONS))
 def test_a_corpus_is_read_with_all_its_mentions(
-    name: str, fascicle_data: Path, monkeypatch: pytest.MonkeyPatch
+    name: str, fascicle_data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("FASCICLE_DATA", str(fascicle_data))
+    monkeypatch.setenv("FASCICLE_GENIA", str(tmp_path))
+    if name == "genia-resplit":
+        monkeypatch.setattr(sys, "argv", ["genia_resplit.py", str(tmp_path)])
+        genia_resplit.main()
     first, *others = [read_recipe(p).corpus for p in COMPARING + BUNDLING if corpus_of(p) == name]
     assert all(other == first for other in others)
     parts = [read_part(first, "train"), read_part(first, "dev"), read_part(first, "test")]
@@ -177,7 +228,7 @@ def with_types(head: AnyHead, path: str) -> AnyHead:
     return msgspec.structs.replace(head, types=path) if reads else head
 
 
-@pytest.mark.parametrize("path", PAPERS, ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", [p for p in PAPERS if p not in TYPING], ids=lambda path: path.stem)
 @pytest.mark.usefixtures("data_set")
 def test_a_paper_recipe_runs_to_its_end(
     path: Path, tiny_encoder: Path, toy_corpus: Path, toy_types: Path, tmp_path: Path
@@ -201,3 +252,26 @@ def test_a_paper_recipe_runs_to_its_end(
     manifest = read_manifest(tmp_path / "run" / "best")
     assert manifest.reading == recipe.reading
     assert list(manifest.heads.values()) == [with_types(head, toy_types.name) for head in recipe.heads().values()]
+
+
+@pytest.mark.parametrize("path", TYPING, ids=lambda path: path.stem)
+@pytest.mark.usefixtures("data_set")
+def test_a_recipe_of_the_typer_runs_to_its_end(path: Path, toy_corpus: Path, tmp_path: Path) -> None:
+    from fascicle.training.run import run_recipe
+    from fascicle.training.typer.run import TyperFinished
+
+    vectors = tmp_path / "toy.vec"
+    numbers = " ".join(["0.5"] * 299)
+    vectors.write_text("".join(f"{word} {at} {numbers}\n" for at, word in enumerate(("pain", "aspirin", "<unk>"))))
+    recipe = read_recipe(path)
+    assert isinstance(recipe, TyperRecipe)
+    part, replace = str(toy_corpus), msgspec.structs.replace
+    toy = replace(
+        recipe,
+        corpus=msgspec.convert({"train": part, "test": part, "documents": "sentence"}, TyperCorpus),
+        vectors=replace(recipe.vectors, path=str(vectors)),
+        typer=replace(recipe.typer, updates=1),
+    )
+    *_, last = run_recipe(toy, tmp_path / "run")
+    assert isinstance(last, TyperFinished)
+    assert last.parts["test"].typing.mentions == 18

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
+import numpy as np
 from tests.support.packs import REAL_PARTS, build_small
 
+from fascicle.core.arrays import Floats, Ints
 from fascicle.core.document import Document
 from fascicle.core.mention import Link, Mention
+from fascicle.knowledge.linking import similarity
 from fascicle.knowledge.linking.index import NameIndex, write_index
 from fascicle.knowledge.pack.pack import Pack
 from fascicle.knowledge.terms import ConceptRecord, Cross, Name
@@ -84,3 +88,11 @@ def corpus(count: int = 40) -> list[Document]:
             )
         )
     return texts
+
+
+def similarities(first: Sequence[bytes], second: Sequence[bytes], owners: Ints) -> Floats:
+    """What `similarity.similarities` says of strings that stand one behind the other."""
+    sizes = np.array([len(one) for one in second], dtype=np.int64)
+    content = np.frombuffer(b"".join(second), dtype=np.uint8)
+    letters = similarity.letters_of(content, np.cumsum(sizes) - sizes, sizes)
+    return similarity.similarities(first, letters, owners)

@@ -904,7 +904,8 @@ def main(arguments: Sequence[str]) -> int:
         for name, total in sorted(totals.items())
     ]
     if args.results is not None:
-        counts = {"first": args.first, "files": args.count, "targets": dict(sorted(totals.items()))}
+        counts = {"first": args.first, "files": sum(total["files"] for total in totals.values()), "broken": len(broken)}
+        counts |= {"targets": dict(sorted(totals.items()))}
         args.results.write_text(json.dumps(counts, indent=1) + "\n", encoding="utf-8")
     if args.failures is not None:
         args.failures.write_text("\n".join(broken), encoding="utf-8")

@@ -31,7 +31,8 @@ def leaves(parser: argparse.ArgumentParser) -> Iterator[tuple[tuple[str, ...], a
                 yield (name, *words), leaf
 
 
-COMMANDS = dict(leaves(build_parser()))
+PARSER = build_parser()  # one for all: building it costs more than what is tried on it
+COMMANDS = dict(leaves(PARSER))
 VALUED = [
     (words, option)
     for words, parser in COMMANDS.items()
@@ -44,7 +45,7 @@ VALUED = [
 def parsed(words: tuple[str, ...], argument: str) -> tuple[argparse.Namespace | None, str]:
     """What the parser makes of one argument, or why it refuses it."""
     try:
-        return parse(build_parser(), [*words, argument]), ""
+        return parse(PARSER, [*words, argument]), ""
     except UsageError as error:
         return None, str(error)
 

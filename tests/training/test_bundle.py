@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from functools import cache
+from itertools import pairwise, product
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +31,8 @@ from fascicle.training.run import run_recipe
 
 Maker = Callable[..., Recipe]
 PAIRS = [(a, b) for a in sorted(HEADS) for b in sorted(HEADS) if a != b]
-SAME_TOO = [*PAIRS, ("span", "span")]
+# An export knows one head and not the other: each family beside one before and one behind it, and each pair of levels.
+EXPORTED = [*pairwise([*sorted(HEADS), min(HEADS)]), ("span", "span")]
 # Both levels meet in many pairs; a family that is not named here reads words.
 LEVELS = {"softmax": "word", "crf": "piece", "span": "piece", "biaffine": "word", "binder": "word"}
 
@@ -55,16 +58,32 @@ def losses(trainer: Trainer) -> list[float]:
     return [e.loss for e in trainer.run() if isinstance(e, StepDone)]
 
 
+SHORT = {"epochs": 2, "precision": "bf16"}
+
+
+@pytest.fixture(scope="module")
+def single(tiny_recipe: Maker) -> Callable[[str], tuple[list[float], dict[str, torch.Tensor]]]:
+    """Trains a model of one head; gives the losses and the parameters, the same to all pairs."""
+
+    @cache
+    def trained(family: str) -> tuple[list[float], dict[str, torch.Tensor]]:
+        trainer = trainer_of(tiny_recipe(model=head(family), training=SHORT))
+        return losses(trainer), {n: p.detach() for n, p in trainer.model.named_parameters()}
+
+    return trained
+
+
 @pytest.mark.parametrize(("own", "second"), PAIRS, ids=map("-".join, PAIRS))
-def test_weights_of_0_and_1_are_the_single_models(tiny_recipe: Maker, own: str, second: str) -> None:
-    training = {"epochs": 2, "precision": "bf16"}
+def test_weights_of_0_and_1_are_the_single_models(
+    tiny_recipe: Maker, single: Callable[[str], Any], own: str, second: str
+) -> None:
     for weight, alone in ((0.0, own), (1.0, second)):
-        bundle = trainer_of(tiny_recipe(model=head(own), bundle={**head(second), "weight": weight}, training=training))
+        bundle = trainer_of(tiny_recipe(model=head(own), bundle={**head(second), "weight": weight}, training=SHORT))
         before = {n: p.clone() for n, p in bundle.model.named_parameters()}
         together = losses(bundle)
-        single = trainer_of(tiny_recipe(model=head(alone), training=training))
-        assert together == losses(single)
-        found, wanted = dict(bundle.model.named_parameters()), dict(single.model.named_parameters())
+        expected, wanted = single(alone)
+        assert together == expected
+        found = dict(bundle.model.named_parameters())
         assert all(torch.equal(found[n], wanted[n]) for n in wanted)
         assert all(torch.equal(found[n], before[n]) for n in found.keys() - wanted.keys())
         assert len(bundle.data.views) == len({level_of(own), level_of(second)})
@@ -117,7 +136,12 @@ def test_one_run_gives_both_heads(tiny_recipe: Maker, toy_corpus: Path, tmp_path
     assert {"test.tsv", "test.softmax.tsv", "dev.tsv", "dev.softmax.tsv", "dev-epoch-25.softmax.tsv"} <= names
 
 
-@pytest.mark.parametrize(("own", "second"), SAME_TOO, ids=map("-".join, SAME_TOO))
+def test_all_families_and_pairs_of_levels_are_exported() -> None:
+    assert {own for own, _ in EXPORTED} == {second for _, second in EXPORTED} == set(HEADS)
+    assert {(level_of(own), level_of(second)) for own, second in EXPORTED} == set(product(("word", "piece"), repeat=2))
+
+
+@pytest.mark.parametrize(("own", "second"), EXPORTED, ids=map("-".join, EXPORTED))
 def test_either_head_answers_and_is_exported_alone(
     tiny_recipe: Maker, tmp_path: Path, own: str, second: str, toy_types: Path
 ) -> None:

@@ -12,7 +12,6 @@ from typing import Any
 
 from benchmarks.studies.binder.paper import ALL, DISTANT, PRF, SUPERVISED, TABLES
 from benchmarks.studies.bundling.tables import over_seeds
-from benchmarks.studies.noise.labels import SHARES
 from benchmarks.tables.grids import MISSING, NOT_RUN, Row, markdown, rows_of
 from fascicle.errors import InputError
 from fascicle.evaluation.scoring.scores import Scores
@@ -199,13 +198,13 @@ def _reported(listed: Iterable[Mapping[str, Any]], rule: str, part: str, kind: s
     return "; ".join(f"{r['precision']:.1f} / {r['recall']:.1f} ({r['source']})" for r in chosen)
 
 
-def noises(found: Found) -> dict[str, list[str]]:
-    """The corpora of noisy parts, and the kinds of noise of each."""
-    kinds: dict[str, dict[str, None]] = {}
+def noises(found: Found) -> dict[str, dict[str, list[float]]]:
+    """The corpora of noisy parts, the kinds of noise of each, and the planned shares of each kind."""
+    kinds: dict[str, dict[str, list[float]]] = {}
     for name in found.corpora:
-        corpus, kind, _ = name.rsplit("-", 2)
-        kinds.setdefault(corpus, {})[kind] = None
-    return {corpus: list(of) for corpus, of in kinds.items()}
+        corpus, kind, share = name.rsplit("-", 2)
+        kinds.setdefault(corpus, {}).setdefault(kind, []).append(float(share))
+    return kinds
 
 
 def noise(grid: Grid, clean: Grid) -> str:
@@ -215,8 +214,8 @@ def noise(grid: Grid, clean: Grid) -> str:
         first = [without.row(corpus, system) for system in NOISED]
         cells = [without.cell(corpus, system) for system in NOISED]
         body.append([corpus, "none", "0", *cells, "", "", "", *_leads(first)])
-        for kind in kinds:
-            for share in SHARES:
+        for kind, shares in kinds.items():
+            for share in shares:
                 name = f"{corpus}-{kind}-{share}"
                 rows = [found.row(name, system) for system in NOISED]
                 costs = [differences(row, base) for row, base in zip(rows, first, strict=True)]
@@ -234,8 +233,8 @@ def noise_parts(grid: Grid) -> str:
     body = [
         [corpus, kind, f"{share:g}", *(found.cell(f"{corpus}-{kind}-{share}", s, which=which) for which, s in columns)]
         for corpus, kinds in noises(found).items()
-        for kind in kinds
-        for share in SHARES
+        for kind, shares in kinds.items()
+        for share in shares
     ]
     told = [f"{NAMES[system]}, {which}" for which, system in columns]
     return markdown(["corpus", "noise", "share", *told], body)

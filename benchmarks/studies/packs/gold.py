@@ -18,6 +18,7 @@ from fascicle.formats.files import read
 from fascicle.knowledge.sources.curies import curie
 
 Part = Literal["dev", "test"]
+CraftPart = Literal["train", "dev", "test"]
 
 
 class Corpus(NamedTuple):
@@ -87,10 +88,15 @@ def documents(name: str, part: Part) -> list[Document]:
     """The documents of a part, with gold mentions of canonical types, linked by CURIEs."""
     data = Path(os.environ["FASCICLE_DATA"])
     if name == "craft":
-        return list(_craft(data / "craft", part))
+        return craft(part)
     corpus = CORPORA[name]
     path = data / (corpus.test if part == "test" else corpus.dev)
     return [renamed(document, corpus) for document in read(path, format="pubtator")]
+
+
+def craft(part: CraftPart) -> list[Document]:
+    """The articles of a part of CRAFT, which has a train part too."""
+    return list(_craft(Path(os.environ["FASCICLE_DATA"]) / "craft", part))
 
 
 def renamed(document: Document, corpus: Corpus) -> Document:
@@ -98,13 +104,13 @@ def renamed(document: Document, corpus: Corpus) -> Document:
     mentions = {}
     for mention in document.mentions:
         if (kind := corpus.types.get(mention.type)) is not None:
-            found = (curie(link.id, corpus.bare[kind]) for link in mention.links)
+            found = (curie(link.id, link.ontology or corpus.bare.get(kind, "")) for link in mention.links)
             links = tuple(Link(id=one.partition(":")[2], curie=one) for one in found if one)
             mentions[mention.spans, kind] = Mention(mention.spans, kind, links=links)
     return msgspec.structs.replace(document, mentions=tuple(mentions.values()), events=())
 
 
-def _craft(folder: Path, part: Part) -> Iterator[Document]:
+def _craft(folder: Path, part: CraftPart) -> Iterator[Document]:
     with (
         zipfile.ZipFile(folder / "craft-articles-txt.zip") as articles,
         zipfile.ZipFile(folder / "craft-concepts-knowtator.zip") as concepts,

@@ -1,7 +1,7 @@
 """Measures the span typer on the corpora of *span-level-strategy*, Table 2, and on what its figures leave out.
 
 usage: FASCICLE_DATA=... python -m benchmarks.studies.span_typer.measure CORPUS [--seed N] [--found] [--words]
-       [--work FOLDER]
+       [--parts] [--work FOLDER]
 
 The plan, fixed before the runs:
 
@@ -206,12 +206,15 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--found", action="store_true", help="learn to find mentions too, by trying all spans")
     parser.add_argument("--words", action="store_true", help="add to a result of before what test words lack a vector")
+    parser.add_argument("--parts", action="store_true", help="write WORK/CORPUS/train.jsonl and test.jsonl, and stop")
     parser.add_argument("--work", type=Path, default=Path("runs") / "span-typer")
     parser.add_argument("--device", default="cpu")
     args = parser.parse_args()
     use_threads(1)
     corpus, folder = CORPORA[args.corpus], args.work / args.corpus
     train, test = files_of(corpus, folder)
+    if args.parts:
+        return
     vectors = vectors_of(train, folder)
     name = f"{args.corpus}{'-found' if args.found else ''}-s{args.seed}"
     if args.words:

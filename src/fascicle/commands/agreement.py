@@ -30,6 +30,10 @@ _NO_MEANING = (
     "types",
     "gold_column",
     "pred_column",
+    "links",
+    "linker",
+    "pack",
+    "prefix",
 )
 
 

@@ -21,6 +21,7 @@ from fascicle.errors import UsageError
 from fascicle.formats.report import WriteReport
 from fascicle.formats.requests import STDOUT
 from fascicle.loading import DEFAULT_MODEL, load, packs_of
+from fascicle.settings.folders.vocabularies import AUTO, DEFAULT_LINKER
 from fascicle.settings.recognition import RecognitionSettings
 from fascicle.tasks.annotate import AnnotateRequest, Listener, annotate_files
 
@@ -39,6 +40,35 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="texts, folders of *.txt, corpora, zips; - for standard input",
     )
     parser.add_argument("--text", action="append", default=[], help="a text to annotate; may be repeated")
+    _add_model(parser)
+    parser.add_argument(
+        "-o", "--output", type=fills, help="a file, or a folder (ends with /, exists, or several inputs and no suffix)"
+    )
+    parser.add_argument(
+        "--resume",
+        action="store_true",
+        help="resume the same command after an interruption; without anything to resume, start anew",
+    )
+    add_format(parser, default="text on a terminal, by the suffix of the output, else jsonl")
+    add_json(parser, what="the documents")
+    parser.add_argument(
+        "--segments", action="store_true", help="also give the sentences and words that the text is cut into"
+    )
+    parser.add_argument(
+        "--abbreviations",
+        action="store_true",
+        help="also give where a text defines short forms; of the formats, jsonl and text hold them",
+    )
+    _add_link(parser)
+    add_colour(parser)
+    add_threads(parser)
+    add_overwrite(parser)
+    add_strictness(parser)
+    add_reading(parser)
+
+
+def _add_model(parser: argparse.ArgumentParser) -> None:
+    """What finds mentions, and which ones."""
     parser.add_argument(
         "--model",
         type=reads,
@@ -65,29 +95,21 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--nested", action="store_true", help="of term packs, also names inside others, and all types of a name"
     )
+
+
+def _add_link(parser: argparse.ArgumentParser) -> None:
+    """Whether, and by what, mentions are linked."""
     parser.add_argument(
-        "-o", "--output", type=fills, help="a file, or a folder (ends with /, exists, or several inputs and no suffix)"
+        "--link",
+        nargs="?",
+        type=reads,
+        const=DEFAULT_LINKER,
+        default=AUTO,
+        metavar="LINKER",
+        help="link mentions to concepts: by the shipped linker, or by that of a folder that fascicle linker fit wrote; "
+        f"default: {DEFAULT_LINKER}, if it covers a type of the model, and the format holds links",
     )
-    parser.add_argument(
-        "--resume",
-        action="store_true",
-        help="resume the same command after an interruption; without anything to resume, start anew",
-    )
-    add_format(parser, default="text on a terminal, by the suffix of the output, else jsonl")
-    add_json(parser, what="the documents")
-    parser.add_argument(
-        "--segments", action="store_true", help="also give the sentences and words that the text is cut into"
-    )
-    parser.add_argument(
-        "--abbreviations",
-        action="store_true",
-        help="also give where a text defines short forms; of the formats, jsonl and text hold them",
-    )
-    add_colour(parser)
-    add_threads(parser)
-    add_overwrite(parser)
-    add_strictness(parser)
-    add_reading(parser)
+    parser.add_argument("--no-link", dest="link", action="store_const", const=None, help="no links")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -112,6 +134,11 @@ def _request_of(args: argparse.Namespace) -> AnnotateRequest:
     if args.json and args.format not in (None, "jsonl"):
         raise UsageError(f"--json and --format {args.format} were given; --json is --format jsonl, give one of them")
     if not args.text and not args.files:
+        if args.link not in (None, AUTO, DEFAULT_LINKER):
+            raise UsageError(
+                f"nothing to annotate was given, for --link took {args.link} as its linker; name files before "
+                f"--link, or write --link={DEFAULT_LINKER}"
+            )
         raise UsageError('nothing to annotate was given; name files or folders, - for standard input, or --text "..."')
     writing = writing_of(args)
     shown = writing.path == STDOUT and sys.stdout.isatty() and args.format is None
@@ -126,6 +153,7 @@ def _request_of(args: argparse.Namespace) -> AnnotateRequest:
         ),
         segments=args.segments,
         abbreviations=args.abbreviations,
+        link=args.link,
         also_read=(args.types,) if args.types else (),
     )
 

@@ -19,7 +19,7 @@ from fascicle.errors import UsageError
 from fascicle.formats.account import Account
 from fascicle.formats.outputs import write_documents
 from fascicle.formats.report import WriteReport
-from fascicle.formats.requests import STDOUT, Input, ReadRequest, paths_of, read_inputs
+from fascicle.formats.requests import STDOUT, Input, ReadRequest, paths_of, read_inputs, table_notes
 from fascicle.formats.stats import corpus_stats, format_table
 
 
@@ -90,6 +90,8 @@ def run_convert(args: argparse.Namespace) -> int:
 
 def _documents(files: Sequence[str], request: ReadRequest, account: Account) -> Iterator[Document]:
     inputs = [Input(name=path) for path in paths_of(files, request)]
+    for note in table_notes(files, request):
+        say(f"note: {note}")
     for _, document in read_inputs(inputs, request, report=account.reading):
         account.read += 1
         account.events.see(document)

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from fascicle.commands.columns import Columns, add_columns, columns_of
 from fascicle.commands.console import Tally, say, with_progress
@@ -17,12 +17,13 @@ from fascicle.commands.inputs import INPUT_FORMATS, add_reading_details, reading
 from fascicle.commands.parsing import add_json, add_overwrite, add_strict, add_types, natural, types_of
 from fascicle.commands.places import reads, writes
 from fascicle.commands.probed import add_model, model_of
+from fascicle.commands.scored import REPORTS, check_report, predictions_of
 from fascicle.errors import UsageError
 from fascicle.evaluation.headline import Headline, headline_of
 from fascicle.evaluation.scoring.figures import figures_row, undefined_numbers
 from fascicle.evaluation.scoring.inputs import drawn_unit
 from fascicle.evaluation.scoring.systems import Scored
-from fascicle.files.atomic import check_target, output
+from fascicle.files.atomic import output
 from fascicle.formats.requests import pairs
 from fascicle.reports.table import systems_table, table
 from fascicle.systems.model import ModelRequest
@@ -35,9 +36,6 @@ if TYPE_CHECKING:
 
 BUCKETS = ("fixed", "quantiles")
 UNITS = ("sentence", "document")
-
-
-REPORTS: Final = (".html", ".md", ".json")  # suffixes of the file of --report
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -65,6 +63,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     add_json(parser, what="the scores")
     add_strict(parser)
+    _add_links(parser)
     _add_report(parser)
     add_model(parser)
     add_overwrite(parser)
@@ -75,6 +74,37 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     add_reading_details(group)
     add_columns(group)
+
+
+def _add_links(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("links")
+    group.add_argument(
+        "--links", action="store_true", help="score the concepts of mentions in place of the mentions, with intervals"
+    )
+    group.add_argument(
+        "--linker",
+        type=reads,
+        metavar="LINKER",
+        help="with --links: a folder that fascicle linker fit wrote, or the name of a shipped linker, which links the "
+        "mentions of GOLD",
+    )
+    group.add_argument(
+        "--pack",
+        type=reads,
+        action="append",
+        default=[],
+        metavar="PACK",
+        help="with --links: the vocabulary, a folder that fascicle index build wrote; explains errors; not needed "
+        "with --linker; may be repeated",
+    )
+    group.add_argument(
+        "--prefix",
+        action="append",
+        default=[],
+        metavar="TYPE=PREFIX",
+        help="with --links: identifiers of mentions of TYPE without a prefix have this one (Disease=MESH); may be "
+        "repeated",
+    )
 
 
 def _add_report(parser: argparse.ArgumentParser) -> None:
@@ -124,6 +154,12 @@ def run(args: argparse.Namespace) -> int:
         from fascicle.commands.agreement import run_agreement  # late: scores need none of it
 
         return run_agreement(args)
+    if args.links:
+        from fascicle.commands.evaluate_links import run_links  # late: scores of mentions need none of it
+
+        return run_links(args)
+    if given := [name for name in ("linker", "pack", "prefix") if getattr(args, name)]:
+        raise UsageError(f"--{given[0]} is about links; give --links too")
     columns = columns_of(args)
     systems, wanted = systems_of(args, columns), report_of(args)
     gold = PredictionRequest(path=args.gold, reading=reading_of(args, role="gold"))
@@ -180,12 +216,6 @@ def systems_of(args: argparse.Namespace, columns: Columns | None) -> list[Predic
     return [*found, *([model] if model is not None else [])]
 
 
-def predictions_of(args: argparse.Namespace) -> list[PredictionRequest]:
-    """The files with predictions."""
-    reading = reading_of(args, role="pred")
-    return [PredictionRequest(path=path, reading=reading, source=args.source or "") for path in args.files]
-
-
 def report_of(args: argparse.Namespace) -> ReportRequest | None:
     """What ``--report`` asks for; refuses early what would fail after long work.
 
@@ -200,12 +230,7 @@ def report_of(args: argparse.Namespace) -> ReportRequest | None:
         return None
     if args.train_where and not args.train:
         raise UsageError("--train-where is about the training corpus; give --train PATH too")
-    if Path(args.report).suffix not in REPORTS:
-        raise UsageError(
-            f"the report {args.report} was asked for; its name must end with {' or '.join(REPORTS)}, which decides "
-            "what it is"
-        )
-    check_target(args.report, overwrite=args.overwrite)
+    check_report(args.report, overwrite=args.overwrite)
     from fascicle.evaluation.report import ReportSettings  # not needed to score, nor by other commands
     from fascicle.tasks.report import ReportRequest, is_of_one_kind
 

@@ -48,6 +48,10 @@ CALLS: Final[Mapping[str, str]] = MappingProxyType(
         "settings": "fascicle.settings.recipes.reference.tables()",
     }
 )
+# What a command does with an option that makes it another verb.
+WITH_OPTIONS: Final[Mapping[str, str]] = MappingProxyType(
+    {"evaluate --links": 'fascicle.evaluate_links("gold.jsonl", "found.jsonl", linker="linker")'}
+)
 
 
 def shown(command: str) -> str:
@@ -57,7 +61,10 @@ def shown(command: str) -> str:
         command: its name, such as ``"corpus check"``.
     """
     call = CALLS.get(command)
-    return f"\nin Python:\n  import {_module(call)}\n  {call}\n" if call else ""
+    if not call:
+        return ""
+    others = "".join(f"  {one}  # {name}\n" for name, one in WITH_OPTIONS.items() if name.startswith(f"{command} --"))
+    return f"\nin Python:\n  import {_module(call)}\n{others}  {call}\n"
 
 
 def _module(call: str) -> str:

@@ -19,6 +19,7 @@ from fascicle.errors import UsageError
 from fascicle.formats.outputs import write_documents
 from fascicle.formats.requests import STDOUT, Input, ReadRequest, paths_of, read_inputs
 from fascicle.knowledge.linking.linker import Candidate, Decision
+from fascicle.settings.folders.vocabularies import DEFAULT_LINKER
 from fascicle.tasks.link import explain, link
 
 
@@ -26,8 +27,19 @@ def configure(parser: Parser) -> None:
     """Adds the options."""
     parser.set_defaults(run=run)
     parser.add_argument("files", nargs="*", type=reads, metavar="PATH", help="documents with mentions; - for input")
-    parser.add_argument("--pack", type=reads, required=True, help="a folder that fascicle index build wrote")
-    parser.add_argument("--linker", type=reads, required=True, help="a folder that fascicle linker fit wrote")
+    parser.add_argument(
+        "--linker",
+        type=reads,
+        default=DEFAULT_LINKER,
+        help=f"a folder that fascicle linker fit wrote, or the name of a shipped linker; default: {DEFAULT_LINKER}",
+    )
+    parser.add_argument(
+        "--pack",
+        type=reads,
+        action="append",
+        default=[],
+        help="of the linker, where it is not found by itself; may be repeated",
+    )
     parser.add_argument(
         "--ontology", default="", metavar="PREFIX", help="give the same concepts in another vocabulary of the pack"
     )

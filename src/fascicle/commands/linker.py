@@ -14,6 +14,7 @@ from fascicle.commands.parsing import Parser, add_command, add_json, add_overwri
 from fascicle.commands.places import reads, writes
 from fascicle.errors import UsageError
 from fascicle.formats.requests import Input, paths_of, read_inputs
+from fascicle.knowledge.linking.fitting import FitSettings
 from fascicle.knowledge.linking.folder import LinkerManifest
 from fascicle.tasks.linker_fit import fit_folder
 
@@ -27,7 +28,14 @@ def configure(parser: Parser) -> None:
 
 def _configure_fit(parser: Parser) -> None:
     parser.set_defaults(run=run_fit)
-    parser.add_argument("pack", type=reads, metavar="PACK", help="a folder that fascicle index build wrote")
+    parser.add_argument(
+        "packs",
+        nargs="+",
+        type=reads,
+        metavar="PACK",
+        help="a folder that fascicle index build wrote, or the name of a shipped pack; of several, a mention is linked "
+        "by the first that has its type and a concept for it",
+    )
     parser.add_argument(
         "--corpus",
         nargs="+",
@@ -38,7 +46,12 @@ def _configure_fit(parser: Parser) -> None:
         help="documents with links; without them, links stand in the order of tiers and have no probability",
     )
     parser.add_argument(
-        "--index-of", type=reads, metavar="LINKER", help="another linker of the pack, whose index is taken"
+        "--small",
+        action="store_true",
+        help="some kB: without the index by which names with slips are found, and without names from the corpus",
+    )
+    parser.add_argument(
+        "--index-of", type=reads, metavar="LINKER", help="another linker of the same packs, whose indexes are taken"
     )
     parser.add_argument("-o", "--output", type=writes, required=True, metavar="LINKER", help="the folder to write")
     add_json(parser, what="what the linker says of itself")
@@ -52,11 +65,19 @@ def run_fit(args: argparse.Namespace) -> int:
     request = reading_of(args)
     inputs = [Input(name=path) for path in paths_of(args.corpus, request)] if args.corpus else []
     documents = (document for _, document in read_inputs(inputs, request, report=tally.account.reading))
-    found = fit_folder(args.pack, args.output, documents=documents, index_of=args.index_of, overwrite=args.overwrite)
-    if args.json:
-        sys.stdout.write(json.dumps(msgspec.to_builtins(found), ensure_ascii=False) + "\n")
-    else:
-        sys.stdout.writelines(f"{line}\n" for line in _lines(found))
+    found = fit_folder(
+        args.packs,
+        args.output,
+        documents=documents,
+        index_of=args.index_of,
+        settings=FitSettings(remember=not args.small, indexed=not args.small),
+        overwrite=args.overwrite,
+    )
+    for one in found:
+        if args.json:
+            sys.stdout.write(json.dumps(msgspec.to_builtins(one), ensure_ascii=False) + "\n")
+        else:
+            sys.stdout.writelines(f"{line}\n" for line in _lines(one))
     tally.say()
     say(f"wrote {args.output}")
     return tally.exit_code(strict=False)
@@ -64,7 +85,10 @@ def run_fit(args: argparse.Namespace) -> int:
 
 def _lines(found: LinkerManifest) -> list[str]:
     """What each tier was worth, a type and tier a line."""
-    lines = [] if found.rankers else ["no annotated texts: links stand in the order of tiers, without probabilities"]
+    lines = [
+        f"{found.pack}:",
+        *([] if found.rankers else ["no annotated texts: links stand in the order of tiers, without probabilities"]),
+    ]
     for kind, ranker in found.rankers.items():
         where = ", ".join(ranker.vocabularies)
         lines.append(f"{kind}: {ranker.mentions:,} mentions; {where}; NIL below {ranker.threshold:.3f}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import sys
 from typing import TYPE_CHECKING, Final
@@ -39,6 +40,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("-o", "--output", type=fills, required=True, metavar="FOLDER", help="the folder of the run")
     parser.add_argument("--workers", type=positive, default=1, metavar="N", help="processes; default: 1")
     parser.add_argument(
+        "--ray",
+        nargs="?",
+        const="",
+        metavar="ADDRESS",
+        help="workers on the machines of a Ray cluster: HOST:PORT, auto or local; default: what Ray finds",
+    )
+    parser.add_argument(
         "--resume",
         action="store_true",
         help="go on with the same run after an interruption; without anything to go on with, begin anew",
@@ -54,7 +62,8 @@ def run(args: argparse.Namespace) -> int:
     for note in left_out_notes(request.files, request.reading):
         say(f"note: {note}")
     try:
-        totals = run_pipeline(request, progress=lambda now: _see(shown, now))
+        with contextlib.redirect_stdout(sys.stderr):  # where the client of Ray prints, and the account must stay alone
+            totals = run_pipeline(request, progress=lambda now: _see(shown, now))
     finally:
         shown.end()
     return tell(totals, args.output, as_json=args.json)
@@ -90,6 +99,7 @@ def _request_of(args: argparse.Namespace) -> RunRequest:
         reading=reading_of(args),
         format=args.format,
         workers=args.workers,
+        ray=args.ray,
         resume=args.resume,
     )
 

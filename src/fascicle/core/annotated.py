@@ -10,7 +10,7 @@ from zlib import crc32
 
 from fascicle.core.html import Html, faithful, join, tag
 from fascicle.core.marks import Mark, marked
-from fascicle.core.mention import Link, Mention
+from fascicle.core.mention import Link, Mention, identifier_of
 from fascicle.core.wording import counted
 
 _SHADES: Final = 12  # classes t0, t1, ... of the style sheet
@@ -22,14 +22,14 @@ def colour_of(kind: str) -> str:
     return f"t{crc32(_SEED + kind.encode(errors='replace')) % _SHADES}"
 
 
-def html_of(text: str, mentions: Sequence[Mention]) -> str:
+def html_of(text: str, mentions: Sequence[Mention], origins: Iterable[str] = ()) -> str:
     """A text with its mentions as a fragment of HTML that brings its own style and needs no script.
 
     The text in it is the given one, character by character, but for what no page can hold (see
     `fascicle.core.html.faithful`), with the type of each mention behind its words. A table that opens on request lists
-    the mentions with their offsets, scores, sources, links and attributes.
+    the mentions with their offsets, scores, sources, links and attributes; below it stands where links are from.
     """
-    return tag("style", style()) + tag("div", shown(text, mentions), class_="fascicle")
+    return tag("style", style()) + tag("div", shown(text, mentions, origins), class_="fascicle")
 
 
 @cache
@@ -38,14 +38,18 @@ def style() -> Html:
     return Html(resources.files("fascicle.core").joinpath("annotated.css").read_text(encoding="utf-8"))
 
 
-def shown(text: str, mentions: Sequence[Mention]) -> Html:
-    """A marked text and the table of its mentions, without a style."""
+def shown(text: str, mentions: Sequence[Mention], origins: Iterable[str] = ()) -> Html:
+    """A marked text, the table of its mentions, and where their links are from, without a style."""
     if not text:
         return tag("p", "The text is empty.", class_="none")
-    marks = [Mark(spans=m.spans, type=m.type, colour=colour_of(m.type)) for m in mentions]
+    marks = [
+        Mark(spans=m.spans, type=m.type, colour=colour_of(m.type), identifier=_identifier(m), name=_name(m))
+        for m in mentions
+    ]
     # The language is not known, and the direction is that of each paragraph.
     page = tag("div", marked(text, marks, written=faithful), lang="", dir="auto")
-    return join(page, _table(text, mentions)) if mentions else page
+    below = (tag("p", _isolated(origin), class_="origin") for origin in origins)
+    return join(page, _table(text, mentions), *below) if mentions else page
 
 
 def _table(text: str, mentions: Sequence[Mention]) -> Html:
@@ -69,7 +73,15 @@ def _offsets(mention: Mention) -> str:
 
 
 def _links(links: Iterable[Link]) -> str:
-    return ", ".join(f"{link.ontology}{':' * bool(link.ontology)}{link.id} {link.name}".rstrip() for link in links)
+    return ", ".join(f"{identifier_of(link)} {link.name}".rstrip() for link in links)
+
+
+def _identifier(mention: Mention) -> str:
+    return ", ".join(identifier_of(link) for link in mention.links if not link.nil)
+
+
+def _name(mention: Mention) -> str:
+    return ", ".join(link.name for link in mention.links if link.name)
 
 
 def _attributes(mention: Mention) -> str:

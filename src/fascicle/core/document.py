@@ -5,9 +5,10 @@ All of it is frozen. Offsets are half-open Unicode code points into ``Document.t
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator
+from copy import copy
 from itertools import chain, pairwise
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 
@@ -17,6 +18,7 @@ from fascicle.core.wording import counted
 
 __all__ = [
     "GOLD",
+    "LINKED",
     "Abbreviation",
     "Change",
     "Document",
@@ -34,6 +36,7 @@ __all__ = [
     "unique",
 ]
 
+LINKED: Final = "linked"  # code of the event that says where links are from
 Identity = tuple[str, str, Fragments]
 Abbreviation = tuple[Span, Span]
 
@@ -169,8 +172,26 @@ class Document(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     def __post_init__(self) -> None:
         """Checks every offset, and puts the mentions into canonical order."""
+        self._check(self.__struct_fields__)
+
+    def having(self, **parts: Any) -> Document:
+        """The same document with other parts; only these are checked, for the rest was.
+
+        Args:
+            parts: of the attributes above, but for the text.
+
+        Raises:
+            ValueError: as for a new document.
+        """
+        other = copy(self)
+        for name, value in parts.items():
+            msgspec.structs.force_setattr(other, name, value)
+        other._check(parts)
+        return other
+
+    def _check(self, parts: Container[str]) -> None:
         try:
-            self._check()
+            self._check_parts(parts)
         except (TypeError, AttributeError) as error:
             raise ValueError(
                 f"document {self.id!r} has a part of the wrong type ({error}); its text is a str, its mentions are "
@@ -185,34 +206,41 @@ class Document(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         """What a notebook shows: the text with its mentions marked."""
         from fascicle.core.annotated import html_of  # late: most programs show no page
 
-        return html_of(self.text, self.mentions)
+        return html_of(self.text, self.mentions, self.origins)
 
-    def _check(self) -> None:
-        if not self.text.isascii():
+    def _check_parts(self, parts: Container[str]) -> None:
+        if "text" in parts and not self.text.isascii():
             _refuse_surrogates(self.id, self.text)
         length = len(self.text)
-        if self.sentences is not None:
+        if "sentences" in parts and self.sentences is not None:
             check_ranges(self.sentences, length=length, name="sentence")
-        if self.words is not None:
+        if "words" in parts and self.words is not None:
             check_ranges(self.words, length=length, name="word")
-        for name, span in self._other_ranges():
+        for name, span in self._other_ranges(parts):
             if not 0 <= span[0] <= span[1] <= length:
                 raise ValueError(f"{name} {span} is not allowed in a text of {counted(length, 'character')}")
-        taken = (mention for change in self.changes for mention, _ in change.taken)
-        for mention in chain(self.mentions, taken):
+        self._check_mentions(parts, length)
+
+    def _check_mentions(self, parts: Container[str], length: int) -> None:
+        changes = self.changes if "changes" in parts else ()
+        mentions = self.mentions if "mentions" in parts else ()
+        for mention in chain(mentions, (mention for change in changes for mention, _ in change.taken)):
             if mention.end > length:
                 raise ValueError(
                     f"document {self.id!r} has {counted(length, 'character')}, but a mention of type {mention.type!r} "
                     f"ends at {mention.end}; offsets are code points into the text"
                 )
-        ordered = canonical(self.mentions)
-        if ordered != self.mentions:
+        ordered = canonical(mentions)
+        if "mentions" in parts and ordered != self.mentions:
             msgspec.structs.force_setattr(self, "mentions", ordered)
 
-    def _other_ranges(self) -> Iterator[tuple[str, Span]]:
-        yield from (("section", (s.start, s.end)) for s in self.sections or ())
-        yield from (("abbreviation", span) for pair in self.abbreviations or () for span in pair)
-        yield from (("event", e.span) for e in self.events if e.span is not None)
+    def _other_ranges(self, parts: Container[str]) -> Iterator[tuple[str, Span]]:
+        if "sections" in parts:
+            yield from (("section", (s.start, s.end)) for s in self.sections or ())
+        if "abbreviations" in parts:
+            yield from (("abbreviation", span) for pair in self.abbreviations or () for span in pair)
+        if "events" in parts:
+            yield from (("event", e.span) for e in self.events if e.span is not None)
 
     def layer(self, source: str, *, original: bool = False) -> tuple[Mention, ...]:
         """The mentions of one source, in canonical order.
@@ -232,9 +260,14 @@ class Document(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
             found = canonical(before.values())
         return tuple(m for m in found if m.source == source)
 
+    @property
+    def origins(self) -> tuple[str, ...]:
+        """What it says of the packs that its links are of, and how old these are, each once."""
+        return tuple(dict.fromkeys(event.message for event in self.events if event.code == LINKED))
+
     def with_events(self, *events: Event) -> Document:
         """The same document with more events."""
-        return msgspec.structs.replace(self, events=self.events + events)
+        return self.having(events=self.events + events)
 
 
 def canonical(mentions: Iterable[Mention]) -> tuple[Mention, ...]:

@@ -26,6 +26,8 @@ class Mark:
         focus: whether it is the one that the text is shown for, ``"mention"``, or what is on the other side of it,
             ``"partner"``; else empty.
         colour: class of its colour in the style sheet; empty for none.
+        identifier: of what it is linked to; empty for nothing.
+        name: of what it is linked to, which is shown when the pointer is over the type.
     """
 
     spans: Fragments
@@ -33,6 +35,8 @@ class Mark:
     right: bool | None = None
     focus: str = ""
     colour: str = ""
+    identifier: str = ""
+    name: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -131,5 +135,7 @@ def _tag(one: _Placed, end: int) -> Html:
     if one.number:
         at = next(i for i, span in enumerate(mark.spans, start=1) if span[1] >= end)
         part = f" #{one.number}, part {at} of {len(mark.spans)}"
-    told = join(user(mark.type), part, sign)
-    return tag("span", told, class_=" ".join(filter(None, ("tag", mark.focus, mark.colour))))
+    linked = join(" ", tag("span", user(mark.identifier), class_="id")) if mark.identifier else ""
+    told = join(user(mark.type), linked, part, sign)
+    classes = " ".join(filter(None, ("tag", mark.focus, mark.colour)))
+    return tag("span", told, class_=classes, title=mark.name or False)

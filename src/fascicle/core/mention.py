@@ -53,7 +53,7 @@ class Link(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=Fal
                     f"a NIL link names no entry, but id={self.id!r}, name={self.name!r} and curie={self.curie!r} were "
                     "given; leave them empty, or leave out nil"
                 )
-            if self.curie and not _CURIE.fullmatch(self.curie):
+            if self.curie and not is_curie(self.curie):
                 raise ValueError(f"{self.curie!r} is no CURIE; write prefix:local without blanks, as in MESH:D003920")
             if self.tier and not _TIER.fullmatch(self.tier):
                 raise ValueError(
@@ -61,6 +61,16 @@ class Link(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=Fal
                 )
         except TypeError:
             raise ValueError(f"id, curie and tier of a link are of the type str; given was {self!r}") from None
+
+
+def is_curie(text: str) -> bool:
+    """Whether a text has the form ``prefix:local``."""
+    return _CURIE.fullmatch(text) is not None
+
+
+def identifier_of(link: Link) -> str:
+    """How the entry of a link is named to people: its CURIE, or its ontology and identifier."""
+    return link.curie or f"{link.ontology}{':' * bool(link.ontology)}{link.id}"
 
 
 class Mention(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
@@ -120,4 +130,7 @@ class Mention(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
 
     def text_in(self, document_text: str) -> str:
         """The words of the mention; fragments are joined by one space."""
-        return " ".join(document_text[start:end] for start, end in self.spans)
+        if len(self.spans) == 1:  # of nearly all mentions
+            ((start, end),) = self.spans
+            return document_text[start:end]
+        return " ".join([document_text[start:end] for start, end in self.spans])

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection
+from typing import Any, Final
 
 import msgspec
 
 from fascicle.core.arguments import check_argument
-from fascicle.core.document import Abbreviation, Change, Document, Event, Link, Mention, MentionKey, Patch, unique
+from fascicle.core.document import Change, Document, Event, Link, Mention, MentionKey, Patch, unique
 from fascicle.core.wording import counted
 from fascicle.errors import UsageError
+
+_ONCE: Final = ("sentences", "words", "sections")  # parts that a patch gives to a document without them
 
 
 def apply(document: Document, patch: Patch, *, step: str = "patch", drops: Collection[str] = ()) -> Document:
@@ -31,7 +34,7 @@ def apply(document: Document, patch: Patch, *, step: str = "patch", drops: Colle
         drops: sources whose mentions the step may drop or replace.
 
     Returns:
-        A new document.
+        The document with what the patch changes.
 
     Raises:
         UsageError: no document, no patch, or one name in place of a collection of names.
@@ -51,24 +54,26 @@ def apply(document: Document, patch: Patch, *, step: str = "patch", drops: Colle
 
 
 def _applied(document: Document, patch: Patch, step: str, drops: Collection[str]) -> Document:
-    kept, changes = document.mentions, document.changes
-    events = document.events + patch.events
+    parts: dict[str, Any] = {}
+    mentions, added, events = document.mentions, (*patch.add,), (*patch.events,)
     if patch.drop or patch.replace:
-        kept, change = _without(document, patch, step, drops)
-        changes, events = (*changes, change), events + _counts(change)
-    mentions, _ = unique((*kept, *patch.add))
+        mentions, change = _without(document, patch, step, drops)
+        events = events + _counts(change)
+        parts["changes"] = (*document.changes, change)
+    if added or patch.drop or patch.replace:
+        mentions, _ = unique((*mentions, *added))
     if patch.links:
         mentions = _with_links(mentions, dict(patch.links))
-    return msgspec.structs.replace(
-        document,
-        mentions=mentions,
-        events=events,
-        sentences=patch.sentences if document.sentences is None else document.sentences,
-        words=patch.words if document.words is None else document.words,
-        sections=patch.sections if document.sections is None else document.sections,
-        abbreviations=_abbreviations(document, patch),
-        changes=changes,
-    )
+    if mentions is not document.mentions:
+        parts["mentions"] = mentions
+    if events:
+        parts["events"] = document.events + events
+    if patch.abbreviations:
+        parts["abbreviations"] = tuple(sorted({*(document.abbreviations or ()), *patch.abbreviations}))
+    for name in _ONCE:
+        if getattr(document, name) is None and (given := getattr(patch, name)) is not None:
+            parts[name] = given
+    return document.having(**parts) if parts else document
 
 
 def _without(document: Document, patch: Patch, step: str, drops: Collection[str]) -> tuple[tuple[Mention, ...], Change]:
@@ -118,10 +123,3 @@ def _with_links(mentions: tuple[Mention, ...], links: dict[MentionKey, tuple[Lin
     if missing:
         raise ValueError(f"links were given for {sorted(missing)[0]}, but the document has no such mention")
     return tuple(msgspec.structs.replace(m, links=m.links + links[m.key]) if m.key in links else m for m in mentions)
-
-
-def _abbreviations(document: Document, patch: Patch) -> tuple[Abbreviation, ...] | None:
-    """Those of the document as they are, or sorted with those of the patch."""
-    if not patch.abbreviations:
-        return document.abbreviations
-    return tuple(sorted({*(document.abbreviations or ()), *patch.abbreviations}))

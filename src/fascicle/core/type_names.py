@@ -7,7 +7,7 @@ A model keeps the names that it was trained with. `Vocabulary.canonical` says wh
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
@@ -47,6 +47,11 @@ class Vocabulary:
     def candidates(self, name: str) -> tuple[str, ...]:
         """The canonical names that a name may stand for: one, several if it is ambiguous, none if it is unknown."""
         return self.names.get(folded(name), ())
+
+    def among(self, name: str, types: Collection[str]) -> str:
+        """The one of some types that a name is, or stands for; a name that is none of them stays as it is."""
+        meant = [one for one in self.candidates(name) if one in types]
+        return name if name in types or len(meant) != 1 else meant[0]
 
     def canonical(self, name: str) -> str:
         """The canonical name of a type.

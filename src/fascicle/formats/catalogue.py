@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import cached_property, partial
 from importlib import import_module
 from types import MappingProxyType
-from typing import Any, Final
+from typing import Final
 
 import fascicle.plugins as plugins
 from fascicle.core import contracts
@@ -32,7 +32,7 @@ class Format:
     Attributes:
         name: in options, recipes and Python.
         means: for the help.
-        suffixes: of its files, the first one the usual one.
+        suffixes: of its files, the first one the usual one; none if no file alone shows the format.
         reads: ``module:name`` of its `Reader`; empty if its files hold no texts.
         writes: ``module:name`` of its `Writer`; empty if such files are only read.
         many: whether documents are written to several files, so that a folder, or a zip, is one corpus.
@@ -165,6 +165,14 @@ _ROWS: Final = (
         reads="fascicle.formats.brat:READER",
         writes="fascicle.formats.brat_write:WRITER",
         many=True,
+    ),
+    Format(
+        name="offsets",
+        means="a folder, or a .zip, of .txt files with one table of offsets (.tsv) beside them",
+        suffixes=(),
+        reads="fascicle.formats.offsets:READER",
+        many=True,
+        annotated=False,
     ),
     Format(
         name="parquet",
@@ -373,23 +381,6 @@ def format_to_write(path: str, asked: str = "auto") -> str:
             file=path,
         )
     return found or "jsonl"
-
-
-def check_options(options: Any, allowed: type[Any] | None, name: str) -> None:
-    """Refuses options that are of another class than those of a format.
-
-    Args:
-        options: as given; ``None`` for none.
-        allowed: class of the options of its reader or writer, if it has any.
-        name: of the format.
-
-    Raises:
-        UsageError: they are.
-    """
-    if options is None or (allowed is not None and isinstance(options, allowed)):
-        return
-    rule = f"they must be {allowed.__name__}" if allowed is not None else "it has none"
-    raise UsageError(f"{type(options).__name__} are not options of the format {name!r}: {rule}")
 
 
 def _loaded(place: str) -> object:

@@ -15,11 +15,11 @@ from fascicle.core.document import Document, Event
 from fascicle.errors import InputError, UsageError
 from fascicle.files.encodings import AUTO
 from fascicle.files.source import Source, stem
-from fascicle.formats.catalogue import Format, check_options, format_named
+from fascicle.formats.catalogue import Format, format_named
 from fascicle.formats.detection import format_to_read
-from fascicle.formats.handlers import Reader
+from fascicle.formats.handlers import Reader, check_options
 from fascicle.formats.report import STEP, ReadReport
-from fascicle.formats.sources import expanded
+from fascicle.formats.sources import expanded, note_unread_tables
 
 ORIGINAL_ID: Final = "original-id"
 
@@ -64,8 +64,10 @@ def read(
     if format != "auto":
         format_named(format)
     report = ReadReport() if report is None else report
-    plan = []
-    for source in sources_of(expanded([*_checked(paths)], format=format), encoding=encoding, report=report):
+    plan, given = [], [*_checked(paths)]
+    files = expanded(given, format=format)
+    note_unread_tables(given, format=format, report=report)
+    for source in sources_of(files, encoding=encoding, report=report):
         with report.aside.one():
             plan.append((source, format_named(format_to_read(source.path, format))))
     return documents_of(plan, options, report)
@@ -79,11 +81,21 @@ def sources_of(files: Sequence[str], *, encoding: str, report: ReadReport) -> li
     ]
 
 
-def documents_of(plan: Sequence[tuple[Source, Format]], options: Any, report: ReadReport) -> Iterator[Document]:
-    """Streams the documents of sources, each with its format; see `read`."""
+def documents_of(
+    plan: Sequence[tuple[Source, Format]], options: Any, report: ReadReport, *, are_unique: bool = True
+) -> Iterator[Document]:
+    """Streams the documents of sources, each with its format; see `read`.
+
+    Args:
+        plan: sources and formats.
+        options: as of `read`.
+        report: as of `read`.
+        are_unique: whether ids are made unique, for which all of them are kept in memory.
+    """
     for _, chosen in plan:
         check_options(options, chosen.reader.options, chosen.name)
-    return _observed(unique_ids(_all(plan, options, report)), report)
+    documents = _all(plan, options, report)
+    return _observed(unique_ids(documents) if are_unique else documents, report)
 
 
 def _checked(paths: object) -> Iterator[str]:

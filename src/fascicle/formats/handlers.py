@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from fascicle.core.document import Document
+from fascicle.errors import UsageError
 from fascicle.files.atomic import check_target
 from fascicle.files.source import STDIN, Source
 from fascicle.formats.losses import Holds
@@ -65,3 +66,20 @@ class Writer:
     check: Callable[..., None] = _check_file
     prepare: Callable[[Document], Document] | None = None
     grows: bool = True
+
+
+def check_options(options: Any, allowed: type[Any] | None, name: str) -> None:
+    """Refuses options that are of another class than those of a format.
+
+    Args:
+        options: as given; ``None`` for none.
+        allowed: class of the options of its reader or writer, if it has any.
+        name: of the format.
+
+    Raises:
+        UsageError: they are.
+    """
+    if options is None or (allowed is not None and isinstance(options, allowed)):
+        return
+    rule = f"they must be {allowed.__name__}" if allowed is not None else "it has none"
+    raise UsageError(f"{type(options).__name__} are not options of the format {name!r}: {rule}")

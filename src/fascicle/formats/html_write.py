@@ -18,7 +18,7 @@ HOLDS: Final = Holds(
     format="HTML",
     fields=EVERYTHING
     - {"sections", "sentences", "words", "abbreviations", "meta", "changes"}
-    - {"link-scores", "link-tiers", "link-curies", "nil-links"},
+    - {"link-scores", "link-tiers", "nil-links"},
 )
 _HEAD: Final = (
     tag("meta", charset="utf-8"),
@@ -36,7 +36,7 @@ def encode(document: Document, report: WriteReport) -> bytes:
     if unheld := len(FORBIDDEN.findall(document.text + names)):
         report.lose("control-characters", document, count=unheld)
     name = tag("h2", tag("bdi", faithful(document.id)))
-    return f"{tag('article', name, shown(document.text, document.mentions))}\n".encode()
+    return f"{tag('article', name, shown(document.text, document.mentions, document.origins))}\n".encode()
 
 
 @contextmanager

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import msgspec
 
-from fascicle.core.document import GOLD, Document, Event
+from fascicle.core.document import GOLD, Document, Event, Link
 from fascicle.core.spans import Span
 from fascicle.core.wording import counted
 from fascicle.formats.collect import MentionCollector
@@ -17,7 +17,7 @@ from fascicle.formats.unread import fields_argument
 
 STEP: Final = "label-studio"
 EVERYONE: Final = "all"
-OURS: Final = "fascicle"  # in the meta of a task that we wrote: what Label Studio has no place for
+OURS: Final = "fascicle"  # in the meta of a task or region that we wrote: what Label Studio has no place for
 _TEXT: Final = "text"
 _META_LENGTH: Final = 200  # characters of a fact about a text
 _LAST_OF_ONE_UNIT: Final = 0xFFFF
@@ -34,6 +34,12 @@ class _Region(msgspec.Struct):
     type: str
     value: dict[str, Any] = {}
     score: float | None = None
+    meta: dict[str, Any] | None = None
+
+    @property
+    def links(self) -> tuple[Link, ...]:
+        """What we wrote beside it."""
+        return msgspec.convert((self.meta or {}).get(OURS, ()), tuple[Link, ...])
 
 
 class _Annotation(msgspec.Struct):
@@ -165,18 +171,18 @@ def _chosen(made: Sequence[_Annotation], annotator: str) -> list[_Annotation]:
 def _add(collector: MentionCollector, text: str, layers: _Layers) -> list[Event]:
     """Adds the mentions; what is no mention of a type is counted."""
     left: Counter[str] = Counter()
-    found: list[tuple[str, _Labels, float | None]] = []
+    found: list[tuple[str, _Labels, _Region]] = []
     for source, regions in layers:
         for region in regions:
             if region.type == "labels":
-                found.append((source, msgspec.convert(region.value, _Labels), region.score))
+                found.append((source, msgspec.convert(region.value, _Labels), region))
             else:
                 left[region.type] += 1
     place, events = _places(text, [one for _, one, _ in found])
-    for source, one, score in found:
+    for source, one, region in found:
         left["labels without a type"] += not one.labels
         for kind in one.labels:
-            collector.add([place(one)], kind, expected=one.text, source=source, score=score)
+            collector.add([place(one)], kind, expected=one.text, source=source, score=region.score, links=region.links)
     listed = ", ".join(f"{kind} {count}" for kind, count in sorted(left.items()) if count)
     if listed:
         message = f"what is no mention of a type is not read ({listed})"

@@ -13,15 +13,17 @@ from typing import Any, BinaryIO, Final
 import msgspec
 
 from fascicle.core.document import GOLD, Document, Mention
+from fascicle.core.mention import identifier_of
 from fascicle.formats.handlers import Writer
 from fascicle.formats.label_studio import OURS
-from fascicle.formats.losses import Holds
+from fascicle.formats.losses import OF_LINKS, Holds
 from fascicle.formats.report import WriteReport
 from fascicle.formats.writing import Encode, Put
 
 HOLDS: Final = Holds(
     format="tasks of Label Studio",
-    fields=frozenset({"ids", "text-between-words", "meta", "mentions", "nested", "second-source", "sources", "scores"}),
+    fields=frozenset({"ids", "text-between-words", "meta", "mentions", "nested", "second-source", "sources", "scores"})
+    | OF_LINKS,
     partly=frozenset({"sources"}),
 )
 _ENCODER: Final = msgspec.json.Encoder()
@@ -51,7 +53,16 @@ def encode(document: Document, report: WriteReport) -> bytes:
 def _region(mention: Mention, number: int, text: str) -> dict[str, Any]:
     (span,) = mention.spans
     value = {"start": span[0], "end": span[1], "text": text[slice(*span)], "labels": [mention.type]}
-    region = {"id": f"m{number}", "from_name": "label", "to_name": "text", "type": "labels", "value": value}
+    region: dict[str, Any] = {
+        "id": f"m{number}",
+        "from_name": "label",
+        "to_name": "text",
+        "type": "labels",
+        "value": value,
+    }
+    if mention.links:  # the text is shown beside the region
+        told = [f"{identifier_of(link)} {link.name}".rstrip() for link in mention.links if not link.nil]
+        region["meta"] = {"text": told, OURS: msgspec.to_builtins(mention.links)}
     return region if mention.score is None else {**region, "score": mention.score}
 
 

@@ -16,7 +16,7 @@ from typing import Final, Protocol, TypeVar, cast
 
 import msgspec
 
-from fascicle.core.document import GOLD, Document, Mention
+from fascicle.core.document import GOLD, Document, Link, Mention
 from fascicle.errors import LossError, UsageError
 from fascicle.formats.report import Named, WriteReport
 
@@ -92,6 +92,14 @@ class Holds:
         """The fields that are lost."""
         return EVERYTHING - self.fields - self.by_reference
 
+    def links(self, links: tuple[Link, ...]) -> tuple[Link, ...]:
+        """Links as far as the format holds them, for those who did not ask for more; nothing is counted."""
+        if not links or not self.lacking & _OF_LINK.keys():
+            return links
+        empty = {name: value for code, (name, value) in _OF_LINK.items() if code in self.lacking}
+        kept = links if "nil-links" in self.fields else tuple(link for link in links if not link.nil)
+        return tuple(msgspec.structs.replace(link, **empty) for link in kept) if "links" in self.fields else ()
+
     @cached_property
     def of_document(self) -> tuple[tuple[str, Callable[[Document], int]], ...]:
         """How to count the fields of a document that are lost."""
@@ -106,6 +114,16 @@ class Holds:
         return tuple(found)
 
 
+_OF_LINK: Final[Mapping[str, tuple[str, object]]] = MappingProxyType(
+    {
+        "link-ontologies": ("ontology", ""),
+        "link-names": ("name", ""),
+        "link-scores": ("score", None),
+        "link-tiers": ("tier", ""),
+        "link-curies": ("curie", ""),
+    }
+)  # the attribute of each field, and what stands there if it is not held
+OF_LINKS: Final = frozenset({"links", "nil-links", *_OF_LINK})
 _OF_DOCUMENT: Final[Mapping[str, Callable[[Document], int]]] = MappingProxyType(
     {
         "ids": lambda document: 1,

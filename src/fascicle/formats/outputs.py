@@ -11,8 +11,9 @@ from typing import Any
 from fascicle.core.arguments import check_argument, check_optional, checked_documents
 from fascicle.core.document import Document
 from fascicle.files.atomic import Opened, atomic_folder, output
-from fascicle.formats.catalogue import Format, check_options
-from fascicle.formats.losses import EVERYTHING, Holds, Strictness, loss_names
+from fascicle.formats.catalogue import Format
+from fascicle.formats.handlers import check_options
+from fascicle.formats.losses import EVERYTHING, OF_LINKS, Holds, Strictness, loss_names
 from fascicle.formats.predictions import Prediction
 from fascicle.formats.report import WriteReport
 from fascicle.formats.requests import STDOUT, WriteRequest
@@ -115,6 +116,7 @@ def write_predictions(
     holds = replace(holds, by_reference=holds.by_reference | {"sources"})  # a table of one system is named after it
     if chosen.writer.options is not None:
         request = replace(request, options=chosen.writer.options(with_text=False))
+        holds = replace(holds, fields=holds.fields - OF_LINKS)  # a table without texts has no columns for them
     return _write(predictions, request, chosen, holds, report=report)
 
 

@@ -25,7 +25,7 @@ from fascicle.formats.grouping import grouped, sound
 from fascicle.formats.handlers import Writer
 from fascicle.formats.losses import OF_TEXT, Holds
 from fascicle.formats.report import SetAside, WriteReport
-from fascicle.formats.tables import CSV, HEADER, SOURCE, TSV, Table, cells_of, separator_of
+from fascicle.formats.tables import CSV, HEADER, LINKS, SOURCE, TSV, Table, cells_of, links_of, separator_of
 
 SCHEMA: Final = 1
 _KEY: Final = '"fascicle_predictions"'
@@ -238,18 +238,19 @@ def _from_json(line: Line, place: str, mention_source: str) -> Prediction:
 
 
 def _rows(numbered: Iterator[tuple[int, Line]], header: str, source: Source) -> Iterator[_Row | InputError]:
-    """The columns of `HEADER` in its order, with the number of their line."""
+    """The columns of `HEADER` in its order, and those of links, with the number of their line."""
     separator, names = separator_of(header), cells_of(header, separator_of(header))
     order = () if separator == "\t" and tuple(names) in (HEADER, HEADER[:-1]) else columns_of(header)
+    wanted = _with_links(order, names) if order and names.count(LINKS[0]) == 1 else order
     for number, line in numbered:
         if isinstance(line, FormatError):
             yield line
         elif line:
-            yield _row(line, number, separator, names, order, source)
+            yield _row(line, number, separator, names, wanted, source)
 
 
 def _row(
-    line: str, number: int, separator: str, names: Sequence[str], order: Sequence[int], source: Source
+    line: str, number: int, separator: str, names: Sequence[str], order: Sequence[int | None], source: Source
 ) -> _Row | FormatError:
     if not order:
         return number, line.split("\t")
@@ -259,7 +260,14 @@ def _row(
         return FormatError(f"{error}; write every row on one line", at=Place(source.path, number))
     if len(columns) != len(names):
         return FormatError(f"columns: {len(columns)}; the header has {len(names)}", at=Place(source.path, number))
-    return number, [columns[at] for at in order]
+    return number, [columns[at] if at is not None else "" for at in order]
+
+
+def _with_links(order: Sequence[int | None], names: Sequence[str]) -> tuple[int | None, ...]:
+    """The columns with those of links behind them; ``None`` for one that is not there."""
+    score = order[4] if len(order) == len(HEADER) else None
+    called = names.index(LINKS[1]) if names.count(LINKS[1]) == 1 else None
+    return (*order[:4], score, names.index(LINKS[0]), called)
 
 
 def _owner(row: _Row) -> str:
@@ -281,16 +289,17 @@ def _from_rows(group: Sequence[_Row | InputError], source: Source, mention_sourc
 
 
 def _mention(columns: list[str], mention_source: str) -> Mention:
-    if len(columns) not in (4, 5):
+    if len(columns) not in (4, 5, 7):
         raise ValueError(f"columns: {len(columns)}; allowed are {', '.join(HEADER)}, the score may be empty")
     if not columns[0]:
         raise ValueError("the document id is empty; give each document one")
     try:
         spans: Fragments = ((_integer(columns[2]), _integer(columns[3])),) if ";" not in columns[2] else _spans(columns)
-        score = _score(columns[4]) if len(columns) == 5 and columns[4] else None
-        return Mention(spans, columns[1], score=score, source=mention_source)
+        score = _score(columns[4]) if len(columns) > 4 and columns[4] else None
+        links = links_of(*columns[5:]) if len(columns) > len(HEADER) else ()
+        return Mention(spans, columns[1], score=score, source=mention_source, links=links)
     except ValueError as error:
-        told = f" and score {columns[4]!r}" if len(columns) == 5 else ""
+        told = f" and score {columns[4]!r}" if len(columns) > 4 else ""
         raise ValueError(f"start {columns[2]!r}, end {columns[3]!r}{told} make no mention ({error})") from None
 
 

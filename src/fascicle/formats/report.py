@@ -86,6 +86,7 @@ class ReadReport:
         mentions: number of their mentions.
         events: how often each ``(kind, code)`` occurred on them.
         deleted: file -> ids of documents that it withdraws, as update files of PubMed do.
+        tables_unread: folder of plain texts -> table of offsets beside it that was not read.
         aside: documents that could not be read.
         meter: how much of the files was read so far.
     """
@@ -98,6 +99,7 @@ class ReadReport:
     mentions: int = 0
     events: Counter[tuple[str, str]] = field(default_factory=Counter)
     deleted: dict[str, list[str]] = field(default_factory=dict)
+    tables_unread: dict[str, str] = field(default_factory=dict)
     aside: SetAside = field(default_factory=SetAside)
     meter: Meter = field(default_factory=Meter)
     _notes: list[Event] = field(default_factory=list)
@@ -134,8 +136,17 @@ class ReadReport:
             mended = f", {census.repairs:,} invalid tag sequences mended" if census.repairs else ""
             said.append(f"{file}: tag scheme {census.scheme}{mended}")
         said += [f"{file}: withdraws {counted(len(ids), 'document')}" for file, ids in self.deleted.items()]
+        said += [table_unread(folder, table) for folder, table in self.tables_unread.items()]
         said += [f"{kind} {code}: {count:,}" for (kind, code), count in sorted(self.events.items())]
         return said
+
+
+def table_unread(folder: str, table: str) -> str:
+    """Says that a table of offsets beside texts was not read."""
+    return (
+        f"{folder}: read as plain text; {table} has offsets of mentions in these texts and was not read (the format "
+        "offsets reads both)"
+    )
 
 
 class Named(Protocol):

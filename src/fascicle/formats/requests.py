@@ -16,8 +16,8 @@ from fascicle.formats.catalogue import Format, canonical_name, format_named, for
 from fascicle.formats.detection import by_suffix, format_to_read
 from fascicle.formats.files import documents_of, sources_of, unique_ids
 from fascicle.formats.losses import LENIENT, Strictness
-from fascicle.formats.report import ReadReport
-from fascicle.formats.sources import expanded, is_one_source, left_out
+from fascicle.formats.report import ReadReport, table_unread
+from fascicle.formats.sources import expanded, is_one_source, left_out, note_unread_tables, unread_tables
 
 if TYPE_CHECKING:
     from fascicle.formats.conll import ConllOptions
@@ -210,8 +210,15 @@ def inputs_of(files: Sequence[str], texts: Sequence[str], request: ReadRequest) 
     return [Input(name=path) for path in dict.fromkeys(paths_of(files, request))]
 
 
+def table_notes(files: Sequence[str], request: ReadRequest) -> Iterator[str]:
+    """Says which tables of offsets beside folders of plain texts are not read."""
+    for name, table in unread_tables(files, format=request.format).items():
+        yield table_unread(name, table)
+
+
 def left_out_notes(files: Sequence[str], request: ReadRequest) -> Iterator[str]:
-    """Says how much of the folders of texts is not read."""
+    """Says how much of the folders of texts is not read, and which tables of offsets beside them are not."""
+    yield from table_notes(files, request)
     for folder in dict.fromkeys(Path(file) for file in files if file != STDIN and Path(file).is_dir()):
         if not is_one_source(folder, format=request.format) and (count := left_out(folder)):
             yield (
@@ -238,13 +245,16 @@ def paths_of(files: Sequence[str], request: ReadRequest) -> list[str]:
     return expanded(files, format=request.format)
 
 
-def read_file(path: str, request: ReadRequest, *, report: ReadReport | None = None) -> Iterator[Document]:
+def read_file(
+    path: str, request: ReadRequest, *, report: ReadReport | None = None, are_unique: bool = True
+) -> Iterator[Document]:
     """Streams the documents of one file.
 
     Args:
         path: of the file, or ``"-"``.
         request: how to read it.
         report: see ``formats.files.read``.
+        are_unique: whether ids are made unique, see ``formats.files.documents_of``.
 
     Raises:
         UsageError: options that the format of the file does not have.
@@ -253,11 +263,12 @@ def read_file(path: str, request: ReadRequest, *, report: ReadReport | None = No
     chosen = format_named(_format_of(path, request))
     options = request.options(path, chosen.name)
     report = ReadReport() if report is None else report
+    note_unread_tables([path], format=request.format, report=report)
     sources = sources_of(expanded([path], format=chosen.name), encoding=request.encoding, report=report)
-    return documents_of([(source, chosen) for source in sources], options, report)
+    return documents_of([(source, chosen) for source in sources], options, report, are_unique=are_unique)
 
 
-def read_inputs(inputs: Sequence[Input], request: ReadRequest, *, report: ReadReport) -> Iterator[tuple[str, Document]]:
+def read_inputs(inputs: Iterable[Input], request: ReadRequest, *, report: ReadReport) -> Iterator[tuple[str, Document]]:
     """Streams all documents of several inputs, each with the name of its input; their ids are unique.
 
     What cannot be read is set aside in the report, and stops neither the rest of its file, where that can be found, nor
@@ -296,7 +307,7 @@ def _noting(names: list[str], pairs: Iterator[tuple[str, Document]]) -> Iterator
         yield document
 
 
-def _each(inputs: Sequence[Input], request: ReadRequest, report: ReadReport) -> Iterator[tuple[str, Document]]:
+def _each(inputs: Iterable[Input], request: ReadRequest, report: ReadReport) -> Iterator[tuple[str, Document]]:
     for given in inputs:
         before = 0
         try:

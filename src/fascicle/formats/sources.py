@@ -5,14 +5,17 @@ from __future__ import annotations
 import hashlib
 import stat
 from collections.abc import Iterable
-from pathlib import Path
+from contextlib import suppress
+from pathlib import Path, PurePosixPath
 from typing import Final
 
 from fascicle.errors import InputError
 from fascicle.files.source import STDIN
-from fascicle.files.tree import archive_of, has_suffix_below, is_there, suffix_of, tree_sha256
+from fascicle.files.tree import archive_of, has_suffix_below, is_there, open_tree, suffix_of, tree_sha256
 from fascicle.formats.brat_lines import ANNOTATIONS, SUFFIXES, TEXT
 from fascicle.formats.catalogue import format_named
+from fascicle.formats.offset_tables import OffsetTable, tables_of
+from fascicle.formats.report import ReadReport
 from fascicle.settings.folders.best import described_by, model_folder
 from fascicle.settings.folders.described import file_sha256
 
@@ -79,6 +82,28 @@ def left_out(folder: Path) -> int:
     return sum(not (entry.name.startswith(".") or _is_text(entry)) for entry in folder.iterdir())
 
 
+def unread_tables(paths: Iterable[str], *, format: str = "auto") -> dict[str, str]:  # noqa: A002
+    """The tables of offsets beside folders of texts that are read as plain texts because nothing told their format.
+
+    Args:
+        paths: as ``formats.files.read`` takes them.
+        format: as asked for; with any but ``"auto"`` there are none.
+
+    Returns:
+        Folder -> one table that names texts of it.
+    """
+    if format != "auto":
+        return {}
+    folders = [path for path in dict.fromkeys(paths) if path != STDIN and Path(path).is_dir()]
+    found = {path: _tables_of_texts(path) for path in folders if not is_one_source(Path(path))}
+    return {path: tables[0].path for path, tables in found.items() if tables}
+
+
+def note_unread_tables(paths: Iterable[str], *, format: str, report: ReadReport) -> None:  # noqa: A002
+    """Takes note in a report of what `unread_tables` finds."""
+    report.tables_unread.update(unread_tables(paths, format=format))
+
+
 def state_of(path: str) -> str:
     """What tells whether an input is still the same: size and time of a file, the hash of a folder of files.
 
@@ -91,17 +116,19 @@ def state_of(path: str) -> str:
         facts = Path(path).stat()
     except OSError:
         found = archive_of(path)  # a folder inside a zip
-        return "" if found is None else state_of(str(found[0]))
+        return "" if found is None else state_of(str(found[0])) + _state_of_tables(path)
     if stat.S_ISDIR(facts.st_mode) and _holds_tables(Path(path)):
         return source_sha256(path)
     if stat.S_ISDIR(facts.st_mode):
-        return tree_sha256(path, suffixes=SUFFIXES)
-    return f"{facts.st_size} {facts.st_mtime_ns}"
+        return tree_sha256(path, suffixes=SUFFIXES) + _state_of_tables(path)
+    more = _state_of_tables(path) if archive_of(path) is not None else ""
+    return f"{facts.st_size} {facts.st_mtime_ns}{more}"
 
 
 def source_sha256(path: str) -> str:
     """Hash of a file's content, or of the names and contents of a folder's text files (of brat: annotation too).
 
+    A table of offsets that names texts of a folder or zip without annotation is part of the hash.
     Of the folder of a model it is that of the file in it which has the hashes of all others.
 
     Raises:
@@ -113,11 +140,37 @@ def source_sha256(path: str) -> str:
     if _holds_tables(place):
         return hashlib.sha256("".join(file_sha256(place / name) for name in TABLES).encode()).hexdigest()
     if archive_of(path) is not None or _holds_annotation(place):
-        return tree_sha256(path, suffixes=SUFFIXES)
+        return _with_tables(tree_sha256(path, suffixes=SUFFIXES), path)
     if not place.is_dir():
         return file_sha256(place)
     listed = "".join(f"{file.name} {file_sha256(file)}\n" for file in files_of(place))
-    return hashlib.sha256(listed.encode("utf-8")).hexdigest()
+    return _with_tables(hashlib.sha256(listed.encode("utf-8")).hexdigest(), path)
+
+
+def _with_tables(digest: str, path: str) -> str:
+    """The hash of texts, and of the tables of offsets that name them; of the texts alone if there is none."""
+    tables = _tables_of_texts(path)
+    whole = hashlib.sha256(digest.encode())
+    for line in (line for table in tables for line in table.raw_lines()):
+        whole.update(line)
+    return whole.hexdigest() if tables else digest
+
+
+def _state_of_tables(path: str) -> str:
+    """The state of the tables beside texts; a table inside a zip has the state of the zip."""
+    with suppress(InputError):  # whoever reads the place says what is wrong with it
+        tables = [table.path for table in _tables_of_texts(path) if archive_of(table.folder) is None]
+        return "".join(f" {state_of(table)}" for table in tables)
+    return ""
+
+
+def _tables_of_texts(path: str) -> list[OffsetTable]:
+    """The tables that name texts of a place without annotation of its own."""
+    with open_tree(path, suffixes=SUFFIXES) as tree:
+        if any(suffix_of(name) in ANNOTATIONS for name in tree.names):
+            return []
+        names = frozenset(PurePosixPath(name).stem for name in tree.names)
+    return tables_of(path, names)
 
 
 def _holds_tables(place: Path) -> bool:

@@ -15,7 +15,10 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, BinaryIO, Final
 
+import msgspec
+
 from fascicle.core.document import Mention
+from fascicle.core.mention import Link, identifier_of, is_curie
 from fascicle.formats.brat_lines import joined
 from fascicle.formats.handlers import Writer
 from fascicle.formats.losses import OF_TEXT, Holds
@@ -23,7 +26,10 @@ from fascicle.formats.report import WriteReport
 from fascicle.formats.writing import Put, checked_name
 
 HEADER: Final = ("document", "type", "start", "end", "score")
+LINKS: Final = ("links", "names")  # further columns of documents
 SOURCE: Final = "predictions"  # of mentions that are read from a table
+BETWEEN: Final = "|"  # links of a mention
+_NOT_IN_CELLS: Final = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 _FORMULA: Final = re.compile("'*[=+\\-@]")
 _ESCAPED: Final = re.compile("'+[=+\\-@]")
 _CELL: Final = re.compile('(?:"((?:[^"]|"")*)"|([^",]*))(,|$)')
@@ -45,23 +51,31 @@ class Table:
 
     def header(self, *, with_text: bool = False) -> bytes:
         """The first line."""
-        return self.row((*HEADER, "text") if with_text else HEADER).encode()
+        return self.row((*HEADER, "text", *LINKS) if with_text else HEADER).encode()
 
-    def rows(self, identifier: str, mentions: Iterable[Mention], *, text: str | None = None) -> bytes:
+    def rows(
+        self,
+        identifier: str,
+        mentions: Iterable[Mention],
+        *,
+        text: str | None = None,
+        lose: Callable[[str, Mention], None] = lambda code, mention: None,
+    ) -> bytes:
         """One row for each mention of a document.
 
         Args:
             identifier: of the document.
             mentions: its mentions.
-            text: of the document, for a column with the text of each mention; in it a blank is written for each TAB
-                and line break, and for what is between fragments.
+            text: of the document, for columns with the text of each mention, its links and their names; in the text a
+                blank is written for each TAB and line break, and for what is between fragments.
+            lose: is called with the code of what a row cannot hold of the links of a mention.
 
         Raises:
             InputError: an id or a type that a row cannot hold.
         """
-        return "".join(self._row(identifier, mention, text) for mention in mentions).encode()
+        return "".join(self._row(identifier, mention, text, lose) for mention in mentions).encode()
 
-    def _row(self, identifier: str, mention: Mention, text: str | None) -> str:
+    def _row(self, identifier: str, mention: Mention, text: str | None, lose: Callable[[str, Mention], None]) -> str:
         advice = "write JSON Lines instead"
         cells = [
             self.cell(checked_name(identifier, what="the document id", trimmed=False, advice=advice)),
@@ -70,7 +84,42 @@ class Table:
             ";".join(str(end) for _, end in mention.spans),
             "" if mention.score is None else repr(float(mention.score)),
         ]
-        return self.row(cells if text is None else [*cells, self.cell(joined(text, mention.spans))])
+        if text is None:
+            return self.row(cells)
+        return self.row([*cells, *map(self.cell, (joined(text, mention.spans), *_link_cells(mention, lose)))])
+
+
+def links_of(ids: str, names: str) -> tuple[Link, ...]:
+    """The links that the cells of the columns `LINKS` stand for."""
+    parts, called = ids.split(BETWEEN) if ids else [], names.split(BETWEEN)
+    called = called if len(called) == len(parts) else [""] * len(parts)
+    return tuple(_link(part, name) for part, name in zip(parts, called, strict=True))
+
+
+def _link(told: str, name: str) -> Link:
+    prefix, _, local = told.partition(":")
+    if is_curie(told):
+        return Link(id=local, ontology=prefix, name=name, curie=told)
+    return Link(id=told, name=name)
+
+
+def _link_cells(mention: Mention, lose: Callable[[str, Mention], None]) -> tuple[str, str]:
+    """Identifiers and names of the links that a row can hold."""
+    held = [link for link in mention.links if not link.nil and _fits(link)]
+    for _ in range(sum(not link.nil for link in mention.links) - len(held)):
+        lose("links", mention)
+    names = [link.name for link in held]
+    if any(BETWEEN in name or _NOT_IN_CELLS.search(name) for name in names):
+        lose("link-names", mention)
+        names = []
+    return BETWEEN.join(map(identifier_of, held)), BETWEEN.join(names) if any(names) else ""
+
+
+def _fits(link: Link) -> bool:
+    """Whether a link can be told from its identifier again."""
+    told = identifier_of(link)
+    same = msgspec.structs.replace(link, name="", score=None, tier="") == _link(told, "")
+    return same and told != "" and BETWEEN not in told and not _NOT_IN_CELLS.search(told)
 
 
 def cells_of(line: str, separator: str) -> list[str]:
@@ -117,13 +166,14 @@ def _harmless(cell: str) -> str:
     return f"'{cell}" if _FORMULA.match(cell) else cell
 
 
-_FIELDS: Final = frozenset({"ids", "mentions", "discontinuous", "nested", "scores"})
-TSV: Final = Table(
-    holds=Holds(format="TSV", fields=_FIELDS, by_reference=OF_TEXT, source=SOURCE), row=_tsv_row, cell=str
-)
-CSV: Final = Table(
-    holds=Holds(format="CSV", fields=_FIELDS, by_reference=OF_TEXT, source=SOURCE), row=_csv_row, cell=_harmless
-)
+def _holds(name: str) -> Holds:
+    partly = frozenset({"links", "link-names"})
+    fields = partly | {"ids", "mentions", "discontinuous", "nested", "scores", "link-ontologies", "link-curies"}
+    return Holds(format=name, fields=fields, partly=partly, by_reference=OF_TEXT, source=SOURCE)
+
+
+TSV: Final = Table(holds=_holds("TSV"), row=_tsv_row, cell=str)
+CSV: Final = Table(holds=_holds("CSV"), row=_csv_row, cell=_harmless)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -131,7 +181,7 @@ class TableOptions:
     """How a table is written.
 
     Attributes:
-        with_text: whether it has a column with the text of each mention, which predictions do not know.
+        with_text: whether it has columns with the text and the links of each mention, which predictions have not.
     """
 
     with_text: bool = True
@@ -147,7 +197,8 @@ class _Rows:
 
     def __call__(self, said: Any, part: WriteReport) -> bytes:
         part.mentions = len(said.mentions)
-        return self._table.rows(said.id, said.mentions, text=said.text if self._with_text else None)
+        text = said.text if self._with_text else None
+        return self._table.rows(said.id, said.mentions, text=text, lose=lambda code, one: part.lose(code, said, one))
 
 
 @contextmanager

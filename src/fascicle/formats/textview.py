@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from typing import Any, BinaryIO, Final
 
 from fascicle.core.document import Document, Mention
+from fascicle.core.mention import identifier_of
+from fascicle.core.provenance import merged
 from fascicle.core.wording import counted, shortened
 from fascicle.formats.handlers import Writer
 from fascicle.formats.losses import OF_TEXT, Holds
@@ -20,7 +22,8 @@ from fascicle.formats.writing import Put
 
 HOLDS: Final = Holds(
     format="the view for reading",
-    fields=frozenset({"ids", "mentions", "discontinuous", "nested", "second-source", "abbreviations"}),
+    fields=frozenset({"ids", "mentions", "discontinuous", "nested", "second-source", "abbreviations"})
+    | {"links", "link-ontologies", "link-names", "link-curies"},
     by_reference=OF_TEXT - {"abbreviations"},
 )
 _COLOURS = ("36", "33", "35", "32", "34", "31")
@@ -61,24 +64,31 @@ class TextView:
         self._types = list(types)
         self._counts: Counter[str] = Counter()
         self._documents = 0
+        self._origins: dict[str, None] = {}
 
     def render(self, document: Document, mentions: Sequence[Mention], *, title: bool = True) -> str:
-        """One document, wrapped at blanks, and the long form of each short form; ends with an empty line."""
+        """One document, wrapped at blanks, with its links and the long form of each short form below.
+
+        It ends with an empty line.
+        """
         self._documents += 1
+        self._origins |= dict.fromkeys(document.origins)
         self._counts.update(mention.type for mention in mentions)
         lines = _Lines(self._width)
         for part, style in self._marked(document.text, mentions):
             lines.add(part, style)
         head = _paint(document.id.translate(_HARMLESS), "1" if self._colour else "") + "\n"
-        return (head if title else "") + lines.text() + "\n" + "".join(_abbreviations(document)) + "\n"
+        below = "".join([*_links(document, mentions), *_abbreviations(document)])
+        return f"{head if title else ''}{lines.text()}\n{below}\n"
 
     def legend(self) -> str:
-        """How often each type occurred, in its colour."""
+        """How often each type occurred, in its colour, and where links are from."""
         ordered = sorted(self._counts.items(), key=lambda item: (-item[1], item[0]))
         parts = [f"{_paint(shortened(name), self._style(name))} {count:,}" for name, count in ordered] or [
             "no mentions"
         ]
-        return f"{'  '.join(parts)}  in {counted(self._documents, 'document')}\n"
+        origins = "".join(f"{origin}\n".translate(_HARMLESS) for origin in merged(self._origins))
+        return f"{'  '.join(parts)}  in {counted(self._documents, 'document')}\n{origins}"
 
     def _style(self, kind: str, *, nested: bool = False) -> Style:
         if not self._colour:
@@ -110,6 +120,18 @@ class TextView:
             return ""
         inner = min(covering, key=lambda f: f.end - f.start)
         return self._style(inner.type, nested=len(covering) > 1)
+
+
+def _links(document: Document, mentions: Sequence[Mention]) -> Iterator[str]:
+    """Identifier and name of each link once, behind the words that are linked, as a line."""
+    pairs = [
+        (" ".join(mention.text_in(document.text).split()), link)
+        for mention in mentions
+        for link in mention.links
+        if not link.nil
+    ]
+    for words, link in dict.fromkeys(pairs):
+        yield f"  {words}: {identifier_of(link)} {link.name}".rstrip().translate(_HARMLESS) + "\n"
 
 
 def _abbreviations(document: Document) -> Iterator[str]:

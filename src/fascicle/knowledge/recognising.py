@@ -24,6 +24,7 @@ from fascicle.knowledge.keys.reader import TokenArrays, TokenReader
 from fascicle.knowledge.overlaps import Meaning, Place, resolved
 from fascicle.knowledge.portions import portions
 from fascicle.knowledge.scanning.table import Table
+from fascicle.knowledge.terms import ShortTerm
 from fascicle.settings.recognition import Hyphens, RecognitionSettings
 from fascicle.text.annotator import Annotator
 from fascicle.text.tagging import TagSpace
@@ -34,30 +35,6 @@ _REMEMBERED: Final = 1 << 15  # keys whose names are kept at hand
 PORTION: Final = 1 << 19  # characters of text that are read together
 _LISTED: Final = 20  # types that a sentence names
 _PARAGRAPH: Final = re.compile(r"\n\s*\n")
-
-
-class TermLike(Protocol):
-    """A name of a concept, as a pack gives it."""
-
-    @property
-    def surface(self) -> str:
-        """As the sources write it."""
-
-    @property
-    def concept(self) -> str:
-        """CURIE."""
-
-    @property
-    def case(self) -> int:
-        """A `CasePolicy`."""
-
-    @property
-    def off(self) -> bool:
-        """Whether it is not looked for in texts."""
-
-    @property
-    def prior(self) -> float:
-        """How probable it is that the name means the concept where it stands in a text."""
 
 
 class NamesLike(Protocol):
@@ -98,8 +75,8 @@ class PackLike(Protocol):
     def active(self) -> Any:
         """The terms that are found, as of `NamesLike`."""
 
-    def term(self, names: Any, row: int) -> TermLike:
-        """A term by its row."""
+    def short_terms(self, rows: Ints) -> list[ShortTerm]:
+        """Terms by their rows."""
 
     def label_at(self, row: int) -> str:
         """The label of a concept by its row."""
@@ -108,7 +85,7 @@ class PackLike(Protocol):
 class _Name(NamedTuple):
     """A term that may be meant."""
 
-    term: TermLike
+    term: ShortTerm
     type: str
     folded: str
     concept_row: int
@@ -129,26 +106,27 @@ class _Opened:
         rows, which = np.unique(hits.rows, return_inverse=True)
         places, terms = self.pack.active.of_key_rows(rows)
         total = np.bincount(places, weights=np.asarray(self.pack.active.prior)[terms], minlength=len(rows))
-        kept = (total >= self.settings.threshold)[which]
+        kept = total >= self.settings.threshold
+        self._learn(rows[kept].tolist())
+        kept = kept[which]
         return tokens.starts[hits.first[kept]], tokens.ends[hits.last[kept]], hits.rows[kept]
 
-    def names(self, row: int) -> tuple[_Name, ...]:
-        """The names of a key that may be meant."""
-        known = self._names.get(row)
-        if known is None:
-            if len(self._names) >= _REMEMBERED:
-                self._names.clear()
-            known = self._names[row] = tuple(self._read(row))
-        return known
-
-    def _read(self, row: int) -> Iterator[_Name]:
-        active = self.pack.active
-        for one in active.of_key_rows(np.array([row]))[1].tolist():
-            term = self.pack.term(active, one)
-            concept = int(active.concept[one])
-            kind = self.pack.types[int(self.pack.type_rows[concept])]
+    def _learn(self, rows: Sequence[int]) -> None:
+        """Reads the names of keys that may be meant, as far as they are not at hand."""
+        if len(self._names) + len(rows) > _REMEMBERED:
+            self._names.clear()
+        new = [row for row in rows if row not in self._names]
+        active, types = self.pack.active, self.pack.types
+        places, terms = active.of_key_rows(np.array(new, dtype=np.int64))
+        concepts = np.asarray(active.concept)[terms].astype(np.int64)
+        kinds = np.asarray(self.pack.type_rows)[concepts].tolist()
+        found: list[list[_Name]] = [[] for _ in new]
+        columns = zip(places.tolist(), self.pack.short_terms(terms), kinds, concepts.tolist(), strict=True)
+        for place, term, number, concept in columns:
+            kind = types[number]
             if not term.off and (not self.settings.types or kind in self.settings.types):
-                yield _Name(term, kind, key(term.surface, 1), concept)
+                found[place].append(_Name(term, kind, key(term.surface, 1), concept))
+        self._names.update(zip(new, map(tuple, found), strict=True))
 
     def meanings(self, surface: str, row: int) -> tuple[Meaning, ...]:
         """What a key means where it is written so: one meaning for each type, the most probable one first."""
@@ -161,7 +139,7 @@ class _Opened:
 
     def _judged(self, surface: str, row: int) -> tuple[Meaning, ...]:
         by_type: dict[str, list[_Name]] = {}
-        for name in self.names(row):
+        for name in self._names[row]:
             if not self.settings.case or fits(surface, name.term.surface, name.term.case):
                 by_type.setdefault(name.type, []).append(name)
         meanings = []
@@ -197,6 +175,8 @@ class PackRecogniser(Annotator):
     over the end of a sentence where a document has sentences. The score of a mention is the sum of the priors of the
     concepts of its type that have the name.
     """
+
+    gives = frozenset({"mentions", "links"})
 
     def __init__(
         self,

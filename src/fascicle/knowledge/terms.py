@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final, Literal, get_args
+from typing import Final, Literal, NamedTuple, get_args
 
 import msgspec
 
@@ -56,6 +56,7 @@ class ConceptRecord(msgspec.Struct, frozen=True, kw_only=True, gc=False, omit_de
         replaced_by: CURIEs of what took its place.
         definition: one text.
         references: to other vocabularies.
+        label: which of the names of other records is shown for the concept; empty if that of kind ``label`` is.
     """
 
     curie: str
@@ -68,3 +69,22 @@ class ConceptRecord(msgspec.Struct, frozen=True, kw_only=True, gc=False, omit_de
     replaced_by: tuple[str, ...] = ()
     definition: str = ""
     references: tuple[Cross, ...] = ()
+    label: str = ""
+
+
+class ShortTerm(NamedTuple):
+    """A name of a concept, as far as it is looked for in texts.
+
+    Attributes:
+        surface: as the sources write it.
+        concept: what tells the concept from others, such as its CURIE.
+        case: a `keys.case.CasePolicy`.
+        off: whether it is not looked for in texts.
+        prior: how probable it is that the name means the concept where it stands in a text.
+    """
+
+    surface: str
+    concept: str
+    case: int
+    off: bool
+    prior: float

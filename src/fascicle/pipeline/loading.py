@@ -20,6 +20,7 @@ from fascicle.settings.steps import (
     DictionaryStep,
     DropStep,
     FilterStep,
+    LinkStep,
     PluginStep,
     ProcessStep,
     RecogniserStep,
@@ -92,6 +93,12 @@ def _abbreviations(settings: AbbreviationsStep, pipeline: PipelineSettings) -> A
     from fascicle.knowledge.abbreviations.finder import AbbreviationFinder
 
     return Own(AbbreviationFinder(), name=settings.name)
+
+
+def _link(settings: LinkStep, pipeline: PipelineSettings) -> Any:
+    from fascicle.knowledge.linking.opening import find
+
+    return Own(find(settings.linker, settings.packs).opened(ontology=settings.ontology), name=settings.name)
 
 
 def _combine(settings: CombineStep, pipeline: PipelineSettings) -> Any:
@@ -170,6 +177,7 @@ OPENERS: Final[Mapping[str, Callable[[Any, PipelineSettings], Any]]] = MappingPr
         "recogniser": _recogniser,
         "dictionary": _dictionary,
         "abbreviations": _abbreviations,
+        "link": _link,
         "combine": _combine,
         "filter": _filter,
         "rules": _rules,

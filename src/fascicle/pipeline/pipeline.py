@@ -6,8 +6,6 @@ from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, Self
 
-import msgspec
-
 from fascicle.core.contracts import PARTS, Predictor, Step
 from fascicle.core.document import Document, Patch
 from fascicle.core.stream import Given, documents_of
@@ -190,7 +188,7 @@ class Pipeline:
             return result
         given, cut = result.given, self.steps[0].gives
         changes = {part: None for part in cut if getattr(given, part) is None}
-        return result._replace(document=msgspec.structs.replace(result.document, **changes)) if changes else result
+        return result._replace(document=result.document.having(**changes)) if changes else result
 
 
 def unanswered(result: Result) -> InputError:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import gc
 import os
 import signal
 import sys
 import traceback
 from collections.abc import Callable, Sequence
 from multiprocessing.connection import Connection
+from pathlib import Path
 from typing import Final
 
 from fascicle.core.document import Document
@@ -33,6 +35,7 @@ def work(pipe: Connection, open_worker: OpenWorker, memory: int, parent: int) ->
         parent: process that it must not outlive.
     """
     _settle(parent)
+    os.environ.setdefault("RAYON_NUM_THREADS", "1")  # of tokenizers; the other cores are for the other workers
     limit_own(memory)
 
     def say(message: Said) -> None:
@@ -41,6 +44,8 @@ def work(pipe: Connection, open_worker: OpenWorker, memory: int, parent: int) ->
     with contextlib.suppress(EOFError, BrokenPipeError, ConnectionResetError):
         try:
             worker = open_worker()
+            gc.collect()
+            gc.freeze()  # what is loaded stays: nothing needs to look through it again and again
             shards = {shard.name: shard for shard in worker.manifest.shards}
             say(Ready())
             while True:
@@ -75,6 +80,8 @@ def _settle(parent: int) -> None:
     if hasattr(os, "setpgid"):
         os.setpgid(0, 0)
     if sys.platform == "linux":
+        with contextlib.suppress(OSError):  # where memory is short, the system ends a worker and not its supervisor
+            Path("/proc/self/oom_score_adj").write_text("1000", encoding="ascii")
         ctypes.CDLL(None).prctl(_DEATH_SIGNAL, signal.SIGKILL)
         if os.getppid() != parent:  # it died before the line above
             os._exit(1)

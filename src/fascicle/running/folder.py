@@ -2,48 +2,53 @@
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import os
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
-from pathlib import Path
-from typing import Any, BinaryIO, Final
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from io import BufferedReader
+from typing import BinaryIO, Final, TypeVar
 
 import msgspec
 
 from fascicle.errors import OutputError
-from fascicle.files.atomic import place_errors, sync_folder
+from fascicle.running.places import is_ours, place_of
 from fascicle.running.plan import Shard
 from fascicle.running.records import SCHEMA, Done, FileFacts, Manifest, Quarantined
 
 MANIFEST: Final = "manifest.json"
 SUCCESS: Final = "_SUCCESS"
-LOCK: Final = ".fascicle-run.lock"
 UNREAD: Final = "quarantine-read.jsonl"
-_TEMPORARY: Final = ".fascicle-run-*.tmp"
+_RETRY: Final = re.compile(r"done-retry-\d+\.json")
+T = TypeVar("T")
 
 
 class RunFolder:
     """Where a run writes.
 
     Attributes:
-        path: of the folder.
+        name: path or URL of the folder, as it was given.
     """
 
-    def __init__(self, path: str | os.PathLike[str]) -> None:
-        """Opens nothing yet."""
-        self.path = Path(path)
+    def __init__(self, name: str | os.PathLike[str]) -> None:
+        """Opens nothing yet.
+
+        Raises:
+            MissingExtraError: a URL, and fsspec or the package for its kind is not installed.
+            UsageError: a URL of a kind that is not known.
+        """
+        self.name = os.fspath(name)
+        self._place = place_of(self.name)
+
+    def at(self, name: str) -> str:
+        """The whole path or the URL of a file."""
+        return self._place.at(name)
 
     @property
     def is_begun(self) -> bool:
         """Whether a run was begun there."""
-        return (self.path / MANIFEST).is_file()
-
-    @property
-    def is_complete(self) -> bool:
-        """Whether the run has ended with its proof."""
-        return (self.path / SUCCESS).is_file()
+        return MANIFEST in self._place.sizes()
 
     def check(self, *, resume: bool) -> None:
         """Says early whether a run can be written there.
@@ -51,80 +56,38 @@ class RunFolder:
         Raises:
             OutputError: it is a file, or holds something else, or a run that is not to go on.
         """
-        if self.path.exists() and not self.path.is_dir():
-            raise OutputError(f"{self.path} is a file; give the name of a folder to write", file=str(self.path))
-        if not self.path.is_dir():
-            if not self.path.absolute().parent.is_dir():
-                raise OutputError(
-                    f"the folder {self.path.parent} does not exist; make it first, or give another place",
-                    file=str(self.path.parent),
-                    code="not-found",
-                )
-            return
-        if self.is_begun:
+        self._place.check()
+        names = self._place.sizes()
+        if MANIFEST in names:
             if not resume:
-                what = "is complete" if self.is_complete else "was interrupted"
+                what = "is complete" if SUCCESS in names else "was interrupted"
                 raise OutputError(
-                    f"{self.path} holds a run that {what}; give another name, or resume=True to go on with it",
-                    file=str(self.path),
+                    f"{self.name} holds a run that {what}; give another name, or resume=True to go on with it",
+                    file=self.name,
                     code="exists",
                 )
-        elif any(entry.name not in (LOCK, UNREAD) and not _is_ours(entry.name) for entry in self.path.iterdir()):
+        elif any(name != UNREAD and not is_ours(name) for name in names):
             raise OutputError(
-                f"{self.path} holds something else than a run; give the name of a new folder",
-                file=str(self.path),
+                f"{self.name} holds something else than a run; give the name of a new folder",
+                file=self.name,
                 code="exists",
             )
 
-    @contextmanager
-    def held(self) -> Iterator[None]:
+    def held(self) -> AbstractContextManager[None]:
         """Keeps other runs out of the folder, which is made if it is not there, and clears what a kill left.
 
         Raises:
             OutputError: another run holds it, or it cannot be written.
         """
-        with place_errors(self.path):
-            self.path.mkdir(exist_ok=True)
-            lock = (self.path / LOCK).open("ab")
-        try:
-            with contextlib.suppress(ImportError):  # a system without such locks: two runs at once are not told apart
-                import fcntl
+        return self._place.held()
 
-                try:
-                    fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                except BlockingIOError:
-                    raise OutputError(
-                        f"another run is writing into {self.path}; wait for it, or stop it", file=str(self.path)
-                    ) from None
-                except OSError:
-                    pass  # a file system without locks
-            self.clear()
-            yield
-        finally:
-            self.clear()
-            lock.close()
+    def opened(self, name: str) -> AbstractContextManager[BufferedReader]:
+        """Opens a file for reading."""
+        return self._place.opened(name)
 
-    def clear(self) -> None:
-        """Removes what was not finished."""
-        for file in self.path.glob(_TEMPORARY):
-            file.unlink(missing_ok=True)
-
-    @contextmanager
-    def written(self, name: str) -> Iterator[BinaryIO]:
-        """A file that takes its name when it is complete and on the disk; one of that name is replaced."""
-        target = self.path / name
-        temporary = self.path / f".fascicle-run-{name}.{os.getpid()}.tmp"
-        with place_errors(target):
-            try:
-                with temporary.open("wb") as stream:
-                    yield stream
-                    stream.flush()
-                    os.fsync(stream.fileno())
-                temporary.replace(target)
-            except BaseException:
-                temporary.unlink(missing_ok=True)
-                raise
-            sync_folder(self.path)
+    def written(self, name: str) -> AbstractContextManager[BinaryIO]:
+        """A file that takes its name when it is complete and kept; one of that name is replaced."""
+        return self._place.written(name)
 
     def write_json(self, name: str, value: object) -> None:
         """Writes one value."""
@@ -138,10 +101,10 @@ class RunFolder:
                 stream.write(msgspec.json.encode(record) + b"\n")
 
     def facts(self, name: str) -> FileFacts:
-        """What a marker says of a file."""
-        with (self.path / name).open("rb") as stream:
+        """What a marker says of a file: what is read of it where it is kept."""
+        with self.opened(name) as stream:
             digest = hashlib.file_digest(stream, "sha256").hexdigest()
-        return FileFacts(name=name, size=(self.path / name).stat().st_size, sha256=digest)
+            return FileFacts(name=name, size=stream.tell(), sha256=digest)
 
     def manifest(self, name: str = MANIFEST) -> Manifest:
         """What the run consists of.
@@ -152,55 +115,54 @@ class RunFolder:
         Raises:
             OutputError: there is no run, it is damaged, or of another version.
         """
-        found: Manifest = self._read(name, Manifest)
+        (found,) = self._read([name], Manifest)
         if found.fascicle_run != SCHEMA:
             raise OutputError(
-                f"{self.path} is a run of the form {found.fascicle_run}; this release reads the form {SCHEMA}",
-                file=str(self.path),
+                f"{self.name} is a run of the form {found.fascicle_run}; this release reads the form {SCHEMA}",
+                file=self.name,
                 code="version",
             )
         return found
 
     def done(self, shards: Iterable[Shard]) -> dict[str, Done]:
         """The markers of the shards that are done, by name; a marker whose part is not there does not count."""
-        found = {}
-        for shard in shards:
-            marker = self.path / f"done-{shard.name}.json"
-            if marker.is_file():
-                done: Done = self._read(marker.name, Done)
-                if self._is_there(done.part) and (done.quarantine is None or self._is_there(done.quarantine)):
-                    found[shard.name] = done
-        return found
+        sizes = self._place.sizes()
+        markers = [name for shard in shards if (name := f"done-{shard.name}.json") in sizes]
+        return {
+            done.shard: done
+            for done in self._read(markers, Done)
+            if all(sizes.get(facts.name) == facts.size for facts in (done.part, done.quarantine) if facts is not None)
+        }
 
     def retries(self) -> list[Done]:
         """The markers of what was tried again, in order."""
-        return [self._read(file.name, Done) for file in sorted(self.path.glob("done-retry-*.json"))]
+        return list(self._read(sorted(name for name in self._place.sizes() if _RETRY.fullmatch(name)), Done))
 
     def quarantine(self, name: str) -> Iterator[Quarantined]:
         """The records of a file."""
-        with (self.path / name).open("rb") as stream:
+        with self.opened(name) as stream:
             for line in stream:
                 yield msgspec.json.decode(line, type=Quarantined)
 
-    def _is_there(self, facts: FileFacts) -> bool:
-        file = self.path / facts.name
-        return file.is_file() and file.stat().st_size == facts.size
+    def _read(self, names: Sequence[str], kind: type[T]) -> Iterator[T]:
+        contents = self._place.read(names)
+        for name in names:
+            try:
+                found = msgspec.json.decode(next(contents), type=kind)
+            except FileNotFoundError:
+                raise OutputError(
+                    f"{self.name} holds no run, for it has no {name}; give a folder that fascicle run wrote",
+                    file=self.name,
+                    code="not-found",
+                ) from None
+            except (OSError, msgspec.MsgspecError, ValueError) as error:
+                raise OutputError(
+                    f"{self.at(name)} is damaged ({error}); begin anew in another folder", code="damaged"
+                ) from None
+            yield found
 
-    def _read(self, name: str, kind: type[Any]) -> Any:
-        file = self.path / name
-        try:
-            return msgspec.json.decode(file.read_bytes(), type=kind)
-        except FileNotFoundError:
-            raise OutputError(
-                f"{self.path} holds no run, for it has no {name}; give a folder that fascicle run wrote",
-                file=str(self.path),
-                code="not-found",
-            ) from None
-        except (OSError, msgspec.MsgspecError, ValueError) as error:
-            raise OutputError(f"{file} is damaged ({error}); begin anew in another folder", code="damaged") from None
 
-
-def refuse_another(folder: Path, before: Mapping[str, str], now: Mapping[str, str]) -> None:
+def refuse_another(folder: str, before: Mapping[str, str], now: Mapping[str, str]) -> None:
     """Refuses to go on with the run of another pipeline, other inputs or other options.
 
     Raises:
@@ -211,9 +173,5 @@ def refuse_another(folder: Path, before: Mapping[str, str], now: Mapping[str, st
         told = " and ".join(f"another {name}" for name in other)
         raise OutputError(
             f"{folder} is of a run with {told}, so it cannot go on; give what was given then, or another folder",
-            file=str(folder),
+            file=folder,
         )
-
-
-def _is_ours(name: str) -> bool:
-    return name.startswith(".fascicle-run-")

@@ -6,18 +6,23 @@ import hashlib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
+from pathlib import Path
+from typing import Any, Final, NamedTuple
 
 import msgspec
 
 from fascicle.core import codec
 from fascicle.core.document import Document
 from fascicle.errors import InputError
-from fascicle.files.source import STDIN
+from fascicle.files.remote import fetched, is_url, state_of_url
+from fascicle.files.source import STDIN, Source
 from fascicle.formats.files import named_again
 from fascicle.formats.report import ReadReport, SetAside
 from fascicle.formats.requests import Input, ReadRequest, read_file, read_inputs
 from fascicle.formats.sources import state_of
 from fascicle.settings.pipeline import Shards
+
+_LINE: Final = 1 << 24  # bytes of a line that could not be read which are kept
 
 
 class Piece(msgspec.Struct, frozen=True, kw_only=True):
@@ -57,40 +62,79 @@ class Shard(msgspec.Struct, frozen=True, kw_only=True):
         return sum(piece.count for piece in self.pieces)
 
 
-@dataclass(kw_only=True)
-class Unread(SetAside):
-    """Keeps every error of reading, to be quarantined.
+class Unread(NamedTuple):
+    """What could not be read.
 
     Attributes:
-        all: the errors, in order.
+        error: that was raised.
+        raw: the line that it names, if it is one of a file of lines.
     """
 
+    error: InputError
+    raw: bytes | None
+
+
+@dataclass(kw_only=True)
+class _Aside(SetAside):
+    """Keeps every error of reading, to be quarantined; errors about a copy are about the URL of its file."""
+
     keep_going: bool = True
-    all: list[InputError] = field(default_factory=list)
+    all: list[Unread] = field(default_factory=list)
+    copies: dict[str, str] = field(default_factory=dict)
 
     def add(self, error: InputError) -> None:
         """Keeps the error."""
         self.count += 1
-        self.all.append(error.saying(str(error)))
+        raw, said = _line_of(error), str(error)
+        for near, url in self.copies.items():
+            said = said.replace(near, url)
+        kept = error.saying(said)
+        kept.file = self.copies.get(error.file, error.file)
+        self.all.append(Unread(kept, raw))
 
 
-def plan(inputs: Sequence[str], reading: ReadRequest, shards: Shards, *, unread: Unread) -> Iterator[Shard]:
+def plan(inputs: Sequence[str], reading: ReadRequest, shards: Shards) -> tuple[list[Shard], list[Unread]]:
     """Reads all inputs once, and cuts them into shards.
 
     Args:
-        inputs: paths.
+        inputs: paths and URLs.
         reading: how they are read.
         shards: how much is in a shard.
-        unread: takes what cannot be read.
+
+    Returns:
+        The shards, and what could not be read.
+
+    Raises:
+        InputError: a URL that cannot be reached.
     """
-    given = [Input(name=path) for path in inputs]
-    building = _Building(shards)
-    for name, document in read_inputs(given, reading, report=ReadReport(aside=unread)):
+    building, aside = _Building(shards), _Aside()
+    found = []
+    for name, document in read_inputs(_near(inputs, aside.copies), reading, report=ReadReport(aside=aside)):
         if building.is_full(document):
-            yield building.end()
-        building.add(name, document)
+            found.append(building.end())
+        building.add(aside.copies.get(name, name), document)
     if building.count:
-        yield building.end()
+        found.append(building.end())
+    return found, aside.all
+
+
+def _near(inputs: Sequence[str], copies: dict[str, str]) -> Iterator[Input]:
+    """The inputs, with copies in place of URLs, each as long as it is read."""
+    for path in inputs:
+        with fetched(path) as near:
+            copies.clear()
+            if near != path:
+                copies[near] = path
+            yield Input(name=near)
+
+
+def _line_of(error: InputError) -> bytes | None:
+    """The bytes of the line that an error names, if it is one of a file of lines."""
+    if not error.file or not error.line or not Path(error.file).is_file():
+        return None
+    with Source(path=error.file).open() as stream:
+        lines: Iterator[Any] = islice(stream, error.line - 1, error.line)
+        return next((line.rstrip(b"\r\n")[:_LINE] for line in lines), None)
 
 
 class _Building:
@@ -150,6 +194,7 @@ class ShardReader:
         self._reading = reading
         self._input, self._at = "", 0
         self._documents: Iterator[Document] = iter(())
+        self._error: Exception | None = None
 
     def read(self, shard: Shard) -> list[Document]:
         """The documents of a shard.
@@ -161,12 +206,13 @@ class ShardReader:
         for place, identifier in shard.renamed.items():
             at = int(place)
             if at < len(documents) and documents[at].id != identifier:
-                documents[at] = named_again(documents[at], identifier)
+                documents[at] = _named(documents[at], identifier)
         if sha256_of(documents) != shard.sha256:
             names = ", ".join(sorted({piece.input for piece in shard.pieces})[:3])
+            why = f" ({self._error})" if self._error else ""
             raise InputError(
-                f"the documents of shard {shard.name} ({names}) have changed since the run began; put them back, or "
-                "begin anew in another folder"
+                f"the documents of shard {shard.name} ({names}) have changed since the run began{why}; put them back, "
+                "or begin anew in another folder"
             )
         return documents
 
@@ -181,11 +227,20 @@ class ShardReader:
         return found
 
     def _readable(self, path: str) -> Iterator[Document]:
-        unread = Unread()
-        try:
-            yield from read_file(path, self._reading, report=ReadReport(aside=unread))
-        except (InputError, OSError):
-            return  # the plan has noted it, and the hash tells whether it is the same
+        self._error = None
+        with fetched(path) as near:
+            try:
+                report = ReadReport(aside=SetAside(keep_going=True))
+                yield from read_file(near, self._reading, report=report, are_unique=False)  # the plan has seen all ids
+            except (InputError, OSError) as error:
+                self._error = error  # the plan has noted it, and the hash tells whether it is the same
+
+
+def _named(document: Document, identifier: str) -> Document:
+    """A document under the id that the plan gave it: once among those of its file, and once among those of all."""
+    for mark in identifier.removeprefix(document.id).split("#")[1:]:
+        document = named_again(document, f"{document.id}#{mark}")
+    return document
 
 
 def sha256_of(documents: Iterable[Document]) -> str:
@@ -204,5 +259,5 @@ def state_of_inputs(paths: Sequence[str]) -> str:
     """
     if STDIN in paths:
         raise InputError("a run reads its inputs more than once, and standard input can be read once; give a file")
-    listed = "".join(f"{path} {state_of(path)}\n" for path in paths)
+    listed = "".join(f"{path} {state_of_url(path) if is_url(path) else state_of(path)}\n" for path in paths)
     return hashlib.sha256(listed.encode()).hexdigest()

@@ -40,7 +40,7 @@ def current(folder: RunFolder, manifest: Manifest) -> dict[str, Quarantined]:
 
 def tried(folder: RunFolder, name: str) -> list[str]:
     """The ids of the documents that were tried again together."""
-    with (folder.path / f"{name}.jsonl").open("rb") as stream:
+    with folder.opened(f"{name}.jsonl") as stream:
         return [codec.decode(line).id for line in stream]
 
 
@@ -53,7 +53,7 @@ def one_of(folder: RunFolder, manifest: Manifest, identifier: str) -> Quarantine
     found = current(folder, manifest)
     if identifier not in found:
         raise InputError(
-            f"{identifier!r} is not in the quarantine of {folder.path}; fascicle quarantine ls lists what is",
+            f"{identifier!r} is not in the quarantine of {folder.name}; fascicle quarantine ls lists what is",
             key=identifier,
             code="not-found",
         )
@@ -90,7 +90,7 @@ def plan_retry(
     with folder.written(f"{name}.jsonl") as stream:
         for document in documents:
             stream.write(codec.encode(document) + b"\n")
-    path = str((folder.path / f"{name}.jsonl").absolute())
+    path = folder.at(f"{name}.jsonl")
     shard = Shard(
         name=name,
         pieces=(Piece(input=path, first=0, count=len(documents)),),

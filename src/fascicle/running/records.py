@@ -75,7 +75,8 @@ class Done(msgspec.Struct, frozen=True, kw_only=True):
         quarantine: the file with the others, if there are any.
         mentions: ``source/type`` -> number.
         names: the most frequent words of mentions, ``words/type`` -> number.
-        links: the most frequent links, ``ontology:id`` -> number.
+        links: the most frequent links, identifier and name -> number.
+        origins: of the links: packs, and the dates of their vocabularies.
         losses: what the format of the part does not hold, by code -> number.
         slowest: ids of documents, with the seconds of each.
         seconds: of the work.
@@ -93,6 +94,7 @@ class Done(msgspec.Struct, frozen=True, kw_only=True):
     mentions: dict[str, int]
     names: dict[str, int]
     links: dict[str, int]
+    origins: tuple[str, ...] = ()
     losses: dict[str, int]
     slowest: tuple[tuple[str, float], ...]
     seconds: float

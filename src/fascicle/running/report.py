@@ -11,6 +11,7 @@ from typing import Final
 import msgspec
 
 from fascicle.core.html import Html, join, tag, user
+from fascicle.core.provenance import merged
 from fascicle.running.folder import RunFolder
 from fascicle.running.quarantine import current
 from fascicle.running.records import Done, Manifest
@@ -61,6 +62,7 @@ class Totals(msgspec.Struct, frozen=True, kw_only=True):
         slowest: ids of documents, with the seconds of each; of a batch each has the share of its characters.
         names: the most frequent words of mentions; a name that is in no shard among the first 50 can be missing.
         links: the same of links.
+        origins: of the links: packs, and the dates of their vocabularies.
         parts: files, in order.
     """
 
@@ -77,6 +79,7 @@ class Totals(msgspec.Struct, frozen=True, kw_only=True):
     slowest: tuple[tuple[str, float], ...]
     names: dict[str, int]
     links: dict[str, int]
+    origins: tuple[str, ...]
     parts: tuple[str, ...]
 
 
@@ -105,6 +108,7 @@ def totals_of(folder: RunFolder, manifest: Manifest, done: Sequence[Done]) -> To
         slowest=tuple(slowest[:_SHOWN]),
         names=_first(_sum(one.names for one in markers)),
         links=_first(_sum(one.links for one in markers)),
+        origins=merged(origin for one in markers for origin in one.origins),
         parts=tuple(one.part.name for one in markers),
     )
 
@@ -168,6 +172,7 @@ def page(totals: Totals) -> str:
         _table("Slowest documents", ("document", "seconds"), totals.slowest),
         _table("Most frequent names", ("name/type", "mentions"), totals.names.items()),
         _table("Most frequent links", ("link", "mentions"), totals.links.items()),
+        *(tag("p", origin) for origin in totals.origins),
     ]
     head = join(tag("meta", charset="utf-8"), tag("title", "Report of a run"), tag("style", Html(_STYLE)))
     return f"<!doctype html>\n{tag('html', tag('head', head), tag('body', join(*parts)), lang='en')}\n"

@@ -7,30 +7,51 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
-from itertools import islice
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Protocol
 
 import msgspec
 
 from fascicle.errors import InputError, OutputError, UsageError
-from fascicle.files.source import Source
 from fascicle.formats.catalogue import format_named
 from fascicle.formats.requests import ReadRequest
 from fascicle.pipeline.loading import open_pipeline
 from fascicle.pipeline.pipeline import Pipeline
+from fascicle.running.child import OpenWorker
 from fascicle.running.folder import MANIFEST, SUCCESS, UNREAD, RunFolder, refuse_another
-from fascicle.running.plan import Unread, plan, state_of_inputs
-from fascicle.running.records import READ, VERSIONS, Manifest, Quarantined
+from fascicle.running.plan import Shard, Unread, plan, state_of_inputs
+from fascicle.running.records import READ, VERSIONS, Done, Manifest, Quarantined
 from fascicle.running.report import Totals, totals_of, write_report
 from fascicle.running.shard_worker import ShardWorker
 from fascicle.running.supervisor import Supervisor
 from fascicle.settings.pipeline import Limits, Shards, read_pipeline
 from fascicle.version import VERSION
 
-_LINE: Final = 1 << 24  # bytes of a line that could not be read which are kept
-
 OpenPipeline = Callable[[], Pipeline]
+
+
+class Crew(Protocol):
+    """Whoever does shards, on one machine or on many; a context manager that ends all workers."""
+
+    def __enter__(self) -> Crew:
+        """Itself."""
+        ...
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        """Ends all workers."""
+        ...
+
+    def run(self, shards: Sequence[Shard], *, tick: Callable[[], None]) -> Iterator[Done]:
+        """Does all shards, in any order, as `fascicle.running.supervisor.Supervisor.run`."""
+        ...
+
+
+class Hire(Protocol):
+    """Gives a crew, as the class `fascicle.running.supervisor.Supervisor`."""
+
+    def __call__(self, open_worker: OpenWorker, *, limits: Limits, workers: int) -> Crew:
+        """Starts nothing yet."""
+        ...
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,6 +75,20 @@ class Progress:
     characters_per_second: float
 
 
+@dataclass(kw_only=True)
+class _Through:
+    """What is through; markers themselves would fill the memory of a long run."""
+
+    characters: int = 0
+    documents: int = 0
+    quarantined: int = 0
+
+    def count(self, done: Done, characters: int) -> None:
+        self.characters += characters
+        self.documents += done.documents
+        self.quarantined += done.quarantined
+
+
 @dataclass(frozen=True, kw_only=True)
 class Run:
     """What is done, by what, and where the result goes.
@@ -68,6 +103,7 @@ class Run:
         shards: how much is in a shard.
         limits: of workers.
         open_pipeline: opens the pipeline in each worker; by default the one of ``pipeline``.
+        hire: gives the workers; by default processes on this machine.
     """
 
     inputs: Sequence[str]
@@ -79,6 +115,7 @@ class Run:
     shards: Shards
     limits: Limits
     open_pipeline: OpenPipeline
+    hire: Hire = Supervisor
 
     @classmethod
     def of(
@@ -90,6 +127,7 @@ class Run:
         reading: ReadRequest | None = None,
         format: str = "jsonl",  # noqa: A002
         workers: int = 1,
+        hire: Hire = Supervisor,
     ) -> Run:
         """A run of the pipeline of a file.
 
@@ -107,6 +145,7 @@ class Run:
             shards=settings.shards,
             limits=settings.limits,
             open_pipeline=partial(open_pipeline, pipeline),
+            hire=hire,
         )
 
     def do(
@@ -114,14 +153,14 @@ class Run:
         *,
         resume: bool = False,
         progress: Callable[[Progress], None] = lambda progress: None,
-        started: Callable[[Supervisor], None] = lambda supervisor: None,
+        started: Callable[[Any], None] = lambda crew: None,
     ) -> Totals:
         """Does what is not done yet, and proves that nothing was lost.
 
         Args:
             resume: go on with what is in the folder.
             progress: is told how far the run is.
-            started: is given what supervises the workers.
+            started: is given the crew.
 
         Returns:
             The account.
@@ -140,32 +179,32 @@ class Run:
             self._work(manifest, progress, started)
             return finalize(self.folder, manifest)
 
-    def _work(
-        self, manifest: Manifest, progress: Callable[[Progress], None], started: Callable[[Supervisor], None]
-    ) -> None:
+    def _work(self, manifest: Manifest, progress: Callable[[Progress], None], started: Callable[[Any], None]) -> None:
         done = self.folder.done(manifest.shards)
         left = [shard for shard in manifest.shards if shard.name not in done]
         characters = {shard.name: shard.characters for shard in manifest.shards}
-        before, begun = sum(characters[name] for name in done), time.monotonic()
+        now = _Through()
+        for one in done.values():
+            now.count(one, characters[one.shard])
+        before, begun, of_characters = now.characters, time.monotonic(), sum(characters.values())
 
         def tell() -> None:
-            through = sum(characters[name] for name in done)
             progress(
                 Progress(
-                    documents=sum(one.documents for one in done.values()) + manifest.unread,
+                    documents=now.documents + manifest.unread,
                     of=manifest.documents,
-                    characters=through,
-                    of_characters=sum(characters.values()),
-                    quarantined=sum(one.quarantined for one in done.values()) + manifest.unread,
-                    characters_per_second=(through - before) / max(time.monotonic() - begun, 1e-9),
+                    characters=now.characters,
+                    of_characters=of_characters,
+                    quarantined=now.quarantined + manifest.unread,
+                    characters_per_second=(now.characters - before) / max(time.monotonic() - begun, 1e-9),
                 )
             )
 
-        opening = partial(open_worker, self.open_pipeline, str(self.folder.path), MANIFEST)
-        with Supervisor(opening, limits=self.limits, workers=self.workers) as supervisor:
-            started(supervisor)
-            for one in supervisor.run(left, tick=tell):
-                done[one.shard] = one
+        opening = partial(open_worker, self.open_pipeline, self.folder.name, MANIFEST)
+        with self.hire(opening, limits=self.limits, workers=self.workers) as crew:
+            started(crew)
+            for one in crew.run(left, tick=tell):
+                now.count(one, characters[one.shard])
         tell()
 
     def _made_by(self) -> dict[str, str]:
@@ -183,23 +222,22 @@ class Run:
     def _manifest(self, made_by: dict[str, str], suffix: str) -> Manifest:
         if self.folder.is_begun:
             found = self.folder.manifest()
-            refuse_another(self.folder.path, found.made_by, made_by)
+            refuse_another(self.folder.name, found.made_by, made_by)
             return found
-        unread = Unread()
-        shards = tuple(plan(self.inputs, self.reading, self.shards, unread=unread))
+        shards, unread = plan(self.inputs, self.reading, self.shards)
         if not shards:
-            reason = str(unread.all[0]) if unread.all else "the inputs hold no document"
+            reason = str(unread[0].error) if unread else "the inputs hold no document"
             raise InputError(f"{reason}; no document can be read, so there is nothing to run")
-        if unread.all:
-            self.folder.write_quarantine(UNREAD, map(_unread_record, unread.all))
+        if unread:
+            self.folder.write_quarantine(UNREAD, map(_unread_record, unread))
         manifest = Manifest(
             pipeline=self.pipeline,
             made_by=made_by,
             reading=asdict(self.reading),
             format=self.format,
             suffix=suffix,
-            unread=len(unread.all),
-            shards=shards,
+            unread=len(unread),
+            shards=tuple(shards),
         )
         self.folder.write_json(MANIFEST, manifest)
         return manifest
@@ -226,17 +264,17 @@ def finalize(folder: RunFolder, manifest: Manifest) -> Totals:
     done = folder.done(manifest.shards)
     if missing := [shard.name for shard in manifest.shards if shard.name not in done]:
         raise OutputError(
-            f"{folder.path}: {len(missing):,} of {len(manifest.shards):,} shards are not done, such as {missing[0]}; "
+            f"{folder.name}: {len(missing):,} of {len(manifest.shards):,} shards are not done, such as {missing[0]}; "
             "go on with resume=True"
         )
     for shard in manifest.shards:
         one = done[shard.name]
         if (one.documents, one.done + one.quarantined) != (shard.count, shard.count):
-            raise OutputError(f"{folder.path}: shard {shard.name} does not account for all its documents")
+            raise OutputError(f"{folder.name}: shard {shard.name} does not account for all its documents")
     totals = totals_of(folder, manifest, [done[shard.name] for shard in manifest.shards])
     if totals.documents != totals.done + totals.quarantined:
         raise OutputError(
-            f"{folder.path}: {totals.documents:,} documents came in, {totals.done:,} are done and "
+            f"{folder.name}: {totals.documents:,} documents came in, {totals.done:,} are done and "
             f"{totals.quarantined:,} in quarantine"
         )
     write_report(folder, totals)
@@ -251,8 +289,8 @@ def _suffix(name: str) -> str:
     return chosen.suffixes[0]
 
 
-def _unread_record(error: InputError) -> Quarantined:
-    content = _line_of(error)
+def _unread_record(unread: Unread) -> Quarantined:
+    error, content = unread
     place = error.line or 0
     name = f"{error.file}:{place}" if place else error.file or str(error)[:100]
     return Quarantined(
@@ -270,12 +308,3 @@ def _unread_record(error: InputError) -> Quarantined:
         memory=0,
         raw=content,
     )
-
-
-def _line_of(error: InputError) -> bytes | None:
-    """The bytes of the line that an error names, if it is one of a file of lines."""
-    if not error.file or not error.line or not Path(error.file).is_file():
-        return None
-    with Source(path=error.file).open() as stream:
-        lines: Iterator[Any] = islice(stream, error.line - 1, error.line)
-        return next((line.rstrip(b"\r\n")[:_LINE] for line in lines), None)

@@ -14,6 +14,8 @@ import msgspec
 
 from fascicle.core import codec
 from fascicle.core.document import Document
+from fascicle.core.mention import identifier_of
+from fascicle.core.provenance import merged
 from fascicle.errors import InputError
 from fascicle.formats.outputs import write_documents
 from fascicle.formats.report import SetAside, WriteReport
@@ -51,15 +53,17 @@ class _Counts:
     mentions: Counter[str] = field(default_factory=Counter)
     names: Counter[str] = field(default_factory=Counter)
     links: Counter[str] = field(default_factory=Counter)
+    origins: set[str] = field(default_factory=set)
     seconds: list[tuple[float, str]] = field(default_factory=list)
 
     def see(self, document: Document, seconds: float) -> None:
         self.characters += len(document.text)
         self.seconds.append((seconds, document.id))
+        self.origins.update(document.origins)
         for mention in document.mentions:
             self.mentions[f"{mention.source}/{mention.type}"] += 1
             self.names[f"{mention.text_in(document.text)[:100]}/{mention.type}"] += 1
-            self.links.update(f"{link.ontology}:{link.id}" for link in mention.links if not link.nil)
+            self.links.update(f"{identifier_of(one)} {one.name}".rstrip() for one in mention.links if not one.nil)
 
 
 class ShardWorker:
@@ -158,6 +162,7 @@ class ShardWorker:
             mentions=dict(sorted(counts.mentions.items())),
             names=_most(counts.names),
             links=_most(counts.links),
+            origins=merged(sorted(counts.origins)),
             losses=dict(sorted(report.losses.items())),
             slowest=slowest,
             seconds=round(seconds, 4),

@@ -30,7 +30,7 @@ from fascicle.settings.pipeline import Limits
 
 _TICK: Final = 0.1  # seconds between two looks at limits
 _BLAMELESS: Final = 50  # deaths of workers at one shard that no document can be blamed for
-_STARTS: Final = 5  # workers in a row that die before they are ready, ...
+STARTS: Final = 5  # workers in a row that die before they are ready, ...
 _KILLED: Final = 20  # ... or that others kill before
 _DIES: Final = 2  # deaths at a document alone that make it the culprit
 _MOST: Final = 1_024
@@ -199,23 +199,27 @@ class Supervisor:
         """Itself."""
         return self
 
-    def __exit__(self, *_: object) -> None:
-        """Ends all workers at once."""
-        for worker in self._workers:
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        """Lets all workers end by themselves; after an error it ends them at once."""
+        for worker in self._workers if kind else ():
             worker.kill()
         while self._workers:
-            self._workers.pop().end()
+            worker = self._workers.pop()
+            worker.end() if kind else worker.dismiss()
 
     @property
     def pids(self) -> list[int]:
         """Of the workers that run."""
         return [worker.process.pid for worker in self._workers if worker.process.pid]
 
-    def run(self, shards: Sequence[Shard], *, tick: Callable[[], None] = lambda: None) -> Iterator[Done]:
-        """Does all shards, in any order.
+    def run(
+        self, shards: Sequence[Shard], *, begun: int = 0, tick: Callable[[], None] = lambda: None
+    ) -> Iterator[Done]:
+        """Does all shards, in any order; workers stay for the next call.
 
         Args:
             shards: to be done.
+            begun: how often each was begun before.
             tick: is called about ten times a second.
 
         Yields:
@@ -226,7 +230,7 @@ class Supervisor:
                 cannot be written.
             RuntimeError: a fault of Fascicle.
         """
-        self._tasks.extend(_Task(shard=shard) for shard in shards)
+        self._tasks.extend(_Task(shard=shard, attempt=begun) for shard in shards)
         left = len(shards)
         while left:
             self._staff(left)
@@ -243,8 +247,6 @@ class Supervisor:
                     self._bury(worker)
             for worker in self._workers:
                 worker.check()
-        while self._workers:
-            self._workers.pop().dismiss()
 
     def _staff(self, left: int) -> None:
         """Starts workers that are missing, and gives work to those without."""
@@ -286,7 +288,7 @@ class Supervisor:
             self._tasks.appendleft(task)
         elif not was_ready:
             self._bad_starts += 1
-            if self._bad_starts >= (_KILLED if reason in ("killed:SIGKILL", "killed:SIGTERM") else _STARTS):
+            if self._bad_starts >= (_KILLED if reason in ("killed:SIGKILL", "killed:SIGTERM") else STARTS):
                 raise WorkersError(
                     f"{self._bad_starts} workers in a row ended while they loaded the pipeline ({reason}); look at "
                     "limits.start and limits.memory, or run fascicle pipeline check"

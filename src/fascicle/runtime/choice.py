@@ -12,13 +12,14 @@ from fascicle.core.document import Document, Event, Patch
 from fascicle.core.tags import SCHEMES
 from fascicle.core.wording import counted
 from fascicle.errors import UsageError
+from fascicle.runtime.wrapped import Wrapped
 from fascicle.text.annotator import Annotator
-from fascicle.text.tagging import Tagged, TagSpace
+from fascicle.text.tagging import Tagged
 
 STEP = "choose"
 
 
-class Chosen(Annotator):
+class Chosen(Wrapped):
     """A predictor that leaves out a part of what another one finds; an event counts what was left out."""
 
     def __init__(self, predictor: Annotator, *, only: Sequence[str] = (), min_score: float = 0.0) -> None:
@@ -37,34 +38,14 @@ class Chosen(Annotator):
                 raise UsageError(_unknown(name, predictor))
         if not 0 <= min_score <= 1:
             raise UsageError(f"the least score {min_score} is not allowed; scores are between 0 and 1")
-        self._predictor = predictor
+        super().__init__(predictor)
         self._only = frozenset(only)
         self._min_score = min_score
-
-    @property
-    def name(self) -> str:
-        """Of the predictor."""
-        return self._predictor.name
-
-    @property
-    def sources(self) -> tuple[str, ...]:
-        """Of the predictor."""
-        return self._predictor.sources
 
     @property
     def types(self) -> tuple[str, ...]:
         """The chosen types, in the order of the predictor."""
         return tuple(kind for kind in self._predictor.types if not self._only or kind in self._only)
-
-    @property
-    def kind(self) -> str:
-        """Of the predictor."""
-        return self._predictor.kind
-
-    @property
-    def segmenter(self) -> str:
-        """Of the predictor."""
-        return self._predictor.segmenter
 
     @property
     def fingerprint(self) -> str:
@@ -74,11 +55,6 @@ class Chosen(Annotator):
     def predict(self, documents: Sequence[Document]) -> list[Patch]:
         """Mentions and events for each document; see `Annotator.predict`."""
         return list(map(self._chosen, self._predictor.predict(documents)))
-
-    @property
-    def tag_space(self) -> TagSpace:
-        """Of the predictor."""
-        return self._predictor.tag_space
 
     def tag(self, documents: Sequence[Document]) -> list[Tagged]:
         """As the predictor, for the chosen types; the least score is one of mentions, and changes no probability."""

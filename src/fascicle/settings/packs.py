@@ -144,6 +144,7 @@ class SourceSettings(Settings, frozen=True, kw_only=True):
         definitions: whether definitions are kept.
         obsolete: whether obsolete concepts are kept, which are not found but explained.
         adds: whether it only adds names and facts to concepts of other sources, which have a type; leave ``type`` out.
+        shows: whether its labels only say which of the names of other sources is shown for a concept; it adds no names.
         max_tokens: words, numbers and signs that a name has at most, as its key counts them; see ``without``.
         without: regular expressions; a name in which one of them is found is left out, such as one in another order of
             words (``", "``). A label that these two would leave out stays with a record that has enough other names.
@@ -180,6 +181,7 @@ class SourceSettings(Settings, frozen=True, kw_only=True):
     definitions: bool = True
     obsolete: bool = True
     adds: bool = False
+    shows: bool = False
     max_tokens: Positive = 1_000
     without: tuple[Name, ...] = ()
     min_names: Positive = 1

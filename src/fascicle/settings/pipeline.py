@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal
 
@@ -163,10 +164,15 @@ def _step(table: Mapping[str, Any], number: int, path: Path) -> tuple[str, StepS
     named_by_itself = kind in ("plugin", "process")
     changed: dict[str, Any] = {"name": found.name or ("" if named_by_itself else kind)}
     for key, given in found.places().items():
-        resolved_path = resolved(given, path, key=f"{place}.{key}")
-        is_path = "/" in given or given.startswith(("$", "~")) or Path(resolved_path).exists()
-        changed[key] = resolved_path if is_path else given  # else it is the name of a shipped model or a plug-in
+        at = partial(_place, path=path, key=f"{place}.{key}")
+        changed[key] = at(given) if isinstance(given, str) else tuple(map(at, given))
     return kind, msgspec.structs.replace(found, **changed)
+
+
+def _place(given: str, *, path: Path, key: str) -> str:
+    """A path from the folder of the pipeline; else it is the name of a plug-in, or of something that is shipped."""
+    found = resolved(given, path, key=key)
+    return found if "/" in given or given.startswith(("$", "~")) or Path(found).exists() else given
 
 
 def _lines(settings: Settings) -> str:

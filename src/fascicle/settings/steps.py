@@ -9,6 +9,7 @@ from typing import Annotated, Final, Literal
 from msgspec import Meta, field
 
 from fascicle.settings.base import Name, Positive, Settings, Share
+from fascicle.settings.folders.vocabularies import DEFAULT_LINKER
 
 Keep = Literal["all", "nested", "flat"]
 Pattern = Annotated[str, Meta(max_length=1_000)]  # a regular expression
@@ -24,7 +25,7 @@ class StepSettings(Settings, frozen=True, kw_only=True):
 
     name: Annotated[str, Meta(pattern=r"^([A-Za-z0-9][A-Za-z0-9._-]*)?$", max_length=100)] = ""
 
-    def places(self) -> dict[str, str]:
+    def places(self) -> Mapping[str, str | tuple[str, ...]]:
         """The paths of files and folders that the step reads, by their keys."""
         return {}
 
@@ -79,6 +80,24 @@ class DictionaryStep(StepSettings, frozen=True, kw_only=True):
 
 class AbbreviationsStep(StepSettings, frozen=True, kw_only=True):
     """Notes where a document defines short forms."""
+
+
+class LinkStep(StepSettings, frozen=True, kw_only=True):
+    """Concepts for the mentions of all layers that have no links; abbreviations lend evidence where they are known.
+
+    Attributes:
+        linker: folder of ``fascicle linker fit``, or the name of a shipped linker.
+        packs: of the linker, where it does not find them by itself.
+        ontology: prefix of a vocabulary, such as ``"MONDO"``, in which links are given by the references of the packs.
+    """
+
+    linker: Name = DEFAULT_LINKER
+    packs: tuple[Name, ...] = ()
+    ontology: str = ""
+
+    def places(self) -> dict[str, str | tuple[str, ...]]:
+        """The linker, which may be a name and no path, and the packs."""
+        return {"linker": self.linker, "packs": self.packs}
 
 
 class CombineStep(StepSettings, frozen=True, kw_only=True):
@@ -246,6 +265,7 @@ STEPS: Final[Mapping[str, type[StepSettings]]] = MappingProxyType(
         "recogniser": RecogniserStep,
         "dictionary": DictionaryStep,
         "abbreviations": AbbreviationsStep,
+        "link": LinkStep,
         "combine": CombineStep,
         "filter": FilterStep,
         "rules": RulesStep,

@@ -20,6 +20,7 @@ from fascicle.files.atomic import output
 from fascicle.files.folder_run import FolderRun, OutputFiles
 from fascicle.files.part import PartFile, part_of
 from fascicle.formats.account import Account
+from fascicle.formats.catalogue import Format, format_named
 from fascicle.formats.destination import Destination, destination
 from fascicle.formats.outputs import write_documents
 from fascicle.formats.report import WriteReport
@@ -36,6 +37,7 @@ from fascicle.formats.sources import state_of
 from fascicle.formats.textview import ViewOptions
 from fascicle.knowledge.abbreviations.finder import AbbreviationFinder
 from fascicle.loading import DEFAULT_MODEL, load
+from fascicle.settings.folders.vocabularies import AUTO
 from fascicle.tasks.given import Paths, listed
 from fascicle.version import VERSION
 
@@ -71,6 +73,7 @@ class AnnotateRequest:
         writing: where and how the result is written; to standard output by default.
         segments: also give the sentences and words that each text is cut into.
         abbreviations: also give where each text defines short forms.
+        link: linker of the mentions, as `fascicle.load` takes it; ``"auto"`` is none for formats that hold no links.
         also_read: other files that must not be overwritten.
     """
 
@@ -80,6 +83,7 @@ class AnnotateRequest:
     writing: WriteRequest = field(default_factory=WriteRequest)
     segments: bool = False
     abbreviations: bool = False
+    link: str | None = None
     also_read: tuple[str, ...] = ()
 
 
@@ -92,6 +96,7 @@ def annotate(
     format: str = "auto",  # noqa: A002
     overwrite: bool = False,
     resume: bool = False,
+    link: str | os.PathLike[str] | None = "auto",
 ) -> Account:
     """Annotates files in bounded memory, as ``fascicle annotate`` does; see `annotate_files`.
 
@@ -102,6 +107,8 @@ def annotate(
         format: of the output, a name of ``formats.catalogue.FORMATS``; by default told by the name of the output.
         overwrite: replace what such a run wrote before.
         resume: go on with an interrupted run.
+        link: linker of the mentions, as `fascicle.load` takes it; by default the shipped one where it covers a type of
+            the model and the format holds links.
 
     Returns:
         The account: how many documents were read, written and set aside.
@@ -112,6 +119,7 @@ def annotate(
     request = AnnotateRequest(
         files=listed(files),
         writing=WriteRequest(path=os.fspath(output), format=format, overwrite=overwrite, resume=resume),
+        link=None if link is None else os.fspath(link),
     )
     return annotate_files(request, partial(load, listed(model, name="model")))
 
@@ -153,13 +161,25 @@ def annotate_files(
         request=request,
         inputs=inputs,
         to=to,
-        predictor=open_predictor(),
+        predictor=_linked(open_predictor(), request.link, format_named(to.format)),
         account=Account() if account is None else account,
         listener=listener,
     )
     work.write()
     work.account.check()
     return work.account
+
+
+def _linked(predictor: Annotator, link: str | None, form: Format) -> Annotator:
+    """The predictor with the links that were asked for; by itself, nothing is linked that the format cannot hold."""
+    from fascicle.runtime.linked import linked
+
+    if link is None:
+        return predictor
+    if link != AUTO:
+        return linked(predictor, link)
+    holds = form.writer.holds
+    return linked(predictor, link, keep=holds.links) if "links" in holds.fields else predictor
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator
-from pathlib import Path
 from typing import Final
 
 from fascicle.core.arguments import checked
 from fascicle.core.document import Document
 from fascicle.core.patches import apply
-from fascicle.knowledge.linking.linker import Decision, Linker
-from fascicle.knowledge.pack.pack import Pack
+from fascicle.core.provenance import STEP
+from fascicle.knowledge.linking.linker import Decision
+from fascicle.knowledge.linking.opening import find
 from fascicle.knowledge.portions import portions
+from fascicle.settings.folders.vocabularies import DEFAULT_LINKER
+from fascicle.tasks.given import Paths, listed
 
 _PORTION: Final = 1 << 18  # characters of text that are linked together
 
@@ -21,16 +23,18 @@ _PORTION: Final = 1 << 18  # characters of text that are linked together
 def link(
     documents: Iterable[Document],
     *,
-    linker: str | os.PathLike[str],
-    pack: str | os.PathLike[str],
+    linker: str | os.PathLike[str] = DEFAULT_LINKER,
+    pack: Paths = (),
     ontology: str = "",
 ) -> Iterator[Document]:
     """Links the mentions of documents that have no links, in order and in bounded memory.
 
+    Mentions of types that no pack has stay as they are.
+
     Args:
         documents: with mentions; may be a stream.
-        linker: folder that ``fascicle linker fit`` wrote.
-        pack: folder of the pack that it was fitted with.
+        linker: folder that ``fascicle linker fit`` wrote, or the name of a shipped linker.
+        pack: folder of the pack that it was fitted with, or several; by default they are where they were then.
         ontology: prefix of a vocabulary, such as ``"MONDO"``: each link is taken there by the references of the pack,
             and is NIL where no reference leads.
 
@@ -38,9 +42,9 @@ def link(
         PackError: the linker or the pack cannot be opened, or they do not belong together.
         UsageError: the pack has no concept of the ontology.
     """
-    opened = _opened(linker, pack, ontology)
+    opened = find(linker, listed(pack, name="pack")).opened(ontology=ontology)
     return (
-        apply(document, patch, step=opened.name)
+        apply(document, patch, step=STEP)
         for chunk in portions(documents, characters=_PORTION)
         for document, patch in zip(chunk, opened.predict(chunk), strict=True)
     )
@@ -50,28 +54,24 @@ def link(
 def explain(
     documents: Iterable[Document],
     *,
-    linker: str | os.PathLike[str],
-    pack: str | os.PathLike[str],
+    linker: str | os.PathLike[str] = DEFAULT_LINKER,
+    pack: Paths = (),
     most: int = 5,
 ) -> Iterator[tuple[Document, list[Decision]]]:
     """Explains links: for each mention its candidates with their features and weights.
 
     Args:
         documents: with mentions, which may have links.
-        linker: folder that ``fascicle linker fit`` wrote.
-        pack: folder of the pack that it was fitted with.
+        linker: folder that ``fascicle linker fit`` wrote, or the name of a shipped linker.
+        pack: folder of the pack that it was fitted with, or several; by default they are where they were then.
         most: candidates of each mention.
 
     Raises:
         PackError: the linker or the pack cannot be opened, or they do not belong together.
     """
-    opened = _opened(linker, pack, "")
+    opened = find(linker, listed(pack, name="pack")).opened()
     return (
         pair
         for chunk in portions(documents, characters=_PORTION)
         for pair in zip(chunk, opened.decisions(chunk, [one.mentions for one in chunk], most=most), strict=True)
     )
-
-
-def _opened(linker: str | os.PathLike[str], pack: str | os.PathLike[str], ontology: str) -> Linker:
-    return Linker.open(Path(linker), Pack.open(pack), ontology=ontology)

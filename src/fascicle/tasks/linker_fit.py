@@ -4,65 +4,144 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Callable, Iterable
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from fascicle.core.arguments import checked
 from fascicle.core.document import Document
+from fascicle.errors import InputError, UsageError
 from fascicle.files.atomic import atomic_folder, check_folder
 from fascicle.knowledge.linking.fitting import FitSettings, Fitted, fit_linker
-from fascicle.knowledge.linking.folder import KIND, LinkerManifest, write_linker
+from fascicle.knowledge.linking.folder import KIND, LinkerManifest, place_of, write_linker
 from fascicle.knowledge.linking.gold import as_in_pack
 from fascicle.knowledge.linking.index import MANIFEST, NameIndex, write_index
 from fascicle.knowledge.linking.memory import Memory
+from fascicle.knowledge.linking.opening import parts_of, write_several
 from fascicle.knowledge.pack.pack import Pack
+from fascicle.tasks.given import Paths, listed
+
+Told = Callable[[str, int], None]
 
 
 @checked
 def fit_folder(
-    pack: str | os.PathLike[str],
+    packs: Paths,
     output: str | os.PathLike[str],
     *,
     documents: Iterable[Document] = (),
     index_of: str | os.PathLike[str] | None = None,
     settings: FitSettings | None = None,
     overwrite: bool = False,
-    told: Callable[[str, int], None] = lambda step, count: None,
-) -> LinkerManifest:
-    """Writes the folder of a linker: the index of a pack, and what annotated texts teach.
+    told: Told = lambda step, count: None,
+) -> tuple[LinkerManifest, ...]:
+    """Writes the folder of a linker: for each pack its index, and what annotated texts teach.
 
-    Without annotated texts, links stand in the order of tiers and have no probability.
+    Types without annotated texts are linked in the order of tiers, and their links have no probability.
 
     Args:
-        pack: folder that ``fascicle index build`` wrote.
+        packs: folder that ``fascicle index build`` wrote, the name of a shipped pack, or several: a mention is linked
+            by the first pack that has its type and a concept for it.
         output: folder to write.
-        documents: annotated, with links; their types and identifiers are brought to the spelling of the pack.
-        index_of: another linker of the same pack, whose index is taken.
+        documents: annotated, with links; their types and identifiers are brought to the spelling of each pack.
+        index_of: another linker of the same packs, whose indexes are taken.
         settings: how it is fitted.
         overwrite: replace a linker that is there.
         told: is called with what is being done and a count, now and then.
 
     Returns:
-        What the linker says of itself.
+        For each pack what its linker says of itself.
 
     Raises:
-        PackError: the pack, or the other linker, cannot be opened.
-        InputError: no type has enough links to concepts of the pack.
+        PackError: a pack, or the other linker, cannot be opened.
+        UsageError: a pack was given twice.
+        InputError: no type has enough links to concepts of a pack.
         OutputError: the folder exists, or cannot be written.
     """
-    check_folder(Path(output), kind=KIND, overwrite=overwrite)
-    opened = Pack.open(pack)
-    annotated = as_in_pack(documents, opened)
+    target = Path(output)
+    check_folder(target, kind=KIND, overwrite=overwrite)
+    opened = [Pack.open(pack) for pack in listed(packs, name="packs")]
+    if twice := [name for name, count in Counter(pack.full_name for pack in opened).items() if count > 1]:
+        raise UsageError(f"the pack {twice[0]} was given twice; give it once")
+    indexes = _indexes(index_of, opened)
+    work = _Work(documents=list(documents), settings=settings or FitSettings(), told=told)
     with atomic_folder(output, kind=KIND, overwrite=overwrite) as folder:
-        if index_of is None:
-            write_index(folder, opened, told=told)
-        else:
-            _copy_index(Path(index_of), folder, opened)
-        index = NameIndex.open(folder, opened)
-        told("mentions", sum(len(document.mentions) for document in annotated))
-        fitted = fit_linker(opened, index, annotated, settings=settings) if annotated else Fitted(Memory(), {})
+        if len(opened) == 1:
+            made = work.of_pack(opened[0], folder, target, index_of=indexes[0])
+            if work.refused:
+                raise work.refused[0]
+            return (made,)
+        names = [str(number) for number in range(1, len(opened) + 1)]
+        for name in names:
+            (folder / name).mkdir()
+        found = tuple(
+            work.of_pack(pack, folder / name, target / name, index_of=index)
+            for pack, name, index in zip(opened, names, indexes, strict=True)
+        )
+        if len(work.refused) == len(opened):
+            raise work.refused[0]
+        write_several(folder, names)
+    return found
+
+
+def _indexes(index_of: str | os.PathLike[str] | None, packs: Sequence[Pack]) -> list[Path | None]:
+    """For each pack the folder with its index."""
+    if index_of is None:
+        return [None] * len(packs)
+    folders = parts_of(Path(index_of))
+    if len(folders) != len(packs):
+        raise InputError(
+            f"{index_of} is a linker of {len(folders)} packs, and {len(packs)} were given; give the same packs"
+        )
+    return list(folders)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Work:
+    """What the linkers of all packs are made from.
+
+    Attributes:
+        refused: one error for each pack to whose concepts the documents have no links.
+    """
+
+    documents: Sequence[Document]
+    settings: FitSettings
+    told: Told
+    refused: list[InputError] = field(default_factory=list)
+
+    def of_pack(self, pack: Pack, folder: Path, target: Path, *, index_of: Path | None) -> LinkerManifest:
+        """Writes the linker of a pack.
+
+        Args:
+            pack: open.
+            folder: to write into.
+            target: what the folder will be called.
+            index_of: folder with the index of the pack; it is made by default.
+        """
+        index = self._index(pack, folder, index_of) if self.settings.indexed else None
+        fitted = self._fitted(pack, index)
         fitted.memory.write(folder)
-        return write_linker(folder, opened, fitted.rankers)
+        place = place_of(pack, target)
+        return write_linker(folder, pack, fitted.rankers, place=place, indexed=index is not None)
+
+    def _index(self, pack: Pack, folder: Path, index_of: Path | None) -> NameIndex:
+        if index_of is None:
+            write_index(folder, pack, told=self.told)
+        else:
+            _copy_index(index_of, folder, pack)
+        return NameIndex.open(folder, pack)
+
+    def _fitted(self, pack: Pack, index: NameIndex | None) -> Fitted:
+        if not self.documents:
+            return Fitted(Memory(), {})
+        annotated = as_in_pack(self.documents, pack)
+        self.told("mentions", sum(len(document.mentions) for document in annotated))
+        try:
+            return fit_linker(pack, index, annotated, settings=self.settings)
+        except InputError as error:
+            self.refused.append(error)
+            return Fitted(Memory(), {})
 
 
 def _copy_index(source: Path, folder: Path, pack: Pack) -> None:

@@ -6,17 +6,21 @@ import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import chain, filterfalse, groupby
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from fascicle.errors import UsageError
 from fascicle.files.apart import Inputs
+from fascicle.files.remote import is_url
+from fascicle.files.remote import listed as listed_url
 from fascicle.formats.requests import ReadRequest, inputs_of
 from fascicle.tasks.given import Paths, listed
 
 if TYPE_CHECKING:
     from fascicle.running.records import Quarantined
     from fascicle.running.report import Totals
-    from fascicle.running.run import Progress
+    from fascicle.running.run import Hire, Progress
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -24,12 +28,15 @@ class RunRequest:
     """What is run, and where the result goes.
 
     Attributes:
-        files: inputs, as ``fascicle annotate`` takes them, but no standard input.
+        files: inputs, as ``fascicle annotate`` takes them, but no standard input; and URLs, see
+            `fascicle.files.remote.listed`.
         pipeline: a ``pipeline.toml``, or a folder with one.
-        folder: of the run.
+        folder: of the run; a path or a URL.
         reading: how files are read.
         format: of the parts.
         workers: processes at a time.
+        ray: address of a Ray cluster whose machines the workers are on, see `fascicle.scale.cluster.Cluster`; ``""``
+            for the one that Ray finds, ``None`` for none.
         resume: go on with an interrupted run.
     """
 
@@ -39,6 +46,7 @@ class RunRequest:
     reading: ReadRequest = field(default_factory=ReadRequest)
     format: str = "jsonl"
     workers: int = 1
+    ray: str | None = None
     resume: bool = False
 
 
@@ -56,9 +64,16 @@ def run_pipeline(request: RunRequest, *, progress: Callable[[Progress], None] = 
         FascicleError: see `fascicle.running.run.Run.do`.
     """
     from fascicle.running.run import Run
+    from fascicle.running.supervisor import Supervisor
 
-    paths = [given.name for given in inputs_of(request.files, (), request.reading)]
-    Inputs.of([*paths, request.pipeline]).refuse(request.folder, filled=True)
+    hire: Hire = Supervisor
+    if request.ray is not None:
+        from fascicle.scale.cluster import Cluster
+
+        hire = partial(Cluster, address=request.ray)
+    paths = _paths(request)
+    if not is_url(request.folder):
+        Inputs.of([*filterfalse(is_url, paths), request.pipeline]).refuse(request.folder, filled=True)
     run = Run.of(
         paths,
         request.pipeline,
@@ -66,8 +81,23 @@ def run_pipeline(request: RunRequest, *, progress: Callable[[Progress], None] = 
         reading=request.reading,
         format=request.format,
         workers=request.workers,
+        hire=hire,
     )
     return run.do(resume=request.resume, progress=progress)
+
+
+def _paths(request: RunRequest) -> list[str]:
+    """The files that are read, each once; a folder or pattern in an object store stands for those in it."""
+    if not request.files:
+        raise UsageError("no file was given; name files, folders or URLs")
+    groups = groupby(request.files, key=is_url)
+    found = (
+        chain.from_iterable(map(listed_url, files))
+        if remote
+        else (given.name for given in inputs_of(tuple(files), (), request.reading))
+        for remote, files in groups
+    )
+    return list(dict.fromkeys(chain.from_iterable(found)))
 
 
 def run(
@@ -76,6 +106,7 @@ def run(
     *,
     pipeline: str | os.PathLike[str],
     workers: int = 1,
+    ray: str | None = None,
     resume: bool = False,
 ) -> Totals:
     """Runs a pipeline over files; see `run_pipeline`."""
@@ -84,6 +115,7 @@ def run(
         pipeline=os.fspath(pipeline),
         folder=os.fspath(folder),
         workers=workers,
+        ray=ray,
         resume=resume,
     )
     return run_pipeline(request)

@@ -50,6 +50,15 @@ def test_short_and_long_forms_lend_each_other_their_names() -> None:
     assert asked(text, "Disease", start=28) == (Asked("AT"), Asked("ataxia telangiecta", "long"))
 
 
+def test_a_form_has_a_bounded_number_of_others() -> None:
+    text = "AB " + " ".join(f"a{number} beta" for number in range(100))
+    places = [(at, at + len(f"a{number} beta")) for number in range(100) for at in [text.index(f"a{number} beta")]]
+    document = Document(id="1", text=text, abbreviations=tuple(((0, 2), place) for place in places))
+    found = other_forms(document)
+    assert [one.surface for one in found["AB"]] == [text[a:b] for a, b in places[:20]]
+    assert found["a99 beta"] == (Asked("AB", "short"),)
+
+
 def test_species_in_names_of_genes() -> None:
     human = "NCBITaxon:9606"
     assert Asked("TERT", "bare", human) in asked("hTERT")

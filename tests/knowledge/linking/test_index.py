@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from itertools import permutations
 from pathlib import Path
@@ -120,3 +121,41 @@ def test_damage_is_found(pack: Pack, index: NameIndex, tmp_path: Path, damage: s
         with pytest.raises(PackError):
             NameIndex.open(folder if damage != "none" else tmp_path, pack).verify()
         place.write_bytes(content)
+
+
+@pytest.mark.parametrize(
+    ("name", "place", "value"),
+    [("equal.starts.u4", 1, 99), ("equal.rows.u4", 0, 1_000), ("trigrams.starts.u4", 1, 1 << 31)],
+)
+def test_numbers_that_lead_nowhere_are_refused(
+    pack: Pack, index: NameIndex, tmp_path: Path, name: str, place: int, value: int
+) -> None:
+    folder = Path(shutil.copytree(index.folder, tmp_path / "index"))
+    values = np.fromfile(folder / name, dtype="<u4")
+    values[place] = value
+    values.tofile(folder / name)
+    with pytest.raises(PackError, match="was changed"):
+        NameIndex.open(folder, pack)
+
+
+@pytest.mark.parametrize("name", ["trigrams.rows.u4", "sorted.rows.u4"])
+def test_a_name_that_there_is_not_is_refused_when_it_is_met(
+    pack: Pack, index: NameIndex, tmp_path: Path, name: str
+) -> None:
+    folder = Path(shutil.copytree(index.folder, tmp_path / "index"))
+    values = np.fromfile(folder / name, dtype="<u4")
+    (values + 1_000).tofile(folder / name)
+    found = NameIndex.open(folder, pack)
+    asked = [key("mamary disease", 2), key("breast male neoplasm", 2)]
+    types = np.full(2, (1 << 63) - 1, dtype=np.uint64)
+    with pytest.raises(PackError, match="was changed"):
+        found.near(asked, types) if name == "trigrams.rows.u4" else found.in_any_order(asked)
+
+
+def test_an_index_without_one_of_its_files_is_refused(pack: Pack, index: NameIndex, tmp_path: Path) -> None:
+    folder = Path(shutil.copytree(index.folder, tmp_path / "index"))
+    told = json.loads((folder / MANIFEST).read_text())
+    del told["files"]["trigrams.rows.u4"]
+    (folder / MANIFEST).write_text(json.dumps(told))
+    with pytest.raises(PackError, match="was changed"):
+        NameIndex.open(folder, pack)

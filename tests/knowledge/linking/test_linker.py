@@ -108,6 +108,23 @@ def test_species_of_places() -> None:
     assert Species(linked).near(12).nearest == "NCBITaxon:6239"
 
 
+@pytest.mark.parametrize("word", ["patientſ", "mıce", "MİCE", "zebrafıſh", "ſubjects"])
+def test_letters_of_other_scripts_name_no_species(ordered: Linker, word: str) -> None:
+    assert not Species(Document(id="1", text=f"Of {word} here")).shares
+    text = f"{word} telomerase"
+    (found,) = decisions(ordered, Document(id="1", text=text, mentions=(Mention(((0, len(text)),), "Gene"),)))
+    assert found[0].candidates
+    assert all("species: in the name" not in one.features for one in found[0].candidates)
+
+
+def test_a_species_without_a_concept_is_no_species() -> None:
+    text = "The Martian mouse"
+    nothing = Mention(((4, 11),), "Species", links=(Link(id="", nil=True),))
+    found = Species(Document(id="1", text=text, mentions=(nothing,)))
+    assert set(found.shares) == {MOUSE}
+    assert found.near(4).nearest == MOUSE
+
+
 def test_composite_mentions_have_several_links(ordered: Linker) -> None:
     found = document(
         "Both breast and ovarian cancer with STAT3/5.",
@@ -175,6 +192,13 @@ def test_nil_says_so(linker: Linker) -> None:
     assert link.nil
     assert not link.curie
     assert link.score == pytest.approx(1.0)
+
+
+def test_blanks_are_nil(linker: Linker) -> None:
+    blank = Document(id="1", text="a   b \x1f", mentions=tuple(Mention((s,), "Disease") for s in ((1, 4), (6, 7))))
+    (patch,) = linker.predict([blank])
+    assert [[link.nil for link in links] for _, links in patch.links] == [[True], [True]]
+    assert [one.surface for one in decisions(linker, blank)[0]] == ["", ""]
 
 
 def test_links_that_are_there_stay(linker: Linker) -> None:

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-
-from fascicle.knowledge.linking.similarity import similarities
+from tests.support.linking import similarities
 
 
 def common(first: bytes, second: bytes) -> int:

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.support.linking import similarities
 
-from fascicle.knowledge.linking.similarity import similarities
 from fascicle.knowledge.linking.trigrams import LEAST, Trigrams, trigrams_of, write_trigrams
 from fascicle.knowledge.pack.arrays import Strings, StringsWriter
 
@@ -36,18 +36,17 @@ def lists(tmp_path_factory: pytest.TempPathFactory) -> Trigrams:
     return opened(tmp_path_factory.mktemp("trigrams"), NAMES)
 
 
-def opened(folder: Path, names: list[str]) -> Trigrams:
+def opened(folder: Path, names: list[str], bits: list[int] | None = None) -> Trigrams:
     writer = StringsWriter(folder, "keys")
     writer.extend([name.encode() for name in names])
     writer.close()
     strings = Strings.open(folder, "keys")
     write_trigrams(folder, strings)
-    return Trigrams(folder, strings)
+    return Trigrams(folder, strings, np.array(bits or [1] * len(names), dtype=np.uint64))
 
 
 def near(lists: Trigrams, asked: list[str], *, bits: int = 1) -> list[list[tuple[int, float]]]:
-    everything = np.ones(len(lists.strings), dtype=np.uint64)
-    found = lists.near([one.encode() for one in asked], everything, np.full(len(asked), bits, dtype=np.uint64))
+    found = lists.near([one.encode() for one in asked], np.full(len(asked), bits, dtype=np.uint64))
     pairs = [(int(row), float(value)) for row, value in zip(found.rows, found.similarity, strict=True)]
     return [[pair for pair, owner in zip(pairs, found.owners, strict=True) if owner == at] for at in range(len(asked))]
 
@@ -79,6 +78,16 @@ def test_questions_do_not_depend_on_each_other(lists: Trigrams) -> None:
 def test_what_is_not_allowed_is_not_found(lists: Trigrams) -> None:
     assert near(lists, ["acute nephriitis of adult"])[0]
     assert not near(lists, ["acute nephriitis of adult"], bits=2)[0]
+
+
+@pytest.mark.parametrize("several", [(1, 2, 4), (1, 1 << 8, 1 << 16), (1 << 63, 1 << 55, 3)])
+def test_types_are_told_apart_however_many_there_are(tmp_path: Path, several: tuple[int, ...]) -> None:
+    names = [f"hereditary nephritis of {who}" for who in ("adult", "adults", "infant", "infants", "both")]
+    given = [several[number % 3] for number in range(len(names))]
+    lists = opened(tmp_path, names, given)
+    for bits in (*several, several[0] | several[2]):
+        (found,) = near(lists, ["hereditary nephritiis of adults"], bits=bits)
+        assert {row for row, _ in found} == {row for row, own in enumerate(given) if own & bits}
 
 
 def test_short_names_and_an_empty_list_find_nothing(tmp_path: Path) -> None:

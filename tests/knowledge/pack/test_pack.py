@@ -16,7 +16,7 @@ import msgspec
 import numpy as np
 import psutil
 import pytest
-from tests.support.packs import NORMALISER, PARTS, build_small
+from tests.support.packs import NORMALISER, PARTS, RECORDS, build_small
 
 from fascicle.errors import InputError, PackError
 from fascicle.files.owned import file_facts
@@ -160,6 +160,19 @@ def test_an_unknown_concept_gets_a_hint(built: Path) -> None:
         pack.concept("mesh:D009369")
     with pytest.raises(InputError):
         pack.ancestors("")
+
+
+def test_what_is_asked_for_together_is_what_is_asked_for_alone(tmp_path: Path) -> None:
+    nameless = ConceptRecord(curie="X:1", type="Disease", names=(Name("!", "label"),))
+    pack = build_small(tmp_path / "pack", {**RECORDS, "more": (nameless,)})
+    rows = np.random.default_rng(0).permutation(np.repeat(np.arange(len(pack)), 2))
+    assert pack.labels_at(rows) == [pack.label_at(row) for row in rows.tolist()]
+    assert {"X:1", "Old growth"} <= set(pack.labels_at(rows))
+    assert pack.definitions_at(rows) == [pack.concept_at(row).definition for row in rows.tolist()]
+    terms = np.arange(len(pack.active))[::-1]
+    alone = [pack.term(pack.active, term) for term in terms.tolist()]
+    assert pack.short_terms(terms) == [(one.surface, one.concept, one.case, one.off, one.prior) for one in alone]
+    assert pack.labels_at(rows[:0]) == pack.short_terms(terms[:0]) == []
 
 
 def test_a_circle_in_the_hierarchy_does_not_hang(tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from fascicle.errors import FormatError, InputError, Place, RecipeError
 from fascicle.knowledge.keys.key import key
+from fascicle.knowledge.pack.pack import Pack
 from fascicle.knowledge.sources.catalogue import READERS, reader_named
 from fascicle.knowledge.sources.drafts import cleaned
 from fascicle.knowledge.sources.fitting import fitting
@@ -21,6 +22,7 @@ from fascicle.knowledge.sources.reading import check_hash, read_sources
 from fascicle.knowledge.sources.report import SourceReport
 from fascicle.knowledge.terms import Name
 from fascicle.settings.packs import SourceSettings, read_pack_settings
+from fascicle.tasks.index_build import build_pack
 
 TREE = """[Term]
 id: A:1
@@ -226,3 +228,21 @@ def test_cleaned_names_stay_as_they_are(text: str) -> None:
 )
 def test_names_are_cleaned(text: str, wanted: str) -> None:
     assert cleaned(text) == wanted
+
+
+def test_a_source_may_only_say_which_name_is_shown(tmp_path: Path) -> None:
+    (tmp_path / "names.tsv").write_text("boy\t9606\nHomo sapiens\t9606\nrat\t10116\n", encoding="utf-8")
+    taxa = '[Term]\nid: NCBITaxon:9606\nname: Homo sapiens\nsynonym: "man" EXACT []\n'
+    taxa += "[Term]\nid: NCBITaxon:10116\nname: Rattus norvegicus\nis_a: NCBITaxon:9606\n"
+    (tmp_path / "taxa.obo").write_text(taxa, encoding="utf-8")
+    (tmp_path / "sources.toml").write_text(
+        'name = "t@1"\n[sources.a]\npath = "names.tsv"\nreader = "pairs"\ntype = "Species"\nprefix = "NCBITaxon"\n'
+        '[sources.b]\npath = "taxa.obo"\nreader = "obo"\ntype = "Species"\nshows = true\n',
+        encoding="utf-8",
+    )
+    build_pack(tmp_path / "sources.toml", output=tmp_path / "pack")
+    pack = Pack.open(tmp_path / "pack")
+    assert pack.concept("NCBITaxon:9606").label == "Homo sapiens"
+    assert pack.concept("NCBITaxon:10116").label == "rat"  # a source that shows adds no name
+    assert not list(pack.rows(["man", "rattus norvegicus"])[1])
+    assert pack.parents("NCBITaxon:10116") == ("NCBITaxon:9606",)

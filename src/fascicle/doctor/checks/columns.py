@@ -34,7 +34,7 @@ class Lines:
             return None
         if item.path not in self._rows:
             self._rows[item.path] = [row[0] for row in _rows(self._given[item.path]) if row is not None]
-        number = item.row + max(0, int(item.words[:, 0].searchsorted(offset, "right")) - 1)
+        number = item.row + max(0, bisect_right(item.words[:, 0], offset) - 1)
         rows = self._rows[item.path]
         return rows[number] if number < len(rows) else None
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -131,7 +132,7 @@ def _taken(item: Item) -> bytearray:
     taken = bytearray(len(item.words))
     for mention in item.mentions:
         for start, end in mention.spans:
-            first, last = int(item.words[:, 1].searchsorted(start, "right")), int(item.words[:, 0].searchsorted(end))
+            first, last = bisect_right(item.words[:, 1], start), bisect_left(item.words[:, 0], end)
             taken[first:last] = b"\x01" * (last - first)
     return taken
 
@@ -140,7 +141,8 @@ def _in_words(mention: Mention, item: Item) -> _Words:
     """The words of a mention; none if it is too short, has no letter, several fragments, or borders inside words."""
     if len(mention.spans) > 1 or mention.end - mention.start < _SHORTEST:
         return ()
-    first, last = item.words[:, 0].searchsorted(mention.start), item.words[:, 1].searchsorted(mention.end, "right")
+    # bisect, for searchsorted first copies all words into a row of its own: the square of a corpus in one text
+    first, last = bisect_left(item.words[:, 0], mention.start), bisect_right(item.words[:, 1], mention.end)
     ranges = item.words[first:last].tolist()
     if not ranges or (ranges[0][0], ranges[-1][1]) != (mention.start, mention.end):
         return ()

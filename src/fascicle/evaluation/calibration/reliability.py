@@ -11,7 +11,7 @@ recall of the curve ends where the file ends.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Final, Literal
@@ -155,18 +155,27 @@ def reliability(scores: Floats, right: Flags, *, bins: int = 10, binning: Binnin
         inner = {float(e) for e in np.quantile(scores, np.array(ends[1:-1]), method="inverted_cdf")}
         ends = [0.0, *sorted(inner - {0.0, 1.0, float(scores.max())}), 1.0]
     places = np.maximum(np.searchsorted(np.array(ends), scores, side="left") - 1, 0)
-    count = np.bincount(places, minlength=len(ends) - 1)
-    total = np.bincount(places, weights=scores, minlength=len(ends) - 1)
-    true = np.bincount(places, weights=right.astype(np.float64), minlength=len(ends) - 1)
+    sums = [np.bincount(places, weights=one, minlength=len(ends) - 1) for one in (np.ones_like(scores), scores, right)]
+    return reliability_of(np.stack(sums, axis=1), ends=ends)
+
+
+def reliability_of(sums: Floats, *, ends: Sequence[float] | None = None) -> tuple[Bin, ...]:
+    """The reliability curve of sums over bins.
+
+    Args:
+        sums: of each bin how many mentions, the sum of their scores, and how many are right, shape ``[bins, 3]``.
+        ends: of the bins, one more than these; of equal width by default.
+    """
+    places = [at / len(sums) for at in range(len(sums) + 1)] if ends is None else ends
     return tuple(
         Bin(
             low=low,
             high=high,
             count=int(n),
-            mean_score=float(total[at] / n) if n else None,
-            precision=float(true[at] / n) if n else None,
+            mean_score=total / n if n else None,
+            precision=right / n if n else None,
         )
-        for at, ((low, high), n) in enumerate(zip(pairwise(ends), count, strict=True))
+        for (low, high), (n, total, right) in zip(pairwise(places), sums.tolist(), strict=True)
     )
 
 

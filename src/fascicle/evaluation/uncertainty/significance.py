@@ -9,11 +9,11 @@ called different at the level of the test, whatever depends on what.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
-from fascicle.core.arrays import Floats
+from fascicle.core.arrays import Floats, Ints
 from fascicle.errors import UsageError
 from fascicle.evaluation.scoring.scores import ZERO_RULES, Scores
 from fascicle.evaluation.uncertainty.intervals import check_paired, count_table, f1_of_sums
@@ -38,18 +38,39 @@ def randomisation(first: Scores, second: Scores, *, shuffles: int = 1000, seed: 
         InputError: no document, or the two were not scored on the same gold under the same rule.
         UsageError: fewer than 1 shuffle.
     """
-    if shuffles < 1:
-        raise UsageError(f"{shuffles} shuffles were asked for; give at least 1")
     check_paired(first, second)
     ours = count_table(first, resamples=1, level=0.5)
     theirs = np.array([[c.tp, c.fp, c.fn] for c in (second.by_document[i] for i in first.by_document)], dtype=np.int64)
-    observed = abs(first.micro.f1 - second.micro.f1)
-    moved = (theirs - ours).astype(np.float64)  # what the first gains by a swap; exact, as sums of them are
-    none, as_extreme = ZERO_RULES[first.zero_rule], 0
+    none = ZERO_RULES[first.zero_rule]
+    return swapped(ours, theirs, figure=lambda sums: f1_of_sums(sums, none=none), shuffles=shuffles, seed=seed)
+
+
+def swapped(
+    ours: Ints, theirs: Ints, *, figure: Callable[[Ints], Floats], shuffles: int = 1000, seed: int = 0
+) -> float:
+    """The p-value of the difference of two systems in any figure of sums over documents, two-sided.
+
+    Args:
+        ours: counts of the first by document, ``[documents, n]``.
+        theirs: those of the second.
+        figure: of sums of shape ``[..., n]``, with the shape ``[...]``; always a number.
+        shuffles: how often the answers are swapped at random.
+        seed: of the random numbers.
+
+    Returns:
+        See `randomisation`.
+
+    Raises:
+        UsageError: fewer than 1 shuffle.
+    """
+    if shuffles < 1:
+        raise UsageError(f"{shuffles} shuffles were asked for; give at least 1")
+    observed = abs(figure(ours.sum(axis=0)) - figure(theirs.sum(axis=0)))
+    moved, as_extreme = (theirs - ours).astype(np.float64), 0  # what the first gains by a swap; exact, as sums are
     for swaps in _swaps(len(ours), shuffles=shuffles, seed=seed):
         gains = (swaps @ moved).astype(np.int64)
-        f1 = [f1_of_sums(sums, none=none) for sums in (ours.sum(axis=0) + gains, theirs.sum(axis=0) - gains)]
-        as_extreme += int((np.abs(f1[0] - f1[1]) >= observed - _SAME).sum())
+        gaps = np.abs(figure(ours.sum(axis=0) + gains) - figure(theirs.sum(axis=0) - gains))
+        as_extreme += int((gaps >= observed - _SAME).sum())
     return (as_extreme + 1) / (shuffles + 1)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 from types import MappingProxyType
 from typing import Final, Literal, NamedTuple, get_args
 
@@ -14,6 +15,7 @@ Way = Literal["own", "long", "short", "bare", "part", "shorter"]
 WAYS: Final[tuple[Way, ...]] = get_args(Way)
 _MOST_PARTS: Final = 8
 _MOST_LEFT_OUT: Final = 3  # first words of a name
+_MOST_OTHERS: Final = 20  # forms of one surface; a text that defines it more often cannot make each mention slow
 _LONGEST: Final = 200  # characters of a mention that is read as several
 _BETWEEN: Final = re.compile(r"\s*,\s*(?:and|or)\s+|\s+(?:and/or|and|or|as well as)\s+|\s*[,/&;]\s*")
 _NUMBERED: Final = re.compile(r"(.*?[^\W\d]-?)(?:\d+|[A-Za-z])")
@@ -42,7 +44,7 @@ TAXA: Final[Mapping[str, str]] = MappingProxyType(
 _LETTERS: Final[Mapping[str, str]] = MappingProxyType(
     {"h": "human", "m": "mouse", "r": "rat", "d": "drosophila", "z": "zebrafish", "y": "yeast"}
 )
-_SPECIES: Final = re.compile(rf"({'|'.join(TAXA)})\s+(?=\S)", re.IGNORECASE)
+_SPECIES: Final = re.compile(rf"((?ai:{'|'.join(TAXA)}))\s+(?=\S)")
 
 
 class Asked(NamedTuple):
@@ -67,7 +69,7 @@ def other_forms(document: Document) -> dict[str, tuple[Asked, ...]]:
         if first and second:
             found.setdefault(first, {})[Asked(second, "long")] = None
             found.setdefault(second, {})[Asked(first, "short")] = None
-    return {surface: tuple(others) for surface, others in found.items()}
+    return {surface: tuple(others)[:_MOST_OTHERS] for surface, others in found.items()}
 
 
 def asked_for(document: Document, mention: Mention, others: Mapping[str, tuple[Asked, ...]]) -> tuple[Asked, ...]:
@@ -79,7 +81,12 @@ def asked_for(document: Document, mention: Mention, others: Mapping[str, tuple[A
         others: see `other_forms`.
     """
     surface = " ".join(mention.text_in(document.text).split())
-    found = [Asked(surface), *others.get(surface, ()), *_bare(surface, mention.type)]
+    return _asked(surface, mention.type, others.get(surface, ()))
+
+
+@lru_cache(maxsize=1 << 13)
+def _asked(surface: str, kind: str, others: tuple[Asked, ...]) -> tuple[Asked, ...]:
+    found = [Asked(surface), *others, *_bare(surface, kind)]
     return tuple(dict.fromkeys(one for one in found if one.surface))
 
 

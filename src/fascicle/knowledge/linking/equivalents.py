@@ -18,6 +18,7 @@ from fascicle.knowledge.terms import NAME_KINDS
 STARTS: Final = "equal.starts.u4"
 ROWS: Final = "equal.rows.u4"
 EXACT: Final = "equal.exact.u1"
+FILES: Final = (STARTS, ROWS, EXACT)
 ITSELF, EXACTLY, REFERRED, TWICE, ABOVE, NAMESAKE = range(6)
 _LABEL: Final = NAME_KINDS.index("label")
 _CHUNK: Final = 1 << 14  # concepts
@@ -38,6 +39,10 @@ class Reached(NamedTuple):
     places: Ints
     rows: Ints
     distance: Ints
+
+
+_NONE: Final = np.empty(0, dtype=np.int64)
+NOTHING: Final = Reached(_NONE, _NONE, _NONE)
 
 
 def write_equivalents(folder: Path, pack: Pack) -> None:
@@ -87,6 +92,11 @@ class Equivalents:
         self._rows, self._parents = Lists(starts, mapped(folder / ROWS)), parents
         self._edges = Lists(starts, np.arange(len(self._exact)))
 
+    def fits(self, concepts: int) -> bool:
+        """Whether the files may be those of a pack with so many concepts."""
+        rows = self._rows.values
+        return self._rows.fits(concepts) and len(self._exact) == len(rows) and int(rows.max(initial=0)) < concepts
+
     def of(self, rows: Ints) -> Reached:
         """What stands for each of some concepts, one reference away."""
         places, others = self._rows.take(rows)
@@ -111,6 +121,8 @@ class Equivalents:
 
     def _farther(self, rows: Ints, wanted: Bools, near: Reached) -> Reached:
         left = np.setdiff1d(np.arange(len(rows)), near.places)
+        if not len(left):
+            return NOTHING
         first = self.of(rows[left])
         twice = _wanted(self._onward(left[first.places], first.rows, TWICE), wanted)
         left = np.setdiff1d(left, twice.places)
@@ -120,8 +132,7 @@ class Equivalents:
     def _onward(self, places: Ints, rows: Ints, distance: int) -> Reached:
         """What is one reference away from what was reached, at a distance that is given."""
         found = self.of(rows)
-        table = np.unique(np.stack([places[found.places], found.rows], axis=1), axis=0).reshape(-1, 2)
-        return Reached(table[:, 0], table[:, 1], np.full(len(table), distance))
+        return _distinct(places[found.places], found.rows, distance)
 
 
 def both(first: Reached, second: Reached) -> Reached:
@@ -131,8 +142,14 @@ def both(first: Reached, second: Reached) -> Reached:
 
 def ordered(found: Reached) -> Reached:
     """By place and distance."""
-    order = np.lexsort((found.rows, found.distance, found.places))
+    order = np.argsort((found.places << 3 | found.distance) << 32 | found.rows)
     return Reached(*(one[order] for one in found))
+
+
+def _distinct(places: Ints, rows: Ints, distance: int) -> Reached:
+    """Each row of a place once, in order."""
+    pairs = np.unique(places << 32 | rows)
+    return Reached(pairs >> 32, pairs & 0xFFFFFFFF, np.full(len(pairs), distance))
 
 
 def _wanted(found: Reached, wanted: Bools) -> Reached:
@@ -146,11 +163,13 @@ class Namesakes:
     def __init__(self, pack: Pack) -> None:
         """Takes the open pack."""
         self._pack, self._names = pack, pack.active
-        self._types = np.unique(pack.type_rows[pack.taxon_rows > 0])
+        self._types = np.flatnonzero(np.bincount(pack.type_rows[pack.taxon_rows > 0]))
 
     def of(self, rows: Ints) -> Reached:
         """The namesakes of concepts, without themselves; of concepts of a type without species none."""
         asked = np.flatnonzero(np.isin(self._pack.type_rows[rows], self._types))
+        if not len(asked):
+            return NOTHING
         places, terms = self._names.of_concept.take(rows[asked])
         labels = self._names.kind[terms] == _LABEL
         places, terms = asked[places[labels]], terms[labels]
@@ -159,8 +178,7 @@ class Namesakes:
         labels = self._names.kind[others] == _LABEL
         places, found = places[owners[labels]], self._names.concept[others[labels]].astype(np.int64)
         kept = (found != rows[places]) & (self._pack.type_rows[found] == self._pack.type_rows[rows[places]])
-        table = np.unique(np.stack([places[kept], found[kept]], axis=1), axis=0).reshape(-1, 2)
-        return Reached(table[:, 0], table[:, 1], np.full(len(table), NAMESAKE))
+        return _distinct(places[kept], found[kept], NAMESAKE)
 
 
 def prefix_numbers(pack: Pack) -> tuple[tuple[str, ...], Array]:
@@ -174,7 +192,7 @@ def prefix_numbers(pack: Pack) -> tuple[tuple[str, ...], Array]:
         names.append(prefix)
         ends.append(row)
     sizes = np.diff(ends, prepend=0)
-    return tuple(names), np.repeat(np.arange(len(names)), sizes)
+    return tuple(names), np.repeat(np.arange(len(names), dtype=np.int32), sizes)
 
 
 def _end(pack: Pack, prefix: str, low: int) -> int:

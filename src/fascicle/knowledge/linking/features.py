@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from typing import Final
 
@@ -13,14 +12,14 @@ from fascicle.core.document import Document
 from fascicle.core.mention import Mention
 from fascicle.knowledge.keys.case import fits
 from fascicle.knowledge.keys.key import key
-from fascicle.knowledge.linking.asking import WAYS
+from fascicle.knowledge.linking.asking import WAYS, Asked
 from fascicle.knowledge.linking.equivalents import ABOVE, EXACTLY, NAMESAKE, REFERRED, TWICE
 from fascicle.knowledge.linking.finding import CANONICAL
 from fascicle.knowledge.linking.gathering import ALL_TIERS, Gathered
-from fascicle.knowledge.linking.taxa import Species, agreement, one_taxon
+from fascicle.knowledge.linking.taxa import Near, Species, agreement, one_taxon
+from fascicle.knowledge.linking.words import ConceptWords
 from fascicle.knowledge.pack import layout
 from fascicle.knowledge.pack.pack import Pack
-from fascicle.knowledge.pack.priors import common_words
 
 _TAXON: Final = (
     "species: likely",
@@ -55,10 +54,7 @@ FEATURES: Final = (
     "species: in the name",
     *_TAXON,
 )
-_WORD: Final = re.compile(r"[^\W\d_]{4,}")
 _CERTAIN: Final = 0.3  # sum of the priors of the candidates of a certain mention
-_MOST_NAMES: Final = 20  # whose words are compared with the text
-_REMEMBERED: Final = 1 << 15  # concepts whose words are kept at hand
 
 
 class Describer:
@@ -67,8 +63,9 @@ class Describer:
     def __init__(self, pack: Pack) -> None:
         """Takes the open pack."""
         self.pack = pack
-        self._words: dict[int, frozenset[str]] = {}
-        self._taxa = frozenset(one_taxon(pack.taxa[row]) for row in range(len(pack.taxa)) if pack.taxa[row])
+        self._words = ConceptWords(pack)
+        self._taxa = [one_taxon(taxon) for taxon in pack.taxa.take(np.arange(len(pack.taxa)))]
+        self._known = frozenset(self._taxa) - {""}
 
     def features(self, found: Gathered, documents: Sequence[Document], mentions: Sequence[Sequence[Mention]]) -> Floats:
         """The features of candidates, in two passes over each document: certain mentions first.
@@ -118,14 +115,20 @@ class Describer:
         active = self.pack.active
         own = np.flatnonzero((found.tiers <= CANONICAL) & (found.terms >= 0))
         terms = found.terms[own]
-        names = active.surfaces.take(active.surface[terms])
-        cases = (active.flags[terms] & layout.CASE).tolist()
-        values = np.ones(len(found.owners))
-        owners = found.owners[own].tolist()
-        values[own] = [
-            float(any(fits(asked.surface, name, case) for asked in found.units[owner].asked))
-            for owner, name, case in zip(owners, names, cases, strict=True)
+        numbers: dict[tuple[Asked, ...], int] = {}
+        asked = np.array([numbers.setdefault(unit.asked, len(numbers)) for unit in found.units], dtype=np.int64)
+        surfaces, cases = active.surface[terms].astype(np.int64), active.flags[terms] & layout.CASE
+        # The species of a gene have one symbol: each is compared with a name once.
+        whole = (asked[found.owners[own]] * len(active.surfaces) + surfaces) * (layout.CASE + 1) + cases
+        _, first, inverse = np.unique(whole, return_index=True, return_inverse=True)
+        names = active.surfaces.take(surfaces[first])
+        units = found.owners[own[first]].tolist()
+        fitting = [
+            any(fits(one.surface, name, case) for one in found.units[unit].asked)
+            for unit, name, case in zip(units, names, cases[first].tolist(), strict=True)
         ]
+        values = np.ones(len(found.owners))
+        values[own] = np.array(fitting, dtype=np.float64)[inverse]
         return values
 
     def _of_document(self, found: Gathered, likely: Bools | None) -> list[Floats]:
@@ -142,10 +145,11 @@ class Describer:
         several = ends - starts
         own = np.isin(places * len(surfaces) + named, pairs[:, 0] * len(surfaces) + pairs[:, 1])
         known = np.unique(pairs[:, 0])
+        owners, parents = self.pack.parent_rows.take(found.concepts)
         near = np.zeros(len(places), dtype=np.bool_)
-        for edges in (self.pack.parent_rows, self.pack.child_rows):
-            owners, others = edges.take(found.concepts)
-            near[owners[np.isin(documents[found.owners[owners]] * rows + others, known)]] = True
+        near[owners[np.isin(documents[found.owners[owners]] * rows + parents, known)]] = True
+        owners, parents = self.pack.parent_rows.take(known % rows)  # fewer than the children of all candidates
+        near |= np.isin(places, known[owners] // rows * rows + parents)
         return [(several - own > 0).astype(np.float64), near.astype(np.float64)]
 
     def _around(self, found: Gathered, documents: Sequence[Document]) -> Floats:
@@ -153,27 +157,17 @@ class Describer:
         values = np.zeros(len(found.owners))
         counts = np.bincount(found.owners, minlength=len(found.units))
         chosen = np.flatnonzero(counts[found.owners] > 1)
-        texts: dict[int, frozenset[str]] = {}
-        for at, owner, concept in zip(
-            chosen.tolist(), found.owners[chosen].tolist(), found.concepts[chosen].tolist(), strict=True
-        ):
-            number = found.units[owner].document
-            if number not in texts:
-                texts[number] = _words_of(documents[number].text)
-            words = self._words_of(concept) - _words_of(found.units[owner].surface)
-            values[at] = len(words & texts[number]) / (len(words) + 3)
+        if len(chosen):
+            several, owners = np.unique(found.owners[chosen], return_inverse=True)
+            units = [found.units[unit] for unit in several.tolist()]
+            values[chosen] = self._words.shares(
+                found.concepts[chosen],
+                np.array([unit.document for unit in units], dtype=np.int64)[owners],
+                texts=[document.text for document in documents],
+                name_of=owners,
+                names=[unit.surface for unit in units],
+            )
         return values
-
-    def _words_of(self, concept: int) -> frozenset[str]:
-        known = self._words.get(concept)
-        if known is None:
-            if len(self._words) >= _REMEMBERED:
-                self._words.clear()
-            active = self.pack.active
-            surfaces = active.surface[active.of_concept[concept][:_MOST_NAMES]]
-            text = " ".join([*active.surfaces.take(surfaces), self.pack.concept_at(concept).definition])
-            known = self._words[concept] = _words_of(text)
-        return known
 
     def _taxon(
         self, found: Gathered, documents: Sequence[Document], mentions: Sequence[Sequence[Mention]]
@@ -183,19 +177,24 @@ class Describer:
         genes = np.unique(found.owners[rows > 0])
         if not len(genes):
             return None
-        values = np.zeros((len(rows), len(_TAXON)))
-        species: dict[int, Species] = {}
-        known: dict[tuple[int, int, int], tuple[float, ...]] = {}
         chosen = np.flatnonzero(np.isin(found.owners, genes))
-        for at, owner, row in zip(chosen.tolist(), found.owners[chosen].tolist(), rows[chosen].tolist(), strict=True):
-            unit = found.units[owner]
-            place = (unit.document, unit.mention, row)
-            if place not in known:
-                if unit.document not in species:
-                    species[unit.document] = Species(documents[unit.document])
-                start = mentions[unit.document][unit.mention].start
-                known[place] = agreement(species[unit.document], start, self.pack.taxa[row], self._taxa)
-            values[at] = known[place]
+        around: dict[tuple[int, Near], int] = {}  # many places of a document have the same species around them
+        species: dict[int, Species] = {}
+        of_unit = np.zeros(len(found.units), dtype=np.int64)
+        for unit in genes.tolist():
+            document, mention = found.units[unit][:2]
+            if document not in species:
+                species[document] = Species(documents[document])
+            near = species[document].near(mentions[document][mention].start)
+            of_unit[unit] = around.setdefault((document, near), len(around))
+        pairs, inverse = np.unique(of_unit[found.owners[chosen]] * len(self._taxa) + rows[chosen], return_inverse=True)
+        places = list(around)
+        table = [
+            agreement(species[places[place][0]], places[place][1], self._taxa[row], self._known)
+            for place, row in (divmod(pair, len(self._taxa)) for pair in pairs.tolist())
+        ]
+        values = np.zeros((len(rows), len(_TAXON)))
+        values[chosen] = np.array(table)[inverse]
         return values
 
 
@@ -217,9 +216,3 @@ def _certain(found: Gathered, likely: Bools | None) -> Bools:
     meant = np.bincount(found.owners, weights=found.priors, minlength=len(found.units)) >= _CERTAIN
     certain: Bools = best & (alone & meant)[found.owners] & (found.tiers <= CANONICAL)
     return certain
-
-
-def _words_of(text: str) -> frozenset[str]:
-    """Words of four letters or more, without those that are common."""
-    common = common_words()
-    return frozenset(word for word in _WORD.findall(text.lower()) if word not in common)

@@ -15,7 +15,7 @@ from fascicle.knowledge.pack.pack import Pack
 
 TIERS: Final = ("exact", "folded", "canonical", "reordered", "near")
 EXACT, FOLDED, CANONICAL, REORDERED, NEAR = range(5)
-_REMEMBERED: Final = 1 << 16  # strings without an equal name, and what was found for them
+_REMEMBERED: Final = 1 << 14  # strings without an equal name, and what was found for them
 _GREEK: Final = frozenset(
     ["alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta", "theta", "kappa", "lambda", "sigma", "omega"]
 )
@@ -50,7 +50,7 @@ class Finder:
     def __init__(self, pack: Pack, index: NameIndex | None = None) -> None:
         """Takes an open pack and its open index."""
         self.pack, self.index = pack, index
-        self._reader = KeyReader()
+        self._reader = KeyReader() if index is None else index.reader
         self._near: dict[tuple[str, str], Rows] = {}
         self._types = {name: number for number, name in enumerate(pack.types)}
 
@@ -119,19 +119,17 @@ class Finder:
 
     def _tiers(self, surfaces: Sequence[str], owners: Ints, terms: Ints) -> Ints:
         names = self.pack.active.surfaces.take(self.pack.active.surface[terms])
-        simple = {owner: key(surfaces[owner], 1) for owner in dict.fromkeys(owners.tolist())}
-        found = [
-            EXACT if name == surfaces[owner] else FOLDED if _folded(name) == simple[owner] else CANONICAL
-            for owner, name in zip(owners.tolist(), names, strict=True)
-        ]
-        return np.array(found, dtype=np.int64)
-
-
-def _folded(name: str) -> str:
-    """The key of level 1."""
-    if name.isascii() and name.isprintable() and "`" not in name:
-        return " ".join(name.lower().split())
-    return key(name, 1)
+        simple: dict[int, str] = {}
+        folded: dict[str, str] = {}
+        found = np.zeros(len(terms), dtype=np.int64)
+        for at, (owner, name) in enumerate(zip(owners.tolist(), names, strict=True)):
+            if name != surfaces[owner]:
+                if owner not in simple:
+                    simple[owner] = key(surfaces[owner], 1)
+                if name not in folded:
+                    folded[name] = key(name, 1)
+                found[at] = FOLDED if folded[name] == simple[owner] else CANONICAL
+        return found
 
 
 def _telling(canonical: str) -> list[str]:

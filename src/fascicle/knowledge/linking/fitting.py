@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Annotated, Final, NamedTuple
 
 import numpy as np
@@ -14,6 +14,7 @@ from fascicle.core.document import Document
 from fascicle.core.mention import Mention
 from fascicle.errors import InputError
 from fascicle.knowledge.keys.key import key
+from fascicle.knowledge.linking.calibrating import fit_calibration
 from fascicle.knowledge.linking.features import FEATURES
 from fascicle.knowledge.linking.folder import Ranker, TierFacts, in_vocabulary
 from fascicle.knowledge.linking.gathering import ALL_TIERS, Gathered
@@ -35,15 +36,17 @@ class FitSettings(Settings, frozen=True, kw_only=True):
 
     Attributes:
         penalty: on squared weights.
-        folds: of documents, by which the threshold is chosen and tiers are measured.
+        folds: of documents, by which probabilities are corrected, the threshold is chosen and tiers are measured.
         rare: a vocabulary with a smaller share of the gold concepts of a type is left out.
         remember: whether it keeps which concepts the surfaces of gold were annotated with.
+        indexed: whether it has the index of the pack, by which names in another order or with a slip are found.
     """
 
     penalty: Annotated[float, Meta(gt=0.0, le=1e6)] = 1.0
     folds: Annotated[int, Meta(ge=2, le=100)] = 5
     rare: Share = 0.005
     remember: bool = True
+    indexed: bool = True
 
 
 class Fitted(NamedTuple):
@@ -67,10 +70,52 @@ class _Table(NamedTuple):
     documents: Ints  # of each unit
 
 
+class Taught(NamedTuple):
+    """What annotated texts say, from which rankers are fitted.
+
+    Attributes:
+        memory: what they gave to concepts.
+        vocabularies: of each type that has enough links, prefixes of the concepts that are answered.
+        tables: of each, the candidates of its mentions.
+    """
+
+    memory: Memory
+    vocabularies: dict[str, tuple[str, ...]]
+    tables: dict[str, _Table]
+
+
 def fit_linker(
     pack: Pack, index: NameIndex | None, documents: Sequence[Document], *, settings: FitSettings | None = None
 ) -> Fitted:
-    """Fits a linker.
+    """Fits a linker; see `teach` for what it takes."""
+    settings = settings or FitSettings()
+    taught = teach(pack, index, documents, settings=settings)
+    return Fitted(taught.memory, fit_rankers(taught, settings=settings))
+
+
+def fit_rankers(taught: Taught, *, settings: FitSettings, without: Collection[str] = ()) -> dict[str, Ranker]:
+    """Fits a ranker for each type.
+
+    Args:
+        taught: by texts.
+        settings: how.
+        without: names of features that get no weight.
+    """
+    return {
+        kind: _ranker(_without(table, taught.vocabularies[kind], without), taught.vocabularies[kind], settings)
+        for kind, table in taught.tables.items()
+    }
+
+
+def _without(table: _Table, vocabularies: Sequence[str], without: Collection[str]) -> _Table:
+    """The table with nothing in the columns of some features, so that they get no weight."""
+    names = (*FEATURES, *map(in_vocabulary, vocabularies))
+    kept = np.array([name not in without for name in names])
+    return table._replace(choices=table.choices._replace(features=table.choices.features * kept)) if without else table
+
+
+def teach(pack: Pack, index: NameIndex | None, documents: Sequence[Document], *, settings: FitSettings) -> Taught:
+    """Gathers the candidates of annotated mentions.
 
     A document does not see what the memory has from it alone. Mentions with several gold concepts teach nothing but
     their parts.
@@ -84,7 +129,6 @@ def fit_linker(
     Raises:
         InputError: no type has enough mentions that are linked to concepts of the pack.
     """
-    settings = settings or FitSettings()
     gold = [[mention for mention in document.mentions if mention.links] for document in documents]
     seen = list(_seen(documents, gold))
     memory = Memory.of(seen if settings.remember else ())
@@ -97,8 +141,7 @@ def fit_linker(
     linker = Linker(pack, index=index, memory=memory, vocabularies=vocabularies)
     own = _own(documents, seen) if settings.remember else {}
     tables = _tables(linker, documents, gold, vocabularies, own)
-    rankers = {kind: _ranker(table, vocabularies[kind], settings) for kind, table in tables.items()}
-    return Fitted(memory, rankers)
+    return Taught(memory, vocabularies, tables)
 
 
 def _seen(documents: Sequence[Document], gold: Sequence[Sequence[Mention]]) -> Iterable[tuple[str, str, str, str]]:
@@ -208,8 +251,10 @@ def _ranker(table: _Table, vocabularies: tuple[str, ...], settings: FitSettings)
         found, _ = probabilities(table.choices, fit(others.choices, others.right, penalty=settings.penalty))
         scores[own] = found[own]
     best = _first(table.choices, scores)
-    threshold = _threshold(scores[best], table.right[best], table.choices.mentions)
-    answered = best[scores[best] >= threshold]
+    calibration = fit_calibration(scores[best], table.right[best])
+    told = calibration(scores[best])
+    threshold = _threshold(told, table.right[best], table.choices.mentions)
+    answered = best[told >= threshold]
     tiers = {
         tier: TierFacts(right=int(table.right[own].sum()), answered=len(own))
         for number, tier in enumerate(ALL_TIERS)
@@ -220,6 +265,8 @@ def _ranker(table: _Table, vocabularies: tuple[str, ...], settings: FitSettings)
         vocabularies=vocabularies,
         weights=dict(zip(names, [round(one, 6) for one in weights.tolist()], strict=True)),
         threshold=threshold,
+        scale=calibration.scale,
+        shift=calibration.shift,
         mentions=table.choices.mentions,
         tiers=tiers,
     )

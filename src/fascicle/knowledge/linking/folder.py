@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Final
@@ -16,11 +18,11 @@ from fascicle.knowledge.pack.manifest import FileFacts
 from fascicle.knowledge.pack.pack import Pack
 from fascicle.settings.base import Settings, Share
 from fascicle.settings.folders.described import Wording, read_described, write_described
+from fascicle.settings.folders.vocabularies import LINKER, find_pack
 
 FORMAT: Final = 1
-LINKER: Final = "linker.json"
 KIND: Final = "linker"  # of the folder
-_WORDING: Final = Wording(
+WORDING: Final = Wording(
     broken="is not a linker",
     repair="copy the linker again, or make it with fascicle linker fit",
     renew="make it again with fascicle linker fit",
@@ -48,6 +50,8 @@ class Ranker(Settings, frozen=True, kw_only=True):
         vocabularies: prefixes of the concepts that are answered.
         weights: by the name of the feature; those of vocabularies are ``"in MESH"`` and so on.
         threshold: below this probability the answer is NIL.
+        scale: that the logarithm of the odds of the first candidate is multiplied by, see `calibrating`.
+        shift: that is added to it.
         mentions: that it was fitted on.
         tiers: measured by folds of documents, each by a ranker that was fitted on the others.
     """
@@ -55,6 +59,8 @@ class Ranker(Settings, frozen=True, kw_only=True):
     vocabularies: tuple[str, ...]
     weights: dict[str, float]
     threshold: Share = 0.0
+    scale: Annotated[float, Meta(gt=0.0, le=1e6)] = 1.0
+    shift: Annotated[float, Meta(ge=-1e6, le=1e6)] = 0.0
     mentions: Annotated[int, Meta(ge=0)] = 0
     tiers: dict[str, TierFacts] = msgspec.field(default_factory=dict)
 
@@ -74,14 +80,24 @@ class LinkerManifest(Settings, frozen=True, kw_only=True):
     Attributes:
         format: version of the files.
         pack: full name of the pack, which has the hash of its content.
+        place: of the pack: its path from this folder, or the name of a shipped pack; empty if nobody said.
+        indexed: whether the index of the pack is in the folder; without it, only names with equal keys are found.
         rankers: by type; without one, the order of tiers decides, and links have no probability.
         files: size and hash of the other files.
     """
 
     format: int = FORMAT
     pack: str
+    place: str = ""
+    indexed: bool = True
     rankers: dict[str, Ranker] = msgspec.field(default_factory=dict)
     files: dict[str, FileFacts] = msgspec.field(default_factory=dict)
+
+    @property
+    def fingerprint(self) -> str:
+        """Decides, with the release, what the linker says: it has the hashes of the pack and of what it remembers."""
+        decisive = msgspec.structs.replace(self, place="")
+        return hashlib.sha256(msgspec.json.encode(decisive, order="deterministic")).hexdigest()
 
 
 def in_vocabulary(prefix: str) -> str:
@@ -89,19 +105,34 @@ def in_vocabulary(prefix: str) -> str:
     return f"in {prefix}"
 
 
-def write_linker(folder: Path, pack: Pack, rankers: Mapping[str, Ranker]) -> LinkerManifest:
+def write_linker(
+    folder: Path, pack: Pack, rankers: Mapping[str, Ranker], *, place: str = "", indexed: bool = True
+) -> LinkerManifest:
     """Writes what a linker says of itself, beside the names that it remembers."""
     files = {NAMES: FileFacts.of(folder / NAMES)}
-    return write_described(
-        folder / LINKER, LinkerManifest(pack=pack.full_name, rankers=dict(sorted(rankers.items())), files=files)
-    )
+    ordered = dict(sorted(rankers.items()))
+    made = LinkerManifest(pack=pack.full_name, place=place, indexed=indexed, rankers=ordered, files=files)
+    return write_described(folder / LINKER, made)
 
 
-def read_linker(folder: Path, pack: Pack) -> LinkerManifest:
-    """Reads what a linker says of itself.
+def place_of(pack: Pack, folder: Path) -> str:
+    """How a linker names the place of its pack.
+
+    Args:
+        pack: open.
+        folder: where the linker will be.
+    """
+    name = pack.manifest.name
+    if find_pack(name) == pack.folder:
+        return name
+    return os.path.relpath(pack.folder.resolve(), folder.resolve())
+
+
+def read_manifest(folder: Path) -> LinkerManifest:
+    """Reads what a linker says of itself, whatever its pack.
 
     Raises:
-        PackError: no linker, that of another pack, or a damaged one.
+        PackError: no linker, or a damaged one.
     """
     place = folder / LINKER
     if not place.is_file():
@@ -110,7 +141,16 @@ def read_linker(folder: Path, pack: Pack) -> LinkerManifest:
             file=str(folder),
             code="not-found",
         )
-    found = read_described(place, LinkerManifest, _WORDING, format=FORMAT)
+    return read_described(place, LinkerManifest, WORDING, format=FORMAT)
+
+
+def read_linker(folder: Path, pack: Pack) -> LinkerManifest:
+    """Reads what a linker says of itself.
+
+    Raises:
+        PackError: no linker, that of another pack, or a damaged one.
+    """
+    found = read_manifest(folder)
     if found.pack != pack.full_name:
         raise PackError(
             f"the linker {folder} was fitted with the pack {found.pack}, and {pack.folder} is {pack.full_name}; give "

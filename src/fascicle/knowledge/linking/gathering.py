@@ -13,7 +13,7 @@ from fascicle.core.document import Document
 from fascicle.core.mention import Mention
 from fascicle.knowledge.keys.key import key
 from fascicle.knowledge.linking.asking import WAYS, Asked, asked_for, other_forms, readings, shorter
-from fascicle.knowledge.linking.equivalents import Namesakes, Reached, both, ordered, prefix_numbers
+from fascicle.knowledge.linking.equivalents import NOTHING, Namesakes, Reached, both, ordered, prefix_numbers
 from fascicle.knowledge.linking.finding import TIERS, Finder, Found
 from fascicle.knowledge.linking.memory import Memory
 from fascicle.knowledge.pack.arrays import spread
@@ -25,8 +25,8 @@ MOST: Final = 64  # candidates of a unit
 _LABEL: Final = NAME_KINDS.index("label")
 Find = Callable[[Sequence[str], Sequence[str]], Found]
 Lookup = tuple[int, Asked]  # the number of a unit, and what is looked up for it
+_WAY: Final = {way: number for number, way in enumerate(WAYS)}
 _NONE: Final = np.empty(0, dtype=np.int64)
-_NOTHING: Final = Reached(_NONE, _NONE, _NONE)
 Without = Mapping[int, Mapping[tuple[str, str], Collection[str]]]
 
 
@@ -119,8 +119,8 @@ class Gatherer:
         """
         self.finder, self.memory = finder, memory
         self.prefixes, self.prefix_of = prefix_numbers(finder.pack)
-        self._wanted = {
-            kind: np.array([one in wanted for one in self.prefixes], dtype=np.bool_)
+        self._wanted = {  # whether each concept may be answered
+            kind: np.array([one in wanted for one in self.prefixes], dtype=np.bool_)[self.prefix_of]
             for kind, wanted in vocabularies.items()
             if wanted
         }
@@ -152,31 +152,27 @@ class Gatherer:
 
     def _look(self, lookups: Sequence[Lookup], units: Sequence[Unit], find: Find) -> _Rows:
         """Looks up strings for units; each pair of surface and type is looked up once."""
-        pairs = [(asked.surface, units[number].type) for number, asked in lookups]
-        distinct = {pair: place for place, pair in enumerate(dict.fromkeys(pairs))}
+        distinct: dict[tuple[str, str], int] = {}
+        pairs = ((asked.surface, units[number].type) for number, asked in lookups)
+        which = np.array([distinct.setdefault(pair, len(distinct)) for pair in pairs], dtype=np.int64)
         types = [kind for _, kind in distinct]
         found = find([one for one, _ in distinct], types)
         reached = self._reached(types, found)
-        owners = found.places[reached.places]
-        starts = np.searchsorted(owners, np.arange(len(distinct) + 1))
-        which = np.array([distinct[pair] for pair in pairs], dtype=np.int64)
+        starts = np.searchsorted(found.places[reached.places], np.arange(len(distinct) + 1))
         lookup, places = spread(starts[which], starts[which + 1])
-        columns = [
-            (number, WAYS.index(asked.way), self._taxa.get(asked.taxon, 0) if asked.taxon else -1)
-            for number, asked in lookups
-        ]
-        table = np.array(columns, dtype=np.int64).reshape(-1, 3)[lookup]
-        concepts, by = reached.rows[places], reached.places[places]
-        agrees = np.where(self.finder.pack.taxon_rows[concepts] == table[:, 2], 1, -1)
+        owners, ways = np.array([(number, _WAY[asked.way]) for number, asked in lookups], np.int64).reshape(-1, 2).T
+        taxa = np.array([self._taxa.get(asked.taxon, 0) if asked.taxon else -1 for _, asked in lookups], np.int64)
+        concepts, by, taxa = reached.rows[places], reached.places[places], taxa[lookup]
+        agrees = np.where(self.finder.pack.taxon_rows[concepts] == taxa, 1, -1)
         return _Rows(
-            table[:, 0],
+            owners[lookup],
             concepts,
             found.terms[by],
             found.tiers[by],
             found.similarity[by],
-            table[:, 1],
+            ways[lookup],
             reached.distance[places],
-            np.where(table[:, 2] < 0, 0, agrees),
+            np.where(taxa < 0, 0, agrees),
         )
 
     def _divided(self, units: list[Unit], found: list[_Rows]) -> tuple[list[Unit], list[_Rows]]:
@@ -221,16 +217,19 @@ class Gatherer:
         table = np.concatenate([np.stack(columns), extra], axis=1)
         priors = np.concatenate([active.prior[rows.terms].astype(np.float64), np.full(extra.shape[1], 0.5)])
         similarity = np.concatenate([rows.similarity, np.ones(extra.shape[1])])
-        order = np.lexsort((table[2], -priors, -table[6], table[4], table[5], table[3], table[1], table[0]))
+        better = ((table[3] * 8 + table[5]) * 8 + table[4]) * 4 - table[6]  # tier, distance, way, and its species
+        order = np.lexsort((table[2], -priors, better, table[0] << 32 | table[1]))
         table, priors, similarity = table[:, order], priors[order], similarity[order]
-        first = np.flatnonzero(np.diff((table[0] << 32) | table[1], prepend=-1))
+        pairs = table[0] << 32 | table[1]
+        first = np.flatnonzero(np.diff(pairs, prepend=-1))
         ways = np.bitwise_or.reduceat(1 << table[4], first) if len(first) else np.empty(0, np.int64)
         names = np.diff(first, append=table.shape[1])
         table, priors, similarity = table[:, first], priors[first], similarity[first]
         of_term = np.maximum(table[2], 0)
         labels = (table[2] >= 0) & (active.kind[of_term] == _LABEL) if len(active) else np.zeros(len(first), np.bool_)
-        pairs = list(zip(table[0].tolist(), table[1].tolist(), strict=True))
-        remembered = np.array([counts.get(pair, 0) for pair in pairs], dtype=np.int64)
+        remembered = np.zeros(len(first), dtype=np.int64)
+        seen = np.array([unit << 32 | row for unit, row in counts], dtype=np.int64)
+        remembered[np.searchsorted(pairs[first], seen)] = list(counts.values())
         totals = np.bincount(table[0], weights=remembered, minlength=len(units)).astype(np.int64)
         found = Gathered(
             units=units,
@@ -253,16 +252,20 @@ class Gatherer:
     def _reached(self, types: Sequence[str], found: Found) -> Reached:
         """The concepts for which terms stand in the vocabularies of their types; places are numbers of terms."""
         concepts = self.finder.pack.active.concept[found.terms].astype(np.int64)
-        kinds = np.array([list(self._wanted).index(kind) if kind in self._wanted else -1 for kind in types], np.int64)
-        of_term = kinds[found.places]
-        parts = [self._within(concepts, np.flatnonzero(of_term == number), number) for number in np.unique(of_term)]
-        joined = Reached(*(np.concatenate([_NONE, *one]) for one in zip(*parts, strict=True))) if parts else _NOTHING
+        numbers: dict[str | None, int] = {kind: number for number, kind in enumerate((None, *self._wanted))}
+        of_term = np.array([numbers.get(kind, 0) for kind in types], dtype=np.int64)[found.places]
+        parts = [
+            self._within(concepts, places, kind)
+            for kind, number in numbers.items()
+            if len(places := np.flatnonzero(of_term == number))
+        ]
+        joined = Reached(*(np.concatenate([_NONE, *one]) for one in zip(*parts, strict=True))) if parts else NOTHING
         return Reached(*(one[np.argsort(joined.places, kind="stable")] for one in joined))
 
-    def _within(self, concepts: Ints, places: Ints, kind: int) -> Reached:
+    def _within(self, concepts: Ints, places: Ints, kind: str | None) -> Reached:
         index = self.finder.index
         distinct, inverse = np.unique(concepts[places], return_inverse=True)
-        wanted = list(self._wanted.values())[kind][self.prefix_of] if kind >= 0 else None
+        wanted = self._wanted[kind] if kind is not None else None
         if wanted is None or index is None:
             itself = np.arange(len(distinct))
             reached = Reached(itself, distinct, np.zeros(len(distinct), dtype=np.int64))
@@ -270,33 +273,31 @@ class Gatherer:
         else:
             reached = index.equivalents.within(distinct, wanted)
         others = self._namesakes.of(distinct)
-        reached = ordered(both(reached, Reached(*(one[self._kept(others.rows, kind)] for one in others))))
+        others = others if wanted is None else Reached(*(one[wanted[others.rows]] for one in others))
+        reached = ordered(both(reached, others))
         starts = np.searchsorted(reached.places, np.arange(len(distinct) + 1))
         owners, rows = spread(starts[inverse], starts[inverse + 1])
         return Reached(places[owners], reached.rows[rows], reached.distance[rows])
 
-    def _kept(self, rows: Ints, kind: int) -> Bools:
-        """Whether concepts are of the vocabularies of a type."""
-        if kind < 0:
-            return np.ones(len(rows), dtype=np.bool_)
-        found: Bools = list(self._wanted.values())[kind][self.prefix_of[rows]]
-        return found
-
     def _allows(self, kind: str, row: int) -> bool:
-        wanted = self._wanted.get(kind)
-        return wanted is None or bool(wanted[self.prefix_of[row]])
+        return kind not in self._wanted or bool(self._wanted[kind][row])
 
     def _remembered(self, units: Sequence[Unit], without: Without) -> tuple[Ints, dict[tuple[int, int], int]]:
         """Candidates that annotated texts gave, and how many documents did so."""
-        seen = [
-            (number, curie, count, WAYS.index(asked.way))
-            for number, unit in enumerate(units)
-            for asked in unit.asked
-            if asked.way in ("own", "long", "part")
-            for curie, count in self.memory.of_surface(
-                unit.type, asked.surface, without.get(unit.document, {}).get((unit.type, key(asked.surface, 1)), ())
-            ).items()
-        ]
+        if not self.memory.counts:
+            return np.empty((7, 0), dtype=np.int64), {}
+        simple: dict[str, str] = {}
+        seen = []
+        for number, unit in enumerate(units):
+            own = without.get(unit.document, {})
+            for asked in unit.asked:
+                if asked.way not in ("own", "long", "part"):
+                    continue
+                if asked.surface not in simple:
+                    simple[asked.surface] = key(asked.surface, 1)
+                name = (unit.type, simple[asked.surface])
+                counts_of = self.memory.of_key(*name, own.get(name, ()))
+                seen += [(number, curie, count, _WAY[asked.way]) for curie, count in counts_of.items()]
         rows = self.finder.pack.concept_rows([curie for _, curie, _, _ in seen])
         known = [
             (one, row)
@@ -316,8 +317,8 @@ def _units(documents: Sequence[Document], mentions: Sequence[Sequence[Mention]])
         others = other_forms(document)
         for at, mention in enumerate(own):
             asked = asked_for(document, mention, others)
-            if asked:
-                found.append(Unit(number, at, 0, mention.type, asked[0].surface, asked))
+            surface = asked[0].surface if asked else ""  # of blanks, for which there is nothing to look up
+            found.append(Unit(number, at, 0, mention.type, surface, asked))
     return found
 
 

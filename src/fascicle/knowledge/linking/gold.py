@@ -23,14 +23,15 @@ def types_of(pack: Pack) -> Callable[[str], str]:
 
     def of(name: str) -> str:
         if name not in known:
-            meant = [one for one in names.candidates(name) if one in pack.types]
-            known[name] = name if name in pack.types or len(meant) != 1 else meant[0]
+            known[name] = names.among(name, pack.types)
         return known[name]
 
     return of
 
 
-def as_in_pack(documents: Iterable[Document], pack: Pack) -> list[Document]:
+def as_in_pack(
+    documents: Iterable[Document], pack: Pack, *, prefixes: Mapping[str, str] | None = None
+) -> list[Document]:
     """Documents whose mentions have the types of a pack, and whose links have CURIEs.
 
     An identifier without a prefix gets that of the vocabulary which has most of those of its type.
@@ -38,18 +39,29 @@ def as_in_pack(documents: Iterable[Document], pack: Pack) -> list[Document]:
     Args:
         documents: annotated.
         pack: open.
+        prefixes: type -> prefix of the identifiers without one, where it is known.
     """
     of_type = types_of(pack)
     found = list(documents)
-    prefixes = _prefixes(
+    guessed = _prefixes(
         [(of_type(one.type), link) for each in found for one in each.mentions for link in one.links], pack
     )
-    return [
-        msgspec.structs.replace(
-            each, mentions=unique(_spelt(one, of_type(one.type), prefixes) for one in each.mentions)[0]
-        )
-        for each in found
-    ]
+    named = {of_type(kind): prefix for kind, prefix in (prefixes or {}).items()}
+    return [spelt(each, guessed | named, of_type=of_type) for each in found]
+
+
+def spelt(
+    document: Document, prefixes: Mapping[str, str], *, of_type: Callable[[str], str] = lambda name: name
+) -> Document:
+    """A document whose links have CURIEs, as far as they can have them.
+
+    Args:
+        document: annotated.
+        prefixes: type -> prefix of the identifiers without one.
+        of_type: gives types their names.
+    """
+    mentions = unique(_spelt(one, of_type(one.type), prefixes) for one in document.mentions)[0]
+    return msgspec.structs.replace(document, mentions=mentions)
 
 
 def _spelt(mention: Mention, kind: str, prefixes: Mapping[str, str]) -> Mention:

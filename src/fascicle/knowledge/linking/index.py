@@ -15,6 +15,7 @@ from msgspec import Meta
 from fascicle.core.arrays import Ints
 from fascicle.errors import PackError
 from fascicle.knowledge.keys.key import unordered
+from fascicle.knowledge.linking import equivalents, trigrams
 from fascicle.knowledge.linking.equivalents import Equivalents, write_equivalents
 from fascicle.knowledge.linking.trigrams import Near, Trigrams, write_trigrams
 from fascicle.knowledge.pack.arrays import Array, Strings, mapped, spread, write_array
@@ -30,6 +31,7 @@ MANIFEST: Final = "index.json"
 HASHES: Final = "sorted.hashes.u4"
 ROWS: Final = "sorted.rows.u4"
 TYPES: Final = "keys.types.u8"
+_FILES: Final = frozenset({HASHES, ROWS, TYPES, *equivalents.FILES, *trigrams.FILES})
 _TYPES: Final = 64
 _CHUNK: Final = 1 << 15  # keys that are read together
 _WORDING: Final = Wording(
@@ -119,6 +121,7 @@ class NameIndex:
         pack: that it belongs to.
         types: of each key, as bits (`type_bit`).
         equivalents: concepts that stand for one thing.
+        reader: of keys; whoever asks for the same strings may use it.
         manifest: what it says of itself.
     """
 
@@ -127,9 +130,9 @@ class NameIndex:
         self.folder, self.pack, self.manifest = folder, pack, manifest
         self._hashes, self._rows = mapped(folder / HASHES), mapped(folder / ROWS)
         self.types = mapped(folder / TYPES)
-        self._trigrams = Trigrams(folder, pack.active.keys.strings)
+        self._trigrams = Trigrams(folder, pack.active.keys.strings, self.types)
         self.equivalents = Equivalents(folder, pack.parent_rows)
-        self._reader = KeyReader()
+        self.reader = KeyReader()
 
     @classmethod
     def open(cls, folder: Path, pack: Pack) -> Self:
@@ -152,12 +155,19 @@ class NameIndex:
         for name, facts in manifest.files.items():
             own = folder / name
             if "/" in name or "\\" in name or not own.is_file() or own.stat().st_size != facts.size:
-                raise PackError(
-                    f"{own} is missing or was changed; make the linker again with fascicle linker fit",
-                    file=str(own),
-                    code="damaged",
-                )
-        return cls(folder, pack, manifest)
+                raise _damaged(own)
+        if not set(manifest.files) >= _FILES:
+            raise _damaged(place)
+        found = cls(folder, pack, manifest)
+        if not found._fits():
+            raise _damaged(folder)
+        return found
+
+    def _fits(self) -> bool:
+        """Whether the files fit to each other and to the pack, as far as it is cheap to say."""
+        keys = len(self.pack.active.keys.strings)
+        sizes = len(self.types) == keys and len(self._hashes) == len(self._rows)
+        return sizes and self._trigrams.fits() and self.equivalents.fits(len(self.pack))
 
     def verify(self) -> None:
         """Reads every file.
@@ -166,13 +176,8 @@ class NameIndex:
             PackError: one was changed.
         """
         for name, facts in self.manifest.files.items():
-            place = self.folder / name
-            if FileFacts.of(place) != facts:
-                raise PackError(
-                    f"{place} was changed; make the linker again with fascicle linker fit",
-                    file=str(place),
-                    code="damaged",
-                )
+            if FileFacts.of(self.folder / name) != facts:
+                raise _damaged(self.folder / name)
 
     def in_any_order(self, keys: Sequence[str]) -> tuple[Ints, Ints]:
         """The keys of the pack that differ from some others in the order of their tokens alone.
@@ -182,17 +187,22 @@ class NameIndex:
 
         Returns:
             For each that was found the place in ``keys``, and the row; both ascending.
+
+        Raises:
+            PackError: a damaged index.
         """
-        asked = unordered(list(keys), self._reader)
+        asked = unordered(list(keys), self.reader)
         hashes = hashes_of([one.encode() for one in asked])
         low, high = (np.searchsorted(self._hashes, hashes, side=side) for side in ("left", "right"))
         places, rows = spread(low, high, self._rows)
+        if int(rows.max(initial=-1)) >= len(self.types):
+            raise _damaged(self.folder / ROWS)
         own = self.pack.active.keys.find(asked)  # names that are in this order
         places = np.concatenate([places, np.flatnonzero(own >= 0)])
         rows = np.concatenate([rows, own[own >= 0]])
         order = np.lexsort((rows, places))
         places, rows = places[order], rows[order]
-        found = unordered(self.pack.active.keys.strings.take(rows), self._reader)
+        found = unordered(self.pack.active.keys.strings.take(rows), self.reader)
         right = np.array([asked[at] == one for at, one in zip(places.tolist(), found, strict=True)], dtype=np.bool_)
         return places[right], rows[right]
 
@@ -202,5 +212,19 @@ class NameIndex:
         Args:
             keys: of level 2.
             types: that each may have, as bits.
+
+        Raises:
+            PackError: a damaged index.
         """
-        return self._trigrams.near([one.encode() for one in keys], self.types, types)
+        try:
+            return self._trigrams.near([one.encode() for one in keys], types)
+        except IndexError:
+            raise _damaged(self.folder) from None
+
+
+def _damaged(place: Path) -> PackError:
+    return PackError(
+        f"{place} is missing or was changed; make the linker again with fascicle linker fit",
+        file=str(place),
+        code="damaged",
+    )

@@ -8,8 +8,10 @@ equivalents, and a higher prior before a lower one.
 
 from __future__ import annotations
 
+import hashlib
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import Final, Self
 
@@ -19,10 +21,9 @@ import numpy as np
 from fascicle.core.arrays import Floats, Ints
 from fascicle.core.document import Document, Patch
 from fascicle.core.mention import Link, Mention
-from fascicle.core.names import near_hint
-from fascicle.errors import UsageError
+from fascicle.core.provenance import STEP
 from fascicle.knowledge.linking.asking import WAYS
-from fascicle.knowledge.linking.equivalents import TWICE
+from fascicle.knowledge.linking.calibrating import Calibration, corrected
 from fascicle.knowledge.linking.features import FEATURES, Describer
 from fascicle.knowledge.linking.finding import Finder
 from fascicle.knowledge.linking.folder import Ranker, in_vocabulary, read_linker
@@ -30,7 +31,9 @@ from fascicle.knowledge.linking.gathering import ALL_TIERS, Gathered, Gatherer, 
 from fascicle.knowledge.linking.gold import types_of
 from fascicle.knowledge.linking.index import NameIndex
 from fascicle.knowledge.linking.memory import Memory
+from fascicle.knowledge.linking.origins import Origins
 from fascicle.knowledge.linking.ranking import Choices, probabilities
+from fascicle.knowledge.linking.references import References
 from fascicle.knowledge.pack.pack import Pack
 from fascicle.knowledge.portions import portions
 
@@ -119,7 +122,7 @@ class Linker:
         rankers: by type.
     """
 
-    name = "linker"
+    name = STEP
     needs: frozenset[str] = frozenset({"mentions"})
     gives: frozenset[str] = frozenset({"links"})
     drops: frozenset[str] = frozenset()
@@ -148,11 +151,25 @@ class Linker:
             UsageError: the pack has no concept of the ontology, or an ontology was given without an index.
         """
         self.pack, self.rankers = pack, dict(rankers or {})
-        wanted = {kind: ranker.vocabularies for kind, ranker in self.rankers.items()} | dict(vocabularies or {})
-        self._gatherer = Gatherer(Finder(pack, index), memory or Memory(), wanted)
+        self._wanted = {kind: ranker.vocabularies for kind, ranker in self.rankers.items()} | dict(vocabularies or {})
+        self._gatherer = Gatherer(Finder(pack, index), memory or Memory(), self._wanted)
         self._describer = Describer(pack)
         self._type = types_of(pack)
-        self._references = _References(pack, self._gatherer, index, ontology) if ontology else None
+        self._references = References(pack, self._gatherer, index, ontology) if ontology else None
+        self._ontology = ontology
+        self._origins = Origins(pack)
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """Decides, with the release, what it says."""
+        finder, memory = self._gatherer.finder, self._gatherer.memory
+        rankers = {kind: msgspec.to_builtins(ranker) for kind, ranker in self.rankers.items()}
+        parts = [self.pack.full_name, finder.index is not None, rankers, self._wanted, self._ontology, memory.table()]
+        return hashlib.sha256(msgspec.json.encode(parts, order="deterministic")).hexdigest()
+
+    def covers(self, kind: str) -> bool:
+        """Whether the pack has concepts of a type; mentions of other types are not linked, and not NIL."""
+        return self._type(kind) in self.pack.types
 
     @classmethod
     def open(cls, folder: Path, pack: Pack, *, ontology: str = "") -> Self:
@@ -163,7 +180,7 @@ class Linker:
             UsageError: the pack has no concept of the ontology.
         """
         manifest = read_linker(folder, pack)
-        index = NameIndex.open(folder, pack)
+        index = NameIndex.open(folder, pack) if manifest.indexed else None
         memory = Memory.read(folder)
         return cls(pack, index=index, memory=memory, rankers=manifest.rankers, ontology=ontology)
 
@@ -172,22 +189,29 @@ class Linker:
         return self.predict(documents)
 
     def predict(self, documents: Sequence[Document]) -> list[Patch]:
-        """Links for the mentions without links of each document.
+        """Links for the mentions without links of each document, as far as the pack covers their types.
 
         Args:
             documents: with mentions; those with links stay as they are.
+
+        Returns:
+            Links, NIL among them, and for a document with others an event that says where these are from.
         """
         patches = []
         for chunk in portions(documents, characters=_PORTION):
-            mentions = [[one for one in document.mentions if not one.links] for document in chunk]
+            mentions = [
+                [one for one in document.mentions if not one.links and self.covers(one.type)] for document in chunk
+            ]
             ranked = self.ranked(chunk, mentions)
             by_mention: list[dict[int, list[Link]]] = [{} for _ in chunk]
             for unit, link in zip(ranked.found.units, self._answers(ranked), strict=True):
                 referred = link if self._references is None else self._references.of(link)
                 by_mention[unit.document].setdefault(unit.mention, []).append(referred)
+            links = [{at: _links(several) for at, several in found.items()} for found in by_mention]
+            events = self._origins.events([[one for several in found.values() for one in several] for found in links])
             patches += [
-                Patch(links=tuple((own[at].key, _links(several)) for at, several in found.items()))
-                for own, found in zip(mentions, by_mention, strict=True)
+                Patch(links=tuple((own[at].key, several) for at, several in found.items()), events=said)
+                for own, found, said in zip(mentions, links, events, strict=True)
             ]
         return patches
 
@@ -199,8 +223,8 @@ class Linker:
         best = np.full(len(found.units), -1)
         best[some] = ranked.order[starts[:-1][some]]
         thresholds = [self.rankers[unit.type].threshold if unit.type in self.rankers else 0.0 for unit in found.units]
-        curies = self.pack.curies.strings.take(found.concepts[best[some]])
-        names = iter(zip(curies, found.concepts[best[some]].tolist(), strict=True))
+        concepts = found.concepts[best[some]]
+        names = iter(zip(self.pack.curies.strings.take(concepts), self.pack.labels_at(concepts), strict=True))
         scores = [None if math.isnan(one) else one for one in ranked.scores[best[some]].tolist()]
         of_best = iter(zip(scores, found.tiers[best[some]].tolist(), strict=True))
         nil = [None if math.isnan(one) else one for one in ranked.nil.tolist()]
@@ -208,11 +232,11 @@ class Linker:
             if row < 0:
                 yield Link(id="", nil=True, score=none)
                 continue
-            (curie, concept), (score, tier) = next(names), next(of_best)
+            (curie, label), (score, tier) = next(names), next(of_best)
             if score is not None and score < threshold:
                 yield Link(id="", nil=True, score=none)
             else:
-                yield _link(curie, self.pack.label_at(concept), ALL_TIERS[tier], score)
+                yield _link(curie, label, ALL_TIERS[tier], score)
 
     def decisions(
         self, documents: Sequence[Document], mentions: Sequence[Sequence[Mention]], *, most: int = 20
@@ -253,7 +277,7 @@ class Linker:
     def order(self, found: Gathered, features: Floats) -> Ranked:
         """Ranks candidates by the rankers of their types."""
         scores = np.full(len(found.owners), np.nan)
-        nil = np.full(len(found.units), np.nan)
+        told, nil = scores.copy(), np.full(len(found.units), np.nan)
         kinds = np.array([unit.type for unit in found.units], dtype=object)
         for kind, ranker in self.rankers.items():
             units = np.flatnonzero(kinds == kind)
@@ -261,8 +285,10 @@ class Linker:
             owners = np.searchsorted(units, found.owners[own])
             values = self.inputs(found, features, own, ranker.vocabularies)
             weights = np.array([ranker.weights[name] for name in _names(ranker.vocabularies)])
-            scores[own], nil[units] = probabilities(Choices(owners, values, len(units)), weights)
-        return Ranked(found=found, features=features, order=_order(found, features, scores), scores=scores, nil=nil)
+            scores[own], none = probabilities(Choices(owners, values, len(units)), weights)
+            calibration = Calibration(ranker.scale, ranker.shift)
+            told[own], nil[units] = corrected(scores[own], none, owners, calibration)
+        return Ranked(found=found, features=features, order=_order(found, features, scores), scores=told, nil=nil)
 
     def inputs(self, found: Gathered, features: Floats, rows: Ints, vocabularies: Sequence[str]) -> Floats:
         """The features of some candidates, with those of vocabularies behind them."""
@@ -309,36 +335,6 @@ class Linker:
         )
 
 
-class _References:
-    """Links in another vocabulary."""
-
-    def __init__(self, pack: Pack, gatherer: Gatherer, index: NameIndex | None, ontology: str) -> None:
-        if index is None:
-            raise UsageError("an ontology was given without the index of the pack, which has the references; give both")
-        if ontology not in gatherer.prefixes:
-            raise UsageError(
-                f"the pack {pack.folder} has no concept of {ontology!r}{near_hint(ontology, gatherer.prefixes)}; give "
-                f"one of its vocabularies: {', '.join(gatherer.prefixes)}"
-            )
-        self._pack, self._index, self._ontology = pack, index, ontology
-        self._wanted = gatherer.prefix_of == gatherer.prefixes.index(ontology)
-
-    def of(self, link: Link) -> Link:
-        """The nearest concept of the vocabulary that references lead to, the first by its CURIE; else NIL."""
-        if link.nil:
-            return msgspec.structs.replace(link, ontology=self._ontology)
-        row = self._pack.concept_rows([link.curie])
-        found = self._index.equivalents.within(row, self._wanted)
-        near = found.rows[found.distance <= TWICE].tolist()
-        if not near:
-            return Link(id="", ontology=self._ontology, nil=True)
-        curie = self._pack.curie(near[0])
-        label = self._pack.label_at(near[0])
-        return msgspec.structs.replace(
-            link, id=curie.partition(":")[2], ontology=self._ontology, name=label, curie=curie
-        )
-
-
 def _names(vocabularies: Sequence[str]) -> tuple[str, ...]:
     return (*FEATURES, *map(in_vocabulary, vocabularies))
 
@@ -370,5 +366,7 @@ def _link(curie: str, label: str, tier: str, score: float | None) -> Link:
 
 def _links(several: Sequence[Link]) -> tuple[Link, ...]:
     """The links of a mention: each concept once, or NIL if no part has one."""
+    if len(several) == 1:  # as of nearly all mentions
+        return tuple(several)
     named = {link.curie: link for link in reversed(several) if not link.nil}
     return tuple(reversed(named.values())) if named else (several[0],)

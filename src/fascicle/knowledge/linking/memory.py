@@ -45,18 +45,27 @@ class Memory:
             surface: its words.
             without: concepts of which one document is not counted, which is the one that asks while a linker is fitted.
         """
-        known = self.counts.get((kind, key(surface, 1)), {})
+        return self.of_key(kind, key(surface, 1), without)
+
+    def of_key(self, kind: str, simple: str, without: Collection[str] = ()) -> dict[str, int]:
+        """As `of_surface`, by the key of level 1 of the surface."""
+        known = self.counts.get((kind, simple))
+        if known is None:
+            return {}
         found = {curie: count - (curie in without) for curie, count in known.items()}
         return {curie: count for curie, count in sorted(found.items()) if count > 0}
 
-    def write(self, folder: Path) -> None:
-        """Writes the counts as a table."""
-        lines = [
+    def table(self) -> str:
+        """The counts as a table, sorted."""
+        return "".join(
             f"{kind}\t{simple}\t{curie}\t{count}\n"
             for (kind, simple), counts in sorted(self.counts.items())
             for curie, count in sorted(counts.items())
-        ]
-        (folder / NAMES).write_text("".join(lines), encoding="utf-8")
+        )
+
+    def write(self, folder: Path) -> None:
+        """Writes the table."""
+        (folder / NAMES).write_text(self.table(), encoding="utf-8")
 
     @classmethod
     def read(cls, folder: Path) -> Memory:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +17,19 @@ _TOGETHER: Final = 512  # strings of the first kind
 Words = NDArray[np.uint64]
 
 
-def similarities(first: Sequence[bytes], second: Sequence[bytes], owners: Ints) -> Floats:
+class Letters(NamedTuple):
+    """Strings as an array.
+
+    Attributes:
+        letters: bytes of each, with any others behind them, ``[n, longest]``.
+        sizes: how many bytes each has, ``[n]``.
+    """
+
+    letters: NDArray[np.uint8]
+    sizes: Ints
+
+
+def similarities(first: Sequence[bytes], second: Letters, owners: Ints) -> Floats:
     """The share of two strings that is a common subsequence: twice its length, divided by the length of both.
 
     This is one minus the normalised distance of insertions and deletions. The longest common subsequence is found
@@ -34,31 +46,46 @@ def similarities(first: Sequence[bytes], second: Sequence[bytes], owners: Ints) 
     Raises:
         ValueError: a string is too long.
     """
-    if max(map(len, (*first, *second)), default=0) > LONGEST:
+    if max(max(map(len, first), default=0), int(second.sizes.max(initial=0))) > LONGEST:
         raise ValueError(f"strings of at most {LONGEST} bytes can be compared")
-    found = np.zeros(len(second), dtype=np.float64)
+    found = np.zeros(len(owners), dtype=np.float64)
     for start in range(0, len(first), _TOGETHER):
         low, high = np.searchsorted(owners, (start, start + _TOGETHER)).tolist()
-        chunk = first[start : start + _TOGETHER]
-        common = _common(chunk, second[low:high], owners[low:high] - start)
-        sizes = _lengths(chunk)[owners[low:high] - start] + _lengths(second[low:high])
+        chunk, others = first[start : start + _TOGETHER], Letters(second.letters[low:high], second.sizes[low:high])
+        common = _common(chunk, others, owners[low:high] - start)
+        sizes = _lengths(chunk)[owners[low:high] - start] + others.sizes
         found[low:high] = np.where(sizes > 0, 2.0 * common / np.maximum(sizes, 1), 1.0)
     return found
 
 
-def _common(first: Sequence[bytes], second: Sequence[bytes], owners: Ints) -> Ints:
+def letters_of(content: NDArray[np.uint8], starts: Ints, sizes: Ints) -> Letters:
+    """Strings that stand in one array of bytes.
+
+    Args:
+        content: the bytes.
+        starts: where each string begins, ``[n]``.
+        sizes: how many bytes each has, ``[n]``.
+    """
+    if not sizes.any():
+        return Letters(np.zeros((len(sizes), 0), dtype=np.uint8), sizes)
+    places = starts[:, None] + np.arange(int(sizes.max()))
+    return Letters(content[np.minimum(places, len(content) - 1)], sizes)
+
+
+def _common(first: Sequence[bytes], second: Letters, owners: Ints) -> Ints:
     """The length of the longest common subsequence of each pair."""
-    lengths, others = _lengths(first), _lengths(second)
+    lengths = _lengths(first)
     words = max(1, -(-int(lengths.max(initial=0)) // _WORD))
     masks = _masks(first, words)
-    order = np.argsort(-others, kind="stable")  # pairs that are done are at the end
-    letters = _padded(second)[order]
-    owners, others = owners[order], others[order]
-    unmatched = np.full((len(second), words), ~np.uint64(0), dtype=np.uint64)
-    for place in range(letters.shape[1]):
-        going = int(np.searchsorted(-others, -place, side="left"))
-        _step(unmatched[:going], masks[owners[:going], letters[:going, place]])
-    found = np.empty(len(second), dtype=np.int64)
+    order = np.argsort(-second.sizes, kind="stable")  # pairs that are done are at the end
+    letters = np.ascontiguousarray(second.letters[order].T)
+    owners, others = owners[order], second.sizes[order]
+    unmatched = np.full((len(order), words), ~np.uint64(0), dtype=np.uint64)
+    rows = owners * 256
+    going = np.searchsorted(-others, -np.arange(int(others.max(initial=0))), side="left").tolist()
+    for place, count in enumerate(going):
+        _step(unmatched[:count], masks[rows[:count] + letters[place, :count]])
+    found = np.empty(len(order), dtype=np.int64)
     found[order] = _zeros(unmatched, lengths[owners])
     return found
 
@@ -76,20 +103,14 @@ def _step(unmatched: Words, match: Words) -> None:
 
 
 def _masks(strings: Sequence[bytes], words: int) -> Words:
-    """For each string and byte, the places of the byte as bits, ``[strings, 256, words]``."""
-    masks = np.zeros((len(strings), 256, words), dtype=np.uint64)
+    """For each string and byte, the places of the byte as bits, ``[256 strings, words]``."""
+    masks = np.zeros((256 * len(strings), words), dtype=np.uint64)
     lengths = _lengths(strings)
     owners, places = spread(np.zeros_like(lengths), lengths)
     letters = np.frombuffer(b"".join(strings), dtype=np.uint8)
     bits = np.uint64(1) << (places % _WORD).astype(np.uint64)
-    np.bitwise_or.at(masks, (owners, letters, places // _WORD), bits)
+    np.bitwise_or.at(masks, (256 * owners + letters, places // _WORD), bits)
     return masks
-
-
-def _padded(strings: Sequence[bytes]) -> NDArray[np.uint8]:
-    longest = max(map(len, strings), default=0)
-    joined = b"".join(one.ljust(longest, b"\0") for one in strings)
-    return np.frombuffer(joined, dtype=np.uint8).reshape(len(strings), longest)
 
 
 def _zeros(numbers: Words, lengths: Ints) -> Ints:

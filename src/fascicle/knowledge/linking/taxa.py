@@ -35,7 +35,9 @@ _WORDS: Final[Mapping[str, str]] = MappingProxyType(
         for word in words.split()
     }
 )
-_WORD: Final = re.compile("|".join(rf"\b{word}\b" for word in _WORDS), re.IGNORECASE)
+# Case is that of ASCII alone: elsewhere ``ſ`` is an ``s`` without case, and ``patientſ`` is not among the words.
+_FIRST: Final = "".join(sorted({word[0] for word in _WORDS}))  # looked at first, which is twice as fast
+_WORD: Final = re.compile(rf"\b(?ai:(?=[{_FIRST}])(?:{'|'.join(_WORDS)}))\b")
 _SAME: Final[Mapping[str, str]] = MappingProxyType(
     {"NCBITaxon:4932": "NCBITaxon:559292", "NCBITaxon:10088": "NCBITaxon:10090", "NCBITaxon:10092": "NCBITaxon:10090"}
 )
@@ -72,7 +74,7 @@ class Species:
         for mention in document.mentions:
             for link in mention.links if mention.type == "Species" else ():
                 taxon = link.curie or f"NCBITaxon:{link.id}"
-                if taxon.startswith("NCBITaxon:"):
+                if taxon.startswith("NCBITaxon:") and not link.nil:
                     places[mention.start] = one_taxon(taxon)
         self._starts = sorted(places)
         self._taxa = [places[start] for start in self._starts]
@@ -88,9 +90,11 @@ class Species:
         """What stands around a place."""
         if not self._starts:
             return Near("", frozenset())
-        at = bisect_right(self._starts, start)
-        around = [number for number in (at - 1, at) if 0 <= number < len(self._starts)]
-        nearest = min(around, key=lambda number: abs(self._starts[number] - start))
+        nearest = bisect_right(self._starts, start)
+        if nearest == len(self._starts) or (
+            nearest and start - self._starts[nearest - 1] <= self._starts[nearest] - start
+        ):
+            nearest -= 1
         sentence = bisect_right(self._ends, start)
         low = self._ends[sentence - 1] if sentence else 0
         high = self._ends[sentence] if sentence < len(self._ends) else self._starts[-1] + 1
@@ -99,33 +103,34 @@ class Species:
 
     def likely(self, start: int) -> str:
         """The species that a gene at a place most likely belongs to; human if the text names none."""
-        found = self.near(start)
-        if len(found.sentence) == 1:
-            return next(iter(found.sentence))
-        return found.nearest or HUMAN
+        return _likely(self.near(start))
 
 
-def agreement(species: Species, start: int, taxon: str, known: Collection[str]) -> tuple[float, ...]:
+def _likely(around: Near) -> str:
+    if len(around.sentence) == 1:
+        return next(iter(around.sentence))
+    return around.nearest or HUMAN
+
+
+def agreement(species: Species, around: Near, taxon: str, known: Collection[str]) -> tuple[float, ...]:
     """How a species of a concept agrees with the text around a place.
 
     Args:
         species: of the document.
-        start: the place.
-        taxon: of the concept; empty if the vocabulary does not say.
+        around: what stands around the place.
+        taxon: of the concept, as `one_taxon` gives it; empty if the vocabulary does not say.
         known: species that the vocabulary names; a species that it does not name agrees with any other.
 
     Returns:
         Whether it is the likely one, the nearest one, in the sentence; its share in the document; whether it is human
         in a text that names no species; whether it is human; whether it is unknown.
     """
-    taxon = one_taxon(taxon)
 
     def same(other: str) -> bool:
         return other == taxon if taxon else bool(other) and other not in known
 
-    around = species.near(start)
     return (
-        float(same(species.likely(start))),
+        float(same(_likely(around))),
         float(same(around.nearest)),
         float(any(map(same, around.sentence))),
         sum(share for other, share in species.shares.items() if same(other)),

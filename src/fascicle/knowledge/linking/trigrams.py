@@ -7,13 +7,14 @@ only at the lists of its own, so that common trigrams cost nothing.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Final, NamedTuple
 
 import numpy as np
 
-from fascicle.core.arrays import Bools, Floats, Ints
-from fascicle.knowledge.linking.similarity import LONGEST, similarities
+from fascicle.core.arrays import Floats, Ints
+from fascicle.knowledge.linking.similarity import LONGEST, letters_of, similarities
 from fascicle.knowledge.pack.arrays import Array, Lists, Strings, mapped, write_array
 
 SHORTEST: Final = 5  # bytes of a string that may be misspelt
@@ -22,12 +23,14 @@ CODES: Final = "trigrams.codes.u4"
 COUNTS: Final = "trigrams.counts.u4"
 STARTS: Final = "trigrams.starts.u4"
 ROWS: Final = "trigrams.rows.u4"
+FILES: Final = (CODES, COUNTS, STARTS, ROWS)
 _RAREST: Final = 10  # trigrams of each string
 _CHUNK: Final = 1 << 17  # strings that are read together
 _BORDER: Final = ord("\n")  # between two strings: no key has one
 _CODES: Final = 1 << 24  # three bytes
 _VISITED: Final = 50_000  # strings in the lists that one question looks at
 _COMPARED: Final = 50  # of them are compared letter by letter
+_TOGETHER: Final = 256  # questions whose strings are compared together
 
 
 class Near(NamedTuple):
@@ -106,14 +109,24 @@ class Trigrams:
         strings: by row.
     """
 
-    def __init__(self, folder: Path, strings: Strings) -> None:
-        """Maps the files that `write_trigrams` wrote for these strings."""
-        self.strings = strings
+    def __init__(self, folder: Path, strings: Strings, bits: Array) -> None:
+        """Maps the files that `write_trigrams` wrote for these strings.
+
+        Args:
+            folder: that has the files.
+            strings: by row.
+            bits: of each string, ``[strings]``.
+        """
+        self.strings, self._bits = strings, bits
         self._codes, self._counts = mapped(folder / CODES), mapped(folder / COUNTS)
         self._lists = Lists(mapped(folder / STARTS), mapped(folder / ROWS))
-        self._sums: Array | None = None  # made for the first question
+        self._counters: _Counters | None = None  # made for the first question
 
-    def near(self, asked: Sequence[bytes], allowed: Array, wanted: Ints) -> Near:
+    def fits(self) -> bool:
+        """Whether the files fit to each other, as far as it is cheap to say."""
+        return len(self._counts) == len(self._codes) and self._lists.fits(len(self._codes))
+
+    def near(self, asked: Sequence[bytes], wanted: Ints) -> Near:
         """The strings that are almost equal to each of those that are asked for.
 
         Of the strings that share rare trigrams and are about as long, the 50 that share the most, and the rarest,
@@ -121,54 +134,113 @@ class Trigrams:
 
         Args:
             asked: questions; one that is too short or too long finds nothing.
-            allowed: bits of each string, ``[strings]``.
             wanted: bits of each question, ``[asked]``; a string must share one.
+
+        Raises:
+            IndexError: a list has the number of a string that there is not.
         """
+        found = [Near(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0))]
+        for start in range(0, len(asked), _TOGETHER):
+            part = slice(start, start + _TOGETHER)
+            near = self._near(asked[part], wanted[part])
+            found.append(near._replace(owners=near.owners + start))
+        return Near(*(np.concatenate(one) for one in zip(*found, strict=True)))
+
+    def _near(self, asked: Sequence[bytes], wanted: Ints) -> Near:
         owners, codes = trigrams_of(asked)
         bounds = np.searchsorted(owners, np.arange(len(asked) + 1)).tolist()
         rows = [
-            self._sharing(codes[bounds[at] : bounds[at + 1]], len(one), allowed, int(wanted[at]))
-            if SHORTEST <= len(one) <= LONGEST
+            self._sharing(codes[bounds[at] : bounds[at + 1]], len(one), bits)
+            if SHORTEST <= len(one) <= LONGEST and bits
             else np.empty(0, np.int64)
-            for at, one in enumerate(asked)
+            for at, (one, bits) in enumerate(zip(asked, wanted.tolist(), strict=True))
         ]
         both = np.repeat(np.arange(len(asked)), [len(one) for one in rows])
         found = np.concatenate([np.empty(0, np.int64), *rows])
-        cut = [one[:LONGEST] for one in asked]
-        similarity = similarities(cut, [bytes(self.strings.raw(row)) for row in found.tolist()], both)
+        offsets = self.strings.offsets
+        starts = offsets[found].astype(np.int64)
+        letters = letters_of(self.strings.content, starts, offsets[found + 1].astype(np.int64) - starts)
+        similarity = similarities([one[:LONGEST] for one in asked], letters, both)
         kept = np.flatnonzero(similarity >= LEAST)
         kept = kept[np.lexsort((found[kept], -similarity[kept], both[kept]))]
         return Near(both[kept], found[kept], similarity[kept])
 
-    def _sharing(self, codes: Ints, size: int, allowed: Array, wanted: int) -> Ints:
+    def _sharing(self, codes: Ints, size: int, wanted: int) -> Ints:
         """The rows to be compared with one question, by its trigrams and its number of bytes."""
+        if self._counters is None:
+            self._counters = _Counters(self.strings, self._bits)
+        sums = self._counters.sums
+        lists, weights = self._asked(codes)
+        rows: Ints = np.concatenate([np.empty(0, np.uint32), *lists], dtype=np.int64)
+        kept = self._counters.fitting(rows, size, wanted)
+        touched = rows[kept]
+        start = 0
+        for end, weight in zip(np.searchsorted(kept, np.cumsum(list(map(len, lists)))), weights, strict=True):
+            sums[touched[start:end]] += weight
+            start = end
+        found = sums[touched]
+        sums[touched] = 0.0
+        return _strongest(touched, found)
+
+    def _asked(self, codes: Ints) -> tuple[list[Array], list[float]]:
+        """The lists of the rarest trigrams of a question, as far as they are not too long, and what each counts."""
         places = np.searchsorted(self._codes, codes)
-        places = places[places < len(self._codes)]
-        places = places[np.isin(self._codes[places], codes)]
+        places = np.minimum(places, max(len(self._codes) - 1, 0)) if len(self._codes) else places[:0]
+        places = places[self._codes[places] == codes[: len(places)]]
         counts = self._counts[places].astype(np.int64)
-        places = places[np.lexsort((places, counts))][:_RAREST]
-        if self._sums is None:
-            self._sums = np.zeros(len(self.strings), dtype=np.float32)
+        order = np.lexsort((places, counts))[:_RAREST]
         lists: list[Array] = []
         visited = 0
-        for place in places.tolist():
+        for place in places[order].tolist():
             one = self._lists[place]
             visited += len(one)
             if visited > _VISITED and lists:
                 break
-            self._sums[one] += np.log(1.0 + len(self.strings) / int(self._counts[place]))
             lists.append(one)
-        touched = np.concatenate([np.empty(0, np.int64), *lists])
-        sums = self._sums[touched]
-        self._sums[touched] = 0.0
-        kept = ((allowed[touched] & wanted) != 0) & self._about_as_long(touched, size)
-        return _strongest(touched[kept], sums[kept])
+        weights = np.log(1.0 + len(self.strings) / counts[order[: len(lists)]])
+        return lists, list(weights)
 
-    def _about_as_long(self, rows: Ints, size: int) -> Bools:
-        """Whether strings are of a length that allows the least similarity."""
-        sizes = self.strings.offsets[rows + 1].astype(np.int64) - self.strings.offsets[rows]
-        found: Bools = 2.0 * np.minimum(sizes, size) >= LEAST * (sizes + size)
-        return found
+
+class _Counters:
+    """What is known and counted of each string: small arrays, most of which stay in the cache of a processor.
+
+    Attributes:
+        sums: of the weights of the trigrams that it shares with a question; 0 between questions, ``[strings]``.
+    """
+
+    def __init__(self, strings: Strings, bits: Array) -> None:
+        """Reads sizes and bits."""
+        sizes = np.diff(strings.offsets) - 1  # at most `LONGEST` bytes: longer ones are in no list
+        self._said = (sizes & 255).astype(np.uint16) | _byte(bits).astype(np.uint16) << 8
+        self._bits = bits
+        self._whole = int(np.bitwise_or.reduce(bits, initial=0)) < 256
+        self.sums = np.zeros(len(strings), dtype=np.float32)
+
+    def fitting(self, rows: Ints, size: int, wanted: int) -> Ints:
+        """Which of some rows are of strings that share a bit, and are of a length that allows the least similarity."""
+        low, high = _about_as_long(size)
+        said = self._said[rows]
+        long = said & 255
+        byte = int(_byte(np.array([wanted], dtype=np.uint64))[0]) << 8
+        kept = np.flatnonzero((long >= low) & (long <= high) & ((said & byte) != 0))
+        return kept if self._whole else kept[(self._bits[rows[kept]] & wanted) != 0]
+
+
+@cache
+def _about_as_long(size: int) -> tuple[int, int]:
+    """The least and the most bytes, less one, of strings whose length allows the least similarity."""
+    sizes = np.arange(1, LONGEST + 1)
+    allowed = np.flatnonzero(2.0 * np.minimum(sizes, size) >= LEAST * (sizes + size))
+    return int(sizes[allowed[0]]) - 1, int(sizes[allowed[-1]]) - 1
+
+
+def _byte(bits: Array) -> Array:
+    """Bits as one byte: the lowest eight if there are no others, else several share one."""
+    several = bits.astype("<u8", copy=False).view(np.uint8).reshape(len(bits), 8).T
+    folded: Array = np.array(several[0])
+    for one in several[1:]:
+        folded |= one
+    return folded
 
 
 def _strongest(rows: Ints, sums: Array) -> Ints:

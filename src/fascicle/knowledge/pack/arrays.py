@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import mmap
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final, Self
 
@@ -153,10 +153,14 @@ class Strings:
 
     def take(self, rows: Ints | Sequence[int]) -> list[str]:
         """Several of them."""
+        return [str(raw, "utf-8") for raw in self.raws(rows)]
+
+    def raws(self, rows: Ints | Sequence[int]) -> Iterator[memoryview]:
+        """The bytes of several of them, one after the other: many views at once keep the garbage collector busy."""
         rows = np.asarray(rows, dtype=np.int64)
         starts, ends = self.offsets[rows].tolist(), self.offsets[rows + 1].tolist()
         view = self._view
-        return [str(view[a:b], "utf-8") for a, b in zip(starts, ends, strict=True)]
+        return (view[a:b] for a, b in zip(starts, ends, strict=True))
 
     def equal(self, rows: Ints, asked: Sequence[bytes]) -> Bools:
         """Whether the string of each row is what was asked for, byte by byte."""
@@ -190,6 +194,15 @@ class Lists:
     def __getitem__(self, row: int) -> Array:
         """One list."""
         return self.values[int(self.starts[row]) : int(self.starts[row + 1])]
+
+    def fits(self, count: int) -> bool:
+        """Whether there are so many lists, each of them within the values; of files that nobody changed, it is so."""
+        starts = self.starts
+        return (
+            len(starts) == count + 1
+            and (int(starts[0]), int(starts[-1])) == (0, len(self.values))
+            and bool((starts[:-1] <= starts[1:]).all())
+        )
 
     def take(self, rows: Ints) -> tuple[Ints, Ints]:
         """Several lists, one behind the other.

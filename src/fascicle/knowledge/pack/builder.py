@@ -131,6 +131,17 @@ def _files(place: Path, told: Told) -> dict[str, FileFacts]:
     return found
 
 
+def _shown(concept: Merged) -> MergedName | None:
+    """The name that is shown: what a source says, the English label, another label, or the first name."""
+    tests: tuple[Callable[[MergedName], bool], ...] = (
+        lambda name: name.surface == concept.label,
+        lambda name: name.kind == "label" and name.language == "en",
+        lambda name: name.kind == "label",
+        lambda name: True,
+    )
+    return next((name for test in tests for name in concept.names if test(name)), None)
+
+
 def _text(rule: Rule) -> str:
     """A rule in a line, with the name of its file alone: a pack does not tell where it was built."""
     parts = (rule.action, repr(rule.surface) if rule.surface else "", rule.source, rule.concept, rule.case, rule.note)
@@ -185,9 +196,7 @@ class _Building:
 
     def _add(self, concept: Merged) -> None:
         row = self._concepts.add(concept)
-        shown = next((name for name in concept.names if name.kind == "label" and name.language == "en"), None)
-        shown = shown or next((name for name in concept.names if name.kind == "label"), None)
-        shown = shown or next(iter(concept.names), None)
+        shown = _shown(concept)
         table = layout.SILENT if concept.obsolete else layout.ACTIVE
         style = layout.STYLE_UNIT * STYLES.get(concept.type, 0)
         for name in concept.names:

@@ -6,7 +6,7 @@ No definitions, hierarchy, links or names that are kept out. The manifest goes a
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Final
 
 import numpy as np
 
@@ -20,6 +20,7 @@ from fascicle.knowledge.pack.layout import ACTIVE, in_table
 from fascicle.knowledge.pack.manifest import FORMAT, WORDING, Manifest
 from fascicle.knowledge.pack.pack import Pack
 from fascicle.knowledge.scanning.layout import open_arrays
+from fascicle.knowledge.terms import ShortTerm
 from fascicle.settings.folders.described import read_described
 from fascicle.settings.folders.vocabularies import PACK
 
@@ -43,24 +44,6 @@ def carried_files(pack: Pack, file: str) -> dict[str, bytes]:
     """
     parts = {f"{file}.{name}": (pack.folder / name).read_bytes() for name in PARTS}
     return {file: (pack.folder / PACK).read_bytes(), **parts}
-
-
-class CarriedTerm(NamedTuple):
-    """A name, as far as a model needs it.
-
-    Attributes:
-        surface: as the sources write it.
-        concept: number of the concept, as text.
-        case: its case policy.
-        off: whether it is not looked for in texts.
-        prior: how probable it is that the name means the concept where it stands in a text.
-    """
-
-    surface: str
-    concept: str
-    case: CasePolicy
-    off: bool
-    prior: float
 
 
 class CarriedPack:
@@ -145,16 +128,13 @@ class CarriedPack:
         """For each term of these keys the place of its key in ``rows``, and its own row."""
         return spread(self._starts[rows].astype(np.int64), self._starts[rows + 1].astype(np.int64))
 
-    def term(self, names: Any, row: int) -> CarriedTerm:
-        """A term by its row; there is but one table of names."""
-        flags = int(self._flags[row])
-        return CarriedTerm(
-            surface=self._surfaces[int(self._surface[row])],
-            concept=str(self.concept[row]),
-            case=CasePolicy(flags & layout.CASE),
-            off=bool(flags & layout.OFF),
-            prior=float(self.prior[row]),
-        )
+    def short_terms(self, rows: Ints) -> list[ShortTerm]:
+        """Terms by their rows; a concept is told by its number."""
+        surfaces = self._surfaces.take(self._surface[rows])
+        flags = self._flags[rows]
+        cases, off = (flags & layout.CASE).tolist(), ((flags & layout.OFF) != 0).tolist()
+        concepts = map(str, self.concept[rows].tolist())
+        return list(map(ShortTerm, surfaces, concepts, cases, off, self.prior[rows].tolist()))
 
     def label_at(self, row: int) -> str:
         """No label goes with a model."""

@@ -54,6 +54,7 @@ class Merged(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     replaced_by: tuple[str, ...] = ()
     definition: str = ""
     references: tuple[Cross, ...] = ()
+    label: str = ""
 
 
 @dataclass(kw_only=True)
@@ -168,6 +169,7 @@ def _merge(said: Sequence[tuple[int, ConceptRecord]]) -> Merged:
             replaced_by=first.replaced_by,
             definition=first.definition,
             references=first.references,
+            label=first.label,
         )
     records = [record for _, record in said]
     naming = [source for source, record in said if record.names]
@@ -183,6 +185,7 @@ def _merge(said: Sequence[tuple[int, ConceptRecord]]) -> Merged:
         replaced_by=tuple(dict.fromkeys(curie for one in records for curie in one.replaced_by)),
         definition=next((one.definition for one in records if one.definition), ""),
         references=tuple(dict.fromkeys(cross for one in records for cross in one.references)),
+        label=next((one.label for one in records if one.label), ""),
     )
 
 

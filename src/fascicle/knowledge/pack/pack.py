@@ -21,10 +21,17 @@ from fascicle.knowledge.pack.checks import check_files, check_normaliser
 from fascicle.knowledge.pack.lookup import Lookup
 from fascicle.knowledge.pack.manifest import Manifest, read_manifest
 from fascicle.knowledge.pack.tables import Names
-from fascicle.knowledge.terms import NAME_KINDS, Cross, NameKind
+from fascicle.knowledge.terms import NAME_KINDS, Cross, NameKind, ShortTerm
 from fascicle.settings.folders.vocabularies import find_pack
 
 _FACTS = msgspec.msgpack.Decoder(layout.Facts)
+
+
+class _Defined(msgspec.Struct, frozen=True, array_like=True):
+    definition: str = ""  # the first of the facts
+
+
+_DEFINED = msgspec.msgpack.Decoder(_Defined)
 
 
 class Term(msgspec.Struct, frozen=True, kw_only=True):
@@ -204,13 +211,29 @@ class Pack:
             sources=self._source_names(int(self.set_rows[row])),
         )
 
+    def definitions_at(self, rows: Ints) -> list[str]:
+        """The definitions of concepts by their rows; empty where there is none."""
+        return [_DEFINED.decode(raw).definition if len(raw) else "" for raw in self.facts.raws(rows)]
+
     def label_at(self, row: int) -> str:
         """The label of a concept by its row."""
-        label = int(self.label_rows[row])
-        if label == layout.NONE:
+        return self._label(int(self.label_rows[row]), row)
+
+    def labels_at(self, rows: Ints) -> list[str]:
+        """The labels of several concepts."""
+        numbers = self.label_rows[rows]
+        usual = np.flatnonzero(numbers < layout.LIMIT)
+        labels = iter(self.active.surfaces.take(numbers[usual]))
+        return [
+            next(labels) if number < layout.LIMIT else self._label(number, row)
+            for number, row in zip(numbers.tolist(), rows.tolist(), strict=True)
+        ]
+
+    def _label(self, number: int, row: int) -> str:
+        if number == layout.NONE:
             return self.curie(row)
-        table = self.silent if label & layout.LIMIT else self.active
-        return table.surfaces[label & ~layout.LIMIT]
+        table = self.silent if number & layout.LIMIT else self.active
+        return table.surfaces[number & ~layout.LIMIT]
 
     def names(self, curie: str) -> tuple[Term, ...]:
         """All names of a concept, those that are kept out at the end.
@@ -238,6 +261,14 @@ class Pack:
             sources=self._source_names(int(names.sources[row])),
             rule=self.rules[names.rule_of(row)],
         )
+
+    def short_terms(self, rows: Ints) -> list[ShortTerm]:
+        """What is needed to look for terms in texts, by their rows in `active`."""
+        names = self.active
+        surfaces, curies = names.surfaces.take(names.surface[rows]), self.curies.strings.take(names.concept[rows])
+        flags = names.flags[rows]
+        cases, off = (flags & layout.CASE).tolist(), ((flags & layout.OFF) != 0).tolist()
+        return list(map(ShortTerm, surfaces, curies, cases, off, names.prior[rows].tolist()))
 
     def parents(self, curie: str) -> tuple[str, ...]:
         """The concepts above one, sorted."""

@@ -57,7 +57,7 @@ class Draft:
         report: receives what is lost.
         place: where the record begins.
         curie: of the concept.
-        type, taxon, rank, definition, obsolete: as in `ConceptRecord`.
+        type, taxon, rank, definition, obsolete, label: as in `ConceptRecord`.
         names: surface and language -> kind, in the order of the source.
         parents, replaced_by, references: in the order of the source, each once.
     """
@@ -71,6 +71,7 @@ class Draft:
     rank: str = ""
     definition: str = ""
     obsolete: bool = False
+    label: str = ""
     names: dict[tuple[str, str], NameKind] = field(default_factory=dict)
     parents: dict[str, None] = field(default_factory=dict)
     replaced_by: dict[str, None] = field(default_factory=dict)
@@ -89,6 +90,9 @@ class Draft:
             Whether the concept has the name now, from here or from before.
         """
         settings, place, surface = self.settings, place or self.place, cleaned(text)
+        if settings.shows:
+            self.label = self.label or (surface if kind == "label" else "")
+            return False
         language = language or settings.language
         reason = ""
         if not surface:
@@ -147,6 +151,7 @@ class Draft:
             replaced_by=tuple(self.replaced_by),
             definition=" ".join(self.definition.split())[:MAX_DEFINITION],
             references=tuple(self.references),
+            label=self.label,
         )
 
     def _add(self, to: dict[str, None], text: str, place: Place | None) -> None:

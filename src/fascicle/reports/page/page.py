@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+from collections.abc import Sequence
 from importlib import resources
 from typing import Final
 
@@ -34,15 +35,26 @@ def page(report: Report, *, pictures: Pictures | None = None, notice: str = "") 
             only tables.
         notice: what is to be said at the top, such as why there are no pictures.
     """
-    sections = _sections(report, pictures or _NOTHING)
     names = ", ".join(short(one["name"]) for one in report["systems"])
-    script = _file("page.js")
     said = [tag("p", notice, class_="notice")] if notice else []
+    top = (tag("h1", "Evaluation"), headline(report), _lede(report), *said)
+    return shell(f"Evaluation of {names}", top, _sections(report, pictures or _NOTHING))
+
+
+def shell(title: str, top: Sequence[Html], sections: Sequence[Section]) -> str:
+    """A page of sections, with its contents, its looks and its script.
+
+    Args:
+        title: of the window.
+        top: what stands above the contents.
+        sections: at least one.
+    """
+    script = _file("page.js")
     contents = tag("ol", *(section.entry() for section in sections))
     body = tag(
         "body",
-        tag("a", "To the numbers", href="#summary", class_="skip"),
-        tag("header", tag("h1", "Evaluation"), headline(report), _lede(report), *said),
+        tag("a", "To the numbers", href=f"#{sections[0].anchor}", class_="skip"),
+        tag("header", *top),
         tag(
             "nav", tag("details", tag("summary", "Contents"), contents, open=True), aria_label="Contents", id="contents"
         ),
@@ -54,7 +66,7 @@ def page(report: Report, *, pictures: Pictures | None = None, notice: str = "") 
         tag("meta", charset="utf-8"),
         tag("meta", http_equiv="Content-Security-Policy", content=_policy(script)),
         tag("meta", name="viewport", content="width=device-width, initial-scale=1"),
-        tag("title", f"Evaluation of {names}"),
+        tag("title", title),
         tag("style", Html(_file("page.css"))),
     )
     return f"<!DOCTYPE html>\n{tag('html', head, body, lang='en')}\n"

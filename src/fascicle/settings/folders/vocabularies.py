@@ -1,4 +1,4 @@
-"""How dictionaries and term packs are told from models; what is in them is the business of ``knowledge``."""
+"""How dictionaries, term packs and linkers are told from models; what is in them is the business of ``knowledge``."""
 
 from __future__ import annotations
 
@@ -7,7 +7,12 @@ from importlib import resources
 from pathlib import Path
 from typing import Final
 
+import msgspec
+
 PACK: Final = "manifest.json"  # of a term pack; it has the hashes of all other files
+LINKER: Final = "linker.json"  # of a linker
+DEFAULT_LINKER: Final = "basic"  # its pack has the same name
+AUTO: Final = "auto"  # in place of a linker: the default one, where it covers a type
 _OF_PACKS: Final = ("tokens.table", "names.concept.u4")
 _DICTIONARIES: Final = (".tsv", ".txt")
 
@@ -30,7 +35,7 @@ def is_pack(path: str | os.PathLike[str]) -> bool:
 
 def shipped_packs() -> tuple[str, ...]:
     """Names of the packs inside the package, each with its version, e.g. ``"basic@1"``."""
-    return tuple(sorted(place.parent.name for place in _packs().glob(f"*/{PACK}")))
+    return _shipped(_packs(), PACK)
 
 
 def find_pack(pack: str | os.PathLike[str]) -> Path:
@@ -40,11 +45,49 @@ def find_pack(pack: str | os.PathLike[str]) -> Path:
         pack: the name of a shipped pack, with or without version (the newest is taken), or a folder. ``./NAME``, and
             any `Path`, is always a folder.
     """
-    versions = [name for name in shipped_packs() if pack in (name, name.partition("@")[0])]
+    return _found(pack, _packs(), shipped_packs())
+
+
+class _Types(msgspec.Struct):
+    """What `pack_types` reads of a manifest."""
+
+    types: tuple[str, ...]
+
+
+def pack_types(folder: Path) -> tuple[str, ...]:
+    """The types of a shipped pack, of which nothing else is read."""
+    return msgspec.json.decode((folder / PACK).read_bytes(), type=_Types).types
+
+
+def shipped_linkers() -> tuple[str, ...]:
+    """Names of the linkers inside the package; each has the name of its pack, e.g. ``"basic@1"``."""
+    return _shipped(_linkers(), LINKER)
+
+
+def find_linker(linker: str | os.PathLike[str]) -> Path:
+    """The folder of a linker: a shipped linker of that name, else the path; see `find_pack`."""
+    return _found(linker, _linkers(), shipped_linkers())
+
+
+def _shipped(folder: Path, described: str) -> tuple[str, ...]:
+    return tuple(sorted(place.parent.name for place in folder.glob(f"*/{described}")))
+
+
+def _found(given: str | os.PathLike[str], folder: Path, names: tuple[str, ...]) -> Path:
+    versions = [name for name in names if given in (name, name.partition("@")[0])]
     if not versions:
-        return Path(pack).expanduser()
-    return _packs() / max(versions, key=lambda name: int(name.partition("@")[2]))
+        return Path(given).expanduser()
+    return folder / max(versions, key=lambda name: int(name.partition("@")[2]))
 
 
 def _packs() -> Path:
-    return Path(str(resources.files("fascicle"))) / "assets" / "packs"
+    return assets() / "packs"
+
+
+def _linkers() -> Path:
+    return assets() / "linkers"
+
+
+def assets() -> Path:
+    """The folder of the package with what is shipped in it."""
+    return Path(str(resources.files("fascicle"))) / "assets"

@@ -1,0 +1,292 @@
+"""Fits the linker that is shipped with the term pack ``basic@1``, measures it, and writes its card.
+
+usage: python -m benchmarks.ship_linker [--output src/fascicle/assets/linkers/basic@1]
+
+``FASCICLE_DATA`` names the corpora. The linker has weights alone: no index, and no name of a corpus. Written: its
+folder with the card, and ``results/shipped-linker-basic@1.json``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import gzip
+import os
+import shutil
+import tempfile
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Final, NamedTuple
+
+import msgspec
+
+from benchmarks.common import ROOT, write_result
+from benchmarks.studies.packs.gold import CORPORA, Corpus, CraftPart, craft, renamed
+from fascicle.core.document import Document, Link, Mention
+from fascicle.core.patches import apply
+from fascicle.formats.files import read
+from fascicle.knowledge.abbreviations.finder import AbbreviationFinder
+from fascicle.knowledge.linking.fitting import FitSettings
+from fascicle.knowledge.linking.folder import LinkerManifest
+from fascicle.knowledge.linking.opening import find
+from fascicle.knowledge.pack.pack import Pack
+from fascicle.settings.folders.described import CARD
+from fascicle.tasks.linker_fit import fit_folder
+
+PACK: Final = "basic@1"
+
+
+class Gold(NamedTuple):
+    """What the ranker of some types is fitted on.
+
+    Attributes:
+        name: of the corpus.
+        corpus: types and prefixes.
+        files: to fit on.
+        test: to measure on.
+        licence: of the annotations.
+    """
+
+    name: str
+    corpus: Corpus
+    files: tuple[str, ...]
+    test: str
+    licence: str
+
+
+_CDR: Final = CORPORA["bc5cdr"]
+_GENES: Final = CORPORA["nlm-gene"]
+GOLD: Final = (
+    Gold(
+        "BC5CDR",
+        _CDR,
+        ("bc5cdr/pubtator/CDR_TrainingSet.PubTator.txt", _CDR.dev),
+        _CDR.test,
+        "CC BY 4.0, as MTL-Bioinformatics-2016 states for its data",
+    ),
+    Gold("NLM-Gene", _GENES, (_GENES.dev,), _GENES.test, "MIT, as AIONER distributes it"),
+    Gold(
+        "GNormPlus",
+        _GENES,
+        ("gnormplus-bc2gn/Train.PubTator",),
+        "gnormplus-bc2gn/Test.PubTator",
+        "MIT, as AIONER distributes it",
+    ),
+    Gold(
+        "Linnaeus",
+        CORPORA["linnaeus"],
+        (CORPORA["linnaeus"].dev,),
+        CORPORA["linnaeus"].test,
+        "MIT, as AIONER distributes it",
+    ),
+    Gold("BioID", CORPORA["bioid"], (CORPORA["bioid"].dev,), CORPORA["bioid"].test, "MIT, as AIONER distributes it"),
+)
+_CRAFT: Final = ("CellType", "Anatomy")  # that no other corpus has
+_CRAFT_PARTS: Final[tuple[CraftPart, ...]] = ("train", "dev")
+_CRAFT_LICENCE: Final = "CC BY 3.0"
+
+
+class Measured(NamedTuple):
+    """What links were worth on texts that the linker was not fitted on, with gold mentions.
+
+    Attributes:
+        mentions: that are linked in the gold, to whatever concept.
+        known: of them, those whose concepts are all in the pack.
+        answered: that got a concept.
+        right: that got exactly those of the gold.
+    """
+
+    mentions: int
+    known: int
+    answered: int
+    right: int
+
+
+class Elsewhere:
+    """Diseases of the gold that the pack does not have, as the concepts of other vocabularies that it has instead.
+
+    General ones (`cancer`), and those without a name of their own in MeSH, are in the pack by DOID or MONDO alone.
+    """
+
+    def __init__(self, pack: Pack) -> None:
+        """Reads the exact matches of DOID and MONDO to MeSH."""
+        data = Path(os.environ["FASCICLE_DATA"])
+        doid_of = defaultdict(set)
+        for mondo, doid in _matches(data / "onto-mondo-xref" / "mondo_exactmatch_doid.sssom.tsv.gz"):
+            doid_of[mondo].add(doid)
+        self._pack, self._meant = pack, defaultdict[str, set[str]](set)
+        for mondo, mesh in _matches(data / "onto-mondo-xref" / "mondo_exactmatch_mesh.sssom.tsv"):
+            self._meant[mesh] |= {mondo, *doid_of[mondo]}
+        with gzip.open(data / "onto-doid" / "allXREFinDO.tsv.gz", "rt", encoding="utf-8") as stream:
+            for row in csv.DictReader(stream, delimiter="\t"):
+                self._meant[row["xref"]].add(row["id"])
+
+    def of(self, document: Document) -> Document:
+        """A document whose links lead into the pack where they can."""
+        mentions = tuple(self._mention(one, one.text_in(document.text)) for one in document.mentions)
+        return msgspec.structs.replace(document, mentions=mentions)
+
+    def _mention(self, mention: Mention, surface: str) -> Mention:
+        if mention.type != "Disease":
+            return mention
+        links = tuple(self._link(link, surface) for link in mention.links)
+        return msgspec.structs.replace(mention, links=links)
+
+    def _link(self, link: Link, surface: str) -> Link:
+        """Of several concepts the one that has the name of the mention."""
+        found = sorted(self._meant.get(link.curie, ()))
+        there = [one for one in found if self._pack.concept_rows([one])[0] >= 0]
+        if self._pack.concept_rows([link.curie])[0] >= 0 or not there:
+            return link
+        terms = self._pack.rows([surface])[1].tolist()
+        named = {self._pack.term(self._pack.active, term).concept for term in terms}
+        curie = next((one for one in there if one in named), there[0])
+        return Link(id=curie.partition(":")[2], curie=curie)
+
+
+def _matches(path: Path) -> Iterator[tuple[str, str]]:
+    """Subject and object of the exact matches of an SSSOM file."""
+    opened = gzip.open if path.suffix == ".gz" else open
+    with opened(path, "rt", encoding="utf-8") as stream:
+        lines = (line for line in stream if not line.startswith("#"))
+        for row in csv.DictReader(lines, delimiter="\t"):
+            yield row["subject_id"], row["object_id"].replace("mesh:", "MESH:")
+
+
+def main() -> None:
+    """Fits, measures, writes."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--output", type=Path, default=ROOT / "src" / "fascicle" / "assets" / "linkers" / PACK)
+    args = parser.parse_args()
+    settings = FitSettings(remember=False, indexed=False, rare=0.001)
+    elsewhere = Elsewhere(Pack.open(PACK))
+    with tempfile.TemporaryDirectory() as place:
+        (made,) = fit_folder(PACK, Path(place) / "linker", documents=map(elsewhere.of, to_fit()), settings=settings)
+        shutil.copytree(Path(place) / "linker", args.output, ignore=shutil.ignore_patterns(".*"), dirs_exist_ok=True)
+    measured = {
+        f"{name}: {kind}": measure(args.output, kind, list(map(elsewhere.of, found)))
+        for name, kind, found in to_measure()
+    }
+    sizes = {path.name: path.stat().st_size for path in args.output.iterdir() if path.name != CARD}
+    result = {
+        "linker": msgspec.to_builtins(made),
+        "size_bytes": sum(sizes.values()),
+        "test": {name: one._asdict() for name, one in measured.items()},
+    }
+    write_result(f"shipped-linker-{PACK}", result)
+    (args.output / CARD).write_text(card(made, measured, sum(sizes.values())), encoding="utf-8")
+
+
+def to_fit() -> list[Document]:
+    """The annotated documents, with their abbreviations."""
+    data = Path(os.environ["FASCICLE_DATA"])
+    found = [
+        renamed(document, gold.corpus)
+        for gold in GOLD
+        for path in gold.files
+        for document in read(data / path, format="pubtator")
+    ]
+    return with_abbreviations([*found, *(of_types(one, _CRAFT) for part in _CRAFT_PARTS for one in craft(part))])
+
+
+def to_measure() -> Iterable[tuple[str, str, list[Document]]]:
+    """Corpus, type and documents of the test parts."""
+    data = Path(os.environ["FASCICLE_DATA"])
+    for gold in GOLD:
+        found = with_abbreviations([renamed(one, gold.corpus) for one in read(data / gold.test, format="pubtator")])
+        for kind in sorted(set(gold.corpus.types.values())):
+            yield gold.name, kind, [of_types(one, (kind,)) for one in found]
+    other = CORPORA["ncbi-disease"]
+    found = with_abbreviations([renamed(one, other) for one in read(data / other.test, format="pubtator")])
+    yield "NCBI-disease", "Disease", found
+    articles = with_abbreviations(craft("test"))
+    for kind in _CRAFT:
+        yield "CRAFT", kind, [of_types(one, (kind,)) for one in articles]
+
+
+def of_types(document: Document, types: Sequence[str]) -> Document:
+    """A document with the mentions of some types alone."""
+    kept = tuple(mention for mention in document.mentions if mention.type in types)
+    return msgspec.structs.replace(document, mentions=kept)
+
+
+def with_abbreviations(found: Sequence[Document]) -> list[Document]:
+    """Documents with the definitions of short forms, as ``fascicle annotate`` links them."""
+    return [apply(one, patch) for one, patch in zip(found, AbbreviationFinder().run(found), strict=True)]
+
+
+def measure(folder: Path, kind: str, found: Sequence[Document]) -> Measured:
+    """Links the gold mentions of a type, and compares sets of concepts."""
+    pack, linker = Pack.open(PACK), find(folder).opened()
+    mentions = known = answered = right = 0
+    for document in found:
+        gold = {one.key: {link.curie for link in one.links} for one in document.mentions if one.links}
+        bare = tuple(msgspec.structs.replace(one, links=()) for one in document.mentions if one.links)
+        (patch,) = linker.predict([msgspec.structs.replace(document, mentions=bare)])
+        for key, links in patch.links:
+            said = {link.curie for link in links if not link.nil}
+            mentions += 1
+            known += bool((pack.concept_rows(sorted(gold[key])) >= 0).all())
+            answered += bool(said)
+            right += said == gold[key]
+    return Measured(mentions, known, answered, right)
+
+
+def card(made: LinkerManifest, measured: dict[str, Measured], size: int) -> str:
+    """The card, every number from what was measured."""
+    lines = [
+        f"# The linker of {PACK}",
+        "",
+        f"Links mentions to the concepts of the pack {PACK}. It has weights alone ({size / 1e3:.0f} kB): it looks",
+        "names up by their keys, does not find names with slips, and keeps no name of the texts that it was fitted on.",
+        "",
+        "## What it was fitted on",
+        "",
+        *(f"- {gold.name} ({', '.join(sorted(set(gold.corpus.types.values())))}): {gold.licence}." for gold in GOLD),
+        f"- CRAFT ({', '.join(_CRAFT)}): {_CRAFT_LICENCE}.",
+        "",
+        "Diseases of BC5CDR that the pack has by DOID or MONDO alone count as those, by the exact matches of these",
+        "to MeSH; so MeSH is answered first, and DOID or MONDO where it has no concept.",
+        "",
+        "The corpora are no part of Fascicle. Other types of the pack have no ranker: their links stand in the order",
+        "of tiers, and have no probability.",
+        "",
+        "## What its links are worth",
+        "",
+        "On test parts, with gold mentions. A mention is right if its set of concepts is that of the gold.",
+        "",
+        "| corpus and type | mentions | concepts in the pack | answered | right of those answered |",
+        "|---|---|---|---|---|",
+        *(_row(name, one) for name, one in measured.items()),
+        "",
+        "By tier, on documents of the corpora above that were left out of the fit in their turn:",
+        "",
+        "| type | tier | of the mentions | right |",
+        "|---|---|---|---|",
+        *(
+            f"| {kind} | {tier} | {100 * facts.answered / max(1, ranker.mentions):.1f} % "
+            f"| {100 * facts.right / max(1, facts.answered):.1f} % |"
+            for kind, ranker in made.rankers.items()
+            for tier, facts in ranker.tiers.items()
+        ),
+        "",
+        "## How to make it again",
+        "",
+        "```",
+        "export FASCICLE_DATA=...",
+        "python -m benchmarks.ship_linker",
+        "```",
+        "",
+        f"This card was written by that command; its numbers stand in `benchmarks/results/shipped-linker-{PACK}.json`.",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _row(name: str, one: Measured) -> str:
+    shares = (one.known / one.mentions, one.answered / one.mentions, one.right / max(1, one.answered))
+    return f"| {name} | {one.mentions:,} | {' | '.join(f'{100 * share:.1f} %' for share in shares)} |"
+
+
+if __name__ == "__main__":
+    main()

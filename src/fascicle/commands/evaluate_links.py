@@ -1,0 +1,81 @@
+"""``fascicle evaluate --links``: the concepts of mentions against gold."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Final
+
+from fascicle.commands.console import Tally, say
+from fascicle.commands.inputs import reading_of
+from fascicle.commands.parsing import types_of
+from fascicle.commands.scored import check_report, predictions_of
+from fascicle.errors import UsageError
+from fascicle.files.atomic import output
+from fascicle.formats.requests import pairs
+from fascicle.reports.links import links_markdown, links_text
+from fascicle.systems.predictions import PredictionRequest
+from fascicle.tasks.evaluate_links import LinkSettings, evaluate_links
+
+_NO_MEANING: Final = ("model", "distributions", "threads", "unreachable_for", "gold_column", "pred_column", "interval")
+
+
+def run_links(args: argparse.Namespace) -> int:
+    """Scores; returns the exit code."""
+    if given := [name for name in _NO_MEANING if getattr(args, name)]:
+        raise UsageError(f"--{given[0].replace('_', '-')} has no meaning with --links; leave one of the two out")
+    if args.report is not None:
+        check_report(args.report, overwrite=args.overwrite)
+    tally = Tally()
+    found = evaluate_links(
+        PredictionRequest(path=args.gold, reading=reading_of(args, role="gold")),
+        predictions_of(args),
+        linker=args.linker,
+        pack=args.pack,
+        settings=_settings_of(args),
+        events=tally.account.events,
+    )
+    tally.say(verbose=args.verbose)
+    for note in found.notes:
+        say(f"note: {note}")
+    report = found.report()
+    if args.report is not None:
+        with output(args.report, overwrite=args.overwrite) as stream:
+            stream.write(_file(report, Path(args.report).suffix).encode())
+    sys.stdout.write(_json(report) if args.json else links_text(report))
+    return tally.exit_code(strict=args.strict)
+
+
+def _settings_of(args: argparse.Namespace) -> LinkSettings:
+    train = None
+    if args.train:
+        where = pairs(args.train_where, key="--train-where FIELD=VALUE", example="split=train")
+        train = PredictionRequest(path=args.train, reading=replace(reading_of(args, role="train"), where=where))
+    elif args.train_where:
+        raise UsageError("--train-where is about the training corpus; give --train PATH too")
+    return LinkSettings(
+        train=train,
+        prefixes=dict(pairs(args.prefix, key="--prefix", example="Disease=MESH")),
+        types=types_of(args),
+        allow_missing=args.allow_missing,
+        examples=args.examples,
+    )
+
+
+def _file(report: Mapping[str, Any], suffix: str) -> str:
+    """The content of a report."""
+    if suffix == ".json":
+        return _json(report)
+    if suffix == ".md":
+        return links_markdown(report)
+    from fascicle.reports.page.links import links_page  # late: figures alone need no page
+
+    return links_page(report)
+
+
+def _json(report: Mapping[str, Any]) -> str:
+    return json.dumps(report, ensure_ascii=False, allow_nan=False) + "\n"

@@ -1,0 +1,1 @@
+"""How right links are: figures with their uncertainty, and why links are wrong."""

@@ -1,0 +1,209 @@
+"""How right links are: by mention, by document, by tier, and why they are wrong.
+
+The identifiers of gold and answers are CURIEs in one spelling. A mention is right if its set of concepts is that of
+gold, and half right if only some are. Every figure is a share, counted document by document, so that documents can be
+drawn for intervals and tests (`uncertainty`).
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final, NamedTuple
+
+import numpy as np
+
+from fascicle.core.arrays import Floats, Ints
+from fascicle.evaluation.links.cases import LINK_ERRORS, KnowsConcepts, LinkCase, LinkError, link_error
+
+RANKS: Final = (1, 5, 20)
+FIGURES: Final = (
+    *(f"recall@{rank}" for rank in RANKS),
+    "half",
+    "ceiling",
+    "precision",
+    "recall",
+    "f1",
+    "concept_precision",
+    "concept_recall",
+    "concept_f1",
+    "nil_precision",
+    "nil_recall",
+)
+BINS: Final = 10  # of probabilities, of equal width
+ALONE: Final = ", unambiguous"  # behind a tier
+Counted = tuple[str, int, int]  # figure, part, whole
+
+
+class ErrorCount(NamedTuple):
+    """How often answers are wrong for one reason.
+
+    Attributes:
+        wrong: how often.
+        among: of these, how often all gold concepts are among the candidates.
+    """
+
+    wrong: int
+    among: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class LinkScores:
+    """How right links are.
+
+    The figures, each a share of mentions if it is not said otherwise:
+
+    - ``recall@1``, ``@5``, ``@20``: of those with gold concepts, those whose concepts are among the first candidates.
+    - ``half``: of these, those that are half right at the first rank.
+    - ``ceiling``: of these, those whose concepts are all in the vocabulary.
+    - ``recall``, ``precision``: those that got exactly the concepts of gold, of those with gold concepts, and of those
+      that got concepts; ``f1`` is their harmonic mean. A mention that only one side has is wrong there.
+    - ``concept_precision``, ``concept_recall``, ``concept_f1``: of the sets of concepts of documents.
+    - ``nil_precision``: of the mentions of gold that got no concept, those that have none in the vocabulary.
+    - ``nil_recall``: of those that have none in the vocabulary, those that got none.
+
+    Attributes:
+        documents: ids, also of documents without mentions.
+        figures: part and whole of each figure by document, ``[documents, 2]``.
+        tiers: by tier, and by tier and `ALONE` for answers without another candidate of their tier: right answers,
+            answers, and mentions of gold by document, ``[documents, 3]``.
+        bins: answers with a probability in each of `BINS` ranges, the sum of the probabilities, and how many of them
+            are right, ``[documents, BINS, 3]``.
+        errors: how often an answer is wrong, by why.
+    """
+
+    documents: tuple[str, ...] = field(repr=False)
+    figures: Mapping[str, Ints] = field(repr=False)
+    tiers: Mapping[str, Ints] = field(repr=False)
+    bins: Floats = field(repr=False)
+    errors: Mapping[LinkError, ErrorCount]
+
+    def counts(self, name: str) -> tuple[int, int]:
+        """Part and whole of a figure."""
+        part, whole = self.figures[name].sum(axis=0).tolist()
+        return part, whole
+
+    def value(self, name: str) -> float | None:
+        """A figure; ``None`` if there is nothing that it is a share of."""
+        part, whole = self.counts(name)
+        return part / whole if whole else None
+
+    @property
+    def calibration_error(self) -> float | None:
+        """The expected distance of probabilities from the share that is right (Naeini et al., 2015).
+
+        ``None`` without probabilities.
+        """
+        found = float(calibration_errors(self.bins.sum(axis=0)))
+        return None if np.isnan(found) else found
+
+
+def score_links(cases: Iterable[LinkCase], documents: Sequence[str], concepts: KnowsConcepts) -> LinkScores:
+    """Scores links.
+
+    Args:
+        cases: mentions with gold concepts and answers.
+        documents: ids of all documents, without duplicates.
+        concepts: of the vocabulary.
+    """
+    found = list(cases)
+    rows = {one: row for row, one in enumerate(documents)}
+    counted: dict[str, list[tuple[int, int, int]]] = defaultdict(list)
+    tiers: dict[str, list[tuple[int, int, int]]] = defaultdict(list)
+    for case in found:
+        for name, part, whole in _counted(case):
+            counted[name].append((rows[case.document], part, whole))
+        for tier in _tiers(case):
+            tiers[tier].append((rows[case.document], case.answered_right, 1))
+    for document, name, part, whole in _of_documents(found):
+        counted[name].append((rows[document], part, whole))
+    mentions = _table([(rows[one.document], 1, 0) for one in found if one.where != "spurious"], len(rows))[:, :1]
+    wrong = [
+        (error, bool(case.gold) and case.gold <= _candidates(case))
+        for case in found
+        if (error := link_error(case, concepts))
+    ]
+    errors = Counter(error for error, _ in wrong)
+    among = Counter(error for error, is_among in wrong if is_among)
+    return LinkScores(
+        documents=tuple(documents),
+        figures={name: _table(counted[name], len(rows)) for name in FIGURES},
+        tiers={tier: np.hstack([_table(own, len(rows)), mentions]) for tier, own in sorted(tiers.items())},
+        bins=_bins(found, rows),
+        errors={error: ErrorCount(errors[error], among[error]) for error in LINK_ERRORS if errors[error]},
+    )
+
+
+def calibration_errors(bins: Floats) -> Floats:
+    """Expected calibration errors of sums of `LinkScores.bins`.
+
+    Args:
+        bins: ``[..., BINS, 3]``.
+
+    Returns:
+        ``[...]``; not a number where there is no answer.
+    """
+    total = bins[..., 0].sum(axis=-1)
+    distance = np.abs(bins[..., 1] - bins[..., 2]).sum(axis=-1)
+    found: Floats = np.where(total > 0, distance / np.maximum(total, 1), np.nan)
+    return found
+
+
+def _counted(case: LinkCase) -> Iterator[Counted]:
+    """What a mention adds to the figures of mentions."""
+    right = case.answered_right
+    if case.gold:
+        yield from ((f"recall@{rank}", case.right(rank), 1) for rank in RANKS)
+        yield from (("half", case.half, 1), ("ceiling", case.known, 1), ("recall", right, 1))
+    if case.answer:
+        yield "precision", right, 1
+    yield "f1", 2 * right, bool(case.gold) + bool(case.answer)
+    if case.where == "matched" and not case.answer:
+        yield "nil_precision", case.is_nil, 1
+    if case.is_nil and case.where == "matched":
+        yield "nil_recall", not case.answer, 1
+
+
+def _tiers(case: LinkCase) -> Iterator[str]:
+    if case.answer and case.tier:
+        yield case.tier
+        if case.alone:
+            yield f"{case.tier}{ALONE}"
+
+
+def _of_documents(cases: Iterable[LinkCase]) -> Iterator[tuple[str, str, int, int]]:
+    """What the sets of concepts of documents add."""
+    sets: dict[str, tuple[set[str], set[str]]] = defaultdict(lambda: (set(), set()))
+    for case in cases:
+        gold, answers = sets[case.document]
+        gold.update(case.gold)
+        answers.update(case.answer)
+    for document, (gold, answers) in sets.items():
+        right = len(gold & answers)
+        yield document, "concept_precision", right, len(answers)
+        yield document, "concept_recall", right, len(gold)
+        yield document, "concept_f1", 2 * right, len(gold) + len(answers)
+
+
+def _candidates(case: LinkCase) -> set[str]:
+    return {one for part in case.parts for one in part}
+
+
+def _table(rows: Sequence[tuple[int, int, int]], documents: int) -> Ints:
+    """Sums of two columns by document."""
+    table = np.zeros((documents, 2), dtype=np.int64)
+    if rows:
+        found = np.array(rows, dtype=np.int64)
+        np.add.at(table, found[:, 0], found[:, 1:])
+    return table
+
+
+def _bins(cases: Iterable[LinkCase], rows: Mapping[str, int]) -> Floats:
+    table = np.zeros((len(rows), BINS, 3))
+    ends = np.arange(BINS) / BINS
+    for case in cases:
+        if case.answer and case.score is not None:
+            place = max(int(np.searchsorted(ends, case.score, side="left")) - 1, 0)
+            table[rows[case.document], place] += (1, case.score, case.answered_right)
+    return table

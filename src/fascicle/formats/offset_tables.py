@@ -1,0 +1,224 @@
+"""Tables of offsets: a TSV beside texts with one row for each mention, as shared tasks publish them.
+
+The header names the columns. The tasks agree on what the columns are, and not on their names, so a column has several.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from types import MappingProxyType
+from typing import Final
+
+from fascicle.core.spans import Span
+from fascicle.core.wording import counted
+from fascicle.errors import FormatError, InputError, Place
+from fascicle.files.source import MAX_LINE, Source, is_integer, lines, open_bytes
+from fascicle.files.tree import archive_of, open_tree
+from fascicle.formats.brat_lines import TEXT
+from fascicle.formats.predictions import columns_of
+
+SUFFIX: Final = ".tsv"
+ABOVE: Final = 2  # folders above the texts in which a table is looked for
+NAMES: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
+    {
+        "document": ("document", "document_id", "doc_id", "tweets_id", "tweet_id", "filename", "file", "id"),
+        "start": ("start", "begin", "off0", "start_span", "start_offset"),
+        "end": ("end", "off1", "end_span", "end_offset"),
+        "type": ("type", "label"),
+        "text": ("text", "extraction", "span"),
+    }
+)
+_OPTIONAL: Final = "text"
+_HEAD: Final = 64 * 1024
+_ENDS: Final = re.compile(r"\r*\n|\r")
+
+
+@dataclass(frozen=True, kw_only=True)
+class OffsetRow:
+    """One mention of a table.
+
+    Attributes:
+        spans: its offsets, as the table has them.
+        type: its type.
+        texts: what its text may be: the cell as it is, and without the quotes of CSV; empty if there is no such column.
+        line: number of its line, from 1.
+    """
+
+    spans: tuple[Span, ...]
+    type: str
+    texts: tuple[str, ...]
+    line: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class OffsetTable:
+    """Where a table is.
+
+    Attributes:
+        folder: its folder, which may be inside a zip.
+        name: of its file.
+    """
+
+    folder: str
+    name: str
+
+    @property
+    def path(self) -> str:
+        """For messages, and to read it if it is not inside a zip."""
+        return f"{self.folder.rstrip('/')}/{self.name}"
+
+    def lines(self, source: Source) -> Iterator[tuple[int, str]]:
+        """Its lines with their numbers.
+
+        Args:
+            source: the texts, for the encoding.
+
+        Raises:
+            InputError: it cannot be read.
+            FormatError: it is no text, or text in another encoding.
+        """
+        if archive_of(self.folder) is None:
+            yield from lines(Source(path=self.path, encoding=source.encoding, told=source.told))
+            return
+        with open_tree(self.folder, suffixes=(SUFFIX,)) as tree:
+            text, _ = tree.text(self.name, source)
+        yield from enumerate(_ENDS.split(text), 1)
+
+    def raw_lines(self) -> Iterator[bytes]:
+        """Its lines as bytes, with what ends them.
+
+        Raises:
+            InputError: it cannot be read.
+        """
+        if archive_of(self.folder) is None:
+            with open_bytes(self.path) as stream:
+                yield from iter(partial(stream.readline, MAX_LINE), b"")
+            return
+        with open_tree(self.folder, suffixes=(SUFFIX,)) as tree:
+            yield from tree.read(self.name).splitlines(keepends=True)
+
+    def rows(self, source: Source, names: Collection[str]) -> Iterator[tuple[str, OffsetRow]]:
+        """The mentions of the table with their document, which is empty for documents that are not asked for.
+
+        Args:
+            source: the texts, for the encoding.
+            names: of the documents whose rows are wanted; the rows of others are checked too.
+
+        Raises:
+            FormatError: a row that is no mention, with file and line; see also `lines`.
+        """
+        numbered = self.lines(source)
+        header = next(numbered, (0, ""))[1]
+        columns, width = columns_in(header), header.count("\t") + 1
+        for number, line in numbered:
+            if line.strip():
+                name, row = _row(line.split("\t"), columns, width=width, place=Place(self.path, number))
+                yield (name if name in names else ""), row
+
+
+def columns_in(header: str) -> dict[str, int]:
+    """Where the columns of `NAMES` are, told by the first line of a table; empty if it is no table of offsets.
+
+    A TSV of predictions is none: nobody knows whether it is gold.
+    """
+    if columns_of(header):
+        return {}
+    cells = [cell.strip().lower() for cell in header.split("\t")]
+    found = {part: _first(cells, names) for part, names in NAMES.items()}
+    if any(at is None for part, at in found.items() if part != _OPTIONAL):
+        return {}
+    return {part: at for part, at in found.items() if at is not None}
+
+
+def tables_of(path: str, names: Collection[str]) -> list[OffsetTable]:
+    """The tables of offsets that name some of the texts of a place.
+
+    They are looked for in the place itself, then in the folder above it, then in the one above that. The first of these
+    with such a table ends the search.
+
+    Args:
+        path: a folder, a zip, or a folder inside a zip.
+        names: names of its texts without their suffix.
+    """
+    place = Path(path)
+    for level in (place, *place.absolute().parents[:ABOVE]):
+        found = [table for table in _tables_in(level) if _names_some(table, names)]
+        if found:
+            return found
+    return []
+
+
+def _first(cells: Sequence[str], names: Iterable[str]) -> int | None:
+    return next((cells.index(name) for name in names if name in cells), None)
+
+
+def _tables_in(level: Path) -> Iterator[OffsetTable]:
+    folder = str(level)
+    if archive_of(folder) is not None:
+        with open_tree(folder, suffixes=(SUFFIX,)) as tree:
+            for name in tree.names:
+                if "/" not in name and columns_in(_first_line(tree.read(name)[:_HEAD])):
+                    yield OffsetTable(folder=folder, name=name)
+        return
+    if not level.is_dir():
+        return
+    with suppress(OSError):  # a folder above may be closed to us
+        files = sorted(file.name for file in level.iterdir() if file.suffix.lower() == SUFFIX and file.is_file())
+        for name in files:
+            if not name.startswith(".") and columns_in(_first_line(_head(level / name))):
+                yield OffsetTable(folder=folder, name=name)
+
+
+def _head(file: Path) -> bytes:
+    with suppress(InputError), open_bytes(str(file)) as stream:
+        return stream.read(_HEAD)
+    return b""
+
+
+def _first_line(head: bytes) -> str:
+    return _ENDS.split(head.decode("utf-8-sig", errors="replace"), maxsplit=1)[0]
+
+
+def _names_some(table: OffsetTable, names: Collection[str]) -> bool:
+    """Whether a row of a table is about a text; a table that cannot be read is about none."""
+    with suppress(InputError):
+        texts = (line.decode("utf-8-sig", errors="replace").rstrip("\r\n") for line in table.raw_lines())
+        at = columns_in(next(texts, "")).get("document", 0)
+        return any(_document(line.split("\t")[at : at + 1]) in names for line in texts)
+    return False
+
+
+def _document(cells: Sequence[str]) -> str:
+    return cells[0].strip().removesuffix(TEXT) if cells else ""
+
+
+def _row(cells: Sequence[str], columns: Mapping[str, int], *, width: int, place: Place) -> tuple[str, OffsetRow]:
+    if len(cells) != width:
+        raise FormatError(f"the row has {counted(len(cells), 'cell')} and the header {width}; mend the row", at=place)
+    name, kind = _document([cells[columns["document"]]]), cells[columns["type"]].strip()
+    if not name or not kind:
+        raise FormatError("the row names no document or no type; mend the row", at=place)
+    starts, ends = (cells[columns[part]].split(";") for part in ("start", "end"))
+    offsets = [*starts, *ends]
+    if len(starts) != len(ends) or not all(map(is_integer, offsets)):
+        raise FormatError(
+            "the start and the end of the row must be whole numbers, one each or as many of both with ; between them; "
+            "mend the row",
+            at=place,
+        )
+    spans = tuple(zip(map(int, starts), map(int, ends), strict=True))
+    texts = _spellings(cells[columns[_OPTIONAL]]) if _OPTIONAL in columns else ()
+    assert place.line is not None
+    return name, OffsetRow(spans=spans, type=kind, texts=texts, line=place.line)
+
+
+def _spellings(cell: str) -> tuple[str, ...]:
+    """A cell as it is, and without the quotes that programs put around one with quotes in it."""
+    if len(cell) > 1 and cell.startswith('"') and cell.endswith('"'):
+        return cell, cell[1:-1].replace('""', '"')
+    return (cell,)

@@ -1,0 +1,173 @@
+"""Where the files of a run are: a folder of this machine, or of an object store."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import secrets
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from io import BufferedReader
+from pathlib import Path
+from typing import BinaryIO, Final, Protocol
+
+from fascicle.errors import OutputError
+from fascicle.files.atomic import place_errors, sync_folder
+from fascicle.files.remote import RemoteFolder, is_url
+
+_LOCK: Final = ".fascicle-run.lock"
+_TEMPORARY: Final = ".fascicle-run-*.tmp"
+
+
+class Place(Protocol):
+    """A folder whose files appear whole or not at all."""
+
+    def at(self, name: str) -> str:
+        """The whole path of a file, or its URL."""
+        ...
+
+    def check(self) -> None:
+        """Says early whether files can be written there.
+
+        Raises:
+            OutputError: they cannot.
+        """
+        ...
+
+    def held(self) -> AbstractContextManager[None]:
+        """Keeps other runs out, as far as the place can, and clears what a kill left.
+
+        Raises:
+            OutputError: another run holds it, or it cannot be written.
+        """
+        ...
+
+    def sizes(self) -> dict[str, int]:
+        """Names and sizes of all files."""
+        ...
+
+    def read(self, names: Sequence[str]) -> Iterator[bytes]:
+        """The contents of files, in order.
+
+        Raises:
+            OSError: one cannot be read.
+        """
+        ...
+
+    def opened(self, name: str) -> AbstractContextManager[BufferedReader]:
+        """Opens a file for reading."""
+        ...
+
+    def written(self, name: str) -> AbstractContextManager[BinaryIO]:
+        """A file that takes its name when it is complete and kept; one of that name is replaced."""
+        ...
+
+
+def place_of(path: str) -> Place:
+    """The place that a path or a URL names."""
+    return RemotePlace(path) if is_url(path) else LocalPlace(Path(path))
+
+
+class LocalPlace:
+    """A folder of this machine, or one that it shares with others."""
+
+    def __init__(self, path: Path) -> None:
+        """Looks at nothing yet."""
+        self._path = path
+
+    def at(self, name: str) -> str:
+        """See `Place`."""
+        return str((self._path / name).absolute())
+
+    def check(self) -> None:
+        """See `Place`."""
+        path = self._path
+        if path.exists() and not path.is_dir():
+            raise OutputError(f"{path} is a file; give the name of a folder to write", file=str(path))
+        if not path.is_dir() and not path.absolute().parent.is_dir():
+            raise OutputError(
+                f"the folder {path.parent} does not exist; make it first, or give another place",
+                file=str(path.parent),
+                code="not-found",
+            )
+
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """See `Place`."""
+        with place_errors(self._path):
+            self._path.mkdir(exist_ok=True)
+            lock = (self._path / _LOCK).open("ab")
+        try:
+            with contextlib.suppress(ImportError):  # a system without such locks: two runs at once are not told apart
+                import fcntl
+
+                try:
+                    fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                except BlockingIOError:
+                    raise OutputError(
+                        f"another run is writing into {self._path}; wait for it, or stop it", file=str(self._path)
+                    ) from None
+                except OSError:
+                    pass  # a file system without locks
+            self._clear()
+            yield
+        finally:
+            self._clear()
+            lock.close()
+
+    def sizes(self) -> dict[str, int]:
+        """See `Place`."""
+        found = {}
+        with contextlib.suppress(FileNotFoundError, NotADirectoryError), os.scandir(self._path) as entries:
+            for entry in entries:
+                with contextlib.suppress(FileNotFoundError):  # a worker may be giving it its name
+                    found[entry.name] = entry.stat().st_size
+        return found
+
+    def read(self, names: Sequence[str]) -> Iterator[bytes]:
+        """See `Place`."""
+        return ((self._path / name).read_bytes() for name in names)
+
+    def opened(self, name: str) -> AbstractContextManager[BufferedReader]:
+        """See `Place`."""
+        return (self._path / name).open("rb")
+
+    @contextmanager
+    def written(self, name: str) -> Iterator[BinaryIO]:
+        """See `Place`."""
+        target = self._path / name
+        temporary = self._path / f".fascicle-run-{name}.{secrets.token_hex(8)}.tmp"
+        with place_errors(target):
+            try:
+                with temporary.open("wb") as stream:
+                    yield stream
+                    stream.flush()
+                    os.fsync(stream.fileno())
+                temporary.replace(target)
+            except BaseException:
+                temporary.unlink(missing_ok=True)
+                raise
+            sync_folder(self._path)
+
+    def _clear(self) -> None:
+        """Removes what was not finished."""
+        for file in self._path.glob(_TEMPORARY):
+            file.unlink(missing_ok=True)
+
+
+class RemotePlace(RemoteFolder):
+    """A folder of an object store, which has no locks: two runs at once do the same work twice, to the same bytes."""
+
+    def check(self) -> None:
+        """See `Place`: whether it can be reached."""
+        self.sizes()
+
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """See `Place`."""
+        yield
+
+
+def is_ours(name: str) -> bool:
+    """Whether a file is one that a run writes before its manifest, or for a moment."""
+    return name.startswith(".fascicle-run")

@@ -1,0 +1,1 @@
+"""Runs on many machines; the only room that imports Ray (extra ``scale``)."""

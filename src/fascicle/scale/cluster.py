@@ -1,0 +1,214 @@
+"""The workers of a run on the machines of a Ray cluster.
+
+Ray places stations on machines, and says which have died. It gets names of shards and gives markers back; documents
+never pass through it. Ray Data is not used: it moves and repeats blocks of rows, and a run has neither rows to move nor
+repeats that it does not count itself.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import time
+from collections import Counter, deque
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import msgspec
+
+from fascicle.core.wording import counted
+from fascicle.errors import MissingExtraError, UsageError
+from fascicle.running import messages
+from fascicle.running.child import OpenWorker
+from fascicle.running.messages import Failed, Finished
+from fascicle.running.plan import Shard
+from fascicle.running.records import Done
+from fascicle.running.supervisor import STARTS, WorkersError
+from fascicle.scale.station import Station
+from fascicle.settings.pipeline import Limits
+
+_TICK: Final = 0.1  # seconds between two looks at the clock
+_DEATHS: Final = 10  # of stations at one shard
+_MOST: Final = 10_000
+_ADDRESS: Final = re.compile(r"auto|local|[\w.\-]+:\d+|\[[0-9a-fA-F:]+\]:\d+")
+
+
+@dataclass(kw_only=True)
+class _Placed:
+    """A station, as far as it is known here.
+
+    Attributes:
+        actor: by which Ray reaches it.
+        shard: that it does; ``None`` if it has none, or is not placed yet.
+        is_ready: whether it runs on a machine.
+    """
+
+    actor: Any
+    shard: Shard | None = None
+    is_ready: bool = False
+
+
+class Cluster:
+    """Does shards by stations on many machines; a context manager that ends them."""
+
+    def __init__(self, open_worker: OpenWorker, *, limits: Limits, workers: int, address: str = "") -> None:
+        """Reaches nothing yet.
+
+        Args:
+            open_worker: as for `fascicle.running.supervisor.Supervisor`; its module must be installed on all machines.
+            limits: of each worker; Ray reserves ``limits.memory`` for it.
+            workers: how many there are at most; those that find no place wait for one.
+            address: ``HOST:PORT`` of a cluster, ``"auto"`` for the one that this machine belongs to, ``"local"`` for a
+                new one on this machine; by default what Ray finds, or a new one.
+
+        Raises:
+            UsageError: a number or an address that is not allowed.
+        """
+        if not 1 <= workers <= _MOST:
+            raise UsageError(f"workers={workers} is not allowed; give a number from 1 to {_MOST:,}")
+        if address and not _ADDRESS.fullmatch(address):
+            raise UsageError(
+                f"ray={address!r} is no address of a cluster; give HOST:PORT, auto, local or nothing, and begin the "
+                "run on a machine of the cluster"
+            )
+        self._open, self._limits, self._count, self._address = open_worker, limits, workers, address
+        self._ray: Any = None
+        self._is_ours = False
+        self._stations: dict[Any, _Placed] = {}  # by what Ray answers with next
+        self._left: deque[Shard] = deque()
+        self._deaths: Counter[str] = Counter()
+        self._bad_starts, self._since = 0, 0.0
+
+    def __enter__(self) -> Cluster:
+        """Connects to the cluster.
+
+        Raises:
+            MissingExtraError: Ray is not installed.
+            UsageError: the cluster cannot be reached.
+        """
+        self._ray, self._is_ours = _connected(self._address)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Ends all stations, whose workers end with them."""
+        for station in self._stations.values():
+            with contextlib.suppress(self._ray.exceptions.RayError):
+                self._ray.kill(station.actor)
+        self._stations.clear()
+        if self._is_ours:
+            self._ray.shutdown()
+
+    def run(self, shards: Sequence[Shard], *, tick: Callable[[], None] = lambda: None) -> Iterator[Done]:
+        """Does all shards, in any order.
+
+        Args:
+            shards: to be done.
+            tick: is called about ten times a second, or after each shard.
+
+        Yields:
+            The marker of each.
+
+        Raises:
+            FascicleError: as of `fascicle.running.supervisor.Supervisor.run`, or no machine has a place for a station.
+            RuntimeError: a fault of Fascicle.
+        """
+        self._left.extend(shards)
+        self._since, left = time.monotonic(), len(shards)
+        while left:
+            self._staff(left)
+            tick()
+            self._check_places()
+            ready, _ = self._ray.wait(list(self._stations), num_returns=1, timeout=_TICK)
+            for answer in ready:
+                done = self._hear(answer)
+                if done is not None:
+                    left -= 1
+                    yield done
+
+    def _staff(self, left: int) -> None:
+        """Asks for stations that are missing."""
+        kind = self._ray.remote(Station).options(
+            num_cpus=1, memory=self._limits.memory << 20, max_restarts=0, max_task_retries=0
+        )
+        while len(self._stations) < min(self._count, left):
+            actor = kind.remote(self._open, self._limits, str(Path.cwd()))
+            self._stations[actor.ready.remote()] = _Placed(actor=actor)
+
+    def _hear(self, answer: Any) -> Done | None:
+        """What a station answers; it gets its next shard."""
+        station, errors = self._stations.pop(answer), self._ray.exceptions
+        try:
+            said = self._ray.get(answer)
+        except errors.RayTaskError as error:
+            raise RuntimeError(str(error)) from None
+        except errors.RayError as error:
+            self._bury(station, type(error).__name__)
+            return None
+        done = None
+        if station.shard is not None:
+            match messages.said.decode(said):
+                case Finished() as finished:
+                    done = finished.done
+                case Failed() as failed:
+                    raise RuntimeError(failed.message) if failed.internal else WorkersError(failed.message)
+        station.is_ready, self._bad_starts = True, 0
+        self._give(station)
+        return done
+
+    def _give(self, station: _Placed) -> None:
+        if not self._left:
+            self._ray.kill(station.actor)
+            return
+        station.shard = shard = self._left.popleft()
+        order = station.actor.do.remote(msgspec.json.encode(shard), self._deaths[shard.name])
+        self._stations[order] = station
+
+    def _bury(self, station: _Placed, reason: str) -> None:
+        """A station, or its machine, has died: its shard is tried again elsewhere."""
+        if station.shard is None:
+            self._bad_starts += 1
+            if self._bad_starts >= STARTS:
+                raise WorkersError(
+                    f"{self._bad_starts} stations in a row ended before they did anything ({reason}); is Fascicle "
+                    "installed on all machines of the cluster?"
+                )
+            return
+        name = station.shard.name
+        self._deaths[name] += 1
+        if self._deaths[name] >= _DEATHS:
+            raise WorkersError(
+                f"{self._deaths[name]} stations ended at shard {name} ({reason}); look at the memory of the machines "
+                "and at limits.memory, and go on with resume=True"
+            )
+        self._left.appendleft(station.shard)
+
+    def _check_places(self) -> None:
+        """Ends a run whose stations find no machine."""
+        if any(station.is_ready for station in self._stations.values()):
+            self._since = time.monotonic()
+        elif time.monotonic() - self._since > self._limits.start:
+            free = self._ray.cluster_resources()
+            raise WorkersError(
+                f"no machine of the cluster had a place for a worker within {self._limits.start:,.0f} s; it has "
+                f"{counted(int(free.get('CPU', 0)), 'CPU')} and {int(free.get('memory', 0)) >> 20:,} MiB, and a worker "
+                f"needs 1 CPU and limits.memory = {self._limits.memory:,} MiB"
+            )
+
+
+def _connected(address: str) -> tuple[Any, bool]:
+    """Ray, and whether it was connected here."""
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # a cluster that is started here sends nothing to anyone
+    try:
+        import ray
+    except ImportError:
+        raise MissingExtraError("scale", "ray") from None
+    if ray.is_initialized():
+        return ray, False
+    try:
+        ray.init(address=address or None, logging_level="ERROR", log_to_driver=False)
+    except (ConnectionError, RuntimeError, ValueError) as error:
+        raise UsageError(f"the Ray cluster {address or 'of this machine'} cannot be reached: {error}") from None
+    return ray, True
