@@ -106,6 +106,18 @@ def test_mentions_have_a_type_a_score_a_source_and_a_link(pack: SmallPack) -> No
     assert (link.name, link.tier) == ("label of NCBIGene:3558", "canonical")
 
 
+def test_scores_are_those_that_are_meant_though_a_pack_has_floats_of_four_bytes(tmp_path: Path) -> None:
+    """0.95 is 0.949999988 in four bytes, and two shares of 0.3 may be 0.29999999."""
+    shares = [float(np.float32(0.3 * share)) for share in (0.9 / 1.9, 1 / 1.9)]
+    rows = [Row("asthma", "X:1", prior=float(np.float32(0.95)))]
+    rows += [Row("zs", f"X:{number}", "Disease", prior) for number, prior in enumerate(shares, start=2)]
+    pack = SmallPack(rows, tmp_path / "table")
+    assert sum(shares) != 0.3
+    (asthma,) = mentions(pack, "asthma", threshold=0.95)
+    assert (asthma.score, asthma.links[0].score) == (0.95, 0.95)
+    assert [one.score for one in mentions(pack, "a ZS here", threshold=0.3)] == [0.3]
+
+
 @pytest.mark.parametrize(
     ("text", "tier"),
     [("FADS1", "exact"), ("fads1", "folded"), ("FADS-1", "canonical"), ("tumor necrosis factors", "canonical")],

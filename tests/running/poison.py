@@ -67,6 +67,12 @@ def open_poison(seconds: float = 0.0, fingerprint: str = "1") -> Pipeline:
     return Pipeline([Finds(seconds, fingerprint)], limits=LIMITS)
 
 
+def open_replaced() -> Pipeline:
+    """A pipeline of which something is replaced between the plan and the workers."""
+    planner = os.getpid() == int(os.environ["FASCICLE_TEST_PLANNER"])
+    return open_poison(fingerprint="1" if planner else "2")
+
+
 def open_never() -> Pipeline:
     """Works in the process that plans, and dies in workers."""
     if os.getpid() != int(os.environ["FASCICLE_TEST_PLANNER"]):

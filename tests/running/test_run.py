@@ -13,7 +13,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from poison import LIMITS, open_never, open_poison, run_of
+from poison import LIMITS, open_never, open_poison, open_replaced, run_of
 
 from fascicle.core import codec
 from fascicle.core.document import Document
@@ -166,6 +166,18 @@ def test_a_part_without_a_marker_and_a_marker_without_its_part_do_not_count(writ
     (out / "part-00003.jsonl").unlink()
     run.do(resume=True)
     assert parts(out) == whole
+
+
+def test_workers_with_another_pipeline_than_that_of_the_run_do_nothing(
+    written: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, out = written(TEXTS[:5]), tmp_path / "out"
+    monkeypatch.setenv("FASCICLE_TEST_PLANNER", str(os.getpid()))
+    with pytest.raises(FascicleError, match="finds"):
+        run_of([path], out, open_pipeline=open_replaced).do()
+    assert not parts(out)
+    run_of([path], out).do(resume=True)
+    assert len(ids(out)) == 5
 
 
 def test_another_pipeline_input_or_option_is_refused_by_name(written: Write, tmp_path: Path) -> None:

@@ -139,7 +139,7 @@ def run_build(args: argparse.Namespace) -> int:
         _say_read({name: report for name, report in reports.items() if report.losses}, all_lines=True)
         raise
     _say_read(reports, all_lines=args.verbose)
-    kept = f"{found.counts['concepts']:,} concepts and {found.counts['names']:,} names"
+    kept = f"{counted(found.counts['concepts'], 'concept')} and {counted(found.counts['names'], 'name')}"
     _print(msgspec.to_builtins(found), [found.full_name], as_json=args.json)
     say(f"wrote {args.output} with {kept}")
     return 0

@@ -15,6 +15,7 @@ from fascicle.commands.parsing import Parser, add_overwrite, positive
 from fascicle.commands.places import reads, writes
 from fascicle.commands.strictness import add_strictness
 from fascicle.core.document import Document
+from fascicle.core.wording import counted
 from fascicle.errors import UsageError
 from fascicle.formats.outputs import write_documents
 from fascicle.formats.requests import STDOUT, Input, ReadRequest, paths_of, read_inputs
@@ -94,7 +95,7 @@ def _tell(document: Document, decision: Decision, *, as_json: bool) -> None:
         return
     nil = "" if decision.nil is None else f", none with {decision.nil:.3f}"
     head = f"{document.id} {decision.type} {decision.surface!r}: {'' if decision.answer else 'NIL; '}"
-    sys.stdout.write(f"{head}{len(decision.candidates)} candidates{nil}\n")
+    sys.stdout.write(f"{head}{counted(len(decision.candidates), 'candidate')}{nil}\n")
     sys.stdout.writelines(f"  {line}\n" for one in decision.candidates for line in _lines(one))
 
 

@@ -34,6 +34,7 @@ TIERS: Final = ("exact", "folded", "canonical")
 _REMEMBERED: Final = 1 << 15  # keys whose names are kept at hand
 PORTION: Final = 1 << 19  # characters of text that are read together
 _LISTED: Final = 20  # types that a sentence names
+_DIGITS: Final = 6  # of a score; what a float of four bytes has
 _PARAGRAPH: Final = re.compile(r"\n\s*\n")
 
 
@@ -106,7 +107,7 @@ class _Opened:
         rows, which = np.unique(hits.rows, return_inverse=True)
         places, terms = self.pack.active.of_key_rows(rows)
         total = np.bincount(places, weights=np.asarray(self.pack.active.prior)[terms], minlength=len(rows))
-        kept = total >= self.settings.threshold
+        kept = total.round(_DIGITS) >= self.settings.threshold
         self._learn(rows[kept].tolist())
         kept = kept[which]
         return tokens.starts[hits.first[kept]], tokens.ends[hits.last[kept]], hits.rows[kept]
@@ -147,7 +148,7 @@ class _Opened:
             priors: dict[str, float] = {}
             for name in names:
                 priors[name.term.concept] = max(priors.get(name.term.concept, 0.0), name.term.prior)
-            score = min(1.0, sum(priors.values()))
+            score = round(min(1.0, sum(priors.values())), _DIGITS)
             if score >= self.settings.threshold:
                 links = self._links(surface, names) if self.settings.links else ()
                 meanings.append(Meaning(kind, score, links))
@@ -163,7 +164,7 @@ class _Opened:
         name = max(best, key=lambda one: one.term.prior)
         prefix, _, local = name.term.concept.partition(":")
         label = self.pack.label_at(name.concept_row)
-        score = min(1.0, name.term.prior)
+        score = round(min(1.0, name.term.prior), _DIGITS)
         link = Link(id=local, ontology=prefix, name=label, score=score, tier=TIERS[min(tiers)], curie=name.term.concept)
         return (link,)
 

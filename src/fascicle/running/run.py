@@ -250,9 +250,20 @@ def open_worker(open_pipeline: OpenPipeline, folder: str, manifest: str) -> Shar
         open_pipeline: opens the pipeline.
         folder: of the run.
         manifest: name of the file that lists the shards.
+
+    Raises:
+        InputError: the pipeline is another one than that of the run, such as one whose pack was replaced meanwhile.
     """
     place = RunFolder(folder)
-    return ShardWorker(open_pipeline(), place.manifest(manifest), place)
+    found, pipeline = place.manifest(manifest), open_pipeline()
+    now = pipeline.made_by()
+    if other := [what for what, mark in now.items() if found.made_by.get(what) != mark]:
+        pipeline.close()
+        raise InputError(
+            f"the pipeline was changed while {folder} was made: it has another {other[0]} now; put back what was there "
+            "and go on, or begin anew in another folder"
+        )
+    return ShardWorker(pipeline, found, place)
 
 
 def finalize(folder: RunFolder, manifest: Manifest) -> Totals:

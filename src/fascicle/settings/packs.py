@@ -16,7 +16,9 @@ from fascicle.errors import RecipeError
 from fascicle.settings.base import Name, Natural, Positive, Settings
 from fascicle.settings.recipes.strict import converted, read_toml, refuse_unknown, resolved
 
-Column = Name | Natural  # as the header names it, or its number from 0 where there is no header
+Column = (
+    Name | Annotated[int, Meta(ge=0, le=9_999)]
+)  # as the header names it, or its number from 0 where there is no header
 NameKinds = Literal["label", "exact", "related", "broad", "narrow", "abbreviation", "generated"]
 _ABSENT: Mapping[str, Any] = {}
 

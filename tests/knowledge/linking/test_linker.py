@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import msgspec
@@ -194,6 +195,14 @@ def test_nil_says_so(linker: Linker) -> None:
     assert link.score == pytest.approx(1.0)
 
 
+def test_scores_have_six_decimals(linker: Linker) -> None:
+    scores = [
+        link.score for patch in linker.predict(texts_without_links()) for _, links in patch.links for link in links
+    ]
+    assert scores
+    assert all(score is not None and score == round(score, 6) for score in scores)
+
+
 def test_blanks_are_nil(linker: Linker) -> None:
     blank = Document(id="1", text="a   b \x1f", mentions=tuple(Mention((s,), "Disease") for s in ((1, 4), (6, 7))))
     (patch,) = linker.predict([blank])
@@ -277,7 +286,7 @@ def test_a_folder_keeps_a_linker(pack: Pack, index: NameIndex, fitted: Fitted, l
         assert one.nil == pytest.approx(other.nil)
 
 
-@pytest.mark.parametrize("change", ["pack", "names", "weights", "missing"])
+@pytest.mark.parametrize("change", ["pack", "names", "weights", "huge", "deep", "missing"])
 def test_a_linker_that_does_not_fit_is_refused(
     pack: Pack, index: NameIndex, fitted: Fitted, tmp_path: Path, change: str
 ) -> None:
@@ -290,6 +299,12 @@ def test_a_linker_that_does_not_fit_is_refused(
         (tmp_path / "names.tsv").write_text("Disease\tat\tMESH:D3\t1\n")
     elif change == "weights":
         place.write_bytes(place.read_bytes().replace(FEATURES[0].encode(), b"another"))
+    elif change == "huge":
+        found = json.loads(place.read_bytes())
+        found["rankers"]["Disease"]["weights"][FEATURES[0]] = 1e308  # sums of such are no numbers
+        place.write_text(json.dumps(found))
+    elif change == "deep":
+        place.write_bytes(b'{"format":1,"x":' + b"[" * 100_000 + b"]" * 100_000 + b"}")
     else:
         place.unlink()
     with pytest.raises(PackError) as error:
@@ -311,12 +326,16 @@ def test_features_are_finite(linker: Linker) -> None:
     assert np.isfinite(ranked.features).all()
 
 
-def test_links_are_those_of_the_decisions(linker: Linker, ordered: Linker) -> None:
+def texts_without_links() -> list[Document]:
     texts = [*corpus(6), document("nothing, STAT3 and xyz", ("nothing", "Disease", ""), ("STAT3", "Gene", ""))]
-    bare = [
+    return [
         msgspec.structs.replace(one, mentions=tuple(msgspec.structs.replace(each, links=()) for each in one.mentions))
         for one in texts
     ]
+
+
+def test_links_are_those_of_the_decisions(linker: Linker, ordered: Linker) -> None:
+    bare = texts_without_links()
     for own in (linker, ordered):
         patches = own.predict(bare)
         for patch, told in zip(patches, own.decisions(bare, [one.mentions for one in bare]), strict=True):

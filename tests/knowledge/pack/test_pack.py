@@ -9,6 +9,8 @@ import shutil
 import subprocess
 import sys
 import time
+import tracemalloc
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -102,6 +104,45 @@ def test_files_elsewhere_are_never_looked_at(folder: Path) -> None:
     assert "elsewhere" in str(refused(folder))
 
 
+@pytest.mark.parametrize("name", ["", "a\0b", "..", "pipe", "below"])
+def test_only_files_of_the_pack_are_its_files(folder: Path, name: str) -> None:
+    os.mkfifo(folder / "pipe")
+    (folder / "below").mkdir()
+    old = msgspec.json.decode((folder / PACK).read_bytes(), type=Manifest)
+    size = (folder / name).stat().st_size if "\0" not in name else 0
+    rewrite(folder, files={**old.files, name: FileFacts(size=size, sha256="")})
+    refused(folder)
+
+
+def test_a_manifest_without_end_is_refused(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (folder / PACK).write_bytes(b'{"format":1,"x":' + b"[" * 100_000 + b"]" * 100_000 + b"}")
+    refused(folder)
+    (folder / PACK).write_bytes(b'{"format":1}' + b" " * 2**26)
+    assert "bytes" in str(refused(folder))
+
+
+@pytest.mark.parametrize(
+    ("name", "ask"),
+    [
+        ("names.starts.u4", lambda pack: pack.active.of_key_rows(np.array([0]))),
+        ("parents.starts.u4", lambda pack: pack.parent_rows.take(np.array([0]))),
+    ],
+)
+def test_lists_without_end_take_no_memory(folder: Path, name: str, ask: Callable[[Pack], object]) -> None:
+    """A list of 4 billion terms would be allocated before anybody saw that they are not there."""
+    old = msgspec.json.decode((folder / PACK).read_bytes(), type=Manifest)
+    place = folder / name
+    place.write_bytes(bytes(4) + b"\xff" * (place.stat().st_size - 4))
+    size, sha256 = file_facts(place)
+    rewrite(folder, files={**old.files, name: FileFacts(size=size, sha256=sha256)})
+    pack = Pack.open(folder, normaliser=NORMALISER)
+    tracemalloc.start()
+    with pytest.raises(IndexError):
+        ask(pack)
+    assert tracemalloc.get_traced_memory()[1] < 2**20
+    tracemalloc.stop()
+
+
 def test_one_flipped_byte_of_any_file_is_found(built: Path, tmp_path: Path) -> None:
     draw = random.Random(1)
     for path in sorted(built.iterdir()):
@@ -171,6 +212,7 @@ def test_what_is_asked_for_together_is_what_is_asked_for_alone(tmp_path: Path) -
     assert pack.definitions_at(rows) == [pack.concept_at(row).definition for row in rows.tolist()]
     terms = np.arange(len(pack.active))[::-1]
     alone = [pack.term(pack.active, term) for term in terms.tolist()]
+    assert {str(one.prior) for one in alone} >= {"0.95", "0.019"}
     assert pack.short_terms(terms) == [(one.surface, one.concept, one.case, one.off, one.prior) for one in alone]
     assert pack.labels_at(rows[:0]) == pack.short_terms(terms[:0]) == []
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import hashlib
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -246,3 +247,10 @@ def test_a_source_may_only_say_which_name_is_shown(tmp_path: Path) -> None:
     assert pack.concept("NCBITaxon:10116").label == "rat"  # a source that shows adds no name
     assert not list(pack.rows(["man", "rattus norvegicus"])[1])
     assert pack.parents("NCBITaxon:10116") == ("NCBITaxon:9606",)
+
+
+@pytest.mark.parametrize("path", ["pipe", "/dev/zero"])
+def test_what_can_be_read_without_end_is_no_source(tmp_path: Path, path: str) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(InputError, match="into a file"):
+        check_hash(str(tmp_path / path), "")

@@ -7,6 +7,7 @@ import io
 from collections.abc import Callable
 from typing import Any
 
+import msgspec
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -99,6 +100,16 @@ def test_csv_is_read_as_the_standard_library_reads_it(
     table.writerows([["a:1", name, "exact"] for name in names])
     found = read(written.getvalue(), "table", columns=COLUMNS)
     assert found.names("a:1") == dict.fromkeys(names, "exact")
+
+
+@pytest.mark.parametrize("column", ["999999999", "²", "-1"])
+def test_a_column_beyond_any_table_is_refused(read: Callable[..., Any], column: str) -> None:
+    """Each row would be made so wide."""
+    columns = {"id": 0, "name": 1}
+    with pytest.raises(RecipeError, match="where"):
+        read("a:1\tname\n", "table", columns=columns, table={"where": {column: ["x"]}})
+    with pytest.raises(msgspec.ValidationError):
+        read("a:1\tname\n", "table", columns={**columns, "label": [999_999_999]})
 
 
 def test_columns_that_are_not_there_are_told(read: Callable[..., Any]) -> None:

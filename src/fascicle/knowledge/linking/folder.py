@@ -43,6 +43,9 @@ class TierFacts(Settings, frozen=True, kw_only=True):
     answered: Annotated[int, Meta(ge=0)]
 
 
+Weight = Annotated[float, Meta(ge=-1e6, le=1e6)]
+
+
 class Ranker(Settings, frozen=True, kw_only=True):
     """The fitted ranker of one type.
 
@@ -57,7 +60,7 @@ class Ranker(Settings, frozen=True, kw_only=True):
     """
 
     vocabularies: tuple[str, ...]
-    weights: dict[str, float]
+    weights: dict[str, Weight]
     threshold: Share = 0.0
     scale: Annotated[float, Meta(gt=0.0, le=1e6)] = 1.0
     shift: Annotated[float, Meta(ge=-1e6, le=1e6)] = 0.0

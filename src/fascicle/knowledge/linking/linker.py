@@ -38,6 +38,7 @@ from fascicle.knowledge.pack.pack import Pack
 from fascicle.knowledge.portions import portions
 
 _PORTION: Final = 1 << 18  # characters of text that are worked on together
+_DIGITS: Final = 6  # of a score, as everywhere
 _LIKELY: Final = FEATURES.index("species: likely")
 _HINTED: Final = FEATURES.index("species: in the name")
 
@@ -91,7 +92,7 @@ class Decision(msgspec.Struct, frozen=True, kw_only=True):
     def link(self) -> Link:
         """The answer as a link."""
         if not self.answer:
-            return Link(id="", nil=True, score=self.nil)
+            return _nil(self.nil)
         best = self.candidates[0]
         return _link(best.curie, best.label, best.tier, best.probability)
 
@@ -230,11 +231,11 @@ class Linker:
         nil = [None if math.isnan(one) else one for one in ranked.nil.tolist()]
         for row, threshold, none in zip(best.tolist(), thresholds, nil, strict=True):
             if row < 0:
-                yield Link(id="", nil=True, score=none)
+                yield _nil(none)
                 continue
             (curie, label), (score, tier) = next(names), next(of_best)
             if score is not None and score < threshold:
-                yield Link(id="", nil=True, score=none)
+                yield _nil(none)
             else:
                 yield _link(curie, label, ALL_TIERS[tier], score)
 
@@ -360,8 +361,15 @@ def _order(found: Gathered, features: Floats, scores: Floats) -> Ints:
 
 def _link(curie: str, label: str, tier: str, score: float | None) -> Link:
     prefix, _, local = curie.partition(":")
-    probability = None if score is None else min(1.0, score)
-    return Link(id=local, ontology=prefix, name=label, score=probability, tier=tier, curie=curie)
+    return Link(id=local, ontology=prefix, name=label, score=_told(score), tier=tier, curie=curie)
+
+
+def _nil(score: float | None) -> Link:
+    return Link(id="", nil=True, score=_told(score))
+
+
+def _told(score: float | None) -> float | None:
+    return None if score is None else min(1.0, round(score, _DIGITS))
 
 
 def _links(several: Sequence[Link]) -> tuple[Link, ...]:

@@ -121,6 +121,11 @@ def mapped(path: Path) -> Array:
         return np.frombuffer(mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ), dtype)
 
 
+def shortest(values: Array) -> list[float]:
+    """Floats of four bytes as people write them: 0.95, and not 0.949999988079071."""
+    return list(map(float, values.astype(str).tolist()))
+
+
 class Strings:
     """Strings of a pack, by their numbers.
 
@@ -215,7 +220,13 @@ class Lists:
 
 
 def spread(starts: Ints, ends: Ints, values: Array | None = None) -> tuple[Ints, Ints]:
-    """Ranges as one list: the number of the range of each element, and the element (of ``values``, if given)."""
+    """Ranges as one list: the number of the range of each element, and the element (of ``values``, if given).
+
+    Raises:
+        IndexError: a range leads out of the values; nothing of its size is then allocated.
+    """
+    if values is not None and ends.max(initial=0) > len(values):
+        raise IndexError("a range leads out of the values")
     lengths = ends - starts
     owners = np.repeat(np.arange(len(starts)), lengths)
     places = np.arange(len(owners)) + np.repeat(starts - (np.cumsum(lengths) - lengths), lengths)

@@ -39,12 +39,12 @@ def check_files(folder: Path, manifest: Manifest) -> None:
     if content_hash(manifest) != manifest.hash:
         raise PackError(f"the manifest of {folder} was changed; {_AGAIN}", file=str(folder), code="damaged")
     for name, facts in manifest.files.items():
-        if "/" in name or "\\" in name or name.startswith("."):
+        if not name.isprintable() or "/" in name or "\\" in name or name.startswith("."):
             raise PackError(f"the manifest of {folder} names a file elsewhere, {name!r}; {_AGAIN}", file=str(folder))
-        try:
-            size = (folder / name).stat().st_size
-        except OSError:
-            raise PackError(f"{folder} has no file {name}; {_AGAIN}", file=str(folder), code="damaged") from None
+        place = folder / name
+        if not place.is_file():  # nor a pipe, which would wait for a writer
+            raise PackError(f"{folder} has no file {name!r}; {_AGAIN}", file=str(folder), code="damaged")
+        size = place.stat().st_size
         if size != facts.size:
             raise PackError(
                 f"{folder / name} has {size:,} bytes, where the manifest says {facts.size:,}; {_AGAIN}",

@@ -16,7 +16,7 @@ from fascicle.errors import InputError
 from fascicle.knowledge.keys.case import CasePolicy
 from fascicle.knowledge.keys.key import NORMALISER
 from fascicle.knowledge.pack import layout
-from fascicle.knowledge.pack.arrays import Lists, Strings, mapped
+from fascicle.knowledge.pack.arrays import Lists, Strings, mapped, shortest
 from fascicle.knowledge.pack.checks import check_files, check_normaliser
 from fascicle.knowledge.pack.lookup import Lookup
 from fascicle.knowledge.pack.manifest import Manifest, read_manifest
@@ -257,7 +257,7 @@ class Pack:
             case=CasePolicy(flags & layout.CASE),
             off=bool(flags & layout.OFF),
             silent=names.table == layout.SILENT,
-            prior=float(names.prior[row]),
+            prior=shortest(names.prior[row : row + 1])[0],
             sources=self._source_names(int(names.sources[row])),
             rule=self.rules[names.rule_of(row)],
         )
@@ -268,7 +268,7 @@ class Pack:
         surfaces, curies = names.surfaces.take(names.surface[rows]), self.curies.strings.take(names.concept[rows])
         flags = names.flags[rows]
         cases, off = (flags & layout.CASE).tolist(), ((flags & layout.OFF) != 0).tolist()
-        return list(map(ShortTerm, surfaces, curies, cases, off, names.prior[rows].tolist()))
+        return list(map(ShortTerm, surfaces, curies, cases, off, shortest(names.prior[rows])))
 
     def parents(self, curie: str) -> tuple[str, ...]:
         """The concepts above one, sorted."""

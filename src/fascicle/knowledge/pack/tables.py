@@ -65,7 +65,10 @@ class Names:
         Returns:
             For each term the place in ``rows`` of its key, and the term.
         """
-        return spread(self.starts[rows].astype(np.int64), self.starts[rows + 1].astype(np.int64))
+        ends = self.starts[rows + 1].astype(np.int64)
+        if ends.max(initial=0) > len(self):
+            raise IndexError("a key has terms that are not there")
+        return spread(self.starts[rows].astype(np.int64), ends)
 
     def of_keys(self, keys: Sequence[str]) -> tuple[Ints, Ints]:
         """The terms of keys that may be there.

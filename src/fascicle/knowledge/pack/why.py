@@ -7,6 +7,7 @@ from typing import Final, Literal
 
 import msgspec
 
+from fascicle.core.wording import counted
 from fascicle.knowledge.keys.key import Level, key
 from fascicle.knowledge.pack.pack import Concept, Pack, Term
 
@@ -162,4 +163,4 @@ def _lines(one: Explained) -> Iterator[str]:
         more = f" (the first of {one.parents} parents)" if one.parents > 1 else ""
         yield f"    below {' < '.join(f'{label} {curie}' for label, curie in one.above)}{more}"
     if one.children:
-        yield f"    above {one.children:,} concepts"
+        yield f"    above {counted(one.children, 'concept')}"

@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 
 from fascicle.core.type_names import read_vocabulary
-from fascicle.errors import FormatError, Place, RecipeError
+from fascicle.errors import FormatError, InputError, Place, RecipeError
 from fascicle.files.pipes import unreadable
 from fascicle.knowledge.sources.catalogue import SourceReader, reader_named
 from fascicle.knowledge.sources.curies import curie
@@ -128,9 +128,15 @@ def check_hash(path: str, sha256: str) -> str:
         sha256: what it must be; empty for no check.
 
     Raises:
-        InputError: the file cannot be opened.
+        InputError: the file cannot be opened, or is a pipe or a device.
         FormatError: it is another one.
     """
+    if Path(path).exists() and not Path(path).is_file() and not Path(path).is_dir():
+        raise InputError(
+            f"{path} is a pipe or a device, and a source is read more than once; write what it gives into a file",
+            file=path,
+            code="unreadable",
+        )
     try:
         with Path(path).open("rb") as stream:
             found = hashlib.file_digest(stream, "sha256").hexdigest()

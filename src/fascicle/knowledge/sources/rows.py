@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
@@ -17,6 +18,7 @@ from fascicle.settings.packs import Column, SourceSettings
 Numbered = Iterator[tuple[Place, Line]]
 _LOOKED_AT: Final = 200  # lines at the beginning, among which the header is
 _SEPARATORS: Final = ("\t", ";", ",")
+_NUMBER: Final = re.compile("[0-9]{1,4}")  # of a column
 
 
 class Row(NamedTuple):
@@ -67,7 +69,7 @@ def open_table(
     if all(isinstance(column, int) for column in needed):
         separator = settings.table.separator.replace("auto", "\t")
         at: dict[Column, int] = {column: int(column) for column in (*needed, *wished)}
-        at |= {column: int(column) for column in filters if column.isdigit()}
+        at |= {column: int(column) for column in filters if _NUMBER.fullmatch(column)}
     else:
         at, separator, lines = _header(settings, lines, [*map(str, needed)], [*map(str, (*wished, *filters))])
     if missing := [column for column in filters if column not in at]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import NamedTuple, TypeVar
+from typing import Final, NamedTuple, TypeVar
 
 import msgspec
 
@@ -13,6 +13,7 @@ from fascicle.errors import FascicleError, ModelError
 from fascicle.settings.base import Settings
 
 CARD = "README.md"
+_MOST: Final = 2**26  # bytes of such a file
 M = TypeVar("M", bound=Settings)
 
 
@@ -61,7 +62,7 @@ def read_described(
         ModelError: damaged, or of another format version; packs have an error of their own.
     """
     try:
-        content = path.read_bytes()
+        content = _bounded(path)
         found = msgspec.json.decode(content, type=_Outline).format
         if found != format:
             raise wording.error(
@@ -71,8 +72,16 @@ def read_described(
             )
         look(content)
         return msgspec.json.decode(content, type=kind)
-    except (msgspec.MsgspecError, ValueError, OSError) as error:
+    except (msgspec.MsgspecError, ValueError, OSError, RecursionError) as error:
         raise wording.error(f"{path} {wording.broken} ({error}); {wording.repair}", file=str(path)) from None
+
+
+def _bounded(path: Path) -> bytes:
+    with path.open("rb") as stream:
+        content = stream.read(_MOST + 1)
+    if len(content) > _MOST:
+        raise ValueError(f"it has more than {_MOST:,} bytes")
+    return content
 
 
 def write_described(path: Path, described: M) -> M:
