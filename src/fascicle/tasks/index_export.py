@@ -6,6 +6,7 @@ import os
 
 from fascicle.core.arguments import checked
 from fascicle.files.atomic import output
+from fascicle.knowledge.pack.checks import looking_through
 from fascicle.knowledge.pack.export import COLUMNS, rows
 from fascicle.knowledge.pack.pack import Pack
 
@@ -26,12 +27,12 @@ def export(
         How many terms were written.
 
     Raises:
-        PackError: the pack cannot be opened.
+        PackError: the pack cannot be opened, or has values that cannot be.
         OutputError: the file exists, or cannot be written.
     """
     opened = Pack.open(pack)
     count = 0
-    with output(table, overwrite=overwrite) as stream:
+    with looking_through(opened.folder), output(table, overwrite=overwrite) as stream:
         stream.write(("\t".join(COLUMNS) + "\n").encode())
         for row in rows(opened, silent=silent):
             stream.write(("\t".join(row) + "\n").encode())

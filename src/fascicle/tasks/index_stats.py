@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 
 from fascicle.core.arguments import checked
+from fascicle.knowledge.pack.checks import looking_through
 from fascicle.knowledge.pack.pack import Pack
 from fascicle.knowledge.pack.stats import PackStats, pack_stats
 
@@ -17,6 +18,8 @@ def stats(pack: str | os.PathLike[str]) -> PackStats:
         pack: folder that ``fascicle index build`` wrote.
 
     Raises:
-        PackError: it cannot be opened.
+        PackError: it cannot be opened, or has values that cannot be.
     """
-    return pack_stats(Pack.open(pack))
+    opened = Pack.open(pack)
+    with looking_through(opened.folder):
+        return pack_stats(opened)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 
 from fascicle.core.arguments import checked
+from fascicle.knowledge.pack.checks import looking_through
 from fascicle.knowledge.pack.pack import Pack
 from fascicle.knowledge.pack.why import Why
 from fascicle.knowledge.pack.why import why as why_in
@@ -19,6 +20,8 @@ def why(pack: str | os.PathLike[str], surface: str) -> Why:
         surface: any name.
 
     Raises:
-        PackError: the pack cannot be opened.
+        PackError: the pack cannot be opened, or has values that cannot be.
     """
-    return why_in(Pack.open(pack), surface)
+    opened = Pack.open(pack)
+    with looking_through(opened.folder):
+        return why_in(opened, surface)

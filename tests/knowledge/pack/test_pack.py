@@ -11,6 +11,7 @@ import sys
 import time
 import tracemalloc
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +30,10 @@ from fascicle.knowledge.pack.pack import Pack
 from fascicle.knowledge.pack.verifying import verify
 from fascicle.knowledge.terms import ConceptRecord, Name
 from fascicle.settings.folders.vocabularies import PACK
+from fascicle.tasks.index_build import build_pack
+from fascicle.tasks.index_export import export
+from fascicle.tasks.index_stats import stats
+from fascicle.tasks.index_why import why
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -143,6 +148,28 @@ def test_lists_without_end_take_no_memory(folder: Path, name: str, ask: Callable
     tracemalloc.stop()
 
 
+@pytest.mark.parametrize("name", ["names.concept.u4", "concepts.type.u2", "names.surfaces.bytes.u1"])
+def test_a_damaged_pack_with_right_hashes_is_told_by_every_question(tmp_path: Path, name: str) -> None:
+    table = "id\tname\nDOID:1\tcancer\nDOID:2\tasthma\n"
+    (tmp_path / "names.tsv").write_text(table, encoding="utf-8")
+    (tmp_path / "sources.toml").write_text(
+        'name = "small"\n[sources.a]\npath = "names.tsv"\nreader = "table"\ntype = "Disease"\n'
+        'columns = { id = "id", name = "name" }\n',
+        encoding="utf-8",
+    )
+    folder, table_of = tmp_path / "pack", tmp_path / "out.tsv"
+    files = build_pack(tmp_path / "sources.toml", folder).files
+    (folder / name).write_bytes(b"\xff" * (folder / name).stat().st_size)
+    size, sha256 = file_facts(folder / name)
+    rewrite(folder, files={**files, name: FileFacts(size=size, sha256=sha256)})
+    for ask in (partial(why, folder, "cancer"), partial(export, folder, table_of), partial(stats, folder)):
+        if name.endswith(".bytes.u1") and ask.func is stats:
+            continue  # which reads no surface
+        with pytest.raises(PackError, match="verify"):
+            ask()
+    assert not table_of.exists()
+
+
 def test_one_flipped_byte_of_any_file_is_found(built: Path, tmp_path: Path) -> None:
     draw = random.Random(1)
     for path in sorted(built.iterdir()):
@@ -236,6 +263,10 @@ import psutil
 from tests.support.packs import NORMALISER
 from fascicle.knowledge.pack.pack import Pack
 from fascicle.settings.folders.vocabularies import PACK
+from fascicle.tasks.index_build import build_pack
+from fascicle.tasks.index_export import export
+from fascicle.tasks.index_stats import stats
+from fascicle.tasks.index_why import why
 pack = Pack.open(sys.argv[1], normaliser=NORMALISER)
 before = psutil.Process().memory_full_info().uss
 total = 0

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
+
+import msgspec
 
 from fascicle.errors import PackError
 from fascicle.knowledge.pack import layout
@@ -55,6 +58,23 @@ def check_files(folder: Path, manifest: Manifest) -> None:
     for name, expected in _expected(sizes):
         if sizes.get(name) != expected * dtype_of(name).itemsize:
             raise PackError(f"{folder / name} does not fit to the other files; {_AGAIN}", file=str(folder / name))
+
+
+@contextmanager
+def looking_through(folder: Path) -> Iterator[None]:
+    """Says of a pack whose values lead out of its files that it is damaged; `verifying.verify` says where.
+
+    Raises:
+        PackError: it is.
+    """
+    try:
+        yield
+    except (IndexError, ValueError, msgspec.MsgspecError):
+        raise PackError(
+            f"{folder} has values that cannot be; fascicle index verify says where, and {_AGAIN}",
+            file=str(folder),
+            code="damaged",
+        ) from None
 
 
 def _expected(sizes: Mapping[str, int]) -> Iterator[tuple[str, int]]:
