@@ -39,7 +39,7 @@ MEANS = {
     "raise": "raises an error",
     "outside": "gives offsets outside of the text",
 }
-PROGRAM = Path(__file__).with_name("kazu_program.py")
+PROGRAM = Path(__file__).with_name("_kazu_program.py")
 OURS = """
 import json, resource, sys, time
 from pathlib import Path

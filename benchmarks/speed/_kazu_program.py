@@ -1,6 +1,6 @@
 """One run of Kazu, in a process of its own; `benchmarks.speed.kazu_beside` starts it. It imports nothing of Fascicle.
 
-usage: python kazu_program.py NAMES.tsv DOCUMENTS.jsonl [--poison]
+usage: python _kazu_program.py NAMES.tsv DOCUMENTS.jsonl [--poison]
 
 The pipeline is the dictionary step of Kazu that needs the least memory, without a model pack: a table of names, no
 generated synonyms, no curation. With ``--poison`` a step after it does what the text of a document says.
