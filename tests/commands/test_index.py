@@ -115,6 +115,26 @@ def test_build_says_what_it_left_out(home: Path, tmp_path: Path, cli: Cli) -> No
     assert not (tmp_path / "pack").exists()
 
 
+def test_build_says_what_is_wrong_with_rules(home: Path, tmp_path: Path, cli: Cli) -> None:
+    for name in ("doid.obo", "genes.tsv"):
+        shutil.copyfile(home / name, tmp_path / name)
+    rules = ["drop\tcancer", "add\tcancer\t\tDOID:162", "ner_off\tcancer", "drop\tnothing of the sort"]
+    rules += ["drop\tCAT\tgens", "prefer\tcancer\t\tDOID:999"]
+    (tmp_path / "rules.tsv").write_text(
+        "action\tsurface\tsource\tconcept\n" + "\n".join(rules) + "\n", encoding="utf-8"
+    )
+    text = SOURCES.replace('name = "toy@1"', 'name = "toy@1"\ncuration = ["rules.tsv"]')
+    (tmp_path / "sources.toml").write_text(text, encoding="utf-8")
+    done = cli("index", "build", tmp_path / "sources.toml", "-o", tmp_path / "pack")
+    assert done.code == 0
+    for said in ("rules.tsv:4", "contradicts", "'gens'", "DOID:999"):
+        assert said in done.err
+    assert "nothing of the sort" not in done.err
+    done = cli("index", "build", tmp_path / "sources.toml", "-o", tmp_path / "again", "--verbose")
+    assert "nothing of the sort" in done.err
+    assert (tmp_path / "pack" / "manifest.json").read_bytes() == (tmp_path / "again" / "manifest.json").read_bytes()
+
+
 def test_stats(home: Path, cli: Cli) -> None:
     told = cli("index", "stats", home / "pack")
     assert "CC0-1.0" in told.out

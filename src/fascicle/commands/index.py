@@ -7,7 +7,7 @@ import json
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import closing
 from functools import partial
 from typing import Final
@@ -21,6 +21,7 @@ from fascicle.commands.places import reads, writes
 from fascicle.core.wording import counted
 from fascicle.errors import InputError, UsageError
 from fascicle.files.source import STDIN
+from fascicle.knowledge.curation.lint import Finding
 from fascicle.knowledge.pack.stats import lines as stats_lines
 from fascicle.knowledge.pack.why import lines as why_lines
 from fascicle.knowledge.sources.report import SourceReport
@@ -34,6 +35,7 @@ from fascicle.tasks.index_why import why
 
 _OFTEN: Final = 0.5  # seconds between two signs of life on a terminal
 _NOW_AND_THEN: Final = 30.0  # ... and in a log
+_LOUD: Final = 10  # rules that are told one by one
 
 
 def configure(parser: Parser) -> None:
@@ -129,16 +131,24 @@ def _add_pack(parser: Parser, run: Callable[[argparse.Namespace], int]) -> None:
 def run_build(args: argparse.Namespace) -> int:
     """Builds; returns the exit code."""
     reports: dict[str, SourceReport] = {}
+    findings: list[Finding] = []
     steps = _Steps()
     try:
         with closing(steps):
             found = build_pack(
-                args.sources, args.output, memory=args.memory, overwrite=args.overwrite, told=steps.see, reports=reports
+                args.sources,
+                args.output,
+                memory=args.memory,
+                overwrite=args.overwrite,
+                told=steps.see,
+                reports=reports,
+                findings=findings,
             )
     except InputError:
         _say_read({name: report for name, report in reports.items() if report.losses}, all_lines=True)
         raise
     _say_read(reports, all_lines=args.verbose)
+    _say_rules(findings, all_lines=args.verbose)
     kept = f"{counted(found.counts['concepts'], 'concept')} and {counted(found.counts['names'], 'name')}"
     _print(msgspec.to_builtins(found), [found.full_name], as_json=args.json)
     say(f"wrote {args.output} with {kept}")
@@ -149,6 +159,15 @@ def _say_read(reports: Mapping[str, SourceReport], *, all_lines: bool) -> None:
     for name, report in reports.items():
         for line in report.lines() if all_lines else [report.summary()]:
             say(f"{name}: {line}")
+
+
+def _say_rules(findings: Sequence[Finding], *, all_lines: bool) -> None:
+    """What is wrong with rules, the harmless kinds as a number."""
+    loud = [one for one in findings if all_lines or one.problem not in ("dead", "overruled", "twice")]
+    for one in loud[: None if all_lines else _LOUD]:
+        say(f"curation: {one.said}")
+    if rest := len(findings) - len(loud[: None if all_lines else _LOUD]):
+        say(f"curation: {counted(rest, 'more rule')} that can go or must be corrected; --verbose names all of them")
 
 
 def run_stats(args: argparse.Namespace) -> int:

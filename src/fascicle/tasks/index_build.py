@@ -11,6 +11,7 @@ from fascicle.core.arguments import checked
 from fascicle.errors import about
 from fascicle.files.atomic import check_folder
 from fascicle.knowledge.curation.applying import Curation
+from fascicle.knowledge.curation.lint import Finding, Seen, lint
 from fascicle.knowledge.curation.rules import CURATION, read_rules
 from fascicle.knowledge.keys.key import NORMALISER, key
 from fascicle.knowledge.pack.builder import BuildSettings, PackSource, Parts, build
@@ -32,6 +33,7 @@ def build_pack(
     overwrite: bool = False,
     told: Callable[[str, int], None] = lambda step, count: None,
     reports: dict[str, SourceReport] | None = None,
+    findings: list[Finding] | None = None,
 ) -> Manifest:
     """Builds a pack.
 
@@ -42,6 +44,7 @@ def build_pack(
         overwrite: replace a pack that is there.
         told: is called with what is being done and a count, now and then.
         reports: receives what reading each source met.
+        findings: receives what is wrong with the rules of curation.
 
     Returns:
         What the pack says of itself; `Manifest.full_name` has the hash of its content.
@@ -56,15 +59,16 @@ def build_pack(
     for name, source in settings.sources.items():
         with about(key=f"sources.{name}"):
             check_source(source)
+    rules = Curation(read_rules(settings.curation), key=lambda surface: key(surface, 2)) if settings.curation else None
+    seen = Seen(rules) if rules is not None and findings is not None else None
     found = [
-        _source(name, source, report=(reports if reports is not None else {}).setdefault(name, SourceReport()))
+        _source(name, source, (reports if reports is not None else {}).setdefault(name, SourceReport()), seen)
         for name, source in settings.sources.items()
     ]
-    rules = Curation(read_rules(settings.curation), key=lambda surface: key(surface, 2)) if settings.curation else None
     if rules is not None:
         found += _added(rules, settings.sources)
     longest = max(source.max_length for source in settings.sources.values())
-    return build(
+    manifest = build(
         found,
         BuildSettings(name=settings.name, memory=memory, longest=longest),
         output,
@@ -72,6 +76,9 @@ def build_pack(
         told=told,
         overwrite=overwrite,
     )
+    if seen is not None and rules is not None and findings is not None:
+        findings += lint(seen.rows, rules, known=seen.concepts.__contains__, sources=settings.sources)
+    return manifest
 
 
 def _added(rules: Curation, taken: Collection[str]) -> list[PackSource]:
@@ -85,7 +92,7 @@ def _added(rules: Curation, taken: Collection[str]) -> list[PackSource]:
     ]
 
 
-def _source(name: str, settings: SourceSettings, *, report: SourceReport) -> PackSource:
+def _source(name: str, settings: SourceSettings, report: SourceReport, seen: Seen | None) -> PackSource:
     files = [(settings.path, settings.sha256), (settings.hierarchy, settings.hierarchy_sha256)]
     with about(key=f"sources.{name}"):
         hashes = tuple(check_hash(path, sha256) for path, sha256 in files if path)
@@ -102,7 +109,10 @@ def _source(name: str, settings: SourceSettings, *, report: SourceReport) -> Pac
 
     def records() -> Iterator[ConceptRecord]:
         with about(key=f"sources.{name}"):
-            yield from read_source(settings, report=report)
+            for record in read_source(settings, report=report):
+                if seen is not None:
+                    seen.see(name, record)
+                yield record
 
     def losses() -> Mapping[str, int]:
         return {reason: report.losses[reason] for reason in sorted(report.losses)}

@@ -8,6 +8,7 @@ from typing import Literal, NamedTuple
 
 from fascicle.knowledge.curation.applying import Curation, NameRow, apply
 from fascicle.knowledge.curation.rules import Rule
+from fascicle.knowledge.terms import ConceptRecord
 
 Problem = Literal["dead", "overruled", "contradiction", "unknown-concept", "unknown-source", "twice"]
 
@@ -25,6 +26,32 @@ class Finding(NamedTuple):
     number: int
     problem: Problem
     said: str
+
+
+class Seen:
+    """Of the names that go into a build, those that rules look at; so lint needs no second reading.
+
+    Attributes:
+        rows: names that a rule fits, or that have the surface of one.
+        concepts: concepts that rules name.
+    """
+
+    def __init__(self, curation: Curation) -> None:
+        """Has seen no name."""
+        self.rows: dict[NameRow, None] = {}
+        self.concepts: set[str] = set()
+        self._curation = curation
+        self._named = {rule.surface for rule in curation.rules}
+        self._meant = {rule.concept for rule in curation.rules}
+
+    def see(self, source: str, record: ConceptRecord) -> None:
+        """Looks at one record of a source."""
+        if record.curie in self._meant:
+            self.concepts.add(record.curie)
+        for name in record.names:
+            row = NameRow(name.surface, source, record.curie)
+            if row.surface in self._named or self._curation.fitting(row):
+                self.rows[row] = None
 
 
 def lint(
