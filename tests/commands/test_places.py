@@ -32,6 +32,7 @@ NO_PLACES = {
     "ray": "the address of a cluster",
     "note": "a sentence that is kept in the file",
     "ontology": "the prefix of a vocabulary",
+    "prefix": "the prefix of a vocabulary",
     "types": "types of the gold",
     "device": "what a network runs on",
     "text": "a text itself",
