@@ -96,7 +96,11 @@ def _lines(found: LinkerManifest) -> list[str]:
             precision = 100 * facts.right / max(facts.answered, 1)
             coverage = 100 * facts.answered / max(ranker.mentions, 1)
             lines.append(f"  {tier}: {precision:.1f} % right of {coverage:.1f} % of the mentions")
-    return lines
+    few = found.few or {}
+    return [
+        *lines,
+        *(f"{kind}: only {count:,} mentions can teach; no ranker was fitted" for kind, count in few.items()),
+    ]
 
 
 def _run_nothing(args: argparse.Namespace) -> int:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Annotated, Final, NamedTuple
 
 import numpy as np
@@ -55,10 +56,12 @@ class Fitted(NamedTuple):
     Attributes:
         memory: what it remembers.
         rankers: by type.
+        few: types whose mentions were too few for a ranker, and how many they were.
     """
 
     memory: Memory
     rankers: dict[str, Ranker]
+    few: Mapping[str, int] = MappingProxyType({})
 
 
 class _Table(NamedTuple):
@@ -77,11 +80,13 @@ class Taught(NamedTuple):
         memory: what they gave to concepts.
         vocabularies: of each type that has enough links, prefixes of the concepts that are answered.
         tables: of each, the candidates of its mentions.
+        few: types with enough links whose mentions can teach too little, and how many mentions can.
     """
 
     memory: Memory
     vocabularies: dict[str, tuple[str, ...]]
     tables: dict[str, _Table]
+    few: dict[str, int]
 
 
 def fit_linker(
@@ -90,7 +95,7 @@ def fit_linker(
     """Fits a linker; see `teach` for what it takes."""
     settings = settings or FitSettings()
     taught = teach(pack, index, documents, settings=settings)
-    return Fitted(taught.memory, fit_rankers(taught, settings=settings))
+    return Fitted(taught.memory, fit_rankers(taught, settings=settings), taught.few)
 
 
 def fit_rankers(taught: Taught, *, settings: FitSettings, without: Collection[str] = ()) -> dict[str, Ranker]:
@@ -134,14 +139,22 @@ def teach(pack: Pack, index: NameIndex | None, documents: Sequence[Document], *,
     memory = Memory.of(seen if settings.remember else ())
     vocabularies = _vocabularies(pack, gold, settings.rare)
     if not vocabularies:
-        raise InputError(
-            f"no type has {_FEWEST} mentions that are linked to concepts of the pack {pack.folder}; give annotated "
-            "texts whose links have CURIEs, such as MESH:D003920, or a pack of their vocabulary"
-        )
+        raise _too_few(pack)
     linker = Linker(pack, index=index, memory=memory, vocabularies=vocabularies)
     own = _own(documents, seen) if settings.remember else {}
     tables = _tables(linker, documents, gold, vocabularies, own)
-    return Taught(memory, vocabularies, tables)
+    few = {kind: count for kind, table in tables.items() if (count := table.choices.mentions) < _FEWEST}
+    if len(few) == len(tables):
+        raise _too_few(pack)
+    kept = {kind: table for kind, table in tables.items() if kind not in few}
+    return Taught(memory, {kind: vocabularies[kind] for kind in kept}, kept, few)
+
+
+def _too_few(pack: Pack) -> InputError:
+    return InputError(
+        f"no type has {_FEWEST} mentions that are linked to one concept of the pack {pack.folder} each; give annotated "
+        "texts whose links have CURIEs, such as MESH:D003920, or a pack of their vocabulary"
+    )
 
 
 def _seen(documents: Sequence[Document], gold: Sequence[Sequence[Mention]]) -> Iterable[tuple[str, str, str, str]]:

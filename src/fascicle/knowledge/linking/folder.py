@@ -6,10 +6,11 @@ import hashlib
 import os
 from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Annotated, Final
 
 import msgspec
-from msgspec import Meta
+from msgspec import UNSET, Meta, UnsetType
 
 from fascicle.errors import PackError
 from fascicle.knowledge.linking.features import FEATURES
@@ -87,6 +88,7 @@ class LinkerManifest(Settings, frozen=True, kw_only=True):
         indexed: whether the index of the pack is in the folder; without it, only names with equal keys are found.
         rankers: by type; without one, the order of tiers decides, and links have no probability.
         files: size and hash of the other files.
+        few: types whose mentions were too few for a ranker, and how many they were; not said where there are none.
     """
 
     format: int = FORMAT
@@ -95,11 +97,12 @@ class LinkerManifest(Settings, frozen=True, kw_only=True):
     indexed: bool = True
     rankers: dict[str, Ranker] = msgspec.field(default_factory=dict)
     files: dict[str, FileFacts] = msgspec.field(default_factory=dict)
+    few: dict[str, int] | UnsetType = UNSET
 
     @property
     def fingerprint(self) -> str:
         """Decides, with the release, what the linker says: it has the hashes of the pack and of what it remembers."""
-        decisive = msgspec.structs.replace(self, place="")
+        decisive = msgspec.structs.replace(self, place="", few=UNSET)
         return hashlib.sha256(msgspec.json.encode(decisive, order="deterministic")).hexdigest()
 
 
@@ -109,12 +112,23 @@ def in_vocabulary(prefix: str) -> str:
 
 
 def write_linker(
-    folder: Path, pack: Pack, rankers: Mapping[str, Ranker], *, place: str = "", indexed: bool = True
+    folder: Path,
+    pack: Pack,
+    rankers: Mapping[str, Ranker],
+    *,
+    place: str = "",
+    indexed: bool = True,
+    few: Mapping[str, int] = MappingProxyType({}),
 ) -> LinkerManifest:
     """Writes what a linker says of itself, beside the names that it remembers."""
-    files = {NAMES: FileFacts.of(folder / NAMES)}
-    ordered = dict(sorted(rankers.items()))
-    made = LinkerManifest(pack=pack.full_name, place=place, indexed=indexed, rankers=ordered, files=files)
+    made = LinkerManifest(
+        pack=pack.full_name,
+        place=place,
+        indexed=indexed,
+        rankers=dict(sorted(rankers.items())),
+        files={NAMES: FileFacts.of(folder / NAMES)},
+        few=dict(sorted(few.items())) or UNSET,
+    )
     return write_described(folder / LINKER, made)
 
 
