@@ -5,16 +5,14 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import closing
 from functools import partial
-from typing import Final
 
 import msgspec
 
-from fascicle.commands.console import Tally, say, with_progress
+from fascicle.commands.console import Steps, Tally, say, with_progress
 from fascicle.commands.inputs import add_reading, reading_of
 from fascicle.commands.parsing import Parser, add_command, add_json, add_overwrite, commands_of, positive
 from fascicle.commands.places import reads, writes
@@ -31,9 +29,6 @@ from fascicle.tasks.index_export import export
 from fascicle.tasks.index_stats import stats
 from fascicle.tasks.index_verify import verify
 from fascicle.tasks.index_why import why
-
-_OFTEN: Final = 0.5  # seconds between two signs of life on a terminal
-_NOW_AND_THEN: Final = 30.0  # ... and in a log
 
 
 def configure(parser: Parser) -> None:
@@ -129,7 +124,7 @@ def _add_pack(parser: Parser, run: Callable[[argparse.Namespace], int]) -> None:
 def run_build(args: argparse.Namespace) -> int:
     """Builds; returns the exit code."""
     reports: dict[str, SourceReport] = {}
-    steps = _Steps()
+    steps = Steps()
     try:
         with closing(steps):
             found = build_pack(
@@ -215,27 +210,6 @@ def run_curate(args: argparse.Namespace) -> int:
     say(f"wrote {said} to {args.output}" if args.output != STDIN else said)
     tally.say()
     return tally.exit_code(strict=False)
-
-
-class _Steps:
-    """A sign of life: on a terminal a line that changes, in a log a line now and then."""
-
-    def __init__(self) -> None:
-        self._terminal = sys.stderr.isatty()
-        self._shown = time.monotonic()
-
-    def see(self, step: str, count: int) -> None:
-        """Takes note of what is being done."""
-        now = time.monotonic()
-        if now - self._shown >= (_OFTEN if self._terminal else _NOW_AND_THEN):
-            self._shown = now
-            sys.stderr.write(f"\r{step}: {count:,}\x1b[K" if self._terminal else f"fascicle: {step}: {count:,}\n")
-            sys.stderr.flush()
-
-    def close(self) -> None:
-        """Takes the line away."""
-        if self._terminal:
-            sys.stderr.write("\r\x1b[K")
 
 
 def _print(values: object, lines: Iterable[str], *, as_json: bool) -> None:

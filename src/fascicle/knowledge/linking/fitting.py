@@ -16,9 +16,10 @@ from fascicle.core.mention import Mention
 from fascicle.errors import InputError
 from fascicle.knowledge.keys.key import key
 from fascicle.knowledge.linking.calibrating import fit_calibration
-from fascicle.knowledge.linking.features import FEATURES
-from fascicle.knowledge.linking.folder import Ranker, TierFacts, in_vocabulary
-from fascicle.knowledge.linking.gathering import ALL_TIERS, Gathered
+from fascicle.knowledge.linking.dense import DenseSettings
+from fascicle.knowledge.linking.finding import TIERS
+from fascicle.knowledge.linking.folder import Ranker, TierFacts, inputs_of
+from fascicle.knowledge.linking.gathering import Gathered
 from fascicle.knowledge.linking.index import NameIndex
 from fascicle.knowledge.linking.linker import Linker
 from fascicle.knowledge.linking.memory import Memory
@@ -41,6 +42,7 @@ class FitSettings(Settings, frozen=True, kw_only=True):
         rare: a vocabulary with a smaller share of the gold concepts of a type is left out.
         remember: whether it keeps which concepts the surfaces of gold were annotated with.
         indexed: whether it has the index of the pack, by which names in another order or with a slip are found.
+        dense: vectors of names, by which those in other words are found; none by default.
     """
 
     penalty: Annotated[float, Meta(gt=0.0, le=1e6)] = 1.0
@@ -48,6 +50,7 @@ class FitSettings(Settings, frozen=True, kw_only=True):
     rare: Share = 0.005
     remember: bool = True
     indexed: bool = True
+    dense: DenseSettings | None = None
 
 
 class Fitted(NamedTuple):
@@ -71,6 +74,7 @@ class _Table(NamedTuple):
     right: Bools
     tiers: Ints
     documents: Ints  # of each unit
+    inputs: tuple[str, ...]  # names of the features
 
 
 class Taught(NamedTuple):
@@ -107,15 +111,14 @@ def fit_rankers(taught: Taught, *, settings: FitSettings, without: Collection[st
         without: names of features that get no weight.
     """
     return {
-        kind: _ranker(_without(table, taught.vocabularies[kind], without), taught.vocabularies[kind], settings)
+        kind: _ranker(_without(table, without), taught.vocabularies[kind], settings)
         for kind, table in taught.tables.items()
     }
 
 
-def _without(table: _Table, vocabularies: Sequence[str], without: Collection[str]) -> _Table:
+def _without(table: _Table, without: Collection[str]) -> _Table:
     """The table with nothing in the columns of some features, so that they get no weight."""
-    names = (*FEATURES, *map(in_vocabulary, vocabularies))
-    kept = np.array([name not in without for name in names])
+    kept = np.array([name not in without for name in table.inputs])
     return table._replace(choices=table.choices._replace(features=table.choices.features * kept)) if without else table
 
 
@@ -239,7 +242,8 @@ def _table(
     owners = np.searchsorted(units, found.owners[rows])
     values = linker.inputs(found, features, rows, prefixes)
     documents = np.array([start + found.units[unit].document for unit in units.tolist()], dtype=np.int64)
-    return _Table(Choices(owners, values, len(units)), right[rows], found.tiers[rows], documents)
+    names = inputs_of(prefixes, dense=linker.dense)
+    return _Table(Choices(owners, values, len(units)), right[rows], found.tiers[rows], documents, names)
 
 
 def _joined(tables: Sequence[_Table]) -> _Table:
@@ -251,6 +255,7 @@ def _joined(tables: Sequence[_Table]) -> _Table:
         np.concatenate([table.right for table in tables]),
         np.concatenate([table.tiers for table in tables]),
         np.concatenate([table.documents for table in tables]),
+        tables[0].inputs,
     )
 
 
@@ -270,13 +275,12 @@ def _ranker(table: _Table, vocabularies: tuple[str, ...], settings: FitSettings)
     answered = best[told >= threshold]
     tiers = {
         tier: TierFacts(right=int(table.right[own].sum()), answered=len(own))
-        for number, tier in enumerate(ALL_TIERS)
+        for number, tier in enumerate(TIERS)
         if len(own := answered[table.tiers[answered] == number])
     }
-    names = (*FEATURES, *map(in_vocabulary, vocabularies))
     return Ranker(
         vocabularies=vocabularies,
-        weights=dict(zip(names, [round(one, 6) for one in weights.tolist()], strict=True)),
+        weights=dict(zip(table.inputs, [round(one, 6) for one in weights.tolist()], strict=True)),
         threshold=threshold,
         scale=calibration.scale,
         shift=calibration.shift,
@@ -291,7 +295,7 @@ def _of_units(table: _Table, kept: Bools) -> _Table:
     rows = np.flatnonzero(kept[table.choices.owners])
     owners = np.searchsorted(units, table.choices.owners[rows])
     choices = Choices(owners, table.choices.features[rows], len(units))
-    return _Table(choices, table.right[rows], table.tiers[rows], table.documents[units])
+    return _Table(choices, table.right[rows], table.tiers[rows], table.documents[units], table.inputs)
 
 
 def _first(choices: Choices, scores: Floats) -> Ints:

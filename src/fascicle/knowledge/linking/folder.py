@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 from typing import Annotated, Final
@@ -13,7 +13,8 @@ import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
 from fascicle.errors import PackError
-from fascicle.knowledge.linking.features import FEATURES
+from fascicle.knowledge.linking.dense import MANIFEST as DENSE
+from fascicle.knowledge.linking.features import FEATURES, OF_DENSE
 from fascicle.knowledge.linking.memory import NAMES
 from fascicle.knowledge.pack.manifest import FileFacts
 from fascicle.knowledge.pack.pack import Pack
@@ -74,7 +75,7 @@ class Ranker(Settings, frozen=True, kw_only=True):
         Raises:
             ValueError: it has others.
         """
-        if set(self.weights) != {*FEATURES, *map(in_vocabulary, self.vocabularies)}:
+        if set(self.weights) - set(OF_DENSE) != set(inputs_of(self.vocabularies, dense=False)):
             raise ValueError("the features are not those of this release")
 
 
@@ -111,6 +112,16 @@ def in_vocabulary(prefix: str) -> str:
     return f"in {prefix}"
 
 
+def inputs_of(vocabularies: Sequence[str], *, dense: bool) -> tuple[str, ...]:
+    """The names of the features of a ranker, in their order.
+
+    Args:
+        vocabularies: of the ranker.
+        dense: whether the linker has vectors of names.
+    """
+    return (*FEATURES, *(OF_DENSE if dense else ()), *map(in_vocabulary, vocabularies))
+
+
 def write_linker(
     folder: Path,
     pack: Pack,
@@ -126,7 +137,7 @@ def write_linker(
         place=place,
         indexed=indexed,
         rankers=dict(sorted(rankers.items())),
-        files={NAMES: FileFacts.of(folder / NAMES)},
+        files={name: FileFacts.of(folder / name) for name in (NAMES, DENSE) if (folder / name).is_file()},
         few=dict(sorted(few.items())) or UNSET,
     )
     return write_described(folder / LINKER, made)
@@ -176,7 +187,7 @@ def read_linker(folder: Path, pack: Pack) -> LinkerManifest:
             code="version",
         )
     for name, facts in found.files.items():
-        if name != NAMES or not (folder / name).is_file() or FileFacts.of(folder / name) != facts:
+        if name not in (NAMES, DENSE) or not (folder / name).is_file() or FileFacts.of(folder / name) != facts:
             raise PackError(
                 f"{folder / name} is missing or was changed; copy the linker again", file=str(folder), code="damaged"
             )
