@@ -26,7 +26,7 @@ ROOMS: dict[str, set[str]] = {
     "decoding": {"core", "text"},
     "formats": {"core", "text", "files", "plugins"},
     "combination": {"core"},
-    "knowledge": {"core", "text", "files"},
+    "knowledge": {"core", "text", "files", "runtime.session"},  # the last for vectors of names, without torch
     "vectors": {"core", "text", "files"},
     "evaluation": {"core", "text", "decoding", "combination"},  # the last for the rules that a comparison tries out
     "doctor": {"core", "text", "files", "formats", "decoding.kinds"},  # the last for what heads can represent

@@ -7,10 +7,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 from tests.support.linking import build_pack, corpus
 
 import fascicle
+from fascicle.core.mention import Link
 from fascicle.formats.outputs import write
 from fascicle.knowledge.linking.opening import find
 
@@ -90,6 +92,41 @@ def test_without_texts_the_order_of_tiers_decides(home: Path, tmp_path: Path, cl
     (link,) = json.loads(done.out.splitlines()[0])["mentions"][0]["links"]
     assert "score" not in link
     assert link["curie"] in ("MESH:D3", "MESH:D4")
+
+
+def test_an_encoder_goes_along(home: Path, tmp_path: Path, tiny_encoder: Path, cli: Cli, refused: Refused) -> None:
+    asked = ("linker", "fit", home / "pack", "-o", tmp_path / "linker", "--dense-types", "Disease")
+    done = cli(*asked, "--dense", tiny_encoder)
+    assert done.code == 0, done.err
+    name = "unheard words"  # unknown to the tokenizer, as the names of the pack are
+    (tmp_path / "in.pubtator").write_text(f"1|t|{name}\n1|a|\n1\t0\t{len(name)}\t{name}\tDisease\n\n")
+    done = cli("link", tmp_path / "in.pubtator", "--linker", tmp_path / "linker", "--why", "--json-lines")
+    assert done.code == 0, done.err
+    assert {one["tier"] for one in json.loads(done.out)["candidates"]} == {"dense"}
+    assert "--dense" in refused(*asked, "--overwrite")
+    assert "Plant" in refused(*asked, "Plant", "--overwrite", "--dense", tiny_encoder)
+    assert "nowhere" in refused(*asked, "--overwrite", "--dense", tmp_path / "nowhere")
+    assert "--small" in refused(*asked, "--overwrite", "--dense", tiny_encoder, "--small")
+
+
+def test_types_with_too_few_mentions_are_named(home: Path, linker: Path, tmp_path: Path, cli: Cli) -> None:
+    several = tuple(Link(id="", curie=f"NCBIGene:{number}") for number in (1, 2))
+    texts = [
+        msgspec.structs.replace(
+            one,
+            mentions=tuple(
+                msgspec.structs.replace(each, links=several) if each.type == "Gene" else each for each in one.mentions
+            ),
+        )
+        for one in corpus()
+    ]
+    write(tmp_path / "gold.jsonl", texts)
+    asked = ("linker", "fit", home / "pack", "--corpus", tmp_path / "gold.jsonl", "-o", tmp_path / "linker")
+    done = cli(*asked, "--index-of", linker, "--json")
+    assert done.code == 0, done.err
+    assert json.loads(done.out)["few"] == {"Gene": 0}
+    assert set(json.loads(done.out)["rankers"]) == {"Disease"}
+    assert "Gene: only 0" in cli(*asked, "--index-of", linker, "--overwrite").out
 
 
 def test_bad_use_is_refused(home: Path, linker: Path, tmp_path: Path, refused: Refused) -> None:

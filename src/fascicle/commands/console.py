@@ -106,6 +106,27 @@ def needs_extra(extra: str) -> Iterator[None]:
         raise MissingExtraError(extra, name) from None
 
 
+class Steps:
+    """A sign of life: on a terminal a line that changes, in a log a line now and then."""
+
+    def __init__(self) -> None:
+        self._terminal = sys.stderr.isatty()
+        self._shown = time.monotonic()
+
+    def see(self, step: str, count: int) -> None:
+        """Takes note of what is being done."""
+        now = time.monotonic()
+        if now - self._shown >= (_OFTEN if self._terminal else _NOW_AND_THEN):
+            self._shown = now
+            sys.stderr.write(f"\r{step}: {count:,}\x1b[K" if self._terminal else f"fascicle: {step}: {count:,}\n")
+            sys.stderr.flush()
+
+    def close(self) -> None:
+        """Takes the line away."""
+        if self._terminal:
+            sys.stderr.write("\r\x1b[K")
+
+
 class Tally:
     """Counts what was not done, by kind and code; `account` counts the documents of commands that write them."""
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import closing
@@ -14,7 +13,7 @@ from typing import Final
 
 import msgspec
 
-from fascicle.commands.console import Tally, say, with_progress
+from fascicle.commands.console import Steps, Tally, say, with_progress
 from fascicle.commands.inputs import add_reading, reading_of
 from fascicle.commands.parsing import Parser, add_command, add_json, add_overwrite, commands_of, positive
 from fascicle.commands.places import reads, writes
@@ -33,8 +32,6 @@ from fascicle.tasks.index_stats import stats
 from fascicle.tasks.index_verify import verify
 from fascicle.tasks.index_why import why
 
-_OFTEN: Final = 0.5  # seconds between two signs of life on a terminal
-_NOW_AND_THEN: Final = 30.0  # ... and in a log
 _LOUD: Final = 10  # rules that are told one by one
 
 
@@ -132,7 +129,7 @@ def run_build(args: argparse.Namespace) -> int:
     """Builds; returns the exit code."""
     reports: dict[str, SourceReport] = {}
     findings: list[Finding] = []
-    steps = _Steps()
+    steps = Steps()
     try:
         with closing(steps):
             found = build_pack(
@@ -234,27 +231,6 @@ def run_curate(args: argparse.Namespace) -> int:
     say(f"wrote {said} to {args.output}" if args.output != STDIN else said)
     tally.say()
     return tally.exit_code(strict=False)
-
-
-class _Steps:
-    """A sign of life: on a terminal a line that changes, in a log a line now and then."""
-
-    def __init__(self) -> None:
-        self._terminal = sys.stderr.isatty()
-        self._shown = time.monotonic()
-
-    def see(self, step: str, count: int) -> None:
-        """Takes note of what is being done."""
-        now = time.monotonic()
-        if now - self._shown >= (_OFTEN if self._terminal else _NOW_AND_THEN):
-            self._shown = now
-            sys.stderr.write(f"\r{step}: {count:,}\x1b[K" if self._terminal else f"fascicle: {step}: {count:,}\n")
-            sys.stderr.flush()
-
-    def close(self) -> None:
-        """Takes the line away."""
-        if self._terminal:
-            sys.stderr.write("\r\x1b[K")
 
 
 def _print(values: object, lines: Iterable[str], *, as_json: bool) -> None:

@@ -5,15 +5,17 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from contextlib import closing
 
 import msgspec
 
-from fascicle.commands.console import Tally, say
+from fascicle.commands.console import Steps, Tally, say
 from fascicle.commands.inputs import add_reading, reading_of
 from fascicle.commands.parsing import Parser, add_command, add_json, add_overwrite, commands_of
 from fascicle.commands.places import reads, writes
 from fascicle.errors import UsageError
 from fascicle.formats.requests import Input, paths_of, read_inputs
+from fascicle.knowledge.linking.dense import DenseSettings
 from fascicle.knowledge.linking.fitting import FitSettings
 from fascicle.knowledge.linking.folder import LinkerManifest
 from fascicle.tasks.linker_fit import fit_folder
@@ -53,6 +55,15 @@ def _configure_fit(parser: Parser) -> None:
     parser.add_argument(
         "--index-of", type=reads, metavar="LINKER", help="another linker of the same packs, whose indexes are taken"
     )
+    parser.add_argument(
+        "--dense",
+        metavar="ENCODER",
+        help="find names in other words by vectors of this encoder, which goes along: a Hugging Face name, a folder, "
+        "or package:NAME/FOLDER",
+    )
+    parser.add_argument(
+        "--dense-types", nargs="+", default=[], metavar="TYPE", help="types whose names get vectors; all by default"
+    )
     parser.add_argument("-o", "--output", type=writes, required=True, metavar="LINKER", help="the folder to write")
     add_json(parser, what="what the linker says of itself")
     add_overwrite(parser)
@@ -61,18 +72,24 @@ def _configure_fit(parser: Parser) -> None:
 
 def run_fit(args: argparse.Namespace) -> int:
     """Fits; returns the exit code."""
+    if args.dense_types and args.dense is None:
+        raise UsageError("--dense-types says which names get vectors; give --dense with it")
     tally = Tally()
     request = reading_of(args)
     inputs = [Input(name=path) for path in paths_of(args.corpus, request)] if args.corpus else []
     documents = (document for _, document in read_inputs(inputs, request, report=tally.account.reading))
-    found = fit_folder(
-        args.packs,
-        args.output,
-        documents=documents,
-        index_of=args.index_of,
-        settings=FitSettings(remember=not args.small, indexed=not args.small),
-        overwrite=args.overwrite,
-    )
+    dense = DenseSettings(encoder=args.dense, types=tuple(args.dense_types)) if args.dense is not None else None
+    steps = Steps()
+    with closing(steps):
+        found = fit_folder(
+            args.packs,
+            args.output,
+            documents=documents,
+            index_of=args.index_of,
+            settings=FitSettings(remember=not args.small, indexed=not args.small, dense=dense),
+            overwrite=args.overwrite,
+            told=steps.see,
+        )
     for one in found:
         if args.json:
             sys.stdout.write(json.dumps(msgspec.to_builtins(one), ensure_ascii=False) + "\n")
@@ -96,7 +113,11 @@ def _lines(found: LinkerManifest) -> list[str]:
             precision = 100 * facts.right / max(facts.answered, 1)
             coverage = 100 * facts.answered / max(ranker.mentions, 1)
             lines.append(f"  {tier}: {precision:.1f} % right of {coverage:.1f} % of the mentions")
-    return lines
+    few = found.few or {}
+    return [
+        *lines,
+        *(f"{kind}: only {count:,} mentions can teach; no ranker was fitted" for kind, count in few.items()),
+    ]
 
 
 def _run_nothing(args: argparse.Namespace) -> int:

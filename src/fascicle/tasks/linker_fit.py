@@ -13,6 +13,7 @@ from fascicle.core.arguments import checked
 from fascicle.core.document import Document
 from fascicle.errors import InputError, UsageError
 from fascicle.files.atomic import atomic_folder, check_folder
+from fascicle.knowledge.linking.dense import Exported, copy_dense, planned, write_dense
 from fascicle.knowledge.linking.fitting import FitSettings, Fitted, fit_linker
 from fascicle.knowledge.linking.folder import KIND, LinkerManifest, place_of, write_linker
 from fascicle.knowledge.linking.gold import as_in_pack
@@ -21,6 +22,7 @@ from fascicle.knowledge.linking.memory import Memory
 from fascicle.knowledge.linking.opening import parts_of, write_several
 from fascicle.knowledge.pack.pack import Pack
 from fascicle.tasks.given import Paths, listed
+from fascicle.tasks.linker_encoder import exported
 
 Told = Callable[[str, int], None]
 
@@ -55,7 +57,9 @@ def fit_folder(
 
     Raises:
         PackError: a pack, or the other linker, cannot be opened.
-        UsageError: a pack was given twice.
+        UsageError: a pack was given twice, or names are to get vectors that no pack has or for which there is no room.
+        ModelError: there is no such encoder.
+        MissingExtraError: names are to get vectors, and PyTorch is not installed.
         InputError: no type has enough links to concepts of a pack.
         OutputError: the folder exists, or cannot be written.
     """
@@ -65,24 +69,13 @@ def fit_folder(
     if twice := [name for name, count in Counter(pack.full_name for pack in opened).items() if count > 1]:
         raise UsageError(f"the pack {twice[0]} was given twice; give it once")
     indexes = _indexes(index_of, opened)
-    work = _Work(documents=list(documents), settings=settings or FitSettings(), told=told)
-    with atomic_folder(output, kind=KIND, overwrite=overwrite) as folder:
-        if len(opened) == 1:
-            made = work.of_pack(opened[0], folder, target, index_of=indexes[0])
-            if work.refused:
-                raise work.refused[0]
-            return (made,)
-        names = [str(number) for number in range(1, len(opened) + 1)]
-        for name in names:
-            (folder / name).mkdir()
-        found = tuple(
-            work.of_pack(pack, folder / name, target / name, index_of=index)
-            for pack, name, index in zip(opened, names, indexes, strict=True)
-        )
-        if len(work.refused) == len(opened):
-            raise work.refused[0]
-        write_several(folder, names)
-    return found
+    settings = settings or FitSettings()
+    with (
+        exported(settings, opened, target.resolve().parent) as encoder,
+        atomic_folder(output, kind=KIND, overwrite=overwrite) as folder,
+    ):
+        work = _Work(documents=list(documents), settings=settings, encoder=encoder, told=told)
+        return work.of_packs(opened, indexes, folder, target)
 
 
 def _indexes(index_of: str | os.PathLike[str] | None, packs: Sequence[Pack]) -> list[Path | None]:
@@ -102,13 +95,38 @@ class _Work:
     """What the linkers of all packs are made from.
 
     Attributes:
+        encoder: of names, if they get vectors.
         refused: one error for each pack to whose concepts the documents have no links.
     """
 
     documents: Sequence[Document]
     settings: FitSettings
+    encoder: Exported | None
     told: Told
     refused: list[InputError] = field(default_factory=list)
+
+    def of_packs(
+        self, packs: Sequence[Pack], indexes: Sequence[Path | None], folder: Path, target: Path
+    ) -> tuple[LinkerManifest, ...]:
+        """Writes the linker of one pack, or those of several and what joins them; see `of_pack`.
+
+        Raises:
+            InputError: the documents have too few links to concepts of any pack.
+        """
+        if len(packs) == 1:
+            found: tuple[LinkerManifest, ...] = (self.of_pack(packs[0], folder, target, index_of=indexes[0]),)
+        else:
+            names = [str(number) for number in range(1, len(packs) + 1)]
+            for name in names:
+                (folder / name).mkdir()
+            found = tuple(
+                self.of_pack(pack, folder / name, target / name, index_of=index)
+                for pack, name, index in zip(packs, names, indexes, strict=True)
+            )
+            write_several(folder, names)
+        if len(self.refused) == len(packs):
+            raise self.refused[0]
+        return found
 
     def of_pack(self, pack: Pack, folder: Path, target: Path, *, index_of: Path | None) -> LinkerManifest:
         """Writes the linker of a pack.
@@ -123,13 +141,17 @@ class _Work:
         fitted = self._fitted(pack, index)
         fitted.memory.write(folder)
         place = place_of(pack, target)
-        return write_linker(folder, pack, fitted.rankers, place=place, indexed=index is not None)
+        return write_linker(folder, pack, fitted.rankers, place=place, indexed=index is not None, few=fitted.few)
 
     def _index(self, pack: Pack, folder: Path, index_of: Path | None) -> NameIndex:
         if index_of is None:
             write_index(folder, pack, told=self.told)
         else:
-            _copy_index(index_of, folder, pack)
+            _copy_index(index_of, folder, pack, with_dense=self.encoder is None)
+        if self.encoder is not None and self.settings.dense is not None:
+            plan = planned(pack, self.settings.dense.types)
+            if plan.types:
+                write_dense(folder, pack, plan, self.encoder, settings=self.settings.dense, told=self.told)
         return NameIndex.open(folder, pack)
 
     def _fitted(self, pack: Pack, index: NameIndex | None) -> Fitted:
@@ -144,8 +166,10 @@ class _Work:
             return Fitted(Memory(), {})
 
 
-def _copy_index(source: Path, folder: Path, pack: Pack) -> None:
+def _copy_index(source: Path, folder: Path, pack: Pack, *, with_dense: bool) -> None:
     index = NameIndex.open(source, pack)
-    index.verify()
+    index.verify(dense=with_dense)
     for name in (*index.manifest.files, MANIFEST):
         shutil.copyfile(source / name, folder / name)
+    if with_dense and index.dense is not None:
+        copy_dense(index.dense, folder)

@@ -249,6 +249,23 @@ def test_too_few_links_are_refused(pack: Pack, index: NameIndex) -> None:
         fit_linker(pack, index, corpus(2))
 
 
+def test_a_type_with_too_few_mentions_that_teach_gets_no_ranker(pack: Pack, index: NameIndex, tmp_path: Path) -> None:
+    several = [
+        document(f"In {number} telomerase.", ("telomerase", "Gene", "NCBIGene:1 NCBIGene:2")) for number in range(15)
+    ]
+    diseases = [msgspec.structs.replace(one, mentions=one.mentions[:3]) for one in corpus()]
+    found = fit_linker(pack, index, [*diseases, *several])
+    assert set(found.rankers) == {"Disease"}
+    assert found.few == {"Gene": 0}
+    found.memory.write(tmp_path)
+    write_linker(tmp_path, pack, found.rankers, few=found.few)
+    made = read_linker(tmp_path, pack)
+    assert made.few == {"Gene": 0}
+    assert made.fingerprint == write_linker(tmp_path, pack, found.rankers).fingerprint
+    with pytest.raises(InputError, match="20 mentions"):
+        fit_linker(pack, index, several)
+
+
 def test_types_and_identifiers_are_spelt_as_in_the_pack(pack: Pack) -> None:
     given = document(
         "breast cancer of STAT3", ("breast cancer", "SpecificDisease", ""), ("STAT3", "GeneOrGeneProduct", "")

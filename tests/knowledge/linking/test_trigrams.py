@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from random import Random
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.support.linking import similarities
 
+from fascicle.knowledge.linking import trigrams
 from fascicle.knowledge.linking.trigrams import LEAST, Trigrams, trigrams_of, write_trigrams
 from fascicle.knowledge.pack.arrays import Strings, StringsWriter
 
@@ -94,3 +96,18 @@ def test_short_names_and_an_empty_list_find_nothing(tmp_path: Path) -> None:
     assert near(opened(tmp_path, []), ["anything"]) == [[]]
     (tmp_path / "short").mkdir()
     assert near(opened(tmp_path / "short", ["cd4", "cd44"]), ["cd44", "cd444"]) == [[], []]
+
+
+@given(
+    st.integers(1, 4).flatmap(
+        lambda distinct: st.lists(st.tuples(st.integers(1, distinct), st.integers(1, 10)), min_size=60, max_size=400)
+    ),
+    st.randoms(use_true_random=False),
+)
+def test_of_many_ties_the_first_rows_are_compared(rows: list[tuple[int, int]], random: Random) -> None:
+    entries = [(row, float(value)) for row, (value, times) in enumerate(rows) for _ in range(times)]
+    random.shuffle(entries)
+    found = trigrams._strongest(
+        np.array([row for row, _ in entries]), np.array([value for _, value in entries], dtype=np.float32)
+    )
+    assert found.tolist() == [row for _, row in sorted((-value, row) for row, (value, _) in enumerate(rows))][:50]

@@ -14,8 +14,8 @@ from fascicle.knowledge.keys.case import fits
 from fascicle.knowledge.keys.key import key
 from fascicle.knowledge.linking.asking import WAYS, Asked
 from fascicle.knowledge.linking.equivalents import ABOVE, EXACTLY, NAMESAKE, REFERRED, TWICE
-from fascicle.knowledge.linking.finding import CANONICAL
-from fascicle.knowledge.linking.gathering import ALL_TIERS, Gathered
+from fascicle.knowledge.linking.finding import CANONICAL, DENSE, TIERS
+from fascicle.knowledge.linking.gathering import Gathered
 from fascicle.knowledge.linking.taxa import Near, Species, agreement, one_taxon
 from fascicle.knowledge.linking.words import ConceptWords
 from fascicle.knowledge.pack import layout
@@ -32,7 +32,7 @@ _TAXON: Final = (
 )
 FEATURES: Final = (
     "any candidate",
-    *(f"tier: {tier}" for tier in ALL_TIERS),
+    *(f"tier: {tier}" for tier in TIERS[:DENSE]),
     "similarity",
     *(f"found by: {way}" for way in WAYS),
     "by an exact match of vocabularies",
@@ -54,7 +54,14 @@ FEATURES: Final = (
     "species: in the name",
     *_TAXON,
 )
+OF_DENSE: Final = (f"tier: {TIERS[DENSE]}", "similarity of vectors")  # of linkers with vectors alone
 _CERTAIN: Final = 0.3  # sum of the priors of the candidates of a certain mention
+
+
+def of_dense(found: Gathered) -> Floats:
+    """The features that candidates of linkers with vectors have besides, ``[n, OF_DENSE]``."""
+    dense = found.tiers == DENSE
+    return np.stack([dense, np.where(dense, (found.similarity - 1.0) * 4.0, 0.0)], axis=1)
 
 
 class Describer:
@@ -93,8 +100,8 @@ class Describer:
         counts = np.bincount(found.owners, minlength=units)[found.owners]
         return [
             np.ones(len(found.owners)),
-            *((found.tiers == tier).astype(np.float64) for tier in range(len(ALL_TIERS))),
-            (found.similarity - 1.0) * 4.0,
+            *((found.tiers == tier).astype(np.float64) for tier in range(DENSE)),
+            np.where(found.tiers == DENSE, 0.0, (found.similarity - 1.0) * 4.0),
             *((found.ways >> way & 1).astype(np.float64) for way in range(len(WAYS))),
             *(
                 (found.distance == distance).astype(np.float64)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -13,14 +13,15 @@ from fascicle.knowledge.linking.index import NameIndex, type_bit
 from fascicle.knowledge.pack.keying import KeyReader
 from fascicle.knowledge.pack.pack import Pack
 
-TIERS: Final = ("exact", "folded", "canonical", "reordered", "near")
-EXACT, FOLDED, CANONICAL, REORDERED, NEAR = range(5)
+TIERS: Final = ("exact", "folded", "canonical", "reordered", "near", "remembered", "dense")
+EXACT, FOLDED, CANONICAL, REORDERED, NEAR, REMEMBERED, DENSE = range(7)
 _REMEMBERED: Final = 1 << 14  # strings without an equal name, and what was found for them
 _GREEK: Final = frozenset(
     ["alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta", "theta", "kappa", "lambda", "sigma", "omega"]
 )
 _OPPOSED: Final = frozenset(["hyper", "hypo", "non", "anti", "pre", "post", "pro"])
-Rows = tuple[tuple[int, float], ...]  # of keys, with how similar they are
+Asked = tuple[str, str]  # string, or its key, and type
+Rows = tuple[tuple[int, float], ...]  # of keys or terms, with how similar they are
 
 
 class Found(NamedTuple):
@@ -30,7 +31,7 @@ class Found(NamedTuple):
         places: number of the string that was asked for, ascending, ``[n]``.
         terms: rows of the active terms of the pack, ``[n]``.
         tiers: numbers in `TIERS`, ``[n]``.
-        similarity: of the keys, 1 but for those that are near, ``[n]``.
+        similarity: of the keys, 1 but for those that are near; of the vectors of those that are dense, ``[n]``.
     """
 
     places: Ints
@@ -45,13 +46,16 @@ class Finder:
     Attributes:
         pack: whose names are found.
         index: of the pack, or ``None``.
+        dense: vectors of its names, or ``None``.
     """
 
     def __init__(self, pack: Pack, index: NameIndex | None = None) -> None:
         """Takes an open pack and its open index."""
         self.pack, self.index = pack, index
         self._reader = KeyReader() if index is None else index.reader
-        self._near: dict[tuple[str, str], Rows] = {}
+        self.dense = None if index is None else index.dense
+        self._near: dict[Asked, Rows] = {}
+        self._dense: dict[Asked, Rows] = {}
         self._types = {name: number for number, name in enumerate(pack.types)}
 
     def find(self, surfaces: Sequence[str], types: Sequence[str]) -> Found:
@@ -78,19 +82,26 @@ class Finder:
         if self.index is None or not surfaces:
             return _nothing()
         pairs = list(zip(self._reader(surfaces), types, strict=True))
-        missed = list(dict.fromkeys(pair for pair in pairs if pair not in self._near))
-        if len(self._near) + len(missed) > _REMEMBERED:
-            self._near.clear()
-            missed = list(dict.fromkeys(pairs))
-        for start in range(0, len(missed), _REMEMBERED):
-            self._near.update(self._asked_near(missed[start : start + _REMEMBERED]))
-        flat = [(at, row, value) for at, pair in enumerate(pairs) for row, value in self._near[pair]]
-        table = np.array(flat, dtype=np.float64).reshape(-1, 3)
-        places, rows = table[:, 0].astype(np.int64), table[:, 1].astype(np.int64)
-        found = self._of_rows(surfaces, types, places, rows, table[:, 2])
+        places, rows, values = _remembered(pairs, self._near, self._asked_near)
+        found = self._of_rows(surfaces, types, places, rows, values)
         return found._replace(tiers=np.full(len(found.terms), NEAR))
 
-    def _asked_near(self, asked: Sequence[tuple[str, str]]) -> dict[tuple[str, str], Rows]:
+    def find_dense(self, surfaces: Sequence[str], types: Sequence[str]) -> Found:
+        """The terms whose names have vectors like those of strings; nothing without vectors."""
+        if self.dense is None or not surfaces:
+            return _nothing()
+        places, terms, values = _remembered(list(zip(surfaces, types, strict=True)), self._dense, self._asked_dense)
+        return Found(places, terms, np.full(len(terms), DENSE), values)
+
+    def _asked_dense(self, asked: Sequence[Asked]) -> dict[Asked, Rows]:
+        assert self.dense is not None
+        found: dict[Asked, Rows] = {}
+        for kind in dict.fromkeys(kind for _, kind in asked):
+            own = [one for one in asked if one[1] == kind]
+            found.update(zip(own, self.dense.near([name for name, _ in own], kind), strict=True))
+        return found
+
+    def _asked_near(self, asked: Sequence[Asked]) -> dict[Asked, Rows]:
         """The rows of keys that are near and do not say something else, such as another number."""
         assert self.index is not None
         bits = [type_bit(self._types[kind]) if kind in self._types else 0 for _, kind in asked]
@@ -146,6 +157,21 @@ def joined(several: Sequence[Found]) -> Found:
     parts = [np.concatenate(one) for one in zip(_nothing(), *several, strict=True)]
     order = np.argsort(parts[0], kind="stable")
     return Found(*(part[order] for part in parts))
+
+
+def _remembered(
+    pairs: Sequence[Asked], known: dict[Asked, Rows], ask: Callable[[Sequence[Asked]], dict[Asked, Rows]]
+) -> tuple[Ints, Ints, Floats]:
+    """Places, rows and similarity of what is found; pairs that are not known are asked for and, up to a bound, kept."""
+    missed = list(dict.fromkeys(pair for pair in pairs if pair not in known))
+    if len(known) + len(missed) > _REMEMBERED:
+        known.clear()
+        missed = list(dict.fromkeys(pairs))
+    for start in range(0, len(missed), _REMEMBERED):
+        known.update(ask(missed[start : start + _REMEMBERED]))
+    flat = [(at, row, value) for at, pair in enumerate(pairs) for row, value in known[pair]]
+    table = np.array(flat, dtype=np.float64).reshape(-1, 3)
+    return table[:, 0].astype(np.int64), table[:, 1].astype(np.int64), table[:, 2]
 
 
 def _nothing() -> Found:

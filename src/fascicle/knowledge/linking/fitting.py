@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Annotated, Final, NamedTuple
 
 import numpy as np
@@ -15,9 +16,10 @@ from fascicle.core.mention import Mention
 from fascicle.errors import InputError
 from fascicle.knowledge.keys.key import key
 from fascicle.knowledge.linking.calibrating import fit_calibration
-from fascicle.knowledge.linking.features import FEATURES
-from fascicle.knowledge.linking.folder import Ranker, TierFacts, in_vocabulary
-from fascicle.knowledge.linking.gathering import ALL_TIERS, Gathered
+from fascicle.knowledge.linking.dense import DenseSettings
+from fascicle.knowledge.linking.finding import TIERS
+from fascicle.knowledge.linking.folder import Ranker, TierFacts, inputs_of
+from fascicle.knowledge.linking.gathering import Gathered
 from fascicle.knowledge.linking.index import NameIndex
 from fascicle.knowledge.linking.linker import Linker
 from fascicle.knowledge.linking.memory import Memory
@@ -40,6 +42,7 @@ class FitSettings(Settings, frozen=True, kw_only=True):
         rare: a vocabulary with a smaller share of the gold concepts of a type is left out.
         remember: whether it keeps which concepts the surfaces of gold were annotated with.
         indexed: whether it has the index of the pack, by which names in another order or with a slip are found.
+        dense: vectors of names, by which those in other words are found; none by default.
     """
 
     penalty: Annotated[float, Meta(gt=0.0, le=1e6)] = 1.0
@@ -47,6 +50,7 @@ class FitSettings(Settings, frozen=True, kw_only=True):
     rare: Share = 0.005
     remember: bool = True
     indexed: bool = True
+    dense: DenseSettings | None = None
 
 
 class Fitted(NamedTuple):
@@ -55,10 +59,12 @@ class Fitted(NamedTuple):
     Attributes:
         memory: what it remembers.
         rankers: by type.
+        few: types whose mentions were too few for a ranker, and how many they were.
     """
 
     memory: Memory
     rankers: dict[str, Ranker]
+    few: Mapping[str, int] = MappingProxyType({})
 
 
 class _Table(NamedTuple):
@@ -68,6 +74,7 @@ class _Table(NamedTuple):
     right: Bools
     tiers: Ints
     documents: Ints  # of each unit
+    inputs: tuple[str, ...]  # names of the features
 
 
 class Taught(NamedTuple):
@@ -77,11 +84,13 @@ class Taught(NamedTuple):
         memory: what they gave to concepts.
         vocabularies: of each type that has enough links, prefixes of the concepts that are answered.
         tables: of each, the candidates of its mentions.
+        few: types with enough links whose mentions can teach too little, and how many mentions can.
     """
 
     memory: Memory
     vocabularies: dict[str, tuple[str, ...]]
     tables: dict[str, _Table]
+    few: dict[str, int]
 
 
 def fit_linker(
@@ -90,7 +99,7 @@ def fit_linker(
     """Fits a linker; see `teach` for what it takes."""
     settings = settings or FitSettings()
     taught = teach(pack, index, documents, settings=settings)
-    return Fitted(taught.memory, fit_rankers(taught, settings=settings))
+    return Fitted(taught.memory, fit_rankers(taught, settings=settings), taught.few)
 
 
 def fit_rankers(taught: Taught, *, settings: FitSettings, without: Collection[str] = ()) -> dict[str, Ranker]:
@@ -102,15 +111,14 @@ def fit_rankers(taught: Taught, *, settings: FitSettings, without: Collection[st
         without: names of features that get no weight.
     """
     return {
-        kind: _ranker(_without(table, taught.vocabularies[kind], without), taught.vocabularies[kind], settings)
+        kind: _ranker(_without(table, without), taught.vocabularies[kind], settings)
         for kind, table in taught.tables.items()
     }
 
 
-def _without(table: _Table, vocabularies: Sequence[str], without: Collection[str]) -> _Table:
+def _without(table: _Table, without: Collection[str]) -> _Table:
     """The table with nothing in the columns of some features, so that they get no weight."""
-    names = (*FEATURES, *map(in_vocabulary, vocabularies))
-    kept = np.array([name not in without for name in names])
+    kept = np.array([name not in without for name in table.inputs])
     return table._replace(choices=table.choices._replace(features=table.choices.features * kept)) if without else table
 
 
@@ -134,14 +142,22 @@ def teach(pack: Pack, index: NameIndex | None, documents: Sequence[Document], *,
     memory = Memory.of(seen if settings.remember else ())
     vocabularies = _vocabularies(pack, gold, settings.rare)
     if not vocabularies:
-        raise InputError(
-            f"no type has {_FEWEST} mentions that are linked to concepts of the pack {pack.folder}; give annotated "
-            "texts whose links have CURIEs, such as MESH:D003920, or a pack of their vocabulary"
-        )
+        raise _too_few(pack)
     linker = Linker(pack, index=index, memory=memory, vocabularies=vocabularies)
     own = _own(documents, seen) if settings.remember else {}
     tables = _tables(linker, documents, gold, vocabularies, own)
-    return Taught(memory, vocabularies, tables)
+    few = {kind: count for kind, table in tables.items() if (count := table.choices.mentions) < _FEWEST}
+    if len(few) == len(tables):
+        raise _too_few(pack)
+    kept = {kind: table for kind, table in tables.items() if kind not in few}
+    return Taught(memory, {kind: vocabularies[kind] for kind in kept}, kept, few)
+
+
+def _too_few(pack: Pack) -> InputError:
+    return InputError(
+        f"no type has {_FEWEST} mentions that are linked to one concept of the pack {pack.folder} each; give annotated "
+        "texts whose links have CURIEs, such as MESH:D003920, or a pack of their vocabulary"
+    )
 
 
 def _seen(documents: Sequence[Document], gold: Sequence[Sequence[Mention]]) -> Iterable[tuple[str, str, str, str]]:
@@ -226,7 +242,8 @@ def _table(
     owners = np.searchsorted(units, found.owners[rows])
     values = linker.inputs(found, features, rows, prefixes)
     documents = np.array([start + found.units[unit].document for unit in units.tolist()], dtype=np.int64)
-    return _Table(Choices(owners, values, len(units)), right[rows], found.tiers[rows], documents)
+    names = inputs_of(prefixes, dense=linker.dense)
+    return _Table(Choices(owners, values, len(units)), right[rows], found.tiers[rows], documents, names)
 
 
 def _joined(tables: Sequence[_Table]) -> _Table:
@@ -238,6 +255,7 @@ def _joined(tables: Sequence[_Table]) -> _Table:
         np.concatenate([table.right for table in tables]),
         np.concatenate([table.tiers for table in tables]),
         np.concatenate([table.documents for table in tables]),
+        tables[0].inputs,
     )
 
 
@@ -257,13 +275,12 @@ def _ranker(table: _Table, vocabularies: tuple[str, ...], settings: FitSettings)
     answered = best[told >= threshold]
     tiers = {
         tier: TierFacts(right=int(table.right[own].sum()), answered=len(own))
-        for number, tier in enumerate(ALL_TIERS)
+        for number, tier in enumerate(TIERS)
         if len(own := answered[table.tiers[answered] == number])
     }
-    names = (*FEATURES, *map(in_vocabulary, vocabularies))
     return Ranker(
         vocabularies=vocabularies,
-        weights=dict(zip(names, [round(one, 6) for one in weights.tolist()], strict=True)),
+        weights=dict(zip(table.inputs, [round(one, 6) for one in weights.tolist()], strict=True)),
         threshold=threshold,
         scale=calibration.scale,
         shift=calibration.shift,
@@ -278,7 +295,7 @@ def _of_units(table: _Table, kept: Bools) -> _Table:
     rows = np.flatnonzero(kept[table.choices.owners])
     owners = np.searchsorted(units, table.choices.owners[rows])
     choices = Choices(owners, table.choices.features[rows], len(units))
-    return _Table(choices, table.right[rows], table.tiers[rows], table.documents[units])
+    return _Table(choices, table.right[rows], table.tiers[rows], table.documents[units], table.inputs)
 
 
 def _first(choices: Choices, scores: Floats) -> Ints:

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import Annotated, Final
 
 import msgspec
-from msgspec import Meta
+from msgspec import UNSET, Meta, UnsetType
 
 from fascicle.errors import PackError
-from fascicle.knowledge.linking.features import FEATURES
+from fascicle.knowledge.linking.dense import MANIFEST as DENSE
+from fascicle.knowledge.linking.features import FEATURES, OF_DENSE
 from fascicle.knowledge.linking.memory import NAMES
 from fascicle.knowledge.pack.manifest import FileFacts
 from fascicle.knowledge.pack.pack import Pack
@@ -73,7 +75,7 @@ class Ranker(Settings, frozen=True, kw_only=True):
         Raises:
             ValueError: it has others.
         """
-        if set(self.weights) != {*FEATURES, *map(in_vocabulary, self.vocabularies)}:
+        if set(self.weights) - set(OF_DENSE) != set(inputs_of(self.vocabularies, dense=False)):
             raise ValueError("the features are not those of this release")
 
 
@@ -87,6 +89,7 @@ class LinkerManifest(Settings, frozen=True, kw_only=True):
         indexed: whether the index of the pack is in the folder; without it, only names with equal keys are found.
         rankers: by type; without one, the order of tiers decides, and links have no probability.
         files: size and hash of the other files.
+        few: types whose mentions were too few for a ranker, and how many they were; not said where there are none.
     """
 
     format: int = FORMAT
@@ -95,11 +98,12 @@ class LinkerManifest(Settings, frozen=True, kw_only=True):
     indexed: bool = True
     rankers: dict[str, Ranker] = msgspec.field(default_factory=dict)
     files: dict[str, FileFacts] = msgspec.field(default_factory=dict)
+    few: dict[str, int] | UnsetType = UNSET
 
     @property
     def fingerprint(self) -> str:
         """Decides, with the release, what the linker says: it has the hashes of the pack and of what it remembers."""
-        decisive = msgspec.structs.replace(self, place="")
+        decisive = msgspec.structs.replace(self, place="", few=UNSET)
         return hashlib.sha256(msgspec.json.encode(decisive, order="deterministic")).hexdigest()
 
 
@@ -108,13 +112,34 @@ def in_vocabulary(prefix: str) -> str:
     return f"in {prefix}"
 
 
+def inputs_of(vocabularies: Sequence[str], *, dense: bool) -> tuple[str, ...]:
+    """The names of the features of a ranker, in their order.
+
+    Args:
+        vocabularies: of the ranker.
+        dense: whether the linker has vectors of names.
+    """
+    return (*FEATURES, *(OF_DENSE if dense else ()), *map(in_vocabulary, vocabularies))
+
+
 def write_linker(
-    folder: Path, pack: Pack, rankers: Mapping[str, Ranker], *, place: str = "", indexed: bool = True
+    folder: Path,
+    pack: Pack,
+    rankers: Mapping[str, Ranker],
+    *,
+    place: str = "",
+    indexed: bool = True,
+    few: Mapping[str, int] = MappingProxyType({}),
 ) -> LinkerManifest:
     """Writes what a linker says of itself, beside the names that it remembers."""
-    files = {NAMES: FileFacts.of(folder / NAMES)}
-    ordered = dict(sorted(rankers.items()))
-    made = LinkerManifest(pack=pack.full_name, place=place, indexed=indexed, rankers=ordered, files=files)
+    made = LinkerManifest(
+        pack=pack.full_name,
+        place=place,
+        indexed=indexed,
+        rankers=dict(sorted(rankers.items())),
+        files={name: FileFacts.of(folder / name) for name in (NAMES, DENSE) if (folder / name).is_file()},
+        few=dict(sorted(few.items())) or UNSET,
+    )
     return write_described(folder / LINKER, made)
 
 
@@ -162,7 +187,7 @@ def read_linker(folder: Path, pack: Pack) -> LinkerManifest:
             code="version",
         )
     for name, facts in found.files.items():
-        if name != NAMES or not (folder / name).is_file() or FileFacts.of(folder / name) != facts:
+        if name not in (NAMES, DENSE) or not (folder / name).is_file() or FileFacts.of(folder / name) != facts:
             raise PackError(
                 f"{folder / name} is missing or was changed; copy the linker again", file=str(folder), code="damaged"
             )

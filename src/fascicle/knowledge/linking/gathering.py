@@ -14,13 +14,11 @@ from fascicle.core.mention import Mention
 from fascicle.knowledge.keys.key import key
 from fascicle.knowledge.linking.asking import WAYS, Asked, asked_for, other_forms, readings, shorter
 from fascicle.knowledge.linking.equivalents import NOTHING, Namesakes, Reached, both, ordered, prefix_numbers
-from fascicle.knowledge.linking.finding import TIERS, Finder, Found
+from fascicle.knowledge.linking.finding import DENSE, REMEMBERED, Finder, Found
 from fascicle.knowledge.linking.memory import Memory
 from fascicle.knowledge.pack.arrays import spread
 from fascicle.knowledge.terms import NAME_KINDS
 
-ALL_TIERS: Final = (*TIERS, "remembered")
-REMEMBERED: Final = len(TIERS)
 MOST: Final = 64  # candidates of a unit
 _LABEL: Final = NAME_KINDS.index("label")
 Find = Callable[[Sequence[str], Sequence[str]], Found]
@@ -59,8 +57,8 @@ class Gathered:
         owners: number of the unit of each candidate, ascending, ``[n]``; so are all the others.
         concepts: rows in the pack, ascending within a unit.
         terms: row of the active term by which it was found, or -1 for a remembered name.
-        tiers: numbers in `ALL_TIERS`.
-        similarity: of the keys.
+        tiers: numbers in `TIERS`.
+        similarity: of the keys, or of the vectors of a name that was found by them.
         ways: of all names that lead to it, as bits by their number in `WAYS`.
         distance: `ITSELF` for a name of its own, else that of a concept that it stands for, see `Reached`.
         names: how many terms lead to it.
@@ -85,6 +83,11 @@ class Gathered:
     hinted: Ints
     remembered: Ints
     remembered_all: Ints
+
+    @property
+    def dense(self) -> Floats:
+        """The similarity of candidates that were found by vectors, 0 for the others, ``[n]``."""
+        return np.where(self.tiers == DENSE, self.similarity, 0.0)
 
 
 class _Rows(NamedTuple):
@@ -131,7 +134,7 @@ class Gatherer:
     def gather(
         self, documents: Sequence[Document], mentions: Sequence[Sequence[Mention]], *, without: Without | None = None
     ) -> Gathered:
-        """The candidates of mentions: by equal names, else in another order, else in parts, else by similar names.
+        """The candidates of mentions: by equal names, else in another order, in parts, by similar names, by vectors.
 
         Args:
             documents: that they stand in.
@@ -147,6 +150,9 @@ class Gatherer:
         found.append(self._look(_lookups(units, missing), units, self.finder.find_near))
         less = [(number, one) for number, asked in _lookups(units, missing) for one in shorter(asked)]
         found.append(self._look(less, units, self.finder.find))
+        if (dense := self.finder.dense) is not None:
+            missing = _missing(units, found, below=dense.manifest.below)
+            found.append(self._look(_lookups(units, missing), units, self.finder.find_dense))
         rows = _Rows(*(np.concatenate(one) for one in zip(*found, strict=True)))
         return self._best(units, rows, without or {})
 
@@ -326,11 +332,11 @@ def _lookups(units: Sequence[Unit], numbers: Iterable[int]) -> list[Lookup]:
     return [(number, asked) for number in numbers for asked in units[number].asked]
 
 
-def _missing(units: Sequence[Unit], found: Sequence[_Rows]) -> list[int]:
-    """The numbers of units that have no row."""
+def _missing(units: Sequence[Unit], found: Sequence[_Rows], *, below: float = 0.0) -> list[int]:
+    """The numbers of units that have no row, or only rows that are less similar than is asked for."""
     none = np.ones(len(units), dtype=np.bool_)
     for rows in found:
-        none[rows.units] = False
+        none[rows.units[rows.similarity >= below]] = False
     return np.flatnonzero(none).tolist()
 
 
@@ -339,7 +345,8 @@ def _cut(found: Gathered) -> Gathered:
     counts = np.bincount(found.owners, minlength=len(found.units))
     if not len(counts) or counts.max() <= MOST:
         return found
-    order = np.lexsort((found.concepts, -found.priors, found.distance, found.tiers, -found.remembered, found.owners))
+    keys = (found.concepts, -found.priors, found.distance, -found.dense, found.tiers, -found.remembered, found.owners)
+    order = np.lexsort(keys)
     starts = np.cumsum(counts) - counts
     kept = np.sort(order[np.arange(len(order)) - starts[found.owners] < MOST])
     columns = {name: getattr(found, name)[kept] for name in Gathered.__dataclass_fields__ if name != "units"}

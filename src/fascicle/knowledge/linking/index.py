@@ -16,6 +16,8 @@ from fascicle.core.arrays import Ints
 from fascicle.errors import PackError
 from fascicle.knowledge.keys.key import unordered
 from fascicle.knowledge.linking import equivalents, trigrams
+from fascicle.knowledge.linking.dense import MANIFEST as DENSE
+from fascicle.knowledge.linking.dense import DenseIndex
 from fascicle.knowledge.linking.equivalents import Equivalents, write_equivalents
 from fascicle.knowledge.linking.trigrams import Near, Trigrams, write_trigrams
 from fascicle.knowledge.pack.arrays import Array, Strings, mapped, spread, write_array
@@ -123,10 +125,12 @@ class NameIndex:
         equivalents: concepts that stand for one thing.
         reader: of keys; whoever asks for the same strings may use it.
         manifest: what it says of itself.
+        dense: vectors of names, if the folder has some.
     """
 
     def __init__(self, folder: Path, pack: Pack, manifest: IndexManifest) -> None:
         """Maps the files, which must be those of the manifest."""
+        self.dense = DenseIndex.open(folder, pack) if (folder / DENSE).is_file() else None
         self.folder, self.pack, self.manifest = folder, pack, manifest
         self._hashes, self._rows = mapped(folder / HASHES), mapped(folder / ROWS)
         self.types = mapped(folder / TYPES)
@@ -169,8 +173,11 @@ class NameIndex:
         sizes = len(self.types) == keys and len(self._hashes) == len(self._rows)
         return sizes and self._trigrams.fits() and self.equivalents.fits(len(self.pack))
 
-    def verify(self) -> None:
+    def verify(self, *, dense: bool = True) -> None:
         """Reads every file.
+
+        Args:
+            dense: also those of the vectors.
 
         Raises:
             PackError: one was changed.
@@ -178,6 +185,8 @@ class NameIndex:
         for name, facts in self.manifest.files.items():
             if FileFacts.of(self.folder / name) != facts:
                 raise _damaged(self.folder / name)
+        if dense and self.dense is not None:
+            self.dense.verify()
 
     def in_any_order(self, keys: Sequence[str]) -> tuple[Ints, Ints]:
         """The keys of the pack that differ from some others in the order of their tokens alone.

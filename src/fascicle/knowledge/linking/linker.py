@@ -24,10 +24,10 @@ from fascicle.core.mention import Link, Mention
 from fascicle.core.provenance import STEP
 from fascicle.knowledge.linking.asking import WAYS
 from fascicle.knowledge.linking.calibrating import Calibration, corrected
-from fascicle.knowledge.linking.features import FEATURES, Describer
-from fascicle.knowledge.linking.finding import Finder
-from fascicle.knowledge.linking.folder import Ranker, in_vocabulary, read_linker
-from fascicle.knowledge.linking.gathering import ALL_TIERS, Gathered, Gatherer, Unit, Without
+from fascicle.knowledge.linking.features import FEATURES, Describer, of_dense
+from fascicle.knowledge.linking.finding import TIERS, Finder
+from fascicle.knowledge.linking.folder import Ranker, inputs_of, read_linker
+from fascicle.knowledge.linking.gathering import Gathered, Gatherer, Unit, Without
 from fascicle.knowledge.linking.gold import types_of
 from fascicle.knowledge.linking.index import NameIndex
 from fascicle.knowledge.linking.memory import Memory
@@ -121,6 +121,7 @@ class Linker:
     Attributes:
         pack: open.
         rankers: by type.
+        dense: whether names are also found by vectors.
     """
 
     name = STEP
@@ -155,6 +156,7 @@ class Linker:
         self._wanted = {kind: ranker.vocabularies for kind, ranker in self.rankers.items()} | dict(vocabularies or {})
         self._gatherer = Gatherer(Finder(pack, index), memory or Memory(), self._wanted)
         self._describer = Describer(pack)
+        self.dense = self._gatherer.finder.dense is not None
         self._type = types_of(pack)
         self._references = References(pack, self._gatherer, index, ontology) if ontology else None
         self._ontology = ontology
@@ -166,6 +168,7 @@ class Linker:
         finder, memory = self._gatherer.finder, self._gatherer.memory
         rankers = {kind: msgspec.to_builtins(ranker) for kind, ranker in self.rankers.items()}
         parts = [self.pack.full_name, finder.index is not None, rankers, self._wanted, self._ontology, memory.table()]
+        parts += [finder.dense.fingerprint] if finder.dense is not None else []
         return hashlib.sha256(msgspec.json.encode(parts, order="deterministic")).hexdigest()
 
     def covers(self, kind: str) -> bool:
@@ -237,7 +240,7 @@ class Linker:
             if score is not None and score < threshold:
                 yield _nil(none)
             else:
-                yield _link(curie, label, ALL_TIERS[tier], score)
+                yield _link(curie, label, TIERS[tier], score)
 
     def decisions(
         self, documents: Sequence[Document], mentions: Sequence[Sequence[Mention]], *, most: int = 20
@@ -285,19 +288,22 @@ class Linker:
             own = np.flatnonzero(np.isin(found.owners, units))
             owners = np.searchsorted(units, found.owners[own])
             values = self.inputs(found, features, own, ranker.vocabularies)
-            weights = np.array([ranker.weights[name] for name in _names(ranker.vocabularies)])
+            weights = np.array(
+                [ranker.weights.get(name, 0.0) for name in inputs_of(ranker.vocabularies, dense=self.dense)]
+            )
             scores[own], none = probabilities(Choices(owners, values, len(units)), weights)
             calibration = Calibration(ranker.scale, ranker.shift)
             told[own], nil[units] = corrected(scores[own], none, owners, calibration)
         return Ranked(found=found, features=features, order=_order(found, features, scores), scores=told, nil=nil)
 
     def inputs(self, found: Gathered, features: Floats, rows: Ints, vocabularies: Sequence[str]) -> Floats:
-        """The features of some candidates, with those of vocabularies behind them."""
+        """The features of some candidates, in the order of `inputs_of`."""
         numbers = {prefix: number for number, prefix in enumerate(self._gatherer.prefixes)}
         own = self._gatherer.prefix_of[found.concepts[rows]]
         columns = [own == numbers.get(prefix, -1) for prefix in vocabularies]
+        dense = of_dense(found)[rows] if self.dense else np.empty((len(rows), 0))
         return np.concatenate(
-            [features[rows], np.array(columns, dtype=np.float64).reshape(len(columns), len(rows)).T], axis=1
+            [features[rows], dense, np.array(columns, dtype=np.float64).reshape(len(columns), len(rows)).T], axis=1
         )
 
     def _decision(self, ranked: Ranked, number: int, unit: Unit, rows: Sequence[int]) -> Decision:
@@ -321,23 +327,20 @@ class Linker:
         concept, term, ways = int(found.concepts[row]), int(found.terms[row]), int(found.ways[row])
         vocabularies = ranker.vocabularies if ranker is not None else ()
         values = self.inputs(found, ranked.features, np.array([row]), vocabularies)[0].tolist()
-        features = {name: value for name, value in zip(_names(vocabularies), values, strict=True) if value}
+        names = inputs_of(vocabularies, dense=self.dense)
+        features = {name: value for name, value in zip(names, values, strict=True) if value}
         score = float(ranked.scores[row])
         surfaces = self.pack.active
         return Candidate(
             curie=self.pack.curie(concept),
             label=self.pack.label_at(concept),
             name=surfaces.surfaces[int(surfaces.surface[term])] if term >= 0 else "",
-            tier=ALL_TIERS[int(found.tiers[row])],
+            tier=TIERS[int(found.tiers[row])],
             ways=tuple(way for at, way in enumerate(WAYS) if ways >> at & 1),
             probability=None if np.isnan(score) else score,
             features=features,
-            parts={name: value * ranker.weights[name] for name, value in features.items()} if ranker else {},
+            parts={name: value * ranker.weights.get(name, 0.0) for name, value in features.items()} if ranker else {},
         )
-
-
-def _names(vocabularies: Sequence[str]) -> tuple[str, ...]:
-    return (*FEATURES, *map(in_vocabulary, vocabularies))
 
 
 def _order(found: Gathered, features: Floats, scores: Floats) -> Ints:
@@ -349,6 +352,7 @@ def _order(found: Gathered, features: Floats, scores: Floats) -> Ints:
             -found.priors,
             found.distance,
             first_way,
+            -found.dense,
             found.tiers,
             -features[:, _LIKELY],
             -features[:, _HINTED],

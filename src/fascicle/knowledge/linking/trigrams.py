@@ -244,11 +244,10 @@ def _byte(bits: Array) -> Array:
 
 
 def _strongest(rows: Ints, sums: Array) -> Ints:
-    """The rows of the largest sums; a row may be there several times, with one sum."""
-    if len(rows) > _COMPARED * _RAREST:
-        kept = np.argpartition(-sums, _COMPARED * _RAREST)[: _COMPARED * _RAREST]
-        least = sums[kept].min()
-        kept = np.flatnonzero(sums > least) if (sums > least).any() else kept
+    """The rows of the largest sums, of equal ones the first; a row may be there `_RAREST` times, with one sum."""
+    most = _COMPARED * _RAREST
+    if len(rows) > most:
+        kept = np.flatnonzero(sums >= np.partition(sums, -most)[-most])  # with all ties: the lowest rows count
         rows, sums = rows[kept], sums[kept]
     rows, first = np.unique(rows, return_index=True)
     sums = sums[first]
