@@ -254,7 +254,7 @@ def test_a_corpus_in_a_folder(tiny_recipe: Maker, toy_corpus: Path, tmp_path: Pa
 
 def test_options_that_a_format_does_not_have(tiny_recipe: Maker, tmp_path: Path) -> None:
     recipe = tiny_recipe(corpus={"where": "split=train"})
-    refused(recipe, tmp_path / "run", RecipeError, r"\[corpus\].* where.* format records, but .* conll")
+    refused(recipe, tmp_path / "run", RecipeError, r"\[corpus\].* where.* format records.*, but .* conll")
     (tmp_path / "a.jsonl").write_text('{"text": "rat", "entities": []}\n', encoding="utf-8")
     recipe = tiny_recipe(corpus={"train": str(tmp_path / "a.jsonl")})
     refused(recipe, tmp_path / "run", RecipeError, r"\[corpus\].* documents.* format conll")
