@@ -33,6 +33,7 @@ NO_PLACES = {
     "note": "a sentence that is kept in the file",
     "ontology": "the prefix of a vocabulary",
     "prefix": "the prefix of a vocabulary",
+    "dense": "a name of Hugging Face, a folder that is only read, or a package",
     "types": "types of the gold",
     "device": "what a network runs on",
     "text": "a text itself",
