@@ -106,7 +106,7 @@ def test_an_encoder_goes_along(home: Path, tmp_path: Path, tiny_encoder: Path, c
     assert "--dense" in refused(*asked, "--overwrite")
     assert "Plant" in refused(*asked, "Plant", "--overwrite", "--dense", tiny_encoder)
     assert "nowhere" in refused(*asked, "--overwrite", "--dense", tmp_path / "nowhere")
-    assert "--small" in refused(*asked, "--overwrite", "--dense", tiny_encoder, "--small")
+    assert "not small" in refused(*asked, "--overwrite", "--dense", tiny_encoder, "--small")
 
 
 def test_types_with_too_few_mentions_are_named(home: Path, linker: Path, tmp_path: Path, cli: Cli) -> None:

@@ -34,6 +34,7 @@ NO_PLACES = {
     "ontology": "the prefix of a vocabulary",
     "prefix": "the prefix of a vocabulary",
     "dense": "a name of Hugging Face, a folder that is only read, or a package",
+    "dense_types": "types of names",
     "types": "types of the gold",
     "device": "what a network runs on",
     "text": "a text itself",

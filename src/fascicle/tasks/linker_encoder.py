@@ -49,7 +49,9 @@ def exported(settings: FitSettings, packs: Sequence[Pack], place: Path) -> Itera
 
 def _check(dense: DenseSettings, packs: Sequence[Pack], *, indexed: bool) -> None:
     if not indexed:
-        raise UsageError("vectors of names belong to an index: ask for a linker that is not small, or for one without vectors")
+        raise UsageError(
+            "vectors of names belong to an index: ask for a linker that is not small, or for one without vectors"
+        )
     known = {kind for pack in packs for kind in pack.types}
     if unknown := sorted(set(dense.types) - known):
         raise UsageError(f"no pack has the type {unknown[0]!r}; the types are {', '.join(sorted(known))}")
