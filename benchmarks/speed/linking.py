@@ -26,7 +26,6 @@ import json
 import os
 import random
 import statistics
-import subprocess
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -39,6 +38,7 @@ import numpy as np
 
 from benchmarks.common import ROOT, write_result
 from benchmarks.speed.packs import abstracts, private
+from benchmarks.speed.workers import Worker
 from fascicle.core.document import Document, Patch
 from fascicle.core.mention import Mention
 from fascicle.core.patches import apply
@@ -78,13 +78,13 @@ def main() -> int:
     if args.worker:
         return work(args.pack, args.linker, args.rounds)
     places = {"this": ROOT / "src", **({"other": args.other} if args.other else {})}
-    workers = {side: _Worker(args, place) for side, place in places.items()}
+    workers = {side: _worker(args, place) for side, place in places.items()}
     opened = {side: worker.told() for side, worker in workers.items()}
     told: dict[str, list[dict[str, Any]]] = {side: [] for side in workers}
     for number in range(args.rounds):
         for side in sorted(workers, reverse=bool(number % 2)):
             told[side].append(workers[side].ask())
-    memory = {side: worker.end() for side, worker in workers.items()}
+    memory = {side: _memory(worker) for side, worker in workers.items()}
     pack = Pack.open(args.pack)
     result: dict[str, Any] = {
         "pack": pack.full_name,
@@ -118,43 +118,19 @@ def summary(told: Mapping[str, Sequence[Mapping[str, float]]]) -> dict[str, Any]
     return found
 
 
-class _Worker:
+def _worker(args: argparse.Namespace, source: Path) -> Worker:
     """A process with the sources of one checkout."""
+    given = [args.pack, args.linker, "--worker", "--rounds", args.rounds]
+    paths = [str(source), str(ROOT), *filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))]
+    return Worker("benchmarks.speed.linking", given, {"PYTHONPATH": os.pathsep.join(paths), "OMP_NUM_THREADS": "1"})
 
-    def __init__(self, args: argparse.Namespace, source: Path) -> None:
-        argv = ["-m", "benchmarks.speed.linking", args.pack, args.linker, "--worker", "--rounds", args.rounds]
-        paths = [str(source), str(ROOT), *filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))]
-        self._process = subprocess.Popen(
-            [sys.executable, *map(str, argv)],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-            env={**os.environ, "PYTHONPATH": os.pathsep.join(paths), "OMP_NUM_THREADS": "1"},
-        )
 
-    def told(self) -> dict[str, Any]:
-        """The next line that it writes."""
-        assert self._process.stdout is not None
-        line = self._process.stdout.readline()
-        if not line:
-            raise RuntimeError(f"a worker ended with {self._process.wait()}; see its error above")
-        found: dict[str, Any] = json.loads(line)
-        return found
-
-    def ask(self) -> dict[str, Any]:
-        """What it says of its next round."""
-        assert self._process.stdin is not None
-        self._process.stdin.write("go\n")
-        self._process.stdin.flush()
-        return self.told()
-
-    def end(self) -> dict[str, float]:
-        """How its memory grew; it ends."""
-        assert self._process.stdin is not None
-        self._process.stdin.close()
-        found = self.told()
-        self._process.wait()
-        return found
+def _memory(worker: Worker) -> dict[str, float]:
+    """How its memory grew; it ends."""
+    worker.close()
+    found = worker.told()
+    worker.end()
+    return found
 
 
 def work(place: Path, folder: Path, rounds: int) -> int:

@@ -41,6 +41,7 @@ from typing import Any, Final
 
 from benchmarks.common import write_result
 from benchmarks.speed.matchers import LOADERS, MODULES, OURS, TWIN, WINDOW, names_of
+from benchmarks.speed.workers import Worker
 from benchmarks.studies.packs.literal import lowered
 from benchmarks.studies.packs.names import surfaces, whole
 from fascicle.knowledge.pack.keying import KeyReader
@@ -126,7 +127,7 @@ def drawn(work: Path, count: int) -> Iterator[str]:
 
 def turns(args: argparse.Namespace, systems: Sequence[str]) -> dict[str, object]:
     """Lets the processes load the names, and scan and look up in turn."""
-    workers = {one: _Worker(one, args) for one in systems}
+    workers = {one: _worker(one, args) for one in systems}
     loaded = {one: worker.told() for one, worker in workers.items()}
     rounds = _rounds(workers, "scan", args.rounds)
     memory = {one: worker.ask("memory") for one, worker in workers.items()}
@@ -150,45 +151,16 @@ def turns(args: argparse.Namespace, systems: Sequence[str]) -> dict[str, object]
     return {"systems": rows}
 
 
-def _rounds(workers: Mapping[str, _Worker], what: str, count: int) -> dict[str, list[dict[str, float]]]:
+def _rounds(workers: Mapping[str, Worker], what: str, count: int) -> dict[str, list[dict[str, float]]]:
     """What the processes say of so many rounds, in which they take turns; the round that warms up is left out."""
     told = [{one: worker.ask(what) for one, worker in workers.items()} for _ in range(count + 1)]
     return {one: [each[one] for each in told[1:]] for one in workers}
 
 
-class _Worker:
+def _worker(system: str, args: argparse.Namespace) -> Worker:
     """A process with one system."""
-
-    def __init__(self, system: str, args: argparse.Namespace) -> None:
-        argv = ["-m", "benchmarks.speed.packs", "--worker", system, "--work", args.work, "--names", args.names]
-        argv += ["--megabytes", args.megabytes, *(("--libraries", args.libraries) if args.libraries else ())]
-        self._process = subprocess.Popen(
-            [sys.executable, *map(str, argv)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-        )
-
-    def told(self) -> dict[str, float]:
-        """The next line that it writes.
-
-        Raises:
-            RuntimeError: it ended.
-        """
-        assert self._process.stdout is not None
-        line = self._process.stdout.readline()
-        if not line:
-            raise RuntimeError(f"a worker ended with {self._process.wait()}; see its error above")
-        found: dict[str, float] = json.loads(line)
-        return found
-
-    def ask(self, what: str) -> dict[str, float]:
-        """Sends a word and waits for the answer."""
-        assert self._process.stdin is not None
-        self._process.stdin.write(f"{what}\n")
-        self._process.stdin.flush()
-        return self.told()
-
-    def end(self) -> None:
-        """Closes it."""
-        self._process.communicate()
+    given = ["--worker", system, "--work", args.work, "--names", args.names, "--megabytes", args.megabytes]
+    return Worker("benchmarks.speed.packs", [*given, *(("--libraries", args.libraries) if args.libraries else ())])
 
 
 def work(system: str, folder: Path, megabytes: float) -> int:

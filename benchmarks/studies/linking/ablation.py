@@ -13,7 +13,7 @@ import msgspec
 import numpy as np
 
 from benchmarks.studies.linking.corpora import STUDIES, documents
-from benchmarks.studies.linking.measure import RESAMPLES, parser_of, reference_of, told, write, written
+from benchmarks.studies.linking.measure import RESAMPLES, each_corpus, opened, parser_of, reference_of
 from fascicle.core.document import Document
 from fascicle.evaluation.links.cases import LinkCase
 from fascicle.evaluation.links.scores import score_links
@@ -108,11 +108,8 @@ def main() -> None:
     parser = parser_of(__doc__)
     parser.set_defaults(corpora=[name for name in STUDIES if name not in ("nlm-chem", "biored")])
     args = parser.parse_args()
-    pack = Pack.open(args.pack)
-    index = NameIndex.open(args.index, pack)
-    for name in args.corpora:
-        found = {**told(pack), **ablate(name, pack, index)}
-        write(args.out, {**written(args.out), name: found})
+    pack, index = opened(args)
+    each_corpus(args, pack, lambda name: ablate(name, pack, index))
 
 
 if __name__ == "__main__":

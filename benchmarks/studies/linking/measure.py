@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from datetime import date
 from pathlib import Path
 from typing import Any, Literal
@@ -100,18 +100,28 @@ def parser_of(described: str | None) -> argparse.ArgumentParser:
     return parser
 
 
+def opened(args: argparse.Namespace) -> tuple[Pack, NameIndex]:
+    """The pack of the study and its index."""
+    pack = Pack.open(args.pack)
+    return pack, NameIndex.open(args.index, pack)
+
+
+def each_corpus(args: argparse.Namespace, pack: Pack, measured: Callable[[str], Mapping[str, Any]]) -> None:
+    """Measures the corpora that are asked for one by one, and writes each when it is done."""
+    for name in args.corpora:
+        found = {**told(pack), **measured(name)}
+        write(args.out, {**written(args.out), name: found})
+
+
 def main() -> None:
     """Measures corpora one by one."""
     parser = parser_of(__doc__)
     parser.add_argument("--part", choices=("dev", "test"), default="test")
     parser.add_argument("--rivals", action="store_true", help="other linkers too, of the folder that RIVALS names")
     args = parser.parse_args()
-    pack = Pack.open(args.pack)
-    index = NameIndex.open(args.index, pack)
+    pack, index = opened(args)
     others = Rivals(pack, index) if args.rivals else None
-    for name in args.corpora:
-        found = {**told(pack), **measure(name, pack, index, part=args.part, others=others)}
-        write(args.out, {**written(args.out), name: found})
+    each_corpus(args, pack, lambda name: measure(name, pack, index, part=args.part, others=others))
 
 
 if __name__ == "__main__":

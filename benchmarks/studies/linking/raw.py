@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple
 import msgspec
 
 from benchmarks.studies.linking.corpora import documents
-from benchmarks.studies.linking.measure import fitted_linker, parser_of, reference_of, report_of, told, write, written
+from benchmarks.studies.linking.measure import each_corpus, fitted_linker, opened, parser_of, reference_of, report_of
 from fascicle.core.document import Document
 from fascicle.core.mention import Mention
 from fascicle.core.patches import apply
@@ -132,11 +132,8 @@ def main() -> None:
     parser = parser_of(__doc__)
     parser.set_defaults(corpora=list(TASKS))
     args = parser.parse_args()
-    pack = Pack.open(args.pack)
-    index = NameIndex.open(args.index, pack)
-    for name in args.corpora:
-        found = {**told(pack), **measure(name, pack, index)}
-        write(args.out, {**written(args.out), name: found})
+    pack, index = opened(args)
+    each_corpus(args, pack, lambda name: measure(name, pack, index))
 
 
 if __name__ == "__main__":

@@ -160,10 +160,11 @@ def _say_read(reports: Mapping[str, SourceReport], *, all_lines: bool) -> None:
 
 def _say_rules(findings: Sequence[Finding], *, all_lines: bool) -> None:
     """What is wrong with rules, the harmless kinds as a number."""
-    loud = [one for one in findings if all_lines or one.problem not in ("dead", "overruled", "twice")]
-    for one in loud[: None if all_lines else _LOUD]:
+    harmful = [one for one in findings if one.problem not in ("dead", "overruled", "twice")]
+    loud = findings if all_lines else harmful[:_LOUD]
+    for one in loud:
         say(f"curation: {one.said}")
-    if rest := len(findings) - len(loud[: None if all_lines else _LOUD]):
+    if rest := len(findings) - len(loud):
         say(f"curation: {counted(rest, 'more rule')} that can go or must be corrected; --verbose names all of them")
 
 

@@ -11,7 +11,7 @@ from fascicle.core.arguments import checked
 from fascicle.errors import about
 from fascicle.files.atomic import check_folder
 from fascicle.knowledge.curation.applying import Curation
-from fascicle.knowledge.curation.lint import Finding, Seen, lint
+from fascicle.knowledge.curation.lint import Finding, Seen
 from fascicle.knowledge.curation.rules import CURATION, read_rules
 from fascicle.knowledge.keys.key import NORMALISER, key
 from fascicle.knowledge.pack.builder import BuildSettings, PackSource, Parts, build
@@ -76,8 +76,8 @@ def build_pack(
         told=told,
         overwrite=overwrite,
     )
-    if seen is not None and rules is not None and findings is not None:
-        findings += lint(seen.rows, rules, known=seen.concepts.__contains__, sources=settings.sources)
+    if seen is not None and findings is not None:
+        findings += seen.findings(settings.sources)
     return manifest
 
 

@@ -53,6 +53,10 @@ class Seen:
             if row.surface in self._named or self._curation.fitting(row):
                 self.rows[row] = None
 
+    def findings(self, sources: Iterable[str]) -> list[Finding]:
+        """What is wrong with the rules beside all that was seen; see `lint`."""
+        return lint(self.rows, self._curation, known=self.concepts.__contains__, sources=sources)
+
 
 def lint(
     rows: Iterable[NameRow], curation: Curation, *, known: Callable[[str], bool], sources: Iterable[str] = ()

@@ -133,13 +133,15 @@ def _files(place: Path, told: Told) -> dict[str, FileFacts]:
 
 def _shown(concept: Merged) -> MergedName | None:
     """The name that is shown: what a source says, the English label, another label, or the first name."""
-    tests: tuple[Callable[[MergedName], bool], ...] = (
-        lambda name: name.surface == concept.label,
-        lambda name: name.kind == "label" and name.language == "en",
-        lambda name: name.kind == "label",
-        lambda name: True,
-    )
-    return next((name for test in tests for name in concept.names if test(name)), None)
+
+    def rank(name: MergedName) -> int:
+        if name.surface == concept.label:
+            return 0
+        if name.kind != "label":
+            return 3
+        return 1 if name.language == "en" else 2
+
+    return min(concept.names, key=rank, default=None)
 
 
 def _text(rule: Rule) -> str:

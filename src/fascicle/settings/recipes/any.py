@@ -142,8 +142,10 @@ def _resolved(recipe: AnyRecipe, file_of: Callable[[str], Path]) -> AnyRecipe:
 
 def _shipped(given: str, key: str) -> str:
     """The folder of a pack of the package, where a key may name a pack, else nothing."""
+    if not key.startswith(_OF_PACKS):
+        return ""
     found = find_pack(given)
-    return str(found) if key.startswith(_OF_PACKS) and found != Path(given).expanduser() else ""
+    return str(found) if found != Path(given).expanduser() else ""
 
 
 def _with_path(value: Any, parts: Sequence[str], path: str) -> Any:
