@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import tempfile
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from io import BufferedReader
 from pathlib import Path
 from typing import Any, BinaryIO, Final
@@ -82,6 +82,12 @@ class RemoteFolder:
         """Opens a copy of a file."""
         with fetched(self.at(name)) as near, Path(near).open("rb") as stream:
             yield stream
+
+    def remove(self, names: Sequence[str]) -> None:
+        """Removes files."""
+        for name in names:
+            with _reaching(self.at(name), OutputError), suppress(FileNotFoundError):
+                self._system.rm_file(f"{self._path}/{name}")
 
     @contextmanager
     def written(self, name: str) -> Iterator[BinaryIO]:

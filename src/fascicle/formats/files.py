@@ -155,7 +155,8 @@ def _of_one(source: Source, reader: Reader, options: Any, report: ReadReport) ->
         if found and report.aside.keep_going:
             raise error.saying(f"{error}; the rest of the file was not read") from None
         raise
-    if not found and not reader.may_be_empty and report.aside.count == before:
+    withdraws = source.path in report.deleted
+    if not found and not reader.may_be_empty and not withdraws and report.aside.count == before:
         where, name = " that the options ask for" if options is not None else "", report.formats[source.path]
         raise InputError(
             f"{source.path} is empty: it holds no document{where}; give a file in the format {name}",
