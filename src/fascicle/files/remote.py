@@ -45,6 +45,12 @@ class RemoteFolder:
         self.url = url.rstrip("/")
         self._system, self._path = _system_of(self.url)
 
+    def make(self) -> None:
+        """Makes the folder, if the URL is one of this machine; an object store needs none."""
+        if "file" in self._system.protocol:
+            with _reaching(self.url, OutputError):
+                self._system.makedirs(self._path, exist_ok=True)
+
     def at(self, name: str) -> str:
         """The URL of a file."""
         return f"{self.url}/{name}"

@@ -175,6 +175,7 @@ class RemotePlace(RemoteFolder):
     @contextmanager
     def held(self) -> Iterator[None]:
         """See `Place`."""
+        self.make()
         yield
 
 
