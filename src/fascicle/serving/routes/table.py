@@ -1,0 +1,10 @@
+"""All routes of the service."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from fascicle.serving.endpoint import Endpoint
+from fascicle.serving.routes import annotate, state
+
+ROUTES: Final[tuple[Endpoint, ...]] = (*state.ROUTES, *annotate.ROUTES)
