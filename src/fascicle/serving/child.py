@@ -15,19 +15,18 @@ from fascicle.errors import FascicleError
 from fascicle.running.child import settle
 from fascicle.running.memory import limit_own
 from fascicle.serving import messages
-from fascicle.serving.messages import Annotate, Failed, Ready, Working
-from fascicle.serving.work import OpenPipeline, Work
+from fascicle.serving.messages import Annotate, Failed, Ready, Working, Wrong
+from fascicle.serving.work import OpenWork, Work
 
 Say = Callable[[messages.Said], None]
 
 
-def serve(pipe: Connection, open_pipeline: OpenPipeline, name: str, memory: int, parent: int) -> None:
+def serve(pipe: Connection, open_work: OpenWork, memory: int, parent: int) -> None:
     """Does what it is told until the pipe is closed.
 
     Args:
         pipe: of orders, and of what is said.
-        open_pipeline: opens the pipeline.
-        name: under which it is served.
+        open_work: opens the pipeline, or what else does orders.
         memory: MiB of its own that the system lets it take.
         parent: process that it must not outlive.
     """
@@ -40,8 +39,8 @@ def serve(pipe: Connection, open_pipeline: OpenPipeline, name: str, memory: int,
 
     with contextlib.suppress(EOFError, BrokenPipeError, ConnectionResetError):
         try:
-            work = Work(open_pipeline())
-            facts = work.facts(name)
+            work = open_work()
+            facts = work.facts
             gc.collect()
             gc.freeze()  # what is loaded stays: nothing needs to look through it again and again
             say(Ready(facts=facts))
@@ -70,4 +69,9 @@ def _obey(work: Work, order: messages.Order, say: Say) -> None:
         places.update((id(one.text), at) for at, one in enumerate(documents))
 
     say(Working(step="", places=tuple(range(count)), characters=0))
-    say(work.do(order, watch=watch, given=given))
+    try:
+        said: messages.Said = work.do(order, watch=watch, given=given)
+    except Exception as error:  # a fault, which costs this order
+        traceback.print_exc(file=sys.stderr)
+        said = Wrong(error=type(error).__name__, message=str(error))
+    say(said)

@@ -1,4 +1,4 @@
-"""What does orders: a process of its own, which may die, or a pipeline in this process."""
+"""What does orders: a process of its own, which may die, or this process."""
 
 from __future__ import annotations
 
@@ -12,12 +12,11 @@ from multiprocessing.connection import wait
 from typing import Final, Protocol
 
 from fascicle.errors import FascicleError
-from fascicle.pipeline.pipeline import Pipeline
 from fascicle.running.memory import own_mebibytes
 from fascicle.serving import messages
 from fascicle.serving.child import serve
-from fascicle.serving.messages import Failed, PipelineFacts, Ready, Working
-from fascicle.serving.work import OpenPipeline, Work
+from fascicle.serving.messages import Failed, PipelineFacts, Ready, Working, Wrong
+from fascicle.serving.work import OpenWork, Work
 from fascicle.settings.pipeline import Limits
 
 _TICK: Final = 0.1  # seconds between two looks at limits
@@ -45,8 +44,8 @@ class StartError(FascicleError):
 class Hand(Protocol):
     """Does one order after the other."""
 
-    def start(self) -> PipelineFacts:
-        """Opens the pipeline.
+    def start(self) -> PipelineFacts | None:
+        """Opens the pipeline, and says what it is.
 
         Raises:
             StartError: it cannot be opened.
@@ -69,38 +68,40 @@ class Hand(Protocol):
 
 
 class LocalHand:
-    """A pipeline in this process: nothing is begun, and nothing protects the process from it."""
+    """Work in this process: nothing is begun, and nothing protects the process from it."""
 
     is_spent = False
 
-    def __init__(self, pipeline: Pipeline, name: str) -> None:
-        """Takes the pipeline, and the name under which it is served."""
-        self._work, self._name = Work(pipeline), name
+    def __init__(self, work: Work) -> None:
+        """Takes the work."""
+        self._work = work
 
-    def start(self) -> PipelineFacts:
+    def start(self) -> PipelineFacts | None:
         """What the pipeline is."""
-        return self._work.facts(self._name)
+        return self._work.facts
 
     def do(self, order: messages.Order) -> messages.Result:
         """Does an order in the thread that asks."""
-        return self._work.do(order)
+        try:
+            return self._work.do(order)
+        except Exception as error:
+            return Wrong(error=type(error).__name__, message=str(error))
 
     def close(self) -> None:
         """Nothing: whoever gave the pipeline closes it."""
 
 
 class ProcessHand:
-    """A pipeline in a process of its own, whose time and memory are capped."""
+    """Work in a process of its own, whose time and memory are capped."""
 
-    def __init__(self, open_pipeline: OpenPipeline, name: str, limits: Limits) -> None:
+    def __init__(self, open_work: OpenWork, limits: Limits) -> None:
         """Starts nothing yet.
 
         Args:
-            open_pipeline: is called in the process, which it must reach by pickling.
-            name: under which the pipeline is served.
+            open_work: is called in the process, which it must reach by pickling.
             limits: of time, memory and work.
         """
-        self._open, self._name, self._limits = open_pipeline, name, limits
+        self._open, self._limits = open_work, limits
         self._characters, self._first_memory = 0, 0
         self._started = False
 
@@ -109,15 +110,13 @@ class ProcessHand:
         """Of the process; 0 if there is none."""
         return (self._process.pid or 0) if self._started else 0
 
-    def start(self) -> PipelineFacts:
+    def start(self) -> PipelineFacts | None:
         """Starts the process; returns when it has opened the pipeline."""
         self.close()
         context = multiprocessing.get_context("spawn")
         self._pipe, theirs = context.Pipe()
         memory = 2 * self._limits.memory
-        self._process = context.Process(
-            target=serve, args=(theirs, self._open, self._name, memory, os.getpid()), daemon=False
-        )
+        self._process = context.Process(target=serve, args=(theirs, self._open, memory, os.getpid()), daemon=False)
         self._process.start()
         self._started = True
         theirs.close()

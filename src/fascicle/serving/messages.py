@@ -116,6 +116,36 @@ class Look(msgspec.Struct, frozen=True, kw_only=True, tag="look"):
     curie: str
 
 
+class ReadFile(msgspec.Struct, frozen=True, kw_only=True, tag="read"):
+    """A file to read.
+
+    Attributes:
+        path: of it.
+        format: its name, or ``"auto"``.
+        documents: that are read at most, ...
+        characters: ... and of all their texts.
+    """
+
+    path: str
+    format: str
+    documents: int
+    characters: int
+
+
+class WriteFile(msgspec.Struct, frozen=True, kw_only=True, tag="write"):
+    """A file to write.
+
+    Attributes:
+        documents: as `fascicle.core.codec` writes them.
+        format: its name.
+        path: of it.
+    """
+
+    documents: tuple[msgspec.Raw, ...]
+    format: str
+    path: str
+
+
 class Answer(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """What became of a document.
 
@@ -135,9 +165,9 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class Ready(msgspec.Struct, frozen=True, kw_only=True, tag="ready"):
-    """The worker has opened the pipeline."""
+    """The worker has opened the pipeline; of other work there are no facts."""
 
-    facts: PipelineFacts
+    facts: PipelineFacts | None = None
 
 
 class Working(msgspec.Struct, frozen=True, kw_only=True, tag="working"):
@@ -160,6 +190,46 @@ class Looked(msgspec.Struct, frozen=True, kw_only=True, tag="looked"):
     concept: dict[str, Any] | None
 
 
+class FileRead(msgspec.Struct, frozen=True, kw_only=True, tag="file-read"):
+    """A file that was read.
+
+    Attributes:
+        documents: as `fascicle.core.codec` writes them.
+        format: in which it was read.
+        notes: what is to be said of it.
+        problems: what could not be read.
+    """
+
+    documents: tuple[msgspec.Raw, ...]
+    format: str
+    notes: tuple[str, ...] = ()
+    problems: tuple[str, ...] = ()
+
+
+class FileWritten(msgspec.Struct, frozen=True, kw_only=True, tag="file-written"):
+    """A file that was written.
+
+    Attributes:
+        losses: what the format cannot hold, by code -> number.
+    """
+
+    losses: dict[str, int]
+
+
+class Wrong(msgspec.Struct, frozen=True, kw_only=True, tag="wrong"):
+    """An order that cannot be done.
+
+    Attributes:
+        error: class of the error.
+        message: of the error.
+        code: of an error of `fascicle.errors`; empty for a fault.
+    """
+
+    error: str
+    message: str
+    code: str = ""
+
+
 class Failed(msgspec.Struct, frozen=True, kw_only=True, tag="failed"):
     """The worker cannot go on, and no document is at fault.
 
@@ -172,9 +242,9 @@ class Failed(msgspec.Struct, frozen=True, kw_only=True, tag="failed"):
     internal: bool = False
 
 
-Order = Annotate | Explain | Look
-Result = Answered | Looked
-Said = Ready | Working | Answered | Looked | Failed
+Order = Annotate | Explain | Look | ReadFile | WriteFile
+Result = Answered | Looked | FileRead | FileWritten | Wrong
+Said = Ready | Working | Result | Failed
 encode = msgspec.json.encode
 orders: msgspec.json.Decoder[Order] = msgspec.json.Decoder(Order)
 said: msgspec.json.Decoder[Said] = msgspec.json.Decoder(Said)

@@ -20,7 +20,17 @@ from fascicle.errors import FascicleError
 from fascicle.pipeline.runner import Failure
 from fascicle.serving import messages
 from fascicle.serving.hands import DiedError, Hand, StartError
-from fascicle.serving.messages import Annotate, Answer, Answered, Explain, Look, Looked, Options, PipelineFacts
+from fascicle.serving.messages import (
+    Annotate,
+    Answer,
+    Answered,
+    FileRead,
+    FileWritten,
+    Looked,
+    Options,
+    PipelineFacts,
+    Wrong,
+)
 
 _DIES: Final = 2  # deaths at a document alone that make it the culprit
 _SURE: Final = ("killed:time", "killed:memory")  # one is enough where it was we who ended the worker
@@ -45,6 +55,9 @@ class ClosedError(Exception):
     """The service ends, and takes nothing more."""
 
 
+Said = Answer | Looked | FileRead | FileWritten | Wrong
+
+
 @dataclass(eq=False, kw_only=True)
 class Task:
     """A document, or another question, on its way.
@@ -58,7 +71,7 @@ class Task:
 
     order: messages.Order
     characters: int = 1
-    future: Future[Answer | Looked] = field(default_factory=Future)
+    future: Future[Said] = field(default_factory=Future)
     deaths: int = 0
 
     @classmethod
@@ -93,7 +106,7 @@ class Pool:
         self._closing = False
         self._count = workers
         self._threads: list[threading.Thread] = []
-        self._begun: Future[PipelineFacts] = Future()
+        self._begun: Future[PipelineFacts | None] = Future()
         self.facts: PipelineFacts | None = None
         self.deaths = 0
 
@@ -107,17 +120,21 @@ class Pool:
         """Characters that wait, or that workers are at."""
         return self._cost + self._busy
 
-    def start(self) -> PipelineFacts:
-        """Starts the workers; returns when the first one has opened the pipeline.
-
-        Raises:
-            FascicleError: the pipeline cannot be opened.
-        """
+    def begin(self) -> None:
+        """Starts the workers, unless they are started."""
         with self._condition:
             if not self._threads:
                 self._threads = [threading.Thread(target=self._work, daemon=True) for _ in range(self._count)]
                 for thread in self._threads:
                     thread.start()
+
+    def start(self) -> PipelineFacts | None:
+        """Starts the workers; returns when the first one has opened the pipeline.
+
+        Raises:
+            FascicleError: the pipeline cannot be opened.
+        """
+        self.begin()
         self.facts = self._begun.result()
         return self.facts
 
@@ -233,12 +250,9 @@ class Pool:
                 groups.extendleft(reversed(self._blamed(group, died)))
                 self._open(hand)
                 continue
-            except Exception as error:  # of a pipeline in this process: a fault of it, or of Fascicle
-                failure = Failure("", type(error).__name__, str(error))
-                answers = Answered(answers=tuple(Answer(failure=failure) for _ in group))
             size = sum(task.characters for task in group)
             self._learn(size, time.perf_counter() - begun)
-            for task, answer in zip(group, _apart(answers), strict=True):
+            for task, answer in zip(group, _apart(answers, len(group)), strict=True):
                 self._finish(task, answer)
 
     def _blamed(self, group: list[Task], died: DiedError) -> list[list[Task]]:
@@ -256,7 +270,7 @@ class Pool:
                 again.append([task])
         return [others, *again] if others else again
 
-    def _finish(self, task: Task, answer: Answer | Looked) -> None:
+    def _finish(self, task: Task, answer: Said) -> None:
         with self._condition:
             self._busy -= task.characters
         task.future.set_result(answer)
@@ -281,8 +295,8 @@ def _joined(tasks: Sequence[Task]) -> messages.Order:
     return Annotate(documents=documents, options=first.options)
 
 
-def _apart(result: messages.Result) -> Sequence[Answer | Looked]:
-    return result.answers if isinstance(result, Answered) else (result,)
+def _apart(result: messages.Result, count: int) -> Sequence[Said]:
+    return result.answers if isinstance(result, Answered) else (result,) * count
 
 
 def _ended(error: DiedError) -> StartError:
@@ -290,6 +304,3 @@ def _ended(error: DiedError) -> StartError:
         f"the worker ended while it loaded the pipeline ({error.reason}); look at limits.start and limits.memory, or "
         "run fascicle pipeline check"
     )
-
-
-__all__ = ["ClosedError", "Explain", "FullError", "Look", "Pool", "Task"]

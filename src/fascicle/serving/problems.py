@@ -14,7 +14,7 @@ from fascicle.errors import FascicleError
 
 MEDIA_TYPE: Final = "application/problem+json"
 # The status of an error that a request causes, by its code; others are of its content.
-_STATUS: Final[Mapping[str, int]] = MappingProxyType({"too-large": 413, "missing-extra": 501})
+STATUS: Final[Mapping[str, int]] = MappingProxyType({"too-large": 413, "missing-extra": 501})
 
 
 class Problem(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -59,7 +59,7 @@ class ProblemError(Exception):
     @classmethod
     def of(cls, error: FascicleError) -> ProblemError:
         """The problem of an error that the content of a request causes."""
-        return cls(_STATUS.get(error.code, 422), str(error), code=error.code)
+        return cls(STATUS.get(error.code, 422), str(error), code=error.code)
 
 
 def problem_of(status: int, detail: str, *, code: str = "") -> Problem:

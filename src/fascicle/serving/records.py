@@ -8,6 +8,7 @@ import msgspec
 
 from fascicle.core.codec import DocumentRecord, GivenDocument
 from fascicle.knowledge.linking.linker import Decision
+from fascicle.knowledge.pack.pack import Concept
 from fascicle.serving.messages import PipelineFacts
 from fascicle.serving.problems import Problem
 
@@ -82,3 +83,74 @@ class RawAnswers(msgspec.Struct, frozen=True, kw_only=True):
     """`Answers` whose documents are already JSON."""
 
     documents: tuple[RawAnswer, ...]
+
+
+class FileFormat(msgspec.Struct, frozen=True, kw_only=True):
+    """A format of files.
+
+    Attributes:
+        name: of it.
+        means: one line.
+        suffixes: by which its files are known.
+        reads: whether it is read.
+        writes: whether it is written.
+        suffix: of a file that is written here.
+    """
+
+    name: str
+    means: str
+    suffixes: tuple[str, ...]
+    reads: bool
+    writes: bool
+    suffix: str
+
+
+class FileFormats(msgspec.Struct, frozen=True, kw_only=True):
+    """All formats."""
+
+    formats: tuple[FileFormat, ...]
+
+
+class ReadAnswer(msgspec.Struct, frozen=True, kw_only=True):
+    """A file that was read.
+
+    Attributes:
+        documents: of it.
+        format: in which it was read.
+        notes: sentences about it.
+        problems: sentences about what could not be read.
+    """
+
+    documents: tuple[DocumentRecord, ...]
+    format: str
+    notes: tuple[str, ...]
+    problems: tuple[str, ...]
+
+
+class Decisions(msgspec.Struct, frozen=True, kw_only=True):
+    """What is said of each mention of a document."""
+
+    decisions: tuple[Decision, ...]
+
+
+class Parent(msgspec.Struct, frozen=True, kw_only=True):
+    """A concept above another one."""
+
+    curie: str
+    label: str
+
+
+class ConceptAnswer(Concept, frozen=True, kw_only=True):
+    """A concept with what stands beside it.
+
+    Attributes:
+        pack: that has it.
+        names: of it, at most 50.
+        parents: the concepts above it.
+        page: about it on the web, as a text.
+    """
+
+    pack: str
+    names: tuple[str, ...]
+    parents: tuple[Parent, ...]
+    page: str

@@ -11,12 +11,14 @@ from fascicle.core.document import Document
 from fascicle.core.wording import counted
 from fascicle.errors import FormatError
 from fascicle.pipeline.pipeline import Pipeline
+from fascicle.pipeline.runner import Failure
+from fascicle.serving.clerk import Clerk
 from fascicle.serving.hands import Hand, LocalHand, ProcessHand
-from fascicle.serving.messages import Answer, Looked, Options, PipelineFacts
-from fascicle.serving.pool import ClosedError, FullError, Pool, Task
+from fascicle.serving.messages import Answer, Options, PipelineFacts, Wrong
+from fascicle.serving.pool import ClosedError, FullError, Pool, Said, Task
 from fascicle.serving.problems import ProblemError, problem_of
 from fascicle.serving.records import RawAnswer
-from fascicle.serving.work import OpenPipeline
+from fascicle.serving.work import OpenPipeline, PipelineWork, open_work
 from fascicle.settings.pipeline import Limits
 from fascicle.settings.serving import ServeSettings
 
@@ -29,6 +31,7 @@ class Service:
     Attributes:
         settings: what the service may cost.
         pools: the workers of each pipeline, by name, in order.
+        clerk: the worker that reads and writes files, which come from anywhere.
     """
 
     def __init__(self, pipelines: Mapping[str, Served], settings: ServeSettings) -> None:
@@ -49,6 +52,8 @@ class Service:
             )
             for name, served in pipelines.items()
         }
+        hire = partial(ProcessHand, Clerk, Limits(memory=2_048))
+        self.clerk = Pool(hire, workers=1, batch=1, queue=settings.queue)
 
     def start(self) -> None:
         """Starts all workers; returns when each pipeline is open.
@@ -56,12 +61,14 @@ class Service:
         Raises:
             FascicleError: a pipeline cannot be opened.
         """
-        for pool in self.pools.values():
+        for pool in (self.clerk, *self.pools.values()):
+            pool.begin()
+        for pool in (self.clerk, *self.pools.values()):
             pool.start()
 
     def close(self) -> None:
         """Does what waits, and ends the workers."""
-        for pool in self.pools.values():
+        for pool in (*self.pools.values(), self.clerk):
             pool.close()
 
     @property
@@ -128,7 +135,7 @@ class Service:
         found = iter(answers)
         return [one if isinstance(one, RawAnswer) else self._answer(one.id, next(found)) for one in given]
 
-    async def ask(self, pool: Pool, tasks: Sequence[Task], *, waits: bool = False) -> list[Answer | Looked | None]:
+    async def ask(self, pool: Pool, tasks: Sequence[Task], *, waits: bool = False) -> list[Said | None]:
         """What became of tasks; ``None`` of those that were not done in time.
 
         Raises:
@@ -145,17 +152,27 @@ class Service:
                 future.cancel()
         return [one.result() if one.done() and not one.cancelled() else None for one in futures]
 
-    def _answer(self, name: str, answer: Answer | Looked | None) -> RawAnswer:
+    def _answer(self, name: str, answer: Said | None) -> RawAnswer:
         if answer is None:
             return _timed_out(name, f"it was not done within {self.settings.seconds:g} s; send less at once, or later")
-        assert isinstance(answer, Answer)
-        if (failure := answer.failure) is None:
+        if isinstance(answer, Answer) and answer.failure is None:
             return RawAnswer(id=name, status="done", document=answer.document, candidates=answer.decisions)
+        failure = failure_of(answer)
         if failure.error == "killed:time":
             return _timed_out(name, f"the step {failure.step!r} took too long for it")
-        detail = f"the step {failure.step!r} failed at it ({failure.error}: {failure.message})"
+        where = f"the step {failure.step!r}" if failure.step else "the pipeline"
+        detail = f"{where} failed at it ({failure.error}: {failure.message})"
         problem = problem_of(500, _short(detail), code="prediction")
         return RawAnswer(id=name, status="failed", problem=problem)
+
+
+def failure_of(answer: Said) -> Failure:
+    """Why a task is not done."""
+    if isinstance(answer, Wrong):
+        return Failure("", answer.error, answer.message)
+    assert isinstance(answer, Answer)
+    assert answer.failure is not None
+    return answer.failure
 
 
 def submit(pool: Pool, tasks: Sequence[Task], *, waits: bool = False) -> None:
@@ -194,5 +211,6 @@ def _short(text: str, most: int = 500) -> str:
 
 def _hire(name: str, served: Served) -> Callable[[], Hand]:
     if isinstance(served, Pipeline):
-        return partial(LocalHand, served, name)
-    return partial(ProcessHand, served, name, getattr(served, "limits", None) or Limits())
+        return partial(LocalHand, PipelineWork(served, name))
+    limits = getattr(served, "limits", None) or Limits()
+    return partial(ProcessHand, partial(open_work, served, name), limits)

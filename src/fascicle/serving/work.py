@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 import msgspec
 
@@ -17,34 +17,28 @@ from fascicle.knowledge.pack.pack import Pack
 from fascicle.knowledge.recognising import PackRecogniser
 from fascicle.pipeline.pipeline import Pipeline
 from fascicle.pipeline.rules import Rules
-from fascicle.pipeline.runner import Result, Watch, unwatched
+from fascicle.pipeline.runner import Failure, Result, Watch, unwatched
 from fascicle.serving import messages
 from fascicle.serving.messages import Annotate, Answer, Answered, Explain, Look, Looked, Options, PipelineFacts
 
 OpenPipeline = Callable[[], Pipeline]
+Given = Callable[[Sequence[Document]], None]
 _LINKS: Final = frozenset({"links"})
 _PORTION: Final = 50  # names of a concept that are told
 
 
-class Work:
-    """A pipeline that does orders, for one thread.
+def unseen(documents: Sequence[Document]) -> None:
+    """Nobody needs to see the documents."""
 
-    Attributes:
-        pipeline: the pipeline.
-    """
 
-    def __init__(self, pipeline: Pipeline) -> None:
-        """Takes the pipeline."""
-        self.pipeline = pipeline
-        self._only_link = frozenset(step.name for step in pipeline.steps if step.gives == _LINKS)
+class Work(Protocol):
+    """Whatever does orders, in one thread."""
 
-    def do(
-        self,
-        order: messages.Order,
-        *,
-        watch: Watch = unwatched,
-        given: Callable[[Sequence[Document]], None] = lambda documents: None,
-    ) -> messages.Result:
+    @property
+    def facts(self) -> PipelineFacts | None:
+        """What it is, if it is a pipeline."""
+
+    def do(self, order: messages.Order, *, watch: Watch = unwatched, given: Given = unseen) -> messages.Result:
         """Does an order.
 
         Args:
@@ -52,6 +46,25 @@ class Work:
             watch: as of `fascicle.pipeline.runner.run_batch`.
             given: is called with the documents of the order, before anything is done.
         """
+
+
+OpenWork = Callable[[], Work]
+
+
+class PipelineWork:
+    """A pipeline that annotates, and explains its links.
+
+    Attributes:
+        pipeline: the pipeline.
+    """
+
+    def __init__(self, pipeline: Pipeline, name: str) -> None:
+        """Takes the pipeline, and the name under which it is served."""
+        self.pipeline, self._name = pipeline, name
+        self._only_link = frozenset(step.name for step in pipeline.steps if step.gives == _LINKS)
+
+    def do(self, order: messages.Order, *, watch: Watch = unwatched, given: Given = unseen) -> messages.Result:
+        """Does an order; see `Work`."""
         match order:
             case Annotate(documents=raw, options=options):
                 documents = [codec.decode(bytes(one)) for one in raw]
@@ -64,19 +77,21 @@ class Work:
                 return Answered(answers=(Answer(decisions=self._decisions(document, most)),))
             case Look(curie=curie):
                 return Looked(concept=self._concept(curie))
-
-    def close(self) -> None:
-        """Closes the pipeline."""
-        self.pipeline.close()
+            case _:
+                raise TypeError(f"a pipeline does no {type(order).__name__}")
 
     def _answer(self, result: Result, options: Options) -> Answer:
         if result.document is None:
             return Answer(failure=result.failure, seconds=result.seconds)
         document = _chosen(result.given, result.document, options)
+        try:
+            decisions = self._decisions(document, options.candidates) if options.candidates else None
+        except Exception as error:
+            return Answer(failure=Failure("candidates", type(error).__name__, str(error)), seconds=result.seconds)
         return Answer(
             document=msgspec.Raw(codec.encode(document)),
             mentions=len(document.mentions),
-            decisions=self._decisions(document, options.candidates) if options.candidates else None,
+            decisions=decisions,
             seconds=result.seconds,
         )
 
@@ -109,18 +124,15 @@ class Work:
                 }
         return None
 
-    def facts(self, name: str) -> PipelineFacts:
-        """What the pipeline is.
-
-        Args:
-            name: under which it is served.
-        """
+    @cached_property
+    def facts(self) -> PipelineFacts:
+        """What the pipeline is."""
         steps = self.pipeline.steps[1:]  # the first one cuts texts into words for the others
         types = [kind for step in steps for kind in _types_of(step)]
         sources = [one for step in steps for one in sorted(getattr(step, "sources", None) or ())]
         made_by = msgspec.json.encode(self.pipeline.made_by(), order="sorted")
         return PipelineFacts(
-            name=name,
+            name=self._name,
             steps=tuple(
                 messages.StepFacts(name=step.name, needs=tuple(sorted(step.needs)), gives=tuple(sorted(step.gives)))
                 for step in steps
@@ -131,6 +143,16 @@ class Work:
             links=any("links" in step.gives for step in steps),
             fingerprint=hashlib.sha256(made_by).hexdigest(),
         )
+
+
+def open_work(open_pipeline: OpenPipeline, name: str) -> PipelineWork:
+    """Opens a pipeline for a worker.
+
+    Args:
+        open_pipeline: opens it.
+        name: under which it is served.
+    """
+    return PipelineWork(open_pipeline(), name)
 
 
 def _chosen(given: Document, found: Document, options: Options) -> Document:

@@ -11,12 +11,12 @@ import msgspec
 from starlette.requests import Request
 from starlette.responses import Response
 
-from fascicle.core import codec
 from fascicle.core.document import Document
 from fascicle.core.wording import counted
+from fascicle.formats.catalogue import format_named
 from fascicle.serving.asked import Candidates, Score, accepted, check_names, chunks_of, json_of, options_of
 from fascicle.serving.endpoint import JSON, NDJSON, Endpoint, Query
-from fascicle.serving.files import MEDIA_TYPES, written
+from fascicle.serving.files import MEDIA_TYPES, write_file
 from fascicle.serving.pieces import Pieces
 from fascicle.serving.problems import MEDIA_TYPE, ProblemError
 from fascicle.serving.records import Answers, DocumentAnswer, Documents, RawAnswer, RawAnswers, RawDocuments
@@ -47,10 +47,10 @@ async def annotate(request: Request, service: Service) -> Response:
     request.state.told = _told(given, answers)
     if form == JSON:
         return Response(_ENCODER.encode(RawAnswers(documents=tuple(answers))), media_type=JSON)
-    return await _in_format(answers, form)
+    return await _in_format(service, answers, form)
 
 
-async def _in_format(answers: list[RawAnswer], form: str) -> Response:
+async def _in_format(service: Service, answers: list[RawAnswer], form: str) -> Response:
     """Documents in a format that has no place for problems, so all of them must be done."""
     if wrong := [one for one in answers if one.problem is not None]:
         content = _ENCODER.encode(
@@ -65,8 +65,8 @@ async def _in_format(answers: list[RawAnswer], form: str) -> Response:
             }
         )
         return Response(content, 422, media_type=MEDIA_TYPE)
-    documents = [codec.decode(bytes(one.document)) for one in answers if isinstance(one.document, msgspec.Raw)]
-    content, losses = await asyncio.to_thread(written, documents, MEDIA_TYPES[form])
+    documents = [one.document for one in answers if isinstance(one.document, msgspec.Raw)]
+    content, losses = await write_file(service, documents, format_named(MEDIA_TYPES[form]))
     return Response(content, media_type=form, headers={"Fascicle-Losses": losses})
 
 
