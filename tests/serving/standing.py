@@ -18,7 +18,8 @@ import uvicorn
 
 from fascicle.pipeline.pipeline import Pipeline
 from fascicle.serving.app import app_of
-from fascicle.serving.service import Served, Service
+from fascicle.serving.service import Service
+from fascicle.serving.work import Served
 from fascicle.settings.pipeline import Limits
 from fascicle.settings.serving import ServeSettings
 
