@@ -55,8 +55,9 @@ def test_whatever_is_sent_is_answered_as_described(locked: Standing) -> None:
     bearer = {"Authorization": f"Bearer {TOKEN}"}
     schema = schemathesis.openapi.from_url(url, headers=bearer)
     checks = schemathesis.checks.CHECKS.get_all()
-    # A document that is not allowed is refused by itself, in an answer of 200.
-    left_out = {"negative_data_rejection"}
+    # A document that is not allowed is refused by itself, in an answer of 200; and a schema cannot say that offsets
+    # lie in a text, nor how much may be sent.
+    left_out = {"negative_data_rejection", "positive_data_acceptance"}
 
     ran = 0
     for result in schema.get_all_operations():
