@@ -205,7 +205,7 @@ def test_a_killed_run_in_an_object_store_goes_on(store: str, written: Write, tmp
     driver.wait()
     folder = RunFolder(f"{store}/killed")
     manifest = folder.manifest()
-    assert 0 < len(folder.done(manifest.shards)) < 10
+    assert 0 < len(list(folder.done(manifest.shards))) < 10
     run_of([path], folder.name, open_pipeline=partial(open_poison, 0.02)).do(resume=True)
     assert objects(f"{store}/killed") == parts(tmp_path / "calm")
 

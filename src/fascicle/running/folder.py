@@ -124,15 +124,12 @@ class RunFolder:
             )
         return found
 
-    def done(self, shards: Iterable[Shard]) -> dict[str, Done]:
-        """The markers of the shards that are done, by name; a marker whose part is not there does not count."""
+    def done(self, shards: Iterable[Shard]) -> Iterator[Done]:
+        """The markers of the shards that are done, in their order; a marker whose part is not there does not count."""
         sizes = self._place.sizes()
-        markers = [name for shard in shards if (name := f"done-{shard.name}.json") in sizes]
-        return {
-            done.shard: done
-            for done in self._read(markers, Done)
-            if all(sizes.get(facts.name) == facts.size for facts in (done.part, done.quarantine) if facts is not None)
-        }
+        for done in self._read([name for shard in shards if (name := f"done-{shard.name}.json") in sizes], Done):
+            if all(sizes.get(facts.name) == facts.size for facts in (done.part, done.quarantine) if facts is not None):
+                yield done
 
     def retries(self) -> list[Done]:
         """The markers of what was tried again, in order."""

@@ -27,7 +27,7 @@ def current(folder: RunFolder, manifest: Manifest) -> dict[str, Quarantined]:
     if manifest.unread:
         for number, record in enumerate(folder.quarantine(UNREAD), start=1):
             found[record.id if record.id not in found else f"{record.id} ({number})"] = record
-    for done in folder.done(manifest.shards).values():
+    for done in folder.done(manifest.shards):
         if done.quarantine is not None:
             found.update((record.id, record) for record in folder.quarantine(done.quarantine.name))
     for done in folder.retries():

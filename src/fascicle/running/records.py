@@ -76,6 +76,7 @@ class Done(msgspec.Struct, frozen=True, kw_only=True):
         mentions: ``source/type`` -> number.
         names: the most frequent words of mentions, ``words/type`` -> number.
         links: the most frequent links, identifier and name -> number.
+        concepts: type -> the distinct concepts of its mentions, as of `fascicle.running.concepts.hashed`.
         origins: of the links: packs, and the dates of their vocabularies.
         losses: what the format of the part does not hold, by code -> number.
         slowest: ids of documents, with the seconds of each.
@@ -94,6 +95,7 @@ class Done(msgspec.Struct, frozen=True, kw_only=True):
     mentions: dict[str, int]
     names: dict[str, int]
     links: dict[str, int]
+    concepts: dict[str, bytes] = msgspec.field(default_factory=dict)
     origins: tuple[str, ...] = ()
     losses: dict[str, int]
     slowest: tuple[tuple[str, float], ...]

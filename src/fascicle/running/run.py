@@ -180,12 +180,12 @@ class Run:
             return finalize(self.folder, manifest)
 
     def _work(self, manifest: Manifest, progress: Callable[[Progress], None], started: Callable[[Any], None]) -> None:
-        done = self.folder.done(manifest.shards)
-        left = [shard for shard in manifest.shards if shard.name not in done]
         characters = {shard.name: shard.characters for shard in manifest.shards}
-        now = _Through()
-        for one in done.values():
+        now, done = _Through(), set()
+        for one in self.folder.done(manifest.shards):
             now.count(one, characters[one.shard])
+            done.add(one.shard)
+        left = [shard for shard in manifest.shards if shard.name not in done]
         before, begun, of_characters = now.characters, time.monotonic(), sum(characters.values())
 
         def tell() -> None:
@@ -272,17 +272,22 @@ def finalize(folder: RunFolder, manifest: Manifest) -> Totals:
     Raises:
         OutputError: a shard is not done, or documents are missing.
     """
-    done = folder.done(manifest.shards)
-    if missing := [shard.name for shard in manifest.shards if shard.name not in done]:
+    left = {shard.name: shard.count for shard in manifest.shards}
+
+    def markers() -> Iterator[Done]:
+        for one in folder.done(manifest.shards):
+            count = left.pop(one.shard)
+            if (one.documents, one.done + one.quarantined) != (count, count):
+                raise OutputError(f"{folder.name}: shard {one.shard} does not account for all its documents")
+            yield one
+
+    totals = totals_of(folder, manifest, markers())
+    if left:
+        some = next(iter(left))
         raise OutputError(
-            f"{folder.name}: {len(missing):,} of {len(manifest.shards):,} shards are not done, such as {missing[0]}; "
+            f"{folder.name}: {len(left):,} of {len(manifest.shards):,} shards are not done, such as {some}; "
             "go on with resume=True"
         )
-    for shard in manifest.shards:
-        one = done[shard.name]
-        if (one.documents, one.done + one.quarantined) != (shard.count, shard.count):
-            raise OutputError(f"{folder.name}: shard {shard.name} does not account for all its documents")
-    totals = totals_of(folder, manifest, [done[shard.name] for shard in manifest.shards])
     if totals.documents != totals.done + totals.quarantined:
         raise OutputError(
             f"{folder.name}: {totals.documents:,} documents came in, {totals.done:,} are done and "
