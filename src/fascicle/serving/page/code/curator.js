@@ -2,6 +2,7 @@
 
 import { button, counted, el, say } from "./dom.js";
 import { curated, doubt, redoable, undoable } from "./decisions.js";
+import { why } from "./panel.js";
 import { pick } from "./picking.js";
 import { service } from "./service.js";
 
@@ -183,10 +184,8 @@ export class Curator {
   /** @param {Shown | null} shown */
   async relink(shown) {
     if (!this.on || !shown) return;
-    const { links, ...mention } = shown.mention;
-    const entry = this.store.documents[this.store.current];
-    const told = await service.why(this.store.pipeline, { ...entry.base, mentions: [mention] }, 0).catch(() => ({ decisions: [] }));
-    const candidates = (told.decisions ?? []).flatMap((one) => one.candidates ?? []).slice(0, 8);
+    const told = await why(this.store.pipeline, this.store.documents[this.store.current].base, shown).catch(() => []);
+    const candidates = told.flatMap((one) => one.candidates).slice(0, 8);
     const chosen = await pick(`Concept of “${shown.words.slice(0, 60)}”`, [
       ...candidates.map((one) => ({ value: { curie: one.curie, name: one.label }, title: one.label, more: one.curie })),
       { value: { nil: true }, title: "No concept fits" },

@@ -5,23 +5,10 @@ import { service } from "./service.js";
 
 /** @typedef {import("./reading.js").Shown} Shown */
 
-const FORMATS = [
-  ["jsonl", "Fascicle: everything, one document a line", "jsonl"],
-  ["csv", "Table of mentions (CSV)", "csv"],
-  ["tsv", "Table of mentions (TSV)", "tsv"],
-  ["bioc", "BioC, XML", "bioc.xml"],
-  ["bioc-json", "BioC, JSON", "bioc.json"],
-  ["pubtator", "PubTator", "pubtator"],
-  ["brat", "brat (zip)", "zip"],
-  ["conll", "CoNLL: a token a line", "conll"],
-  ["label-studio", "Label Studio tasks", "label-studio.json"],
-  ["kazu", "Kazu, JSON", "kazu.json"],
-  ["html", "A page to read", "html"],
-];
-
 /** @param {any} store */
-export function exporting(store) {
-  const format = select("export-format", FORMATS.map(([value, title]) => [value, title]));
+export async function exporting(store) {
+  const formats = (await service.formats()).filter((one) => one.writes && one.suffix);
+  const format = select("export-format", formats.map(({ name, means }) => [name, `${name}: ${means}`]));
   const which = select("export-which", store.documents.length > 1 ? [["all", `All ${store.documents.length} documents`], ["this", "This document"]] : [["this", "This document"]]);
   const shown = el("input", { type: "checkbox", id: "export-shown", checked: true });
   const said = el("div", { class: "loss", role: "status" });
@@ -39,8 +26,7 @@ export function exporting(store) {
     try {
       const documents = chosen(store, which.value === "all", shown.checked);
       const { blob, lost, name } = await service.write(format.value, documents);
-      const [, , suffix] = FORMATS.find(([value]) => value === format.value);
-      download(name || `fascicle.${suffix}`, blob);
+      download(name || "documents", blob);
       tell(said, documents.length, lost);
     } catch (error) {
       said.replaceChildren(el("p", { class: "notice bad", text: error.message }));

@@ -220,7 +220,7 @@ function tools() {
     pipelines,
     open && button("New text", anew, { class: "button tiny" }),
     open && button("Compare", () => compare(store), { class: "button tiny", id: "compare" }),
-    open && button("Export", () => exporting(store), { class: "button tiny", id: "export" }),
+    open && button("Export", () => exporting(store).catch((error) => say(error.message, 12)), { class: "button tiny", id: "export" }),
     curation && open && button("Curate", () => curator.toggle(), { class: "button tiny", id: "curate", "aria-pressed": String(Boolean(curation.on)) }),
     curation && !open && button("Continue curation", () => curator.resume(), { class: "button tiny", id: "resume" }),
     curation && !open && button("Import decisions", () => imports.click(), { class: "button tiny" }),
@@ -231,7 +231,7 @@ function tools() {
 }
 store.on(["pipelines", "documents", "current", "curation"], tools);
 
-const table = keyTable({ store, view, panel, search, curator, move, turn, anew, tools: { compare: () => compare(store), exporting: () => exporting(store), copy: () => copy(store), theme: () => say(`Theme: ${nextTheme()}.`) } });
+const table = keyTable({ store, view, panel, search, curator, move, turn, anew, tools: { compare: () => compare(store), exporting: () => exporting(store).catch((error) => say(error.message, 12)), copy: () => copy(store), theme: () => say(`Theme: ${nextTheme()}.`) } });
 table.push({ keys: ["?"], group: "Page", means: "these keys", run: () => help(table) });
 theme();
 tools();

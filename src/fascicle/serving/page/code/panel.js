@@ -74,13 +74,11 @@ export class Panel {
     } catch {
       return; // the link stands as the document has it
     }
-    const web = told.page || `https://bioregistry.io/${encodeURI(curie)}`;
-    if (web) place.querySelector(".mono").replaceChildren(webLink(web, curie));
-    const names = [...new Set((told.names ?? []).map((one) => (typeof one === "string" ? one : one.surface ?? one.name)))];
-    const rest = names.filter((one) => one !== told.label);
+    if (told.page) place.querySelector(".mono").replaceChildren(webLink(told.page, curie));
+    const rest = told.names.filter((one) => one !== told.label);
     if (told.definition) place.append(el("p", { class: "definition" }, name(told.definition)));
     if (rest.length) place.append(el("p", { class: "small soft" }, "Also ", name(rest.slice(0, 6).join(" · ")), rest.length > 6 ? ` and ${rest.length - 6} more` : ""));
-    const parents = (told.parents ?? []).map((one) => (typeof one === "string" ? one : one.label || one.name || one.curie));
+    const parents = told.parents.map((one) => one.label || one.curie);
     if (parents.length) place.append(el("p", { class: "small soft" }, "A kind of ", name(parents.slice(0, 4).join(" · "))));
   }
 
@@ -107,11 +105,11 @@ export class Panel {
   }
 }
 
-/** Asks about one mention as if it stood alone, so that its number is known. @param {string} pipeline @param {import("./types.js").Native} native @param {Shown} shown */
-async function why(pipeline, native, shown) {
-  const { links, ...mention } = shown.mention;
-  const told = await service.why(pipeline, { ...native, mentions: [mention] }, 0);
-  return told.decisions ?? told.mentions ?? (Array.isArray(told) ? told : [told]);
+/** Asks about one mention, as if it stood alone and had no links. @param {string} pipeline @param {import("./types.js").Native} native @param {Shown} shown */
+export function why(pipeline, native, shown) {
+  const { id, text, abbreviations } = native;
+  const { spans, type } = shown.mention;
+  return service.why(pipeline, { id, text, ...(abbreviations ? { abbreviations } : {}), mentions: [{ spans, type }] });
 }
 
 /** @param {any[]} decisions */

@@ -61,10 +61,15 @@ export const service = {
     return (await (await post("v1/annotate", { documents }, { pipeline }, signal)).json()).documents;
   },
 
-  /** @param {File} file @returns {Promise<Native[]>} */
+  /** The formats that are read and written. */
+  async formats() {
+    return (await (await ask("v1/formats")).json()).formats;
+  },
+
+  /** @param {File} file @returns {Promise<{documents: Native[], notes: string[], problems: string[]}>} */
   async read(file) {
     const answer = await ask("v1/read", { method: "POST", query: { name: file.name }, headers: { "Content-Type": "application/octet-stream" }, body: file });
-    return (await answer.json()).documents;
+    return answer.json();
   },
 
   /** @param {string} format @param {Native[]} documents */
@@ -73,9 +78,9 @@ export const service = {
     return { blob: await answer.blob(), lost: answer.headers.get("Fascicle-Losses") ?? "" , name: fileName(answer) };
   },
 
-  /** @param {string} pipeline @param {Native} document @param {number} mention */
-  async why(pipeline, document, mention) {
-    return (await post("v1/why", { document, mention }, { pipeline })).json();
+  /** Candidates of the mentions of a document. @param {string} pipeline @param {Native} document @returns {Promise<any[]>} */
+  async why(pipeline, document) {
+    return (await (await post("v1/why", document, { pipeline, candidates: 8 })).json()).decisions;
   },
 
   /** @param {string} curie @param {string} pipeline */

@@ -41,10 +41,13 @@ export function start(root, store, does) {
   /** Reads files; those with mentions are shown as they are, the others are annotated. @param {FileList | File[]} given */
   async function take(given) {
     const found = [];
+    let lost = 0;
     for (const file of given) {
       say(`Reading ${file.name} …`, 0);
       try {
-        found.push(...(await service.read(file)));
+        const told = await service.read(file);
+        found.push(...told.documents);
+        lost += told.problems.length;
       } catch (error) {
         say(`${file.name}: ${error.message}`, 12);
         return;
@@ -52,7 +55,7 @@ export function start(root, store, does) {
     }
     files.value = "";
     if (!found.length) return say("The files have no document.");
-    say(`${counted(found.length, "document")} read.`);
+    say(`${counted(found.length, "document")} read${lost ? `, ${lost} not readable` : ""}.`);
     const annotated = found.some((document) => document.mentions?.length);
     if (annotated) does.open(found);
     else await does.annotate(found);
@@ -65,11 +68,10 @@ function showExamples(place, store, does) {
   const examples = (pipeline?.examples ?? []).slice(0, EXAMPLES);
   place.previousElementSibling.hidden = !examples.length;
   place.replaceChildren(
-    ...examples.map((example) => {
-      const text = typeof example === "string" ? example : example.text;
-      const title = example.title || example.name || text.split(/(?<=[.?!])\s/)[0];
-      return el("button", { type: "button", class: "example", on: { click: () => does.annotate([{ id: example.id || nameOf(text), text }]) } },
-        el("strong", {}, name(title)), el("span", { text: text.slice(title === text.slice(0, title.length) ? title.length : 0).trim() }));
+    ...examples.map((text) => {
+      const title = text.split(/(?<=[.?!])\s/)[0];
+      return el("button", { type: "button", class: "example", on: { click: () => does.annotate([{ id: nameOf(text), text }]) } },
+        el("strong", {}, name(title)), el("span", { text: text.slice(title.length).trim() }));
     }),
   );
 }

@@ -4,7 +4,7 @@
 /** @typedef {{spans: [number, number][], type: string, text?: string, score?: number, source?: string, links?: Link[], attributes?: [string, string][]}} Mention */
 /** @typedef {{fascicle: number, id: string, text: string, mentions?: Mention[], sections?: any[], events?: any[], meta?: Record<string, string>}} Native */
 /** @typedef {{id: string, status: string, document?: Native, problem?: {title?: string, detail?: string}}} Answer */
-/** @typedef {{name: string, types: string[], sources: string[], links: boolean, packs: any[], steps: any[], examples: {title: string, text: string}[]}} Pipeline */
+/** @typedef {{name: string, types: string[], sources: string[], links: boolean, packs: any[], steps: any[], examples: string[]}} Pipeline */
 
 export const GOLD = "gold";
 
