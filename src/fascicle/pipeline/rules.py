@@ -127,6 +127,7 @@ class Rules:
         """
         self.name, self.fingerprint = name, fingerprint
         self._rules = [_Rule(rule) for rule in rules]
+        self.types = tuple(dict.fromkeys(rule.to or rule.type for rule in rules if rule.does != "drop"))
         adds = any(rule.does == "add" for rule in rules)
         changes = frozenset(source for rule in rules for source in rule.sources)
         self.sources = frozenset({name}) if adds else frozenset[str]()
