@@ -14,15 +14,15 @@ from fascicle.pipeline.pipeline import Pipeline
 from fascicle.pipeline.runner import Failure
 from fascicle.serving.clerk import Clerk
 from fascicle.serving.hands import Hand, LocalHand, ProcessHand
+from fascicle.serving.jobs import Jobs
 from fascicle.serving.messages import Answer, Options, PipelineFacts, Wrong
+from fascicle.serving.metrics import Gauges, Labels, Metrics
 from fascicle.serving.pool import ClosedError, FullError, Pool, Said, Task
 from fascicle.serving.problems import ProblemError, problem_of
 from fascicle.serving.records import RawAnswer
-from fascicle.serving.work import OpenPipeline, PipelineWork, open_work
+from fascicle.serving.work import PipelineWork, Served, open_work
 from fascicle.settings.pipeline import Limits
 from fascicle.settings.serving import ServeSettings
-
-Served = Pipeline | OpenPipeline
 
 
 class Service:
@@ -30,7 +30,9 @@ class Service:
 
     Attributes:
         settings: what the service may cost.
+        metrics: what it did.
         pools: the workers of each pipeline, by name, in order.
+        jobs: files that are annotated meanwhile.
         clerk: the worker that reads and writes files, which come from anywhere.
     """
 
@@ -42,7 +44,7 @@ class Service:
                 their own, which they must reach by pickling; or open pipelines, which are run in this process.
             settings: what the service may cost.
         """
-        self.settings = settings
+        self.settings, self.metrics = settings, Metrics()
         self.pools = {
             name: Pool(
                 _hire(name, served),
@@ -53,6 +55,7 @@ class Service:
             for name, served in pipelines.items()
         }
         hire = partial(ProcessHand, Clerk, Limits(memory=2_048))
+        self.jobs = Jobs(pipelines, settings)
         self.clerk = Pool(hire, workers=1, batch=1, queue=settings.queue)
 
     def start(self) -> None:
@@ -65,24 +68,39 @@ class Service:
             pool.begin()
         for pool in (self.clerk, *self.pools.values()):
             pool.start()
+        self.jobs.start()
 
     def close(self) -> None:
         """Does what waits, and ends the workers."""
         for pool in (*self.pools.values(), self.clerk):
             pool.close()
+        self.jobs.close()
 
     @property
     def is_ready(self) -> bool:
         """Whether every pipeline has a worker that runs."""
-        return all(pool.is_ready for pool in self.pools.values())
+        return all(pool.ready for pool in self.pools.values())
 
     @property
     def facts(self) -> tuple[PipelineFacts, ...]:
         """What the pipelines are, in order."""
         return tuple(pool.facts for pool in self.pools.values() if pool.facts is not None)
 
-    def pool(self, name: str) -> Pool:
-        """The workers of a pipeline; those of the first one without a name.
+    def gauges(self) -> Gauges:
+        """How the workers are."""
+        pools: dict[Labels, Pool] = {(("pipeline", name),): pool for name, pool in self.pools.items()}
+        return (
+            ("fascicle_waiting_characters", "text that waits or is worked on", _of(pools, lambda one: one.waiting)),
+            ("fascicle_workers_ready", "workers that run", _of(pools, lambda one: one.ready)),
+            (
+                "fascicle_worker_deaths_total",
+                "workers that ended before their time",
+                _of(pools, lambda one: one.deaths),
+            ),
+        )
+
+    def name_of(self, name: str) -> str:
+        """The name of a pipeline; that of the first one without a name.
 
         Raises:
             ProblemError: there is none of this name.
@@ -91,7 +109,11 @@ class Service:
         if name not in self.pools:
             known = ", ".join(self.pools)
             raise ProblemError(404, f"there is no pipeline {name[:100]!r}; there are {known}", code="unknown-name")
-        return self.pools[name]
+        return name
+
+    def pool(self, name: str) -> Pool:
+        """The workers of a pipeline, see `name_of`."""
+        return self.pools[self.name_of(name)]
 
     def read(self, data: bytes, *, name: str) -> Document | RawAnswer:
         """A document as a client sent it, or why it is refused.
@@ -101,9 +123,12 @@ class Service:
             name: its id, if it has none.
         """
         try:
-            document = codec.decode_given(data, name=name)
+            return self.checked(codec.decode_given(data, name=name))
         except FormatError as error:
             return refused(name, str(error), code=error.code)
+
+    def checked(self, document: Document) -> Document | RawAnswer:
+        """A document, or why it is refused."""
         if (length := len(document.text)) > self.settings.text:
             most = self.settings.text
             return refused(
@@ -164,6 +189,10 @@ class Service:
         detail = f"{where} failed at it ({failure.error}: {failure.message})"
         problem = problem_of(500, _short(detail), code="prediction")
         return RawAnswer(id=name, status="failed", problem=problem)
+
+
+def _of(pools: Mapping[Labels, Pool], value: Callable[[Pool], int]) -> dict[Labels, float]:
+    return {labels: value(pool) for labels, pool in pools.items()}
 
 
 def failure_of(answer: Said) -> Failure:
