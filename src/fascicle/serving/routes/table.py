@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import Final
 
 from fascicle.serving.endpoint import Endpoint
-from fascicle.serving.routes import annotate, concepts, files, state
+from fascicle.serving.routes import annotate, concepts, curation, files, state
 
 ROUTES: Final[tuple[Endpoint, ...]] = (
     *state.ROUTES,
     *annotate.ROUTES,
     *files.ROUTES,
     *concepts.ROUTES,
+    *curation.ROUTES,
 )
