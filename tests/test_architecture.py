@@ -65,6 +65,7 @@ ROOMS: dict[str, set[str]] = {
         "loading",
         "text.annotator",  # the class alone
     },
+    "client": {"core", "serving.records", "serving.messages"},  # what a service answers
     "training": {
         "models",
         "files",

@@ -23,6 +23,7 @@ from fascicle.errors import FascicleError, UsageError
 from fascicle.pipeline.pipeline import Pipeline
 from fascicle.serving.endpoint import Endpoint
 from fascicle.serving.guard import PAGE, Guard, Log
+from fascicle.serving.openapi import description_of
 from fascicle.serving.problems import ProblemError, answer_of, problem_of
 from fascicle.serving.routes.table import ROUTES
 from fascicle.serving.service import Served, Service
@@ -44,8 +45,8 @@ def create_app(
 
     Args:
         pipelines: by the names under which they are served, or an open one under its own name. Functions that open
-            pipelines are called in processes of their own; an open pipeline runs in this process, where it is not
-            protected from texts that crash it.
+            pipelines are called in processes of their own; they may have ``limits`` of these, and ``examples``. An open
+            pipeline runs in this process, which texts that crash it crash.
         settings: what the service may cost, and whom it answers.
         routes: of the service.
         log: is told of every request; by default the logger ``fascicle.serving`` is, in JSON.
@@ -70,7 +71,13 @@ def app_of(service: Service, *, routes: Sequence[Endpoint] = ROUTES, log: Log | 
         yield
         await asyncio.to_thread(service.close)
 
-    guard = Middleware(Guard, settings=settings, open_paths=[one.path for one in routes if one.open], log=log or _log)
+    tell = log or _log
+
+    def see(told: dict[str, Any]) -> None:
+        service.metrics.see(told)
+        tell(told)
+
+    guard = Middleware(Guard, settings=settings, open_paths=[one.path for one in routes if one.open], log=see)
     app = Starlette(
         routes=[*(_route(one, service) for one in routes), *(_page() if settings.page else ())],
         middleware=[guard],
@@ -83,6 +90,7 @@ def app_of(service: Service, *, routes: Sequence[Endpoint] = ROUTES, log: Log | 
         lifespan=lifespan,
     )
     app.router.redirect_slashes = False
+    app.state.description = msgspec.json.encode(description_of(routes, with_token=bool(settings.token)))
     app.state.service = service
     return app
 

@@ -41,6 +41,7 @@ class Guard:
             log: is told of every request.
         """
         self._app, self._settings, self._open, self._log = app, settings, frozenset(open_paths), log
+        self._running = 0
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answers, or hands the request on."""
@@ -59,6 +60,7 @@ class Guard:
                 self._add_headers(MutableHeaders(scope=message), scope["path"], number)
             await send(message)
 
+        self._running += 1
         try:
             try:
                 self._check(scope)
@@ -67,6 +69,7 @@ class Guard:
                 return
             await self._app(scope, receive, answer)
         finally:
+            self._running -= 1
             self._log(
                 {
                     "event": "request",
@@ -88,6 +91,10 @@ class Guard:
         origin = headers.get("origin")
         if origin is not None and origin not in self._settings.origins and origin.partition("://")[2] != host:
             raise ProblemError(403, "pages of other origins may not use this service; name them when it is started")
+        if self._running > self._settings.requests and scope["path"] not in self._open:
+            raise ProblemError(
+                503, "as many requests run as may run; send this again later", headers={"Retry-After": "1"}
+            )
         if self._settings.token and not self._is_open(scope["path"]) and not self._has_token(headers):
             raise ProblemError(
                 401,

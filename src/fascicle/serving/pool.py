@@ -111,9 +111,9 @@ class Pool:
         self.deaths = 0
 
     @property
-    def is_ready(self) -> bool:
-        """Whether a worker has opened the pipeline, and runs."""
-        return self._ready > 0
+    def ready(self) -> int:
+        """Workers that have opened the pipeline, and run."""
+        return self._ready
 
     @property
     def waiting(self) -> int:

@@ -11,28 +11,11 @@ import msgspec
 from starlette.responses import Response
 
 from fascicle.errors import FascicleError
+from fascicle.serving.records import Problem
 
 MEDIA_TYPE: Final = "application/problem+json"
 # The status of an error that a request causes, by its code; others are of its content.
 STATUS: Final[Mapping[str, int]] = MappingProxyType({"too-large": 413, "missing-extra": 501})
-
-
-class Problem(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What went wrong.
-
-    Attributes:
-        title: of the kind of problem.
-        status: of HTTP.
-        detail: one sentence: what was given, what is allowed, what to do.
-        code: a short stable name, as `fascicle.errors.CODES` has them.
-        type: there is no page about it, so it is ``"about:blank"``.
-    """
-
-    title: str
-    status: int
-    detail: str
-    code: str
-    type: str = "about:blank"
 
 
 class ProblemError(Exception):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
 import msgspec
 
@@ -10,9 +10,26 @@ from fascicle.core.codec import DocumentRecord, GivenDocument
 from fascicle.knowledge.linking.linker import Decision
 from fascicle.knowledge.pack.pack import Concept
 from fascicle.serving.messages import PipelineFacts
-from fascicle.serving.problems import Problem
 
 Status = Literal["done", "refused", "failed", "timed_out"]
+
+
+class Problem(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What went wrong.
+
+    Attributes:
+        title: of the kind of problem.
+        status: of HTTP.
+        detail: one sentence: what was given, what is allowed, what to do.
+        code: a short stable name, as `fascicle.errors.CODES` has them.
+        type: there is no page about it, so it is ``"about:blank"``.
+    """
+
+    title: str
+    status: int
+    detail: str
+    code: str
+    type: str = "about:blank"
 
 
 class Health(msgspec.Struct, frozen=True, kw_only=True):
@@ -154,3 +171,17 @@ class ConceptAnswer(Concept, frozen=True, kw_only=True):
     names: tuple[str, ...]
     parents: tuple[Parent, ...]
     page: str
+
+
+class KazuDocument(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A document as Kazu has it.
+
+    Attributes:
+        idx: its id.
+        sections: with their texts and entities.
+        metadata: further facts.
+    """
+
+    idx: str
+    sections: tuple[dict[str, Any], ...]
+    metadata: dict[str, Any] = {}

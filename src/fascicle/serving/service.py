@@ -16,6 +16,7 @@ from fascicle.serving.clerk import Clerk
 from fascicle.serving.curation.store import Store
 from fascicle.serving.hands import Hand, LocalHand, ProcessHand
 from fascicle.serving.messages import Answer, Options, PipelineFacts, Wrong
+from fascicle.serving.metrics import Gauges, Labels, Metrics
 from fascicle.serving.pool import ClosedError, FullError, Pool, Said, Task
 from fascicle.serving.problems import ProblemError, problem_of
 from fascicle.serving.records import RawAnswer
@@ -31,6 +32,7 @@ class Service:
 
     Attributes:
         settings: what the service may cost.
+        metrics: what it did.
         pools: the workers of each pipeline, by name, in order.
         clerk: the worker that reads and writes files, which come from anywhere.
         curation: decisions of curators, if they are kept.
@@ -47,7 +49,7 @@ class Service:
         Raises:
             InputError: decisions cannot be kept in the file that is named for them.
         """
-        self.settings = settings
+        self.settings, self.metrics = settings, Metrics()
         self.pools = {
             name: Pool(
                 _hire(name, served),
@@ -82,12 +84,25 @@ class Service:
     @property
     def is_ready(self) -> bool:
         """Whether every pipeline has a worker that runs."""
-        return all(pool.is_ready for pool in self.pools.values())
+        return all(pool.ready for pool in self.pools.values())
 
     @property
     def facts(self) -> tuple[PipelineFacts, ...]:
         """What the pipelines are, in order."""
         return tuple(pool.facts for pool in self.pools.values() if pool.facts is not None)
+
+    def gauges(self) -> Gauges:
+        """How the workers are."""
+        pools: dict[Labels, Pool] = {(("pipeline", name),): pool for name, pool in self.pools.items()}
+        return (
+            ("fascicle_waiting_characters", "text that waits or is worked on", _of(pools, lambda one: one.waiting)),
+            ("fascicle_workers_ready", "workers that run", _of(pools, lambda one: one.ready)),
+            (
+                "fascicle_worker_deaths_total",
+                "workers that ended before their time",
+                _of(pools, lambda one: one.deaths),
+            ),
+        )
 
     def pool(self, name: str) -> Pool:
         """The workers of a pipeline; those of the first one without a name.
@@ -109,9 +124,12 @@ class Service:
             name: its id, if it has none.
         """
         try:
-            document = codec.decode_given(data, name=name)
+            return self.checked(codec.decode_given(data, name=name))
         except FormatError as error:
             return refused(name, str(error), code=error.code)
+
+    def checked(self, document: Document) -> Document | RawAnswer:
+        """A document, or why it is refused."""
         if (length := len(document.text)) > self.settings.text:
             most = self.settings.text
             return refused(
@@ -172,6 +190,10 @@ class Service:
         detail = f"{where} failed at it ({failure.error}: {failure.message})"
         problem = problem_of(500, _short(detail), code="prediction")
         return RawAnswer(id=name, status="failed", problem=problem)
+
+
+def _of(pools: Mapping[Labels, Pool], value: Callable[[Pool], int]) -> dict[Labels, float]:
+    return {labels: value(pool) for labels, pool in pools.items()}
 
 
 def failure_of(answer: Said) -> Failure:

@@ -58,9 +58,9 @@ class PipelineWork:
         pipeline: the pipeline.
     """
 
-    def __init__(self, pipeline: Pipeline, name: str) -> None:
-        """Takes the pipeline, and the name under which it is served."""
-        self.pipeline, self._name = pipeline, name
+    def __init__(self, pipeline: Pipeline, name: str, *, examples: Sequence[str] = ()) -> None:
+        """Takes the pipeline, the name under which it is served, and texts to try it with."""
+        self.pipeline, self._name, self._examples = pipeline, name, tuple(examples)
         self._only_link = frozenset(step.name for step in pipeline.steps if step.gives == _LINKS)
 
     def do(self, order: messages.Order, *, watch: Watch = unwatched, given: Given = unseen) -> messages.Result:
@@ -142,6 +142,7 @@ class PipelineWork:
             packs=tuple(map(_pack_facts, self._packs)),
             links=any("links" in step.gives for step in steps),
             fingerprint=hashlib.sha256(made_by).hexdigest(),
+            examples=self._examples,
         )
 
 
@@ -152,7 +153,7 @@ def open_work(open_pipeline: OpenPipeline, name: str) -> PipelineWork:
         open_pipeline: opens it.
         name: under which it is served.
     """
-    return PipelineWork(open_pipeline(), name)
+    return PipelineWork(open_pipeline(), name, examples=getattr(open_pipeline, "examples", ()))
 
 
 def _chosen(given: Document, found: Document, options: Options) -> Document:

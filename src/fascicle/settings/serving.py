@@ -22,6 +22,7 @@ class ServeSettings:
         documents: of a request at most.
         batch: characters of text that a worker takes at once, unless one document is longer.
         queue: characters of text that may wait for the workers of a pipeline; what would be more is refused.
+        requests: that are answered at a time at most.
         seconds: that a request has; documents that are not done by then are answered as timed out.
         idle: seconds without a byte from a client, or to it, after which a connection is given up.
         jobs: files that may wait or run at a time.
@@ -41,6 +42,7 @@ class ServeSettings:
     documents: int = 1_000
     batch: int = 16_384
     queue: int = 262_144
+    requests: int = 256
     seconds: float = 120.0
     idle: float = 30.0
     jobs: int = 8
@@ -59,7 +61,19 @@ class ServeSettings:
             UsageError: a limit that is not positive, or a token that is too short or holds other characters than those
                 of a header.
         """
-        for name in ("workers", "body", "text", "documents", "batch", "queue", "seconds", "idle", "jobs", "job"):
+        for name in (
+            "workers",
+            "body",
+            "text",
+            "documents",
+            "batch",
+            "queue",
+            "requests",
+            "seconds",
+            "idle",
+            "jobs",
+            "job",
+        ):
             if not getattr(self, name) > 0:
                 raise UsageError(f"{name}={getattr(self, name)} is not allowed; give a positive number")
         if self.token and (len(self.token) < _LEAST_TOKEN or not self.token.isascii() or not self.token.isprintable()):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections import deque
 from collections.abc import AsyncGenerator, AsyncIterator
 from typing import Final
 
@@ -83,33 +82,65 @@ async def stream(request: Request, service: Service) -> Response:
     check_names(request, _NAMES)
     accepted(request, (NDJSON, JSON))
     pool, options = service.pool(request.query_params.get("pipeline", "")), options_of(request)
-    lines = _lines(request, service)
+    ahead = _Ahead(most=service.settings.queue)
+
+    async def read() -> None:
+        try:
+            async for given in _documents(_lines(request, service), service):
+                answer = service.annotate(pool, [given], options, waits=True)
+                await ahead.put(asyncio.create_task(answer), len(given.text) if isinstance(given, Document) else 0)
+        except ProblemError as error:
+            await ahead.put(error, 0)
+        finally:
+            await ahead.put(None, 0)
 
     async def answers() -> AsyncGenerator[bytes, None]:
-        running: deque[asyncio.Task[list[RawAnswer]]] = deque()
         counts: dict[str, int] = {}
         request.state.told = {"documents": counts}
+        reading = asyncio.create_task(read())
         try:
-            async for given in _documents(lines, service):
-                running.append(asyncio.create_task(service.annotate(pool, [given], options, waits=True)))
-                while running and (len(running) >= _AHEAD or running[0].done()):
-                    yield _line(await running.popleft(), counts)
-            while running:
-                yield _line(await running.popleft(), counts)
-        except ProblemError as error:
-            while running:
-                yield _line(await running.popleft(), counts)
-            yield _ENCODER.encode({"problem": error.problem}) + b"\n"
+            while (one := await ahead.get()) is not None:
+                if isinstance(one, ProblemError):
+                    yield _ENCODER.encode({"problem": one.problem}) + b"\n"
+                else:
+                    (answer,) = await one
+                    counts[answer.status] = counts.get(answer.status, 0) + 1
+                    yield _ENCODER.encode(answer) + b"\n"
         finally:
-            for one in running:
-                one.cancel()
+            reading.cancel()
+            ahead.cancel()
 
     return Pieces(answers(), media_type=NDJSON, idle=service.settings.idle)
 
 
-def _line(answers: list[RawAnswer], counts: dict[str, int]) -> bytes:
-    counts[answers[0].status] = counts.get(answers[0].status, 0) + 1
-    return _ENCODER.encode(answers[0]) + b"\n"
+class _Ahead:
+    """Answers that are not sent yet; while there are many, or of much text, no more of the content is read."""
+
+    def __init__(self, *, most: int) -> None:
+        self._most, self._characters = most, 0
+        self._queue: asyncio.Queue[tuple[asyncio.Task[list[RawAnswer]] | ProblemError | None, int]] = asyncio.Queue()
+        self._room = asyncio.Condition()
+
+    async def put(self, one: asyncio.Task[list[RawAnswer]] | ProblemError | None, characters: int) -> None:
+        async with self._room:
+            await self._room.wait_for(lambda: self._characters <= self._most and self._queue.qsize() < _AHEAD)
+            self._characters += characters
+            self._queue.put_nowait((one, characters))
+
+    async def get(self) -> asyncio.Task[list[RawAnswer]] | ProblemError | None:
+        one, characters = await self._queue.get()
+        if isinstance(one, asyncio.Task):
+            await asyncio.wait([one])
+        async with self._room:
+            self._characters -= characters
+            self._room.notify_all()
+        return one
+
+    def cancel(self) -> None:
+        while not self._queue.empty():
+            one, _ = self._queue.get_nowait()
+            if isinstance(one, asyncio.Task):
+                one.cancel()
 
 
 async def _documents(lines: AsyncIterator[bytes], service: Service) -> AsyncIterator[Document | RawAnswer]:

@@ -8,6 +8,7 @@ import msgspec
 from starlette.requests import Request
 from starlette.responses import Response
 
+from fascicle.serving import metrics as metrics_text
 from fascicle.serving.endpoint import JSON, Endpoint
 from fascicle.serving.records import Health, Pipelines
 from fascicle.serving.service import Service
@@ -26,6 +27,16 @@ async def pipelines(request: Request, service: Service) -> Response:
     return Response(msgspec.json.encode(Pipelines(pipelines=service.facts)), media_type=JSON)
 
 
+async def metrics(request: Request, service: Service) -> Response:
+    """Numbers for Prometheus."""
+    return Response(service.metrics.text(service.gauges()), media_type=metrics_text.MEDIA_TYPE)
+
+
+async def description(request: Request, service: Service) -> Response:
+    """The description of all routes."""
+    return Response(request.app.state.description, media_type=JSON)
+
+
 ROUTES: Final = (
     Endpoint(
         method="GET",
@@ -37,4 +48,8 @@ ROUTES: Final = (
         open=True,
     ),
     Endpoint(method="GET", path="/v1/pipelines", handle=pipelines, means="what is served", answers=Pipelines),
+    Endpoint(
+        method="GET", path="/metrics", handle=metrics, means="numbers for Prometheus", gives=(metrics_text.MEDIA_TYPE,)
+    ),
+    Endpoint(method="GET", path="/openapi.json", handle=description, means="this description", answers=dict),
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from fascicle.serving.endpoint import Endpoint
-from fascicle.serving.routes import annotate, concepts, curation, files, state
+from fascicle.serving.routes import annotate, concepts, curation, files, kazu, state
 
 ROUTES: Final[tuple[Endpoint, ...]] = (
     *state.ROUTES,
@@ -13,4 +13,5 @@ ROUTES: Final[tuple[Endpoint, ...]] = (
     *files.ROUTES,
     *concepts.ROUTES,
     *curation.ROUTES,
+    *kazu.ROUTES,
 )
