@@ -83,7 +83,7 @@ def _concepts(mention: Mention) -> frozenset[str]:
 
 def _rules(surface: str, one: _Evidence) -> tuple[list[Rule], list[str]]:
     """The rules for a surface, and why there are not more."""
-    by = f"by {', '.join(sorted(one.who))}"
+    by = f"by {', '.join(' '.join(name.split()) for name in sorted(one.who))}"
     if one.rejected and one.accepted:
         return [], [f"{surface}: no rule, for it was rejected {one.rejected} and kept {one.accepted} times, {by}"]
     if one.rejected:
