@@ -8,7 +8,7 @@ from typing import Final
 
 from fascicle.commands.console import needs_extra, say
 from fascicle.commands.parsing import natural, positive
-from fascicle.commands.places import reads
+from fascicle.commands.places import fills, reads
 from fascicle.errors import UsageError
 from fascicle.settings.folders.vocabularies import AUTO
 from fascicle.settings.serving import ServeSettings
@@ -40,6 +40,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help=f"characters of text that may wait; default: {_DEFAULTS.queue:,}",
     )
     parser.add_argument("--origin", action="append", default=[], metavar="URL", help="of pages that may use it")
+    parser.add_argument(
+        "--curation", type=fills, default="", metavar="FILE", help="keep decisions of curators in this file (SQLite)"
+    )
     parser.add_argument("--no-page", dest="page", action="store_false", help="without the page")
     parser.add_argument("--open-page", action="store_true", help="give the files of the page without the token")
 
@@ -53,6 +56,7 @@ def run(args: argparse.Namespace) -> int:
         workers=args.workers,
         queue=args.queue,
         origins=tuple(args.origin),
+        curation=args.curation,
         page=args.page,
         open_page=args.open_page,
     )

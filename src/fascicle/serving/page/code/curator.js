@@ -12,7 +12,7 @@ const WHO = "fascicle-curator";
 const CURIE = /^[A-Za-z_][A-Za-z0-9_.-]*:[^\s:]\S*$/;
 
 export class Curator {
-  /** @param {any} store @param {{move: (step: 1 | -1) => void}} does */
+  /** @param {any} store @param {{move: (step: 1 | -1, meets?: (shown: Shown) => boolean) => void}} does */
   constructor(store, does) {
     this.store = store;
     this.does = does;
@@ -135,13 +135,13 @@ export class Curator {
   /** @param {Shown | null} shown */
   accept(shown) {
     if (!this.on || !shown) return;
-    this.save({ edits: [{ item: shown.item, after: bare(shown.mention) }] }).then(() => this.does.move(1));
+    this.save({ edits: this.#edits(shown, bare(shown.mention)) }).then(() => this.does.move(1, open));
   }
 
   /** @param {Shown | null} shown */
   reject(shown) {
     if (!this.on || !shown) return;
-    this.save({ edits: [{ item: shown.item, after: null }] }).then(() => this.does.move(1));
+    this.save({ edits: this.#edits(shown, null) }).then(() => this.does.move(1, open));
   }
 
   /** Accepts what is shown and not decided yet, as one step. */
@@ -154,7 +154,14 @@ export class Curator {
   /** @param {Shown | null} shown @param {Partial<import("./types.js").Mention>} parts */
   change(shown, parts) {
     if (!this.on || !shown) return;
-    return this.save({ edits: [{ item: shown.item, after: { ...bare(shown.mention), ...parts } }] });
+    return this.save({ edits: this.#edits(shown, { ...bare(shown.mention), ...parts }) });
+  }
+
+  /** One decision for a mention and for all others of its type at its place that nobody decided about: other layers say the same. @param {Shown} shown @param {any} after */
+  #edits(shown, after) {
+    const place = JSON.stringify([shown.type, shown.mention.spans]);
+    const twins = this.store.reading.mentions.filter((one) => one !== shown && !one.verdict && JSON.stringify([one.type, one.mention.spans]) === place);
+    return [shown, ...twins].map(({ item }) => ({ item, after }));
   }
 
   /** @param {[number, number][]} spans code points @param {string} type */
@@ -258,6 +265,9 @@ async function link(chosen, pipeline) {
 function bare({ spans, type, links, attributes }) {
   return { spans, type, ...(links?.length ? { links } : {}), ...(attributes?.length ? { attributes } : {}) };
 }
+
+/** Whether nobody decided. @param {Shown} shown */
+const open = (shown) => !shown.verdict;
 
 /** 128 random bits. */
 export const random = () => Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join("");

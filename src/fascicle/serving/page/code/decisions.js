@@ -52,7 +52,7 @@ const plain = ({ spans, type, links }) => JSON.stringify([spans, type, (links ??
 /** The document as it is now, and what to show beside each mention. @param {import("./types.js").Native} document @param {Step[]} steps */
 export function curated(document, steps) {
   const { items, finished } = decided(document, steps);
-  const mentions = items.map(({ origin, now }) => ({ ...(now ?? origin), source: origin ? sourceOf(origin) : "added" }));
+  const mentions = items.map(({ origin, now }) => ({ ...(origin?.score === undefined ? {} : { score: origin.score }), ...(now ?? origin), source: origin ? sourceOf(origin) : "added" }));
   return {
     native: { ...document, mentions },
     beside: items.map(({ item, verdict }) => ({ item, verdict })),

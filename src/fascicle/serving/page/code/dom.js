@@ -24,6 +24,7 @@ function set(made, key, value) {
   if (key === "on") for (const [event, listener] of Object.entries(value)) made.addEventListener(event, listener);
   else if (key === "text") made.textContent = value;
   else if (PROPERTIES.has(key)) made[key] = value;
+  else if (key.startsWith("aria-") && typeof value === "boolean") made.setAttribute(key, String(value));
   else if (REFUSED.test(key)) throw new Error(`the attribute ${key} may not be set here`);
   else if (value !== false && value !== null && value !== undefined) made.setAttribute(key, value === true ? "" : String(value));
 }

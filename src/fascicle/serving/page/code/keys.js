@@ -44,7 +44,7 @@ export function help(table) {
 }
 
 /** @param {string} key */
-const spelt = (key) => key.split("+").map((part) => NAMES[part] ?? (part.length === 1 ? part.toUpperCase() : part)).join(" ") || key;
+const spelt = (key) => key.split(/(?<=.)\+/).map((part) => NAMES[part] ?? (part.length === 1 ? part.toUpperCase() : part)).join(" ") || key;
 
 /** @param {Key[]} table */
 function group(table) {

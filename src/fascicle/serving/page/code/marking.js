@@ -112,7 +112,7 @@ export class Marking {
       button("Save", () => this.#save(), { class: "button tiny first" }), button("Cancel", () => this.cancel(), { class: "button tiny" }));
     speak(words);
     this.#light();
-    this.view.range(this.start, this.end)?.startContainer.parentElement.scrollIntoView({ block: "nearest" });
+    this.view.reveal(this.start, this.end, 100 + this.bar.offsetHeight);
   }
 
   #light() {

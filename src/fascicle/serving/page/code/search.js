@@ -50,9 +50,7 @@ export class Search {
     if (!this.found.length) return;
     this.now = (this.now + step + this.found.length) % this.found.length;
     const [start, end] = this.found[this.now];
-    this.view.elements[this.view.blockAt(start)]?.scrollIntoView({ block: "nearest" });
-    const range = this.view.range(start, end);
-    range?.startContainer.parentElement.scrollIntoView({ block: "center" });
+    this.view.reveal(start, end);
     const shown = this.store.visible.find((one) => one.start === start && one.end === end);
     if (shown) this.store.update({ chosen: shown });
     this.#tell();

@@ -121,7 +121,7 @@ export class TextView {
       if (!this.painted.has(number)) this.#paint(number);
       this.#ring(this.elements[number]);
     }
-    if (scroll) this.#scrollTo(first);
+    if (scroll) this.reveal(shown.parts[0][0], shown.parts[0][1]);
     if (spoken) speak([shown.words, shown.type, shown.score === null ? "" : `score ${shown.score.toFixed(2)}`, shown.concepts || shown.concept, shown.verdict ?? ""].filter(Boolean).join(", "));
   }
 
@@ -131,15 +131,19 @@ export class TextView {
       if (!span.classList.contains("gap") && mentionsOf.get(span)?.includes(this.chosen)) span.classList.add("chosen");
   }
 
-  /** @param {number} number of a block with the chosen mention */
-  #scrollTo(number) {
+  /** Scrolls to units of the text, if they are not well on the screen. @param {number} start @param {number} end @param {number} [above] pixels at the top that something covers */
+  reveal(start, end, above = 100) {
     const go = () => {
-      const target = this.sheet.querySelector(".mark.chosen") ?? this.elements[number];
-      const { top, bottom } = target.getBoundingClientRect();
-      if (top < 90 || bottom > innerHeight * (matchMedia("(max-width: 63.99rem)").matches ? 0.35 : 0.85)) target.scrollIntoView({ block: matchMedia("(max-width: 63.99rem)").matches ? "start" : "center" });
+      const block = this.elements[this.blockAt(start)];
+      const { top, bottom } = (this.range(start, end) ?? block)?.getBoundingClientRect() ?? { top: 0, bottom: 0 };
+      const low = innerHeight * (matchMedia("(max-width: 63.99rem)").matches ? 0.45 : 0.85); // the panel covers more on a phone
+      if (top < above || bottom > low) scrollBy({ top: top - above - (low - above) / 3 });
     };
+    const block = this.elements[this.blockAt(start)];
+    const { top, bottom } = block?.getBoundingClientRect() ?? { top: 0, bottom: 0 };
+    if (bottom < 0 || top > innerHeight) block.scrollIntoView(); // now it is laid out
     go();
-    requestAnimationFrame(go); // heights before it were guesses until now
+    requestAnimationFrame(go); // heights above it were guesses until now
   }
 
   /** The number of the block that has a unit. @param {number} unit */
