@@ -88,6 +88,17 @@ def test_a_run_with_its_quarantine_and_another_try(cli: Callable[..., Any], plac
     assert json.loads(Path("out/_SUCCESS").read_bytes()) == {"documents": 12, "done": 12, "quarantined": 0}
 
 
+def test_a_run_is_brought_up_to_date(cli: Callable[..., Any], place: Path) -> None:
+    Path("p/step.py.mended").touch()
+    assert cli("run", "in.jsonl", "--pipeline", "p", "-o", "out").code == 0
+    Path("new.jsonl").write_bytes(codec.encode(Document(id="d1", text="aspirin and aspirin")) + b"\n")
+    call = ["run", "in.jsonl", "new.jsonl", "--pipeline", "p", "-o", "out"]
+    assert cli(*call, "--resume").code == 2
+    totals = json.loads(cli(*call, "--update", "--json").out)
+    assert (totals["documents"], totals["done"], totals["shards"]) == (12, 12, 4)
+    assert totals["mentions"] == {"names/Chemical": 13}
+
+
 def test_a_pipeline_is_shown_and_checked(cli: Callable[..., Any], place: Path) -> None:
     shown = cli("pipeline", "show", "p")
     assert shown.code == 0

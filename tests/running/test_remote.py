@@ -44,7 +44,6 @@ def test_a_run_from_and_to_urls_has_the_bytes_of_one_on_the_disk(written: Write,
     path, far = written(TEXTS), tmp_path / "far"
     with path.open("ab") as stream:
         stream.write(b'{"id": "broken\n')
-    far.mkdir()
     near = run_of([path], tmp_path / "near").do()
     run = run_of([path.as_uri()], far.as_uri(), workers=2)
     totals = run.do()

@@ -133,7 +133,7 @@ class ShardWorker:
         watch("", ())
         for result, error in aside.refused:
             failed.append(Result(result.given, failure=Failure(WRITE, type(error).__name__, str(error))))
-        inputs = [piece.input for piece in shard.pieces for _ in range(piece.count)]
+        inputs = shard.inputs if failed else ()
         records = [self._record(one, places[one.given.id], inputs, shard, attempt) for one in failed]
         done = self._marker(shard, counts, report, attempt, time.perf_counter() - begun)
         return self._commit(shard, done, name, sorted(records, key=lambda record: record.place))
@@ -174,6 +174,7 @@ class ShardWorker:
             slowest=slowest,
             seconds=round(seconds, 4),
             attempt=attempt,
+            left_out=shard.left_out,
             made_by=self.manifest.made_by if shard.name.startswith("retry") else {},
         )
 
