@@ -5,21 +5,14 @@ from __future__ import annotations
 from typing import Final
 
 from fascicle.serving.endpoint import Endpoint
-<<<<<<< HEAD
-from fascicle.serving.routes import annotate, concepts, files, jobs, kazu, state
-=======
-from fascicle.serving.routes import annotate, concepts, curation, files, kazu, state
->>>>>>> w-page
+from fascicle.serving.routes import annotate, concepts, curation, files, jobs, kazu, state
 
 ROUTES: Final[tuple[Endpoint, ...]] = (
     *state.ROUTES,
     *annotate.ROUTES,
     *files.ROUTES,
     *concepts.ROUTES,
-<<<<<<< HEAD
     *jobs.ROUTES,
-=======
     *curation.ROUTES,
->>>>>>> w-page
     *kazu.ROUTES,
 )
