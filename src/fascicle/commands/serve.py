@@ -47,6 +47,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="keeps jobs, so that the next service goes on with them",
     )
     parser.add_argument("--origin", action="append", default=[], metavar="URL", help="of pages that may use it")
+    parser.add_argument(
+        "--curation", type=fills, default="", metavar="FILE", help="keep decisions of curators in this file (SQLite)"
+    )
     parser.add_argument("--no-page", dest="page", action="store_false", help="without the page")
     parser.add_argument("--open-page", action="store_true", help="give the files of the page without the token")
 
@@ -59,6 +62,7 @@ def run(args: argparse.Namespace) -> int:
         queue=args.queue,
         jobs_folder=args.jobs,
         origins=tuple(args.origin),
+        curation=args.curation,
         page=args.page,
         open_page=args.open_page,
     )

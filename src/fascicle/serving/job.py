@@ -136,10 +136,9 @@ def _write(order: JobOrder) -> dict[str, int]:
 def _documents(order: JobOrder) -> Iterator[Document]:
     folder = RunFolder(str(Path(order.folder) / RUN))
     shards = folder.manifest(MANIFEST).shards
-    done = folder.done(shards)
-    for shard in shards:
-        if done[shard.name].done:
-            yield from read(folder.at(done[shard.name].part.name), format="jsonl")
+    for one in folder.done(shards):
+        if one.done:
+            yield from read(folder.at(one.part.name), format="jsonl")
 
 
 def _ended(totals: Totals, losses: dict[str, int]) -> Ended:

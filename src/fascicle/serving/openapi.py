@@ -11,7 +11,8 @@ from typing import Any, Final
 import msgspec
 
 from fascicle.serving.endpoint import ANY, Endpoint, Query
-from fascicle.serving.problems import MEDIA_TYPE, Problem
+from fascicle.serving.problems import MEDIA_TYPE
+from fascicle.serving.records import Problem
 from fascicle.version import VERSION
 
 _EVERYWHERE: Final = (400, 401, 403, 408, 421, 422, 500, 503)  # statuses of problems that any route may have

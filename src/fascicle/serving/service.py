@@ -13,6 +13,7 @@ from fascicle.errors import FormatError
 from fascicle.pipeline.pipeline import Pipeline
 from fascicle.pipeline.runner import Failure
 from fascicle.serving.clerk import Clerk
+from fascicle.serving.curation.store import Store
 from fascicle.serving.hands import Hand, LocalHand, ProcessHand
 from fascicle.serving.jobs import Jobs
 from fascicle.serving.messages import Answer, Options, PipelineFacts, Wrong
@@ -34,6 +35,7 @@ class Service:
         pools: the workers of each pipeline, by name, in order.
         jobs: files that are annotated meanwhile.
         clerk: the worker that reads and writes files, which come from anywhere.
+        curation: decisions of curators, if they are kept.
     """
 
     def __init__(self, pipelines: Mapping[str, Served], settings: ServeSettings) -> None:
@@ -43,6 +45,9 @@ class Service:
             pipelines: by the names under which they are served: functions that open them, for workers in processes of
                 their own, which they must reach by pickling; or open pipelines, which are run in this process.
             settings: what the service may cost.
+
+        Raises:
+            InputError: decisions cannot be kept in the file that is named for them.
         """
         self.settings, self.metrics = settings, Metrics()
         self.pools = {
@@ -57,6 +62,7 @@ class Service:
         hire = partial(ProcessHand, Clerk, Limits(memory=2_048))
         self.jobs = Jobs(pipelines, settings)
         self.clerk = Pool(hire, workers=1, batch=1, queue=settings.queue)
+        self.curation = Store.open(settings.curation) if settings.curation else None
 
     def start(self) -> None:
         """Starts all workers; returns when each pipeline is open.
@@ -75,6 +81,8 @@ class Service:
         for pool in (*self.pools.values(), self.clerk):
             pool.close()
         self.jobs.close()
+        if self.curation is not None:
+            self.curation.close()
 
     @property
     def is_ready(self) -> bool:

@@ -32,6 +32,7 @@ class ServeSettings:
         origins: that pages in browsers may have beside that of the service itself, such as ``"https://lab.example"``.
         hosts: names of the service, as clients write them; empty for any. Without a token they are those of this
             machine, so that no page elsewhere can reach the service by a name of its own.
+        curation: path of the file that keeps decisions of curators; empty for none.
         page: whether the page is there.
         open_page: whether the files of the page are there without the token.
     """
@@ -51,6 +52,7 @@ class ServeSettings:
     token: str = field(default="", repr=False)
     origins: tuple[str, ...] = ()
     hosts: tuple[str, ...] = LOCAL
+    curation: str = ""
     page: bool = True
     open_page: bool = False
 

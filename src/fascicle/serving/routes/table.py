@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from fascicle.serving.endpoint import Endpoint
-from fascicle.serving.routes import annotate, concepts, files, jobs, kazu, state
+from fascicle.serving.routes import annotate, concepts, curation, files, jobs, kazu, state
 
 ROUTES: Final[tuple[Endpoint, ...]] = (
     *state.ROUTES,
@@ -13,5 +13,6 @@ ROUTES: Final[tuple[Endpoint, ...]] = (
     *files.ROUTES,
     *concepts.ROUTES,
     *jobs.ROUTES,
+    *curation.ROUTES,
     *kazu.ROUTES,
 )
