@@ -9,6 +9,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -178,6 +179,10 @@ def test_a_run_in_an_object_store(store: str, tmp_path: Path) -> None:
     assert system.exists(f"{store}/out/{SUCCESS}")
     with pytest.raises(OutputError, match="is complete"):
         run_pipeline(far)
+    lines = codec.encode(Document(id="d0-1", text="aspirin, aspirin"))
+    s3fs.S3FileSystem().pipe_file(f"{store}/in/in-9.jsonl", lines + b"\n")
+    totals = run_pipeline(replace(far, update=True))
+    assert (totals.documents, totals.done, totals.mentions) == (15, 15, {"names/Chemical": 16})
     with pytest.raises(OutputError, match="nowhere"):
         run_pipeline(RunRequest(files=far.files, pipeline=far.pipeline, folder="s3://nowhere/out"))
 

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from poison import open_poison, run_of
+from poison import Finds, open_poison, run_of
 
 from fascicle.core import codec
-from fascicle.core.document import Document
+from fascicle.core.document import Document, Patch
 from fascicle.errors import FascicleError, OutputError, UsageError
 from fascicle.formats.updates import latest
+from fascicle.pipeline.pipeline import Pipeline
 from fascicle.running.child import OpenWorker
 from fascicle.running.folder import SUCCESS
 from fascicle.running.history import Entry, replaced
@@ -129,6 +131,50 @@ def test_only_shards_with_other_documents_are_done_again(tmp_path: Path) -> None
     Here.did.clear()
     assert here(paths, out).do(update=True) == here(paths, out).do(resume=True)
     assert Here.did == []
+
+
+class Notes(Finds):
+    """Notes which documents it was given."""
+
+    given: list[str] = []  # noqa: RUF012 - emptied by each test
+
+    def run(self, documents: Sequence[Document]) -> list[Patch]:
+        self.given.extend(document.id for document in documents)
+        return super().run(documents)
+
+
+def test_what_was_done_before_an_update_is_not_done_again(tmp_path: Path) -> None:
+    first = "".join(citation(str(number), f"x {number}") for number in range(5)) + citation("5", "!raise x")
+    paths = files(tmp_path, first, citation("2", "new xx") + withdrawn(["4"]), withdrawn(["0"]), withdrawn(["3"]))
+    noting = partial(Pipeline, [Notes()])
+    out = tmp_path / "out"
+    here(paths[:1], out, open_pipeline=noting).do()
+    Notes.given.clear()
+    here(paths[:2], out, open_pipeline=noting).do(update=True)
+    assert Notes.given == ["5", "2"]  # what failed is tried again, as in a run over the latest state
+    Notes.given.clear()
+    (out / "part-00000.jsonl").write_bytes((out / "part-00000.jsonl").read_bytes().replace(b"x 1", b"x 7"))
+    here(paths[:3], out, open_pipeline=noting).do(update=True)
+    assert Notes.given == ["1"]  # for the part is another one than its marker says
+    Notes.given.clear()
+    totals = here(paths, out, open_pipeline=noting).do(update=True)
+    assert (totals.documents, totals.done, totals.quarantined, Notes.given) == (3, 2, 1, [])
+    here(paths, tmp_path / "anew", open_pipeline=noting).do(update=True)
+    assert documents(out) == documents(tmp_path / "anew")
+
+
+@pytest.mark.parametrize("format_name", ["predictions", "pubtator"])
+def test_parts_in_other_formats_are_made_anew(tmp_path: Path, format_name: str) -> None:
+    first = "".join(citation(str(number), f"x {number}") for number in range(4))
+    paths = files(tmp_path, first, citation("2", "new xx"), withdrawn(["3", "0"]))
+    for count in (1, 2, 3):
+        here(paths[:count], tmp_path / "out", format=format_name).do(update=True)
+    here(paths, tmp_path / "anew", format=format_name).do(update=True)
+    found, expected = (
+        [part.read_bytes() for part in sorted((tmp_path / name).glob("part-*"))] for name in ("out", "anew")
+    )
+    assert found == expected
+    assert len(found) == 3
 
 
 def test_an_update_that_is_interrupted_goes_on(tmp_path: Path) -> None:

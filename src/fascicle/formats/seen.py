@@ -49,9 +49,8 @@ class Seen:
 
     def _note(self, identifier: str) -> bool:
         digest = blake2b(identifier.encode("utf-8", "surrogatepass"), digest_size=_HALVES.size).digest()
-        high, low = _HALVES.unpack(digest)
-        table: _Table = self._tables[high % _TABLES]
-        return table.add(high, low)
+        pair: tuple[int, int] = _HALVES.unpack(digest)
+        return self._tables[pair[0] % _TABLES].add(*pair)
 
 
 class _Table:

@@ -12,6 +12,8 @@ from typing import BinaryIO, Final, TypeVar
 
 import msgspec
 
+from fascicle.core import codec
+from fascicle.core.document import Document
 from fascicle.errors import OutputError
 from fascicle.running.history import Entry
 from fascicle.running.places import is_ours, place_of
@@ -135,6 +137,24 @@ class RunFolder:
             files = [facts for facts in (done.part, done.quarantine) if facts is not None]
             if done.left_out == shard.left_out and all(sizes.get(one.name) == one.size for one in files):
                 yield done
+
+    def answered(self, shard: Shard) -> dict[str, Document]:
+        """The documents of a shard as they were done before an update left out more of them, by id.
+
+        The parts must be in the format that holds everything. Of a part that is not the one of its marker, there are
+        none.
+        """
+        name = f"done-{shard.name}.json"
+        if not shard.left_out or name not in self._place.sizes():
+            return {}
+        (done,) = self._read([name], Done)
+        if not set(done.left_out) <= set(shard.left_out) or done.part.name not in self._place.sizes():
+            return {}
+        with self.opened(done.part.name) as stream:
+            lines = stream.readlines()
+        if hashlib.sha256(b"".join(lines)).hexdigest() != done.part.sha256:
+            return {}
+        return {document.id: document for document in map(codec.decode, lines)}
 
     def retries(self) -> list[Done]:
         """The markers of what was tried again, in order."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import time
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Container, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
@@ -29,6 +29,7 @@ from fascicle.running.memory import peak_mebibytes
 from fascicle.running.plan import Shard, ShardReader
 from fascicle.running.records import VERSIONS, WRITE, Done, Manifest, Quarantined
 
+_WHOLE: Final = "jsonl"  # the format that holds everything of a document
 _OFTEN: Final = 50  # names and links that a marker keeps
 _SLOWEST: Final = 10
 
@@ -122,12 +123,9 @@ class ShardWorker:
         begun = time.perf_counter()
         documents = self._reader.read(shard)
         self.places = places = {document.id: at for at, document in enumerate(documents)}
-        left = [at for at in range(len(documents)) if at not in killed]
         failed = [Result(documents[at], failure=failure) for at, failure in killed.items()]
         counts, aside = _Counts(), _Unwritten()
-        results = self.pipeline.results(
-            [documents[at] for at in left], alone={at for at, place in enumerate(left) if place in alone}, watch=watch
-        )
+        results = self._results(shard, documents, alone=alone, killed=killed, watch=watch)
         name = f"part-{shard.name}{self.manifest.suffix}"
         report = self._write(name, _passed(results, failed, aside), counts, aside)
         watch("", ())
@@ -137,6 +135,25 @@ class ShardWorker:
         records = [self._record(one, places[one.given.id], inputs, shard, attempt) for one in failed]
         done = self._marker(shard, counts, report, attempt, time.perf_counter() - begun)
         return self._commit(shard, done, name, sorted(records, key=lambda record: record.place))
+
+    def _results(
+        self,
+        shard: Shard,
+        documents: Sequence[Document],
+        *,
+        alone: Collection[int],
+        killed: Container[int],
+        watch: Watch,
+    ) -> Iterator[Result]:
+        """What becomes of each document; what was done before an update stays done."""
+        known = self.folder.answered(shard) if self.manifest.format == _WHOLE else {}
+        left = [at for at in range(len(documents)) if at not in killed]
+        new = [at for at in left if documents[at].id not in known]
+        results = self.pipeline.results(
+            [documents[at] for at in new], alone={at for at, place in enumerate(new) if place in alone}, watch=watch
+        )
+        for document in (documents[at] for at in left):
+            yield Result(document, known[document.id]) if document.id in known else next(results)
 
     def _write(self, name: str, results: Iterator[Result], counts: _Counts, aside: _Unwritten) -> WriteReport:
         @contextmanager
