@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from standing import Reply, Standing, standing
 
 from fascicle.formats.files import read
 from fascicle.knowledge.curation.rules import read_rules
 from fascicle.serving.opening import Opening
 from fascicle.settings.serving import ServeSettings
-from standing import Reply, Standing, standing
 
 pytestmark = pytest.mark.loopback
 TOKEN = "0123456789abcdef-secret"
