@@ -82,7 +82,5 @@ def axe() -> str:
     """The script of axe-core, which is not ours to keep here."""
     path = Path(__file__).parents[3] / "build" / "axe" / "package" / "axe.min.js"
     if not path.is_file():
-        pytest.skip(
-            "axe-core is not there: mkdir -p build/axe && cd build/axe && npm pack axe-core && tar xzf *.tgz"
-        )
+        pytest.skip("axe-core is not there: mkdir -p build/axe && cd build/axe && npm pack axe-core && tar xzf *.tgz")
     return path.read_text(encoding="utf-8")
