@@ -200,7 +200,7 @@ class Own:
 
     def __init__(self, step: Step, *, name: str) -> None:
         """Takes the step."""
-        self.name = name
+        self.name, self.step = name, step
         self.needs, self.gives, self.drops = step.needs, step.gives, step.drops
         self.fingerprint = step.fingerprint
         self.run = step.run
