@@ -38,15 +38,13 @@ class _Cut:
     def fingerprint(self) -> str:
         return f"{self.segmenter} {sorted(self.parts)}"
 
-    def run(self, documents: Sequence[Document]) -> list[Patch]:
+    def run(self, documents: Sequence[Document]) -> Iterator[Patch]:
         rules = segmenter(self.segmenter)
-        return [
-            Patch(
+        for one in documents:
+            yield Patch(
                 sentences=rules.sentences(one.text) if "sentences" in self.parts and one.sentences is None else None,
                 words=rules.words(one.text) if "words" in self.parts and one.words is None else None,
             )
-            for one in documents
-        ]
 
 
 @dataclass(frozen=True)
