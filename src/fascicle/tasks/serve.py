@@ -79,7 +79,7 @@ def serve_pipelines(*pipelines: str | os.PathLike[str], host: str = "127.0.0.1",
         host: address to listen at.
         port: to listen at.
     """
-    serve(ServeRequest(pipelines=tuple(map(os.fspath, pipelines)), host=host, port=port))
+    serve(ServeRequest(pipelines=tuple(os.fspath(one) for one in pipelines), host=host, port=port))
 
 
 def read_token(path: str) -> str:
