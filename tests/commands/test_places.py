@@ -29,6 +29,8 @@ Snapshot = dict[str, tuple[bytes, int]]
 
 # Options that take any text, and why it names nothing that is read or written.
 NO_PLACES = {
+    "host": "an address to listen at",
+    "origin": "the address of a page",
     "ray": "the address of a cluster",
     "note": "a sentence that is kept in the file",
     "ontology": "the prefix of a vocabulary",

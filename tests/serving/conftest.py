@@ -41,7 +41,6 @@ kind = "link"
 text = "Aspirin is for headache."
 find = ["Aspirin/Chemical"]
 """
-TOKEN = "0123456789abcdef-secret"
 
 
 @pytest.fixture(scope="session")

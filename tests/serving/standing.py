@@ -18,13 +18,15 @@ import uvicorn
 
 from fascicle.pipeline.pipeline import Pipeline
 from fascicle.serving.app import app_of
-from fascicle.serving.service import Served, Service
+from fascicle.serving.service import Service
+from fascicle.serving.work import Served
 from fascicle.settings.pipeline import Limits
 from fascicle.settings.serving import ServeSettings
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "running"))  # for the module of poison steps, here and in workers
 from poison import LIMITS, open_poison
 
+TOKEN = "0123456789abcdef-secret"
 JSON = {"Content-Type": "application/json"}
 
 

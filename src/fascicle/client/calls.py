@@ -187,6 +187,6 @@ def pause(attempt: int, retry_after: str, *, draw: Callable[[], float] = random.
         retry_after: what the service says, or empty.
         draw: a number from 0 to 1, so that clients that were refused together do not come back together.
     """
-    own = min(_FIRST_PAUSE * 2 ** (attempt - 1), _LONGEST_PAUSE) * (0.5 + draw() / 2)
+    own = min(_FIRST_PAUSE * 2.0 ** (attempt - 1), _LONGEST_PAUSE) * (0.5 + draw() / 2)
     told = float(retry_after) if retry_after.isascii() and retry_after.isdigit() else 0.0
     return max(own, min(told, _LONGEST_PAUSE) * (1 + draw() / 4))

@@ -9,7 +9,6 @@ from typing import Final
 from fascicle.commands.console import needs_extra, say
 from fascicle.commands.parsing import natural, positive
 from fascicle.commands.places import fills, reads
-from fascicle.errors import UsageError
 from fascicle.settings.folders.vocabularies import AUTO
 from fascicle.settings.serving import ServeSettings
 from fascicle.tasks.serve import ServeRequest, serve
@@ -23,6 +22,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "files", nargs="*", type=reads, metavar="PIPELINE", help="pipelines, models, packs; NAME=PATH gives one a name"
     )
+    parser.add_argument("--demo", action="store_true", help="serve the shipped model and vocabularies, with examples")
     parser.add_argument("--host", default="127.0.0.1", metavar="ADDRESS", help="to listen at; default: 127.0.0.1")
     parser.add_argument("--port", type=natural, default=8080, metavar="N", help="0 for any that is free; default: 8080")
     parser.add_argument(
@@ -39,6 +39,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help=f"characters of text that may wait; default: {_DEFAULTS.queue:,}",
     )
+    parser.add_argument(
+        "--jobs",
+        type=fills,
+        default="",
+        metavar="FOLDER",
+        help="keeps jobs, so that the next service goes on with them",
+    )
     parser.add_argument("--origin", action="append", default=[], metavar="URL", help="of pages that may use it")
     parser.add_argument(
         "--curation", type=fills, default="", metavar="FILE", help="keep decisions of curators in this file (SQLite)"
@@ -49,12 +56,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Serves; returns the exit code."""
-    if not args.files:
-        raise UsageError("nothing to serve was given; name a pipeline or a model")
     settings = replace(
         _DEFAULTS,
         workers=args.workers,
         queue=args.queue,
+        jobs_folder=args.jobs,
         origins=tuple(args.origin),
         curation=args.curation,
         page=args.page,
@@ -62,6 +68,7 @@ def run(args: argparse.Namespace) -> int:
     )
     request = ServeRequest(
         pipelines=tuple(args.files),
+        demo=args.demo,
         link=args.link,
         host=args.host,
         port=args.port,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import logging
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
@@ -26,7 +27,8 @@ from fascicle.serving.guard import PAGE, Guard, Log
 from fascicle.serving.openapi import description_of
 from fascicle.serving.problems import ProblemError, answer_of, problem_of
 from fascicle.serving.routes.table import ROUTES
-from fascicle.serving.service import Served, Service
+from fascicle.serving.service import Service
+from fascicle.serving.work import Served
 from fascicle.settings.serving import ServeSettings
 
 _LOGGER: Final = logging.getLogger("fascicle.serving")
@@ -85,6 +87,7 @@ def app_of(service: Service, *, routes: Sequence[Endpoint] = ROUTES, log: Log | 
             ProblemError: _told_problem,
             FascicleError: _told_error,
             HTTPException: _told_status,
+            OSError: _told_disk,
             Exception: _told_fault,
         },
         lifespan=lifespan,
@@ -145,6 +148,12 @@ async def _told_status(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
     detail = _SENTENCES.get(error.status_code, error.detail)
     return answer_of(problem_of(error.status_code, detail), error.headers)
+
+
+async def _told_disk(request: Request, error: Exception) -> Response:
+    if not (isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)):
+        return await _told_fault(request, error)
+    return answer_of(problem_of(507, "the disk of the service is full; send less, or remove jobs"))
 
 
 async def _told_fault(request: Request, error: Exception) -> Response:

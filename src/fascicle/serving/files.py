@@ -2,40 +2,19 @@
 
 from __future__ import annotations
 
-import re
 import tempfile
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
-from types import MappingProxyType
-from typing import Final
 
 import msgspec
 
-from fascicle.errors import UsageError
-from fascicle.formats.catalogue import Format, format_named
+from fascicle.formats.catalogue import Format
 from fascicle.serving.messages import FileRead, FileWritten, ReadFile, WriteFile, Wrong
+from fascicle.serving.naming import suffix_of
 from fascicle.serving.pool import Said, Task
 from fascicle.serving.problems import STATUS, ProblemError
 from fascicle.serving.service import Service, failure_of
-
-# The formats that a client may ask for by the media type of the answer.
-MEDIA_TYPES: Final = MappingProxyType(
-    {
-        "application/vnd.bioc+json": "bioc-json",
-        "application/vnd.bioc+xml": "bioc",
-        "application/vnd.pubtator3+json": "pubtator3",
-        "text/x-pubtator": "pubtator",
-    }
-)
-_PLAIN: Final = re.compile(r"[^\w.-]+")
-_LONGEST: Final = 100  # characters of a name
-
-
-def plain_name(given: str) -> str:
-    """A name for a file of a client that is no path, no option and no hidden file; the end of the given one."""
-    name = _PLAIN.sub("_", given.replace("\\", "/").rpartition("/")[2])[-_LONGEST:].lstrip(".-")
-    return name or "file"
 
 
 @asynccontextmanager
@@ -78,25 +57,6 @@ async def write_file(service: Service, documents: Sequence[msgspec.Raw], form: F
         found = await _asked(service, Task(order=order, characters=sum(len(bytes(one)) for one in documents)))
         assert isinstance(found, FileWritten)
         return path.read_bytes(), ", ".join(f"{code}={count}" for code, count in found.losses.items())
-
-
-def writable(name: str) -> Format:
-    """A format that is written.
-
-    Raises:
-        ProblemError: there is none of this name.
-    """
-    try:
-        form = format_named(name)
-        _ = form.writer
-    except UsageError as error:
-        raise ProblemError(422, str(error), code="unknown-name") from None
-    return form
-
-
-def suffix_of(form: Format) -> str:
-    """The suffix of a file in a format; a format of several files is one zip."""
-    return ".zip" if form.many else form.suffixes[0]
 
 
 async def _asked(service: Service, task: Task) -> Said:

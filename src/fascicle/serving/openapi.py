@@ -10,8 +10,9 @@ from typing import Any, Final
 
 import msgspec
 
-from fascicle.serving.endpoint import ANY, Endpoint
-from fascicle.serving.problems import MEDIA_TYPE, Problem
+from fascicle.serving.endpoint import ANY, Endpoint, Query
+from fascicle.serving.problems import MEDIA_TYPE
+from fascicle.serving.records import Problem
 from fascicle.version import VERSION
 
 _EVERYWHERE: Final = (400, 401, 403, 408, 421, 422, 500, 503)  # statuses of problems that any route may have
@@ -65,37 +66,13 @@ def description_of(routes: Sequence[Endpoint], *, with_token: bool) -> dict[str,
 
 
 def _operation(one: Endpoint, schemas: Mapping[Any, Any]) -> dict[str, Any]:
+    done = {str(one.status): {"description": one.means, **_answer(one, schemas)}}
+    problems = {str(status): _problem(status, schemas) for status in _problems_of(one)}
     found: dict[str, Any] = {
         "summary": one.means,
         "operationId": one.handle.__name__,
-        "parameters": [
-            *(
-                {"name": name, "in": "path", "required": True, "schema": {"type": "string"}}
-                for name in _PART.findall(one.path)
-            ),
-            *(
-                {
-                    "name": query.name,
-                    "in": "query",
-                    "required": query.needed,
-                    "description": query.means,
-                    "schema": msgspec.json.schema(query.type),
-                }
-                for query in one.query
-            ),
-        ],
-        "responses": {
-            str(one.status): {
-                "description": one.means,
-                "content": {
-                    kind: _content(one.answers, schemas)
-                    if "json" in kind and one.answers is not bytes and kind == one.gives[0]
-                    else {}
-                    for kind in one.gives
-                },
-            },
-            **{str(status): _problem(status, schemas) for status in _problems_of(one)},
-        },
+        "parameters": [*map(_path_parameter, _PART.findall(one.path)), *map(_query_parameter, one.query)],
+        "responses": done | problems,
     }
     if one.open:
         found["security"] = []
@@ -105,6 +82,28 @@ def _operation(one: Endpoint, schemas: Mapping[Any, Any]) -> dict[str, Any]:
             content["example"] = one.example
         found["requestBody"] = {"required": True, "content": dict.fromkeys(one.takes or (ANY,), content)}
     return found
+
+
+def _path_parameter(name: str) -> dict[str, Any]:
+    return {"name": name, "in": "path", "required": True, "schema": {"type": "string"}}
+
+
+def _query_parameter(query: Query) -> dict[str, Any]:
+    return {
+        "name": query.name,
+        "in": "query",
+        "required": query.needed,
+        "description": query.means,
+        "schema": msgspec.json.schema(query.type),
+    }
+
+
+def _answer(one: Endpoint, schemas: Mapping[Any, Any]) -> dict[str, Any]:
+    """The content of an answer; only its first form has a schema, the others are files."""
+    if one.answers is None:
+        return {}
+    first, *others = one.gives
+    return {"content": {first: _content(one.answers, schemas), **{kind: {} for kind in others}}}
 
 
 def _problems_of(one: Endpoint) -> list[int]:

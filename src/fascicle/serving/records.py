@@ -56,7 +56,7 @@ class RawDocuments(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     documents: tuple[msgspec.Raw, ...]
 
 
-class Documents(msgspec.Struct, frozen=True, kw_only=True):
+class Documents(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Documents; of each the text alone must be there."""
 
     documents: tuple[GivenDocument, ...]

@@ -15,16 +15,15 @@ from fascicle.pipeline.runner import Failure
 from fascicle.serving.clerk import Clerk
 from fascicle.serving.curation.store import Store
 from fascicle.serving.hands import Hand, LocalHand, ProcessHand
+from fascicle.serving.jobs import Jobs
 from fascicle.serving.messages import Answer, Options, PipelineFacts, Wrong
 from fascicle.serving.metrics import Gauges, Labels, Metrics
 from fascicle.serving.pool import ClosedError, FullError, Pool, Said, Task
 from fascicle.serving.problems import ProblemError, problem_of
 from fascicle.serving.records import RawAnswer
-from fascicle.serving.work import OpenPipeline, PipelineWork, open_work
+from fascicle.serving.work import PipelineWork, Served, open_work
 from fascicle.settings.pipeline import Limits
 from fascicle.settings.serving import ServeSettings
-
-Served = Pipeline | OpenPipeline
 
 
 class Service:
@@ -34,6 +33,7 @@ class Service:
         settings: what the service may cost.
         metrics: what it did.
         pools: the workers of each pipeline, by name, in order.
+        jobs: files that are annotated meanwhile.
         clerk: the worker that reads and writes files, which come from anywhere.
         curation: decisions of curators, if they are kept.
     """
@@ -60,6 +60,7 @@ class Service:
             for name, served in pipelines.items()
         }
         hire = partial(ProcessHand, Clerk, Limits(memory=2_048))
+        self.jobs = Jobs(pipelines, settings)
         self.clerk = Pool(hire, workers=1, batch=1, queue=settings.queue)
         self.curation = Store.open(settings.curation) if settings.curation else None
 
@@ -73,11 +74,13 @@ class Service:
             pool.begin()
         for pool in (self.clerk, *self.pools.values()):
             pool.start()
+        self.jobs.start()
 
     def close(self) -> None:
         """Does what waits, and ends the workers."""
         for pool in (*self.pools.values(), self.clerk):
             pool.close()
+        self.jobs.close()
         if self.curation is not None:
             self.curation.close()
 
@@ -104,8 +107,8 @@ class Service:
             ),
         )
 
-    def pool(self, name: str) -> Pool:
-        """The workers of a pipeline; those of the first one without a name.
+    def name_of(self, name: str) -> str:
+        """The name of a pipeline; that of the first one without a name.
 
         Raises:
             ProblemError: there is none of this name.
@@ -114,7 +117,11 @@ class Service:
         if name not in self.pools:
             known = ", ".join(self.pools)
             raise ProblemError(404, f"there is no pipeline {name[:100]!r}; there are {known}", code="unknown-name")
-        return self.pools[name]
+        return name
+
+    def pool(self, name: str) -> Pool:
+        """The workers of a pipeline, see `name_of`."""
+        return self.pools[self.name_of(name)]
 
     def read(self, data: bytes, *, name: str) -> Document | RawAnswer:
         """A document as a client sent it, or why it is refused.

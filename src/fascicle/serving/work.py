@@ -22,6 +22,7 @@ from fascicle.serving import messages
 from fascicle.serving.messages import Annotate, Answer, Answered, Explain, Look, Looked, Options, PipelineFacts
 
 OpenPipeline = Callable[[], Pipeline]
+Served = Pipeline | OpenPipeline
 Given = Callable[[Sequence[Document]], None]
 _LINKS: Final = frozenset({"links"})
 _PORTION: Final = 50  # names of a concept that are told

@@ -25,8 +25,9 @@ class ServeSettings:
         requests: that are answered at a time at most.
         seconds: that a request has; documents that are not done by then are answered as timed out.
         idle: seconds without a byte from a client, or to it, after which a connection is given up.
-        jobs: files that may wait or run at a time.
+        jobs: files that may wait or run at a time; as many that have ended are kept.
         job: bytes of a file at most.
+        jobs_folder: where jobs are kept, so that the next service goes on with them; by default they end with this one.
         token: that clients show; empty for none.
         origins: that pages in browsers may have beside that of the service itself, such as ``"https://lab.example"``.
         hosts: names of the service, as clients write them; empty for any. Without a token they are those of this
@@ -47,6 +48,7 @@ class ServeSettings:
     idle: float = 30.0
     jobs: int = 8
     job: int = 1 << 30
+    jobs_folder: str = ""
     token: str = field(default="", repr=False)
     origins: tuple[str, ...] = ()
     hosts: tuple[str, ...] = LOCAL

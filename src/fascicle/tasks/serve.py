@@ -6,12 +6,14 @@ import os
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Final
 
 from fascicle.errors import InputError, UsageError
-from fascicle.settings.folders.vocabularies import AUTO
+from fascicle.settings.folders.vocabularies import AUTO, demo_pipeline
 from fascicle.settings.serving import LOCAL, ServeSettings
 
-TOKEN = "FASCICLE_TOKEN"  # environment variable
+TOKEN: Final = "FASCICLE_TOKEN"  # environment variable
+_LAST_PORT: Final = 65_535
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -20,6 +22,7 @@ class ServeRequest:
 
     Attributes:
         pipelines: paths of pipelines, or what `fascicle.load` takes; ``NAME=PATH`` gives one a name.
+        demo: serve the pipeline that is shipped, too.
         link: linker of models, as `fascicle.load` takes it.
         host: address to listen at.
         port: to listen at; 0 for any that is free.
@@ -27,7 +30,8 @@ class ServeRequest:
         settings: what the service may cost.
     """
 
-    pipelines: tuple[str, ...]
+    pipelines: tuple[str, ...] = ()
+    demo: bool = False
     link: str | None = AUTO
     host: str = "127.0.0.1"
     port: int = 8080
@@ -50,6 +54,8 @@ def serve(request: ServeRequest, *, started: Callable[[str], None] = lambda url:
     from fascicle.serving.opening import openings
     from fascicle.serving.server import run
 
+    if not 0 <= request.port <= _LAST_PORT:
+        raise UsageError(f"port={request.port} is not allowed; give a number from 0 to {_LAST_PORT}")
     token = read_token(request.token_file)
     is_local = request.host in LOCAL
     if not token and not is_local:
@@ -59,7 +65,21 @@ def serve(request: ServeRequest, *, started: Callable[[str], None] = lambda url:
         )
     hosts = request.settings.hosts if is_local and not token else ()
     settings = replace(request.settings, token=token, hosts=hosts)
-    run(openings(list(request.pipelines), link=request.link), settings, request.host, request.port, started=started)
+    given = [*request.pipelines, *([str(demo_pipeline())] if request.demo else ())]
+    if not given:
+        raise UsageError("nothing to serve was given; name pipelines or models, or give demo=True")
+    run(openings(given, link=request.link), settings, request.host, request.port, started=started)
+
+
+def serve_pipelines(*pipelines: str | os.PathLike[str], host: str = "127.0.0.1", port: int = 8080) -> None:
+    """Serves pipelines and models; see `serve`.
+
+    Args:
+        pipelines: see `ServeRequest`.
+        host: address to listen at.
+        port: to listen at.
+    """
+    serve(ServeRequest(pipelines=tuple(os.fspath(one) for one in pipelines), host=host, port=port))
 
 
 def read_token(path: str) -> str:

@@ -19,7 +19,7 @@ from fascicle.core.spans import Fragments
 
 Verdict = Literal["", "accepted", "changed", "rejected", "added"]
 ADDED: Final = "added-"  # how items begin that no mention of the document is behind
-_KEY: Final = msgspec.json.Decoder(MentionKey)
+_KEY: Final[msgspec.json.Decoder[MentionKey]] = msgspec.json.Decoder(MentionKey)
 _PER: Final = 1_000  # characters for which uncertainty is counted
 
 

@@ -19,7 +19,8 @@ from fascicle.serving.curation.importing import Imported, take
 from fascicle.serving.curation.pack_rules import rules_table
 from fascicle.serving.curation.store import ConflictError, Kept, NewStep, Store, UnknownDocumentError
 from fascicle.serving.endpoint import ANY, JSON, Endpoint, Query
-from fascicle.serving.files import folder_for_files, plain_name, read_file, suffix_of, writable, write_file
+from fascicle.serving.files import folder_for_files, read_file, write_file
+from fascicle.serving.naming import plain_name, suffix_of, writable
 from fascicle.serving.problems import ProblemError
 from fascicle.serving.service import Service
 

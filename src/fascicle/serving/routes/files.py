@@ -10,11 +10,11 @@ from starlette.responses import Response
 
 from fascicle.core import codec
 from fascicle.core.document import Document
-from fascicle.errors import UsageError
-from fascicle.formats.catalogue import FORMATS, format_named
+from fascicle.formats.catalogue import FORMATS
 from fascicle.serving.asked import check_names, chunks_of, json_of
 from fascicle.serving.endpoint import ANY, JSON, Endpoint, Query
-from fascicle.serving.files import folder_for_files, plain_name, read_file, suffix_of, writable, write_file
+from fascicle.serving.files import folder_for_files, read_file, write_file
+from fascicle.serving.naming import plain_name, readable, suffix_of, writable
 from fascicle.serving.problems import ProblemError
 from fascicle.serving.records import Documents, FileFormat, FileFormats, RawDocuments, ReadAnswer
 from fascicle.serving.service import Service
@@ -41,13 +41,9 @@ async def formats(request: Request, service: Service) -> Response:
 async def read(request: Request, service: Service) -> Response:
     """The documents of a file."""
     check_names(request, ("name", "format"))
-    name, form = request.query_params.get("name", ""), request.query_params.get("format", "auto")
+    name, form = request.query_params.get("name", ""), readable(request.query_params.get("format", "auto"))
     if not name:
         raise ProblemError(422, "the name of the file is missing; its suffix tells the format: ?name=articles.pubtator")
-    try:
-        form = form if form == "auto" else format_named(form).name
-    except UsageError as error:
-        raise ProblemError(422, str(error), code="unknown-name") from None
     async with folder_for_files() as folder:
         path = folder / plain_name(name)
         with path.open("wb") as stream:

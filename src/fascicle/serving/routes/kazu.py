@@ -6,7 +6,7 @@ too: all of it, and all but links.
 
 from __future__ import annotations
 
-from typing import Annotated, Final
+from typing import Annotated, Any, Final
 
 import msgspec
 from starlette.requests import Request
@@ -61,7 +61,8 @@ async def ner_only(request: Request, service: Service) -> Response:
 async def _answer(request: Request, service: Service, options: Options) -> Response:
     check_names(request, ("pipeline",))
     pool = service.pool(request.query_params.get("pipeline", ""))
-    given = await json_of(request, service.settings, list[KazuText] | KazuText)
+    either: Any = list[KazuText] | KazuText  # no type, for mypy
+    given = await json_of(request, service.settings, either)
     texts = given if isinstance(given, list) else [given]
     if len(texts) > service.settings.documents:
         raise ProblemError(413, f"{len(texts):,} documents were sent, and {service.settings.documents:,} are allowed")
