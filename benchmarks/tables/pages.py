@@ -392,6 +392,8 @@ TABLES: Mapping[str, Callable[[], str]] = {
     "linking-errors": lambda: link_tables.errors(RESULTS),
     "linking-ablation": lambda: link_tables.ablation(RESULTS),
     "linking-raw": lambda: link_tables.raw(RESULTS),
+    "linking-dense": lambda: link_tables.dense(RESULTS),
+    "linking-dense-costs": lambda: link_tables.dense_costs(RESULTS),
     "span-typer": lambda: span_typer(RESULTS),
     "span-typer-speed": lambda: speed(RESULTS),
     "span-typer-pictures": lambda: pictures(DOCS),
