@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from tests.serving.page.browsing import Opened, load
+from tests.serving.page.browsing import Opened, load, until
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -65,7 +65,7 @@ def test_a_text_is_annotated_and_walked_through_by_keys(opened: Opened) -> None:
     page.keyboard.press("n")
     assert chosen(page) == "Aspirin"
     page.keyboard.press("n")
-    page.wait_for_function("document.querySelector('#panel-head').textContent !== ''")
+    until(page, "document.querySelector('#panel-head').textContent !== ''")
     seen = [chosen(page)]
     for _ in range(12):
         page.keyboard.press("n")
@@ -73,9 +73,9 @@ def test_a_text_is_annotated_and_walked_through_by_keys(opened: Opened) -> None:
         seen.append(chosen(page))
     assert {"Aspirin", "headache", "caffeine"} <= set(seen)
     page.keyboard.press("Enter")
-    page.wait_for_function("document.activeElement.id === 'panel-head'")
+    until(page, "document.activeElement.id === 'panel-head'")
     page.keyboard.press("Escape")
-    page.wait_for_function("document.activeElement.id === 'sheet'")
+    until(page, "document.activeElement.id === 'sheet'")
 
 
 def test_the_panel_tells_what_a_mention_means_and_why(opened: Opened) -> None:
@@ -116,19 +116,19 @@ def test_types_layers_and_confidence_are_filtered_by_keys(opened: Opened) -> Non
     page = opened(SHAPES)
     page.focus(".toggle[data-name='Disease'] input")
     page.keyboard.press("Space")
-    page.wait_for_function("document.querySelector('#heading h2').textContent.includes('4 of 6')")
+    until(page, "document.querySelector('#heading h2').textContent.includes('4 of 6')")
     assert page.evaluate("document.activeElement.closest('.toggle').dataset.name") == "Disease", "the focus stays"
     page.keyboard.press("Space")
     page.focus(".toggle[data-name='n'] input")
     page.keyboard.press("Space")
-    page.wait_for_function("document.querySelector('#heading h2').textContent.includes('3 of 6')")
+    until(page, "document.querySelector('#heading h2').textContent.includes('3 of 6')")
     assert "BRCA1" not in "".join(words(page, ".mark"))
     page.keyboard.press("Space")
     page.focus("#least")
     for _ in range(50):
         page.keyboard.press("ArrowRight")
     # The mention without a score stays.
-    page.wait_for_function("document.querySelector('#heading h2').textContent.includes('4 of 6')")
+    until(page, "document.querySelector('#heading h2').textContent.includes('4 of 6')")
     assert "human" not in words(page, ".mark")
 
 
@@ -159,14 +159,14 @@ def test_words_and_concepts_are_found(opened: Opened) -> None:
     page = opened({**SHAPES, "mentions": [linked, *SHAPES["mentions"][1:]]})
     page.keyboard.press("/")
     page.keyboard.type("ARM")
-    page.wait_for_function("document.querySelector('.search output').textContent === '1/1'")
+    until(page, "document.querySelector('.search output').textContent === '1/1'")
     page.keyboard.press("Control+a")
     page.keyboard.type("salicyl")
-    page.wait_for_function("document.querySelector('.search output').textContent === '1/1'")
+    until(page, "document.querySelector('.search output').textContent === '1/1'")
     assert chosen(page) == "aspirin"
     page.keyboard.press("Control+a")
     page.keyboard.type("(e")
-    page.wait_for_function("document.querySelector('.search output').textContent === 'none'")
+    until(page, "document.querySelector('.search output').textContent === 'none'")
     page.keyboard.press("Escape")
     assert page.input_value("#search") == ""
 
@@ -185,7 +185,7 @@ def test_what_is_shown_is_exported_with_its_losses(opened: Opened) -> None:
     page.keyboard.press("Space")
     page.keyboard.press("e")
     page.wait_for_selector("#export-format")
-    page.wait_for_function("document.activeElement.id === 'export-format'")
+    until(page, "document.activeElement.id === 'export-format'")
     with page.expect_download() as got:
         tab_to(page, "export-save")
         page.keyboard.press("Enter")
@@ -214,7 +214,7 @@ def test_two_pipelines_and_two_layers_are_compared(opened: Opened) -> None:
     page.wait_for_selector(".mark.chosen")
     assert chosen(page) in {"headache", "fever"}
     load(page, SHAPES)
-    page.wait_for_function("document.querySelector('#heading h2').textContent.startsWith('shapes')")
+    until(page, "document.querySelector('#heading h2').textContent.startsWith('shapes')")
     page.keyboard.press("m")
     page.wait_for_selector("dialog .example")
     page.locator("dialog .example", has_text="m and n").click()
@@ -227,6 +227,6 @@ def test_several_documents_are_turned_by_keys(opened: Opened) -> None:
     page = opened(*({**SHAPES, "id": f"doc {number}"} for number in range(3)))
     assert len(words(page, ".doc")) == 3
     page.keyboard.press("]")
-    page.wait_for_function("document.querySelector('#heading h2').textContent.startsWith('doc 1')")
+    until(page, "document.querySelector('#heading h2').textContent.startsWith('doc 1')")
     page.keyboard.press("[")
-    page.wait_for_function("document.querySelector('#heading h2').textContent.startsWith('doc 0')")
+    until(page, "document.querySelector('#heading h2').textContent.startsWith('doc 0')")

@@ -16,7 +16,7 @@ export function documentList(root, store) {
       return row;
     });
     const list = el("div", { class: "doc-list", role: "group", "aria-label": "Documents" }, ...rows);
-    root.replaceChildren(el("h3", { text: counted(documents.length, "document") }), list);
+    root.replaceChildren(el("h2", { class: "minor", text: counted(documents.length, "document") }), list);
     const row = rows[current];
     if (row) list.scrollTop = row.offsetTop - list.offsetTop - list.clientHeight / 2;
   });

@@ -14,7 +14,7 @@ export function filters(root, store) {
   const slider = el("input", { type: "range", id: "least", min: "0", max: "100", value: "0", on: { input: () => store.update({ least: slider.value / 100 }) } });
   const sides = el("div", { class: "group", role: "group", "aria-label": "Comparison" });
   const score = el("div", { class: "group slider" },
-    el("div", { class: "group-head" }, el("h3", {}, el("label", { for: "least", text: "Least confidence" })), said), bars, slider);
+    el("div", { class: "group-head" }, el("h2", { class: "minor" }, el("label", { for: "least", text: "Least confidence" })), said), bars, slider);
   const all = el("details", { class: "filters", open: matchMedia("(min-width: 46rem)").matches }, el("summary", { text: "Types, layers, confidence" }), types, sources, sides, score);
   root.replaceChildren(all);
 
@@ -42,7 +42,7 @@ function toggles(place, title, store, field, hidden) {
       box, el("span", { class: "label" }, swatch, name(SIDES[value] ?? value)), el("span", { class: "count", text: count.toLocaleString("en") }));
   });
   const some = [...counts.keys()].some((value) => store[hidden].has(value));
-  const head = el("div", { class: "group-head" }, el("h3", { text: title }),
+  const head = el("div", { class: "group-head" }, el("h2", { class: "minor", text: title }),
     counts.size > 1 && button(some ? "Show all" : "Hide all", () => change(some ? [] : counts.keys()), { class: "button quiet tiny" }));
   place.hidden = !counts.size;
   place.replaceChildren(head, ...rows);
