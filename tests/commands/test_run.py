@@ -41,7 +41,7 @@ for line in sys.stdin:
     if os.path.exists(os.path.join(os.path.dirname(__file__), "slow")):
         time.sleep(0.3)
     bad = [one["id"] for one in documents if "bad" in one["text"] and not os.path.exists(__file__ + ".mended")]
-    answer = {"error": f"cannot stand {bad[0]}"} if bad else {"patches": [{} for _ in documents]}
+    answer = {"error": f"\\x1b[31mcannot stand {bad[0]}"} if bad else {"patches": [{} for _ in documents]}
     print(json.dumps(answer), flush=True)
 """
 
@@ -73,6 +73,7 @@ def test_a_run_with_its_quarantine_and_another_try(cli: Callable[..., Any], plac
     listed = cli("quarantine", "ls", "out")
     assert listed.code == 0
     assert listed.out.split("\t")[:3] == ["d1", "picky", "ProcessError"]
+    assert "\x1b" not in listed.out  # which would be a command to the terminal
     shown = json.loads(cli("quarantine", "show", "out", "d1").out)
     assert (shown["document"]["text"], shown["step"], shown["place"]) == ("a bad aspirin", "picky", 1)
     assert "cannot stand d1" in shown["message"]
