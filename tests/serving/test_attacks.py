@@ -318,6 +318,22 @@ def test_the_page_is_there_without_the_token_if_asked(small: Path) -> None:
         assert "'unsafe" not in found.ask("GET", "/").headers["content-security-policy"]
 
 
+def test_a_page_of_another_origin_that_was_named_may_ask() -> None:
+    ours, other = "https://lab.example", "https://evil.example"
+    asks = {"Access-Control-Request-Method": "POST", "Access-Control-Request-Headers": "authorization"}
+    with standing({"poison": Poison()}, ServeSettings(token=TOKEN, origins=(ours,))) as found:
+        reply = found.ask("OPTIONS", "/v1/annotate", None, {"Origin": ours, **asks})
+        assert (reply.status, reply.headers["access-control-allow-origin"]) == (204, ours)
+        assert found.ask("OPTIONS", "/v1/annotate", None, {"Origin": other, **asks}).status == 403
+        assert found.ask("OPTIONS", "/v1/annotate", None, {"Origin": ours}).status == 401
+        reply = found.ask("POST", "/v1/annotate", GOOD, {"Origin": ours, **BEARER})
+        assert (reply.status, reply.headers["access-control-allow-origin"]) == (200, ours)
+        assert found.ask("POST", "/v1/annotate", GOOD, {"Origin": ours}).status == 401
+        reply = found.ask("POST", "/v1/annotate", GOOD, BEARER)
+        assert (reply.status, "access-control-allow-origin" in reply.headers) == (200, False)
+        assert found.ask("GET", "/health", None, {"Host": "any.example"}).status == 200  # the token is enough
+
+
 def test_no_answer_waits_for_another(locked: Standing) -> None:
     """A document that hangs keeps its worker, and answers that need none come at once."""
     hanging = threading.Thread(

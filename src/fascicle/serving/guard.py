@@ -9,6 +9,7 @@ from collections.abc import Callable, Collection
 from typing import Any, Final
 
 from starlette.datastructures import Headers, MutableHeaders
+from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from fascicle.serving.problems import ProblemError, answer_of
@@ -25,6 +26,11 @@ _HEADERS: Final = (
     ("Cross-Origin-Resource-Policy", "same-origin"),
     ("X-Frame-Options", "DENY"),
 )
+_ALLOWED: Final = {
+    "Access-Control-Allow-Methods": "GET, POST, DELETE",
+    "Access-Control-Allow-Headers": "Authorization, Content-Type, Accept",
+    "Access-Control-Max-Age": "600",
+}
 Log = Callable[[dict[str, Any]], None]
 
 
@@ -57,7 +63,7 @@ class Guard:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
-                self._add_headers(MutableHeaders(scope=message), scope["path"], number)
+                self._add_headers(MutableHeaders(scope=message), scope, number)
             await send(message)
 
         self._running += 1
@@ -66,6 +72,9 @@ class Guard:
                 self._check(scope)
             except ProblemError as error:
                 await answer_of(error.problem, error.headers)(scope, receive, answer)
+                return
+            if self._is_question(scope):
+                await Response(status_code=204, headers=_ALLOWED)(scope, receive, answer)
                 return
             await self._app(scope, receive, answer)
         finally:
@@ -84,7 +93,7 @@ class Guard:
 
     def _check(self, scope: Scope) -> None:
         headers = Headers(scope=scope)
-        hosts = self._settings.hosts
+        hosts = self._settings.names
         host = headers.get("host", "")
         if hosts and _name_of(host) not in hosts:
             raise ProblemError(421, f"this service is not called {host[:100]!r}; it is {', '.join(hosts)}")
@@ -95,12 +104,19 @@ class Guard:
             raise ProblemError(
                 503, "as many requests run as may run; send this again later", headers={"Retry-After": "1"}
             )
-        if self._settings.token and not self._is_open(scope["path"]) and not self._has_token(headers):
+        is_open = self._is_open(scope["path"]) or self._is_question(scope)
+        if self._settings.token and not is_open and not self._has_token(headers):
             raise ProblemError(
                 401,
                 "this needs the token of the service, as Authorization: Bearer TOKEN",
                 headers={"WWW-Authenticate": "Bearer"},
             )
+
+    def _is_question(self, scope: Scope) -> bool:
+        """Whether a browser only asks what a page of another origin, which was named, may send."""
+        headers = Headers(scope=scope)
+        asks = scope["method"] == "OPTIONS" and "access-control-request-method" in headers
+        return asks and headers.get("origin") in self._settings.origins
 
     def _is_open(self, path: str) -> bool:
         of_page = self._settings.open_page and (path == "/" or path.startswith(PAGE))
@@ -111,13 +127,17 @@ class Guard:
         scheme, _, token = (given[0] if len(given) == 1 else "").partition(" ")
         return scheme.lower() == "bearer" and hmac.compare_digest(token.strip().encode(), self._settings.token.encode())
 
-    def _add_headers(self, headers: MutableHeaders, path: str, number: str) -> None:
+    def _add_headers(self, headers: MutableHeaders, scope: Scope, number: str) -> None:
         for name, value in _HEADERS:
             headers[name] = value
         headers["Content-Security-Policy"] = _POLICY
         headers["Request-Id"] = number
-        if not path.startswith(PAGE):
+        if not scope["path"].startswith(PAGE):
             headers.setdefault("Cache-Control", "no-store")
+        if (origin := Headers(scope=scope).get("origin")) in self._settings.origins:
+            headers["Access-Control-Allow-Origin"] = origin or ""
+            headers["Access-Control-Expose-Headers"] = "Fascicle-Losses, Location, Request-Id, Retry-After"
+            headers.add_vary_header("Origin")
 
 
 def _name_of(host: str) -> str:

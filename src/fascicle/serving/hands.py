@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import math
 import multiprocessing
 import os
 import signal
@@ -94,14 +95,15 @@ class LocalHand:
 class ProcessHand:
     """Work in a process of its own, whose time and memory are capped."""
 
-    def __init__(self, open_work: OpenWork, limits: Limits) -> None:
+    def __init__(self, open_work: OpenWork, limits: Limits, *, longest: float = math.inf) -> None:
         """Starts nothing yet.
 
         Args:
             open_work: is called in the process, which it must reach by pickling.
             limits: of time, memory and work.
+            longest: seconds that it may be at a step at most, since nobody waits longer for it.
         """
-        self._open, self._limits = open_work, limits
+        self._open, self._limits, self._longest = open_work, limits, longest
         self._characters, self._first_memory = 0, 0
         self._started = False
 
@@ -134,13 +136,13 @@ class ProcessHand:
         at = Working(step="", places=tuple(range(_count(order))), characters=0)
         with contextlib.suppress(OSError):  # its end is seen below
             self._pipe.send_bytes(messages.encode(order))
-        deadline = time.monotonic() + self._limits.seconds
+        deadline = time.monotonic() + min(self._limits.seconds, self._longest)
         while True:
             said = self._hear(deadline, at)
             if isinstance(said, Working):
                 at = said
-                limits = self._limits
-                deadline = time.monotonic() + limits.seconds + limits.seconds_per_million * at.characters / 1e6
+                allowed = self._limits.seconds + self._limits.seconds_per_million * at.characters / 1e6
+                deadline = time.monotonic() + min(allowed, self._longest)
                 self._characters += at.characters if at.step else 0
             elif isinstance(said, Failed):
                 self.close()

@@ -49,14 +49,14 @@ class Service:
         self.settings, self.metrics = settings, Metrics()
         self.pools = {
             name: Pool(
-                _hire(name, served),
+                _hire(name, served, settings.seconds),
                 workers=1 if isinstance(served, Pipeline) else settings.workers,
                 batch=settings.batch,
                 queue=settings.queue,
             )
             for name, served in pipelines.items()
         }
-        hire = partial(ProcessHand, Clerk, Limits(memory=2_048))
+        hire = partial(ProcessHand, Clerk, Limits(memory=2_048), longest=settings.seconds)
         self.jobs = Jobs(pipelines, settings)
         self.clerk = Pool(hire, workers=1, batch=1, queue=settings.queue)
         self.curation: Store | None = None
@@ -245,8 +245,8 @@ def _short(text: str, most: int = 500) -> str:
     return text if len(text) <= most else f"{text[:most]} …"
 
 
-def _hire(name: str, served: Served) -> Callable[[], Hand]:
+def _hire(name: str, served: Served, longest: float) -> Callable[[], Hand]:
     if isinstance(served, Pipeline):
         return partial(LocalHand, PipelineWork(served, name))
     limits = getattr(served, "limits", None) or Limits()
-    return partial(ProcessHand, partial(open_work, served, name), limits)
+    return partial(ProcessHand, partial(open_work, served, name), limits, longest=longest)

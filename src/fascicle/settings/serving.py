@@ -30,8 +30,8 @@ class ServeSettings:
         jobs_folder: where jobs are kept, so that the next service goes on with them; by default they end with this one.
         token: that clients show; empty for none.
         origins: that pages in browsers may have beside that of the service itself, such as ``"https://lab.example"``.
-        hosts: names of the service, as clients write them; empty for any. Without a token they are those of this
-            machine, so that no page elsewhere can reach the service by a name of its own.
+        hosts: names of the service, as clients write them; empty for any. By default any with a token, and without one
+            those of this machine, so that no page elsewhere can reach the service by a name of its own.
         curation: path of the file that keeps decisions of curators; empty for none.
         page: whether the page is there.
         open_page: whether the files of the page are there without the token.
@@ -51,7 +51,7 @@ class ServeSettings:
     jobs_folder: str = ""
     token: str = field(default="", repr=False)
     origins: tuple[str, ...] = ()
-    hosts: tuple[str, ...] = LOCAL
+    hosts: tuple[str, ...] | None = None
     curation: str = ""
     page: bool = True
     open_page: bool = False
@@ -83,3 +83,10 @@ class ServeSettings:
                 f"a token has at least {_LEAST_TOKEN} printable characters of ASCII; make one, for example with "
                 "openssl rand -hex 32"
             )
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the service; empty for any."""
+        if self.hosts is None:
+            return () if self.token else LOCAL
+        return self.hosts

@@ -57,14 +57,12 @@ def serve(request: ServeRequest, *, started: Callable[[str], None] = lambda url:
     if not 0 <= request.port <= _LAST_PORT:
         raise UsageError(f"port={request.port} is not allowed; give a number from 0 to {_LAST_PORT}")
     token = read_token(request.token_file)
-    is_local = request.host in LOCAL
-    if not token and not is_local:
+    if not token and request.host not in LOCAL:
         raise UsageError(
             f"host={request.host} is reached from other machines, and there is no token; put one into a file and name "
             f"it with token_file=FILE, set {TOKEN}, or listen at 127.0.0.1"
         )
-    hosts = request.settings.hosts if is_local and not token else ()
-    settings = replace(request.settings, token=token, hosts=hosts)
+    settings = replace(request.settings, token=token)
     given = [*request.pipelines, *([str(demo_pipeline())] if request.demo else ())]
     if not given:
         raise UsageError("nothing to serve was given; name pipelines or models, or give demo=True")
