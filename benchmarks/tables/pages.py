@@ -32,6 +32,7 @@ from benchmarks.studies.linking import tables as link_tables
 from benchmarks.studies.packs import tables as pack_tables
 from benchmarks.studies.parts import cells as parts_cells
 from benchmarks.studies.pretraining import record as pretraining
+from benchmarks.studies.six import tables as six_tables
 from benchmarks.studies.span_typer.tables import in_words, pictures, span_typer, speed
 from benchmarks.tables import evaluation as evaluate_tables
 from benchmarks.tables import runs as run_tables
@@ -99,6 +100,11 @@ def _bundling(make: Callable[[Grid], str]) -> Callable[[], str]:
 def _studies(make: Callable[[Grid], str]) -> Callable[[], str]:
     """A table of the grid ``bundling-studies``."""
     return lambda: make(_grid("bundling-studies"))
+
+
+def _cells(name: str) -> str:
+    """F1 of each type of each corpus on dev."""
+    return parts_cells.table(_grid(name), _grid(name).results)
 
 
 def _binder(number: int) -> Callable[[], str]:
@@ -365,7 +371,8 @@ TABLES: Mapping[str, Callable[[], str]] = {
     "families-errors": lambda: family_tables.errors(RESULTS),
     "bundling-errors": lambda: family_tables.moved(RESULTS),
     "bundling-gradients": lambda: bundling_study_tables.gradients(RESULTS),
-    "parts-cells": lambda: parts_cells.table(_grid("parts"), _grid("parts").results),
+    **{f"{name}-cells": functools.partial(_cells, name) for name in ("parts", "six")},
+    **{f"six-{name}": functools.partial(six_tables.stored, make) for name, make in six_tables.TABLES.items()},
     "labels-rows": lambda: label_rows.stored(RESULTS, part="dev"),
     "pretraining": lambda: pretraining.table(RESULTS),
     "abbreviation-finder": lambda: abbreviation_tables.finder(RESULTS),
@@ -385,6 +392,8 @@ TABLES: Mapping[str, Callable[[], str]] = {
     "linking-errors": lambda: link_tables.errors(RESULTS),
     "linking-ablation": lambda: link_tables.ablation(RESULTS),
     "linking-raw": lambda: link_tables.raw(RESULTS),
+    "linking-dense": lambda: link_tables.dense(RESULTS),
+    "linking-dense-costs": lambda: link_tables.dense_costs(RESULTS),
     "span-typer": lambda: span_typer(RESULTS),
     "span-typer-speed": lambda: speed(RESULTS),
     "span-typer-pictures": lambda: pictures(DOCS),

@@ -58,7 +58,7 @@ COMMANDS: Final[Mapping[str, str]] = MappingProxyType(
         "link": "give the mentions of documents concepts of a term pack, or say that none fits, and why",
         "vectors": "train static word vectors (GloVe) on the text of a corpus",
         "typer": "type given spans with a light model of static vectors: train it, score it, re-type predictions",
-        "models": "list the models that come with Fascicle, or the plug-ins of other packages",
+        "models": "list the models, packs and linkers that come with Fascicle, or the plug-ins of other packages",
         "settings": "list the keys of recipes with their defaults and meanings",
     }
 )

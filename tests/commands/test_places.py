@@ -190,6 +190,8 @@ def test_an_output_is_never_an_input(
         place = alias(victim)
         if not Path(place).exists():
             continue  # another case is another file here
+        if command == ("serve",) and Path(place).is_dir():
+            continue  # a folder may be filled, so it would serve, without end
         before = snapshot(desk)
         for overwrite in (False, True):
             call = argv(command, {read.dest: str(victim), written.dest: place}, overwrite=overwrite)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import http.client
 import itertools
+import socket
 import subprocess
 import sys
 import threading
@@ -174,6 +175,41 @@ def test_the_other_client_says_the_same(served: Standing, small: Path) -> None:
     with rough(served.port, []) as (port, _), pytest.raises(ServiceError):  # this way takes no GET
         asyncio.run(ask(port))
     assert asyncio.run(ask(served.port)) == list(open_pipeline(small).stream(documents))
+
+
+@pytest.mark.slow
+def test_a_service_that_is_killed_again_and_again_costs_nothing(small: Path) -> None:
+    with socket.socket() as sock:
+        sock.bind(("127.0.0.1", 0))
+        port = sock.getsockname()[1]
+    command = [sys.executable, "-m", "fascicle", "serve", str(small), "--port", str(port)]
+    documents = many(2_000)
+    patient = ClientSettings(attempts=60, seconds=60)
+    done = threading.Event()
+    kills = []
+
+    def keep_killing() -> None:
+        while not done.is_set():
+            with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
+                assert process.stderr is not None
+                assert "serving at" in process.stderr.readline()
+                reader = threading.Thread(target=process.stderr.read)
+                reader.start()
+                done.wait(1.0 if len(kills) < 3 else None)
+                process.kill()
+                kills.append(process.pid)
+                reader.join()
+
+    thread = threading.Thread(target=keep_killing)
+    thread.start()
+    try:
+        with fascicle.Client(f"http://127.0.0.1:{port}", settings=patient) as client:
+            found = client.annotate(documents)
+    finally:
+        done.set()
+        thread.join()
+    assert len(kills) > 3
+    assert found == list(open_pipeline(small).stream(documents))
 
 
 def test_other_servers_are_no_services() -> None:

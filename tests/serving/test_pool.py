@@ -137,6 +137,17 @@ def test_a_full_queue_refuses_and_says_for_how_long() -> None:
         pool.submit([task("a")])
 
 
+def test_a_document_that_kills_is_known_when_it_comes_again() -> None:
+    hand = Scripted()
+    pool = pool_of(hand)
+    for _ in range(5):
+        tasks = [task("die"), task("a"), task("die", Options(min_score=0.5))]
+        pool.submit(tasks)
+        assert [one.failure is None for one in answers(tasks)] == [False, True, False]
+    assert pool.deaths == 5  # one in a batch and two alone, then two alone with other options
+    pool.close()
+
+
 def test_closing_does_what_waits() -> None:
     hand = Scripted()
     pool = pool_of(hand)

@@ -33,11 +33,11 @@ def table(grid: Grid, results: Path) -> str:
     """A row for each cell and one for their mean; a column for each arm, and what it has more than the first.
 
     Args:
-        grid: of the study.
+        grid: of a study; the variants of its arms are left out.
         results: folder of its results files.
     """
     rows = rows_of(grid, results)
-    arms = [row for row in rows if row.system != ALONE]
+    arms = [row for row in rows if row.system != ALONE and not row.variant]
     alone = {name: share for row in rows if row.system == ALONE for name, share in _cells(row).items()}
     found = {row.system: _cells(row) for row in arms}
     names = sorted({name for cells in found.values() for name in cells})
@@ -47,7 +47,10 @@ def table(grid: Grid, results: Path) -> str:
     body.append(["mean", *_shown(list(mean.values()), of_alone)])
     body.append(["seeds", *(row.seeds() for row in arms), "", *[""] * (len(arms) - 1)])
     first, *others = found
-    return markdown(["dev F1", *found, ALONE, *(f"{arm} less {first}" for arm in others)], body)
+    lines = [["dev F1", *found, ALONE, *(f"{arm} less {first}" for arm in others)], *body]
+    if not any(row.system == ALONE for row in rows):
+        lines = [[*line[: len(arms) + 1], *line[len(arms) + 2 :]] for line in lines]
+    return markdown(lines[0], lines[1:])
 
 
 def _cells(row: Row) -> dict[str, float]:

@@ -42,13 +42,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--jobs",
         type=fills,
-        default="",
         metavar="FOLDER",
         help="keeps jobs, so that the next service goes on with them",
     )
     parser.add_argument("--origin", action="append", default=[], metavar="URL", help="of pages that may use it")
     parser.add_argument(
-        "--curation", type=fills, default="", metavar="FILE", help="keep decisions of curators in this file (SQLite)"
+        "--curation", type=fills, metavar="FILE", help="keep decisions of curators in this file (SQLite)"
     )
     parser.add_argument("--no-page", dest="page", action="store_false", help="without the page")
     parser.add_argument("--open-page", action="store_true", help="give the files of the page without the token")
@@ -60,9 +59,9 @@ def run(args: argparse.Namespace) -> int:
         _DEFAULTS,
         workers=args.workers,
         queue=args.queue,
-        jobs_folder=args.jobs,
+        jobs_folder=args.jobs or "",
         origins=tuple(args.origin),
-        curation=args.curation,
+        curation=args.curation or "",
         page=args.page,
         open_page=args.open_page,
     )

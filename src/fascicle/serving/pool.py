@@ -6,6 +6,7 @@ batch exactly when they would wait anyway, and a client that is alone waits for 
 
 from __future__ import annotations
 
+import hashlib
 import threading
 import time
 from collections import deque
@@ -36,6 +37,8 @@ _DIES: Final = 2  # deaths at a document alone that make it the culprit
 _SURE: Final = ("killed:time", "killed:memory")  # one is enough where it was we who ended the worker
 _LONGEST_PAUSE: Final = 30.0  # seconds between two attempts to start a worker
 _SMOOTH: Final = 0.2  # weight of the last batch in the rate
+_REMEMBERED: Final = 1_000  # documents that workers died at, ...
+_FORGOTTEN: Final = 600.0  # ... for so many seconds
 
 
 class FullError(Exception):
@@ -74,6 +77,11 @@ class Task:
     future: Future[Said] = field(default_factory=Future)
     deaths: int = 0
 
+    @property
+    def digest(self) -> bytes:
+        """Of what is asked."""
+        return hashlib.sha256(messages.encode(self.order)).digest()
+
     @classmethod
     def annotate(cls, document: bytes, options: Options, *, characters: int) -> Task:
         """A document that is to be annotated."""
@@ -107,6 +115,7 @@ class Pool:
         self._count = workers
         self._threads: list[threading.Thread] = []
         self._begun: Future[PipelineFacts | None] = Future()
+        self._poison: dict[bytes, tuple[float, Answer]] = {}
         self.facts: PipelineFacts | None = None
         self.deaths = 0
 
@@ -149,6 +158,8 @@ class Pool:
             FullError: there is no room for their text.
             ClosedError: the service ends.
         """
+        if self._poison:
+            tasks = [task for task in tasks if not self._is_known(task)]
         cost = sum(task.characters for task in tasks)
         with self._condition:
             if self._closing:
@@ -172,6 +183,19 @@ class Pool:
     def _seconds(self, characters: int) -> float:
         """How long the workers take for some text."""
         return characters / (self._rate * max(self._ready, 1)) if self._rate else 1.0
+
+    def _is_known(self, task: Task) -> bool:
+        """Whether workers died at a document; sent again, it has its answer at once, and costs no worker."""
+        found = self._poison.get(task.digest)
+        if found is None or time.monotonic() - found[0] > _FORGOTTEN:
+            return False
+        task.future.set_result(found[1])
+        return True
+
+    def _remember(self, task: Task, answer: Answer) -> None:
+        now = time.monotonic()
+        kept = [(mark, one) for mark, one in self._poison.items() if now - one[0] < _FORGOTTEN]
+        self._poison = {**dict(kept[1 - _REMEMBERED :]), task.digest: (now, answer)}
 
     def _forget(self) -> None:
         """Leaves out the tasks that nobody waits for any more."""
@@ -265,7 +289,9 @@ class Pool:
             task.deaths += (len(group) == 1) * (_DIES if died.reason in _SURE else 1)
             if task.deaths >= _DIES:
                 told = f"the worker that was at this document alone ended ({died.reason})"
-                self._finish(task, Answer(failure=Failure(died.step, died.reason, told)))
+                answer = Answer(failure=Failure(died.step, died.reason, told))
+                self._remember(task, answer)
+                self._finish(task, answer)
             else:
                 again.append([task])
         return [others, *again] if others else again

@@ -45,9 +45,6 @@ class Service:
             pipelines: by the names under which they are served: functions that open them, for workers in processes of
                 their own, which they must reach by pickling; or open pipelines, which are run in this process.
             settings: what the service may cost.
-
-        Raises:
-            InputError: decisions cannot be kept in the file that is named for them.
         """
         self.settings, self.metrics = settings, Metrics()
         self.pools = {
@@ -62,18 +59,20 @@ class Service:
         hire = partial(ProcessHand, Clerk, Limits(memory=2_048))
         self.jobs = Jobs(pipelines, settings)
         self.clerk = Pool(hire, workers=1, batch=1, queue=settings.queue)
-        self.curation = Store.open(settings.curation) if settings.curation else None
+        self.curation: Store | None = None
 
     def start(self) -> None:
         """Starts all workers; returns when each pipeline is open.
 
         Raises:
-            FascicleError: a pipeline cannot be opened.
+            FascicleError: a pipeline cannot be opened, or decisions cannot be kept in the file that is named for them.
         """
         for pool in (self.clerk, *self.pools.values()):
             pool.begin()
         for pool in (self.clerk, *self.pools.values()):
             pool.start()
+        if self.settings.curation and self.curation is None:
+            self.curation = Store.open(self.settings.curation)
         self.jobs.start()
 
     def close(self) -> None:
