@@ -148,3 +148,19 @@ def test_the_page_and_the_service_follow_the_same_rules(opened: Opened) -> None:
         ]  # type: ignore[union-attr]
         assert items == told
         assert finished == wanted.finished
+
+
+def test_portions_are_small_and_in_order(opened: Opened) -> None:
+    page, drawn = opened(), random.Random(5)
+    given = [[drawn.choice([1, 1_000, 200_000, 400_000]) for _ in range(drawn.randint(0, 60))] for _ in range(20)]
+    found = page.evaluate(
+        """async (given) => {
+            const { portions } = await import("/page/code/service.js");
+            return given.map((sizes) => portions(sizes.map((size) => ({ text: "x".repeat(size) })))
+                .map((portion) => portion.map((one) => one.text.length)));
+        }""",
+        given,
+    )
+    for sizes, portions in zip(given, found, strict=True):
+        assert [size for portion in portions for size in portion] == sizes
+        assert all(0 < len(one) <= 20 and (len(one) == 1 or sum(one) <= 300_000) for one in portions)

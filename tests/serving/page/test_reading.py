@@ -97,6 +97,9 @@ def test_the_panel_tells_what_a_mention_means_and_why(opened: Opened) -> None:
 def test_the_text_is_shown_as_it_is_with_every_shape_of_mention(opened: Opened) -> None:
     page = opened(SHAPES)
     assert page.locator("#sheet").evaluate("one => one.textContent") == ODD
+    clipped = """() => [...document.querySelectorAll(".mark")].filter((one) =>
+        one.getBoundingClientRect().bottom > one.closest(".block").getBoundingClientRect().bottom).length"""
+    assert page.evaluate(clipped) == 0, "a block clips what leaves it"
     seen = []
     for _ in SHAPES["mentions"]:
         page.keyboard.press("n")

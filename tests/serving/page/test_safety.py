@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from standing import Standing
+from standing import Standing, standing
 from tests.serving.page.browsing import Opened
 
+from fascicle.serving.opening import Opening
+from fascicle.settings.serving import ServeSettings
+
 if TYPE_CHECKING:
-    from playwright.sync_api import Page
+    from playwright.sync_api import Browser, Page
 
 pytestmark = [pytest.mark.slow, pytest.mark.loopback]
 ATTACKS = (
@@ -156,3 +160,19 @@ def test_nothing_is_wider_than_the_screen(opened: Opened, width: int) -> None:
 
 def overflow(page: Page) -> int:
     return int(page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth"))
+
+
+def test_a_token_is_asked_for_and_kept_for_the_tab_alone(browser: Browser, small: Path) -> None:
+    token = "0123456789abcdef-secret"
+    settings = ServeSettings(token=token, hosts=(), open_page=True)
+    with standing({"small": Opening(given=str(small), link=None)}, settings) as service:
+        page = browser.new_page()
+        page.goto(f"http://127.0.0.1:{service.port}/")
+        page.fill("#pick-free", token)
+        page.keyboard.press("Enter")
+        page.wait_for_selector("#pipelines option", state="attached")
+        page.fill("#given", "Aspirin is for headache.")
+        page.keyboard.press("Control+Enter")
+        page.wait_for_selector(".mark")
+        assert token not in page.evaluate("JSON.stringify(localStorage) + document.cookie + location.href")
+        page.close()

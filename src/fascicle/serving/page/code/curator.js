@@ -4,7 +4,7 @@ import { button, counted, el, say } from "./dom.js";
 import { curated, doubt, redoable, undoable } from "./decisions.js";
 import { why } from "./panel.js";
 import { pick } from "./picking.js";
-import { service } from "./service.js";
+import { portions, service } from "./service.js";
 
 /** @typedef {import("./reading.js").Shown} Shown */
 
@@ -31,8 +31,9 @@ export class Curator {
     await this.#attempt(async () => {
       const who = await this.who();
       if (!who) return;
-      const told = await service.curation.add(documents.map((entry) => entry.native), who);
-      this.#begin(who, told.documents);
+      const told = [];
+      for (const portion of portions(documents.map((entry) => entry.native))) told.push(...(await service.curation.add(portion, who)).documents);
+      this.#begin(who, told);
     });
   }
 

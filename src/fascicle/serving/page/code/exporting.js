@@ -24,6 +24,7 @@ export async function exporting(store) {
   async function write() {
     save.disabled = true;
     try {
+      if (which.value === "all") for (const entry of store.documents) await store.load(entry);
       const documents = chosen(store, which.value === "all", shown.checked);
       const { blob, lost, name } = await service.write(format.value, documents);
       download(name || "documents", blob);

@@ -14,7 +14,7 @@ import { Panel } from "./panel.js";
 import { pick } from "./picking.js";
 import { Reading } from "./reading.js";
 import { Search } from "./search.js";
-import { service } from "./service.js";
+import { portions, service } from "./service.js";
 import { start } from "./start.js";
 import { Store } from "./store.js";
 import { Table } from "./table.js";
@@ -28,6 +28,7 @@ const store = new Store({
   hiddenTypes: new Set(), hiddenSources: new Set(), hiddenSides: new Set(), least: 0,
   view: "text", panel: true, tags: true, curation: null, marking: null, colours: new Colours(),
 });
+store.load = (entry) => curator.load(entry);
 store.titleOf = (entry) => titleOf(entry);
 store.readingOf = (entry) => new Reading(entry.native, entry.beside);
 
@@ -48,8 +49,8 @@ async function annotate(given) {
   place("work").setAttribute("aria-busy", "true");
   try {
     const answers = [];
-    for (let at = 0; at < given.length; at += 20) {
-      answers.push(...(await service.annotate(store.pipeline, given.slice(at, at + 20))));
+    for (const portion of portions(given)) {
+      answers.push(...(await service.annotate(store.pipeline, portion)));
       say(`${answers.length} of ${counted(given.length, "document")} …`, 0);
     }
     const entries = answers.map((answer, number) => ({

@@ -5,8 +5,8 @@ import { lanesOf, stretchesOf } from "./stretches.js";
 
 /** @typedef {import("./reading.js").Shown} Shown */
 
-/** Which mentions a span belongs to, the innermost first. @type {WeakMap<Element, Shown[]>} */
-export const mentionsOf = new WeakMap();
+/** The stretch that a span shows. @type {WeakMap<Element, import("./stretches.js").Stretch>} */
+export const stretchOf = new WeakMap();
 
 const LANE = 4; // pixels from line to line
 const THICK = 2.5;
@@ -34,7 +34,7 @@ function marked(stretch, words, { lanes, hue }) {
   const { over, gaps, end } = stretch;
   const span = el("span", { class: classes(stretch, hue) }, words);
   underline(span, [...over.map((shown) => ({ shown, gap: false })), ...gaps.map((shown) => ({ shown, gap: true }))], { lanes, hue });
-  mentionsOf.set(span, over.length ? over : gaps);
+  stretchOf.set(span, stretch);
   return [span, ...tags(over.filter((shown) => shown.end === end), hue)];
 }
 
@@ -55,8 +55,7 @@ function classes({ over, gaps, start, end }, hue) {
   const opens = over.length && over[0].parts.some(([from]) => from === start);
   const closes = over.length && over[0].parts.some(([, to]) => to === end);
   const bare = !over.length || inner.side === "both";
-  const gap = !over.length;
-  return ["mark", hue(inner.type), opens && "opens", closes && "closes", bare && "bare", gap && "gap", over.length && inner.verdict]
+  return ["mark", hue(inner.type), opens && "opens", closes && "closes", bare && "bare", over.length && inner.verdict]
     .filter(Boolean)
     .join(" ");
 }

@@ -4,6 +4,11 @@
 /** @typedef {import("./types.js").Native} Native */
 
 const TOKEN = "fascicle-token";
+const BUSY = new Set([429, 503]);
+const TRIES = 5;
+const LONGEST = 20; // seconds that are waited for a busy service at a time
+const TOGETHER = 300_000; // characters that are sent at once, unless one document is longer
+const DOCUMENTS = 20;
 
 /** What the service said no to, in one sentence. */
 export class Refused extends Error {
@@ -15,21 +20,28 @@ export class Refused extends Error {
   }
 }
 
-/** @param {string} path @param {RequestInit & {query?: Record<string, any>}} [request] */
-async function ask(path, { query = {}, headers = {}, ...request } = {}) {
+/** Asks, and again for some time while the service is too busy. @param {string} path @param {RequestInit & {query?: Record<string, any>}} [request] */
+async function ask(path, request = {}) {
+  for (let left = TRIES; ; left--) {
+    const answer = await once(path, request);
+    if (answer.ok) return answer;
+    const later = Number(answer.headers.get("Retry-After"));
+    if (!BUSY.has(answer.status) || !later || later > LONGEST || !left) throw await refused(answer);
+    await new Promise((resolve) => setTimeout(resolve, later * 1000));
+  }
+}
+
+/** @param {string} path @param {RequestInit & {query?: Record<string, any>}} request */
+async function once(path, { query = {}, headers = {}, ...request }) {
   const url = new URL(path, document.baseURI);
   for (const [key, value] of Object.entries(query)) if (value !== undefined && value !== "") url.searchParams.set(key, value);
   const token = sessionStorage.getItem(TOKEN);
   const all = { ...headers, ...(token ? { Authorization: `Bearer ${token}` } : {}) };
-  let answer;
   try {
-    answer = await fetch(url, { ...request, headers: all, credentials: "omit", redirect: "error" });
-  } catch (error) {
-    if (error instanceof DOMException && error.name === "AbortError") throw error;
+    return await fetch(url, { ...request, headers: all, credentials: "omit", redirect: "error" });
+  } catch {
     throw new Refused(0, "The service does not answer. Is it still running?");
   }
-  if (!answer.ok) throw await refused(answer);
-  return answer;
 }
 
 /** @param {Response} answer */
@@ -40,9 +52,29 @@ async function refused(answer) {
   return new Refused(answer.status, later ? `${sentence} Try again in ${later} s.` : sentence, problem);
 }
 
-/** @param {string} path @param {unknown} body @param {Record<string, any>} [query] @param {AbortSignal} [signal] */
-const post = (path, body, query, signal) =>
-  ask(path, { method: "POST", query, signal, headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) });
+/** @param {string} path @param {unknown} body @param {Record<string, any>} [query] */
+const post = (path, body, query) =>
+  ask(path, { method: "POST", query, headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) });
+
+/**
+ * Documents in portions that one request may have.
+ * @template {{text: string}} T
+ * @param {T[]} documents
+ * @returns {T[][]}
+ */
+export function portions(documents) {
+  const made = [];
+  let size = Infinity;
+  for (const document of documents) {
+    size += document.text.length;
+    if (size > TOGETHER || made.at(-1).length >= DOCUMENTS) {
+      made.push([]);
+      size = document.text.length;
+    }
+    made.at(-1).push(document);
+  }
+  return made;
+}
 
 export const service = {
   /** Keeps a token until the tab is closed. @param {string} token */
@@ -56,9 +88,9 @@ export const service = {
     return Array.isArray(told) ? told : told.pipelines;
   },
 
-  /** @param {string} pipeline @param {{id?: string, text: string}[]} documents @param {AbortSignal} [signal] @returns {Promise<Answer[]>} */
-  async annotate(pipeline, documents, signal) {
-    return (await (await post("v1/annotate", { documents }, { pipeline }, signal)).json()).documents;
+  /** @param {string} pipeline @param {{id?: string, text: string}[]} documents @returns {Promise<Answer[]>} */
+  async annotate(pipeline, documents) {
+    return (await (await post("v1/annotate", { documents }, { pipeline })).json()).documents;
   },
 
   /** The formats that are read and written. */

@@ -1,7 +1,7 @@
 /** The text of a document. Blocks near the screen have their mentions; all others are plain text that is not laid out. */
 
 import { el, speak } from "./dom.js";
-import { mentionsOf, paint } from "./paint.js";
+import { paint, stretchOf } from "./paint.js";
 import { lowest, overlapping, reaches } from "./reading.js";
 import { blocksOf } from "./stretches.js";
 
@@ -106,15 +106,16 @@ export class TextView {
 
   /** Chooses the innermost mention under a click; a click on the chosen one goes on to the one around it. @param {Event} event */
   #clicked(event) {
-    const over = mentionsOf.get(/** @type {Element} */ (event.target).closest(".mark") ?? this.sheet);
-    if (!over || !getSelection().isCollapsed) return;
+    const stretch = stretchOf.get(/** @type {Element} */ (event.target).closest(".mark") ?? this.sheet);
+    if (!stretch || !getSelection().isCollapsed) return;
+    const over = stretch.over.length ? stretch.over : stretch.gaps;
     this.choose(over[(over.indexOf(this.chosen) + 1) % over.length]);
   }
 
   /** Marks the chosen mention, and scrolls to it. @param {Shown | null} shown @param {{scroll?: boolean, spoken?: boolean}} [how] */
   mark(shown, { scroll = true, spoken = true } = {}) {
     this.chosen = shown;
-    for (const span of this.sheet.querySelectorAll(".mark.chosen")) span.classList.remove("chosen");
+    for (const span of this.sheet.querySelectorAll(".mark.chosen")) span.classList.remove("chosen", "from", "to");
     if (!shown) return;
     const [first, last] = [this.blockAt(shown.start), this.blockAt(shown.end - 1)];
     for (let number = first; number <= last; number++) {
@@ -127,8 +128,13 @@ export class TextView {
 
   /** @param {HTMLElement} block */
   #ring(block) {
-    for (const span of block.querySelectorAll(".mark"))
-      if (!span.classList.contains("gap") && mentionsOf.get(span)?.includes(this.chosen)) span.classList.add("chosen");
+    for (const span of block.querySelectorAll(".mark")) {
+      const { over, start, end } = stretchOf.get(span);
+      if (!over.includes(this.chosen)) continue;
+      span.classList.add("chosen");
+      span.classList.toggle("from", this.chosen.parts.some(([from]) => from === start));
+      span.classList.toggle("to", this.chosen.parts.some(([, to]) => to === end));
+    }
   }
 
   /** Scrolls to units of the text, if they are not well on the screen. @param {number} start @param {number} end @param {number} [above] pixels at the top that something covers */
