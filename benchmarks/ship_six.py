@@ -26,6 +26,7 @@ from benchmarks.studies.six.corpora import ROWS
 from benchmarks.studies.six.deciding import decided, dev_answers, fit_abbreviations, fit_scores
 from benchmarks.studies.six.tables import FULL
 from fascicle.core.document import Document
+from fascicle.files.owned import RECORD
 from fascicle.formats import read
 from fascicle.loading import load
 from fascicle.settings.folders.described import CARD
@@ -55,6 +56,7 @@ def main() -> None:
         write_manifest(run / "best", chosen)
         export(run, target, int8=True, name=args.name, overwrite=True)
         export(run, place / "fp32", name=args.name)
+        (target / RECORD).unlink()  # it is about folders of users
         result = measured(args.name, load(target), load(place / "fp32"))
     result |= {"decision": decision, "runs": [run_facts(one) for one in (args.refit, args.twin, *args.also)]}
     result["size_bytes"] = sum(path.stat().st_size for path in target.iterdir())

@@ -13,7 +13,7 @@ from seqeval.metrics.sequence_labeling import get_entities
 
 from benchmarks.common import GRIDS
 from benchmarks.studies.labels.rows import Row, row_scores
-from benchmarks.studies.six.card import SOURCES
+from benchmarks.studies.six.card import SOURCES, card
 from benchmarks.studies.six.corpora import ROWS, TABLE_2, ScoredRow
 from benchmarks.studies.six.deciding import DEV, DevAnswers, DevPart, counted, decided, fit_abbreviations
 from benchmarks.studies.six.rows import facts, seqeval_scores, tags, with_systems
@@ -45,7 +45,9 @@ def test_what_ships_learns_from_the_dev_parts_that_its_twin_keeps() -> None:
 
 
 def test_every_part_that_teaches_has_a_licence_on_the_card() -> None:
-    for run in read_grid(GRIDS / "six.toml").runs:
+    runs = [run for run in read_grid(GRIDS / "six.toml").runs if run.corpus == "six"]
+    assert runs
+    for run in runs:
         assert run.recipe.parts.keys() == SOURCES.keys()
 
 
@@ -133,6 +135,9 @@ def test_tables_have_both_scores_and_count_the_rows_above_the_paper() -> None:
     assert "one-fp32" not in shown
     costs = int8(value)
     assert costs.count("+33.33") == len(ROWS) + 1  # 100 less 66.67
+    shipped = TABLES["front"](results({"biomed@1": 2}))
+    assert [line.split("|")[1].strip() for line in shipped.splitlines()[2:]] == sorted(row.row.type for row in TABLE_2)
+    assert shipped.count("66.67") == len(TABLE_2)
     assert all(make({}) == "not run" for name, make in TABLES.items() if name != "dial")
 
 
@@ -161,6 +166,34 @@ def test_a_model_takes_the_decision_of_its_twin_and_of_nobody_else() -> None:
         decided(manifest("refit", types=SIX[:-1]), twin)
     with pytest.raises(ValueError, match="twins"):
         decided(manifest("refit", reading=ReadingSettings(max_length=64)), twin)
+
+
+def test_the_card_tells_every_row_and_every_source_with_its_licence() -> None:
+    value = results({"biomed@1": 3, "biomed@1-fp32": 4})["systems"]
+    part = {"annotates": ["Gene"], "train": {"documents": 1234, "mentions": 5, "excluded": 67}}
+    stage = {"expected_calibration_error": 0.0321}
+    told = {
+        "rows": value["biomed@1"]["rows"],
+        "fp32": value["biomed@1-fp32"]["rows"],
+        "company": {"documents": 400, "changed": 0, "mentions": 5678},
+        "decision": {
+            "abbreviations": {"spread": "end", "drop": False, "one_type": True},
+            "calibration": [stage, stage],
+        },
+        "size_bytes": 17_408_051,
+        "runs": [
+            {"name": "refit-s1", "hours": 0.5, "parts": dict.fromkeys(SOURCES, part)},
+            {"name": "twin-s1", "hours": 0.6, "parts": {}},
+        ],
+    }
+    text = card(manifest("biomed@1"), told)
+    for row in ROWS:
+        assert f"| {row.name} " in text
+    for source, licence in SOURCES.values():
+        assert f"| {source} | Gene | 1,234 | 67 | {licence} |" in text
+    for number in ("17.4 MB", "3.2", "5,678", "85.7", "+14.29", "spread end, one_type", "refit-s1", "twin-s1"):
+        assert number in text
+    assert max(len(line) for line in text.splitlines() if not line.startswith("|")) <= 140
 
 
 def test_dev_is_judged_by_what_each_corpus_annotates() -> None:

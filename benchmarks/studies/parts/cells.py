@@ -47,10 +47,7 @@ def table(grid: Grid, results: Path) -> str:
     body.append(["mean", *_shown(list(mean.values()), of_alone)])
     body.append(["seeds", *(row.seeds() for row in arms), "", *[""] * (len(arms) - 1)])
     first, *others = found
-    lines = [["dev F1", *found, ALONE, *(f"{arm} less {first}" for arm in others)], *body]
-    if not any(row.system == ALONE for row in rows):
-        lines = [[*line[: len(arms) + 1], *line[len(arms) + 2 :]] for line in lines]
-    return markdown(lines[0], lines[1:])
+    return markdown(["dev F1", *found, ALONE, *(f"{arm} less {first}" for arm in others)], body)
 
 
 def _cells(row: Row) -> dict[str, float]:

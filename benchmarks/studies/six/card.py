@@ -36,7 +36,7 @@ SOURCES: Final[Mapping[str, tuple[str, str]]] = MappingProxyType(
         "weak": (
             "sentences of open texts (eLife, PMC trials, PubMed abstracts) with the probabilities of a teacher that "
             "learnt from the same corpora",
-            "CC BY or CC0 of each article; PubMed terms of abstracts",
+            "CC BY, CC0 or public terms of each text, no CC BY-NC, -ND or -SA; PubMed terms of abstracts",
         ),
     }
 )
@@ -55,7 +55,7 @@ def card(manifest: Manifest, result: Value) -> str:
 
 def _told(text: str) -> Iterator[str]:
     """A paragraph, or an item of a list, in lines."""
-    yield from textwrap.wrap(text, 118, subsequent_indent="  " if text.startswith("- ") else "")
+    yield from textwrap.wrap(text, 118, break_on_hyphens=False, subsequent_indent="  " if text.startswith("- ") else "")
 
 
 def _opening(manifest: Manifest) -> Iterator[str]:
@@ -71,7 +71,7 @@ def _opening(manifest: Manifest) -> Iterator[str]:
 def _what(manifest: Manifest, result: Value) -> Iterator[str]:
     head, reading, decision = manifest.answering, manifest.reading, result["decision"]
     rules = decision["abbreviations"]
-    on = [f"{name} {rules[name]}" for name in ("spread", "drop", "one_type") if rules[name] not in (False, "no")]
+    on = [f"spread {rules['spread']}"] * (rules["spread"] != "no") + [one for one in ("drop", "one_type") if rules[one]]
     before, after = (100 * one["expected_calibration_error"] for one in decision["calibration"])
     yield from ("## What it is", "")
     yield f"- head: {head.family} over words ({head.pooling}); weights in 8 bits; {result['size_bytes'] / 1e6:.1f} MB."
@@ -179,11 +179,11 @@ def _data(result: Value) -> Iterator[str]:
 def _again(manifest: Manifest, result: Value) -> Iterator[str]:
     name, runs = manifest.name, result["runs"]
     refit, twin, *others = (one["name"] for one in runs)
-    also = f" --also {' '.join(f'runs/{one}' for one in others)}" if others else ""
+    also = f" --also {' '.join(others)}" if others else ""
     hours = ", ".join(f"`{one['name']}` {one['hours']:.1f}" for one in runs)
     yield from ("## How to make it again", "")
     yield from _told(f"Hours of one core, on a busy machine: {hours}.")
-    yield from ("", "```", "export FASCICLE_DATA=... FASCICLE_LABELS=... FASCICLE_ADAPTED=...")
+    yield from ("", "```", "export FASCICLE_DATA=... FASCICLE_SIX=...   # see benchmarks/studies/six/plan.md")
     yield f"fascicle bench benchmarks/grids/six.toml --only {twin} {refit} -o again"
     yield f"python -m benchmarks.ship_six runs/six/{refit} runs/six/{twin} --name {name}{also}"
     yield from ("```", "")

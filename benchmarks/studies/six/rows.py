@@ -75,9 +75,10 @@ def scores_of(model: Annotator, rows: Sequence[ScoredRow]) -> dict[str, dict[str
     """Name of each row -> form -> strict scores, and what seqeval says.
 
     Args:
-        model: with the types of the rows.
+        model: rows of types that it does not have are left out.
         rows: each file is read once.
     """
+    rows = [row for row in rows if row.row.type in model.types]
     answers = answers_of(model, rows)
     return {
         row.name: {
