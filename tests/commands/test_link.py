@@ -211,3 +211,22 @@ def test_people_see_name_identifier_and_date(tmp_path: Path, cli: Cli) -> None:
         assert "Asthma" in out
         assert "basic@1" in out
         assert "2024" in out
+
+
+def test_texts_of_which_none_can_be_read_give_nothing(home: Path, linker: Path, tmp_path: Path, cli: Cli) -> None:
+    bad = tmp_path / "bad.jsonl"
+    bad.write_text('{"id": "a", "text": "\\ud83d"}\n' * 2, encoding="utf-8")
+    for asked in (
+        ("link", bad, "--pack", home / "pack", "--linker", linker, "-o", tmp_path / "out.jsonl"),
+        ("linker", "fit", home / "pack", "--corpus", bad, "-o", tmp_path / "new"),
+    ):
+        done = cli(*asked)
+        assert done.code == 2
+        assert "none of the 2" in done.err
+    assert [path.name for path in tmp_path.iterdir()] == ["bad.jsonl"]
+
+
+def test_packs_and_linkers_hold_nothing_else(home: Path, linker: Path, refused: Refused) -> None:
+    assert "outside" in refused("linker", "fit", home / "pack", "-o", home / "pack" / "new")
+    files = ("--pack", home / "pack", "--linker", linker)
+    assert "outside" in refused("link", home / "mentions.pubtator", *files, "-o", linker / "out.jsonl")

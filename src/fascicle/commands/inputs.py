@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from fascicle.commands.parsing import FormatNames
 from fascicle.commands.places import reads
+from fascicle.core.document import Document
 from fascicle.files.encodings import AUTO
+from fascicle.formats.account import Account
 from fascicle.formats.catalogue import EARLIER, READABLE
 from fascicle.formats.conll import DOCUMENTS
-from fascicle.formats.requests import ReadRequest, pairs
+from fascicle.formats.requests import Input, ReadRequest, pairs, paths_of, read_inputs
 from fascicle.formats.shapes import SHAPES
 
 INPUT_FORMATS = FormatNames(("auto", *READABLE, *EARLIER), group="readers")
@@ -86,3 +88,23 @@ def reading_of(args: argparse.Namespace, *, role: str = "input") -> ReadRequest:
         where=pairs(args.where, key="--where FIELD=VALUE", example="split=test"),
         asked_by=f"--{role}-format",
     )
+
+
+def documents_of(files: Sequence[str], request: ReadRequest, account: Account) -> Iterator[Document]:
+    """Streams documents with what is to be used of them, and counts them.
+
+    Args:
+        files: as given.
+        request: how they are read.
+        account: where to count.
+
+    Raises:
+        InputError: a file cannot be read, or every document was set aside.
+    """
+    inputs = [Input(name=path) for path in paths_of(files, request)]
+    for _, document in read_inputs(inputs, request, report=account.reading):
+        account.read += 1
+        account.events.see(document)
+        yield document
+    if not account.read:
+        account.refuse_nothing()

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 import msgspec
 
 from fascicle.commands.console import Tally
-from fascicle.commands.inputs import add_reading, reading_of
+from fascicle.commands.inputs import add_reading, documents_of, reading_of
 from fascicle.commands.outputs import add_colour, add_format, writing_of
 from fascicle.commands.parsing import Parser, add_overwrite, positive
 from fascicle.commands.places import reads, writes
@@ -19,7 +19,7 @@ from fascicle.core.provenance import dated
 from fascicle.core.wording import counted
 from fascicle.errors import UsageError
 from fascicle.formats.outputs import write_documents
-from fascicle.formats.requests import STDOUT, Input, ReadRequest, paths_of, read_inputs
+from fascicle.formats.requests import STDOUT
 from fascicle.knowledge.linking.linker import Candidate, Decision
 from fascicle.settings.folders.vocabularies import DEFAULT_LINKER
 from fascicle.tasks.link import explain, link
@@ -59,7 +59,7 @@ def configure(parser: Parser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Links; returns the exit code."""
     tally = Tally()
-    documents = _documents(args.files, reading_of(args), tally)
+    documents = documents_of(args.files, reading_of(args), tally.account)
     if args.why:
         if args.ontology or args.output != STDOUT:
             raise UsageError(
@@ -81,14 +81,6 @@ def run(args: argparse.Namespace) -> int:
     tally.say()
     tally.close(writing.path)
     return tally.exit_code(strict=args.strict)
-
-
-def _documents(files: Sequence[str], request: ReadRequest, tally: Tally) -> Iterator[Document]:
-    inputs = [Input(name=path) for path in paths_of(files, request)]
-    for _, document in read_inputs(inputs, request, report=tally.account.reading):
-        tally.account.read += 1
-        tally.account.events.see(document)
-        yield document
 
 
 def _tell(document: Document, decision: Decision, *, as_json: bool) -> None:

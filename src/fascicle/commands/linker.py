@@ -10,11 +10,10 @@ from contextlib import closing
 import msgspec
 
 from fascicle.commands.console import Steps, Tally, say
-from fascicle.commands.inputs import add_reading, reading_of
+from fascicle.commands.inputs import add_reading, documents_of, reading_of
 from fascicle.commands.parsing import Parser, add_command, add_json, add_overwrite, commands_of
 from fascicle.commands.places import reads, writes
 from fascicle.errors import UsageError
-from fascicle.formats.requests import Input, paths_of, read_inputs
 from fascicle.knowledge.linking.dense import DenseSettings
 from fascicle.knowledge.linking.fitting import FitSettings
 from fascicle.knowledge.linking.folder import LinkerManifest
@@ -75,16 +74,13 @@ def run_fit(args: argparse.Namespace) -> int:
     if args.dense_types and args.dense is None:
         raise UsageError("--dense-types says which names get vectors; give --dense with it")
     tally = Tally()
-    request = reading_of(args)
-    inputs = [Input(name=path) for path in paths_of(args.corpus, request)] if args.corpus else []
-    documents = (document for _, document in read_inputs(inputs, request, report=tally.account.reading))
     dense = DenseSettings(encoder=args.dense, types=tuple(args.dense_types)) if args.dense is not None else None
     steps = Steps()
     with closing(steps):
         found = fit_folder(
             args.packs,
             args.output,
-            documents=documents,
+            documents=documents_of(args.corpus, reading_of(args), tally.account) if args.corpus else (),
             index_of=args.index_of,
             settings=FitSettings(remember=not args.small, indexed=not args.small, dense=dense),
             overwrite=args.overwrite,

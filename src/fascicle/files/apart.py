@@ -15,11 +15,12 @@ from typing import Final
 from fascicle.errors import OutputError
 from fascicle.files.source import STDIN
 from fascicle.settings.folders.manifest import MANIFEST
+from fascicle.settings.folders.vocabularies import LINKER, PACK
 from fascicle.settings.recipes.ensemble import ENSEMBLE
 from fascicle.settings.recipes.filter import FILTER
 from fascicle.settings.recipes.typer import TYPER
 
-_MODELS: Final = (MANIFEST, FILTER, TYPER, ENSEMBLE)  # what the folder of a model holds
+_MODELS: Final = (MANIFEST, FILTER, TYPER, ENSEMBLE, PACK, LINKER)  # what the folder of a model, pack or linker holds
 _LOST: Final = "would be lost; give another name to write to"
 _Identity = tuple[int, int]  # device and inode
 
