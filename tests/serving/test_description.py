@@ -60,17 +60,18 @@ def test_whatever_is_sent_is_answered_as_described(locked: Standing) -> None:
     # lie in a text, nor how much may be sent.
     left_out = {"negative_data_rejection", "positive_data_acceptance"}
 
-    ran = 0
+    ran = set()
     for result in schema.get_all_operations():
         operation = result.ok()
         strategy = operation.as_strategy()
-        ran += 1
+        ran.add((operation.method.upper(), operation.path))
         _ask(strategy, locked, bearer, [one for one in checks if one.__name__ not in left_out])
-    assert ran == len(ROUTES)
+    described = {(one.method, one.path.replace(":path", "")) for one in ROUTES}
+    assert described - ran <= {("GET", "/openapi.json")}
 
 
 def _ask(strategy: Any, locked: Standing, bearer: dict[str, str], checks: list[Any]) -> None:
-    @settings(max_examples=12, deadline=None, suppress_health_check=list(HealthCheck), database=None)
+    @settings(max_examples=6, deadline=None, suppress_health_check=list(HealthCheck), database=None)
     @given(case=strategy)
     def each(case: Any) -> None:
         case.call_and_validate(headers=bearer, base_url=f"http://127.0.0.1:{locked.port}", timeout=60, checks=checks)
