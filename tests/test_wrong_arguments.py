@@ -35,6 +35,8 @@ CALLS = {
 }
 DOCUMENT = Document(id="a", text="lung cancer")
 GOOD: dict[str, dict[str, Any]] = {  # what is right where another argument is wrong; "+" is a file in a folder
+    "AsyncClient": {"url": "http://127.0.0.1:9"},
+    "Client": {"url": "http://127.0.0.1:9"},
     "Document": {"id": "a", "text": "lung cancer"},
     "Event": {"step": "a", "kind": "note", "code": "b", "message": "c"},
     "Link": {"id": "a"},

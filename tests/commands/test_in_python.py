@@ -49,7 +49,7 @@ WRITES = {
     "linker fit": "linker/linker.json",
     "run": "annotated/_SUCCESS",
 }
-NEEDS = {"plot": "matplotlib"}
+NEEDS = {"plot": "matplotlib", "serve": "starlette"}
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 SLOW = {"bench", "export"}
 
@@ -201,7 +201,7 @@ def place(
         make_packs(*() if command == "index build" else ("before", "pack"))
     if command.startswith("link") or "--links" in command:
         make_linker(*() if command == "linker fit" else ("linker",))
-    if command.startswith(("pipeline", "run", "quarantine")):
+    if command.startswith(("pipeline", "run", "quarantine", "serve")):
         make_pipeline(*("annotated",) if command.startswith("quarantine") else ())
     if command == "init":
         Path("recipe.toml").unlink()

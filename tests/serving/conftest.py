@@ -53,8 +53,9 @@ def small(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="package")
-def served(small: Path) -> Iterator[Standing]:
+def served(small: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Standing]:
     """A service of two pipelines: the small one, and one that does what texts say."""
-    settings = ServeSettings(body=300_000, text=20_000, documents=50, seconds=20, idle=1)
+    kept = str(tmp_path_factory.mktemp("curation") / "decisions.sqlite")
+    settings = ServeSettings(body=300_000, text=20_000, documents=50, seconds=20, idle=1, curation=kept)
     with standing({"small": Opening(given=str(small)), "poison": Poison()}, settings) as found:
         yield found

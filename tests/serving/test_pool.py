@@ -49,6 +49,8 @@ class Scripted:
         self.options.append(order.options)
         if "wait" in texts:
             self.gate.wait(10)
+        if "fault" in texts:
+            raise ValueError("half a message")
         bad = [at for at, text in enumerate(texts) if "die" in text or ("once" in text and text not in self.seen)]
         self.seen.update(texts)
         if bad:
@@ -146,6 +148,25 @@ def test_a_document_that_kills_is_known_when_it_comes_again() -> None:
         assert [one.failure is None for one in answers(tasks)] == [False, True, False]
     assert pool.deaths == 5  # one in a batch and two alone, then two alone with other options
     pool.close()
+
+
+def test_a_fault_of_ours_costs_its_batch_and_a_worker() -> None:
+    hand = Scripted()
+    pool = pool_of(hand)
+    tasks = [task("wait"), task("fault"), task("a")]
+    pool.submit(tasks[:1])
+    while not hand.orders:
+        time.sleep(0.001)
+    pool.submit(tasks[1:2])
+    hand.gate.set()
+    wrong = tasks[1].future.result(30)
+    assert isinstance(wrong, messages.Wrong)
+    assert "half" in wrong.message
+    pool.submit(tasks[2:])
+    assert answers(tasks[2:])[0].mentions == 1
+    assert (hand.starts, pool.ready) == (2, 1)
+    pool.close()
+    assert pool.waiting == 0
 
 
 def test_closing_does_what_waits() -> None:

@@ -12,7 +12,7 @@ import httpx2
 from fascicle.client import calls
 from fascicle.client.calls import Call, Choice, ServiceError
 from fascicle.client.settings import ClientSettings
-from fascicle.client.sync import Answer, headers_of, lost
+from fascicle.client.sync import Answer, headers_of, lost, settings_of
 from fascicle.core import codec
 from fascicle.core.document import Document
 from fascicle.core.stream import Given
@@ -26,7 +26,7 @@ class AsyncClient:
 
     def __init__(self, url: str, *, token: str = "", settings: ClientSettings | None = None) -> None:
         """Connects to nothing yet; see `fascicle.client.sync.Client`."""
-        self._settings = settings or ClientSettings()
+        self._settings = settings_of(url, token, settings)
         self._http = httpx2.AsyncClient(
             base_url=url.rstrip("/"), headers=headers_of(token), timeout=self._settings.seconds, trust_env=False
         )

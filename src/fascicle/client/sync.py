@@ -16,9 +16,10 @@ from fascicle.client import calls
 from fascicle.client.calls import Call, Choice, ServiceError
 from fascicle.client.settings import ClientSettings
 from fascicle.core import codec
+from fascicle.core.arguments import check_argument, check_optional
 from fascicle.core.document import Document
 from fascicle.core.stream import Given
-from fascicle.errors import InputError
+from fascicle.errors import InputError, UsageError
 from fascicle.serving.messages import PipelineFacts
 from fascicle.serving.records import ConceptAnswer, Decisions, Health, Pipelines
 
@@ -39,8 +40,11 @@ class Client:
             url: address of the service, such as ``"http://127.0.0.1:8080"``.
             token: of the service; by default that of the environment variable ``FASCICLE_TOKEN``.
             settings: how often requests are sent, and how long answers are waited for.
+
+        Raises:
+            UsageError: an argument of another type, or an address that is none.
         """
-        self._settings = settings or ClientSettings()
+        self._settings = settings_of(url, token, settings)
         self._http = httpx2.Client(
             base_url=url.rstrip("/"), headers=headers_of(token), timeout=self._settings.seconds, trust_env=False
         )
@@ -166,6 +170,22 @@ class Client:
                 raise
         first, second = calls.halves(documents)
         return [*self._answers(first, choice), *self._answers(second, choice)]
+
+
+def settings_of(url: str, token: str, settings: ClientSettings | None) -> ClientSettings:
+    """The settings of a client, whose other arguments are looked at too.
+
+    Raises:
+        UsageError: an argument of another type, or an address that is none.
+    """
+    check_argument(url, str, name="url", means="an address, such as 'http://127.0.0.1:8080'")
+    check_argument(token, str, name="token", means="a str")
+    check_optional(settings, ClientSettings, name="settings", means="ClientSettings")
+    if not url.startswith(("http://", "https://")):
+        raise UsageError(f"url={url!r} is no address of a service; give one such as 'http://127.0.0.1:8080'")
+    if not token.isascii() or not token.isprintable():
+        raise UsageError("the token has characters that no header can hold; give that of the service")
+    return settings or ClientSettings()
 
 
 def headers_of(token: str) -> Mapping[str, str]:

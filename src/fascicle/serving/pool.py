@@ -210,7 +210,11 @@ class Pool:
             if not self._open(hand, first=True):
                 return
             while batch := self._take():
-                self._do(hand, batch)
+                try:
+                    self._do(hand, batch)
+                except Exception as error:  # a fault of ours, or half a message: it costs this batch
+                    self._give_up(batch, error)
+                    self._open(hand)
                 if hand.is_spent:
                     self._open(hand)
         finally:
@@ -218,7 +222,8 @@ class Pool:
 
     def _open(self, hand: Hand, *, first: bool = False) -> bool:
         """Opens the pipeline in a worker, again and again until it is open; says whether it is."""
-        self._ready -= not first
+        with self._condition:
+            self._ready -= not first
         pause = 0.1
         while True:
             try:
@@ -233,8 +238,8 @@ class Pool:
                 return False
             time.sleep(pause)
             pause = min(2 * pause, _LONGEST_PAUSE)
-        self._ready += 1
         with self._condition:
+            self._ready += 1
             if not self._begun.done():
                 self._begun.set_result(facts)
         return True
@@ -270,7 +275,8 @@ class Pool:
             try:
                 answers = hand.do(_joined(group))
             except DiedError as died:
-                self.deaths += 1
+                with self._condition:
+                    self.deaths += 1
                 groups.extendleft(reversed(self._blamed(group, died)))
                 self._open(hand)
                 continue
@@ -295,6 +301,11 @@ class Pool:
             else:
                 again.append([task])
         return [others, *again] if others else again
+
+    def _give_up(self, batch: list[Task], error: Exception) -> None:
+        for task in batch:
+            if not task.future.done():
+                self._finish(task, Wrong(error=type(error).__name__, message=str(error)))
 
     def _finish(self, task: Task, answer: Said) -> None:
         with self._condition:

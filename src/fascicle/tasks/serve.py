@@ -6,11 +6,14 @@ import os
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from fascicle.errors import InputError, UsageError
 from fascicle.settings.folders.vocabularies import AUTO, demo_pipeline
 from fascicle.settings.serving import LOCAL, ServeSettings
+
+if TYPE_CHECKING:
+    from starlette.applications import Starlette
 
 TOKEN: Final = "FASCICLE_TOKEN"  # environment variable
 _LAST_PORT: Final = 65_535
@@ -69,15 +72,20 @@ def serve(request: ServeRequest, *, started: Callable[[str], None] = lambda url:
     run(openings(given, link=request.link), settings, request.host, request.port, started=started)
 
 
-def serve_pipelines(*pipelines: str | os.PathLike[str], host: str = "127.0.0.1", port: int = 8080) -> None:
-    """Serves pipelines and models; see `serve`.
+def app(*pipelines: str | os.PathLike[str], settings: ServeSettings | None = None) -> Starlette:
+    """A service as an ASGI app, for servers such as uvicorn; pipelines are opened when it is started.
 
     Args:
         pipelines: see `ServeRequest`.
-        host: address to listen at.
-        port: to listen at.
+        settings: what the service may cost, and whom it answers.
+
+    Raises:
+        UsageError: no pipeline, or two of one name.
     """
-    serve(ServeRequest(pipelines=tuple(os.fspath(one) for one in pipelines), host=host, port=port))
+    from fascicle.serving.app import create_app
+    from fascicle.serving.opening import openings
+
+    return create_app(openings([os.fspath(one) for one in pipelines]), settings)
 
 
 def read_token(path: str) -> str:
