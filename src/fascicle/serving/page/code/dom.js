@@ -13,7 +13,7 @@ const REFUSED = /^(on|style$|srcdoc$|href$|src$|action$|formaction$)/i;
 export function el(name, properties = {}, ...children) {
   const made = document.createElement(name);
   for (const [key, value] of Object.entries(properties)) set(made, key, value);
-  made.append(...children.filter((child) => child !== null && child !== undefined && child !== false));
+  for (const child of children) if (child !== null && child !== undefined && child !== false) made.append(child);
   return made;
 }
 

@@ -1,12 +1,13 @@
 /** Documents as files, and mentions on the clipboard. */
 
 import { button, counted, dialog, download, el, say } from "./dom.js";
+import { readingOf } from "./reading.js";
 import { service } from "./service.js";
 
 /** @typedef {import("./reading.js").Shown} Shown */
 
-/** @param {any} store */
-export async function exporting(store) {
+/** @param {any} store @param {import("./curator.js").Curator} curator loads what is away */
+export async function exporting(store, curator) {
   const formats = (await service.formats()).filter((one) => one.writes && one.suffix);
   const format = select("export-format", formats.map(({ name, means }) => [name, `${name}: ${means}`]));
   const which = select("export-which", store.documents.length > 1 ? [["all", `All ${store.documents.length} documents`], ["this", "This document"]] : [["this", "This document"]]);
@@ -24,7 +25,7 @@ export async function exporting(store) {
   async function write() {
     save.disabled = true;
     try {
-      if (which.value === "all") for (const entry of store.documents) await store.load(entry);
+      if (which.value === "all") for (const entry of store.documents) await curator.load(entry);
       const documents = chosen(store, which.value === "all", shown.checked);
       const { blob, lost, name } = await service.write(format.value, documents);
       download(name || "documents", blob);
@@ -63,7 +64,7 @@ const select = (id, options) => el("select", { id }, ...options.map(([value, tit
 function chosen(store, all, filtered) {
   const entries = all ? store.documents : [store.documents[store.current]];
   return entries.filter((entry) => entry.status === "done").map((entry) => {
-    const reading = store.readingOf(entry);
+    const reading = readingOf(entry);
     const mentions = filtered ? reading.visible(store) : reading.mentions;
     return { ...entry.native, mentions: unique(mentions.filter((shown) => shown.verdict !== "rejected").map((shown) => shown.mention)) };
   });

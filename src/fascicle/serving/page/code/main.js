@@ -1,6 +1,5 @@
 /** Puts the parts of the page together. */
 
-import { Colours } from "./colours.js";
 import { agreement, compare } from "./comparing.js";
 import { Curator } from "./curator.js";
 import { documentList } from "./documents.js";
@@ -12,7 +11,7 @@ import { keyTable } from "./key-table.js";
 import { Marking } from "./marking.js";
 import { Panel } from "./panel.js";
 import { pick } from "./picking.js";
-import { Reading } from "./reading.js";
+import { Reading, readingOf, titleOf } from "./reading.js";
 import { Search } from "./search.js";
 import { portions, service } from "./service.js";
 import { start } from "./start.js";
@@ -23,14 +22,7 @@ import { nextTheme, theme } from "./theme.js";
 
 const place = (id) => /** @type {HTMLElement} */ (document.getElementById(id));
 
-const store = new Store({
-  pipelines: [], pipeline: "", documents: [], current: -1, reading: null, visible: [], chosen: null, comparison: null,
-  hiddenTypes: new Set(), hiddenSources: new Set(), hiddenSides: new Set(), least: 0,
-  view: "text", panel: true, tags: true, curation: null, marking: null, colours: new Colours(),
-});
-store.load = (entry) => curator.load(entry);
-store.titleOf = (entry) => titleOf(entry);
-store.readingOf = (entry) => new Reading(entry.native, entry.beside);
+const store = new Store();
 
 const hue = (type) => store.colours.of(type);
 const view = new TextView(place("text"), { hue, choose: (shown) => store.update({ chosen: shown, panel: true }) });
@@ -126,7 +118,7 @@ store.on(["documents", "current", "comparison"], () => {
   const compared = comparison?.id === entry.id;
   const reading = compared
     ? new Reading({ ...entry.native, mentions: comparison.mentions }, comparison.sides.map((side) => ({ side })))
-    : store.readingOf(entry);
+    : readingOf(entry);
   store.colours.learn(reading.counts("type").keys());
   const same = store.reading?.text === reading.text && store.reading?.document.id === entry.id;
   const again = same && chosen ? reading.mentions.find((one) => (one.item ?? one.key) === (chosen.item ?? chosen.key)) ?? null : null;
@@ -179,9 +171,6 @@ function heading() {
   else if (held) place("heading").querySelector(`[data-keep="${held}"]`)?.focus();
 }
 
-/** What a document is called: a pasted text by its first words. @param {any} entry */
-const titleOf = (entry) => (/^text(-|$)/.test(entry.id) ? entry.native.text.trim().slice(0, 200).split("\n")[0].replace(/^(.{60}\S*).+$/u, "$1 …") : entry.id);
-
 /** @param {any} entry */
 function progress(entry) {
   const all = entry.beside.length;
@@ -221,7 +210,7 @@ function tools() {
     pipelines,
     open && button("New text", anew, { class: "button tiny" }),
     open && button("Compare", () => compare(store), { class: "button tiny", id: "compare" }),
-    open && button("Export", () => exporting(store).catch((error) => say(error.message, 12)), { class: "button tiny", id: "export" }),
+    open && button("Export", () => exporting(store, curator).catch((error) => say(error.message, 12)), { class: "button tiny", id: "export" }),
     curation && open && button("Curate", () => curator.toggle(), { class: "button tiny", id: "curate", "aria-pressed": String(Boolean(curation.on)) }),
     curation && !open && button("Continue curation", () => curator.resume(), { class: "button tiny", id: "resume" }),
     curation && !open && button("Import decisions", () => imports.click(), { class: "button tiny" }),
@@ -232,7 +221,7 @@ function tools() {
 }
 store.on(["pipelines", "documents", "current", "curation"], tools);
 
-const table = keyTable({ store, view, panel, search, curator, move, turn, anew, tools: { compare: () => compare(store), exporting: () => exporting(store).catch((error) => say(error.message, 12)), copy: () => copy(store), theme: () => say(`Theme: ${nextTheme()}.`) } });
+const table = keyTable({ store, view, panel, search, curator, move, turn, anew, tools: { compare: () => compare(store), exporting: () => exporting(store, curator).catch((error) => say(error.message, 12)), copy: () => copy(store), theme: () => say(`Theme: ${nextTheme()}.`) } });
 table.push({ keys: ["?"], group: "Page", means: "these keys", run: () => help(table) });
 theme();
 tools();

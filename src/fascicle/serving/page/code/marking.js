@@ -18,7 +18,12 @@ export class Marking {
    * @param {import("./curator.js").Curator} curator
    */
   constructor(store, view, curator) {
-    Object.assign(this, { store, view, curator });
+    this.store = store;
+    this.view = view;
+    this.curator = curator;
+    /** The units that are marked. */
+    this.start = 0;
+    this.end = 0;
     this.bar = el("div", { class: "mode", hidden: true });
     view.sheet.before(this.bar);
     this.fine = false;

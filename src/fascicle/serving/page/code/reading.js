@@ -75,6 +75,12 @@ export class Reading {
   }
 }
 
+/** @param {import("./store.js").Entry} entry */
+export const readingOf = (entry) => new Reading(entry.native, entry.beside);
+
+/** What a document is called: a pasted text by its first words. @param {import("./store.js").Entry} entry */
+export const titleOf = (entry) => (/^text(-|$)/.test(entry.id) ? entry.native.text.trim().slice(0, 200).split("\n")[0].replace(/^(.{60}\S*).+$/u, "$1 …") : entry.id);
+
 /**
  * Those of sorted mentions that overlap a range.
  * @param {Shown[]} mentions by start
