@@ -9,7 +9,8 @@
 export const GOLD = "gold";
 
 /** How an entry is named to people. @param {Link} link */
-export const identifier = (link) => (link.nil ? "no concept fits" : link.curie || [link.ontology, link.id].filter(Boolean).join(":"));
+export const identifier = (link) =>
+  link.nil ? "no concept fits" : link.curie || [link.ontology, link.id].filter(Boolean).join(":");
 
 /** Who said it. @param {Mention} mention */
 export const sourceOf = (mention) => mention.source ?? GOLD;
