@@ -2,12 +2,27 @@
 
 const HUES = 12;
 const KNOWN = new Map([
-  ["gene", 0], ["protein", 0], ["geneproduct", 0], ["geneorgeneproduct", 0],
-  ["disease", 1], ["diseaseorphenotypicfeature", 1], ["disorder", 1],
-  ["chemical", 2], ["chemicalentity", 2], ["drug", 2],
-  ["species", 3], ["organism", 3], ["organismtaxon", 3],
-  ["variant", 4], ["mutation", 4], ["sequencevariant", 4],
-  ["cellline", 5], ["celltype", 6], ["cell", 6], ["anatomy", 7], ["tissue", 7],
+  ["gene", 0],
+  ["protein", 0],
+  ["geneproduct", 0],
+  ["geneorgeneproduct", 0],
+  ["disease", 1],
+  ["diseaseorphenotypicfeature", 1],
+  ["disorder", 1],
+  ["chemical", 2],
+  ["chemicalentity", 2],
+  ["drug", 2],
+  ["species", 3],
+  ["organism", 3],
+  ["organismtaxon", 3],
+  ["variant", 4],
+  ["mutation", 4],
+  ["sequencevariant", 4],
+  ["cellline", 5],
+  ["celltype", 6],
+  ["cell", 6],
+  ["anatomy", 7],
+  ["tissue", 7],
 ]);
 
 export class Colours {

@@ -29,14 +29,24 @@ export async function compare(store) {
   const sources = [...new Set((entry.native.mentions ?? []).map(sourceOf))];
   const pipelines = store.pipelines.filter((one) => one.name !== (entry.pipeline ?? store.pipeline));
   const choices = [
-    ...pipelines.map((one) => ({ value: { pipeline: one.name }, title: one.name, more: "another pipeline on this text" })),
-    ...sources.flatMap((a, at) => sources.slice(at + 1).map((b) => ({ value: { layers: [a, b] }, title: `${a} and ${b}`, more: "two layers of this document" }))),
+    ...pipelines.map((one) => ({
+      value: { pipeline: one.name },
+      title: one.name,
+      more: "another pipeline on this text",
+    })),
+    ...sources.flatMap((a, at) =>
+      sources
+        .slice(at + 1)
+        .map((b) => ({ value: { layers: [a, b] }, title: `${a} and ${b}`, more: "two layers of this document" })),
+    ),
   ];
   if (!choices.length) return say("There is nothing to compare with: serve a second pipeline, or one with two layers.");
   const chosen = await pick("Compare with", choices);
   if (!chosen) return;
   try {
-    store.update({ comparison: chosen.layers ? layers(entry, chosen.layers) : await pipeline(store, entry, chosen.pipeline) });
+    store.update({
+      comparison: chosen.layers ? layers(entry, chosen.layers) : await pipeline(store, entry, chosen.pipeline),
+    });
   } catch (error) {
     say(error.message, 12);
   }
@@ -55,7 +65,11 @@ async function pipeline(store, entry, name) {
   const [answer] = await service.annotate(name, [{ id: entry.id, text: bare.text }]);
   if (answer.status !== "done") throw new Error(answer.problem?.detail ?? `The document was ${answer.status}.`);
   say("");
-  return { names: [entry.pipeline ?? store.pipeline, name], id: entry.id, ...joined(mentions, answer.document.mentions ?? []) };
+  return {
+    names: [entry.pipeline ?? store.pipeline, name],
+    id: entry.id,
+    ...joined(mentions, answer.document.mentions ?? []),
+  };
 }
 
 /** How two agree, in one sentence. @param {any} comparison */

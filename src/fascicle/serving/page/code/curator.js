@@ -32,7 +32,8 @@ export class Curator {
       const who = await this.who();
       if (!who) return;
       const told = [];
-      for (const portion of portions(documents.map((entry) => entry.native))) told.push(...(await service.curation.add(portion, who)).documents);
+      for (const portion of portions(documents.map((entry) => entry.native)))
+        told.push(...(await service.curation.add(portion, who)).documents);
       this.#begin(who, told);
     });
   }
@@ -44,9 +45,26 @@ export class Curator {
       if (!who) return;
       const { documents } = await service.curation.list(order);
       if (!documents.length) return say("No document is curated yet.");
-      const entries = documents.map(({ id }) => ({ id, status: "done", native: { id, text: "", mentions: [] }, away: true }));
-      documents.forEach((told, number) => Object.assign(entries[number], { undecided: told.undecided, finished: told.finished, uncertainty: told.uncertainty }));
-      this.store.update({ documents: entries, current: 0, chosen: null, comparison: null, curation: { on: true, who } });
+      const entries = documents.map(({ id }) => ({
+        id,
+        status: "done",
+        native: { id, text: "", mentions: [] },
+        away: true,
+      }));
+      documents.forEach((told, number) =>
+        Object.assign(entries[number], {
+          undecided: told.undecided,
+          finished: told.finished,
+          uncertainty: told.uncertainty,
+        }),
+      );
+      this.store.update({
+        documents: entries,
+        current: 0,
+        chosen: null,
+        comparison: null,
+        curation: { on: true, who },
+      });
     });
   }
 
@@ -97,7 +115,11 @@ export class Curator {
   async who() {
     const known = this.store.curation?.who || localStorage.getItem(WHO);
     if (known) return known;
-    const given = await pick("Who curates?", [], { free: "Your name, kept with each decision", pattern: /^\S(.{0,98}\S)?$/, hint: "Give a name of at most 100 characters." });
+    const given = await pick("Who curates?", [], {
+      free: "Your name, kept with each decision",
+      pattern: /^\S(.{0,98}\S)?$/,
+      hint: "Give a name of at most 100 characters.",
+    });
     if (given) localStorage.setItem(WHO, given);
     return given;
   }
@@ -120,9 +142,17 @@ export class Curator {
 
   /** @param {any} entry @param {any} step */
   async #saved(entry, step) {
-    const asked = { document: entry.id, who: this.store.curation.who, id: random(), after: entry.steps.at(-1)?.number ?? 0, ...step };
+    const asked = {
+      document: entry.id,
+      who: this.store.curation.who,
+      id: random(),
+      after: entry.steps.at(-1)?.number ?? 0,
+      ...step,
+    };
     try {
-      const { steps } = await service.curation.step(asked).catch((error) => (error.status === 0 ? again(asked) : Promise.reject(error)));
+      const { steps } = await service.curation
+        .step(asked)
+        .catch((error) => (error.status === 0 ? again(asked) : Promise.reject(error)));
       entry.steps.push(...steps);
     } catch (error) {
       if (error.status !== 409) throw error;
@@ -149,7 +179,9 @@ export class Curator {
   acceptRest() {
     const rest = this.store.visible.filter((shown) => !shown.verdict);
     if (!this.on || !rest.length) return;
-    this.save({ edits: rest.map((shown) => ({ item: shown.item, after: bare(shown.mention) })) }).then(() => say(`${counted(rest.length, "mention")} accepted.`));
+    this.save({ edits: rest.map((shown) => ({ item: shown.item, after: bare(shown.mention) })) }).then(() =>
+      say(`${counted(rest.length, "mention")} accepted.`),
+    );
   }
 
   /** @param {Shown | null} shown @param {Partial<import("./types.js").Mention>} parts */
@@ -161,7 +193,9 @@ export class Curator {
   /** One decision for a mention and for all others of its type at its place that nobody decided about: other layers say the same. @param {Shown} shown @param {any} after */
   #edits(shown, after) {
     const place = JSON.stringify([shown.type, shown.mention.spans]);
-    const twins = this.store.reading.mentions.filter((one) => one !== shown && !one.verdict && JSON.stringify([one.type, one.mention.spans]) === place);
+    const twins = this.store.reading.mentions.filter(
+      (one) => one !== shown && !one.verdict && JSON.stringify([one.type, one.mention.spans]) === place,
+    );
     return [shown, ...twins].map(({ item }) => ({ item, after }));
   }
 
@@ -180,7 +214,11 @@ export class Curator {
   /** @param {string} [now] */
   chooseType(now = "") {
     const types = this.types().filter((type) => type !== now);
-    return pick("Type", types.map((type) => ({ value: type, title: type, hue: this.store.colours.of(type) })), { free: "Another type" });
+    return pick(
+      "Type",
+      types.map((type) => ({ value: type, title: type, hue: this.store.colours.of(type) })),
+      { free: "Another type" },
+    );
   }
 
   /** The types that a key 1 to 9 stands for. */
@@ -194,10 +232,22 @@ export class Curator {
     if (!this.on || !shown) return;
     const told = await why(this.store.pipeline, this.store.documents[this.store.current].base, shown).catch(() => []);
     const candidates = told.flatMap((one) => one.candidates).slice(0, 8);
-    const chosen = await pick(`Concept of “${shown.words.slice(0, 60)}”`, [
-      ...candidates.map((one) => ({ value: { curie: one.curie, name: one.label }, title: one.label, more: one.curie })),
-      { value: { nil: true }, title: "No concept fits" },
-    ], { free: "Another identifier, such as MESH:D008094", pattern: CURIE, hint: "Write prefix:identifier without blanks, such as MESH:D008094." });
+    const chosen = await pick(
+      `Concept of “${shown.words.slice(0, 60)}”`,
+      [
+        ...candidates.map((one) => ({
+          value: { curie: one.curie, name: one.label },
+          title: one.label,
+          more: one.curie,
+        })),
+        { value: { nil: true }, title: "No concept fits" },
+      ],
+      {
+        free: "Another identifier, such as MESH:D008094",
+        pattern: CURIE,
+        hint: "Write prefix:identifier without blanks, such as MESH:D008094.",
+      },
+    );
     if (chosen) this.change(shown, { links: [await link(chosen, this.store.pipeline)] });
   }
 
@@ -205,7 +255,9 @@ export class Curator {
   finish() {
     const entry = this.store.documents[this.store.current];
     if (!this.on || !entry) return;
-    this.save({ finished: !entry.finished }).then(() => say(entry.finished ? `${entry.id} is finished.` : `${entry.id} is open again.`));
+    this.save({ finished: !entry.finished }).then(() =>
+      say(entry.finished ? `${entry.id} is finished.` : `${entry.id} is open again.`),
+    );
   }
 
   undo() {
@@ -239,11 +291,20 @@ export class Curator {
       made.append(key(letter));
       return made;
     };
-    return el("div", { class: "decide" },
+    return el(
+      "div",
+      { class: "decide" },
       el("span", { class: `verdict ${shown.verdict}`, text: shown.verdict || "not decided" }),
-      el("div", { class: "row" },
-        act("Accept", "A", () => this.accept(shown)), act("Reject", "X", () => this.reject(shown)), act("Type", "T", () => this.retype(shown)),
-        act("Span", "S", () => this.store.update({ marking: shown })), act("Concept", "C", () => this.relink(shown))));
+      el(
+        "div",
+        { class: "row" },
+        act("Accept", "A", () => this.accept(shown)),
+        act("Reject", "X", () => this.reject(shown)),
+        act("Type", "T", () => this.retype(shown)),
+        act("Span", "S", () => this.store.update({ marking: shown })),
+        act("Concept", "C", () => this.relink(shown)),
+      ),
+    );
   }
 }
 
@@ -257,7 +318,12 @@ async function again(asked) {
 async function link(chosen, pipeline) {
   if (chosen.nil) return { id: "", nil: true };
   const curie = typeof chosen === "string" ? chosen : chosen.curie;
-  const name = chosen.name ?? (await service.concept(curie, pipeline).then((told) => told.label ?? "").catch(() => ""));
+  const name =
+    chosen.name ??
+    (await service
+      .concept(curie, pipeline)
+      .then((told) => told.label ?? "")
+      .catch(() => ""));
   const [ontology, ...rest] = curie.split(":");
   return { id: rest.join(":"), ontology, curie, name };
 }
@@ -271,4 +337,5 @@ function bare({ spans, type, links, attributes }) {
 const open = (shown) => !shown.verdict;
 
 /** 128 random bits. */
-export const random = () => Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join("");
+export const random = () =>
+  Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join("");

@@ -26,7 +26,12 @@ export function active(steps) {
  */
 export function decided(document, steps) {
   /** @type {Map<string, Item>} */
-  const items = new Map((document.mentions ?? []).map((origin) => [keyOf(origin), { item: keyOf(origin), origin, now: origin, verdict: "" }]));
+  const items = new Map(
+    (document.mentions ?? []).map((origin) => [
+      keyOf(origin),
+      { item: keyOf(origin), origin, now: origin, verdict: "" },
+    ]),
+  );
   let finished = false;
   for (const step of active(steps)) {
     if (step.finished !== null && step.finished !== undefined) finished = step.finished;
@@ -47,12 +52,21 @@ function verdictOf(origin, after) {
 }
 
 /** What a decision is about. @param {Mention} mention */
-const plain = ({ spans, type, links }) => JSON.stringify([spans, type, (links ?? []).map(({ id, ontology = "", curie = "", nil = false }) => [id, ontology, curie, nil])]);
+const plain = ({ spans, type, links }) =>
+  JSON.stringify([
+    spans,
+    type,
+    (links ?? []).map(({ id, ontology = "", curie = "", nil = false }) => [id, ontology, curie, nil]),
+  ]);
 
 /** The document as it is now, and what to show beside each mention. @param {import("./types.js").Native} document @param {Step[]} steps */
 export function curated(document, steps) {
   const { items, finished } = decided(document, steps);
-  const mentions = items.map(({ origin, now }) => ({ ...(origin?.score === undefined ? {} : { score: origin.score }), ...(now ?? origin), source: origin ? sourceOf(origin) : "added" }));
+  const mentions = items.map(({ origin, now }) => ({
+    ...(origin?.score === undefined ? {} : { score: origin.score }),
+    ...(now ?? origin),
+    source: origin ? sourceOf(origin) : "added",
+  }));
   return {
     native: { ...document, mentions },
     beside: items.map(({ item, verdict }) => ({ item, verdict })),
@@ -62,7 +76,10 @@ export function curated(document, steps) {
 }
 
 /** The last step that can be undone. @param {Step[]} steps */
-export const undoable = (steps) => active(steps).filter((step) => !step.undoes).at(-1);
+export const undoable = (steps) =>
+  active(steps)
+    .filter((step) => !step.undoes)
+    .at(-1);
 
 /** The last undoing that can be undone itself: nothing was decided since. @param {Step[]} steps */
 export function redoable(steps) {
@@ -77,4 +94,5 @@ export function entropy(p) {
 }
 
 /** How unsure a mention is: of itself, or of its concept. @param {Mention} mention */
-export const doubt = (mention) => Math.max(entropy(mention.score), ...(mention.links ?? []).map((link) => entropy(link.score)));
+export const doubt = (mention) =>
+  Math.max(entropy(mention.score), ...(mention.links ?? []).map((link) => entropy(link.score)));

@@ -1,6 +1,7 @@
 /** The list of documents, with what became of each. */
 
 import { counted, el, name } from "./dom.js";
+import { titleOf } from "./reading.js";
 
 const MOST = 2000; // rows; the keys reach the rest
 
@@ -11,8 +12,17 @@ export function documentList(root, store) {
     root.hidden = documents.length < 2;
     if (root.hidden) return;
     const rows = documents.slice(0, MOST).map((entry, number) => {
-      const row = el("button", { type: "button", class: `doc ${entry.status === "done" ? "" : "failed"}`, "aria-current": number === current, on: { click: () => store.update({ current: number }) } },
-        el("span", {}, name(store.titleOf(entry))), el("span", { text: told(entry) }));
+      const row = el(
+        "button",
+        {
+          type: "button",
+          class: `doc ${entry.status === "done" ? "" : "failed"}`,
+          "aria-current": number === current,
+          on: { click: () => store.update({ current: number }) },
+        },
+        el("span", {}, name(titleOf(entry))),
+        el("span", { text: told(entry) }),
+      );
       return row;
     });
     const list = el("div", { class: "doc-list", role: "group", "aria-label": "Documents" }, ...rows);
@@ -26,5 +36,7 @@ export function documentList(root, store) {
 function told(entry) {
   if (entry.status !== "done") return entry.status.replace("_", " ");
   if (entry.finished) return "✓ finished";
-  return entry.undecided === undefined ? (entry.native.mentions ?? []).length.toLocaleString("en") : `${entry.undecided} open`;
+  return entry.undecided === undefined
+    ? (entry.native.mentions ?? []).length.toLocaleString("en")
+    : `${entry.undecided} open`;
 }

@@ -13,7 +13,7 @@ const REFUSED = /^(on|style$|srcdoc$|href$|src$|action$|formaction$)/i;
 export function el(name, properties = {}, ...children) {
   const made = document.createElement(name);
   for (const [key, value] of Object.entries(properties)) set(made, key, value);
-  made.append(...children.filter((child) => child !== null && child !== undefined && child !== false));
+  for (const child of children) if (child !== null && child !== undefined && child !== false) made.append(child);
   return made;
 }
 
@@ -26,7 +26,8 @@ function set(made, key, value) {
   else if (PROPERTIES.has(key)) made[key] = value;
   else if (key.startsWith("aria-") && typeof value === "boolean") made.setAttribute(key, String(value));
   else if (REFUSED.test(key)) throw new Error(`the attribute ${key} may not be set here`);
-  else if (value !== false && value !== null && value !== undefined) made.setAttribute(key, value === true ? "" : String(value));
+  else if (value !== false && value !== null && value !== undefined)
+    made.setAttribute(key, value === true ? "" : String(value));
 }
 
 /** A name of others: whatever its direction, it leaves the text around it as it is. @param {string} text @param {string} [kind] */
@@ -62,7 +63,12 @@ export const button = (words, click, more = {}) =>
  */
 export function dialog(title, ...children) {
   const made = el("dialog", { "aria-label": title });
-  const head = el("div", { class: "dialog-head" }, el("h2", { text: title }), button("Close", () => made.close(), { class: "button quiet" }));
+  const head = el(
+    "div",
+    { class: "dialog-head" },
+    el("h2", { text: title }),
+    button("Close", () => made.close(), { class: "button quiet" }),
+  );
   made.append(el("div", { class: "dialog" }, head, ...children));
   made.addEventListener("close", () => made.remove());
   document.body.append(made);

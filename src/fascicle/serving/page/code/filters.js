@@ -11,11 +11,36 @@ export function filters(root, store) {
   const sources = el("div", { class: "group", role: "group", "aria-label": "Layers" });
   const bars = el("div", { class: "bars", "aria-hidden": "true" });
   const said = el("output", { for: "least" });
-  const slider = el("input", { type: "range", id: "least", min: "0", max: "100", value: "0", on: { input: () => store.update({ least: slider.value / 100 }) } });
+  const slider = el("input", {
+    type: "range",
+    id: "least",
+    min: "0",
+    max: "100",
+    value: "0",
+    on: { input: () => store.update({ least: slider.value / 100 }) },
+  });
   const sides = el("div", { class: "group", role: "group", "aria-label": "Comparison" });
-  const score = el("div", { class: "group slider" },
-    el("div", { class: "group-head" }, el("h2", { class: "minor" }, el("label", { for: "least", text: "Least confidence" })), said), bars, slider);
-  const all = el("details", { class: "filters", open: matchMedia("(min-width: 46rem)").matches }, el("summary", { text: "Types, layers, confidence" }), types, sources, sides, score);
+  const score = el(
+    "div",
+    { class: "group slider" },
+    el(
+      "div",
+      { class: "group-head" },
+      el("h2", { class: "minor" }, el("label", { for: "least", text: "Least confidence" })),
+      said,
+    ),
+    bars,
+    slider,
+  );
+  const all = el(
+    "details",
+    { class: "filters", open: matchMedia("(min-width: 46rem)").matches },
+    el("summary", { text: "Types, layers, confidence" }),
+    types,
+    sources,
+    sides,
+    score,
+  );
   root.replaceChildren(all);
 
   store.on(["reading", "hiddenTypes"], () => toggles(types, "Types", store, "type", "hiddenTypes"));
@@ -36,23 +61,49 @@ function toggles(place, title, store, field, hidden) {
   const change = (next) => store.update({ [hidden]: new Set(next) });
   const rows = [...counts].map(([value, count]) => {
     const shown = !store[hidden].has(value);
-    const box = el("input", { type: "checkbox", checked: shown, on: { change: () => change(box.checked ? [...store[hidden]].filter((one) => one !== value) : [...store[hidden], value]) } });
+    const box = el("input", {
+      type: "checkbox",
+      checked: shown,
+      on: {
+        change: () =>
+          change(box.checked ? [...store[hidden]].filter((one) => one !== value) : [...store[hidden], value]),
+      },
+    });
     const swatch = field === "type" && el("i", { class: `swatch ${store.colours.of(value)}` });
-    return el("label", { class: "toggle", "data-name": value, on: { dblclick: () => change([...counts.keys()].filter((one) => one !== value)) } },
-      box, el("span", { class: "label" }, swatch, name(SIDES[value] ?? value)), el("span", { class: "count", text: count.toLocaleString("en") }));
+    return el(
+      "label",
+      {
+        class: "toggle",
+        "data-name": value,
+        on: { dblclick: () => change([...counts.keys()].filter((one) => one !== value)) },
+      },
+      box,
+      el("span", { class: "label" }, swatch, name(SIDES[value] ?? value)),
+      el("span", { class: "count", text: count.toLocaleString("en") }),
+    );
   });
   const some = [...counts.keys()].some((value) => store[hidden].has(value));
-  const head = el("div", { class: "group-head" }, el("h2", { class: "minor", text: title }),
-    counts.size > 1 && button(some ? "Show all" : "Hide all", () => change(some ? [] : counts.keys()), { class: "button quiet tiny" }));
+  const head = el(
+    "div",
+    { class: "group-head" },
+    el("h2", { class: "minor", text: title }),
+    counts.size > 1 &&
+      button(some ? "Show all" : "Hide all", () => change(some ? [] : counts.keys()), { class: "button quiet tiny" }),
+  );
   place.hidden = !counts.size;
   place.replaceChildren(head, ...rows);
-  if (focused !== undefined && focused !== null) rows.find((row) => row.dataset.name === focused)?.querySelector("input").focus();
+  if (focused !== undefined && focused !== null)
+    rows
+      .find((row) => row.dataset.name === focused)
+      ?.querySelector("input")
+      .focus();
 }
 
 /** How many mentions have which score. @param {HTMLElement} place @param {any} store */
 function histogram(place, store) {
   const counts = new Array(BARS).fill(0);
-  for (const { score } of store.reading?.mentions ?? []) if (score !== null) counts[Math.min(BARS - 1, Math.floor(score * BARS))]++;
+  for (const { score } of store.reading?.mentions ?? [])
+    if (score !== null) counts[Math.min(BARS - 1, Math.floor(score * BARS))]++;
   const most = Math.max(1, ...counts);
   place.replaceChildren(
     ...counts.map((count, number) => {

@@ -27,7 +27,12 @@ export function keyTable({ store, view, panel, search, curator, move, turn, anew
     page(["e"], "export", tools.exporting, open),
     page(["y"], "copy the table of mentions", tools.copy, open),
     page(["o"], "another text", anew, open),
-    page(["k"], "curate, or stop it", () => curator.toggle(), () => open() && Boolean(store.curation)),
+    page(
+      ["k"],
+      "curate, or stop it",
+      () => curator.toggle(),
+      () => open() && Boolean(store.curation),
+    ),
     page(["h"], "light, dark, or as the system", tools.theme),
     decide(["a"], "accept", chosen(curator.accept)),
     decide(["x"], "reject", chosen(curator.reject)),

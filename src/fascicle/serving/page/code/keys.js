@@ -12,7 +12,9 @@ export function pressed(event) {
   if (event.ctrlKey || event.metaKey) parts.push("Ctrl");
   if (event.altKey) parts.push("Alt");
   if (event.shiftKey && (event.key.length > 1 || /[a-z]/i.test(event.key))) parts.push("Shift");
-  parts.push(event.key.length === 1 && !event.ctrlKey ? (event.shiftKey ? event.key : event.key.toLowerCase()) : event.key);
+  parts.push(
+    event.key.length === 1 && !event.ctrlKey ? (event.shiftKey ? event.key : event.key.toLowerCase()) : event.key,
+  );
   const made = parts.join("+");
   return made.replace(/^Shift\+([A-Z])$/, (_, letter) => `Shift+${letter}`);
 }
@@ -25,7 +27,8 @@ export function listen(table) {
     if (event.defaultPrevented || document.querySelector("dialog[open]")) return;
     const target = /** @type {Element} */ (event.target);
     if (target.closest?.(TYPING)) return;
-    if (target.closest?.("button, a, summary, [type=checkbox], [type=range]") && /^(Enter| |Arrow\w+)$/.test(event.key)) return;
+    if (target.closest?.("button, a, summary, [type=checkbox], [type=range]") && /^(Enter| |Arrow\w+)$/.test(event.key))
+      return;
     const key = pressed(event);
     const found = table.find((one) => one.keys.includes(key) && (one.when?.() ?? true));
     if (!found) return;
@@ -38,13 +41,29 @@ export function listen(table) {
 export function help(table) {
   const groups = Map.groupBy ? Map.groupBy(table, (one) => one.group) : group(table);
   const shown = [...groups].map(([title, keys]) =>
-    el("section", {}, el("h3", { text: title }), el("dl", { class: "keys" },
-      ...keys.flatMap((one) => [el("dt", {}, ...one.keys.flatMap((key, number) => [number ? " or " : "", el("kbd", { text: spelt(key) })])), el("dd", { text: one.means })]))));
+    el(
+      "section",
+      {},
+      el("h3", { text: title }),
+      el(
+        "dl",
+        { class: "keys" },
+        ...keys.flatMap((one) => [
+          el("dt", {}, ...one.keys.flatMap((key, number) => [number ? " or " : "", el("kbd", { text: spelt(key) })])),
+          el("dd", { text: one.means }),
+        ]),
+      ),
+    ),
+  );
   dialog("Keys", el("div", { class: "keys-groups" }, ...shown));
 }
 
 /** @param {string} key */
-const spelt = (key) => key.split(/(?<=.)\+/).map((part) => NAMES[part] ?? (part.length === 1 ? part.toUpperCase() : part)).join(" ") || key;
+const spelt = (key) =>
+  key
+    .split(/(?<=.)\+/)
+    .map((part) => NAMES[part] ?? (part.length === 1 ? part.toUpperCase() : part))
+    .join(" ") || key;
 
 /** @param {Key[]} table */
 function group(table) {

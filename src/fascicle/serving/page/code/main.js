@@ -1,6 +1,5 @@
 /** Puts the parts of the page together. */
 
-import { Colours } from "./colours.js";
 import { agreement, compare } from "./comparing.js";
 import { Curator } from "./curator.js";
 import { documentList } from "./documents.js";
@@ -12,7 +11,7 @@ import { keyTable } from "./key-table.js";
 import { Marking } from "./marking.js";
 import { Panel } from "./panel.js";
 import { pick } from "./picking.js";
-import { Reading } from "./reading.js";
+import { Reading, readingOf, titleOf } from "./reading.js";
 import { Search } from "./search.js";
 import { portions, service } from "./service.js";
 import { start } from "./start.js";
@@ -23,14 +22,7 @@ import { nextTheme, theme } from "./theme.js";
 
 const place = (id) => /** @type {HTMLElement} */ (document.getElementById(id));
 
-const store = new Store({
-  pipelines: [], pipeline: "", documents: [], current: -1, reading: null, visible: [], chosen: null, comparison: null,
-  hiddenTypes: new Set(), hiddenSources: new Set(), hiddenSides: new Set(), least: 0,
-  view: "text", panel: true, tags: true, curation: null, marking: null, colours: new Colours(),
-});
-store.load = (entry) => curator.load(entry);
-store.titleOf = (entry) => titleOf(entry);
-store.readingOf = (entry) => new Reading(entry.native, entry.beside);
+const store = new Store();
 
 const hue = (type) => store.colours.of(type);
 const view = new TextView(place("text"), { hue, choose: (shown) => store.update({ chosen: shown, panel: true }) });
@@ -54,10 +46,19 @@ async function annotate(given) {
       say(`${answers.length} of ${counted(given.length, "document")} …`, 0);
     }
     const entries = answers.map((answer, number) => ({
-      id: answer.id, status: answer.status, problem: answer.problem, pipeline: store.pipeline,
+      id: answer.id,
+      status: answer.status,
+      problem: answer.problem,
+      pipeline: store.pipeline,
       native: answer.document ?? { id: answer.id, text: given[number].text, mentions: [] },
     }));
-    store.update({ documents: entries, current: 0, chosen: null, comparison: null, curation: store.curation && { ...store.curation, on: false } });
+    store.update({
+      documents: entries,
+      current: 0,
+      chosen: null,
+      comparison: null,
+      curation: store.curation && { ...store.curation, on: false },
+    });
     say("");
   } catch (error) {
     say(error.message, 12);
@@ -69,7 +70,13 @@ async function annotate(given) {
 /** Shows documents as they are. @param {import("./types.js").Native[]} documents */
 function open(documents) {
   const entries = documents.map((native) => ({ id: native.id, status: "done", native }));
-  store.update({ documents: entries, current: 0, chosen: null, comparison: null, curation: store.curation && { ...store.curation, on: false } });
+  store.update({
+    documents: entries,
+    current: 0,
+    chosen: null,
+    comparison: null,
+    curation: store.curation && { ...store.curation, on: false },
+  });
 }
 
 /** The next shown mention that meets a condition, or the one before. @param {1 | -1} step @param {(shown: any) => boolean} [meets] */
@@ -125,11 +132,17 @@ store.on(["documents", "current", "comparison"], () => {
   const { comparison, chosen } = store;
   const compared = comparison?.id === entry.id;
   const reading = compared
-    ? new Reading({ ...entry.native, mentions: comparison.mentions }, comparison.sides.map((side) => ({ side })))
-    : store.readingOf(entry);
+    ? new Reading(
+        { ...entry.native, mentions: comparison.mentions },
+        comparison.sides.map((side) => ({ side })),
+      )
+    : readingOf(entry);
   store.colours.learn(reading.counts("type").keys());
   const same = store.reading?.text === reading.text && store.reading?.document.id === entry.id;
-  const again = same && chosen ? reading.mentions.find((one) => (one.item ?? one.key) === (chosen.item ?? chosen.key)) ?? null : null;
+  const again =
+    same && chosen
+      ? (reading.mentions.find((one) => (one.item ?? one.key) === (chosen.item ?? chosen.key)) ?? null)
+      : null;
   store.update({ reading, same, chosen: again });
   if (!same) scrollTo({ top: 0 });
 });
@@ -158,19 +171,35 @@ function heading() {
   place("table").hidden = store.view === "text" && !both;
   place("reader").classList.toggle("both", both);
   place("text").classList.toggle("no-tags", !store.tags);
-  const shown = visible.length === reading.mentions.length ? counted(visible.length, "mention") : `${visible.length.toLocaleString("en")} of ${counted(reading.mentions.length, "mention")}`;
-  const toggle = (words, on, does, more = {}) => button(words, does, { class: "button tiny", "aria-pressed": String(on), "data-keep": words, ...more });
+  const shown =
+    visible.length === reading.mentions.length
+      ? counted(visible.length, "mention")
+      : `${visible.length.toLocaleString("en")} of ${counted(reading.mentions.length, "mention")}`;
+  const toggle = (words, on, does, more = {}) =>
+    button(words, does, { class: "button tiny", "aria-pressed": String(on), "data-keep": words, ...more });
   const held = place("heading").contains(document.activeElement) && document.activeElement.getAttribute("data-keep");
   const line = [
     el("h2", {}, name(titleOf(entry)), el("span", { class: "soft small" }, ` ${shown}`)),
-    el("div", { class: "row" },
+    el(
+      "div",
+      { class: "row" },
       !both && toggle("Text", store.view === "text", () => store.update({ view: "text" })),
       !both && toggle("Table", store.view === "table", () => store.update({ view: "table" })),
       toggle("Labels", store.tags, () => store.update({ tags: !store.tags })),
-      documents.length > 1 && button("‹", () => turn(-1), { class: "button tiny", "aria-label": "Previous document", "data-keep": "‹" }),
-      documents.length > 1 && button("›", () => turn(1), { class: "button tiny", "aria-label": "Next document", "data-keep": "›" })),
+      documents.length > 1 &&
+        button("‹", () => turn(-1), { class: "button tiny", "aria-label": "Previous document", "data-keep": "‹" }),
+      documents.length > 1 &&
+        button("›", () => turn(1), { class: "button tiny", "aria-label": "Next document", "data-keep": "›" }),
+    ),
     entry.problem && el("p", { class: "notice bad", text: entry.problem.detail ?? entry.problem.title ?? "" }),
-    comparison && el("p", { class: "notice" }, name(agreement(comparison)), " ", button("End the comparison", () => store.update({ comparison: null }), { class: "button tiny" })),
+    comparison &&
+      el(
+        "p",
+        { class: "notice" },
+        name(agreement(comparison)),
+        " ",
+        button("End the comparison", () => store.update({ comparison: null }), { class: "button tiny" }),
+      ),
     curation?.on && entry.steps && progress(entry),
   ];
   const searching = document.activeElement === search.input;
@@ -179,60 +208,113 @@ function heading() {
   else if (held) place("heading").querySelector(`[data-keep="${held}"]`)?.focus();
 }
 
-/** What a document is called: a pasted text by its first words. @param {any} entry */
-const titleOf = (entry) => (/^text(-|$)/.test(entry.id) ? entry.native.text.trim().slice(0, 200).split("\n")[0].replace(/^(.{60}\S*).+$/u, "$1 …") : entry.id);
-
 /** @param {any} entry */
 function progress(entry) {
   const all = entry.beside.length;
   const bar = el("i", {});
   bar.style.width = `${all ? ((all - entry.undecided) / all) * 100 : 100}%`;
-  const box = el("div", { class: "decide" },
-    el("div", { class: "tally" }, el("span", { text: `${all - entry.undecided} of ${counted(all, "mention")} decided` }), entry.finished && el("strong", { class: "verdict accepted", text: "finished" })),
+  const box = el(
+    "div",
+    { class: "decide" },
+    el(
+      "div",
+      { class: "tally" },
+      el("span", { text: `${all - entry.undecided} of ${counted(all, "mention")} decided` }),
+      entry.finished && el("strong", { class: "verdict accepted", text: "finished" }),
+    ),
     el("div", { class: "progress" }, bar),
-    el("div", { class: "row" },
+    el(
+      "div",
+      { class: "row" },
       button("New mention", () => store.update({ marking: "new" }), { class: "button tiny", "data-keep": "new" }),
       button("Accept the rest", () => curator.acceptRest(), { class: "button tiny", "data-keep": "rest" }),
-      button(entry.finished ? "Open again" : "Finish", () => curator.finish(), { class: "button tiny", "data-keep": "finish" }),
+      button(entry.finished ? "Open again" : "Finish", () => curator.finish(), {
+        class: "button tiny",
+        "data-keep": "finish",
+      }),
       button("Undo", () => curator.undo(), { class: "button tiny", "data-keep": "undo" }),
       button("Redo", () => curator.redo(), { class: "button tiny", "data-keep": "redo" }),
-      button("Least sure first", () => curator.leastSure(), { class: "button tiny", "data-keep": "sure" })));
+      button("Least sure first", () => curator.leastSure(), { class: "button tiny", "data-keep": "sure" }),
+    ),
+  );
   box.style.flexBasis = "100%";
   return box;
 }
 
 /** The bar at the top. */
-const pipelines = el("select", { "aria-label": "Pipeline", id: "pipelines", on: { change: () => store.update({ pipeline: pipelines.value }) } });
-const imports = el("input", { type: "file", hidden: true, "aria-label": "File with decisions", on: { change: async () => {
-  try {
-    const told = await service.curation.import(imports.files[0], (await curator.who()) ?? "");
-    say(`${counted(told.documents, "document")} and ${counted(told.decisions, "decision")} taken.`);
-  } catch (error) {
-    say(error.message, 12);
-  }
-  imports.value = "";
-} } });
+const pipelines = el("select", {
+  "aria-label": "Pipeline",
+  id: "pipelines",
+  on: { change: () => store.update({ pipeline: pipelines.value }) },
+});
+const imports = el("input", {
+  type: "file",
+  hidden: true,
+  "aria-label": "File with decisions",
+  on: {
+    change: async () => {
+      try {
+        const told = await service.curation.import(imports.files[0], (await curator.who()) ?? "");
+        say(`${counted(told.documents, "document")} and ${counted(told.decisions, "decision")} taken.`);
+      } catch (error) {
+        say(error.message, 12);
+      }
+      imports.value = "";
+    },
+  },
+});
 function tools() {
   const { documents, curation, current } = store;
   const open = current >= 0 && documents.length > 0;
-  pipelines.replaceChildren(...store.pipelines.map((one) => el("option", { value: one.name, text: one.name, selected: one.name === store.pipeline })));
+  pipelines.replaceChildren(
+    ...store.pipelines.map((one) =>
+      el("option", { value: one.name, text: one.name, selected: one.name === store.pipeline }),
+    ),
+  );
   pipelines.hidden = store.pipelines.length < 2;
-  place("tools").replaceChildren(...[
-    pipelines,
-    open && button("New text", anew, { class: "button tiny" }),
-    open && button("Compare", () => compare(store), { class: "button tiny", id: "compare" }),
-    open && button("Export", () => exporting(store).catch((error) => say(error.message, 12)), { class: "button tiny", id: "export" }),
-    curation && open && button("Curate", () => curator.toggle(), { class: "button tiny", id: "curate", "aria-pressed": String(Boolean(curation.on)) }),
-    curation && !open && button("Continue curation", () => curator.resume(), { class: "button tiny", id: "resume" }),
-    curation && !open && button("Import decisions", () => imports.click(), { class: "button tiny" }),
-    imports,
-    button("Theme", () => say(`Theme: ${nextTheme()}.`), { class: "button quiet tiny", id: "theme" }),
-    button("Keys", () => help(table), { class: "button quiet tiny", id: "help" }),
-  ].filter(Boolean));
+  place("tools").replaceChildren(
+    ...[
+      pipelines,
+      open && button("New text", anew, { class: "button tiny" }),
+      open && button("Compare", () => compare(store), { class: "button tiny", id: "compare" }),
+      open &&
+        button("Export", () => exporting(store, curator).catch((error) => say(error.message, 12)), {
+          class: "button tiny",
+          id: "export",
+        }),
+      curation &&
+        open &&
+        button("Curate", () => curator.toggle(), {
+          class: "button tiny",
+          id: "curate",
+          "aria-pressed": String(Boolean(curation.on)),
+        }),
+      curation && !open && button("Continue curation", () => curator.resume(), { class: "button tiny", id: "resume" }),
+      curation && !open && button("Import decisions", () => imports.click(), { class: "button tiny" }),
+      imports,
+      button("Theme", () => say(`Theme: ${nextTheme()}.`), { class: "button quiet tiny", id: "theme" }),
+      button("Keys", () => help(table), { class: "button quiet tiny", id: "help" }),
+    ].filter(Boolean),
+  );
 }
 store.on(["pipelines", "documents", "current", "curation"], tools);
 
-const table = keyTable({ store, view, panel, search, curator, move, turn, anew, tools: { compare: () => compare(store), exporting: () => exporting(store).catch((error) => say(error.message, 12)), copy: () => copy(store), theme: () => say(`Theme: ${nextTheme()}.`) } });
+const table = keyTable({
+  store,
+  view,
+  panel,
+  search,
+  curator,
+  move,
+  turn,
+  anew,
+  tools: {
+    compare: () => compare(store),
+    exporting: () => exporting(store, curator).catch((error) => say(error.message, 12)),
+    copy: () => copy(store),
+    theme: () => say(`Theme: ${nextTheme()}.`),
+  },
+});
 table.push({ keys: ["?"], group: "Page", means: "these keys", run: () => help(table) });
 theme();
 tools();

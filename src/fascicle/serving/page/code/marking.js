@@ -18,7 +18,12 @@ export class Marking {
    * @param {import("./curator.js").Curator} curator
    */
   constructor(store, view, curator) {
-    Object.assign(this, { store, view, curator });
+    this.store = store;
+    this.view = view;
+    this.curator = curator;
+    /** The units that are marked. */
+    this.start = 0;
+    this.end = 0;
     this.bar = el("div", { class: "mode", hidden: true });
     view.sheet.before(this.bar);
     this.fine = false;
@@ -55,10 +60,17 @@ export class Marking {
     if (document.querySelector("dialog[open]") || event.target.closest?.("input, textarea, select")) return;
     const key = pressed(event);
     const does = {
-      ArrowRight: () => this.#resize("end", 1), ArrowLeft: () => this.#resize("end", -1),
-      "Shift+ArrowRight": () => this.#resize("start", 1), "Shift+ArrowLeft": () => this.#resize("start", -1),
-      n: () => this.#move(1), p: () => this.#move(-1), ArrowDown: () => this.#move(8), ArrowUp: () => this.#move(-8),
-      f: () => (this.fine = !this.fine), Escape: () => this.cancel(), Enter: () => this.#save(),
+      ArrowRight: () => this.#resize("end", 1),
+      ArrowLeft: () => this.#resize("end", -1),
+      "Shift+ArrowRight": () => this.#resize("start", 1),
+      "Shift+ArrowLeft": () => this.#resize("start", -1),
+      n: () => this.#move(1),
+      p: () => this.#move(-1),
+      ArrowDown: () => this.#move(8),
+      ArrowUp: () => this.#move(-8),
+      f: () => (this.fine = !this.fine),
+      Escape: () => this.cancel(),
+      Enter: () => this.#save(),
     }[key];
     const type = /^[1-9]$/.test(key) && this.curator.types()[Number(key) - 1];
     if (!does && !type) return;
@@ -107,9 +119,29 @@ export class Marking {
     const how = this.fine ? "characters" : "words";
     this.bar.replaceChildren(
       el("strong", {}, el("bdi", { text: words.length > 80 ? `${words.slice(0, 79)}…` : words })),
-      el("span", { class: "small" }, el("kbd", { text: "←" }), " ", el("kbd", { text: "→" }), " end · ", el("kbd", { text: "Shift" }), " with them: start · ", el("kbd", { text: "N" }), " ", el("kbd", { text: "P" }), " move · ", el("kbd", { text: "F" }), ` ${how}`),
-      ...this.curator.types().slice(0, 9).map((type, number) => button(`${number + 1} ${type}`, () => this.#save(type), { class: "button tiny" })),
-      button("Save", () => this.#save(), { class: "button tiny first" }), button("Cancel", () => this.cancel(), { class: "button tiny" }));
+      el(
+        "span",
+        { class: "small" },
+        el("kbd", { text: "←" }),
+        " ",
+        el("kbd", { text: "→" }),
+        " end · ",
+        el("kbd", { text: "Shift" }),
+        " with them: start · ",
+        el("kbd", { text: "N" }),
+        " ",
+        el("kbd", { text: "P" }),
+        " move · ",
+        el("kbd", { text: "F" }),
+        ` ${how}`,
+      ),
+      ...this.curator
+        .types()
+        .slice(0, 9)
+        .map((type, number) => button(`${number + 1} ${type}`, () => this.#save(type), { class: "button tiny" })),
+      button("Save", () => this.#save(), { class: "button tiny first" }),
+      button("Cancel", () => this.cancel(), { class: "button tiny" }),
+    );
     speak(words);
     this.#light();
     this.view.reveal(this.start, this.end, 100 + this.bar.offsetHeight);
@@ -125,7 +157,10 @@ export class Marking {
 /** Words of a text near a place: enough to find the next one on each side. @param {string} text @param {number} from @param {number} to */
 function words(text, from, to) {
   const start = Math.max(0, from);
-  return [...text.slice(start, to).matchAll(WORD)].map((found) => [start + found.index, start + found.index + found[0].length]);
+  return [...text.slice(start, to).matchAll(WORD)].map((found) => [
+    start + found.index,
+    start + found.index + found[0].length,
+  ]);
 }
 
 /** @param {string} text @param {number} unit */
@@ -133,7 +168,8 @@ export function wordAfter(text, unit) {
   for (let far = 200; ; far *= 8) {
     const found = words(text, unit, unit + far).find(([start]) => start >= unit);
     if (found && (found[1] < unit + far || unit + far >= text.length)) return found;
-    if (unit + far >= text.length) return found ?? words(text, Math.max(0, text.length - 400), text.length).at(-1) ?? [0, Math.min(1, text.length)];
+    if (unit + far >= text.length)
+      return found ?? words(text, Math.max(0, text.length - 400), text.length).at(-1) ?? [0, Math.min(1, text.length)];
   }
 }
 

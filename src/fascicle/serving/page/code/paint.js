@@ -33,17 +33,31 @@ export function paint(block, { text, mentions, start, end, hue }) {
 function marked(stretch, words, { lanes, hue }) {
   const { over, gaps, end } = stretch;
   const span = el("span", { class: classes(stretch, hue) }, words);
-  underline(span, [...over.map((shown) => ({ shown, gap: false })), ...gaps.map((shown) => ({ shown, gap: true }))], { lanes, hue });
+  underline(span, [...over.map((shown) => ({ shown, gap: false })), ...gaps.map((shown) => ({ shown, gap: true }))], {
+    lanes,
+    hue,
+  });
   stretchOf.set(span, stretch);
-  return [span, ...tags(over.filter((shown) => shown.end === end), hue)];
+  return [
+    span,
+    ...tags(
+      over.filter((shown) => shown.end === end),
+      hue,
+    ),
+  ];
 }
 
 /** The names behind a mention; layers that agree share one. @param {Shown[]} closing @param {(type: string) => string} hue */
 function tags(closing, hue) {
   const said = new Map();
-  for (const shown of closing) said.set(`${tagOf(shown)} ${shown.verdict}`, [...(said.get(`${tagOf(shown)} ${shown.verdict}`) ?? []), shown]);
+  for (const shown of closing)
+    said.set(`${tagOf(shown)} ${shown.verdict}`, [...(said.get(`${tagOf(shown)} ${shown.verdict}`) ?? []), shown]);
   return [...said.values()].map(([shown, ...more]) =>
-    el("span", { class: `tag ${hue(shown.type)} ${shown.verdict ?? ""}`, "data-name": more.length ? `${tagOf(shown)} ×${more.length + 1}` : tagOf(shown) }));
+    el("span", {
+      class: `tag ${hue(shown.type)} ${shown.verdict ?? ""}`,
+      "data-name": more.length ? `${tagOf(shown)} ×${more.length + 1}` : tagOf(shown),
+    }),
+  );
 }
 
 /** @param {Shown} shown */
@@ -64,7 +78,9 @@ function classes({ over, gaps, start, end }, hue) {
 function underline(span, lines, { lanes, hue }) {
   const deepest = Math.max(...lines.map(({ shown }) => lanes.get(shown) ?? 0));
   span.style.setProperty("--depth", String(deepest + 1));
-  span.style.backgroundImage = lines.map(({ shown, gap }) => stroke(numberOf(hue(shown.type)), gap || shown.verdict === "rejected")).join(",");
+  span.style.backgroundImage = lines
+    .map(({ shown, gap }) => stroke(numberOf(hue(shown.type)), gap || shown.verdict === "rejected"))
+    .join(",");
   span.style.backgroundSize = lines.map(({ shown }) => `100% ${shown.side === "both" ? 1 : THICK}px`).join(",");
   span.style.backgroundPosition = lines
     .map(({ shown }) => `0 calc(100% - ${(deepest - (lanes.get(shown) ?? 0)) * LANE}px)`)

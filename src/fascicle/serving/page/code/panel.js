@@ -7,7 +7,9 @@ import { identifier } from "./types.js";
 /** @typedef {import("./reading.js").Shown} Shown */
 
 const TIERS = {
-  exact: "equal to a name", folded: "equal but for case and signs", abbreviation: "through its long form",
+  exact: "equal to a name",
+  folded: "equal but for case and signs",
+  abbreviation: "through its long form",
   nil: "no concept fits",
 };
 
@@ -40,26 +42,47 @@ export class Panel {
   #card(shown) {
     const hue = this.store.colours.of(shown.type);
     const links = (shown.mention.links ?? []).map((link) => this.#link(link));
-    return el("div", { class: "card" },
-      el("div", { class: "card-head" },
-        el("div", {}, el("span", { class: `chip ${hue}` }, name(shown.type)), el("h2", { tabindex: "-1", id: "panel-head" }, name(shown.words))),
-        button("Close", () => this.store.update({ panel: false }), { class: "button quiet tiny", "aria-label": "Close the panel" })),
+    return el(
+      "div",
+      { class: "card" },
+      el(
+        "div",
+        { class: "card-head" },
+        el(
+          "div",
+          {},
+          el("span", { class: `chip ${hue}` }, name(shown.type)),
+          el("h2", { tabindex: "-1", id: "panel-head" }, name(shown.words)),
+        ),
+        button("Close", () => this.store.update({ panel: false }), {
+          class: "button quiet tiny",
+          "aria-label": "Close the panel",
+        }),
+      ),
       this.decide(shown),
       facts(shown),
       links.length > 0 && el("h3", { text: links.length > 1 ? "Concepts" : "Concept" }),
       links.length > 0 && el("div", { class: "links" }, ...links),
-      this.#why(shown));
+      this.#why(shown),
+    );
   }
 
   /** @param {import("./types.js").Link} link */
   #link(link) {
     const id = identifier(link);
     const named = el("span", { class: "name" }, name(link.name || id));
-    const place = el("div", { class: "link" },
+    const place = el(
+      "div",
+      { class: "link" },
       named,
       !link.nil && el("span", {}, el("span", { class: "mono" }, name(id))),
-      el("span", { class: "small soft" }, ...(link.score === undefined ? [] : [meter(link.score), `probability ${percent(link.score)}`]),
-        link.tier ? ` · ${TIERS[link.tier] ?? link.tier}` : ""));
+      el(
+        "span",
+        { class: "small soft" },
+        ...(link.score === undefined ? [] : [meter(link.score), `probability ${percent(link.score)}`]),
+        link.tier ? ` · ${TIERS[link.tier] ?? link.tier}` : "",
+      ),
+    );
     if (!link.nil && link.curie) this.#about(link.curie, place);
     return place;
   }
@@ -77,9 +100,19 @@ export class Panel {
     if (told.page) place.querySelector(".mono").replaceChildren(webLink(told.page, curie));
     const rest = told.names.filter((one) => one !== told.label);
     if (told.definition) place.append(el("p", { class: "definition" }, name(told.definition)));
-    if (rest.length) place.append(el("p", { class: "small soft" }, "Also ", name(rest.slice(0, 6).join(" · ")), rest.length > 6 ? ` and ${rest.length - 6} more` : ""));
+    if (rest.length)
+      place.append(
+        el(
+          "p",
+          { class: "small soft" },
+          "Also ",
+          name(rest.slice(0, 6).join(" · ")),
+          rest.length > 6 ? ` and ${rest.length - 6} more` : "",
+        ),
+      );
     const parents = told.parents.map((one) => one.label || one.curie);
-    if (parents.length) place.append(el("p", { class: "small soft" }, "A kind of ", name(parents.slice(0, 4).join(" · "))));
+    if (parents.length)
+      place.append(el("p", { class: "small soft" }, "A kind of ", name(parents.slice(0, 4).join(" · "))));
   }
 
   /** @param {Shown} shown */
@@ -88,15 +121,19 @@ export class Panel {
     const pipeline = this.store.pipelines.find((one) => one.name === this.store.pipeline);
     if (!native || !pipeline?.links) return null;
     const place = el("div", {});
-    const ask = button("Candidates, and why", async () => {
-      ask.disabled = true;
-      try {
-        place.replaceChildren(...candidates(await why(this.store.pipeline, native, shown)));
-      } catch (error) {
-        place.replaceChildren(el("p", { class: "notice bad", text: error.message }));
-      }
-      ask.disabled = false;
-    }, { "data-keep": "why", id: "why" });
+    const ask = button(
+      "Candidates, and why",
+      async () => {
+        ask.disabled = true;
+        try {
+          place.replaceChildren(...candidates(await why(this.store.pipeline, native, shown)));
+        } catch (error) {
+          place.replaceChildren(el("p", { class: "notice bad", text: error.message }));
+        }
+        ask.disabled = false;
+      },
+      { "data-keep": "why", id: "why" },
+    );
     return el("div", { class: "links" }, ask, place);
   }
 
@@ -114,10 +151,13 @@ export function why(pipeline, native, shown) {
 
 /** @param {any[]} decisions */
 function candidates(decisions) {
-  if (!decisions.length || decisions.every((one) => !one.candidates?.length)) return [el("p", { class: "soft small", text: "No concept has a name like this." })];
+  if (!decisions.length || decisions.every((one) => !one.candidates?.length))
+    return [el("p", { class: "soft small", text: "No concept has a name like this." })];
   return decisions.flatMap((decision) => [
     ...decision.candidates.map((one) => candidate(one)),
-    decision.nil !== null && decision.nil !== undefined ? el("p", { class: "small soft", text: `Probability that none fits: ${percent(decision.nil)}` }) : "",
+    decision.nil !== null && decision.nil !== undefined
+      ? el("p", { class: "small soft", text: `Probability that none fits: ${percent(decision.nil)}` })
+      : "",
   ]);
 }
 
@@ -130,12 +170,30 @@ function candidate(one) {
     const wide = (Math.abs(value) / most) * 50;
     beam.style.width = `${wide}%`;
     beam.style.left = `${value < 0 ? 50 - wide : 50}%`;
-    return [name(feature), el("span", { class: "beam", "aria-hidden": "true" }, beam), el("span", { class: "number", text: (value > 0 ? "+" : "") + value.toFixed(2) })];
+    return [
+      name(feature),
+      el("span", { class: "beam", "aria-hidden": "true" }, beam),
+      el("span", { class: "number", text: (value > 0 ? "+" : "") + value.toFixed(2) }),
+    ];
   });
-  return el("details", { class: "candidate" },
-    el("summary", {}, el("span", {}, name(one.label), " ", el("span", { class: "mono soft" }, name(one.curie))), el("span", { class: "right", text: percent(one.probability) })),
-    el("p", { class: "small soft" }, "Found as ", name(one.name || "an annotated text has it"), one.tier ? `, ${TIERS[one.tier] ?? one.tier}` : ""),
-    el("div", { class: "weights" }, ...rows));
+  return el(
+    "details",
+    { class: "candidate" },
+    el(
+      "summary",
+      {},
+      el("span", {}, name(one.label), " ", el("span", { class: "mono soft" }, name(one.curie))),
+      el("span", { class: "right", text: percent(one.probability) }),
+    ),
+    el(
+      "p",
+      { class: "small soft" },
+      "Found as ",
+      name(one.name || "an annotated text has it"),
+      one.tier ? `, ${TIERS[one.tier] ?? one.tier}` : "",
+    ),
+    el("div", { class: "weights" }, ...rows),
+  );
 }
 
 /** @param {Shown} shown */
@@ -147,7 +205,11 @@ function facts(shown) {
     ...(shown.side ? [["Said by", { both: "A and B", left: "A alone", right: "B alone" }[shown.side]]] : []),
     ...(shown.mention.attributes ?? []).map(([key, value]) => [key, name(value)]),
   ];
-  return el("dl", { class: "facts" }, ...rows.flatMap(([term, value]) => [el("dt", {}, name(term)), el("dd", {}, value)]));
+  return el(
+    "dl",
+    { class: "facts" },
+    ...rows.flatMap(([term, value]) => [el("dt", {}, name(term)), el("dd", {}, value)]),
+  );
 }
 
 /** @param {number} value */

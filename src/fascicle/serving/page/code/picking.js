@@ -17,15 +17,29 @@ export function pick(title, choices, { free = "", pattern = /\S/, hint = "" } = 
       answer = value;
       box.close();
     };
-    const list = el("div", { class: "group", role: "group", "aria-label": title }, ...choices.map((choice, number) => row(choice, number, done)));
+    const list = el(
+      "div",
+      { class: "group", role: "group", "aria-label": title },
+      ...choices.map((choice, number) => row(choice, number, done)),
+    );
     const field = el("input", { type: "text", "aria-label": free, id: "pick-free" });
     const wrong = el("p", { class: "small soft", role: "status" });
-    const form = el("form", { class: "row", on: { submit: (event) => {
-      event.preventDefault();
-      const written = field.value.trim();
-      if (pattern.test(written)) done(written);
-      else wrong.textContent = hint;
-    } } }, el("label", { class: "field" }, el("span", { text: free }), field), el("button", { class: "button", type: "submit", text: "Use" }));
+    const form = el(
+      "form",
+      {
+        class: "row",
+        on: {
+          submit: (event) => {
+            event.preventDefault();
+            const written = field.value.trim();
+            if (pattern.test(written)) done(written);
+            else wrong.textContent = hint;
+          },
+        },
+      },
+      el("label", { class: "field" }, el("span", { text: free }), field),
+      el("button", { class: "button", type: "submit", text: "Use" }),
+    );
     const box = dialog(title, list, ...(free ? [form, wrong] : []));
     box.addEventListener("close", () => resolve(answer));
     box.addEventListener("keydown", (event) => {
@@ -39,6 +53,15 @@ export function pick(title, choices, { free = "", pattern = /\S/, hint = "" } = 
 
 /** @param {Choice} choice @param {number} number @param {(value: any) => void} done */
 const row = ({ value, title, more, hue }, number, done) =>
-  el("button", { type: "button", class: "example", on: { click: () => done(value) } },
-    el("strong", {}, number < 9 ? el("kbd", { text: String(number + 1) }) : "", " ", hue ? el("span", { class: `chip ${hue}` }, name(title)) : name(title)),
-    more ? el("span", {}, name(more)) : "");
+  el(
+    "button",
+    { type: "button", class: "example", on: { click: () => done(value) } },
+    el(
+      "strong",
+      {},
+      number < 9 ? el("kbd", { text: String(number + 1) }) : "",
+      " ",
+      hue ? el("span", { class: `chip ${hue}` }, name(title)) : name(title),
+    ),
+    more ? el("span", {}, name(more)) : "",
+  );

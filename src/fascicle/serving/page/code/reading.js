@@ -34,7 +34,10 @@ export class Reading {
     this.text = document.text;
     this.offsets = new Offsets(document.text);
     /** @type {Shown[]} in the order of the text */
-    this.mentions = (document.mentions ?? []).map((mention, number) => ({ ...this.#shown(mention), ...beside[number] }));
+    this.mentions = (document.mentions ?? []).map((mention, number) => ({
+      ...this.#shown(mention),
+      ...beside[number],
+    }));
     this.mentions.sort((a, b) => a.start - b.start || b.end - a.end);
     this.mentions.forEach((shown, number) => (shown.number = number));
   }
@@ -54,7 +57,10 @@ export class Reading {
       score: mention.score ?? null,
       words: parts.map(([start, end]) => this.text.slice(start, end)).join(" … "),
       concept: links.map(identifier).join(", "),
-      concepts: links.map((link) => link.name ?? "").filter(Boolean).join(", "),
+      concepts: links
+        .map((link) => link.name ?? "")
+        .filter(Boolean)
+        .join(", "),
       mention,
     };
   }
@@ -62,7 +68,8 @@ export class Reading {
   /** How often each value of a field is there, the most frequent first. @param {"type" | "source" | "side"} field */
   counts(field) {
     const counts = new Map();
-    for (const shown of this.mentions) if (shown[field] !== undefined) counts.set(shown[field], (counts.get(shown[field]) ?? 0) + 1);
+    for (const shown of this.mentions)
+      if (shown[field] !== undefined) counts.set(shown[field], (counts.get(shown[field]) ?? 0) + 1);
     return new Map([...counts].sort((a, b) => b[1] - a[1] || a[0].localeCompare(b[0])));
   }
 
@@ -70,10 +77,26 @@ export class Reading {
   visible({ hiddenTypes, hiddenSources, hiddenSides, least }) {
     return this.mentions.filter(
       (shown) =>
-        !hiddenTypes.has(shown.type) && !hiddenSources.has(shown.source) && !hiddenSides.has(shown.side) && (shown.score ?? 1) >= least,
+        !hiddenTypes.has(shown.type) &&
+        !hiddenSources.has(shown.source) &&
+        !hiddenSides.has(shown.side) &&
+        (shown.score ?? 1) >= least,
     );
   }
 }
+
+/** @param {import("./store.js").Entry} entry */
+export const readingOf = (entry) => new Reading(entry.native, entry.beside);
+
+/** What a document is called: a pasted text by its first words. @param {import("./store.js").Entry} entry */
+export const titleOf = (entry) =>
+  /^text(-|$)/.test(entry.id)
+    ? entry.native.text
+        .trim()
+        .slice(0, 200)
+        .split("\n")[0]
+        .replace(/^(.{60}\S*).+$/u, "$1 …")
+    : entry.id;
 
 /**
  * Those of sorted mentions that overlap a range.

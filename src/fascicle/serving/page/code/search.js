@@ -13,7 +13,13 @@ export class Search {
     this.found = [];
     this.now = -1;
     this.said = el("output", {});
-    this.input = el("input", { type: "search", placeholder: "Search", "aria-label": "Search in text and concepts", id: "search", on: { input: () => this.#look(), keydown: (event) => this.#key(event) } });
+    this.input = el("input", {
+      type: "search",
+      placeholder: "Search",
+      "aria-label": "Search in text and concepts",
+      id: "search",
+      on: { input: () => this.#look(), keydown: (event) => this.#key(event) },
+    });
     this.root = el("div", { class: "search" }, this.input, this.said);
     view.sheet.addEventListener("painted", () => this.#soon());
     store.on(["reading", "visible"], () => this.#look({ move: false }));
@@ -41,7 +47,8 @@ export class Search {
     }
     const low = wanted.toLowerCase();
     for (const shown of visible)
-      if (shown.concept.toLowerCase().includes(low) || shown.concepts.toLowerCase().includes(low)) places.set(`${shown.start} ${shown.end}`, [shown.start, shown.end]);
+      if (shown.concept.toLowerCase().includes(low) || shown.concepts.toLowerCase().includes(low))
+        places.set(`${shown.start} ${shown.end}`, [shown.start, shown.end]);
     return [...places.values()].sort((a, b) => a[0] - b[0]);
   }
 
@@ -58,7 +65,11 @@ export class Search {
   }
 
   #tell() {
-    this.said.textContent = !this.input.value.trim() ? "" : this.found.length ? `${this.now + 1}/${this.found.length.toLocaleString("en")}` : "none";
+    this.said.textContent = !this.input.value.trim()
+      ? ""
+      : this.found.length
+        ? `${this.now + 1}/${this.found.length.toLocaleString("en")}`
+        : "none";
   }
 
   /** Lights once for all blocks that are painted before the next frame. */
@@ -78,7 +89,8 @@ export class Search {
     for (const number of this.found.length ? this.view.close : []) {
       const [start, end] = this.view.blocks[number];
       const first = lowest(this.found, ([, to]) => to > start); // longer places before it are rare, and found from their own block
-      for (let at = first; at < this.found.length && this.found[at][0] < end; at++) ranges.push(this.view.range(...this.found[at]));
+      for (let at = first; at < this.found.length && this.found[at][0] < end; at++)
+        ranges.push(this.view.range(...this.found[at]));
     }
     CSS.highlights.set("found", new Highlight(...ranges.filter(Boolean)));
     const now = this.found[this.now] && this.view.range(...this.found[this.now]);

@@ -34,7 +34,8 @@ async function ask(path, request = {}) {
 /** @param {string} path @param {RequestInit & {query?: Record<string, any>}} request */
 async function once(path, { query = {}, headers = {}, ...request }) {
   const url = new URL(path, document.baseURI);
-  for (const [key, value] of Object.entries(query)) if (value !== undefined && value !== "") url.searchParams.set(key, value);
+  for (const [key, value] of Object.entries(query))
+    if (value !== undefined && value !== "") url.searchParams.set(key, value);
   const token = sessionStorage.getItem(TOKEN);
   const all = { ...headers, ...(token ? { Authorization: `Bearer ${token}` } : {}) };
   try {
@@ -100,14 +101,19 @@ export const service = {
 
   /** @param {File} file @returns {Promise<{documents: Native[], notes: string[], problems: string[]}>} */
   async read(file) {
-    const answer = await ask("v1/read", { method: "POST", query: { name: file.name }, headers: { "Content-Type": "application/octet-stream" }, body: file });
+    const answer = await ask("v1/read", {
+      method: "POST",
+      query: { name: file.name },
+      headers: { "Content-Type": "application/octet-stream" },
+      body: file,
+    });
     return answer.json();
   },
 
   /** @param {string} format @param {Native[]} documents */
   async write(format, documents) {
     const answer = await post("v1/write", { documents }, { format });
-    return { blob: await answer.blob(), lost: answer.headers.get("Fascicle-Losses") ?? "" , name: fileName(answer) };
+    return { blob: await answer.blob(), lost: answer.headers.get("Fascicle-Losses") ?? "", name: fileName(answer) };
   },
 
   /** Candidates of the mentions of a document. @param {string} pipeline @param {Native} document @returns {Promise<any[]>} */
@@ -148,7 +154,12 @@ export const service = {
     },
     /** @param {File} file @param {string} who */
     async import(file, who) {
-      const answer = await ask("v1/curation/import", { method: "POST", query: { name: file.name, who }, headers: { "Content-Type": "application/octet-stream" }, body: file });
+      const answer = await ask("v1/curation/import", {
+        method: "POST",
+        query: { name: file.name, who },
+        headers: { "Content-Type": "application/octet-stream" },
+        body: file,
+      });
       return answer.json();
     },
   },

@@ -12,14 +12,41 @@ const EXAMPLES = 6;
  * @param {{annotate: (documents: {id?: string, text: string}[]) => Promise<void>, open: (documents: any[]) => void}} does
  */
 export function start(root, store, does) {
-  const text = el("textarea", { id: "given", placeholder: "Paste a text, or drop files here", "aria-label": "Text to annotate", spellcheck: "false", on: { keydown: send } });
-  const files = el("input", { type: "file", multiple: true, hidden: true, "aria-label": "Files to annotate", on: { change: () => take(files.files) } });
+  const text = el("textarea", {
+    id: "given",
+    placeholder: "Paste a text, or drop files here",
+    "aria-label": "Text to annotate",
+    spellcheck: "false",
+    on: { keydown: send },
+  });
+  const files = el("input", {
+    type: "file",
+    multiple: true,
+    hidden: true,
+    "aria-label": "Files to annotate",
+    on: { change: () => take(files.files) },
+  });
   const go = button("Annotate", annotate, { class: "button first", id: "annotate" });
-  const drop = el("div", { class: "drop" }, text,
-    el("div", { class: "drop-foot" }, button("Open files…", () => files.click()), files, el("span", { class: "soft small" }, "Any format that Fascicle reads"), go));
+  const drop = el(
+    "div",
+    { class: "drop" },
+    text,
+    el(
+      "div",
+      { class: "drop-foot" },
+      button("Open files…", () => files.click()),
+      files,
+      el("span", { class: "soft small" }, "Any format that Fascicle reads"),
+      go,
+    ),
+  );
   const examples = el("div", { class: "examples" });
-  root.replaceChildren(el("p", { class: "start-lead", text: "Find what a text names, and what it means." }), drop,
-    el("h2", { text: "Examples" }), examples);
+  root.replaceChildren(
+    el("p", { class: "start-lead", text: "Find what a text names, and what it means." }),
+    drop,
+    el("h2", { text: "Examples" }),
+    examples,
+  );
   store.on(["pipelines", "pipeline"], () => showExamples(examples, store, does));
   for (const place of [root, document.getElementById("reader")]) receive(place, drop, take);
 
@@ -70,8 +97,12 @@ function showExamples(place, store, does) {
   place.replaceChildren(
     ...examples.map((text) => {
       const title = text.split(/(?<=[.?!])\s/)[0];
-      return el("button", { type: "button", class: "example", on: { click: () => does.annotate([{ id: nameOf(text), text }]) } },
-        el("strong", {}, name(title)), el("span", { text: text.slice(title.length).trim() }));
+      return el(
+        "button",
+        { type: "button", class: "example", on: { click: () => does.annotate([{ id: nameOf(text), text }]) } },
+        el("strong", {}, name(title)),
+        el("span", { text: text.slice(title.length).trim() }),
+      );
     }),
   );
 }

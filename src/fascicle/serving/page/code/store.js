@@ -1,13 +1,60 @@
 /** What the page knows. Parts change by `update` alone, and those who asked are told once for each turn. */
 
+import { Colours } from "./colours.js";
+
+/**
+ * @typedef {object} Entry A document that is open.
+ * @property {string} id
+ * @property {string} status as the service answers it
+ * @property {any} [problem]
+ * @property {string} [pipeline] that annotated it
+ * @property {import("./types.js").Native} native as it is shown
+ * @property {Partial<import("./reading.js").Shown>[]} [beside] facts about its mentions
+ * @property {boolean} [away] only the id is here
+ * @property {import("./types.js").Native} [base] as it was before curation
+ * @property {any[]} [steps] of curation
+ * @property {number} [undecided]
+ * @property {boolean} [finished]
+ */
+
 export class Store {
   #told = [];
   #changed = new Set();
-
-  /** @param {Record<string, any>} first */
-  constructor(first) {
-    Object.assign(this, first);
-  }
+  /** @type {import("./types.js").Pipeline[]} */
+  pipelines = [];
+  /** The name of the one that is asked. */
+  pipeline = "";
+  /** @type {Entry[]} */
+  documents = [];
+  current = -1;
+  /** The document that is shown. @type {import("./reading.js").Reading | null} */
+  reading = null;
+  /** Whether it has the text of the one before. */
+  same = false;
+  /** The mentions that filters leave. @type {import("./reading.js").Shown[]} */
+  visible = [];
+  /** @type {import("./reading.js").Shown | null} */
+  chosen = null;
+  /** What `comparing.js` found. @type {any} */
+  comparison = null;
+  hiddenTypes = new Set();
+  hiddenSources = new Set();
+  hiddenSides = new Set();
+  /** The least score of a mention that is shown. */
+  least = 0;
+  /** @type {"text" | "table"} */
+  view = "text";
+  /** Whether the panel is open. */
+  panel = true;
+  /** Whether types stand behind mentions. */
+  tags = true;
+  /** Whether a curator is at work, and who; `null` where no decisions are kept. @type {{on: boolean, who?: string} | null} */
+  curation = null;
+  /** The mention that gets another span, `"new"`, or nothing. @type {import("./reading.js").Shown | "new" | null} */
+  marking = null;
+  /** How many steps were saved. */
+  revised = 0;
+  colours = new Colours();
 
   /**
    * Changes parts. Listeners run in the order in which they asked, before the next frame.

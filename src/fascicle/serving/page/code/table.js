@@ -21,12 +21,33 @@ export class Table {
     this.store = store;
     this.rows = [];
     this.order = { column: "", down: false };
-    this.heads = COLUMNS.map(([id, title]) => el("div", { role: "columnheader", "aria-sort": "none", "data-column": id }, button(title, () => this.#sort(id), { class: null })));
+    this.heads = COLUMNS.map(([id, title]) =>
+      el(
+        "div",
+        { role: "columnheader", "aria-sort": "none", "data-column": id },
+        button(title, () => this.#sort(id), { class: null }),
+      ),
+    );
     this.body = el("div", { class: "grid-body", role: "rowgroup", on: { scroll: () => this.#draw() } });
     this.inner = el("div", { role: "presentation" });
     this.body.append(this.inner);
-    this.grid = el("div", { class: "grid", role: "grid", tabindex: "0", "aria-label": "Mentions", "aria-colcount": COLUMNS.length, on: { keydown: (event) => this.#key(event) } },
-      el("div", { role: "rowgroup" }, el("div", { class: "grid-head", role: "row", "aria-rowindex": "1" }, ...this.heads)), this.body);
+    this.grid = el(
+      "div",
+      {
+        class: "grid",
+        role: "grid",
+        tabindex: "0",
+        "aria-label": "Mentions",
+        "aria-colcount": COLUMNS.length,
+        on: { keydown: (event) => this.#key(event) },
+      },
+      el(
+        "div",
+        { role: "rowgroup" },
+        el("div", { class: "grid-head", role: "row", "aria-rowindex": "1" }, ...this.heads),
+      ),
+      this.body,
+    );
     root.replaceChildren(this.grid);
     new ResizeObserver(() => this.#draw()).observe(this.body);
     store.on(["visible"], () => this.#show());
@@ -45,9 +66,13 @@ export class Table {
   /** A column up, then down, then the order of the text. @param {string} column */
   #sort(column) {
     const { column: before, down } = this.order;
-    this.order = before !== column ? { column, down: false } : down ? { column: "", down: false } : { column, down: true };
+    this.order =
+      before !== column ? { column, down: false } : down ? { column: "", down: false } : { column, down: true };
     for (const head of this.heads)
-      head.setAttribute("aria-sort", head.dataset.column !== this.order.column ? "none" : this.order.down ? "descending" : "ascending");
+      head.setAttribute(
+        "aria-sort",
+        head.dataset.column !== this.order.column ? "none" : this.order.down ? "descending" : "ascending",
+      );
     this.#show();
   }
 
@@ -63,12 +88,26 @@ export class Table {
   /** @param {number} number */
   #row(number) {
     const shown = this.rows[number];
-    const row = el("div", { class: "grid-row", role: "row", id: `row-${shown.number}`, "aria-rowindex": number + 2, "aria-selected": shown === this.store.chosen, on: { click: () => this.store.update({ chosen: shown }) } },
+    const row = el(
+      "div",
+      {
+        class: "grid-row",
+        role: "row",
+        id: `row-${shown.number}`,
+        "aria-rowindex": number + 2,
+        "aria-selected": shown === this.store.chosen,
+        on: { click: () => this.store.update({ chosen: shown }) },
+      },
       el("div", { role: "gridcell", class: shown.verdict }, name(shown.words)),
-      el("div", { role: "gridcell" }, el("span", { class: `chip ${this.store.colours.of(shown.type)}` }, name(shown.type))),
+      el(
+        "div",
+        { role: "gridcell" },
+        el("span", { class: `chip ${this.store.colours.of(shown.type)}` }, name(shown.type)),
+      ),
       el("div", { role: "gridcell", class: "number", text: percent(shown.score) }),
       el("div", { role: "gridcell", class: "mono" }, name(shown.concept)),
-      el("div", { role: "gridcell" }, name(shown.concepts)));
+      el("div", { role: "gridcell" }, name(shown.concepts)),
+    );
     row.style.transform = `translateY(${number * ROW}px)`;
     return row;
   }
@@ -78,7 +117,8 @@ export class Table {
     if (number >= 0) {
       const top = number * ROW;
       if (top < this.body.scrollTop) this.body.scrollTop = top;
-      else if (top + ROW > this.body.scrollTop + this.body.clientHeight) this.body.scrollTop = top + ROW - this.body.clientHeight;
+      else if (top + ROW > this.body.scrollTop + this.body.clientHeight)
+        this.body.scrollTop = top + ROW - this.body.clientHeight;
     }
     this.#draw();
   }
@@ -93,7 +133,14 @@ export class Table {
   #key(event) {
     const page = Math.max(1, Math.floor(this.body.clientHeight / ROW) - 1);
     const now = this.rows.indexOf(this.store.chosen);
-    const next = { ArrowDown: now + 1, ArrowUp: now - 1, PageDown: now + page, PageUp: now - page, Home: 0, End: this.rows.length - 1 }[event.key];
+    const next = {
+      ArrowDown: now + 1,
+      ArrowUp: now - 1,
+      PageDown: now + page,
+      PageUp: now - page,
+      Home: 0,
+      End: this.rows.length - 1,
+    }[event.key];
     if (next === undefined || event.target.closest("button") || !this.rows.length) return;
     event.preventDefault();
     this.store.update({ chosen: this.rows[Math.max(0, Math.min(this.rows.length - 1, next))] });

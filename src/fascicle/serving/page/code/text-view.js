@@ -18,7 +18,13 @@ export class TextView {
   constructor(root, { hue, choose }) {
     this.hue = hue;
     this.choose = choose;
-    this.sheet = el("div", { class: "sheet", id: "sheet", tabindex: "0", role: "group", "aria-label": "The text. Press N for the next mention, question mark for all keys." });
+    this.sheet = el("div", {
+      class: "sheet",
+      id: "sheet",
+      tabindex: "0",
+      role: "group",
+      "aria-label": "The text. Press N for the next mention, question mark for all keys.",
+    });
     root.replaceChildren(this.sheet);
     this.sheet.addEventListener("click", (event) => this.#clicked(event));
     this.near = new IntersectionObserver((entries) => this.#moved(entries), { rootMargin: NEAR });
@@ -123,7 +129,18 @@ export class TextView {
       this.#ring(this.elements[number]);
     }
     if (scroll) this.reveal(shown.parts[0][0], shown.parts[0][1]);
-    if (spoken) speak([shown.words, shown.type, shown.score === null ? "" : `score ${shown.score.toFixed(2)}`, shown.concepts || shown.concept, shown.verdict ?? ""].filter(Boolean).join(", "));
+    if (spoken)
+      speak(
+        [
+          shown.words,
+          shown.type,
+          shown.score === null ? "" : `score ${shown.score.toFixed(2)}`,
+          shown.concepts || shown.concept,
+          shown.verdict ?? "",
+        ]
+          .filter(Boolean)
+          .join(", "),
+      );
   }
 
   /** @param {HTMLElement} block */
@@ -132,8 +149,14 @@ export class TextView {
       const { over, start, end } = stretchOf.get(span);
       if (!over.includes(this.chosen)) continue;
       span.classList.add("chosen");
-      span.classList.toggle("from", this.chosen.parts.some(([from]) => from === start));
-      span.classList.toggle("to", this.chosen.parts.some(([, to]) => to === end));
+      span.classList.toggle(
+        "from",
+        this.chosen.parts.some(([from]) => from === start),
+      );
+      span.classList.toggle(
+        "to",
+        this.chosen.parts.some(([, to]) => to === end),
+      );
     }
   }
 
@@ -154,7 +177,10 @@ export class TextView {
 
   /** The number of the block that has a unit. @param {number} unit */
   blockAt(unit) {
-    return Math.min(this.blocks.length - 1, lowest(this.blocks, ([, end]) => end > unit));
+    return Math.min(
+      this.blocks.length - 1,
+      lowest(this.blocks, ([, end]) => end > unit),
+    );
   }
 
   /** The first unit on the screen. */
@@ -190,7 +216,13 @@ export class TextView {
   /** Units of the text that are selected in the page. @returns {[number, number] | null} */
   selected() {
     const selection = getSelection();
-    if (!selection || selection.isCollapsed || !this.sheet.contains(selection.anchorNode) || !this.sheet.contains(selection.focusNode)) return null;
+    if (
+      !selection ||
+      selection.isCollapsed ||
+      !this.sheet.contains(selection.anchorNode) ||
+      !this.sheet.contains(selection.focusNode)
+    )
+      return null;
     const range = selection.getRangeAt(0);
     return [this.#unit(range.startContainer, range.startOffset), this.#unit(range.endContainer, range.endOffset)];
   }
