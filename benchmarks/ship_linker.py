@@ -106,7 +106,7 @@ class Measured(NamedTuple):
 class Elsewhere:
     """Diseases of the gold that the pack does not have, as the concepts of other vocabularies that it has instead.
 
-    General ones (`cancer`), and those without a name of their own in MeSH, are in the pack by DOID or MONDO alone.
+    Those without a name of their own in MeSH are in the pack by DOID or MONDO alone.
     """
 
     def __init__(self, pack: Pack) -> None:

@@ -26,7 +26,7 @@ from benchmarks.studies.bundling import study_tables as bundling_study_tables
 from benchmarks.studies.bundling import tables as bundling_tables
 from benchmarks.studies.combining import tables as combining_tables
 from benchmarks.studies.families import tables as family_tables
-from benchmarks.studies.families.reports import ATTRIBUTES
+from benchmarks.studies.families.reports import ATTRIBUTES, PAPER
 from benchmarks.studies.labels import rows as label_rows
 from benchmarks.studies.linking import tables as link_tables
 from benchmarks.studies.packs import tables as pack_tables
@@ -367,6 +367,7 @@ TABLES: Mapping[str, Callable[[], str]] = {
     "bundling-others": _studies(bundling_study_tables.others),
     "best-recipes": lambda: best_recipes(_grid("first"), [_grid(g) for g in BEST_OF], ("ncbi-disease", "bc5cdr")),
     **{f"families-{name}": functools.partial(family_tables.bucketed, RESULTS, name) for name in ATTRIBUTES},
+    **{f"bundling-{name}": functools.partial(family_tables.bundled, RESULTS, name) for name in PAPER},
     "families-errors": lambda: family_tables.errors(RESULTS),
     "bundling-errors": lambda: family_tables.moved(RESULTS),
     "bundling-gradients": lambda: bundling_study_tables.gradients(RESULTS),
@@ -391,6 +392,8 @@ TABLES: Mapping[str, Callable[[], str]] = {
     "linking-errors": lambda: link_tables.errors(RESULTS),
     "linking-ablation": lambda: link_tables.ablation(RESULTS),
     "linking-raw": lambda: link_tables.raw(RESULTS),
+    "linking-dense": lambda: link_tables.dense(RESULTS),
+    "linking-dense-costs": lambda: link_tables.dense_costs(RESULTS),
     "span-typer": lambda: span_typer(RESULTS),
     "span-typer-speed": lambda: speed(RESULTS),
     "span-typer-pictures": lambda: pictures(DOCS),

@@ -37,6 +37,7 @@ COMMANDS: Final[Mapping[str, str]] = MappingProxyType(
         "annotate": "find mentions in texts, folders of texts, standard input or corpora",
         "run": "take any number of documents through a pipeline, by several processes, and lose none",
         "pipeline": "show a pipeline with every default, or try its rules and known answers",
+        "serve": "answer over HTTP: pipelines and models as a service, with a page",
         "quarantine": "list, show and retry the documents that a run could not do",
         "label": "say what a model, ensemble or dictionary says of every word of raw text, to train others on it",
         "init": "write a commented recipe for annotated files, to train on them",
@@ -57,7 +58,7 @@ COMMANDS: Final[Mapping[str, str]] = MappingProxyType(
         "link": "give the mentions of documents concepts of a term pack, or say that none fits, and why",
         "vectors": "train static word vectors (GloVe) on the text of a corpus",
         "typer": "type given spans with a light model of static vectors: train it, score it, re-type predictions",
-        "models": "list the models that come with Fascicle, or the plug-ins of other packages",
+        "models": "list the models, packs and linkers that come with Fascicle, or the plug-ins of other packages",
         "settings": "list the keys of recipes with their defaults and meanings",
     }
 )

@@ -158,6 +158,24 @@ def test_the_shipped_linker_needs_no_option(home: Path, cli: Cli) -> None:
     assert "AT" in done.out
 
 
+def test_why_says_how_old_the_vocabularies_are(tmp_path: Path, cli: Cli) -> None:
+    (tmp_path / "in.pubtator").write_text("1|t|asthma\n1|a|\n1\t0\t6\tasthma\tDisease\n\n")
+    asked = ("link", tmp_path / "in.pubtator", "--why")
+    last = cli(*asked).out.splitlines()[-1]
+    assert "basic@1" in last
+    assert "MESH (2024)" in last
+    told = json.loads(cli(*asked, "--json-lines").out)
+    assert told["pack"] == "basic@1"
+    assert told["candidates"][0]["date"] == "2024"
+
+
+def test_what_is_shipped_is_listed(cli: Cli) -> None:
+    rows = json.loads(cli("models", "--json").out)
+    assert {(one["name"], one["kind"]) for one in rows} >= {("basic@1", "term pack"), ("basic@1", "linker")}
+    assert all(one["types"] and one["megabytes"] > 0 for one in rows)
+    assert sum(line.startswith("basic@1 ") for line in cli("models").out.splitlines()) == 2
+
+
 def test_annotate_links(home: Path, linker: Path, tmp_path: Path, cli: Cli, refused: Refused) -> None:
     names = tmp_path / "names.tsv"
     names.write_text("Disease\tbreast cancer\nDisease\tasthma\n", encoding="utf-8")

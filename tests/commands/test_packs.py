@@ -83,6 +83,11 @@ def test_a_pack_is_a_predictor(diseases: Path) -> None:
     assert links == [["MESH:D008175"], [], ["MESH:D010146"]]  # two concepts are called HSAN
 
 
+def test_no_link_is_no_link_of_the_pack_either(diseases: Path, cli: Cli) -> None:
+    assert any(one.get("links") for one in annotated(cli, "--model", diseases))
+    assert not any(one.get("links") for one in annotated(cli, "--model", diseases, "--no-link"))
+
+
 def test_several_packs_are_one_predictor(diseases: Path, others: Path) -> None:
     pack = load([diseases, str(others)])
     assert pack.types == ("Anatomy", "Chemical", "Disease")

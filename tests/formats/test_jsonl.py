@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from fascicle.core.document import Document, Mention
+from fascicle.core.document import Document, Link, Mention
 from fascicle.errors import FormatError, InputError, UsageError
 from fascicle.formats import JsonlOptions, ReadReport, read, write
 from fascicle.formats.report import SetAside
@@ -210,6 +210,8 @@ def test_offsets_outside_the_text_and_other_text(tmp_path: Path) -> None:
         ('{"text": "a", "entities": [{"start": "0", "end": 1, "type": "X"}]}', "cannot be read; allowed"),
         ('{"text": "a", "entities": [{"start": 0, "end": 1, "type": ""}]}', "cannot be read; allowed"),
         ('{"text": "a", "entities": [[0, 1]]}', "cannot be read; allowed"),
+        ('{"text": "a", "entities": [{"start": 0, "end": 1, "type": "X", "links": ["D1"]}]}', "links.*D1"),
+        ('{"text": "a", "entities": [{"start": 0, "end": 1, "type": "X", "links": [{"curie": "D1"}]}]}', "links"),
         ('{"text": "a", "entities": [7]}', "cannot be read; allowed"),
         ('{"tokens": ["a", ""], "entities": []}', "none of them empty"),
         ('{"tokens": ["a"], "tags": ["O", "O"]}', "2 tags for 1 tokens"),
@@ -223,6 +225,17 @@ def test_wrong_records(tmp_path: Path, line: str, message: str) -> None:
     path.write_text(line)
     with pytest.raises(FormatError, match=message):
         list(read(path))
+
+
+def test_links_of_a_record_are_those_of_its_mention(tmp_path: Path) -> None:
+    links = (Link(id="D1", ontology="MESH", name="a", score=0.5, tier="exact", curie="MESH:D1"), Link(id="", nil=True))
+    made = Document(id="1", text="ab", mentions=(Mention(((0, 1),), "X", links=links), Mention(((1, 2),), "X")))
+    write(tmp_path / "a.records.jsonl", [made])
+    assert list(read(tmp_path / "a.records.jsonl")) == [made]
+    other = tmp_path / "other.jsonl"
+    other.write_text('{"text": "a", "entities": [{"start": 0, "end": 1, "type": "X", "links": ["http://a"]}]}')
+    (document,) = read(other, options=JsonlOptions(fields=(("links", "concepts"),)))
+    assert document.mentions[0].links == ()
 
 
 def test_wrong_options() -> None:

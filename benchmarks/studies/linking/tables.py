@@ -14,6 +14,7 @@ from fascicle.experiments.results import read_result
 NAME: Final = "linking"
 ABLATION: Final = f"{NAME}-ablation"
 RAW: Final = f"{NAME}-raw"
+DENSE: Final = f"{NAME}-dense"
 _NONE: Final = "–"
 _FIGURES: Final = ("recall@1", "recall@5", "recall@20", "ceiling", "concept_f1", "nil_precision", "calibration_error")
 
@@ -117,6 +118,40 @@ def raw(results: Path) -> str:
     return markdown(head, body) if body else NOT_RUN
 
 
+def dense(results: Path) -> str:
+    """What vectors of names add, by the least similarity, on dev and, of the chosen one, on test parts."""
+    told = read_result(results, DENSE)
+    body = []
+    for part, title in (("dev", "bc5cdr, dev"), ("bc5cdr", "bc5cdr, test"), ("nlm-chem", "nlm-chem, test")):
+        for system in told.get(part, {}).get("systems", ()):
+            row = system["figures"]
+            cells = [_percent(row[one]) for one in ("recall@1", "recall@20", "precision", "f1", "concept_f1")]
+            changes = [_paired(told[part], system["name"], figure)[0] for figure in ("recall@1", "f1", "concept_f1")]
+            body.append([title, system["name"], *cells, *changes])
+            title = ""
+    head = ["part", "least", "recall@1", "recall@20", "precision", "F1", "concept F1"]
+    changed = [f"{figure}, change" for figure in ("recall@1", "F1", "concept F1")]
+    return markdown([*head, *changed], body) if body else NOT_RUN
+
+
+def dense_costs(results: Path) -> str:
+    """What vectors of names take."""
+    told = read_result(results, DENSE)
+    if not told:
+        return NOT_RUN
+    found = told["costs"]
+    rows = [
+        ("names", f"{found['names']:,}"),
+        ("numbers of a vector", f"{found['width']}"),
+        ("MB of vectors", f"{found['bytes'] / 1e6:.0f}"),
+        ("names made into vectors a second", f"{found['encoded_per_second']:,.0f}"),
+        ("ms to read one surface", f"{found['alone_ms']:.1f}"),
+        ("ms to compare one surface, of 64 together", f"{found['search_together_ms']:.1f}"),
+        ("ms to compare one surface alone", f"{found['search_alone_ms']:.1f}"),
+    ]
+    return markdown([f"`{told['pack'].partition('+')[0]}`, `{told['encoder']}`", ""], rows)
+
+
 def _corpora(results: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
     found = read_result(results, NAME)
     order: Sequence[str] = sorted(found, key=lambda name: (name in _LATE, name))
@@ -132,9 +167,9 @@ def _three(system: Mapping[str, Any]) -> list[str]:
     ]
 
 
-def _paired(report: Mapping[str, Any], name: str) -> tuple[str, str]:
+def _paired(report: Mapping[str, Any], name: str, figure: str = "recall@1") -> tuple[str, str]:
     for row in report["differences"]:
-        if row["system"] == name and row["figure"] == "recall@1":
+        if row["system"] == name and row["figure"] == figure:
             return _change(row["difference"], digits=1), f"{row['difference']['p_holm']:.3f}"
     return _NONE, _NONE
 

@@ -166,7 +166,12 @@ def _predictor_of(args: argparse.Namespace) -> Callable[[], Annotator]:
     """
     model = tuple(args.model or (DEFAULT_MODEL,))
     if packs_of(model):
-        given = {"types": tuple(args.only), "overlaps": "nested" if args.nested else None, "threshold": args.min_score}
+        given = {
+            "types": tuple(args.only),
+            "overlaps": "nested" if args.nested else None,
+            "threshold": args.min_score,
+            "links": False if args.link is None else None,
+        }
         recognition = RecognitionSettings(**{name: value for name, value in given.items() if value is not None})
         return partial(load, model, threads=args.threads, types=args.types, recognition=recognition)
     if args.nested:

@@ -15,6 +15,7 @@ from fascicle.commands.parsing import Parser, add_overwrite, positive
 from fascicle.commands.places import reads, writes
 from fascicle.commands.strictness import add_strictness
 from fascicle.core.document import Document
+from fascicle.core.provenance import dated
 from fascicle.core.wording import counted
 from fascicle.errors import UsageError
 from fascicle.formats.outputs import write_documents
@@ -67,6 +68,8 @@ def run(args: argparse.Namespace) -> int:
         for document, decisions in explain(documents, linker=args.linker, pack=args.pack, most=args.candidates):
             for decision in decisions:
                 _tell(document, decision, as_json=args.json_lines)
+            if not args.json_lines:
+                _tell_origins(document, decisions)
         tally.say()
         return tally.exit_code(strict=False)
     writing = writing_of(args)
@@ -97,6 +100,15 @@ def _tell(document: Document, decision: Decision, *, as_json: bool) -> None:
     head = f"{document.id} {decision.type} {decision.surface!r}: {'' if decision.answer else 'NIL; '}"
     sys.stdout.write(f"{head}{counted(len(decision.candidates), 'candidate')}{nil}\n")
     sys.stdout.writelines(f"  {line}\n" for one in decision.candidates for line in _lines(one))
+
+
+def _tell_origins(document: Document, decisions: Sequence[Decision]) -> None:
+    """A line for each pack that has candidates, with the dates of their vocabularies."""
+    found: dict[str, set[tuple[str, str]]] = {}
+    for decision in decisions:
+        for one in decision.candidates:
+            found.setdefault(decision.pack, set()).add((one.curie.partition(":")[0], one.date))
+    sys.stdout.writelines(f"{document.id} candidates are of {dated(*pair)}\n" for pair in found.items())
 
 
 def _lines(one: Candidate) -> Iterator[str]:

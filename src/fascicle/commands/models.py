@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from pathlib import Path
 from typing import Any
 
 from fascicle.commands.console import say
@@ -13,6 +14,13 @@ from fascicle.formats.catalogue import FORMATS
 from fascicle.loading import find_model, shipped_models
 from fascicle.plugins import plugins
 from fascicle.settings.folders.manifest import read_manifest
+from fascicle.settings.folders.vocabularies import (
+    find_linker,
+    find_pack,
+    pack_types,
+    shipped_linkers,
+    shipped_packs,
+)
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -28,14 +36,16 @@ def run(args: argparse.Namespace) -> int:
     """Lists; returns the exit code."""
     if args.plugins:
         return _list_plugins(as_json=args.json)
-    rows = [_row(name) for name in shipped_models()]
+    models = [_row(name) for name in shipped_models()]
+    rows = [*models, *map(_pack_row, shipped_packs()), *map(_linker_row, shipped_linkers())]
     if args.json:
         sys.stdout.write(json.dumps(rows) + "\n")
         return 0
-    if not rows:
+    if not models:
         say("no model comes with this installation; train one, or give a model folder")
     for row in rows:
-        sys.stdout.write(f"{row['name']}  {', '.join(row['types'])}  ({row['runtime']}, {row['megabytes']} MB)\n")
+        what = row.get("runtime", row["kind"])
+        sys.stdout.write(f"{row['name']}  {', '.join(row['types'])}  ({what}, {row['megabytes']} MB)\n")
     return 0
 
 
@@ -59,11 +69,31 @@ def _list_plugins(*, as_json: bool) -> int:
 def _row(name: str) -> dict[str, Any]:
     folder = find_model(name)
     manifest = read_manifest(folder)
-    size = sum(file.stat().st_size for file in folder.iterdir() if file.is_file())
     return {
         "name": name,
+        "kind": "model",
         "types": list(manifest.types),
         "runtime": manifest.runtime,
-        "megabytes": round(size / 1e6, 1),
+        "megabytes": _megabytes(folder, digits=1),
         "encoder": manifest.encoder,
     }
+
+
+def _pack_row(name: str) -> dict[str, Any]:
+    folder = find_pack(name)
+    return {
+        "name": name,
+        "kind": "term pack",
+        "types": list(pack_types(folder)),
+        "megabytes": _megabytes(folder, digits=1),
+    }
+
+
+def _linker_row(name: str) -> dict[str, Any]:
+    """A linker covers the types of its pack, which has its name."""
+    types = list(pack_types(find_pack(name)))
+    return {"name": name, "kind": "linker", "types": types, "megabytes": _megabytes(find_linker(name), digits=3)}
+
+
+def _megabytes(folder: Path, *, digits: int) -> float:
+    return round(sum(file.stat().st_size for file in folder.iterdir() if file.is_file()) / 1e6, digits)

@@ -17,8 +17,13 @@ def linked_by(pack: str, vocabularies: Iterable[tuple[str, str]]) -> Event:
         pack: name of the pack.
         vocabularies: prefix of each, and the date of what the pack has of it, empty if its source stated none.
     """
+    return Event(step=STEP, kind="note", code=LINKED, message=f"links are of {dated(pack, vocabularies)}")
+
+
+def dated(pack: str, vocabularies: Iterable[tuple[str, str]]) -> str:
+    """A pack with the date of each vocabulary; see `linked_by`."""
     told = ", ".join(f"{prefix} ({date or 'no date'})" for prefix, date in sorted(set(vocabularies)))
-    return Event(step=STEP, kind="note", code=LINKED, message=f"links are of {pack}: {told}")
+    return f"{pack}: {told}"
 
 
 def merged(origins: Iterable[str]) -> tuple[str, ...]:

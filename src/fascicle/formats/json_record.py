@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import chain
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import msgspec
 
-from fascicle.core.document import Document, Event
+from fascicle.core.document import Document, Event, Link
 from fascicle.core.spans import Span
 from fascicle.core.tags import TagCensus, decode_tags
 from fascicle.errors import FormatError
@@ -22,7 +22,14 @@ from fascicle.formats.unread import fields_argument
 STEP: Final = "jsonl"
 _META_LENGTH: Final = 200  # a longer string is text, not a fact about the document
 
-_RawMention = tuple[tuple[Span, ...], str, str | None]
+
+class _RawMention(NamedTuple):
+    """A mention as a record has it; its offsets, with exclusive ends, are not checked yet."""
+
+    spans: tuple[Span, ...]
+    type: str
+    text: str | None = None
+    links: tuple[Link, ...] = ()
 
 
 class Record:
@@ -82,7 +89,7 @@ class Record:
         return prefixed(found) if self.shape.bare else found
 
     def mentions(self) -> list[_RawMention]:
-        """Mentions as ``(spans with exclusive ends, type, text or None)``; offsets are not checked yet."""
+        """The mentions, in order."""
         if not self.shape.entities:
             return []
         found = self.field(self.shape.entities, list)
@@ -91,19 +98,32 @@ class Record:
 
     def _mention(self, entity: Any) -> _RawMention:
         shape, more = self.shape, int(self.shape.inclusive)
+        links: tuple[Link, ...] = ()
         if isinstance(entity, list) and len(entity) >= 3:
             start, end, kind = entity[:3]
             expected, spans = entity[3] if len(entity) > 3 else None, None
         elif isinstance(entity, dict):
             start, end, kind = entity.get(shape.start), entity.get(shape.end), entity.get(shape.type)
             expected, spans = entity.get(shape.mention_text), entity.get(shape.spans)
+            links = self._links(entity)
         else:
             raise self._mention_error(entity)
         pairs = spans if isinstance(spans, list) and spans else [[start, end]]
         if not isinstance(kind, str) or not kind or not all(_is_pair(pair) for pair in pairs):
             raise self._mention_error(entity)
         text = expected if isinstance(expected, str) else None
-        return tuple((first, last + more) for first, last in pairs), kind, text
+        return _RawMention(tuple((first, last + more) for first, last in pairs), kind, text, links)
+
+    def _links(self, entity: dict[str, Any]) -> tuple[Link, ...]:
+        found = entity.get(self.shape.links, ()) if self.shape.links else ()
+        try:
+            return msgspec.convert(found, tuple[Link, ...])
+        except msgspec.ValidationError as error:
+            raise self.error(
+                f"the links {str(found)[:80]} of a mention cannot be read ({error}); allowed is a list of objects with "
+                "an id and perhaps ontology, name, score, tier, curie or nil; where the field is something else, give "
+                "another name, for example " + fields_argument(("links", "concepts"))
+            ) from None
 
     def _mention_error(self, entity: Any) -> FormatError:
         shape = self.shape
@@ -163,8 +183,8 @@ def _of_tokens(
     for record in records:
         added = record.token_sentences()
         length = sum(map(len, added))
-        for spans, kind, _ in record.mentions():
-            mentions.append(([(before + start, before + end) for start, end in spans], kind))
+        for raw in record.mentions():
+            mentions.append(([(before + start, before + end) for start, end in raw.spans], raw.type))
         if record.shape.tags:
             mentions += _tagged(record.tags(length), before, report.tags.setdefault(source.path, TagCensus()))
         sentences += added
@@ -192,8 +212,8 @@ def _of_tool(record: Record, identifier: str, meta: dict[str, str]) -> Document:
 def _of_text(record: Record, identifier: str, meta: dict[str, str]) -> Document:
     text = record.field(record.shape.text, str)
     collector = MentionCollector(text, step=STEP)
-    for spans, kind, expected in record.mentions():
-        collector.add(spans, kind, expected=expected)
+    for raw in record.mentions():
+        collector.add(raw.spans, raw.type, expected=raw.text, links=raw.links)
     return Document(
         id=identifier,
         text=text,

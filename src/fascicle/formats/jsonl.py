@@ -20,13 +20,13 @@ from fascicle.formats.handlers import Reader, Writer
 from fascicle.formats.json_record import Record, document_of
 from fascicle.formats.json_shape import Shapes
 from fascicle.formats.label_names import check_labels
-from fascicle.formats.losses import Holds
+from fascicle.formats.losses import OF_LINKS, Holds
 from fascicle.formats.report import ReadReport, WriteReport
 from fascicle.formats.shapes import SHAPES, JsonShape, adjusted
 
 HOLDS: Final = Holds(
     format="JSON records",
-    fields=frozenset({"ids", "text-between-words", "sentences", "mentions", "discontinuous", "nested"}),
+    fields=frozenset({"ids", "text-between-words", "sentences", "mentions", "discontinuous", "nested"}) | OF_LINKS,
     partly=frozenset({"ids"}),
 )
 _ANSWER: Final = "answer"
@@ -91,7 +91,7 @@ def read(source: Source, options: JsonlOptions, report: ReadReport) -> Iterator[
 def encode(document: Document, report: WriteReport) -> bytes:
     """Makes ``{id, text, sentences, entities: [{start, end, type, text}]}``, one object on a line.
 
-    Offsets are code points, ends exclusive; a discontinuous mention has ``spans`` too.
+    Offsets are code points, ends exclusive; a discontinuous mention has ``spans`` too, and one with links ``links``.
     """
     if not document.id:
         report.lose("ids", document)  # a reader numbers documents without an id
@@ -108,6 +108,8 @@ def _entity(mention: Mention, text: str) -> dict[str, Any]:
     entity["text"] = mention.text_in(text)
     if len(mention.spans) > 1:
         entity["spans"] = mention.spans
+    if mention.links:
+        entity["links"] = mention.links
     return entity
 
 

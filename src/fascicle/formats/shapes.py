@@ -33,6 +33,7 @@ class JsonShape:
         type: entity type, there.
         spans: list of ``[start, end]``, for a discontinuous mention, there.
         mention_text: text of the mention, there; checked against the offsets in records with a text.
+        links: list of objects with the fields of `Link`, there; only in records with a text.
         inclusive: ends are the last token or character itself.
         bare: tags are types without a prefix, and O.
         annotator: whose annotation is gold in a Label Studio export, as number or address; ``all`` keeps each.
@@ -56,6 +57,7 @@ class JsonShape:
     type: str = "type"
     spans: str = "spans"
     mention_text: str = "text"
+    links: str = ""
     inclusive: bool = False
     bare: bool = False
     annotator: str = ""
@@ -101,7 +103,7 @@ SHAPES: Final[Mapping[str, JsonShape]] = MappingProxyType(
         ),
         "tokens-tags": JsonShape(tokens="tokens", tags="tags", id="orig_id"),
         "tokens-ner-tags": JsonShape(tokens="tokens", tags="ner_tags", id="id"),
-        "text-entities": JsonShape(text="text", entities="entities", sentences="sentences", id="id"),
+        "text-entities": JsonShape(text="text", entities="entities", links="links", sentences="sentences", id="id"),
         "text-entity-labels": JsonShape(text="text", entities="entities", type="label", id="id"),
         "prodigy": JsonShape(text="text", entities="spans", type="label", id="id"),
         "spacy": JsonShape(text="text", entities="ents", type="label", id="id"),

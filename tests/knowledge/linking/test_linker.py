@@ -14,8 +14,8 @@ from fascicle.core.document import Document
 from fascicle.core.mention import Link, Mention
 from fascicle.errors import InputError, PackError, UsageError
 from fascicle.knowledge.linking.features import FEATURES
-from fascicle.knowledge.linking.fitting import FitSettings, Fitted, fit_linker
-from fascicle.knowledge.linking.folder import LINKER, read_linker, write_linker
+from fascicle.knowledge.linking.fitting import FitSettings, Fitted, fit_linker, fit_rankers, teach
+from fascicle.knowledge.linking.folder import LINKER, Ranker, inputs_of, read_linker, write_linker
 from fascicle.knowledge.linking.gold import as_in_pack
 from fascicle.knowledge.linking.index import NameIndex
 from fascicle.knowledge.linking.linker import Decision, Linker
@@ -88,6 +88,35 @@ def test_without_a_ranker_the_order_is_stated_and_nothing_is_probable(ordered: L
     assert found[0].nil is None
     assert found[0].link.score is None
     assert all(one.probability is None and not one.parts and one.features for one in found[0].candidates)
+
+
+def test_candidates_that_tie_stand_in_the_stated_order(pack: Pack, index: NameIndex) -> None:
+    weights = dict.fromkeys(inputs_of(("NCBIGene",), dense=False), 0.0) | {"any candidate": 1.0}
+    ranker = Ranker(vocabularies=("NCBIGene",), weights=weights, threshold=0.0, scale=3.0, shift=1.0, mentions=1)
+    tied = Linker(pack, index=index, rankers={"Gene": ranker})
+    (found,) = decisions(tied, document("In mice telomerase is found.", ("telomerase", "Gene", "")))
+    assert [one.curie for one in found[0].candidates] == ["NCBIGene:2", "NCBIGene:1"]
+    share = np.e / (1 + 2 * np.e)
+    corrected = 1 / (1 + np.exp(-(3 * np.log(share / (1 - share)) + 1)))
+    first, second = (one.probability or 0.0 for one in found[0].candidates)
+    assert first == pytest.approx(corrected)
+    assert first + second + (found[0].nil or 0.0) == pytest.approx(1)
+
+
+def test_what_is_measured_of_ties_is_what_is_answered(pack: Pack, index: NameIndex) -> None:
+    settings = FitSettings(remember=False)
+    taught = teach(pack, index, corpus(), settings=settings)
+    rankers = fit_rankers(taught, settings=settings, without=taught.tables["Gene"].inputs)
+    gene = rankers["Gene"]
+    assert set(gene.weights.values()) == {0.0}
+    linker = Linker(pack, index=index, rankers={"Gene": gene})
+    right = 0
+    for one in corpus():
+        own = [mention for mention in one.mentions if mention.type == "Gene"]
+        gold = [mention.links[0].curie for mention in own]
+        (told,) = linker.decisions([one], [own])
+        right += sum(each.link.curie == curie for each, curie in zip(told, gold, strict=True))
+    assert right == sum(tier.right for tier in gene.tiers.values()) > 0
 
 
 def test_species_decide_genes(ordered: Linker) -> None:

@@ -32,6 +32,14 @@ def test_probabilities_are_those_of_a_naive_loop(seed: int) -> None:
         assert none[mention] == pytest.approx(1 / total)
 
 
+def test_equal_candidates_are_equally_probable_wherever_they_stand() -> None:
+    generator = np.random.default_rng(7)
+    for count in range(2, 30):
+        one = generator.normal(size=45)
+        choices = Choices(np.arange(count), np.tile(one, (count, 1)), count)
+        assert len(set(probabilities(choices, generator.normal(size=45))[0].tolist())) == 1
+
+
 def test_large_scores_do_no_harm() -> None:
     choices = Choices(np.array([0, 0, 1]), np.array([[900.0], [-900.0], [-900.0]]), 3)
     found, none = probabilities(choices, np.ones(1))

@@ -45,7 +45,11 @@ def test_types_without_gold_have_no_ranker(found: Found) -> None:
     [
         ("Patients with asthma improved.", "asthma", "Disease", "MESH:D001249"),
         ("Parkinson's disease is common.", "Parkinson's disease", "Disease", "MESH:D010300"),
-        ("A tumor was found.", "tumor", "Disease", "DOID:14566"),
+        ("A tumor was found.", "tumor", "Disease", "MESH:D009369"),
+        ("Her cancer was treated.", "cancer", "Disease", "MESH:D009369"),
+        ("Many had infections.", "infections", "Disease", "MESH:D007239"),
+        ("Nephroblastoma is rare.", "Nephroblastoma", "Disease", "MESH:D009396"),
+        ("Serum lipids rose.", "lipids", "Chemical", "MESH:D008055"),
         ("We gave aspirin daily.", "aspirin", "Chemical", "MESH:D001241"),
         ("Serum creatinine rose.", "creatinine", "Chemical", "MESH:D003404"),
         ("Mutations of human BRCA1 in patients.", "BRCA1", "Gene", "NCBIGene:672"),

@@ -77,7 +77,8 @@ def corrected(scores: Floats, nil: Floats, owners: Ints, calibration: Calibratio
     Args:
         scores: of candidates, ``[n]``.
         nil: of units, ``[units]``.
-        owners: number of the unit of each candidate, ``[n]``.
+        owners: number of the unit of each candidate, ``[n]``; of candidates that are equally probable, the one that
+            stands before the others is the first.
         calibration: the correction.
 
     Returns:

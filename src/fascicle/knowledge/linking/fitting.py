@@ -21,7 +21,7 @@ from fascicle.knowledge.linking.finding import TIERS
 from fascicle.knowledge.linking.folder import Ranker, TierFacts, inputs_of
 from fascicle.knowledge.linking.gathering import Gathered
 from fascicle.knowledge.linking.index import NameIndex
-from fascicle.knowledge.linking.linker import Linker
+from fascicle.knowledge.linking.linker import Linker, Ranked
 from fascicle.knowledge.linking.memory import Memory
 from fascicle.knowledge.linking.ranking import Choices, fit, probabilities
 from fascicle.knowledge.pack.pack import Pack
@@ -30,6 +30,7 @@ from fascicle.settings.base import Settings, Share
 
 _FEWEST: Final = 20  # mentions of a type
 _PORTION: Final = 1 << 18
+_EVEN: Final = 0.5
 Named = tuple[str, str]  # type, and key of level 1
 
 
@@ -207,7 +208,7 @@ def _tables(
         ranked = linker.ranked(chunk, mentions, without=without)
         right = _right(linker.pack, ranked.found, mentions)
         for kind, prefixes in vocabularies.items():
-            parts[kind].append(_table(linker, ranked.found, ranked.features, right, (kind, prefixes), mentions, start))
+            parts[kind].append(_table(linker, ranked, right, (kind, prefixes), mentions, start))
         start += len(chunk)
     return {kind: _joined(several) for kind, several in parts.items()}
 
@@ -222,15 +223,18 @@ def _right(pack: Pack, found: Gathered, mentions: Sequence[Sequence[Mention]]) -
 
 def _table(
     linker: Linker,
-    found: Gathered,
-    features: Floats,
+    ranked: Ranked,
     right: Bools,
     of: tuple[str, tuple[str, ...]],
     mentions: Sequence[Sequence[Mention]],
     start: int,
 ) -> _Table:
-    """The candidates of the units of a type that can teach."""
+    """The candidates of the units of a type that can teach.
+
+    They stand in the order without a ranker, in which linkers answer where candidates are equally probable.
+    """
     kind, prefixes = of
+    found = ranked.found
     several = {(unit.document, unit.mention) for unit in found.units if unit.part}
     teaches = [
         unit.type == kind
@@ -238,9 +242,9 @@ def _table(
         for unit in found.units
     ]
     units = np.flatnonzero(teaches)
-    rows = np.flatnonzero(np.isin(found.owners, units))
+    rows = ranked.order[np.isin(found.owners[ranked.order], units)]
     owners = np.searchsorted(units, found.owners[rows])
-    values = linker.inputs(found, features, rows, prefixes)
+    values = linker.inputs(found, ranked.features, rows, prefixes)
     documents = np.array([start + found.units[unit].document for unit in units.tolist()], dtype=np.int64)
     names = inputs_of(prefixes, dense=linker.dense)
     return _Table(Choices(owners, values, len(units)), right[rows], found.tiers[rows], documents, names)
@@ -305,7 +309,10 @@ def _first(choices: Choices, scores: Floats) -> Ints:
 
 
 def _threshold(scores: Floats, right: Bools, mentions: int) -> float:
-    """The probability from which answers are best by F1, rounded down; the lowest of several."""
+    """The probability from which answers are best by F1, rounded down; of several, the lowest that an answer has.
+
+    Where no answer lies between that and 0.5, it is 0.5: texts in which all is right say nothing against lower ones.
+    """
     if not len(scores):
         return 0.0
     order = np.argsort(-scores, kind="stable")
@@ -313,4 +320,7 @@ def _threshold(scores: Floats, right: Bools, mentions: int) -> float:
     f1 = 2.0 * hits / (np.arange(1, len(order) + 1) + mentions)
     last = np.flatnonzero(np.diff(scores[order], append=-1.0))  # equal scores are answered together
     best = last[f1[last] >= f1[last].max() - 1e-12].max()
-    return float(np.floor(scores[order][best] * 1000) / 1000)
+    found, below = scores[order][best], scores[order][best + 1 :]
+    if not np.any(below >= _EVEN):
+        found = min(found, _EVEN)
+    return float(np.floor(found * 1000) / 1000)

@@ -55,6 +55,7 @@ class Candidate(msgspec.Struct, frozen=True, kw_only=True):
         probability: or ``None`` without a fitted ranker.
         features: that are not 0.
         parts: of its score, weight times feature; empty without a fitted ranker.
+        date: of the vocabulary in the pack, empty if its source states none.
     """
 
     curie: str
@@ -65,6 +66,7 @@ class Candidate(msgspec.Struct, frozen=True, kw_only=True):
     probability: float | None
     features: dict[str, float]
     parts: dict[str, float]
+    date: str
 
 
 class Decision(msgspec.Struct, frozen=True, kw_only=True):
@@ -75,6 +77,7 @@ class Decision(msgspec.Struct, frozen=True, kw_only=True):
         part: number of the thing in the mention.
         surface: its words.
         type: of the mention.
+        pack: name of the pack of the candidates.
         candidates: the best first.
         nil: probability that no concept of the pack fits, or ``None``.
         answer: whether the first candidate is the answer; else it is NIL.
@@ -84,6 +87,7 @@ class Decision(msgspec.Struct, frozen=True, kw_only=True):
     part: int
     surface: str
     type: str
+    pack: str
     candidates: tuple[Candidate, ...]
     nil: float | None
     answer: bool
@@ -283,9 +287,10 @@ class Linker:
         scores = np.full(len(found.owners), np.nan)
         told, nil = scores.copy(), np.full(len(found.units), np.nan)
         kinds = np.array([unit.type for unit in found.units], dtype=object)
+        stated = _stated_order(found, features)  # decides between candidates that are equally probable
         for kind, ranker in self.rankers.items():
             units = np.flatnonzero(kinds == kind)
-            own = np.flatnonzero(np.isin(found.owners, units))
+            own = stated[np.isin(found.owners[stated], units)]
             owners = np.searchsorted(units, found.owners[own])
             values = self.inputs(found, features, own, ranker.vocabularies)
             weights = np.array(
@@ -294,7 +299,8 @@ class Linker:
             scores[own], none = probabilities(Choices(owners, values, len(units)), weights)
             calibration = Calibration(ranker.scale, ranker.shift)
             told[own], nil[units] = corrected(scores[own], none, owners, calibration)
-        return Ranked(found=found, features=features, order=_order(found, features, scores), scores=told, nil=nil)
+        order = stated[np.lexsort((-np.nan_to_num(scores[stated], nan=0.0), found.owners[stated]))]
+        return Ranked(found=found, features=features, order=order, scores=told, nil=nil)
 
     def inputs(self, found: Gathered, features: Floats, rows: Ints, vocabularies: Sequence[str]) -> Floats:
         """The features of some candidates, in the order of `inputs_of`."""
@@ -317,6 +323,7 @@ class Linker:
             part=unit.part,
             surface=unit.surface,
             type=unit.type,
+            pack=self.pack.manifest.name,
             candidates=candidates,
             nil=nil,
             answer=answer,
@@ -340,11 +347,12 @@ class Linker:
             probability=None if np.isnan(score) else score,
             features=features,
             parts={name: value * ranker.weights.get(name, 0.0) for name, value in features.items()} if ranker else {},
+            date=self._origins.date(concept),
         )
 
 
-def _order(found: Gathered, features: Floats, scores: Floats) -> Ints:
-    """The order of candidates: by unit, and in it by probability, or by tiers where there is none."""
+def _stated_order(found: Gathered, features: Floats) -> Ints:
+    """The order of candidates without a ranker: by unit, and in it by species, tier, and so on."""
     first_way = np.bitwise_and(found.ways, -found.ways)
     order: Ints = np.lexsort(
         (
@@ -356,7 +364,6 @@ def _order(found: Gathered, features: Floats, scores: Floats) -> Ints:
             found.tiers,
             -features[:, _LIKELY],
             -features[:, _HINTED],
-            -np.nan_to_num(scores, nan=0.0),
             found.owners,
         )
     )

@@ -20,6 +20,10 @@ class Origins:
         # Of the sources that have a concept, the first one made it; later ones added names.
         self._dates = [sources[min(numbers)].date if numbers else "" for numbers in pack.manifest.sets]
 
+    def date(self, concept: int) -> str:
+        """The date of the vocabulary that has a concept, by its row; empty if its source states none."""
+        return self._dates[int(self._pack.set_rows[concept])]
+
     def events(self, documents: Sequence[Sequence[Link]]) -> list[tuple[Event, ...]]:
         """The event of each document that has links other than NIL.
 
@@ -30,6 +34,6 @@ class Origins:
         rows = self._pack.concept_rows([curie for _, curie in flat])
         found: list[set[tuple[str, str]]] = [set() for _ in documents]
         for (at, curie), row in zip(flat, rows.tolist(), strict=True):
-            found[at].add((curie.partition(":")[0], self._dates[int(self._pack.set_rows[row])]))
+            found[at].add((curie.partition(":")[0], self.date(row)))
         name = self._pack.manifest.name
         return [(linked_by(name, one),) if one else () for one in found]

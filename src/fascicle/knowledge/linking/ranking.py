@@ -41,7 +41,8 @@ def probabilities(choices: Choices, weights: Floats) -> tuple[Floats, Floats]:
     Returns:
         ``[n]`` and ``[mentions]``; those of a mention sum up to 1.
     """
-    scores = choices.features @ weights
+    # Not a product of matrices, whose last digits depend on the place of a row: equal candidates must tie.
+    scores = np.einsum("nf,f->n", np.ascontiguousarray(choices.features), weights)
     highest = np.zeros(choices.mentions)
     np.maximum.at(highest, choices.owners, scores)
     powers = np.exp(scores - highest[choices.owners])
