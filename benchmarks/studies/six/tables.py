@@ -130,13 +130,13 @@ def _cells(value: Value, systems: Sequence[str], row: ScoredRow) -> list[str]:
     cells = []
     for name in systems:
         found = _of(value, name, row)
-        cells += [f"{_f1(found, 'seqeval'):.2f}", _strict(found)] if found else [NOT_RUN, NOT_RUN]
+        cells += [f"{_f1(found, 'seqeval'):.2f}", _strict(found)] if found else ["", ""]
     return cells
 
 
 def _strict(found: Value | None) -> str:
     if not found:
-        return NOT_RUN
+        return ""
     within = found["strict"]["f1_interval"]
     return f"{_f1(found, 'strict'):.2f} ({100 * within['low']:.1f} to {100 * within['high']:.1f})"
 
@@ -159,7 +159,7 @@ def _less(value: Value, name: str, row: ScoredRow) -> str:
     """What the first system has more than this one, which is its 32-bit form."""
     found = _difference(value, name, row)
     if not found:
-        return NOT_RUN
+        return ""
     return f"{-100 * found['estimate']:+.2f} ({-100 * found['high']:+.1f} to {-100 * found['low']:+.1f})"
 
 
