@@ -140,12 +140,12 @@ def test_links_are_in_the_documents_and_in_the_report(cli: Callable[..., Any], p
     result = cli("run", "in.jsonl", "--pipeline", "p", "-o", "out", "--json", "--workers", "1")
     assert result.code == 0, result.err
     totals = json.loads(result.out)
-    assert totals["links"] == {"MESH:D001241 Aspirin": 13, "DOID:14566 neoplasm": 1}
+    assert totals["links"] == {"MESH:D001241 Aspirin": 13, "MESH:D009369 Neoplasms": 1}
     done = [codec.decode(line) for part in Path("out").glob("part-*") for line in part.read_bytes().splitlines()]
     linked = [(mention.type, one.curie) for document in done for mention in document.mentions for one in mention.links]
     assert totals["concepts"] == Counter(kind for kind, _ in set(linked)) == {"Chemical": 1, "Disease": 1}
     (origin,) = totals["origins"]
-    assert "DOID" in origin
+    assert "MESH" in origin
     assert "MESH (2024)" in origin
     page = Path("out/report.html").read_text(encoding="utf-8")
     assert origin in page

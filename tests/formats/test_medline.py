@@ -17,7 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fascicle.core.document import Document, Section
-from fascicle.errors import FormatError, InputError, UsageError
+from fascicle.errors import FormatError, UsageError
 from fascicle.formats import ReadReport, detect, read, write
 from fascicle.formats.medline import MedlineOptions
 from fascicle.formats.report import SetAside
@@ -146,8 +146,10 @@ def test_encodings(tmp_path: Path) -> None:
 def test_it_is_not_written(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="not written"):
         write(tmp_path / "out", [Document(id="1", text="a")], format="medline")
-    with pytest.raises(InputError, match="holds no document"):
-        of(tmp_path, DELETED)
+
+
+def test_a_file_that_only_withdraws_has_no_documents(tmp_path: Path) -> None:
+    assert of(tmp_path, DELETED) == []
 
 
 CHARACTERS = st.characters(codec="utf-8", exclude_categories=["Cc", "Cs"], exclude_characters="\ufffe\uffff")
