@@ -15,7 +15,7 @@ Each round has inputs of its own, so that no round finds in memory what another 
   the time of the search for similar names.
 - ``abbreviations``, ``dictionary``, ``links``: the three steps over abstracts of ``text-abstracts``.
 
-*Memory* is what a process alone has (USS), from before the pack and the linker are opened. Writes
+*Memory* is what no file backs (anonymous pages), from before the pack and the linker are opened. Writes
 ``results/linking-speed.json``.
 """
 
@@ -37,7 +37,7 @@ import msgspec
 import numpy as np
 
 from benchmarks.common import ROOT, write_result
-from benchmarks.speed.packs import abstracts, private
+from benchmarks.speed.packs import abstracts
 from benchmarks.speed.workers import Worker
 from fascicle.core.document import Document, Patch
 from fascicle.core.mention import Mention
@@ -137,18 +137,24 @@ def work(place: Path, folder: Path, rounds: int) -> int:
     """Opens, and does one round for each line that it reads."""
     corpora = {name: gold(paths, rounds) for name, paths in CORPORA.items()}
     texts = list(islice(abstracts(100.0), ABSTRACTS * rounds))
-    before, started = private(), time.process_time()
+    before, started = anonymous(), time.process_time()
     pack = Pack.open(place)
     linker = Linker.open(folder, pack)
     opened = time.process_time() - started
-    growth = {"opened": (private() - before) / 1e6}
+    growth = {"opened": (anonymous() - before) / 1e6}
     _say({"seconds": round(opened, 3)})
     steps = Steps(pack, linker, NameIndex.open(folder, pack), corpora, texts)
     for number, _ in enumerate(sys.stdin):
         _say(steps.round(number))
-    growth["worked"] = (private() - before) / 1e6
+    growth["worked"] = (anonymous() - before) / 1e6
     _say({name: round(value, 1) for name, value in growth.items()})
     return 0
+
+
+def anonymous() -> int:
+    """Bytes of this process that are no pages of a mapped file."""
+    lines = Path("/proc/self/smaps_rollup").read_text(encoding="ascii").splitlines()
+    return next(1024 * int(line.split()[1]) for line in lines if line.startswith("Anonymous:"))
 
 
 def gold(paths: Sequence[str], rounds: int) -> list[list[Document]]:
