@@ -123,24 +123,19 @@ _STEPS = ("abbreviations", "dictionary", "links")
 
 
 def linking_speed() -> str:
-    """What links cost: things a second of processor time on one core, before and now, beside the goals."""
+    """What links cost: things a second of processor time on one core, beside the goals."""
     found = _result("linking-speed")
     if not found:
         return MISSING
     tasks, body = found["tasks"], []
     for task, (what, goal) in _LINKING.items():
         own = tasks[task]
-        body.append([what, *_rates(own, ""), f"{goal:,}"])
+        body.append([what, f"{own['this_per_second']:,.0f}", f"{goal:,}"])
         if "this_per_second_without_near" in own:
-            body.append([f"{what}, without the search for similar names", *_rates(own, "_without_near"), f"{goal:,}"])
-    for task in _STEPS:
-        body.append([f"abstracts, {task}", *_rates(tasks[task], ""), ""])
-    whole = {side: 1 / sum(1 / tasks[task][f"{side}_per_second"] for task in _STEPS) for side in ("other", "this")}
-    body.append(["abstracts, all three steps", *(f"{whole[side]:,.0f}" for side in whole), "500"])
-    memory = (f"{found['memory_mb'][side]['opened']:.0f}" for side in ("other", "this"))
-    body.append(["MB of own memory, linker open", *memory, "at most 40"])
-    return markdown(("a second", "before", "now", "goal"), body)
-
-
-def _rates(found: dict[str, float], end: str) -> list[str]:
-    return [f"{found[f'{side}_per_second{end}']:,.0f}" for side in ("other", "this")]
+            rate = f"{own['this_per_second_without_near']:,.0f}"
+            body.append([f"{what}, without the search for similar names", rate, f"{goal:,}"])
+    rates = {task: tasks[task]["this_per_second"] for task in _STEPS}
+    body += [[f"abstracts, {task}", f"{rate:,.0f}", ""] for task, rate in rates.items()]
+    body.append(["abstracts, all three steps", f"{1 / sum(1 / rate for rate in rates.values()):,.0f}", "500"])
+    body.append(["MB of own memory, linker open", f"{found['memory_mb']['this']['opened']:.0f}", "at most 40"])
+    return markdown(("a second", "rate", "goal"), body)
