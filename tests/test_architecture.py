@@ -55,6 +55,17 @@ ROOMS: dict[str, set[str]] = {
     },
     "running": {"pipeline", "core", "files", "formats"},
     "scale": {"running", "core"},  # the only room that imports Ray
+    "serving": {  # the only room that speaks HTTP
+        "pipeline",
+        "running",  # how workers settle, what memory they hold, and jobs
+        "core",
+        "files",
+        "formats",
+        "knowledge",  # what a pipeline knows of concepts
+        "loading",
+        "text.annotator",  # the class alone
+    },
+    "client": {"core", "serving.records", "serving.messages"},  # what a service answers
     "training": {
         "models",
         "files",

@@ -5,6 +5,8 @@ import fascicle
 
 def test_the_public_names_are_these() -> None:
     assert fascicle.__all__ == [
+        "AsyncClient",
+        "Client",
         "Document",
         "Event",
         "Link",

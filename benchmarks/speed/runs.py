@@ -239,7 +239,7 @@ def _alone(pipeline: Pipeline, given: Sequence[Document]) -> Callable[[], None]:
 
     def run() -> None:
         for step, documents in calls:
-            step.run(documents)
+            list(step.run(documents))
 
     return run
 

@@ -26,12 +26,13 @@ from benchmarks.studies.bundling import study_tables as bundling_study_tables
 from benchmarks.studies.bundling import tables as bundling_tables
 from benchmarks.studies.combining import tables as combining_tables
 from benchmarks.studies.families import tables as family_tables
-from benchmarks.studies.families.reports import ATTRIBUTES
+from benchmarks.studies.families.reports import ATTRIBUTES, PAPER
 from benchmarks.studies.labels import rows as label_rows
 from benchmarks.studies.linking import tables as link_tables
 from benchmarks.studies.packs import tables as pack_tables
 from benchmarks.studies.parts import cells as parts_cells
 from benchmarks.studies.pretraining import record as pretraining
+from benchmarks.studies.six import tables as six_tables
 from benchmarks.studies.span_typer.tables import in_words, pictures, span_typer, speed
 from benchmarks.tables import evaluation as evaluate_tables
 from benchmarks.tables import runs as run_tables
@@ -99,6 +100,11 @@ def _bundling(make: Callable[[Grid], str]) -> Callable[[], str]:
 def _studies(make: Callable[[Grid], str]) -> Callable[[], str]:
     """A table of the grid ``bundling-studies``."""
     return lambda: make(_grid("bundling-studies"))
+
+
+def _cells(name: str) -> str:
+    """F1 of each type of each corpus on dev."""
+    return parts_cells.table(_grid(name), _grid(name).results)
 
 
 def _binder(number: int) -> Callable[[], str]:
@@ -361,10 +367,12 @@ TABLES: Mapping[str, Callable[[], str]] = {
     "bundling-others": _studies(bundling_study_tables.others),
     "best-recipes": lambda: best_recipes(_grid("first"), [_grid(g) for g in BEST_OF], ("ncbi-disease", "bc5cdr")),
     **{f"families-{name}": functools.partial(family_tables.bucketed, RESULTS, name) for name in ATTRIBUTES},
+    **{f"bundling-{name}": functools.partial(family_tables.bundled, RESULTS, name) for name in PAPER},
     "families-errors": lambda: family_tables.errors(RESULTS),
     "bundling-errors": lambda: family_tables.moved(RESULTS),
     "bundling-gradients": lambda: bundling_study_tables.gradients(RESULTS),
-    "parts-cells": lambda: parts_cells.table(_grid("parts"), _grid("parts").results),
+    **{f"{name}-cells": functools.partial(_cells, name) for name in ("parts", "six")},
+    **{f"six-{name}": functools.partial(six_tables.stored, make) for name, make in six_tables.TABLES.items()},
     "labels-rows": lambda: label_rows.stored(RESULTS, part="dev"),
     "pretraining": lambda: pretraining.table(RESULTS),
     "abbreviation-finder": lambda: abbreviation_tables.finder(RESULTS),

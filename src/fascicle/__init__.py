@@ -18,6 +18,8 @@ from fascicle.loading import load
 from fascicle.version import VERSION
 
 if TYPE_CHECKING:
+    from fascicle.client.asynchronous import AsyncClient
+    from fascicle.client.sync import Client
     from fascicle.evaluation.scoring.inputs import layers
     from fascicle.evaluation.scoring.scores import Scores, score
     from fascicle.knowledge.abbreviations.finder import find_abbreviations
@@ -35,6 +37,8 @@ if TYPE_CHECKING:
 __version__ = VERSION
 
 __all__ = [
+    "AsyncClient",
+    "Client",
     "Document",
     "Event",
     "Link",
@@ -80,6 +84,8 @@ _LATE: Final = MappingProxyType(
                 "link",
             )
         },
+        "AsyncClient": "fascicle.client.asynchronous:AsyncClient",
+        "Client": "fascicle.client.sync:Client",
         "Scores": "fascicle.evaluation.scoring.scores:Scores",
         "score": "fascicle.evaluation.scoring.scores:score",
         "layers": "fascicle.evaluation.scoring.inputs:layers",
@@ -99,7 +105,8 @@ def __getattr__(name: str) -> object:
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] == "fascicle":
             raise
-        raise errors.MissingExtraError("train", error.name or name) from None
+        extra = "client" if name.endswith("Client") else "train"
+        raise errors.MissingExtraError(extra, error.name or name) from None
 
 
 def __dir__() -> list[str]:

@@ -37,6 +37,7 @@ COMMANDS: Final[Mapping[str, str]] = MappingProxyType(
         "annotate": "find mentions in texts, folders of texts, standard input or corpora",
         "run": "take any number of documents through a pipeline, by several processes, and lose none",
         "pipeline": "show a pipeline with every default, or try its rules and known answers",
+        "serve": "answer over HTTP: pipelines and models as a service, with a page",
         "quarantine": "list, show and retry the documents that a run could not do",
         "label": "say what a model, ensemble or dictionary says of every word of raw text, to train others on it",
         "init": "write a commented recipe for annotated files, to train on them",

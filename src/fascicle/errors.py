@@ -78,6 +78,12 @@ class Place(str):
         return place
 
 
+def one_line(message: str) -> str:
+    """A message for terminals: control characters are escaped, and one that is too long loses its middle."""
+    escaped = _UNSEEN.sub(lambda found: found[0].encode("unicode_escape").decode(), message)
+    return f"{escaped[: _LONGEST - _END]} … {escaped[-_END:]}" if len(escaped) > _LONGEST else escaped
+
+
 class FascicleError(Exception):
     """Base of all errors for users; printed as one sentence, never with a traceback unless asked for.
 
@@ -121,10 +127,7 @@ class FascicleError(Exception):
         file = at or file
         if isinstance(file, Place):
             line, file = file.line, file.file
-        escaped = _UNSEEN.sub(lambda found: found[0].encode("unicode_escape").decode(), message)
-        if len(escaped) > _LONGEST:
-            escaped = f"{escaped[: _LONGEST - _END]} … {escaped[-_END:]}"
-        super().__init__(escaped)
+        super().__init__(one_line(message))
         self.code = code or type(self).code
         if self.code not in CODES:
             raise ValueError(f"the code {self.code!r} is not in CODES")

@@ -67,6 +67,15 @@ def test_a_recipe_without_a_teacher_is_refused(toy_corpus: Path, tmp_path: Path)
     assert not (tmp_path / "run").exists()
 
 
+def test_a_distillation_on_text_is_no_pretraining(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    recipe = tmp_path / "a.toml"
+    recipe.write_text('name = "a"\n[teacher]\nencoder = "e"\n[student]\n[text]\nfiles = ["t.txt"]\n[layers]\n')
+    assert main(["pretrain", str(recipe), "-o", str(tmp_path / "run")]) == 2
+    said = capsys.readouterr().err
+    assert "distill" in said
+    assert "no table" not in said
+
+
 def test_the_plan_of_shapes_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FASCICLE_DATA", "/data")
     folder = ROOT / "benchmarks" / "studies" / "distillation"

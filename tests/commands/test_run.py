@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -40,7 +41,7 @@ for line in sys.stdin:
     if os.path.exists(os.path.join(os.path.dirname(__file__), "slow")):
         time.sleep(0.3)
     bad = [one["id"] for one in documents if "bad" in one["text"] and not os.path.exists(__file__ + ".mended")]
-    answer = {"error": f"cannot stand {bad[0]}"} if bad else {"patches": [{} for _ in documents]}
+    answer = {"error": f"\\x1b[31mcannot stand {bad[0]}"} if bad else {"patches": [{} for _ in documents]}
     print(json.dumps(answer), flush=True)
 """
 
@@ -72,6 +73,7 @@ def test_a_run_with_its_quarantine_and_another_try(cli: Callable[..., Any], plac
     listed = cli("quarantine", "ls", "out")
     assert listed.code == 0
     assert listed.out.split("\t")[:3] == ["d1", "picky", "ProcessError"]
+    assert "\x1b" not in listed.out  # which would be a command to the terminal
     shown = json.loads(cli("quarantine", "show", "out", "d1").out)
     assert (shown["document"]["text"], shown["step"], shown["place"]) == ("a bad aspirin", "picky", 1)
     assert "cannot stand d1" in shown["message"]
@@ -85,6 +87,17 @@ def test_a_run_with_its_quarantine_and_another_try(cli: Callable[..., Any], plac
     done = [codec.decode(line).id for part in Path("out").glob("part-*") for line in part.read_bytes().splitlines()]
     assert sorted(done) == sorted(f"d{at}" for at in range(12))
     assert json.loads(Path("out/_SUCCESS").read_bytes()) == {"documents": 12, "done": 12, "quarantined": 0}
+
+
+def test_a_run_is_brought_up_to_date(cli: Callable[..., Any], place: Path) -> None:
+    Path("p/step.py.mended").touch()
+    assert cli("run", "in.jsonl", "--pipeline", "p", "-o", "out").code == 0
+    Path("new.jsonl").write_bytes(codec.encode(Document(id="d1", text="aspirin and aspirin")) + b"\n")
+    call = ["run", "in.jsonl", "new.jsonl", "--pipeline", "p", "-o", "out"]
+    assert cli(*call, "--resume").code == 2
+    totals = json.loads(cli(*call, "--update", "--json").out)
+    assert (totals["documents"], totals["done"], totals["shards"]) == (12, 12, 4)
+    assert totals["mentions"] == {"names/Chemical": 13}
 
 
 def test_a_pipeline_is_shown_and_checked(cli: Callable[..., Any], place: Path) -> None:
@@ -128,9 +141,13 @@ def test_links_are_in_the_documents_and_in_the_report(cli: Callable[..., Any], p
     assert result.code == 0, result.err
     totals = json.loads(result.out)
     assert totals["links"] == {"MESH:D001241 Aspirin": 13, "DOID:14566 neoplasm": 1}
+    done = [codec.decode(line) for part in Path("out").glob("part-*") for line in part.read_bytes().splitlines()]
+    linked = [(mention.type, one.curie) for document in done for mention in document.mentions for one in mention.links]
+    assert totals["concepts"] == Counter(kind for kind, _ in set(linked)) == {"Chemical": 1, "Disease": 1}
     (origin,) = totals["origins"]
     assert "DOID" in origin
     assert "MESH (2024)" in origin
     page = Path("out/report.html").read_text(encoding="utf-8")
     assert origin in page
     assert "MESH:D001241" in page
+    assert "Distinct concepts" in page

@@ -172,6 +172,25 @@ def test_a_patch_that_does_not_fit_is_refused(patch: Patch, message: str) -> Non
         apply(DOCUMENT, patch, step="step", drops=["gold"])
 
 
+def test_lists_in_place_of_tuples_are_refused() -> None:
+    with pytest.raises(ValueError, match="wrong type"):
+        apply(Document(id="1", text=TEXT), Patch(add=(Mention([(0, 4)], "A"),)))  # type: ignore[arg-type]
+
+
+@given(st.lists(mentions(*SOURCES), max_size=8))
+def test_canonical_order_is_that_of_a_plain_sort(given: list[Mention]) -> None:
+    def place(one: Mention) -> tuple[object, ...]:
+        return one.start, -one.end, one.type, one.spans, one.source
+
+    first = {one.key: one for one in reversed(given)}
+    assert unique(given) == (tuple(sorted(first.values(), key=place)), len(given) - len(first))
+    if len(first) == len(given):
+        assert canonical(given) == canonical(reversed(given)) == unique(given)[0]
+    else:
+        with pytest.raises(ValueError, match="twice"):
+            canonical(given)
+
+
 def test_two_mentions_that_change_places() -> None:
     patch = Patch(
         replace=(

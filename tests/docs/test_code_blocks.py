@@ -32,6 +32,7 @@ OWN_TESTS = {  # pages whose blocks are followed, and their results looked at, b
     "how-to-annotate-many.md": "commands/test_how_to_annotate_many.py",
     "how-to-combine.md": "commands/test_how_to_combine.py",
     "how-to-label-raw-text.md": "docs/test_how_to_label_raw_text.py",
+    "how-to-serve.md": "serving/test_how_to_serve.py",
     "how-to-train-from-a-dictionary.md": "commands/test_how_to_train_from_a_dictionary.py",
 }
 SECONDS = 300

@@ -207,6 +207,37 @@ def test_a_model_says_the_same_in_a_pipeline_as_alone(tmp_path: Path) -> None:
     assert all(document.mentions for document in found)
 
 
+def test_a_span_typer_is_a_step(folder: Path) -> None:
+    torch = pytest.importorskip("torch")
+    from fascicle.loading import load_typer
+    from fascicle.models.span_typer import SpanTyper, TyperModel, Vocabulary, save_typer
+    from fascicle.settings.recipes.typer import SpanTyperSettings, TyperManifest
+
+    torch.manual_seed(3)
+    words = ("Aspirin", "severe", "headache", "pain")
+    network = SpanTyper(torch.randn(len(words) + 1, 6), hidden=4, classes=2)
+    settings = SpanTyperSettings(hidden=4)
+    manifest = TyperManifest(name="toy", fascicle="0", types=("Good", "Bad"), settings=settings, dimension=6)
+    (folder / "toy").mkdir()
+    save_typer(folder / "toy", TyperModel(network, Vocabulary(words, lowercase=False), manifest))
+    more(folder, '[[steps]]\nkind = "typer"\nname = "typed"\ntyper = "./toy"\nsources = ["first", "second"]\n')
+    pipeline = open_pipeline(folder)
+    given = [Document(id="a", text=TEXT), Document(id="b", text="pain"), Document(id="a", text="no mention")]
+    documents = [result.document for result in pipeline.results(given)]
+    for document in documents:
+        assert document is not None
+        proposed = [one for one in document.mentions if one.source != "typed"]
+        (expected,) = load_typer(folder / "toy").retype([document], {document.id: proposed})
+        said = {(one.spans, one.type): one.score for one in document.layer("typed")}
+        assert said == pytest.approx({(one.spans, one.type): one.score for one in expected.add})
+    assert [len(document.layer("typed")) for document in documents if document] == [4, 1, 0]
+    mark = pipeline.made_by()["step 'typed'"]
+    assert mark == open_pipeline(folder).made_by()["step 'typed'"]
+    other = SpanTyper(torch.randn(len(words) + 1, 6), hidden=4, classes=2)
+    save_typer(folder / "toy", TyperModel(other, Vocabulary(words, lowercase=False), manifest))
+    assert mark != open_pipeline(folder).made_by()["step 'typed'"]
+
+
 def test_abbreviations_are_a_step(folder: Path) -> None:
     more(folder, '[[steps]]\nkind = "abbreviations"\nname = "short"\n[[steps]]\nkind = "drop"\nsources = ["first"]\n')
     text = "Tumour necrosis factor (TNF) rose."

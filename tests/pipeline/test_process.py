@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 import textwrap
+import time
 from pathlib import Path
 
 import pytest
@@ -15,7 +16,7 @@ from fascicle.core.document import Document
 from fascicle.errors import PluginError
 from fascicle.pipeline.loading import open_pipeline
 from fascicle.pipeline.pipeline import Pipeline
-from fascicle.pipeline.process import ProcessStep
+from fascicle.pipeline.process import ProcessError, ProcessStep
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples" / "pipeline"
 DOCUMENTS = [Document(id="a", text="DNA and é RNA"), Document(id="b", text="none"), Document(id="c", text="mRNA IL-2")]
@@ -67,6 +68,7 @@ BAD = {
     "no JSON": ('print("hm", flush=True)', "hm"),
     "a misspelt field": ('say({"patches": [{"adds": []}]})', "adds"),
     "without end": ('[sys.stdout.write("x" * 65536) for _ in iter(int, 1)]', "line of more"),
+    "two lines": ('print(json.dumps({"patches": []}) + "\\n" + json.dumps({"patches": [{}]}), flush=True)', "one line"),
     "too few": ('say({"patches": []})', "patches for"),
 }
 
@@ -82,6 +84,34 @@ def test_a_program_that_fails_costs_one_document(tmp_path: Path, bad: str, told:
         results = list(pipeline.results(given))
     assert [result.document is None for result in results] == [False, True, False]
     assert told in results[1].failure.message  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize("command", [["/nowhere"], ["/"], ["a\0b"]])
+def test_what_cannot_be_started_is_refused(command: list[str]) -> None:
+    with pytest.raises(PluginError, match="odd"):
+        ProcessStep("odd", command, seconds=20)
+
+
+def test_an_answer_that_nobody_asked_for_goes_to_no_document(tmp_path: Path) -> None:
+    """Each answer says which document it is about; a second one comes later, when the first was taken."""
+    body = """
+        add = [{"spans": [[0, 1]], "type": json.loads(line)["documents"][0]["id"], "source": "odd"}]
+        say({"patches": [{"add": add}]})
+        if "twice" in line:
+            time.sleep(0.2)
+            say({"patches": [{}]})
+    """
+    step = ProcessStep("odd", program(tmp_path, body), seconds=20)
+
+    def run() -> None:
+        for name in ("twice", "b", "c"):
+            (patch,) = step.run([Document(id=name, text="x")])
+            assert [one.type for one in patch.add] == [name]
+            time.sleep(1)
+
+    with pytest.raises(ProcessError, match="one line"):
+        run()
+    step.close()
 
 
 @pytest.mark.parametrize(

@@ -130,3 +130,17 @@ def test_added_words_against_a_loop(words: list[str], before: str) -> None:
             at = fits[0]
     (patch,) = rules.run([document])
     assert [one.spans[0] for one in patch.add] == expected
+
+
+def test_a_pattern_without_end_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("fascicle.pipeline.rules._SECONDS", 0.2)
+    rules = step({"type": "Gene", "words": "(a+)+"})
+    with pytest.raises(RecipeError, match=r"rules: .*pattern"):
+        after(rules, "a" * 200 + "b")
+    assert after(rules, "aaa") == [("aaa", "Gene")]
+
+
+@pytest.mark.parametrize("pattern", ["a{99999999999}", "(" * 5_000 + ")" * 5_000])
+def test_a_pattern_that_cannot_be_compiled_is_refused(pattern: str) -> None:
+    with pytest.raises(RecipeError, match="no regular expression"):
+        step({"type": "Gene", "words": pattern})

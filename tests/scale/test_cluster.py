@@ -187,6 +187,18 @@ def test_an_address_at_which_nobody_answers_is_refused_soon() -> None:
         crew.__enter__()
 
 
+def test_a_cluster_that_does_not_start_is_told_in_one_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    program = "def is_initialized():\n    return False\ndef init(**_):\n    raise Exception('the node timed out')\n"
+    (tmp_path / "ray.py").write_text(program, encoding="utf-8")  # as Ray 2.60 does on a busy machine
+    monkeypatch.setattr(sys, "path", [str(tmp_path)])
+    monkeypatch.delitem(sys.modules, "ray", raising=False)
+    try:
+        with pytest.raises(UsageError, match="timed out"):
+            Cluster(lambda: None, limits=Limits(), workers=1, address="local").__enter__()  # type: ignore[arg-type,return-value]
+    finally:
+        monkeypatch.delitem(sys.modules, "ray", raising=False)
+
+
 def test_a_folder_with_the_name_of_ray_does_not_stand_for_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "ray").mkdir()
     monkeypatch.setattr(sys, "path", [str(tmp_path)])

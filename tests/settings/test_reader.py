@@ -180,7 +180,9 @@ def test_a_value_in_place_of_a_table(tmp_path: Path) -> None:
 def test_what_cannot_be_read(tmp_path: Path) -> None:
     (tmp_path / "latin.toml").write_bytes(b'name = "\xe9"')
     (tmp_path / "deep.toml").write_text(f"name = {'[' * 9999}", encoding="utf-8")
+    (tmp_path / "nul.toml").write_text('[corpus]\ntrain = ["a", "to\\u0000y"]\n', encoding="utf-8")
     for path, named in {
+        tmp_path / "nul.toml": "NUL",
         tmp_path / "absent.toml": r"no recipe at .*absent\.toml",
         tmp_path: "is a folder",
         "": "path is empty",

@@ -235,6 +235,7 @@ def stopped(tiny_recipe: Maker, tmp_path_factory: pytest.TempPathFactory) -> tup
         ("state/state.json", lambda content: None),
         ("state/state.safetensors", lambda content: content[: len(content) // 2]),
         ("state/state.safetensors", lambda content: None),
+        ("state/state.safetensors", lambda content: content[:-9] + bytes([content[-9] ^ 64]) + content[-8:]),
         ("state/since.json", without("losses")),
         ("state/since.json", lambda content: b""),
     ],

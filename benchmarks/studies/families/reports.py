@@ -37,6 +37,8 @@ from fascicle.training.corpus import read_part
 Floats = npt.NDArray[np.float64]
 NAME = "family-reports"
 ATTRIBUTES = ("length", "training_frequency", "label_consistency", "unknown_words", "nesting_depth")
+PAPER = ("length", "text_length", "label_consistency", "entity_density")  # *bundling-learning*, Table 6
+MEASURED = tuple(dict.fromkeys((*ATTRIBUTES, *PAPER)))
 PAIRS: Mapping[str, tuple[str, str]] = {
     "BL-SeqNER less SeqNER": ("BL-SeqNER", "SeqNER"),
     "BL-SpanNER less SpanNER": ("BL-SpanNER", "SpanNER"),
@@ -82,13 +84,13 @@ def report(grid: Grid, rows: Sequence[Row]) -> dict[str, Any]:
         wrong = {seed: mistakes(gold, one) for seed, one in said.items()}
         systems[row.name] = {
             "seeds": list(said),
-            "buckets": {name: _summed([of[name] for of in buckets]) for name in ATTRIBUTES},
+            "buckets": {name: _summed([of[name] for of in buckets]) for name in MEASURED},
             "errors": _classes(wrong.values()),
         }
         tables[_model(row)] = {seed: error_table(gold, found) for seed, found in wrong.items()}
     return {
         "gold": sum(map(len, gold.values())),
-        "intervals": {name: [one.label for one in bucketing.ranges[name]] for name in ATTRIBUTES},
+        "intervals": {name: [one.label for one in bucketing.ranges[name]] for name in MEASURED},
         "systems": systems,
         "tables": tables,
     }

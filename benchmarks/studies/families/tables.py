@@ -11,6 +11,11 @@ from benchmarks.tables.grids import NOT_RUN, markdown
 from fascicle.experiments.results import read_result
 
 GRID = "span-heads"
+BUNDLED: Mapping[str, tuple[str, str]] = {  # row of Table 6 of *bundling-learning*: a system of the grid less another
+    "SeqNER less SpanNER": ("`softmax`", "`spanner`"),
+    "BL-SpanNER less SpanNER": ("`bundle`, head `span`", "`spanner`"),
+    "BL-SeqNER less SeqNER": ("`bundle`, head `softmax`", "`softmax`"),
+}
 SHOWN = ("`softmax`", "`crf`", "`spanpred`", "`spanner-hybrid`", "`biaffine`")  # the first is what others are less of
 FEWEST = 20  # gold mentions of an interval, of one seed, below which no F1 is told
 KINDS = ("type", "boundary", "boundary-and-type", "split", "merged", "spurious", "missed")
@@ -36,6 +41,29 @@ def bucketed(results: Path, attribute: str) -> str:
             cells = [_bucket(*pair, first=system == SHOWN[0]) for pair in zip(own, base, strict=True)]
             cells = [cell if enough else "–" for cell, enough in zip(cells, told, strict=True)]
             body.append([corpus if system == SHOWN[0] else "", system, *cells])
+    return markdown(["corpus", "system", *labels], body)
+
+
+def bundled(results: Path, attribute: str) -> str:
+    """F1 of SpanNER in the intervals of an attribute, and differences of F1, for each corpus.
+
+    The paper shows every system as a difference to SpanNER; here a head of a bundle stands beside its single model.
+    """
+    corpora = read_result(results, NAME).get("grids", {}).get("bundling", {})
+    if not corpora:
+        return NOT_RUN
+    body = []
+    for corpus, of in corpora.items():
+        base, seeds = _buckets(of, "`spanner`", attribute), len(of["systems"]["`spanner`"]["seeds"])
+        told = [(tp + fn) / seeds >= FEWEST for tp, _, fn in base]
+        rows = {"SpanNER": [_bucket(own, own, first=True) for own in base]}
+        for name, (system, other) in BUNDLED.items():
+            pairs = zip(_buckets(of, system, attribute), _buckets(of, other, attribute), strict=True)
+            rows[name] = [_bucket(*pair, first=False) for pair in pairs]
+        for name, cells in rows.items():
+            shown = [cell if enough else "–" for cell, enough in zip(cells, told, strict=True)]
+            body.append([corpus if name == "SpanNER" else "", name, *shown])
+    labels = next(iter(corpora.values()))["intervals"][attribute]
     return markdown(["corpus", "system", *labels], body)
 
 

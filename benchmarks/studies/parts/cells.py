@@ -33,11 +33,11 @@ def table(grid: Grid, results: Path) -> str:
     """A row for each cell and one for their mean; a column for each arm, and what it has more than the first.
 
     Args:
-        grid: of the study.
+        grid: of a study; the variants of its arms are left out.
         results: folder of its results files.
     """
     rows = rows_of(grid, results)
-    arms = [row for row in rows if row.system != ALONE]
+    arms = [row for row in rows if row.system != ALONE and not row.variant]
     alone = {name: share for row in rows if row.system == ALONE for name, share in _cells(row).items()}
     found = {row.system: _cells(row) for row in arms}
     names = sorted({name for cells in found.values() for name in cells})

@@ -63,6 +63,8 @@ _OPTIONS: Final[Mapping[str, str]] = MappingProxyType(
         "runs=FOLDER": "--runs",
         "only=NAME": "--only",
         "all_parts=True": "--all-parts",
+        "demo=True": "--demo",
+        "token_file=FILE": "--token-file FILE",
     }
 )
 _ARGUMENT: Final = re.compile("|".join(rf"(?<!\w){re.escape(name)}(?!\w)" for name in _OPTIONS))

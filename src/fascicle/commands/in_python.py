@@ -41,6 +41,7 @@ CALLS: Final[Mapping[str, str]] = MappingProxyType(
         "pipeline show": 'fascicle.tasks.pipeline.show("pipeline.toml")',
         "pipeline check": 'fascicle.tasks.pipeline.check("pipeline.toml")',
         "run": 'fascicle.tasks.run.run("texts/", "annotated", pipeline="pipeline.toml", workers=2)',
+        "serve": 'fascicle.tasks.serve.serve_pipelines("pipeline.toml", port=8080)',
         "quarantine ls": 'fascicle.tasks.run.quarantined("annotated")',
         "quarantine show": 'fascicle.tasks.run.shown("annotated", "a")',
         "quarantine retry": 'fascicle.tasks.run.retry("annotated")',

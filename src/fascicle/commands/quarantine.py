@@ -13,7 +13,7 @@ from fascicle.commands.parsing import Parser, add_command, add_json, commands_of
 from fascicle.commands.places import fills, reads
 from fascicle.commands.run import tell
 from fascicle.core.wording import counted
-from fascicle.errors import UsageError
+from fascicle.errors import UsageError, one_line
 from fascicle.tasks.run import quarantined, retry, shown
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ def run_retry(args: argparse.Namespace) -> int:
 
 def _cells(record: Quarantined) -> list[str]:
     given = (record.id, record.step, record.error, f"{record.seconds:g} s", record.input, record.message)
-    return [" ".join(cell.split()) for cell in given]
+    return [one_line(" ".join(cell.split())) for cell in given]
 
 
 def _json(record: Quarantined) -> str:

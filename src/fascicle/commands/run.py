@@ -51,6 +51,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="go on with the same run after an interruption; without anything to go on with, begin anew",
     )
+    parser.add_argument(
+        "--update",
+        action="store_true",
+        help="the inputs follow each other in time, and each document counts in its latest state; a run that has the "
+        "first of them goes on with the others",
+    )
     parser.add_argument("--format", choices=_FORMATS, default="jsonl", help="of the parts; default: jsonl")
     add_json(parser, what="the account")
     add_reading(parser)
@@ -101,6 +107,7 @@ def _request_of(args: argparse.Namespace) -> RunRequest:
         workers=args.workers,
         ray=args.ray,
         resume=args.resume,
+        update=args.update,
     )
 
 

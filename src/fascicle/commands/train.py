@@ -74,7 +74,15 @@ def run_kind(args: argparse.Namespace, *, kind: str, table: str, aim: str) -> in
     Raises:
         RecipeError: the recipe is of something else.
     """
-    if kind_of(merged(read_toml(Path(args.recipe)), changed(args.set))) != kind:
+    values = merged(read_toml(Path(args.recipe)), changed(args.set))
+    found = kind_of(values)
+    if found != kind and table in values:
+        right = {"distil": "distill", "pretraining": "pretrain"}.get(found, "train")
+        raise RecipeError(
+            f"the recipe has a table [{table}], but is one of another training ({found}); use fascicle {right}",
+            at=args.recipe,
+        )
+    if found != kind:
         raise RecipeError(
             f"the recipe has no table [{table}], so there is nothing to {aim}; add one, or use fascicle train",
             at=args.recipe,

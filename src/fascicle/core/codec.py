@@ -17,8 +17,9 @@ SCHEMA = 2
 _READ = (1, 2)  # what version 2 added has a default, so that one decoder reads both
 
 
-# The fields of `Mention`, and the text. No check is made here: those of `Mention` itself come after.
-class _Mention(msgspec.Struct, omit_defaults=True, gc=False, forbid_unknown_fields=True):
+class MentionRecord(msgspec.Struct, omit_defaults=True, gc=False, forbid_unknown_fields=True):
+    """The fields of `Mention`, and the text. No check is made here: those of `Mention` itself come after."""
+
     spans: Fragments
     type: str
     text: str | None = None
@@ -32,7 +33,7 @@ class _Version(msgspec.Struct):
     fascicle: int
 
 
-class _Record(msgspec.Struct, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
+class DocumentRecord(msgspec.Struct, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
     """The fields of `Document`, and the version of the schema; a misspelt field must not lose its content."""
 
     id: str
@@ -40,7 +41,7 @@ class _Record(msgspec.Struct, kw_only=True, omit_defaults=True, forbid_unknown_f
     sections: tuple[Section, ...] | None = None
     sentences: tuple[Span, ...] | None = None
     words: tuple[Span, ...] | None = None
-    mentions: tuple[_Mention, ...] = ()
+    mentions: tuple[MentionRecord, ...] = ()
     abbreviations: tuple[Abbreviation, ...] | None = None
     meta: dict[str, str] = msgspec.field(default_factory=dict)
     events: tuple[Event, ...] = ()
@@ -48,8 +49,16 @@ class _Record(msgspec.Struct, kw_only=True, omit_defaults=True, forbid_unknown_f
     fascicle: int
 
 
+class GivenDocument(DocumentRecord, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
+    """A document that programs send: its text alone will do."""
+
+    id: str = ""
+    fascicle: int = SCHEMA
+
+
 _ENCODER = msgspec.json.Encoder()
-_DECODER = msgspec.json.Decoder(_Record)
+_DECODER = msgspec.json.Decoder(DocumentRecord)
+_GIVEN = msgspec.json.Decoder(GivenDocument)
 _VERSION = msgspec.json.Decoder(_Version)
 
 
@@ -57,10 +66,11 @@ def encode(document: Document) -> bytes:
     """One document as one line of JSON (UTF-8, without the line break)."""
     text = document.text
     mentions = [
-        _Mention(m.spans, m.type, m.text_in(text), m.score, m.source, m.links, m.attributes) for m in document.mentions
+        MentionRecord(m.spans, m.type, m.text_in(text), m.score, m.source, m.links, m.attributes)
+        for m in document.mentions
     ]
     return _ENCODER.encode(
-        _Record(
+        DocumentRecord(
             id=document.id,
             text=text,
             sections=document.sections,
@@ -95,6 +105,26 @@ def decode(line: bytes | str) -> Document:
         raise FormatError(f"not a Fascicle document of schema {SCHEMA}: {error}") from None
 
 
+def decode_given(data: bytes | str | msgspec.Raw, *, name: str) -> Document:
+    """Reads a document of which the text alone must be there.
+
+    Args:
+        data: JSON.
+        name: its id, if it has none.
+
+    Raises:
+        FormatError: as of `decode`.
+    """
+    try:
+        record = _GIVEN.decode(data)
+        _check_version(record.fascicle)
+        return _document(record if record.id else msgspec.structs.replace(record, id=name))
+    except RecursionError:
+        raise FormatError("not a document: it is nested too deeply") from None
+    except (msgspec.MsgspecError, ValueError) as error:
+        raise FormatError(f"not a document: {error}") from None
+
+
 def _check_version(found: int) -> None:
     if found not in _READ:
         raise FormatError(
@@ -103,7 +133,7 @@ def _check_version(found: int) -> None:
         )
 
 
-def _document(record: _Record) -> Document:
+def _document(record: DocumentRecord) -> Document:
     mentions = [Mention(m.spans, m.type, m.score, m.source, m.links, m.attributes) for m in record.mentions]
     document = Document(
         id=record.id,

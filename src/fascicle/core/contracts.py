@@ -5,7 +5,7 @@ Any object with these attributes will do: an instance of a class, or a module. N
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from typing import BinaryIO, Final, Protocol, runtime_checkable
 
@@ -69,8 +69,8 @@ class Step(Protocol):
     def fingerprint(self) -> str:
         """Decides, with the release, what the step returns: equal ones give equal patches for equal documents."""
 
-    def run(self, documents: Sequence[Document]) -> list[Patch]:
-        """One patch per document, in order; the documents stay as they are."""
+    def run(self, documents: Sequence[Document]) -> Iterable[Patch]:
+        """One patch per document, in order, as a list or one after the other; the documents stay as they are."""
 
 
 class Source(Protocol):

@@ -5,15 +5,16 @@ All of it is frozen. Offsets are half-open Unicode code points into ``Document.t
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Iterator
+import operator
+from collections.abc import Container, Iterable, Iterator, Sequence
 from copy import copy
-from itertools import chain, pairwise
+from itertools import chain, islice, pairwise
 from typing import Any, Final
 
 import msgspec
 
 from fascicle.core.mention import GOLD, Link, Mention, MentionKey
-from fascicle.core.spans import Fragments, Span, check_ranges, fragments_overlap, hull
+from fascicle.core.spans import Fragments, Span, check_ranges, fragments_overlap
 from fascicle.core.wording import counted
 
 __all__ = [
@@ -225,7 +226,7 @@ class Document(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         changes = self.changes if "changes" in parts else ()
         mentions = self.mentions if "mentions" in parts else ()
         for mention in chain(mentions, (mention for change in changes for mention, _ in change.taken)):
-            if mention.end > length:
+            if mention.spans[-1][1] > length:
                 raise ValueError(
                     f"document {self.id!r} has {counted(length, 'character')}, but a mention of type {mention.type!r} "
                     f"ends at {mention.end}; offsets are code points into the text"
@@ -276,7 +277,10 @@ def canonical(mentions: Iterable[Mention]) -> tuple[Mention, ...]:
     Raises:
         ValueError: the same ``(source, type, spans)`` twice.
     """
-    ordered = tuple(sorted(mentions, key=_position))
+    given = tuple(mentions)
+    if _is_canonical(given):
+        return given
+    ordered = tuple(sorted(given, key=_position))
     for before, after in pairwise(ordered):
         if before.key == after.key:
             raise ValueError(
@@ -287,12 +291,20 @@ def canonical(mentions: Iterable[Mention]) -> tuple[Mention, ...]:
 
 def unique(mentions: Iterable[Mention]) -> tuple[tuple[Mention, ...], int]:
     """Keeps the first mention of each ``(source, type, spans)``; also returns how many were left out."""
+    given = tuple(mentions)
+    if _is_canonical(given):
+        hash(tuple([mention.spans for mention in given]))  # lists, which look the same until then, raise an error
+        return given, 0
     kept: dict[MentionKey, Mention] = {}
-    count = 0
-    for mention in mentions:
-        count += 1
+    for mention in given:
         kept.setdefault(mention.key, mention)
-    return tuple(sorted(kept.values(), key=_position)), count - len(kept)
+    return tuple(sorted(kept.values(), key=_position)), len(given) - len(kept)
+
+
+def _is_canonical(mentions: Sequence[Mention]) -> bool:
+    """Whether mentions are in canonical order, and none is there twice; that is the rule, and quick to see."""
+    positions = list(map(_position, mentions))
+    return all(map(operator.lt, positions, islice(positions, 1, None)))
 
 
 def identities(document_id: str, mentions: Iterable[Mention]) -> set[Identity]:
@@ -301,8 +313,8 @@ def identities(document_id: str, mentions: Iterable[Mention]) -> set[Identity]:
 
 
 def _position(mention: Mention) -> tuple[int, int, str, Fragments, str]:
-    start, end = hull(mention.spans)
-    return start, -end, mention.type, mention.spans, mention.source
+    spans = mention.spans
+    return spans[0][0], -spans[-1][1], mention.type, spans, mention.source
 
 
 def _refuse_surrogates(identifier: str, text: str) -> None:

@@ -78,7 +78,7 @@ def check_ranges(ranges: Iterable[Span], *, length: int, name: str) -> None:
     """Raises ``ValueError`` unless ranges are sorted, disjoint, not empty and inside ``length`` characters."""
     previous = 0
     for start, end in ranges:
-        if start < previous or end <= start or end > length:
+        if not previous <= start < end <= length:
             raise ValueError(
                 f"{name} ({start}, {end}) is not allowed in a text of {counted(length, 'character')}: "
                 "ranges must be sorted, disjoint, not empty and inside the text"

@@ -115,7 +115,12 @@ class FolderRun:
         if self._unnamed.exists() and not (folder / JOURNAL).exists():
             raise OutputError(f"{self._unnamed} is of no interrupted run; move it elsewhere, for it stands in the way")
         self._ledger = Ledger(folder, kind=_KIND)
-        self._journal = Journal(folder / JOURNAL, made_by=made_by, resume=files.resume)
+        try:
+            self._journal = Journal(folder / JOURNAL, made_by=made_by, resume=files.resume)
+        except BaseException:
+            if self._is_new:
+                folder.rmdir()
+            raise
         self._pool = ThreadPoolExecutor(1)
         self._waiting: deque[Future[None]] = deque()
         self._group: list[_File] = []

@@ -12,6 +12,7 @@ from typing import Any, BinaryIO, Final
 import msgspec
 
 from fascicle.errors import OutputError, Place
+from fascicle.files.atomic import place_errors
 
 _KEY: Final = "fascicle_progress"
 _SCHEMA: Final = 1
@@ -42,6 +43,7 @@ class Journal:
                 interrupted run was made by something else.
         """
         self.path = path
+        is_new = not os.path.lexists(path)
         self._stream = _opened(path)
         try:
             content = self._stream.read()
@@ -54,22 +56,30 @@ class Journal:
                 self._stream.truncate()
                 self.append({_KEY: _SCHEMA, **made_by})
         except BaseException:
-            self._stream.close()
+            if is_new:
+                self.path.unlink(missing_ok=True)
+            self.close()
             raise
 
     def append(self, *entries: Mapping[str, Any]) -> None:
-        """Writes a line for each entry; they are with the system when this returns."""
-        self._stream.write(b"".join(_line(entry) for entry in entries))
-        self._stream.flush()
+        """Writes a line for each entry; they are with the system when this returns.
+
+        Raises:
+            OutputError: the disk is full, or the like.
+        """
+        with place_errors(self.path):
+            self._stream.write(b"".join(_line(entry) for entry in entries))
+            self._stream.flush()
 
     def close(self) -> None:
         """Lets go of the file, which stays."""
-        self._stream.close()
+        with contextlib.suppress(OSError):  # what could not be written was told
+            self._stream.close()
 
     def remove(self) -> None:
         """Removes the file: the work is done."""
         self.path.unlink(missing_ok=True)
-        self._stream.close()
+        self.close()
 
     def _read(self, content: bytes, made_by: Mapping[str, str]) -> list[dict[str, Any]]:
         header = _header(content, self.path)

@@ -96,6 +96,13 @@ def check_replaceable(folder: Path, *, kind: str) -> Owned:
     return found
 
 
+def changed(folder: Path) -> list[str]:
+    """Names of the files of a record that are gone, or no longer as they were written; none without a record."""
+    found = _read(folder)
+    facts = found[1].items() if found else ()
+    return [name for name, one in facts if _stamp(folder / name) is None or file_facts(folder / name) != one]
+
+
 def entries(folder: Path) -> Iterator[str]:
     """Names of everything in a folder but the folders that hold something, relative to it, with ``/`` between folders.
 

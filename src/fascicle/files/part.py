@@ -63,6 +63,9 @@ class PartFile:
         check_target(target, overwrite=overwrite)
         self._target, self._overwrite = target, overwrite
         self._part, journal = part_of(target)
+        final = Path(target).resolve()
+        if final.exists() and not final.is_file():
+            raise OutputError(f"{target} is a device or a pipe, where no run can go on; give the name of a file")
         is_own = is_journal(journal) and self._part.is_file() and not self._part.is_symlink()
         if os.path.lexists(self._part) and not is_own:
             raise OutputError(
@@ -74,8 +77,13 @@ class PartFile:
         self.replaced = self._journal.was_there and not resume
         self._every, self._clock = every, clock
         self._kept = clock()
-        self._stream = _PartStream(self._part, start=self.done["bytes"] if self.done else 0)
-        like(Path(target).resolve(), self._part)  # what others may not read there, they may not read here either
+        try:
+            with place_errors(Path(target)):
+                self._stream = _PartStream(self._part, start=self.done["bytes"] if self.done else 0)
+                like(final, self._part)  # what others may not read there, they may not read here either
+        except BaseException:
+            self._journal.close() if self._journal.was_there else self._journal.remove()
+            raise
 
     @contextmanager
     def opened(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> Iterator[BinaryIO]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import tempfile
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from io import BufferedReader
 from pathlib import Path
 from typing import Any, BinaryIO, Final
@@ -44,6 +44,12 @@ class RemoteFolder:
         """
         self.url = url.rstrip("/")
         self._system, self._path = _system_of(self.url)
+
+    def make(self) -> None:
+        """Makes the folder, if the URL is one of this machine; an object store needs none."""
+        if "file" in self._system.protocol:
+            with _reaching(self.url, OutputError):
+                self._system.makedirs(self._path, exist_ok=True)
 
     def at(self, name: str) -> str:
         """The URL of a file."""
@@ -82,6 +88,12 @@ class RemoteFolder:
         """Opens a copy of a file."""
         with fetched(self.at(name)) as near, Path(near).open("rb") as stream:
             yield stream
+
+    def remove(self, names: Sequence[str]) -> None:
+        """Removes files."""
+        for name in names:
+            with _reaching(self.at(name), OutputError), suppress(FileNotFoundError):
+                self._system.rm_file(f"{self._path}/{name}")
 
     @contextmanager
     def written(self, name: str) -> Iterator[BinaryIO]:

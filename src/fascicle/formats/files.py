@@ -19,6 +19,7 @@ from fascicle.formats.catalogue import Format, format_named
 from fascicle.formats.detection import format_to_read
 from fascicle.formats.handlers import Reader, check_options
 from fascicle.formats.report import STEP, ReadReport
+from fascicle.formats.seen import Seen
 from fascicle.formats.sources import expanded, note_unread_tables
 
 ORIGINAL_ID: Final = "original-id"
@@ -90,7 +91,7 @@ def documents_of(
         plan: sources and formats.
         options: as of `read`.
         report: as of `read`.
-        are_unique: whether ids are made unique, for which all of them are kept in memory.
+        are_unique: whether ids are made unique, for which all of them are noted, see `fascicle.formats.seen`.
     """
     for _, chosen in plan:
         check_options(options, chosen.reader.options, chosen.name)
@@ -109,16 +110,20 @@ def _checked(paths: object) -> Iterator[str]:
         yield str(path)
 
 
-def unique_ids(documents: Iterable[Document]) -> Iterator[Document]:
-    """Renames documents whose id was there before to ``id#2``, ``id#3`` ...; nothing is left out."""
-    seen: set[str] = set()
+def unique_ids(documents: Iterable[Document], *, seen: Seen | None = None) -> Iterator[Document]:
+    """Renames documents whose id was there before to ``id#2``, ``id#3`` ...; nothing is left out.
+
+    Args:
+        documents: any number.
+        seen: ids that were there before.
+    """
+    seen = Seen() if seen is None else seen
     copies: Counter[str] = Counter()
     for document in documents:
         original = identifier = document.id
-        while identifier in seen:
+        while not seen.add(identifier):
             copies[original] = max(copies[original], 1) + 1
             identifier = f"{original}#{copies[original]}"
-        seen.add(identifier)
         yield document if identifier == original else named_again(document, identifier)
 
 
@@ -150,7 +155,8 @@ def _of_one(source: Source, reader: Reader, options: Any, report: ReadReport) ->
         if found and report.aside.keep_going:
             raise error.saying(f"{error}; the rest of the file was not read") from None
         raise
-    if not found and not reader.may_be_empty and report.aside.count == before:
+    withdraws = source.path in report.deleted
+    if not found and not reader.may_be_empty and not withdraws and report.aside.count == before:
         where, name = " that the options ask for" if options is not None else "", report.formats[source.path]
         raise InputError(
             f"{source.path} is empty: it holds no document{where}; give a file in the format {name}",

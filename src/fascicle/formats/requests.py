@@ -268,7 +268,9 @@ def read_file(
     return documents_of([(source, chosen) for source in sources], options, report, are_unique=are_unique)
 
 
-def read_inputs(inputs: Iterable[Input], request: ReadRequest, *, report: ReadReport) -> Iterator[tuple[str, Document]]:
+def read_inputs(
+    inputs: Iterable[Input], request: ReadRequest, *, report: ReadReport, are_unique: bool = True
+) -> Iterator[tuple[str, Document]]:
     """Streams all documents of several inputs, each with the name of its input; their ids are unique.
 
     What cannot be read is set aside in the report, and stops neither the rest of its file, where that can be found, nor
@@ -278,10 +280,13 @@ def read_inputs(inputs: Iterable[Input], request: ReadRequest, *, report: ReadRe
         inputs: in order.
         request: how to read them.
         report: collects what is known about the files; its ``aside`` goes on or does not.
+        are_unique: whether ids are made unique, see ``formats.files.documents_of``.
     """
+    pairs = _each(inputs, request, report, are_unique=are_unique)
+    if not are_unique:
+        return pairs
     names: list[str] = []
-    documents = unique_ids(_noting(names, _each(inputs, request, report)))
-    return ((names.pop(), document) for document in documents)
+    return ((names.pop(), document) for document in unique_ids(_noting(names, pairs)))
 
 
 def total_size(inputs: Sequence[Input]) -> int | None:
@@ -307,11 +312,13 @@ def _noting(names: list[str], pairs: Iterator[tuple[str, Document]]) -> Iterator
         yield document
 
 
-def _each(inputs: Iterable[Input], request: ReadRequest, report: ReadReport) -> Iterator[tuple[str, Document]]:
+def _each(
+    inputs: Iterable[Input], request: ReadRequest, report: ReadReport, *, are_unique: bool
+) -> Iterator[tuple[str, Document]]:
     for given in inputs:
         before = 0
         try:
-            for document in _read_input(given, request, report):
+            for document in _read_input(given, request, report, are_unique=are_unique):
                 before += 1
                 yield given.name, document
         except (InputError, OSError) as error:
@@ -319,9 +326,9 @@ def _each(inputs: Iterable[Input], request: ReadRequest, report: ReadReport) -> 
             report.aside.add(InputError(f"{error}{kept}"))
 
 
-def _read_input(given: Input, request: ReadRequest, report: ReadReport) -> Iterator[Document]:
+def _read_input(given: Input, request: ReadRequest, report: ReadReport, *, are_unique: bool) -> Iterator[Document]:
     if given.text is None:
-        return read_file(given.name, request, report=report)
+        return read_file(given.name, request, report=report, are_unique=are_unique)
     try:
         return iter((Document(id=given.name, text=given.text),))
     except ValueError as error:

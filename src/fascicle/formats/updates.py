@@ -59,7 +59,7 @@ def _places(paths: Sequence[str | Path], *, format: str, report: ReadReport) -> 
     for number, path in enumerate(paths):
         own, versions = _like(report), dict[str, int]()
         for position, document in enumerate(read(path, format=format, report=own)):
-            identifier, version = _id(document), _version(document)
+            identifier, version = _id(document), version_of(document)
             if version >= versions.get(identifier, version):
                 versions[identifier] = version
                 places[identifier] = number, position
@@ -83,7 +83,8 @@ def _id(document: Document) -> str:
     return document.meta.get(ORIGINAL_ID, document.id)
 
 
-def _version(document: Document) -> int:
+def version_of(document: Document) -> int:
+    """Which version of a citation it is, from 1; see `latest`."""
     told = document.meta.get(_VERSION, "1")
     return int(told) if told.isdecimal() else 1
 

@@ -221,6 +221,11 @@ class PackRecogniser(Annotator):
         return tuple(one.source for one in self._packs)
 
     @property
+    def packs(self) -> tuple[PackLike, ...]:
+        """The packs, in order."""
+        return tuple(one.pack for one in self._packs)
+
+    @property
     def types(self) -> tuple[str, ...]:
         """All types that are looked for, sorted."""
         found = {kind for one in self._packs for kind in one.pack.types if kind}

@@ -26,6 +26,7 @@ from fascicle.settings.steps import (
     RecogniserStep,
     RulesStep,
     StepSettings,
+    TyperStep,
 )
 
 
@@ -120,6 +121,15 @@ def _filter(settings: FilterStep, pipeline: PipelineSettings) -> Any:
     return Filter(name=settings.name, layers=settings.sources, judge=judge, fingerprint=mark)
 
 
+def _typer(settings: TyperStep, pipeline: PipelineSettings) -> Any:
+    from fascicle.loading import load_typer
+    from fascicle.pipeline.steps import Type, fingerprint_of
+
+    typer = load_typer(settings.typer, threads=settings.threads)
+    mark = fingerprint_of(settings.sources, msgspec.json.encode(typer.manifest).decode())
+    return Type(name=settings.name, layers=settings.sources, typer=typer, fingerprint=mark)
+
+
 def _rules(settings: RulesStep, pipeline: PipelineSettings) -> Any:
     from fascicle.pipeline.rules import Rules
     from fascicle.pipeline.steps import fingerprint_of
@@ -180,6 +190,7 @@ OPENERS: Final[Mapping[str, Callable[[Any, PipelineSettings], Any]]] = MappingPr
         "link": _link,
         "combine": _combine,
         "filter": _filter,
+        "typer": _typer,
         "rules": _rules,
         "choice": _choice,
         "drop": _drop,

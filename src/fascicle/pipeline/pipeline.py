@@ -38,15 +38,13 @@ class _Cut:
     def fingerprint(self) -> str:
         return f"{self.segmenter} {sorted(self.parts)}"
 
-    def run(self, documents: Sequence[Document]) -> list[Patch]:
+    def run(self, documents: Sequence[Document]) -> Iterator[Patch]:
         rules = segmenter(self.segmenter)
-        return [
-            Patch(
+        for one in documents:
+            yield Patch(
                 sentences=rules.sentences(one.text) if "sentences" in self.parts and one.sentences is None else None,
                 words=rules.words(one.text) if "words" in self.parts and one.words is None else None,
             )
-            for one in documents
-        ]
 
 
 @dataclass(frozen=True)
@@ -129,7 +127,7 @@ class Pipeline:
         """
         in_a_row = 0
         for batch in batches(documents, characters=self.limits.batch, alone=alone):
-            for result in run_batch(self.steps, batch, watch=watch):
+            for result in self.of_batch(batch, watch=watch):
                 in_a_row = in_a_row + 1 if result.failure else 0
                 if result.failure and in_a_row >= self.limits.failures:
                     raise PluginError(
@@ -138,7 +136,20 @@ class Pipeline:
                         "limits.failures",
                         key=result.failure.step,
                     )
-                yield self._without_cut(result)
+                yield result
+
+    def of_batch(
+        self, documents: Sequence[Document], *, without: Container[str] = (), watch: Watch = unwatched
+    ) -> list[Result]:
+        """What becomes of documents that go through each step together; see `results`.
+
+        Args:
+            documents: a batch.
+            without: names of steps that are left out.
+            watch: as of `fascicle.pipeline.runner.run_batch`.
+        """
+        steps = [step for step in self.steps if step.name not in without]
+        return [self._without_cut(result) for result in run_batch(steps, documents, watch=watch)]
 
     def stream(
         self, documents: Iterable[Given], *, aside: Callable[[InputError], None] | None = None

@@ -81,7 +81,7 @@ class ProcessStep:
         self._rest = b""
         try:
             hello = self._start()
-        except (ProcessError, OSError) as error:
+        except (ProcessError, OSError, ValueError) as error:  # the last for a NUL character
             self.close()
             raise PluginError(
                 f"the step {name!r} cannot be started with {shortened(' '.join(command))!r}: {error}", key=name
@@ -106,7 +106,11 @@ class ProcessStep:
         try:
             if self._program is None:
                 self._start()
+            if self._speaks():
+                raise ProcessError("it said something before it was asked; it must answer each line with one line")
             answer = _decoded(self._exchange(request), _Answer)
+            if self._speaks():
+                raise ProcessError("it answered with more than one line; it must answer each line with one line")
         except BaseException:
             self.close()  # what it still says would be taken for the next answer
             raise
@@ -144,6 +148,16 @@ class ProcessStep:
         if hello.fascicle_step != SCHEMA:
             raise ProcessError(f"it speaks version {hello.fascicle_step} of the protocol, and this release {SCHEMA}")
         return hello
+
+    def _speaks(self) -> bool:
+        """Whether the program has said more than was taken; an answer to what was not asked fits to no document."""
+        assert self._program is not None
+        assert self._program.stdout is not None
+        with selectors.DefaultSelector() as ready:
+            ready.register(self._program.stdout, selectors.EVENT_READ)
+            if not self._rest and ready.select(0):
+                self._rest = os.read(self._program.stdout.fileno(), 1)  # none if the program has ended
+        return bool(self._rest)
 
     def _exchange(self, request: bytes) -> bytes:
         """Writes a request while reading the line of the answer, so that neither side can wait for ever."""

@@ -13,12 +13,15 @@ import msgspec
 
 from fascicle.core.document import Document, Mention, Patch, unique
 from fascicle.core.patches import apply
+from fascicle.core.patience import at_most
 from fascicle.core.spans import Span
 from fascicle.errors import RecipeError
 from fascicle.settings.steps import RuleSettings, RuleTest
 from fascicle.text.segment import Segmenter
 
 _CONTEXT: Final = 200  # characters of context that a pattern sees
+_SECONDS: Final = 5.0  # of processor time, for a document, and for each of its characters:
+_A_CHARACTER: Final = 1e-3
 _MARKED: Final = re.compile(r"\[\[(.+?)\]\]")
 
 
@@ -127,6 +130,7 @@ class Rules:
         """
         self.name, self.fingerprint = name, fingerprint
         self._rules = [_Rule(rule) for rule in rules]
+        self.types = tuple(dict.fromkeys(rule.to or rule.type for rule in rules if rule.does != "drop"))
         adds = any(rule.does == "add" for rule in rules)
         changes = frozenset(source for rule in rules for source in rule.sources)
         self.sources = frozenset({name}) if adds else frozenset[str]()
@@ -138,8 +142,17 @@ class Rules:
             self._check(rule, number, segmenter)
 
     def run(self, documents: Sequence[Document]) -> list[Patch]:
-        """One patch for each document, with what all rules together change."""
-        return [self._patch(document) for document in documents]
+        """One patch for each document, with what all rules together change.
+
+        Raises:
+            RecipeError: a pattern takes seconds.
+        """
+        return [self._in_time(document) for document in documents]
+
+    def _in_time(self, document: Document) -> Patch:
+        said = "a pattern of its rules finds no end; write it without a repetition inside of another"
+        with at_most(_SECONDS + len(document.text) * _A_CHARACTER, RecipeError(f"{self.name}: {said}", key=self.name)):
+            return self._patch(document)
 
     def _patch(self, document: Document) -> Patch:
         words = _sentences(document)
@@ -174,7 +187,7 @@ class Rules:
         place = f"rule {number} of the step {self.name!r} ({given.does} {given.type})"
         try:
             rule.compiled()
-        except re.error as error:
+        except (re.error, OverflowError, RecursionError) as error:
             raise RecipeError(f"{place} has a pattern that is no regular expression: {error}", key=self.name) from None
         alone = object.__new__(Rules)
         alone.__dict__ |= {**self.__dict__, "_rules": [rule]}

@@ -105,38 +105,44 @@ def run_batch(steps: Sequence[Step], documents: Sequence[Document], *, watch: Wa
         said = list(answered(_guarded(step, watch), now)) if now else []
         taken = time.perf_counter() - begun
         total = sum(len(document.text) + 1 for document in now)
-        for at, (document, patch) in zip(places, said, strict=True):
+        for at, (document, answer) in zip(places, said, strict=True):
             seconds = taken * (len(document.text) + 1) / total
-            results[at] = _applied(results[at], document, patch, step, seconds)
+            results[at] = _result(results[at], answer, step, seconds)
     return results
 
 
-def _guarded(step: Step, watch: Watch) -> Callable[[Sequence[Document]], list[Patch]]:
-    def run(documents: Sequence[Document]) -> list[Patch]:
+def _guarded(step: Step, watch: Watch) -> Callable[[Sequence[Document]], list[Document | Exception]]:
+    """What a step makes of documents; a patch that cannot be applied is an error of its document alone."""
+
+    def run(documents: Sequence[Document]) -> list[Document | Exception]:
         watch(step.name, documents)
         try:
-            said = step.run(documents)
-            patches = list(islice(said, len(documents) + 1))  # an endless generator gives no more than this
+            patches = iter(step.run(documents))
+            # Each patch is applied as it comes: that of the shared cut is large, and its ranges are at hand then.
+            found = [_applied(document, patch, step) for document, patch in zip(documents, patches, strict=False)]
+            more = len(list(islice(patches, 1)))  # an endless generator gives no more than this
         except (Exception, SystemExit) as error:
             raise StepError from error
-        if len(patches) != len(documents):
-            given = "more" if len(patches) > len(documents) else f"{len(patches):,}"
+        if more or len(found) != len(documents):
+            given = "more" if more else f"{len(found):,}"
             count = counted(len(documents), "document")
             raise StepError from ValueError(f"the step gave {given} patches for {count}; it must give one for each")
-        return patches
+        return found
 
     return run
 
 
-def _applied(before: Result, document: Document, patch: Patch | Exception, step: Step, seconds: float) -> Result:
+def _applied(document: Document, patch: Patch, step: Step) -> Document | Exception:
+    try:
+        return apply(document, patch, step=step.name, drops=step.drops)
+    except Exception as error:
+        return error
+
+
+def _result(before: Result, answer: Document | Exception, step: Step, seconds: float) -> Result:
     spent = before.seconds + seconds
-    error: BaseException
-    if isinstance(patch, Exception):
-        error = patch.__cause__ or patch
-    else:
-        try:
-            return Result(before.given, apply(document, patch, step=step.name, drops=step.drops), None, spent)
-        except Exception as wrong:
-            error = wrong
+    if isinstance(answer, Document):
+        return Result(before.given, answer, None, spent)
+    error = answer.__cause__ or answer if isinstance(answer, StepError) else answer
     failure = Failure(step.name, type(error).__name__, str(error), round(seconds, 6))
     return Result(before.given, None, failure, spent)

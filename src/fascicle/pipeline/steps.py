@@ -1,9 +1,9 @@
-"""The steps that need no more than what is there already: recognisers, combinations, filters, and dropping."""
+"""The steps that need no more than what is there already: recognisers, combinations, filters, typers, and dropping."""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -139,6 +139,31 @@ class Filter(_Layer):
         return [self._own(document, patch) for document, patch in zip(documents, patches, strict=True)]
 
 
+class Retyper(Protocol):
+    """What the step needs of a span typer."""
+
+    def retype(self, documents: Sequence[Document], proposed: Mapping[str, Sequence[Mention]]) -> list[Patch]:
+        """The mentions of each document, by its id, with other types."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Type(_Layer):
+    """A layer of the mentions of other layers, each with the type that a span typer gives it.
+
+    Attributes:
+        typer: the span typer.
+    """
+
+    typer: Retyper
+
+    def run(self, documents: Sequence[Document]) -> list[Patch]:
+        """One patch for each document."""
+        numbered = [document.having(id=str(at)) for at, document in enumerate(documents)]
+        proposed = {one.id: [mention for mention in one.mentions if mention.source in self.layers] for one in numbered}
+        patches = self.typer.retype(numbered, proposed)
+        return [self._own(document, patch) for document, patch in zip(documents, patches, strict=True)]
+
+
 @dataclass(frozen=True, kw_only=True)
 class Drop:
     """Drops mentions of some layers.
@@ -175,7 +200,7 @@ class Own:
 
     def __init__(self, step: Step, *, name: str) -> None:
         """Takes the step."""
-        self.name = name
+        self.name, self.step = name, step
         self.needs, self.gives, self.drops = step.needs, step.gives, step.drops
         self.fingerprint = step.fingerprint
         self.run = step.run

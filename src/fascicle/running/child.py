@@ -34,7 +34,7 @@ def work(pipe: Connection, open_worker: OpenWorker, memory: int, parent: int) ->
         memory: MiB of its own that the system lets it take.
         parent: process that it must not outlive.
     """
-    _settle(parent)
+    settle(parent)
     os.environ.setdefault("RAYON_NUM_THREADS", "1")  # of tokenizers; the other cores are for the other workers
     limit_own(memory)
 
@@ -74,8 +74,11 @@ def _obey(worker: ShardWorker, shards: dict[str, Shard], message: bytes, say: Ca
     say(Finished(done=done))
 
 
-def _settle(parent: int) -> None:
-    """A group of its own, so that it ends with its programs; an interrupt of the terminal is for the run alone."""
+def settle(parent: int) -> None:
+    """Gives this worker a group of its own, so that it ends with its programs and with its parent.
+
+    An interrupt of the terminal is for the parent alone.
+    """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     if hasattr(os, "setpgid"):
         os.setpgid(0, 0)

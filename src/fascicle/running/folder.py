@@ -12,7 +12,10 @@ from typing import BinaryIO, Final, TypeVar
 
 import msgspec
 
+from fascicle.core import codec
+from fascicle.core.document import Document
 from fascicle.errors import OutputError
+from fascicle.running.history import Entry
 from fascicle.running.places import is_ours, place_of
 from fascicle.running.plan import Shard
 from fascicle.running.records import SCHEMA, Done, FileFacts, Manifest, Quarantined
@@ -20,7 +23,9 @@ from fascicle.running.records import SCHEMA, Done, FileFacts, Manifest, Quaranti
 MANIFEST: Final = "manifest.json"
 SUCCESS: Final = "_SUCCESS"
 UNREAD: Final = "quarantine-read.jsonl"
+HISTORY: Final = ".fascicle-run-ids-{:04d}.jsonl"
 _RETRY: Final = re.compile(r"done-retry-\d+\.json")
+_TRIED: Final = re.compile(r"(?:(?:done|part|quarantine)-)?retry-\d+\..+")
 T = TypeVar("T")
 
 
@@ -124,19 +129,51 @@ class RunFolder:
             )
         return found
 
-    def done(self, shards: Iterable[Shard]) -> dict[str, Done]:
-        """The markers of the shards that are done, by name; a marker whose part is not there does not count."""
+    def done(self, shards: Iterable[Shard]) -> Iterator[Done]:
+        """The markers of the shards that are done, in their order; a marker whose part is not there does not count."""
         sizes = self._place.sizes()
-        markers = [name for shard in shards if (name := f"done-{shard.name}.json") in sizes]
-        return {
-            done.shard: done
-            for done in self._read(markers, Done)
-            if all(sizes.get(facts.name) == facts.size for facts in (done.part, done.quarantine) if facts is not None)
-        }
+        begun = {name: shard for shard in shards if (name := f"done-{shard.name}.json") in sizes}
+        for shard, done in zip(begun.values(), self._read(list(begun), Done), strict=True):
+            files = [facts for facts in (done.part, done.quarantine) if facts is not None]
+            if done.left_out == shard.left_out and all(sizes.get(one.name) == one.size for one in files):
+                yield done
+
+    def answered(self, shard: Shard) -> dict[str, Document]:
+        """The documents of a shard as they were done before an update left out more of them, by id.
+
+        The parts must be in the format that holds everything. Of a part that is not the one of its marker, there are
+        none.
+        """
+        name = f"done-{shard.name}.json"
+        if not shard.left_out or name not in self._place.sizes():
+            return {}
+        (done,) = self._read([name], Done)
+        if not set(done.left_out) <= set(shard.left_out) or done.part.name not in self._place.sizes():
+            return {}
+        with self.opened(done.part.name) as stream:
+            lines = stream.readlines()
+        if hashlib.sha256(b"".join(lines)).hexdigest() != done.part.sha256:
+            return {}
+        return {document.id: document for document in map(codec.decode, lines)}
 
     def retries(self) -> list[Done]:
         """The markers of what was tried again, in order."""
         return list(self._read(sorted(name for name in self._place.sizes() if _RETRY.fullmatch(name)), Done))
+
+    def history(self, plans: int) -> Iterator[Entry]:
+        """Which documents the run was planned with.
+
+        Args:
+            plans: how many plans there are.
+        """
+        for number in range(plans):
+            with self.opened(HISTORY.format(number)) as stream:
+                for line in stream:
+                    yield msgspec.json.decode(line, type=Entry)
+
+    def reopen(self) -> None:
+        """Removes the proof, and what was tried again: its documents are in quarantine once more."""
+        self._place.remove([name for name in self._place.sizes() if name == SUCCESS or _TRIED.fullmatch(name)])
 
     def quarantine(self, name: str) -> Iterator[Quarantined]:
         """The records of a file."""
@@ -162,8 +199,14 @@ class RunFolder:
             yield found
 
 
-def refuse_another(folder: str, before: Mapping[str, str], now: Mapping[str, str]) -> None:
+def refuse_another(folder: str, before: Mapping[str, str], now: Mapping[str, str], *, advice: str = "") -> None:
     """Refuses to go on with the run of another pipeline, other inputs or other options.
+
+    Args:
+        folder: of the run.
+        before: what decided its bytes.
+        now: what would decide them.
+        advice: how else than then it can go on.
 
     Raises:
         OutputError: the sentence names what differs.
@@ -172,6 +215,7 @@ def refuse_another(folder: str, before: Mapping[str, str], now: Mapping[str, str
     if other:
         told = " and ".join(f"another {name}" for name in other)
         raise OutputError(
-            f"{folder} is of a run with {told}, so it cannot go on; give what was given then, or another folder",
+            f"{folder} is of a run with {told}, so it cannot go on; give what was given then{advice}, or "
+            "another folder",
             file=folder,
         )

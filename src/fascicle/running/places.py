@@ -62,6 +62,10 @@ class Place(Protocol):
         """A file that takes its name when it is complete and kept; one of that name is replaced."""
         ...
 
+    def remove(self, names: Sequence[str]) -> None:
+        """Removes files that a run wrote, as far as they are there."""
+        ...
+
 
 def place_of(path: str) -> Place:
     """The place that a path or a URL names."""
@@ -132,6 +136,12 @@ class LocalPlace:
         """See `Place`."""
         return (self._path / name).open("rb")
 
+    def remove(self, names: Sequence[str]) -> None:
+        """See `Place`."""
+        for name in names:
+            (self._path / name).unlink(missing_ok=True)
+        sync_folder(self._path)
+
     @contextmanager
     def written(self, name: str) -> Iterator[BinaryIO]:
         """See `Place`."""
@@ -165,6 +175,7 @@ class RemotePlace(RemoteFolder):
     @contextmanager
     def held(self) -> Iterator[None]:
         """See `Place`."""
+        self.make()
         yield
 
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, TypeVar
 
 import msgspec
 
@@ -20,8 +20,11 @@ from fascicle.formats.files import named_again
 from fascicle.formats.report import ReadReport, SetAside
 from fascicle.formats.requests import Input, ReadRequest, read_file, read_inputs
 from fascicle.formats.sources import state_of
+from fascicle.formats.updates import version_of
+from fascicle.running.history import Entry
 from fascicle.settings.pipeline import Shards
 
+T = TypeVar("T")
 _LINE: Final = 1 << 24  # bytes of a line that could not be read which are kept
 
 
@@ -48,6 +51,7 @@ class Shard(msgspec.Struct, frozen=True, kw_only=True):
         characters: of text.
         sha256: of all its documents, as `fascicle.core.codec` writes them.
         renamed: place in the shard -> id of a document whose own id was there before.
+        left_out: places of documents that a later input replaced or withdrew, in order.
     """
 
     name: str
@@ -55,11 +59,26 @@ class Shard(msgspec.Struct, frozen=True, kw_only=True):
     characters: int
     sha256: str
     renamed: dict[str, str] = msgspec.field(default_factory=dict)
+    left_out: tuple[int, ...] = ()
 
     @property
     def count(self) -> int:
-        """Of documents."""
-        return sum(piece.count for piece in self.pieces)
+        """Of documents, without those that are left out."""
+        return sum(piece.count for piece in self.pieces) - len(self.left_out)
+
+    def kept(self, of_all: Sequence[T]) -> list[T]:
+        """Without what belongs to documents that are left out.
+
+        Args:
+            of_all: something of each document.
+        """
+        left_out = frozenset(self.left_out)
+        return [one for at, one in enumerate(of_all) if at not in left_out]
+
+    @property
+    def inputs(self) -> list[str]:
+        """The input of each document that is not left out."""
+        return self.kept([piece.input for piece in self.pieces for _ in range(piece.count)])
 
 
 class Unread(NamedTuple):
@@ -93,13 +112,24 @@ class _Aside(SetAside):
         self.all.append(Unread(kept, raw))
 
 
-def plan(inputs: Sequence[str], reading: ReadRequest, shards: Shards) -> tuple[list[Shard], list[Unread]]:
+def plan(
+    inputs: Sequence[str],
+    reading: ReadRequest,
+    shards: Shards,
+    *,
+    begun: tuple[int, int] = (0, 0),
+    are_unique: bool = True,
+    note: Callable[[Entry], None] = lambda entry: None,
+) -> tuple[list[Shard], list[Unread]]:
     """Reads all inputs once, and cuts them into shards.
 
     Args:
         inputs: paths and URLs.
         reading: how they are read.
         shards: how much is in a shard.
+        begun: how many inputs and shards the run has already.
+        are_unique: whether ids are made unique, by other ids for documents whose id was there before.
+        note: is told which documents there are, as far as the plan has got.
 
     Returns:
         The shards, and what could not be read.
@@ -107,9 +137,17 @@ def plan(inputs: Sequence[str], reading: ReadRequest, shards: Shards) -> tuple[l
     Raises:
         InputError: a URL that cannot be reached.
     """
-    building, aside = _Building(shards), _Aside()
+    building, aside = _Building(shards, begun, note), _Aside()
+    report = ReadReport(aside=aside)
+
+    def near() -> Iterator[Input]:
+        for given in _near(inputs, aside.copies):
+            yield given
+            building.end_input(tuple(chain.from_iterable(report.deleted.values())))  # for it was read to its end
+            report.deleted.clear()
+
     found = []
-    for name, document in read_inputs(_near(inputs, aside.copies), reading, report=ReadReport(aside=aside)):
+    for name, document in read_inputs(near(), reading, report=report, are_unique=are_unique):
         if building.is_full(document):
             found.append(building.end())
         building.add(aside.copies.get(name, name), document)
@@ -140,9 +178,12 @@ def _line_of(error: InputError) -> bytes | None:
 class _Building:
     """The shard that is being planned."""
 
-    def __init__(self, settings: Shards) -> None:
-        self._settings, self._number = settings, 0
+    def __init__(self, settings: Shards, begun: tuple[int, int], note: Callable[[Entry], None]) -> None:
+        self._settings, self._note = settings, note
+        self._input, self._number = begun
         self._seen: dict[str, int] = {}
+        self._ids: list[str] = []  # of the documents of this input in this shard
+        self._versions: dict[int, int] = {}
         self._begin()
 
     def _begin(self) -> None:
@@ -166,12 +207,33 @@ class _Building:
         if any(event.code == "duplicate-id" for event in document.events):
             self._renamed[str(self.count)] = document.id
         self._hash.update(codec.encode(document))
+        if (version := version_of(document)) != 1:
+            self._versions[len(self._ids)] = version
+        self._ids.append(document.id)
         self.count += 1
         self._characters += len(document.text)
 
+    def end_input(self, withdrawn: tuple[str, ...]) -> None:
+        self._note_ids()
+        if withdrawn:
+            self._note(Entry(input=self._input, withdrawn=withdrawn))
+        self._input += 1
+
+    def _note_ids(self) -> None:
+        if self._ids:
+            first = self.count - len(self._ids)
+            ids = tuple(self._ids)
+            self._note(Entry(input=self._input, shard=self._name, first=first, ids=ids, versions=self._versions))
+        self._ids, self._versions = [], {}
+
+    @property
+    def _name(self) -> str:
+        return f"{self._number:05d}"
+
     def end(self) -> Shard:
+        self._note_ids()
         shard = Shard(
-            name=f"{self._number:05d}",
+            name=self._name,
             pieces=tuple(self._pieces),
             characters=self._characters,
             sha256=self._hash.hexdigest(),
@@ -214,7 +276,7 @@ class ShardReader:
                 f"the documents of shard {shard.name} ({names}) have changed since the run began{why}; put them back, "
                 "or begin anew in another folder"
             )
-        return documents
+        return shard.kept(documents)
 
     def _piece(self, piece: Piece) -> list[Document]:
         if self._input != piece.input or self._at > piece.first:
@@ -251,13 +313,12 @@ def sha256_of(documents: Iterable[Document]) -> str:
     return digest.hexdigest()
 
 
-def state_of_inputs(paths: Sequence[str]) -> str:
-    """What tells whether the inputs of a run are still the same: their names, sizes and times.
+def states_of_inputs(paths: Sequence[str]) -> list[str]:
+    """What tells whether the inputs of a run are still the same: the name, size and time of each, as a line.
 
     Raises:
         InputError: standard input, which cannot be read again.
     """
     if STDIN in paths:
         raise InputError("a run reads its inputs more than once, and standard input can be read once; give a file")
-    listed = "".join(f"{path} {state_of_url(path) if is_url(path) else state_of(path)}\n" for path in paths)
-    return hashlib.sha256(listed.encode()).hexdigest()
+    return [f"{path} {state_of_url(path) if is_url(path) else state_of(path)}\n" for path in paths]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from itertools import islice
 from typing import Final
 
 import msgspec
@@ -25,9 +26,9 @@ def current(folder: RunFolder, manifest: Manifest) -> dict[str, Quarantined]:
     """
     found: dict[str, Quarantined] = {}
     if manifest.unread:
-        for number, record in enumerate(folder.quarantine(UNREAD), start=1):
+        for number, record in enumerate(islice(folder.quarantine(UNREAD), manifest.unread), start=1):
             found[record.id if record.id not in found else f"{record.id} ({number})"] = record
-    for done in folder.done(manifest.shards).values():
+    for done in folder.done(manifest.shards):
         if done.quarantine is not None:
             found.update((record.id, record) for record in folder.quarantine(done.quarantine.name))
     for done in folder.retries():

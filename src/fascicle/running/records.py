@@ -20,7 +20,7 @@ NOTHING: Final = msgspec.Raw(b"null")
 
 
 class Manifest(msgspec.Struct, frozen=True, kw_only=True):
-    """What a run consists of; it is written once, and never changed.
+    """What a run consists of; only an update changes it.
 
     Attributes:
         fascicle_run: version of the form of the folder.
@@ -31,6 +31,8 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
         suffix: of the names of the parts.
         unread: how many documents or inputs could not be read.
         shards: in order.
+        inputs: how many there are.
+        plans: how often inputs were planned: once, and once for each update.
     """
 
     fascicle_run: int = SCHEMA
@@ -41,6 +43,8 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
     suffix: str
     unread: int
     shards: tuple[Shard, ...]
+    inputs: int = 0
+    plans: int = 0
 
     @property
     def documents(self) -> int:
@@ -76,11 +80,13 @@ class Done(msgspec.Struct, frozen=True, kw_only=True):
         mentions: ``source/type`` -> number.
         names: the most frequent words of mentions, ``words/type`` -> number.
         links: the most frequent links, identifier and name -> number.
+        concepts: type -> the distinct concepts of its mentions, as of `fascicle.running.concepts.hashed`.
         origins: of the links: packs, and the dates of their vocabularies.
         losses: what the format of the part does not hold, by code -> number.
         slowest: ids of documents, with the seconds of each.
         seconds: of the work.
         attempt: which one succeeded, from 1.
+        left_out: as of the shard when it was done.
         made_by: as of the manifest; of a retry that of its own pipeline.
     """
 
@@ -94,11 +100,13 @@ class Done(msgspec.Struct, frozen=True, kw_only=True):
     mentions: dict[str, int]
     names: dict[str, int]
     links: dict[str, int]
+    concepts: dict[str, bytes] = msgspec.field(default_factory=dict)
     origins: tuple[str, ...] = ()
     losses: dict[str, int]
     slowest: tuple[tuple[str, float], ...]
     seconds: float
     attempt: int
+    left_out: tuple[int, ...] = ()
     made_by: dict[str, str] = msgspec.field(default_factory=dict)
 
 

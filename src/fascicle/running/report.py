@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain
 from statistics import median
 from typing import Final
 
@@ -12,6 +13,7 @@ import msgspec
 
 from fascicle.core.html import Html, join, tag, user
 from fascicle.core.provenance import merged
+from fascicle.running.concepts import Distinct
 from fascicle.running.folder import RunFolder
 from fascicle.running.quarantine import current
 from fascicle.running.records import Done, Manifest
@@ -62,6 +64,7 @@ class Totals(msgspec.Struct, frozen=True, kw_only=True):
         slowest: ids of documents, with the seconds of each; of a batch each has the share of its characters.
         names: the most frequent words of mentions; a name that is in no shard among the first 50 can be missing.
         links: the same of links.
+        concepts: type -> number of distinct concepts of its mentions, see `fascicle.running.concepts.Distinct`.
         origins: of the links: packs, and the dates of their vocabularies.
         parts: files, in order.
     """
@@ -79,35 +82,44 @@ class Totals(msgspec.Struct, frozen=True, kw_only=True):
     slowest: tuple[tuple[str, float], ...]
     names: dict[str, int]
     links: dict[str, int]
+    concepts: dict[str, int]
     origins: tuple[str, ...]
     parts: tuple[str, ...]
 
 
-def totals_of(folder: RunFolder, manifest: Manifest, done: Sequence[Done]) -> Totals:
-    """Sums up.
+def totals_of(folder: RunFolder, manifest: Manifest, done: Iterable[Done]) -> Totals:
+    """Sums up; of each marker only the numbers stay in memory.
 
     Args:
         folder: of the run.
         manifest: of it.
         done: the markers of all its shards.
     """
-    markers = [*done, *folder.retries()]
+    names, links, concepts = Counter[str](), Counter[str](), Distinct()
+    slowest: list[tuple[str, float]] = []
+    markers = []
+    for one in chain(done, folder.retries()):
+        names.update(one.names)
+        links.update(one.links)
+        concepts.add(one.concepts)
+        slowest = sorted([*slowest, *one.slowest], key=lambda pair: (-pair[1], pair[0]))[:_SHOWN]
+        markers.append(msgspec.structs.replace(one, names={}, links={}, concepts={}, slowest=()))
     reasons = Counter(f"{one.step}: {one.error}" for one in current(folder, manifest).values())
-    slowest = sorted((pair for one in markers for pair in one.slowest), key=lambda pair: (-pair[1], pair[0]))
     return Totals(
         documents=manifest.documents,
         done=sum(one.done for one in markers),
         quarantined=reasons.total(),
         characters=sum(one.characters for one in markers),
         seconds=round(sum(one.seconds for one in markers), 3),
-        shards=len(done),
+        shards=len(manifest.shards),
         mentions=_sum(one.mentions for one in markers),
         reasons=dict(reasons.most_common()),
         losses=_sum(one.losses for one in markers),
-        suspects=tuple(suspects(done)),
-        slowest=tuple(slowest[:_SHOWN]),
-        names=_first(_sum(one.names for one in markers)),
-        links=_first(_sum(one.links for one in markers)),
+        suspects=tuple(suspects(markers[: len(manifest.shards)])),
+        slowest=tuple(slowest),
+        names=_first(names),
+        links=_first(links),
+        concepts=concepts.counts(),
         origins=merged(origin for one in markers for origin in one.origins),
         parts=tuple(one.part.name for one in markers),
     )
@@ -172,6 +184,7 @@ def page(totals: Totals) -> str:
         _table("Slowest documents", ("document", "seconds"), totals.slowest),
         _table("Most frequent names", ("name/type", "mentions"), totals.names.items()),
         _table("Most frequent links", ("link", "mentions"), totals.links.items()),
+        _table("Distinct concepts", ("type of mentions", "concepts"), totals.concepts.items()),
         *(tag("p", origin) for origin in totals.origins),
     ]
     head = join(tag("meta", charset="utf-8"), tag("title", "Report of a run"), tag("style", Html(_STYLE)))

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Final, Protocol
 
 import msgspec
 
@@ -18,9 +18,10 @@ from fascicle.formats.requests import ReadRequest
 from fascicle.pipeline.loading import open_pipeline
 from fascicle.pipeline.pipeline import Pipeline
 from fascicle.running.child import OpenWorker
-from fascicle.running.folder import MANIFEST, SUCCESS, UNREAD, RunFolder, refuse_another
-from fascicle.running.plan import Shard, Unread, plan, state_of_inputs
-from fascicle.running.records import READ, VERSIONS, Done, Manifest, Quarantined
+from fascicle.running.folder import MANIFEST, SUCCESS, RunFolder, refuse_another
+from fascicle.running.plan import Shard, states_of_inputs
+from fascicle.running.planning import extended
+from fascicle.running.records import Done, Manifest
 from fascicle.running.report import Totals, totals_of, write_report
 from fascicle.running.shard_worker import ShardWorker
 from fascicle.running.supervisor import Supervisor
@@ -28,6 +29,7 @@ from fascicle.settings.pipeline import Limits, Shards, read_pipeline
 from fascicle.version import VERSION
 
 OpenPipeline = Callable[[], Pipeline]
+_INPUTS: Final = "set of inputs"
 
 
 class Crew(Protocol):
@@ -152,6 +154,7 @@ class Run:
         self,
         *,
         resume: bool = False,
+        update: bool = False,
         progress: Callable[[Progress], None] = lambda progress: None,
         started: Callable[[Any], None] = lambda crew: None,
     ) -> Totals:
@@ -159,6 +162,9 @@ class Run:
 
         Args:
             resume: go on with what is in the folder.
+            update: the inputs follow each other in time, and each document counts in its latest state. A run that has
+                the first of these inputs is gone on with; only shards of which documents were replaced or withdrawn
+                are done again.
             progress: is told how far the run is.
             started: is given the crew.
 
@@ -169,23 +175,24 @@ class Run:
             UsageError: a format that is not written to one file, or a number of workers that is not allowed.
             OutputError: the folder holds something else, a run that is not to go on, or another run.
             InputError: no document can be read, or the inputs have changed.
+            UsageError: an update of a run in which ids were there twice.
             FascicleError: the pipeline cannot be opened.
         """
         suffix = _suffix(self.format)
-        self.folder.check(resume=resume)
-        made_by = self._made_by()
+        self.folder.check(resume=resume or update)
+        made_by, states = self._made_by(), states_of_inputs(self.inputs)
         with self.folder.held():
-            manifest = self._manifest(made_by, suffix)
+            manifest = self._manifest(made_by, states, suffix, update=update)
             self._work(manifest, progress, started)
             return finalize(self.folder, manifest)
 
     def _work(self, manifest: Manifest, progress: Callable[[Progress], None], started: Callable[[Any], None]) -> None:
-        done = self.folder.done(manifest.shards)
-        left = [shard for shard in manifest.shards if shard.name not in done]
         characters = {shard.name: shard.characters for shard in manifest.shards}
-        now = _Through()
-        for one in done.values():
+        now, done = _Through(), set()
+        for one in self.folder.done(manifest.shards):
             now.count(one, characters[one.shard])
+            done.add(one.shard)
+        left = [shard for shard in manifest.shards if shard.name not in done]
         before, begun, of_characters = now.characters, time.monotonic(), sum(characters.values())
 
         def tell() -> None:
@@ -215,30 +222,30 @@ class Run:
         return {
             "release": VERSION,
             **steps,
-            "set of inputs": state_of_inputs(self.inputs),
             "set of options": hashlib.sha256(options).hexdigest(),
         }
 
-    def _manifest(self, made_by: dict[str, str], suffix: str) -> Manifest:
+    def _manifest(self, made_by: dict[str, str], states: Sequence[str], suffix: str, *, update: bool) -> Manifest:
         if self.folder.is_begun:
             found = self.folder.manifest()
-            refuse_another(self.folder.name, found.made_by, made_by)
-            return found
-        shards, unread = plan(self.inputs, self.reading, self.shards)
-        if not shards:
-            reason = str(unread[0].error) if unread else "the inputs hold no document"
-            raise InputError(f"{reason}; no document can be read, so there is nothing to run")
-        if unread:
-            self.folder.write_quarantine(UNREAD, map(_unread_record, unread))
-        manifest = Manifest(
-            pipeline=self.pipeline,
-            made_by=made_by,
-            reading=asdict(self.reading),
-            format=self.format,
-            suffix=suffix,
-            unread=len(unread),
-            shards=tuple(shards),
-        )
+            before = states[: found.inputs] if update else states
+            advice = ", with new files behind those of then" if update else ""
+            refuse_another(self.folder.name, found.made_by, {**made_by, _INPUTS: _hash_of(before)}, advice=advice)
+            if len(before) == len(states):
+                return found
+        else:
+            found = Manifest(
+                pipeline=self.pipeline,
+                made_by=made_by,
+                reading=asdict(self.reading),
+                format=self.format,
+                suffix=suffix,
+                unread=0,
+                shards=(),
+            )
+        manifest = extended(self.folder, found, self.inputs, self.shards, latest=update)
+        manifest = msgspec.structs.replace(manifest, made_by={**made_by, _INPUTS: _hash_of(states)})
+        self.folder.reopen()
         self.folder.write_json(MANIFEST, manifest)
         return manifest
 
@@ -272,17 +279,22 @@ def finalize(folder: RunFolder, manifest: Manifest) -> Totals:
     Raises:
         OutputError: a shard is not done, or documents are missing.
     """
-    done = folder.done(manifest.shards)
-    if missing := [shard.name for shard in manifest.shards if shard.name not in done]:
+    left = {shard.name: shard.count for shard in manifest.shards}
+
+    def markers() -> Iterator[Done]:
+        for one in folder.done(manifest.shards):
+            count = left.pop(one.shard)
+            if (one.documents, one.done + one.quarantined) != (count, count):
+                raise OutputError(f"{folder.name}: shard {one.shard} does not account for all its documents")
+            yield one
+
+    totals = totals_of(folder, manifest, markers())
+    if left:
+        some = next(iter(left))
         raise OutputError(
-            f"{folder.name}: {len(missing):,} of {len(manifest.shards):,} shards are not done, such as {missing[0]}; "
+            f"{folder.name}: {len(left):,} of {len(manifest.shards):,} shards are not done, such as {some}; "
             "go on with resume=True"
         )
-    for shard in manifest.shards:
-        one = done[shard.name]
-        if (one.documents, one.done + one.quarantined) != (shard.count, shard.count):
-            raise OutputError(f"{folder.name}: shard {shard.name} does not account for all its documents")
-    totals = totals_of(folder, manifest, [done[shard.name] for shard in manifest.shards])
     if totals.documents != totals.done + totals.quarantined:
         raise OutputError(
             f"{folder.name}: {totals.documents:,} documents came in, {totals.done:,} are done and "
@@ -293,29 +305,12 @@ def finalize(folder: RunFolder, manifest: Manifest) -> Totals:
     return totals
 
 
+def _hash_of(states: Iterable[str]) -> str:
+    return hashlib.sha256("".join(states).encode()).hexdigest()
+
+
 def _suffix(name: str) -> str:
     chosen = format_named(name)
     if not chosen.writes or chosen.writer.into_folder is not None:
         raise UsageError(f"format={name} is not written to one file, but each part of a run is; give another format")
     return chosen.suffixes[0]
-
-
-def _unread_record(unread: Unread) -> Quarantined:
-    error, content = unread
-    place = error.line or 0
-    name = f"{error.file}:{place}" if place else error.file or str(error)[:100]
-    return Quarantined(
-        id=name,
-        sha256=hashlib.sha256(content or b"").hexdigest(),
-        input=error.file,
-        place=place,
-        shard="",
-        step=READ,
-        error=type(error).__name__,
-        message=str(error),
-        versions=dict(VERSIONS),
-        attempt=1,
-        seconds=0.0,
-        memory=0,
-        raw=content,
-    )

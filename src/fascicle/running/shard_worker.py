@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import time
-from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Collection, Container, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, BinaryIO, Final
 
 import msgspec
@@ -22,11 +23,13 @@ from fascicle.formats.report import SetAside, WriteReport
 from fascicle.formats.requests import ReadRequest, WriteRequest
 from fascicle.pipeline.pipeline import Pipeline
 from fascicle.pipeline.runner import Failure, Result, Watch, unwatched
+from fascicle.running.concepts import hashed
 from fascicle.running.folder import RunFolder
 from fascicle.running.memory import peak_mebibytes
 from fascicle.running.plan import Shard, ShardReader
 from fascicle.running.records import VERSIONS, WRITE, Done, Manifest, Quarantined
 
+_WHOLE: Final = "jsonl"  # the format that holds everything of a document
 _OFTEN: Final = 50  # names and links that a marker keeps
 _SLOWEST: Final = 10
 
@@ -53,6 +56,7 @@ class _Counts:
     mentions: Counter[str] = field(default_factory=Counter)
     names: Counter[str] = field(default_factory=Counter)
     links: Counter[str] = field(default_factory=Counter)
+    concepts: defaultdict[str, set[str]] = field(default_factory=partial(defaultdict, set))
     origins: set[str] = field(default_factory=set)
     seconds: list[tuple[float, str]] = field(default_factory=list)
 
@@ -63,7 +67,10 @@ class _Counts:
         for mention in document.mentions:
             self.mentions[f"{mention.source}/{mention.type}"] += 1
             self.names[f"{mention.text_in(document.text)[:100]}/{mention.type}"] += 1
-            self.links.update(f"{identifier_of(one)} {one.name}".rstrip() for one in mention.links if not one.nil)
+            links = [(identifier_of(one), one.name) for one in mention.links if not one.nil]
+            self.links.update(f"{identifier} {name}".rstrip() for identifier, name in links)
+            if links:
+                self.concepts[mention.type].update(identifier for identifier, _ in links)
 
 
 class ShardWorker:
@@ -116,21 +123,37 @@ class ShardWorker:
         begun = time.perf_counter()
         documents = self._reader.read(shard)
         self.places = places = {document.id: at for at, document in enumerate(documents)}
-        left = [at for at in range(len(documents)) if at not in killed]
         failed = [Result(documents[at], failure=failure) for at, failure in killed.items()]
         counts, aside = _Counts(), _Unwritten()
-        results = self.pipeline.results(
-            [documents[at] for at in left], alone={at for at, place in enumerate(left) if place in alone}, watch=watch
-        )
+        results = self._results(shard, documents, alone=alone, killed=killed, watch=watch)
         name = f"part-{shard.name}{self.manifest.suffix}"
         report = self._write(name, _passed(results, failed, aside), counts, aside)
         watch("", ())
         for result, error in aside.refused:
             failed.append(Result(result.given, failure=Failure(WRITE, type(error).__name__, str(error))))
-        inputs = [piece.input for piece in shard.pieces for _ in range(piece.count)]
+        inputs = shard.inputs if failed else ()
         records = [self._record(one, places[one.given.id], inputs, shard, attempt) for one in failed]
         done = self._marker(shard, counts, report, attempt, time.perf_counter() - begun)
         return self._commit(shard, done, name, sorted(records, key=lambda record: record.place))
+
+    def _results(
+        self,
+        shard: Shard,
+        documents: Sequence[Document],
+        *,
+        alone: Collection[int],
+        killed: Container[int],
+        watch: Watch,
+    ) -> Iterator[Result]:
+        """What becomes of each document; what was done before an update stays done."""
+        known = self.folder.answered(shard) if self.manifest.format == _WHOLE else {}
+        left = [at for at in range(len(documents)) if at not in killed]
+        new = [at for at in left if documents[at].id not in known]
+        results = self.pipeline.results(
+            [documents[at] for at in new], alone={at for at, place in enumerate(new) if place in alone}, watch=watch
+        )
+        for document in (documents[at] for at in left):
+            yield Result(document, known[document.id]) if document.id in known else next(results)
 
     def _write(self, name: str, results: Iterator[Result], counts: _Counts, aside: _Unwritten) -> WriteReport:
         @contextmanager
@@ -162,11 +185,13 @@ class ShardWorker:
             mentions=dict(sorted(counts.mentions.items())),
             names=_most(counts.names),
             links=_most(counts.links),
+            concepts={kind: hashed(found) for kind, found in sorted(counts.concepts.items())},
             origins=merged(sorted(counts.origins)),
             losses=dict(sorted(report.losses.items())),
             slowest=slowest,
             seconds=round(seconds, 4),
             attempt=attempt,
+            left_out=shard.left_out,
             made_by=self.manifest.made_by if shard.name.startswith("retry") else {},
         )
 

@@ -203,7 +203,7 @@ class SourceSettings(Settings, frozen=True, kw_only=True):
         for pattern in self.without:
             try:
                 re.compile(pattern)
-            except re.error as error:
+            except (re.error, OverflowError, RecursionError) as error:
                 raise ValueError(f"without has {pattern!r}, which is no regular expression: {error}") from None
 
 

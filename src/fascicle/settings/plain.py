@@ -20,10 +20,10 @@ def toml_values(path: Path, *, missing: str, advice: str = "") -> dict[str, Any]
         advice: what to do about a file that is not TOML.
 
     Raises:
-        RecipeError: no such file, a folder, or not TOML.
+        RecipeError: no such file, a folder, not TOML, or a NUL character in a value.
     """
     try:
-        return tomllib.loads(path.read_text(encoding=ENCODING))
+        values = tomllib.loads(path.read_text(encoding=ENCODING))
     except FileNotFoundError:
         raise RecipeError(f"{missing}; give the path of a TOML file") from None
     except RecursionError:
@@ -36,6 +36,23 @@ def toml_values(path: Path, *, missing: str, advice: str = "") -> dict[str, Any]
     except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         told = f"; {advice}" if advice else ""
         raise RecipeError(f"{path} is not a readable TOML file: {error}{told}", file=str(path)) from None
+    if has_nul(values):
+        raise RecipeError("a value has a NUL character, as no path and no name may; remove it", at=str(path))
+    return values
+
+
+def has_nul(value: Any) -> bool:
+    """Whether a NUL character stands in a value, its keys included; systems refuse paths with one in many ways."""
+    waiting = [value]
+    while waiting:
+        one = waiting.pop()
+        if isinstance(one, str) and "\0" in one:
+            return True
+        if isinstance(one, dict):
+            waiting += [*one.keys(), *one.values()]
+        elif isinstance(one, list):
+            waiting += one
+    return False
 
 
 def _folder(path: Path) -> str:

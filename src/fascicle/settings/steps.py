@@ -136,6 +136,24 @@ class FilterStep(StepSettings, frozen=True, kw_only=True):
         return {"filter": self.filter}
 
 
+class TyperStep(StepSettings, frozen=True, kw_only=True):
+    """A layer of the mentions of other layers, with the types that a span typer gives them.
+
+    Attributes:
+        typer: folder of the span typer; it needs the extra ``train``.
+        sources: of the layers that are typed.
+        threads: of the network, in each worker.
+    """
+
+    typer: Name
+    sources: Annotated[tuple[Name, ...], Meta(min_length=1)]
+    threads: Positive = 1
+
+    def places(self) -> dict[str, str]:
+        """The folder."""
+        return {"typer": self.typer}
+
+
 class RuleTest(Settings, frozen=True, kw_only=True):
     """What a rule must do, tried when the pipeline is loaded.
 
@@ -268,6 +286,7 @@ STEPS: Final[Mapping[str, type[StepSettings]]] = MappingProxyType(
         "link": LinkStep,
         "combine": CombineStep,
         "filter": FilterStep,
+        "typer": TyperStep,
         "rules": RulesStep,
         "choice": ChoiceStep,
         "drop": DropStep,

@@ -60,7 +60,7 @@ def build_pack(
         with about(key=f"sources.{name}"):
             check_source(source)
     rules = Curation(read_rules(settings.curation), key=lambda surface: key(surface, 2)) if settings.curation else None
-    seen = Seen(rules) if rules is not None and findings is not None else None
+    seen = Seen(rules) if rules is not None else None
     found = [
         _source(name, source, (reports if reports is not None else {}).setdefault(name, SourceReport()), seen)
         for name, source in settings.sources.items()
@@ -72,7 +72,7 @@ def build_pack(
         found,
         BuildSettings(name=settings.name, memory=memory, longest=longest),
         output,
-        parts=Parts(normaliser=NORMALISER, keys=KeyReader(), table=build_table, curation=rules),
+        parts=Parts(normaliser=NORMALISER, keys=KeyReader(), table=build_table, curation=seen),
         told=told,
         overwrite=overwrite,
     )

@@ -34,7 +34,7 @@ def diff(
         account: receives what could not be read.
 
     Raises:
-        PackError: a pack cannot be opened.
+        PackError: a pack cannot be opened, or has values that cannot be.
         InputError: a text cannot be read.
     """
     packs = Pack.open(first), Pack.open(second)

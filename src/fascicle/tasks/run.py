@@ -38,6 +38,7 @@ class RunRequest:
         ray: address of a Ray cluster whose machines the workers are on, see `fascicle.scale.cluster.hire_on`; ``""``
             for the one that Ray finds, ``None`` for none.
         resume: go on with an interrupted run.
+        update: the inputs follow each other in time, see `fascicle.running.run.Run.do`.
     """
 
     files: tuple[str, ...]
@@ -48,6 +49,7 @@ class RunRequest:
     workers: int = 1
     ray: str | None = None
     resume: bool = False
+    update: bool = False
 
 
 def run_pipeline(request: RunRequest, *, progress: Callable[[Progress], None] = lambda progress: None) -> Totals:
@@ -83,7 +85,7 @@ def run_pipeline(request: RunRequest, *, progress: Callable[[Progress], None] = 
         workers=request.workers,
         hire=hire,
     )
-    return run.do(resume=request.resume, progress=progress)
+    return run.do(resume=request.resume, update=request.update, progress=progress)
 
 
 def _paths(request: RunRequest) -> list[str]:
@@ -108,6 +110,7 @@ def run(
     workers: int = 1,
     ray: str | None = None,
     resume: bool = False,
+    update: bool = False,
 ) -> Totals:
     """Runs a pipeline over files; see `run_pipeline`."""
     request = RunRequest(
@@ -117,6 +120,7 @@ def run(
         workers=workers,
         ray=ray,
         resume=resume,
+        update=update,
     )
     return run_pipeline(request)
 

@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 
 from fascicle.errors import FascicleError, FormatError
 from fascicle.knowledge.curation.applying import Curation, Decision, NameRow, apply
-from fascicle.knowledge.curation.lint import lint
+from fascicle.knowledge.curation.lint import Seen, lint
 from fascicle.knowledge.curation.rules import ACTIONS, CASES, CURATION, HEADER, Rule, read_rules, written
+from fascicle.knowledge.terms import ConceptRecord, Name
 
 Outcome = dict[NameRow, tuple[bool, bool, str, bool]]
 
@@ -98,6 +99,16 @@ def test_dead_rules_are_those_without_which_nothing_changes(rows: list[NameRow],
         if kept(naive(rows, others)) == whole:
             wanted.add(number)
     assert dead == wanted
+
+
+@given(ROWS, rules())
+def test_what_was_seen_is_decided_as_by_the_rules(rows: list[NameRow], given_rules: list[Rule]) -> None:
+    curation = Curation(given_rules)
+    seen = Seen(curation)
+    for row in rows:
+        seen.see(row.source, ConceptRecord(curie=row.concept, names=(Name(row.surface),)))
+    for row in (*rows, *curation.added().values()):
+        assert seen.decide(row) == curation.decide(row)
 
 
 def test_block_takes_a_key_of_ones_own() -> None:

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fascicle.knowledge.linking.calibrating import Calibration, corrected, fit_calibration
+from fascicle.knowledge.linking.fitting import _threshold
 
 
 def loss(scores: np.ndarray, right: np.ndarray, scale: float, shift: float) -> float:
@@ -78,3 +79,28 @@ def test_the_order_stays(scores: list[float], scale: float, shift: float) -> Non
     found = Calibration(scale, shift)(np.array(sorted(scores)))
     assert (np.diff(found) >= 0).all()
     assert ((found >= 0) & (found <= 1)).all()
+
+
+def f1_at(threshold: float, scores: list[float], right: list[bool], mentions: int) -> float:
+    answered = [one for score, one in zip(scores, right, strict=True) if score >= threshold]
+    return 2 * sum(answered) / (len(answered) + mentions)
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 100).map(lambda one: one / 100), st.booleans()), min_size=1, max_size=12),
+    st.integers(0, 5),
+)
+def test_no_threshold_is_better_and_none_is_higher_than_needed(
+    given: list[tuple[float, bool]], unanswered: int
+) -> None:
+    scores, right = map(list, zip(*given, strict=True))
+    mentions = len(scores) + unanswered
+    found = _threshold(np.array(scores), np.array(right), mentions)
+    best = max(f1_at(one, scores, right, mentions) for one in {*scores, 1.1})
+    assert f1_at(found, scores, right, mentions) == pytest.approx(best)
+    if found > 0.5:
+        assert any(0.5 <= score < found for score in scores)
+
+
+def test_texts_in_which_all_is_right_make_nobody_timid() -> None:
+    assert _threshold(np.full(80, 0.999), np.ones(80, dtype=bool), 80) == 0.5

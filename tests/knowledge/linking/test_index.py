@@ -159,3 +159,17 @@ def test_an_index_without_one_of_its_files_is_refused(pack: Pack, index: NameInd
     (folder / MANIFEST).write_text(json.dumps(told))
     with pytest.raises(PackError, match="was changed"):
         NameIndex.open(folder, pack)
+
+
+@pytest.mark.parametrize("name", ["trigrams.codes.u4", "keys.types.u8", "equal.starts.u4"])
+def test_half_a_value_is_refused_though_the_manifest_says_so(
+    pack: Pack, index: NameIndex, tmp_path: Path, name: str
+) -> None:
+    folder = Path(shutil.copytree(index.folder, tmp_path / "index"))
+    content = (folder / name).read_bytes()[:-1]
+    (folder / name).write_bytes(content)
+    told = json.loads((folder / MANIFEST).read_text())
+    told["files"][name]["size"] = len(content)
+    (folder / MANIFEST).write_text(json.dumps(told))
+    with pytest.raises(PackError, match="was changed"):
+        NameIndex.open(folder, pack)

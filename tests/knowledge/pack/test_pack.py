@@ -21,16 +21,19 @@ import psutil
 import pytest
 from tests.support.packs import NORMALISER, PARTS, RECORDS, build_small
 
+from fascicle.core.document import Document
 from fascicle.errors import InputError, PackError
 from fascicle.files.owned import file_facts
 from fascicle.knowledge.pack.arrays import dtype_of
 from fascicle.knowledge.pack.builder import BuildSettings, PackSource, build
 from fascicle.knowledge.pack.manifest import FileFacts, Manifest, SourceFacts, write_manifest
+from fascicle.knowledge.pack.mentions import mention_changes
 from fascicle.knowledge.pack.pack import Pack
 from fascicle.knowledge.pack.verifying import verify
 from fascicle.knowledge.terms import ConceptRecord, Name
 from fascicle.settings.folders.vocabularies import PACK
 from fascicle.tasks.index_build import build_pack
+from fascicle.tasks.index_diff import diff
 from fascicle.tasks.index_export import export
 from fascicle.tasks.index_stats import stats
 from fascicle.tasks.index_why import why
@@ -150,7 +153,7 @@ def test_lists_without_end_take_no_memory(folder: Path, name: str, ask: Callable
 
 @pytest.mark.parametrize("name", ["names.concept.u4", "concepts.type.u2", "names.surfaces.bytes.u1"])
 def test_a_damaged_pack_with_right_hashes_is_told_by_every_question(tmp_path: Path, name: str) -> None:
-    table = "id\tname\nDOID:1\tcancer\nDOID:2\tasthma\n"
+    table = "id\tname\nDOID:1\trenal failure\nDOID:2\thepatic coma\n"
     (tmp_path / "names.tsv").write_text(table, encoding="utf-8")
     (tmp_path / "sources.toml").write_text(
         'name = "small"\n[sources.a]\npath = "names.tsv"\nreader = "table"\ntype = "Disease"\n'
@@ -162,12 +165,24 @@ def test_a_damaged_pack_with_right_hashes_is_told_by_every_question(tmp_path: Pa
     (folder / name).write_bytes(b"\xff" * (folder / name).stat().st_size)
     size, sha256 = file_facts(folder / name)
     rewrite(folder, files={**files, name: FileFacts(size=size, sha256=sha256)})
-    for ask in (partial(why, folder, "cancer"), partial(export, folder, table_of), partial(stats, folder)):
+    for ask in (partial(why, folder, "renal failure"), partial(export, folder, table_of), partial(stats, folder)):
         if name.endswith(".bytes.u1") and ask.func is stats:
             continue  # which reads no surface
         with pytest.raises(PackError, match="verify"):
             ask()
     assert not table_of.exists()
+    sound = tmp_path / "sound"
+    build_pack(tmp_path / "sources.toml", sound)
+    for first, second in ((folder, sound), (sound, folder)):
+        with pytest.raises(PackError, match=f"{folder} .*verify"):
+            list(diff(first, second))
+        if not name.endswith(".bytes.u1"):  # which finding does not read
+            with pytest.raises(PackError, match=f"{folder} .*verify"):
+                list(
+                    mention_changes(
+                        Pack.open(first), Pack.open(second), [Document(id="1", text="A renal failure, hepatic coma.")]
+                    )
+                )
 
 
 def test_one_flipped_byte_of_any_file_is_found(built: Path, tmp_path: Path) -> None:
@@ -261,9 +276,11 @@ import sys
 import numpy as np
 import psutil
 from tests.support.packs import NORMALISER
+from fascicle.knowledge.pack.mentions import mention_changes
 from fascicle.knowledge.pack.pack import Pack
 from fascicle.settings.folders.vocabularies import PACK
 from fascicle.tasks.index_build import build_pack
+from fascicle.tasks.index_diff import diff
 from fascicle.tasks.index_export import export
 from fascicle.tasks.index_stats import stats
 from fascicle.tasks.index_why import why

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import tracemalloc
 from collections.abc import Callable
 from typing import Any
 
@@ -89,3 +90,12 @@ def test_nodes_and_edges_are_read(read: Callable[..., Any]) -> None:
 def test_other_files_are_refused(read: Callable[..., Any], text: str) -> None:
     with pytest.raises(FormatError):
         read(text, "obograph")
+
+
+def test_memory_does_not_grow_with_the_number_of_nodes(read: Callable[..., Any]) -> None:
+    content = b'{"graphs":[{"nodes":[' + b"{}," * 30_000 + b'{}],"edges":[' + b"1," * 30_000 + b"1]}]}"
+    tracemalloc.start()
+    found = read(content, "obograph")
+    assert tracemalloc.get_traced_memory()[1] < 2**21
+    tracemalloc.stop()
+    assert found.losses() == {"identifier": 30_001, "structure": 30_001}

@@ -120,11 +120,19 @@ def test_tokens_are_those_of_the_key(surface: str, most: int) -> None:
     assert report.losses == ({} if fit else {"tokens": 1})
 
 
-def test_a_pattern_that_is_none_is_refused(tmp_path: Path) -> None:
+@pytest.mark.parametrize("pattern", ["(", "a{99999999999}", "(" * 5_000 + ")" * 5_000])
+def test_a_pattern_that_is_none_is_refused(tmp_path: Path, pattern: str) -> None:
     path = tmp_path / "sources.toml"
-    path.write_text('name = "p"\n[sources.a]\npath = "x"\nreader = "pairs"\nwithout = ["("]\n')
+    path.write_text(f'name = "p"\n[sources.a]\npath = "x"\nreader = "pairs"\nwithout = ["{pattern}"]\n')
     with pytest.raises(RecipeError, match="no regular expression"):
         read_pack_settings(path)
+
+
+def test_a_pattern_without_end_is_refused(read: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("fascicle.knowledge.sources.fitting._SECONDS", 0.2)
+    text = f"id\tname\tkind\na:1\t{'a' * 200}b\texact\n"
+    with pytest.raises(InputError, match=r"a:1.*without"):
+        read(text, "table", columns=UNFIT_COLUMNS, without=["(a+)+$"])
 
 
 def test_species_are_filtered(read: Callable[..., Any]) -> None:

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import Literal, NamedTuple
 
-from fascicle.knowledge.curation.applying import Curation, NameRow, apply
+from fascicle.knowledge.curation.applying import UNTOUCHED, Curation, Decision, NameRow, apply
 from fascicle.knowledge.curation.rules import Rule
 from fascicle.knowledge.terms import ConceptRecord
 
@@ -29,7 +29,7 @@ class Finding(NamedTuple):
 
 
 class Seen:
-    """Of the names that go into a build, those that rules look at; so lint needs no second reading.
+    """Of the names that go into a build, those that rules look at; so neither lint nor the build looks for them again.
 
     Attributes:
         rows: names that a rule fits, or that have the surface of one.
@@ -52,6 +52,16 @@ class Seen:
             row = NameRow(name.surface, source, record.curie)
             if row.surface in self._named or self._curation.fitting(row):
                 self.rows[row] = None
+
+    @property
+    def rules(self) -> tuple[Rule, ...]:
+        """All rules."""
+        return self._curation.rules
+
+    def decide(self, row: NameRow) -> Decision:
+        """What becomes of a name that was seen, or that a rule adds; see `Curation.decide`."""
+        looked = row in self.rows or row.surface in self._named
+        return self._curation.decide(row) if looked else UNTOUCHED
 
     def findings(self, sources: Iterable[str]) -> list[Finding]:
         """What is wrong with the rules beside all that was seen; see `lint`."""

@@ -30,6 +30,7 @@ from fascicle.settings.base import Settings, Share
 
 _FEWEST: Final = 20  # mentions of a type
 _PORTION: Final = 1 << 18
+_EVEN: Final = 0.5
 Named = tuple[str, str]  # type, and key of level 1
 
 
@@ -308,7 +309,10 @@ def _first(choices: Choices, scores: Floats) -> Ints:
 
 
 def _threshold(scores: Floats, right: Bools, mentions: int) -> float:
-    """The probability from which answers are best by F1, rounded down; the lowest of several."""
+    """The probability from which answers are best by F1, rounded down; of several, the lowest that an answer has.
+
+    Where no answer lies between that and 0.5, it is 0.5: texts in which all is right say nothing against lower ones.
+    """
     if not len(scores):
         return 0.0
     order = np.argsort(-scores, kind="stable")
@@ -316,4 +320,7 @@ def _threshold(scores: Floats, right: Bools, mentions: int) -> float:
     f1 = 2.0 * hits / (np.arange(1, len(order) + 1) + mentions)
     last = np.flatnonzero(np.diff(scores[order], append=-1.0))  # equal scores are answered together
     best = last[f1[last] >= f1[last].max() - 1e-12].max()
-    return float(np.floor(scores[order][best] * 1000) / 1000)
+    found, below = scores[order][best], scores[order][best + 1 :]
+    if not np.any(below >= _EVEN):
+        found = min(found, _EVEN)
+    return float(np.floor(found * 1000) / 1000)

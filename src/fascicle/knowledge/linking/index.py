@@ -162,7 +162,10 @@ class NameIndex:
                 raise _damaged(own)
         if not set(manifest.files) >= _FILES:
             raise _damaged(place)
-        found = cls(folder, pack, manifest)
+        try:
+            found = cls(folder, pack, manifest)
+        except ValueError:  # a file with a part of a value at its end
+            raise _damaged(folder) from None
         if not found._fits():
             raise _damaged(folder)
         return found

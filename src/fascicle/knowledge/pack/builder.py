@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePath
-from typing import Annotated, Final, NamedTuple
+from typing import Annotated, Final, NamedTuple, Protocol
 
 import msgspec
 import numpy as np
@@ -20,7 +20,7 @@ from msgspec import Meta
 
 from fascicle.errors import InputError
 from fascicle.files.atomic import atomic_folder
-from fascicle.knowledge.curation.applying import UNTOUCHED, Curation, NameRow
+from fascicle.knowledge.curation.applying import UNTOUCHED, Decision, NameRow
 from fascicle.knowledge.curation.rules import Rule
 from fascicle.knowledge.keys.case import CasePolicy
 from fascicle.knowledge.pack import layout
@@ -71,6 +71,17 @@ class PackSource(NamedTuple):
     adds: bool = False
 
 
+class Decides(Protocol):
+    """Rules of curation, as the builder asks them: `Curation`, or `Seen`."""
+
+    @property
+    def rules(self) -> Sequence[Rule]:
+        """All rules, by their numbers."""
+
+    def decide(self, row: NameRow) -> Decision:
+        """What becomes of a name."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Parts:
     """What the builder is given, for it belongs to others.
@@ -85,7 +96,7 @@ class Parts:
     normaliser: str
     keys: Callable[[Sequence[str]], list[str]]
     table: Callable[[Iterable[str], Path], object]
-    curation: Curation | None = None
+    curation: Decides | None = None
 
 
 def build(
@@ -233,7 +244,7 @@ class _Building:
             return "name with characters that no text has"
         return "name that is too long" if len(name.surface) > self._settings.longest else ""
 
-    def _judged(self, name: MergedName, curie: str, curation: Curation) -> tuple[int, tuple[int, ...], int]:
+    def _judged(self, name: MergedName, curie: str, curation: Decides) -> tuple[int, tuple[int, ...], int]:
         """Flags of a name, the sources that it is left from, and the number of the text of the rules about it."""
         rows = {source: NameRow(name.surface, self._names[source], curie) for source in name.sources}
         said = {source: curation.decide(row) for source, row in rows.items()}

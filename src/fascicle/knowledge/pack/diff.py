@@ -10,6 +10,7 @@ import numpy as np
 
 from fascicle.knowledge.keys.case import CasePolicy
 from fascicle.knowledge.pack import layout
+from fascicle.knowledge.pack.checks import looking_through
 from fascicle.knowledge.pack.pack import Concept, Pack
 from fascicle.knowledge.terms import NAME_KINDS
 
@@ -48,6 +49,9 @@ def changes(first: Pack, second: Pack) -> Iterator[Change]:
     Args:
         first: what was before.
         second: what is now. Both may be of any size; they are walked through side by side.
+
+    Raises:
+        PackError: one of them has values that cannot be.
     """
     for curie, concept, other in _walk(_concepts(first), _concepts(second)):
         if (told := _told(concept, other)) is not None:
@@ -92,9 +96,10 @@ def _walk(first: Iterator[tuple[str, V]], second: Iterator[tuple[str, V]]) -> It
 
 
 def _concepts(pack: Pack) -> Iterator[tuple[str, dict[str, str]]]:
-    for row in range(len(pack)):
-        concept = pack.concept_at(row)
-        yield concept.curie, _facts(concept, pack.curies.strings.take(pack.parent_rows[row]))
+    with looking_through(pack.folder):
+        for row in range(len(pack)):
+            concept = pack.concept_at(row)
+            yield concept.curie, _facts(concept, pack.curies.strings.take(pack.parent_rows[row]))
 
 
 def _facts(concept: Concept, parents: list[str]) -> dict[str, str]:
@@ -113,6 +118,11 @@ def _facts(concept: Concept, parents: list[str]) -> dict[str, str]:
 
 def _terms(pack: Pack) -> Iterator[tuple[str, dict[tuple[str, str, str], dict[str, str]]]]:
     """The terms of each key: surface, concept and language -> what else is said of them."""
+    with looking_through(pack.folder):
+        yield from _grouped(pack)
+
+
+def _grouped(pack: Pack) -> Iterator[tuple[str, dict[tuple[str, str, str], dict[str, str]]]]:
     names, languages = pack.active, pack.manifest.languages
     for start in range(0, len(names.keys.strings), _CHUNK):
         rows = np.arange(start, min(start + _CHUNK, len(names.keys.strings)))

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 from typing import Final
 
-from fascicle.core.document import Document
+from fascicle.core.document import Document, Patch
 from fascicle.core.mention import Mention
+from fascicle.knowledge.pack.checks import looking_through
 from fascicle.knowledge.pack.diff import Change
 from fascicle.knowledge.pack.pack import Pack
 from fascicle.knowledge.recognising import PackRecogniser
@@ -30,12 +31,26 @@ def mention_changes(
         second: what is now.
         documents: the texts; their mentions are not looked at.
         settings: of the recogniser.
+
+    Raises:
+        PackError: one of the packs has values that cannot be.
     """
-    before, after = (PackRecogniser({_SOURCE: pack}, settings=settings) for pack in (first, second))
     documents = iter(documents)
+    before, after = (_finder(pack, settings) for pack in (first, second))
     while together := list(islice(documents, _TOGETHER)):
-        for document, old, new in zip(together, before.predict(together), after.predict(together), strict=True):
+        for document, old, new in zip(together, before(together), after(together), strict=True):
             yield from _changes(document, _by_place(old.add), _by_place(new.add))
+
+
+def _finder(pack: Pack, settings: RecognitionSettings | None) -> Callable[[list[Document]], list[Patch]]:
+    with looking_through(pack.folder):
+        recogniser = PackRecogniser({_SOURCE: pack}, settings=settings)
+
+    def find(documents: list[Document]) -> list[Patch]:
+        with looking_through(pack.folder):
+            return recogniser.predict(documents)
+
+    return find
 
 
 def _by_place(mentions: Iterable[Mention]) -> dict[tuple[int, int, str], Mention]:

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from typing import Final
 
-from fascicle.errors import Place
+from fascicle.core.patience import at_most
+from fascicle.errors import InputError, Place
 from fascicle.knowledge.keys.key import key
 from fascicle.knowledge.sources.report import SourceReport
 from fascicle.knowledge.terms import Name
 from fascicle.settings.packs import SourceSettings
 
 Fits = Callable[[Sequence[Name], SourceReport, Place], Sequence[Name]]
+_SECONDS: Final = 5.0  # of processor time, for the names of one record
 
 
 def fitting(settings: SourceSettings) -> Fits:
@@ -21,6 +24,9 @@ def fitting(settings: SourceSettings) -> Fits:
 
     Args:
         settings: of the source.
+
+    Raises:
+        InputError: later, if a pattern takes seconds for the names of a record.
     """
     patterns = [re.compile(pattern) for pattern in settings.without]
     most = settings.max_tokens
@@ -34,6 +40,13 @@ def fitting(settings: SourceSettings) -> Fits:
         return "tokens" if long and key(surface, 2).count(" ") >= most else ""
 
     def fit(names: Sequence[Name], report: SourceReport, place: Place) -> Sequence[Name]:
+        if not patterns:
+            return fitted(names, report, place)
+        said = "without has a regular expression that finds no end; write it without a repetition inside of another"
+        with at_most(_SECONDS, InputError(f"{place}: {said}", file=place.file, code="too-large")):
+            return fitted(names, report, place)
+
+    def fitted(names: Sequence[Name], report: SourceReport, place: Place) -> Sequence[Name]:
         kept = []
         for name in names:
             why = reason(name.surface)

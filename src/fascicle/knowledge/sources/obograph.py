@@ -1,19 +1,19 @@
 """OBO-Graph JSON: nodes, and edges between them.
 
-Schema: https://github.com/geneontology/obographs. The bytes of the file are held in memory, its nodes are decoded one
-by one; a file may have `MAX_FILE` bytes unpacked. Larger ontologies are published as OBO too.
+Schema: https://github.com/geneontology/obographs. Nodes and edges are read one by one, so a file may have any size.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from types import MappingProxyType
-from typing import Final
+from typing import Final, TypeVar
 
 import msgspec
 
 from fascicle.errors import FormatError, Place
-from fascicle.files.source import MAX_FILE, Source
+from fascicle.files.json_parts import JsonParts
+from fascicle.files.source import Source
 from fascicle.knowledge.sources.curies import curie
 from fascicle.knowledge.sources.drafts import Draft, hidden
 from fascicle.knowledge.sources.report import SourceReport
@@ -28,6 +28,7 @@ _PREDICATES: Final[Mapping[str, NameKind]] = MappingProxyType(
         "hasNarrowSynonym": "narrow",
     }
 )
+T = TypeVar("T")
 _REPLACED: Final = "IAO_0100001"
 _NAMESPACE: Final = "hasOBONamespace"
 _ALIAS: Final = "hasAlternativeId"
@@ -69,60 +70,84 @@ class _Edge(msgspec.Struct):
     obj: str = ""
 
 
-class _Graph(msgspec.Struct):
-    nodes: list[msgspec.Raw] = []
-    edges: list[msgspec.Raw] = []
+class _Reading:
+    """The state of reading one file: what is known of its concepts, beside the records that were given."""
 
+    def __init__(self, settings: SourceSettings, report: SourceReport) -> None:
+        self._settings, self._report = settings, report
+        self.aliases: dict[str, list[str]] = {}
+        self.live: set[str] = set()
 
-class _File(msgspec.Struct):
-    graphs: list[_Graph]
+    def records(self, parts: JsonParts) -> Iterator[ConceptRecord]:
+        """Those of all graphs, in the order of the file."""
+        there = False
+        for name in parts.fields():
+            if name != "graphs":
+                parts.skip()
+                continue
+            there = True
+            for _ in parts.elements():
+                for of_graph in parts.fields():
+                    if of_graph not in ("nodes", "edges"):
+                        parts.skip()
+                        continue
+                    read = self._of_node if of_graph == "nodes" else self._of_edge
+                    for number, _ in enumerate(parts.elements(), 1):
+                        shown = f"{self._settings.path}, {of_graph[:-1]} {number}"
+                        yield from read(parts.text(), Place(self._settings.path, shown=shown))
+        parts.close()
+        if not there:
+            raise FormatError("the file is no OBO-Graph JSON, for it has no graphs", at=self._settings.path)
+
+    def _of_node(self, raw: str, place: Place) -> Iterator[ConceptRecord]:
+        node = _decoded(raw, _Node)
+        if node is not None and node.type not in (None, "CLASS"):
+            return
+        self._report.rows += 1
+        if node is None:
+            self._report.lose("structure", place)
+        elif (draft := _draft(node, place, self._settings, self._report, self.aliases)) is not None:
+            self._report.used += 1
+            self.live.add(draft.curie)
+            yield draft.record()
+
+    def _of_edge(self, raw: str, place: Place) -> Iterator[ConceptRecord]:
+        self._report.rows += 1
+        edge = _decoded(raw, _Edge)
+        if edge is None:
+            self._report.lose("structure", place)
+            return
+        if _last(edge.pred) not in ("is_a", "subClassOf"):
+            self._report.lose("relation", place)
+            return
+        below, above = curie(edge.sub, self._settings.prefix), curie(edge.obj, self._settings.prefix)
+        if below and above and below != above:
+            self._report.used += 1
+            yield ConceptRecord(curie=below, parents=(above,))
+        else:
+            self._report.lose("identifier", place)
 
 
 def read_obograph(settings: SourceSettings, report: SourceReport) -> Iterator[ConceptRecord]:
-    """The classes of an OBO-Graph file, with their ``is_a`` edges in records of their own behind them.
+    """The classes of an OBO-Graph file, and their ``is_a`` edges in records of their own.
 
     Places are numbers of nodes and edges in their graph, from 1.
 
     Raises:
-        FormatError: no JSON of this form, or a file that is too large.
+        FormatError: no JSON of this form.
     """
-    file = _decoded(settings)
-    aliases: dict[str, list[str]] = {}
-    live: set[str] = set()
-    for graph in file.graphs:
-        for number, raw in enumerate(graph.nodes, 1):
-            place = Place(settings.path, shown=f"{settings.path}, node {number}")
-            try:
-                node = msgspec.json.decode(raw, type=_Node)
-            except (msgspec.DecodeError, UnicodeDecodeError):
-                report.rows += 1
-                report.lose("structure", place)
-                continue
-            if node.type not in (None, "CLASS"):
-                continue
-            report.rows += 1
-            draft = _draft(node, place, settings, report, aliases)
-            if draft is not None:
-                report.used += 1
-                live.add(draft.curie)
-                yield draft.record()
-        yield from _edges(graph, settings, report)
-    yield from hidden(aliases, live)
-
-
-def _decoded(settings: SourceSettings) -> _File:
+    reading = _Reading(settings, report)
     with Source(path=settings.path).open() as stream:
-        data = stream.read(MAX_FILE + 1)
-    if len(data) > MAX_FILE:
-        raise FormatError(
-            f"the file has more than {MAX_FILE:,} bytes; take the OBO file of this ontology",
-            at=settings.path,
-            code="too-large",
-        )
+        yield from reading.records(JsonParts(stream, at=settings.path))
+    yield from hidden(reading.aliases, reading.live)
+
+
+def _decoded(raw: str, kind: type[T]) -> T | None:
+    """A part of the file; ``None`` if it has another form."""
     try:
-        return msgspec.json.decode(data.removeprefix(b"\xef\xbb\xbf"), type=_File)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise FormatError(f"the file is no OBO-Graph JSON ({error}); fetch it again", at=settings.path) from None
+        return msgspec.json.decode(raw, type=kind)
+    except (msgspec.DecodeError, UnicodeError, RecursionError):
+        return None
 
 
 def _draft(
@@ -152,26 +177,6 @@ def _draft(
         elif told == _ALIAS and (alias := curie(fact.val, settings.prefix)) and alias != identifier:
             aliases.setdefault(alias, []).append(identifier)
     return draft
-
-
-def _edges(graph: _Graph, settings: SourceSettings, report: SourceReport) -> Iterator[ConceptRecord]:
-    for number, raw in enumerate(graph.edges, 1):
-        place = Place(settings.path, shown=f"{settings.path}, edge {number}")
-        report.rows += 1
-        try:
-            edge = msgspec.json.decode(raw, type=_Edge)
-        except (msgspec.DecodeError, UnicodeDecodeError):
-            report.lose("structure", place)
-            continue
-        if _last(edge.pred) not in ("is_a", "subClassOf"):
-            report.lose("relation", place)
-            continue
-        below, above = curie(edge.sub, settings.prefix), curie(edge.obj, settings.prefix)
-        if below and above and below != above:
-            report.used += 1
-            yield ConceptRecord(curie=below, parents=(above,))
-        else:
-            report.lose("identifier", place)
 
 
 def _last(address: str) -> str:

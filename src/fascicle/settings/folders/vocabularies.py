@@ -88,6 +88,11 @@ def _linkers() -> Path:
     return assets() / "linkers"
 
 
+def demo_pipeline() -> Path:
+    """The folder of the pipeline that is shown to those who try a service."""
+    return assets() / "pipelines" / "demo"
+
+
 def assets() -> Path:
     """The folder of the package with what is shipped in it."""
     return Path(str(resources.files("fascicle"))) / "assets"

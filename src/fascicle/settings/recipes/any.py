@@ -14,6 +14,7 @@ import msgspec
 
 from fascicle.errors import Place, RecipeError, UsageError
 from fascicle.settings.folders.vocabularies import find_pack
+from fascicle.settings.plain import has_nul
 from fascicle.settings.recipes.distil import DistilRecipe, parse_distil_recipe
 from fascicle.settings.recipes.filter import FilterRecipe, parse_filter_recipe
 from fascicle.settings.recipes.pretraining import PretrainingRecipe, parse_pretraining_recipe
@@ -122,7 +123,7 @@ def _value(text: str, change: str) -> Any:
         parsed = tomllib.loads(f"value = {text}")
     except tomllib.TOMLDecodeError:
         parsed = {}
-    if parsed.keys() == {"value"}:
+    if parsed.keys() == {"value"} and not has_nul(parsed):
         return parsed["value"]
     if _BARE.fullmatch(text):
         return text

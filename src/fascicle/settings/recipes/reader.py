@@ -52,7 +52,6 @@ _OTHERS: Mapping[str, str] = MappingProxyType(
         "student": "only a recipe of a distillation has it, beside a table [teacher]",
         "layers": "only a recipe of a distillation has it, beside a table [teacher]",
         "prediction": "only a recipe of a distillation has it, beside a table [teacher]",
-        "vocabulary": "only a recipe of a pretraining has it, beside a table [text]",
         "masking": "only a recipe of a pretraining has it, beside a table [text]",
     }
 )

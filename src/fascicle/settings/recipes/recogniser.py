@@ -130,6 +130,17 @@ class ModelSettings(Settings, frozen=True, kw_only=True):
         return self.start or self.encoder
 
 
+class PieceSettings(Settings, frozen=True, kw_only=True):
+    """A smaller vocabulary for the encoder, cut before training (WordPiece only).
+
+    Attributes:
+        pieces: this many pieces stay, those that are most frequent in train. Special tokens, single characters and
+            bytes stay beside them, so that every text that could be read before can be read afterwards.
+    """
+
+    pieces: Positive
+
+
 class DecisionSettings(Settings, frozen=True, kw_only=True):
     """What is fitted on the development part after training, for the chosen model.
 
@@ -245,6 +256,7 @@ class Recipe(RecipeBase, frozen=True, kw_only=True):
     mixture: MixtureSettings | UnsetType = UNSET  # the same
     distant: DistantSettings | UnsetType = UNSET  # unset, it is in no file, as before there was such a table
     inputs: InputSettings | UnsetType = UNSET  # the same
+    vocabulary: PieceSettings | UnsetType = UNSET  # the same
     reading: ReadingSettings = ReadingSettings()
     model: ModelSettings
     bundle: BundleSettings | None = None

@@ -53,9 +53,9 @@ class Answers:
     def save(self, folder: Path) -> None:
         """Keeps them in a run folder; nothing is done if they are there."""
         if _read(folder, self.key) is None:
-            found = {"answers": np.concatenate(self.tables)}
+            found = np.concatenate(self.tables)
             with atomic_writer(folder / FILE, overwrite=True) as stream:
-                stream.write(save(found, metadata={"key": self.key}))
+                stream.write(save({"answers": found}, metadata={"key": self.key, "sha256": _sha256(found)}))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -144,12 +144,17 @@ def _key(teacher: Annotator, documents: Sequence[Document], pieces: Sequence[Pie
 
 
 def _read(folder: Path, key: str) -> Table | None:
-    """The answers in a run folder; ``None`` if there are none, or others."""
+    """The answers in a run folder; ``None`` if there are none, others, or damaged ones."""
     try:
         with safe_open(folder / FILE, framework="numpy") as file:
-            if (file.metadata() or {}).get("key") != key:
+            said = file.metadata() or {}
+            if said.get("key") != key:
                 return None
             found: Table = file.get_tensor("answers")
-            return found
     except (OSError, SafetensorError):
         return None
+    return found if said.get("sha256") == _sha256(found) else None
+
+
+def _sha256(table: Table) -> str:
+    return hashlib.sha256(np.ascontiguousarray(table).data).hexdigest()

@@ -13,6 +13,7 @@ import msgspec
 
 from fascicle.errors import OutputError
 from fascicle.files.atomic import atomic_text_writer
+from fascicle.files.owned import changed
 from fascicle.settings.base import Settings
 from fascicle.training.engine.start import Start
 
@@ -122,6 +123,20 @@ def legible(path: Path) -> Iterator[None]:
             f"({' '.join(reason.split())}); start a new run",
             file=str(path),
         ) from error
+
+
+def check_whole(folder: Path) -> None:
+    """Refuses to go on from files that are no longer as they were written: their values would still be read.
+
+    Raises:
+        OutputError: one is gone, or was changed.
+    """
+    for name in changed(folder):
+        raise OutputError(
+            f"{folder / name} was damaged, or changed by another program, so the run cannot go on; start a new run",
+            file=str(folder / name),
+            code="damaged",
+        )
 
 
 def check_same_data(folder: Path, before: Mapping[str, Any], facts: Mapping[str, Any]) -> None:

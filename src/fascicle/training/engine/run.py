@@ -33,6 +33,7 @@ from fascicle.training.engine.folder import (
     STATE,
     check_run_folder,
     check_same_data,
+    check_whole,
     facts_of,
     start_folder,
     write_json,
@@ -262,6 +263,7 @@ class Training:
         for kept in self._choice.kept:
             mended_folder(self._folder / kept.folder)
         if mended_folder(state):
+            check_whole(state)
             loop.restore(state)
             self._record.read(epoch=loop.epoch, step=loop.step)
             self._record.add(())  # the file forgets the same lines

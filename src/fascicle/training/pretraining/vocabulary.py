@@ -5,16 +5,15 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
-import torch
-from torch import nn
 
 from fascicle.models.encoder import Pretrained
+from fascicle.models.vocabulary import take_vocabulary
 from fascicle.settings.recipes.pretraining import VocabularySettings
 from fascicle.text.pieces import PieceTokenizer
-from fascicle.text.vocabulary import Rewritten, may_be_added, rewritten
+from fascicle.text.vocabulary import may_be_added, rewritten
 from fascicle.training.raw.windows import TextBatch, TextWindows
 
 _ROWS: Final = 1024  # windows that are looked at in one go
@@ -58,27 +57,6 @@ def changed(pretrained: Pretrained, text: TextWindows, settings: VocabularySetti
         "now": found.tokenizer.size,
     }
     return Changed(pretrained=replace(pretrained, tokenizer=found.tokenizer), facts=facts)
-
-
-def take_vocabulary(network: nn.Module, vocabulary: Rewritten) -> None:
-    """Exchanges the table of pieces of a network.
-
-    Args:
-        network: a base model of transformers, changed in place.
-        vocabulary: says which vectors the vectors of its pieces are means of.
-    """
-    old: nn.Embedding = network.get_input_embeddings()  # type: ignore[operator]
-    new = nn.Embedding(len(vocabulary.sources), old.embedding_dim, padding_idx=old.padding_idx)
-    with torch.no_grad():
-        for number, source in enumerate(vocabulary.sources):
-            new.weight[number] = old.weight[list(source)].mean(dim=0)
-    network.set_input_embeddings(new.to(old.weight.device))  # type: ignore[operator]
-    config: Any = network.config
-    config.vocab_size = len(vocabulary.sources)
-    for name in ("bos_token_id", "eos_token_id", "sep_token_id", "cls_token_id"):
-        given = getattr(config, name, None)
-        if isinstance(given, int) and (given,) in vocabulary.sources:
-            setattr(config, name, vocabulary.sources.index((given,)))
 
 
 def frequent_pieces(text: TextWindows, *, least: int) -> frozenset[int]:

@@ -50,6 +50,7 @@ from fascicle.training.recogniser.decision import fit_nothing, is_unfitted
 from fascicle.training.recogniser.judging import Judge, OneCorpus, SeveralCorpora, chosen_by
 from fascicle.training.recogniser.parts import Parts, read_data, representable
 from fascicle.training.recogniser.prepare import Prepared, answered_by, check_encoder, prepare
+from fascicle.training.recogniser.vocabulary import with_pieces
 from fascicle.training.trained import Trained, open_trained
 
 
@@ -74,12 +75,16 @@ def prepare_recogniser(recipe: Recipe, folder: Path, before: Mapping[str, Any]) 
     pretrained = (
         started.pretrained() if started else load_pretrained(recipe.model.encoder, revision=recipe.model.revision)
     )
+    notes = list[str]()
+    if recipe.vocabulary:
+        pretrained, note = with_pieces(pretrained, parts.train, pieces=recipe.vocabulary.pieces)
+        notes.append(note)
     check_encoder(recipe, pretrained)
     torch.manual_seed(recipe.seed)
     prepared = prepare(recipe, parts, pretrained)
     if started:
-        notes = started.hand_on(prepared.model, prepared.manifest)
-        prepared = replace(prepared, notes=(*prepared.notes, *notes))
+        notes += started.hand_on(prepared.model, prepared.manifest)
+    prepared = replace(prepared, notes=(*prepared.notes, *notes))
     trainer = Trainer(prepared.model, prepared.data, recipe.training, seed=recipe.seed)
     trainer.settle_precision(before.get("precision"))
     return Recogniser(

@@ -1,0 +1,115 @@
+"""Makes a model of six types that ships: decides by its twin, exports, measures every row, writes the card.
+
+usage: python -m benchmarks.ship_six REFIT TWIN [--name biomed@1] [--also RUN ...] [--assets src/fascicle/assets]
+
+REFIT is the run that ships, which learnt from train and dev; TWIN the run of the same recipe from which dev was kept.
+``--also`` names the runs that REFIT started from, for the hours of the card. ``FASCICLE_DATA`` names the corpora.
+Written: the model folder with its card, ``results/shipped-NAME.json``, and the rows of NAME and NAME-fp32 in
+``results/six-rows.json``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import shutil
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from benchmarks.common import ROOT, write_result
+from benchmarks.studies.six import rows
+from benchmarks.studies.six.card import card
+from benchmarks.studies.six.corpora import ROWS
+from benchmarks.studies.six.deciding import decided, dev_answers, fit_abbreviations, fit_scores
+from benchmarks.studies.six.tables import FULL
+from fascicle.core.document import Document
+from fascicle.files.owned import RECORD
+from fascicle.formats import read
+from fascicle.loading import load
+from fascicle.settings.folders.described import CARD
+from fascicle.settings.folders.manifest import Manifest, read_manifest, write_manifest
+from fascicle.tasks.export import export
+from fascicle.text.annotator import Annotator
+
+_TOGETHER = 400  # texts of the check that none depends on the others
+
+
+def main() -> None:
+    """Decides, exports, measures, writes."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("refit", type=Path)
+    parser.add_argument("twin", type=Path)
+    parser.add_argument("--also", type=Path, nargs="*", default=[])
+    parser.add_argument("--name", default="biomed@1")
+    parser.add_argument("--assets", type=Path, default=ROOT / "src" / "fascicle" / "assets")
+    args = parser.parse_args()
+    target = args.assets / args.name
+    with tempfile.TemporaryDirectory() as folder:
+        place = Path(folder)
+        chosen, decision = fitted(args.refit, args.twin, place)
+        run = place / "run"  # as the refit one, with another decision
+        shutil.copytree(args.refit / "best", run / "best")
+        shutil.copy(args.refit / "recipe.json", run)
+        write_manifest(run / "best", chosen)
+        export(run, target, int8=True, name=args.name, overwrite=True)
+        export(run, place / "fp32", name=args.name)
+        (target / RECORD).unlink()  # it is about folders of users
+        result = measured(args.name, load(target), load(place / "fp32"))
+    result |= {"decision": decision, "runs": [run_facts(one) for one in (args.refit, args.twin, *args.also)]}
+    result["size_bytes"] = sum(path.stat().st_size for path in target.iterdir())
+    write_result(f"shipped-{args.name}", result)
+    (target / CARD).write_text(card(read_manifest(target), result), encoding="utf-8")
+
+
+def fitted(refit: Path, twin: Path, place: Path) -> tuple[Manifest, dict[str, Any]]:
+    """What the refit model says of itself with the decisions of its twin, and what was fitted.
+
+    The twin answers in 8 bits, as the model that ships does.
+    """
+    of_twin = read_manifest(twin / "best")
+    export(twin, place / "twin", int8=True)
+    dev = dev_answers(load(place / "twin"))
+    scores, rules = fit_scores(dev), fit_abbreviations(dev)
+    manifest = read_manifest(refit / "best")
+    chosen = decided(manifest, of_twin, calibration=scores.calibration, abbreviations=rules.rules)
+    stages = [stage.as_dict() for stage in scores.stages]
+    told = {"abbreviations": rules.as_dict(), "calibration": stages, "dev_documents": len(dev.documents)}
+    return chosen, told
+
+
+def measured(name: str, model: Annotator, full: Annotator) -> dict[str, Any]:
+    """Every number of the card; the rows also go into the results of the study."""
+    found = {name: rows.scores_of(model, ROWS), f"{name}{FULL}": rows.scores_of(full, ROWS)}
+    systems = {one: rows.facts(one, found) for one in found}
+    write_result(rows.NAME, rows.with_systems(rows.stored(), systems))
+    path = Path(os.environ["FASCICLE_DATA"]) / "drugprot" / "DrugProt_Test.PubTator.gz"
+    together = company(model, [rows.bare(one) for one in list(read(path))[:_TOGETHER]])
+    return {"rows": systems[name]["rows"], "fp32": systems[f"{name}{FULL}"]["rows"], "company": together}
+
+
+def company(model: Annotator, documents: Sequence[Document]) -> dict[str, int]:
+    """How many texts are answered in another way if they are read together with others; it must be none."""
+    together = model.predict(documents)
+    changed = sum(
+        model.predict([document])[0].add != patch.add for document, patch in zip(documents, together, strict=True)
+    )
+    return {"documents": len(documents), "changed": changed, "mentions": sum(len(patch.add) for patch in together)}
+
+
+def run_facts(run: Path) -> dict[str, Any]:
+    """Recipe of a run, and what it took."""
+    recipe = json.loads((run / "recipe.json").read_text(encoding="utf-8"))
+    lines = (run / "metrics.jsonl").read_text(encoding="utf-8").splitlines()
+    made = json.loads((run / "run.json").read_text(encoding="utf-8"))
+    return {
+        "name": f"{recipe['name']}-s{recipe['seed']}",
+        "hours": sum(json.loads(line)["seconds"] for line in lines) / 3600,
+        "parts": made.get("parts", {}),
+    }
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,97 @@
+"""Speed, size and start-up of exported models that take turns: the dial of sizes.
+
+usage: python -m benchmarks.studies.six.dial NAME=FOLDER [NAME=FOLDER ...] [--pipeline RUN] [--every 4] [--rounds 5]
+
+All read the same sentences of the BC5CDR test part, with their words, on one core. ``batch 1`` asks for one sentence
+after the other, ``batch 32`` for 32 at once. Quoted is the median over rounds. Start-up is the time that a new process
+takes to load the model and answer one sentence. With ``--pipeline``, the Hugging Face pipeline with the encoder of a
+run takes turns too. The numbers go into ``results/six-dial.json``. It needs an idle machine.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from transformers import pipeline
+
+from benchmarks.common import write_result
+from benchmarks.speed.throughput import hugging_face, interleaved
+from benchmarks.studies.six.rows import stored
+from benchmarks.studies.six.tables import dial
+from fascicle.core.document import Document
+from fascicle.formats.conll import ConllOptions
+from fascicle.formats.files import read
+from fascicle.loading import find_model, load
+from fascicle.text.annotator import Annotator
+
+BATCHES = (1, 32)
+_START = "import sys, fascicle; list(fascicle.load(sys.argv[1], threads=1).annotate(['Lithium caused tremor.']))"
+
+
+def main() -> None:
+    """Measures, writes, prints the table."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("models", nargs="+", metavar="NAME=FOLDER")
+    parser.add_argument("--pipeline", type=Path, metavar="RUN")
+    parser.add_argument("--every", type=int, default=4, help="take every n-th sentence")
+    parser.add_argument("--rounds", type=int, default=5)
+    args = parser.parse_args()
+    folders = {name: find_model(folder) for name, _, folder in (given.partition("=") for given in args.models)}
+    path = Path(os.environ["FASCICLE_DATA"]) / "bc5cdr" / "iob" / "test.tsv"
+    documents = list(read(path, format="conll", options=ConllOptions(documents="sentence")))[:: args.every]
+    work = {
+        f"{name} {size}": reader(load(folder, threads=1), documents, size)
+        for name, folder in folders.items()
+        for size in BATCHES
+    }
+    if args.pipeline:
+        model, tokenizer = hugging_face(args.pipeline / "best")
+        recogniser = pipeline("token-classification", model=model, tokenizer=tokenizer, aggregation_strategy="simple")
+        texts = [d.text for d in documents]
+        work["pipeline"] = lambda: [recogniser(text) for text in texts]
+    rates = {name: [len(documents) / s for s in found] for name, found in interleaved(work, args.rounds).items()}
+    value = {
+        "sentences": len(documents),
+        "rounds": args.rounds,
+        "all_rounds": rates,
+        "models": {name: of_model(name, folder, rates, rounds=args.rounds) for name, folder in folders.items()},
+    }
+    write_result("six-dial", value)
+    sys.stdout.write(dial(stored()) + "\n")
+
+
+def reader(model: Annotator, documents: Sequence[Document], size: int) -> Callable[[], object]:
+    """Asks a model for so many documents at a time."""
+    portions = [documents[at : at + size] for at in range(0, len(documents), size)]
+    return lambda: [model.predict(portion) for portion in portions]
+
+
+def of_model(name: str, folder: Path, rates: dict[str, list[float]], *, rounds: int) -> dict[str, object]:
+    """What is measured of one model; the ratio to the pipeline is that of each round."""
+    found: dict[str, object] = {
+        "megabytes": sum(path.stat().st_size for path in folder.iterdir()) / 1e6,
+        "sentences_per_second": {str(size): statistics.median(rates[f"{name} {size}"]) for size in BATCHES},
+        "start_seconds": statistics.median(start_of(folder) for _ in range(rounds)),
+    }
+    if "pipeline" in rates:
+        pairs = zip(rates[f"{name} 32"], rates["pipeline"], strict=True)
+        found["times_pipeline"] = statistics.median(ours / theirs for ours, theirs in pairs)
+    return found
+
+
+def start_of(folder: Path) -> float:
+    """Seconds until a new process has answered."""
+    before = time.perf_counter()
+    subprocess.run([sys.executable, "-c", _START, str(folder)], check=True, stdout=subprocess.DEVNULL)
+    return time.perf_counter() - before
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""Clients of a service: what they ask, when they ask again, and what they make of the answers."""

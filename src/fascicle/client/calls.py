@@ -1,0 +1,192 @@
+"""What clients ask and what they make of the answers, without any network."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Final, TypeVar
+from urllib.parse import quote
+
+import msgspec
+
+from fascicle.core import codec
+from fascicle.core.document import Document
+from fascicle.core.stream import Given, documents_of
+from fascicle.errors import CODES, FascicleError, InputError
+from fascicle.serving.records import Problem, RawAnswer, RawAnswers
+
+T = TypeVar("T")
+RETRIED: Final = frozenset({429, 502, 503, 504})
+TOO_LARGE: Final = 413
+_FIRST_PAUSE: Final = 0.25  # seconds; each later pause may be twice as long
+_LONGEST_PAUSE: Final = 30.0
+PORTION: Final = 65_536  # characters of text that are sent together
+_DOCUMENTS: Final = 64  # that are sent together
+JSON: Final = "application/json"
+FILE: Final = "application/octet-stream"
+
+
+class ServiceError(FascicleError):
+    """What a service answered in place of what was asked for.
+
+    Attributes:
+        status: of HTTP; 0 if there was no answer.
+    """
+
+    def __init__(self, message: str, *, status: int = 0, code: str = "") -> None:
+        """Takes the sentence, the status and the code."""
+        super().__init__(message, code=code if code in CODES else "error")
+        self.status = status
+
+
+@dataclass(frozen=True, kw_only=True)
+class Call:
+    """A request.
+
+    Attributes:
+        method: of HTTP.
+        path: below the address of the service.
+        params: of the query.
+        content: of the request.
+        media_type: of the content.
+        again: whether it may be sent again when the connection was lost, since it changes nothing.
+    """
+
+    method: str
+    path: str
+    params: dict[str, Any] = field(default_factory=dict)
+    content: bytes | None = None
+    media_type: str = JSON
+    again: bool = True
+
+    @property
+    def headers(self) -> dict[str, str]:
+        """Of the request."""
+        return {} if self.content is None else {"Content-Type": self.media_type}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Choice:
+    """What is asked for beside the documents; see ``docs/how-to-serve.md``.
+
+    Attributes:
+        pipeline: name; the first one by default.
+        min_score: of mentions.
+        types: of mentions; all by default.
+        link: whether the steps that only link are done.
+    """
+
+    pipeline: str = ""
+    min_score: float = 0.0
+    types: Sequence[str] = ()
+    link: bool = True
+
+    @property
+    def params(self) -> dict[str, Any]:
+        """Of the query."""
+        given = {
+            "pipeline": self.pipeline,
+            "min_score": self.min_score or "",
+            "types": ",".join(self.types),
+            "link": "" if self.link else "false",
+        }
+        return {name: value for name, value in given.items() if value != ""}
+
+
+def annotate(documents: Sequence[Document], choice: Choice) -> Call:
+    """Documents that are to be annotated."""
+    content = b'{"documents":[' + b",".join(map(codec.encode, documents)) + b"]}"
+    return Call(method="POST", path="/v1/annotate", params=choice.params, content=content)
+
+
+def write(documents: Sequence[Document], form: str) -> Call:
+    """Documents that are to be written in a format."""
+    return replace(annotate(documents, Choice()), path="/v1/write", params={"format": form})
+
+
+def concept(curie: str, pipeline: str) -> Call:
+    """A concept that is asked for."""
+    return Call(method="GET", path=f"/v1/concepts/{quote(curie, safe=':')}", params=Choice(pipeline=pipeline).params)
+
+
+class _Read(msgspec.Struct):
+    documents: tuple[msgspec.Raw, ...]
+
+
+def documents(content: bytes) -> list[Document]:
+    """The documents of a file that was read."""
+    return [codec.decode(bytes(one)) for one in decoded(content, _Read).documents]
+
+
+def portions(given: Iterable[Given]) -> Iterator[list[Document]]:
+    """Documents that are sent together: so many, or of so much text."""
+    portion: list[Document] = []
+    size = 0
+    for document in documents_of(given):
+        if portion and (size + len(document.text) > PORTION or len(portion) == _DOCUMENTS):
+            yield portion
+            portion, size = [], 0
+        portion.append(document)
+        size += len(document.text)
+    if portion:
+        yield portion
+
+
+def answers(content: bytes, given: Sequence[Document]) -> list[Document | InputError]:
+    """What became of documents: each as it was annotated, or why it was not.
+
+    Raises:
+        ServiceError: this is no answer to them.
+    """
+    found = decoded(content, RawAnswers).documents
+    if len(found) != len(given):
+        raise ServiceError(f"the service answered {len(found)} documents, and {len(given)} were sent")
+    return [_one(answer, document) for answer, document in zip(found, given, strict=True)]
+
+
+def _one(answer: RawAnswer, given: Document) -> Document | InputError:
+    if isinstance(answer.document, msgspec.Raw):
+        return codec.decode(bytes(answer.document))
+    why = answer.problem.detail if answer.problem is not None else answer.status
+    return InputError(f"document {given.id!r} was not annotated: {why}", key=given.id, code="prediction")
+
+
+def halves(documents: list[Document]) -> tuple[list[Document], list[Document]]:
+    """Two portions of one that was too large."""
+    middle = len(documents) // 2
+    return documents[:middle], documents[middle:]
+
+
+def decoded(content: bytes, kind: type[T]) -> T:
+    """The content of an answer.
+
+    Raises:
+        ServiceError: it is none of a service of Fascicle.
+    """
+    try:
+        return msgspec.json.decode(content, type=kind)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+        raise ServiceError(f"this is no answer of a service of Fascicle ({error}); look at the address") from None
+
+
+def error_of(status: int, content: bytes) -> ServiceError:
+    """The error of an answer that is none."""
+    try:
+        problem = msgspec.json.decode(content, type=Problem)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+        return ServiceError(f"the service answered with the status {status}; look at its address", status=status)
+    return ServiceError(problem.detail, status=status, code=problem.code)
+
+
+def pause(attempt: int, retry_after: str, *, draw: Callable[[], float] = random.random) -> float:
+    """Seconds before a request is sent again.
+
+    Args:
+        attempt: that failed, from 1.
+        retry_after: what the service says, or empty.
+        draw: a number from 0 to 1, so that clients that were refused together do not come back together.
+    """
+    own = min(_FIRST_PAUSE * 2.0 ** (attempt - 1), _LONGEST_PAUSE) * (0.5 + draw() / 2)
+    told = float(retry_after) if retry_after.isascii() and retry_after.isdigit() else 0.0
+    return max(own, min(told, _LONGEST_PAUSE) * (1 + draw() / 4))

@@ -1,0 +1,180 @@
+"""A client for programs that wait for their answers."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
+from pathlib import Path
+from typing import Any, Self
+
+import httpx2
+
+from fascicle.client import calls
+from fascicle.client.calls import Call, Choice, ServiceError
+from fascicle.client.settings import ClientSettings
+from fascicle.core import codec
+from fascicle.core.document import Document
+from fascicle.core.stream import Given
+from fascicle.errors import InputError
+from fascicle.serving.messages import PipelineFacts
+from fascicle.serving.records import ConceptAnswer, Decisions, Health, Pipelines
+
+Answer = Document | InputError
+
+
+class Client:
+    """A client of a service; a context manager that closes its connections.
+
+    Requests are sent again, later and later, where the service is busy or the connection is lost: nothing that a client
+    asks for but jobs changes anything, so doing it twice does no harm.
+    """
+
+    def __init__(self, url: str, *, token: str = "", settings: ClientSettings | None = None) -> None:
+        """Connects to nothing yet.
+
+        Args:
+            url: address of the service, such as ``"http://127.0.0.1:8080"``.
+            token: of the service; by default that of the environment variable ``FASCICLE_TOKEN``.
+            settings: how often requests are sent, and how long answers are waited for.
+        """
+        self._settings = settings or ClientSettings()
+        self._http = httpx2.Client(
+            base_url=url.rstrip("/"), headers=headers_of(token), timeout=self._settings.seconds, trust_env=False
+        )
+
+    def __enter__(self) -> Self:
+        """Itself."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Closes it."""
+        self.close()
+
+    def close(self) -> None:
+        """Closes the connections."""
+        self._http.close()
+
+    def health(self) -> Health:
+        """Whether the service is ready; it is asked once."""
+        found = self._http.get("/health")
+        return calls.decoded(found.content, Health)
+
+    def pipelines(self) -> tuple[PipelineFacts, ...]:
+        """What is served."""
+        return calls.decoded(self.call(Call(method="GET", path="/v1/pipelines")), Pipelines).pipelines
+
+    def __call__(self, text: Given, **choice: Any) -> Document:
+        """Annotates one text, pair ``(id, text)``, or document; see `stream`."""
+        (document,) = self.stream([text], **choice)
+        return document
+
+    def annotate(self, documents: Iterable[Given], **choice: Any) -> list[Document]:
+        """Annotates texts, pairs ``(id, text)``, or documents; see `stream`."""
+        return list(self.stream(documents, **choice))
+
+    def stream(
+        self, documents: Iterable[Given], *, aside: Callable[[InputError], None] | None = None, **choice: Any
+    ) -> Iterator[Document]:
+        """Annotates any number of documents, in order and in bounded memory.
+
+        Args:
+            documents: texts, pairs ``(id, text)``, or documents; several portions of them are on their way at a time.
+            aside: is called with an error for each document that is not done, and the others go on; by default the
+                error is raised.
+            choice: fields of `fascicle.client.calls.Choice`: ``pipeline``, ``min_score``, ``types``, ``link``.
+
+        Raises:
+            InputError: see ``aside``.
+            ServiceError: the service refuses, or does not answer, again and again.
+        """
+        asked = Choice(**choice)
+        for answer in self._ahead(calls.portions(documents), asked):
+            if isinstance(answer, Document):
+                yield answer
+            elif aside is not None:
+                aside(answer)
+            else:
+                raise answer
+
+    def read(self, path: str | os.PathLike[str], *, format: str = "auto") -> list[Document]:  # noqa: A002
+        """The documents of a file in any format, read by the service."""
+        place = Path(path).expanduser()
+        params = {"name": place.name, "format": format}
+        call = Call(method="POST", path="/v1/read", params=params, content=place.read_bytes(), media_type=calls.FILE)
+        return calls.documents(self.call(call))
+
+    def write(self, documents: Iterable[Document], *, format: str = "jsonl") -> bytes:  # noqa: A002
+        """Documents as a file in any format, written by the service."""
+        return self.call(calls.write(list(documents), format))
+
+    def concept(self, curie: str, *, pipeline: str = "") -> ConceptAnswer:
+        """A concept of a pipeline."""
+        return calls.decoded(self.call(calls.concept(curie, pipeline)), ConceptAnswer)
+
+    def why(self, document: Document, *, pipeline: str = "", candidates: int = 5) -> Decisions:
+        """Why the mentions of a document are linked as they are."""
+        params = {"candidates": candidates, **Choice(pipeline=pipeline).params}
+        call = Call(method="POST", path="/v1/why", params=params, content=codec.encode(document))
+        return calls.decoded(self.call(call), Decisions)
+
+    def call(self, call: Call) -> bytes:
+        """The content of the answer to a request.
+
+        Raises:
+            ServiceError: it is refused, or there is none, again and again.
+        """
+        for attempt in range(1, self._settings.attempts + 1):
+            last = attempt == self._settings.attempts
+            try:
+                found = self._http.request(
+                    call.method, call.path, params=call.params, content=call.content, headers=call.headers
+                )
+            except httpx2.TransportError as error:
+                if last or not (call.again or isinstance(error, httpx2.ConnectError)):
+                    raise lost(error) from None
+                time.sleep(calls.pause(attempt, ""))
+                continue
+            if found.is_success:
+                return found.content
+            if last or found.status_code not in calls.RETRIED:
+                raise calls.error_of(found.status_code, found.content)
+            time.sleep(calls.pause(attempt, found.headers.get("retry-after", "")))
+        raise AssertionError("the last attempt ends the loop")
+
+    def _ahead(self, portions: Iterator[list[Document]], choice: Choice) -> Iterator[Answer]:
+        running: deque[Future[list[Answer]]] = deque()
+        with ThreadPoolExecutor(self._settings.ahead) as threads:
+            try:
+                for portion in portions:
+                    running.append(threads.submit(self._answers, portion, choice))
+                    while len(running) >= self._settings.ahead or (running and running[0].done()):
+                        yield from running.popleft().result()
+                while running:
+                    yield from running.popleft().result()
+            finally:
+                for one in running:
+                    one.cancel()
+
+    def _answers(self, documents: list[Document], choice: Choice) -> list[Answer]:
+        try:
+            return calls.answers(self.call(calls.annotate(documents, choice)), documents)
+        except ServiceError as error:
+            if error.status != calls.TOO_LARGE or len(documents) == 1:
+                raise
+        first, second = calls.halves(documents)
+        return [*self._answers(first, choice), *self._answers(second, choice)]
+
+
+def headers_of(token: str) -> Mapping[str, str]:
+    """The headers of every request."""
+    token = token or os.environ.get("FASCICLE_TOKEN", "").strip()
+    return {"Authorization": f"Bearer {token}"} if token else {}
+
+
+def lost(error: httpx2.TransportError) -> ServiceError:
+    """The error of a connection that failed."""
+    told = str(error) or type(error).__name__
+    return ServiceError(f"the service does not answer ({told}); look at its address, and whether it runs")

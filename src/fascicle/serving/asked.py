@@ -1,0 +1,154 @@
+"""What a request says: its content within limits, its parameters, and in which form it wants the answer."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+from typing import Annotated, Any, TypeVar
+
+import msgspec
+from starlette.requests import ClientDisconnect, Request
+
+from fascicle.serving.messages import Options
+from fascicle.serving.problems import ProblemError
+from fascicle.settings.serving import ServeSettings
+
+T = TypeVar("T")
+Score = Annotated[float, msgspec.Meta(ge=0.0, le=1.0)]
+Candidates = Annotated[int, msgspec.Meta(ge=0, le=50)]
+
+
+async def chunks_of(request: Request, settings: ServeSettings, *, most: int) -> AsyncIterator[bytes]:
+    """The content of a request, piece by piece.
+
+    Args:
+        request: to read.
+        settings: how long a client may be silent.
+        most: bytes at most.
+
+    Raises:
+        ProblemError: it is too long, packed, or does not come.
+    """
+    if coding := request.headers.get("content-encoding", "").strip():
+        raise ProblemError(415, f"the content is packed ({coding[:50]!r}); send it as it is")
+    told = request.headers.get("content-length", "")
+    if told.isascii() and told.isdigit() and len(told) < 20 and int(told) > most:
+        raise _too_long(most)
+    stream, size = request.stream(), 0
+    while True:
+        try:
+            chunk = await asyncio.wait_for(anext(stream), settings.idle)
+        except StopAsyncIteration:
+            return
+        except TimeoutError:
+            raise ProblemError(408, f"no byte of the content came for {settings.idle:g} s; send it again") from None
+        except ClientDisconnect:
+            raise ProblemError(400, "the connection ended before the content did") from None
+        size += len(chunk)
+        if size > most:
+            raise _too_long(most)
+        yield chunk
+
+
+def _too_long(most: int) -> ProblemError:
+    return ProblemError(413, f"the content has more than {most:,} bytes, which is the limit; send less at once")
+
+
+async def content_of(request: Request, settings: ServeSettings) -> bytes:
+    """The whole content of a request; see `chunks_of`."""
+    return b"".join([chunk async for chunk in chunks_of(request, settings, most=settings.body)])
+
+
+async def json_of(request: Request, settings: ServeSettings, kind: type[T]) -> T:
+    """The content of a request as an object.
+
+    Raises:
+        ProblemError: no JSON, or another object.
+    """
+    return decoded(await content_of(request, settings), kind)
+
+
+def decoded(content: bytes, kind: type[T]) -> T:
+    """JSON as an object.
+
+    Raises:
+        ProblemError: no JSON, or another object.
+    """
+    try:
+        return msgspec.json.decode(content, type=kind)
+    except RecursionError:
+        raise ProblemError(400, "the content is nested too deeply") from None
+    except msgspec.ValidationError as error:
+        raise ProblemError(422, f"the content is not as the description of this route says: {error}") from None
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise ProblemError(400, f"the content is no JSON: {error}") from None
+
+
+def value_of(request: Request, name: str, kind: Any, default: T) -> T:
+    """A parameter of the query.
+
+    Raises:
+        ProblemError: it is given twice, or has another type.
+    """
+    given = request.query_params.getlist(name)
+    if not given:
+        return default
+    if len(given) > 1:
+        raise ProblemError(422, f"the parameter {name} is given {len(given)} times; give it once")
+    try:
+        found: T = msgspec.convert(given[0], type=kind, strict=False)
+        return found
+    except msgspec.ValidationError as error:
+        raise ProblemError(422, f"the parameter {name} is not allowed: {error}") from None
+
+
+def check_names(request: Request, names: Sequence[str]) -> None:
+    """Refuses parameters that a route does not have.
+
+    Raises:
+        ProblemError: there is one.
+    """
+    if unknown := sorted(set(request.query_params) - set(names)):
+        known = ", ".join(names) or "none"
+        raise ProblemError(422, f"there is no parameter {unknown[0][:100]!r}; this route has {known}")
+
+
+def options_of(request: Request) -> Options:
+    """What is asked for beside the documents.
+
+    Raises:
+        ProblemError: a parameter that is not allowed.
+    """
+    types = [one for given in request.query_params.getlist("types") for one in given.split(",") if one]
+    return Options(
+        min_score=value_of(request, "min_score", Score, 0.0),
+        types=tuple(sorted(set(types))),
+        link=value_of(request, "link", bool, True),
+        candidates=value_of(request, "candidates", Candidates, 0),
+    )
+
+
+def accepted(request: Request, offered: Sequence[str]) -> str:
+    """The media type of the answer that the client likes best; the first one where it does not say.
+
+    Raises:
+        ProblemError: it takes none of them.
+    """
+    given = request.headers.get("accept", "").lower()
+    if not given.strip():
+        return offered[0]
+    for weight, name in sorted(map(_weighted, given.split(",")), key=lambda one: -one[0]):
+        for one in offered:
+            if weight > 0 and name in (one, "*/*", f"{one.partition('/')[0]}/*"):
+                return one
+    raise ProblemError(406, f"this route answers as {', '.join(offered)}, and the request takes none of them")
+
+
+def _weighted(part: str) -> tuple[float, str]:
+    """A media type that a client takes, and how much it likes it."""
+    name, *facts = (one.strip() for one in part.split(";"))
+    weight = next((fact[2:] for fact in facts if fact.startswith("q=")), "1")
+    try:
+        return float(weight), name
+    except ValueError:
+        return 0.0, name

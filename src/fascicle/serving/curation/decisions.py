@@ -1,0 +1,254 @@
+"""What follows from the decisions about a document; the page has the same rules in ``code/decisions.js``.
+
+An *item* is a mention of the document, or one that a curator added. A *step* is what one key press of a curator says:
+edits of items, that a document is finished or not, or that an earlier step is undone. Steps are appended and never
+changed, so that an undone step stays readable.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from typing import Final, Literal, NamedTuple
+
+import msgspec
+
+from fascicle.core.document import GOLD, Document
+from fascicle.core.mention import Link, Mention, MentionKey
+from fascicle.core.spans import Fragments
+
+Verdict = Literal["", "accepted", "changed", "rejected", "added"]
+ADDED: Final = "added-"  # how items begin that no mention of the document is behind
+_KEY: Final[msgspec.json.Decoder[MentionKey]] = msgspec.json.Decoder(MentionKey)
+_PER: Final = 1_000  # characters for which uncertainty is counted
+
+
+class After(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
+    """What a curator says that a mention is; the fields are those of `Mention`."""
+
+    spans: Fragments
+    type: str
+    links: tuple[Link, ...] = ()
+    attributes: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def mention(self) -> Mention:
+        """As gold.
+
+        Raises:
+            ValueError: it is no mention.
+        """
+        return Mention(self.spans, self.type, links=self.links, attributes=self.attributes)
+
+
+class Edit(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What becomes of one item.
+
+    Attributes:
+        item: the key ``[source, type, spans]`` of a mention of the document, as JSON, or a name that begins with
+            ``added-``.
+        after: what it is; ``None`` if it is nothing.
+    """
+
+    item: str
+    after: After | None
+
+
+class Step(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One step of a curator.
+
+    Attributes:
+        number: of the step, in the order in which steps were saved.
+        who: the curator.
+        at: when it was saved, in UTC.
+        edits: of items.
+        undoes: number of the step that it undoes.
+        finished: whether the document is finished.
+    """
+
+    number: int
+    who: str
+    at: str
+    edits: tuple[Edit, ...] = ()
+    undoes: int | None = None
+    finished: bool | None = None
+
+
+class Item(NamedTuple):
+    """A mention and what was decided about it.
+
+    Attributes:
+        origin: the mention of the document; ``None`` of one that a curator added.
+        now: what it is now, as gold; ``None`` if it was rejected or nothing was decided.
+        verdict: what was decided.
+        who: who decided last.
+    """
+
+    origin: Mention | None
+    now: Mention | None = None
+    verdict: Verdict = ""
+    who: str = ""
+
+
+class Decided(NamedTuple):
+    """What was decided about a document.
+
+    Attributes:
+        document: as it came, with the mentions of its models.
+        items: in the order of its mentions, then those that were added.
+        finished: whether a curator says so.
+        steps: that count.
+    """
+
+    document: Document
+    items: tuple[Item, ...]
+    finished: bool
+    steps: tuple[Step, ...]
+
+    @property
+    def undecided(self) -> tuple[Mention, ...]:
+        """The mentions that nothing was decided about."""
+        return tuple(item.origin for item in self.items if not item.verdict and item.origin is not None)
+
+    @property
+    def gold(self) -> tuple[Mention, ...]:
+        """What curators say that there is, each type and place once; what nobody decided about is not among it."""
+        found = {item.now.key: item.now for item in self.items if item.now is not None}
+        return tuple(found.values())
+
+    @property
+    def uncertainty(self) -> float:
+        """How much a curator can teach here: entropy of what is not decided, in bits for 1,000 characters to read."""
+        if self.finished:
+            return 0.0
+        return sum(map(doubt, self.undecided)) * _PER / max(len(self.document.text), 1)
+
+
+def active(steps: Sequence[Step]) -> tuple[Step, ...]:
+    """The steps that count: those that no later step that counts undoes."""
+    undone: set[int] = set()
+    found = []
+    for step in reversed(steps):
+        if step.number in undone:
+            continue
+        if step.undoes is not None:
+            undone.add(step.undoes)
+        found.append(step)
+    return tuple(reversed(found))
+
+
+def key_of(item: str) -> MentionKey | str:
+    """What an item is: the key of a mention, or the name of one that was added.
+
+    Raises:
+        ValueError: neither.
+    """
+    if item.startswith(ADDED):
+        return item
+    try:
+        return _KEY.decode(item)
+    except msgspec.MsgspecError:
+        raise ValueError(
+            f"{item[:100]!r} is no item; give the key of a mention as [source, type, spans], or a name with {ADDED}"
+        ) from None
+
+
+def decided(document: Document, steps: Sequence[Step]) -> Decided:
+    """Applies steps to a document.
+
+    Args:
+        document: as it came.
+        steps: about it, in order.
+
+    Raises:
+        ValueError: an item that is none.
+    """
+    items: dict[MentionKey | str, Item] = {mention.key: Item(mention) for mention in document.mentions}
+    counted, finished = active(steps), False
+    for step in counted:
+        finished = finished if step.finished is None else step.finished
+        for edit in step.edits:
+            _apply(items, edit, step.who)
+    return Decided(document, tuple(items.values()), finished, counted)
+
+
+def _apply(items: dict[MentionKey | str, Item], edit: Edit, who: str) -> None:
+    key = key_of(edit.item)
+    before = items.get(key, Item(None))
+    if edit.after is None:
+        if before.origin is None:
+            items.pop(key, None)
+        else:
+            items[key] = Item(before.origin, None, "rejected", who)
+        return
+    now = edit.after.mention
+    items[key] = Item(before.origin, now, _verdict(before.origin, now), who)
+
+
+def _verdict(origin: Mention | None, now: Mention) -> Verdict:
+    if origin is None:
+        return "added"
+    is_same = (origin.spans, origin.type, _meant(origin)) == (now.spans, now.type, _meant(now))
+    return "accepted" if is_same else "changed"
+
+
+def _meant(mention: Mention) -> list[tuple[str, str, str, bool]]:
+    return [(link.id, link.ontology, link.curie, link.nil) for link in mention.links]
+
+
+def check(document: Document, steps: Sequence[Step], step: Step) -> None:
+    """Refuses a step that says nothing about a document, or more than one thing.
+
+    Args:
+        document: as it came.
+        steps: about it so far.
+        step: the next one.
+
+    Raises:
+        ValueError: with a sentence for users.
+    """
+    if (bool(step.edits), step.undoes is not None, step.finished is not None).count(True) != 1:
+        raise ValueError("a step has edits, or undoes, or finished, and only one of them")
+    if step.undoes is not None and step.undoes not in {one.number for one in active(steps)}:
+        raise ValueError(f"the step {step.undoes} is none of this document that counts; undo one that does")
+    known = {mention.key for mention in document.mentions}
+    for edit in step.edits:
+        key = key_of(edit.item)
+        if not isinstance(key, str) and key not in known:
+            raise ValueError(f"the document has no mention {edit.item[:200]}; give the key of one that it has")
+        if edit.after is not None and edit.after.mention.end > len(document.text):
+            raise ValueError(
+                f"a mention ends at {edit.after.mention.end}, and the text has {len(document.text)} characters; "
+                "offsets are code points"
+            )
+
+
+def gold_document(found: Decided, *, beside: bool = False) -> Document:
+    """The gold of a document, with who decided in its meta.
+
+    Args:
+        found: what was decided.
+        beside: keep what models said, each as a layer of its own.
+    """
+    document = found.document
+    others = tuple(one for one in document.mentions if one.source != GOLD) if beside else ()
+    who = sorted({step.who for step in found.steps})
+    meta = {**document.meta, **({"curated by": ", ".join(who), "curated at": found.steps[-1].at} if who else {})}
+    return document.having(mentions=(*found.gold, *others), meta=meta, changes=())
+
+
+def doubt(mention: Mention) -> float:
+    """How unsure a mention is, in bits: of itself, or of its concept, whichever is more."""
+    return max(map(_entropy, (mention.score, *(link.score for link in mention.links))))
+
+
+def _entropy(probability: float | None) -> float:
+    if probability is None or not 0 < probability < 1:
+        return 0.0
+    rest = 1 - probability
+    return -probability * math.log2(probability) - rest * math.log2(rest)
+
+
+def least_sure(found: Iterable[Decided]) -> list[Decided]:
+    """Documents in the order in which a curator should read them; of equal ones, in the given order."""
+    return sorted(found, key=lambda one: -one.uncertainty)

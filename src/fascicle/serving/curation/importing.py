@@ -1,0 +1,90 @@
+"""Gold that was made elsewhere as decisions: what a file with gold says about the documents that are curated."""
+
+from __future__ import annotations
+
+import hashlib
+
+import msgspec
+
+from fascicle.core.document import GOLD, Document
+from fascicle.core.mention import Mention
+from fascicle.serving.curation.decisions import ADDED, After, Decided, Edit, decided
+from fascicle.serving.curation.store import Kept, NewStep, Store
+
+
+class Imported(msgspec.Struct, frozen=True, kw_only=True):
+    """What was taken from a file.
+
+    Attributes:
+        documents: how many it has.
+        decisions: edits that follow from its gold; those that were there already do not count.
+    """
+
+    documents: int
+    decisions: int
+
+
+def take(store: Store, documents: list[Document], who: str) -> Imported:
+    """Adds documents, and decides about their mentions as their gold says; without gold, nothing is decided.
+
+    Mentions of other sources that gold has too are accepted, all others are rejected, and the rest of the gold is
+    added. A file that is taken again changes nothing.
+
+    Args:
+        store: of decisions.
+        documents: whose gold is complete.
+        who: takes them.
+
+    Raises:
+        ConflictError: a document has the id of another text; then none is taken.
+    """
+    without = [one.having(mentions=tuple(m for m in one.mentions if m.source != GOLD)) for one in documents]
+    count = 0
+    for given, kept in zip(documents, store.add(without, who), strict=True):
+        gold = given.layer(GOLD)
+        edits = _edits(decided(*kept), gold) if gold else []
+        if edits:
+            store.save(_step(kept, edits, who))
+            count += len(edits)
+    return Imported(documents=len(documents), decisions=count)
+
+
+def _step(kept: Kept, edits: list[Edit], who: str) -> NewStep:
+    last = kept.steps[-1].number if kept.steps else 0
+    content = msgspec.json.encode([kept.document.id, last, edits])
+    name = hashlib.sha256(content).hexdigest()[:32]
+    return NewStep(document=kept.document.id, id=name, who=who, after=last, edits=tuple(edits))
+
+
+def _edits(now: Decided, gold: tuple[Mention, ...]) -> list[Edit]:
+    """What must be decided so that gold is this."""
+    wanted = {one.key: one for one in gold}
+    edits: list[Edit] = []
+    there: set[object] = set()
+    for item in now.items:
+        if item.origin is None:
+            continue  # what a curator added stays, unless the file says the same
+        key = (GOLD, item.origin.type, item.origin.spans)
+        if (found := wanted.get(key)) is not None:
+            there.add(key)
+            if item.now is None or item.now.links != found.links:
+                edits.append(Edit(item=_item(item.origin), after=_after(found)))
+        elif item.now is not None and item.now.key in wanted:
+            there.add(item.now.key)
+        elif item.verdict != "rejected":
+            edits.append(Edit(item=_item(item.origin), after=None))
+    there |= {item.now.key for item in now.items if item.origin is None and item.now is not None}
+    edits += [Edit(item=_name(one), after=_after(one)) for key, one in wanted.items() if key not in there]
+    return edits
+
+
+def _after(mention: Mention) -> After:
+    return After(spans=mention.spans, type=mention.type, links=mention.links, attributes=mention.attributes)
+
+
+def _item(mention: Mention) -> str:
+    return msgspec.json.encode(mention.key).decode()
+
+
+def _name(mention: Mention) -> str:
+    return ADDED + hashlib.sha256(msgspec.json.encode(mention)).hexdigest()[:32]

@@ -1,0 +1,147 @@
+"""Whom the service answers: it stands before every route, and lets nothing past it that is not named here."""
+
+from __future__ import annotations
+
+import hmac
+import secrets
+import time
+from collections.abc import Callable, Collection
+from typing import Any, Final
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.responses import Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from fascicle.serving.problems import ProblemError, answer_of
+from fascicle.settings.serving import ServeSettings
+
+PAGE: Final = "/page/"  # files of the page are below it
+_POLICY: Final = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; "
+    "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+)
+_HEADERS: Final = (
+    ("X-Content-Type-Options", "nosniff"),
+    ("Referrer-Policy", "no-referrer"),
+    ("Cross-Origin-Resource-Policy", "same-origin"),
+    ("X-Frame-Options", "DENY"),
+)
+_ALLOWED: Final = {
+    "Access-Control-Allow-Methods": "GET, POST, DELETE",
+    "Access-Control-Allow-Headers": "Authorization, Content-Type, Accept",
+    "Access-Control-Max-Age": "600",
+}
+Log = Callable[[dict[str, Any]], None]
+
+
+class Guard:
+    """Middleware that checks host, origin and token, adds headers, and tells a log what was asked."""
+
+    def __init__(self, app: ASGIApp, *, settings: ServeSettings, open_paths: Collection[str], log: Log) -> None:
+        """Takes the app.
+
+        Args:
+            app: that is guarded.
+            settings: whom the service answers.
+            open_paths: that are there without the token.
+            log: is told of every request.
+        """
+        self._app, self._settings, self._open, self._log = app, settings, frozenset(open_paths), log
+        self._running = 0
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answers, or hands the request on."""
+        if scope["type"] == "lifespan":
+            await self._app(scope, receive, send)
+            return
+        if scope["type"] != "http":  # nothing here speaks WebSocket
+            return
+        begun, status, number = time.perf_counter(), 500, secrets.token_hex(8)
+        scope.setdefault("state", {})["told"] = {}
+
+        async def answer(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+                self._add_headers(MutableHeaders(scope=message), scope, number)
+            await send(message)
+
+        self._running += 1
+        try:
+            try:
+                self._check(scope)
+            except ProblemError as error:
+                await answer_of(error.problem, error.headers)(scope, receive, answer)
+                return
+            if self._is_question(scope):
+                await Response(status_code=204, headers=_ALLOWED)(scope, receive, answer)
+                return
+            await self._app(scope, receive, answer)
+        finally:
+            self._running -= 1
+            self._log(
+                {
+                    "event": "request",
+                    "request": number,
+                    "method": scope["method"],
+                    "route": getattr(scope.get("route"), "path", ""),
+                    "status": status,
+                    "ms": round((time.perf_counter() - begun) * 1000, 2),
+                    **scope["state"]["told"],
+                }
+            )
+
+    def _check(self, scope: Scope) -> None:
+        headers = Headers(scope=scope)
+        hosts = self._settings.names
+        host = headers.get("host", "")
+        if hosts and _name_of(host) not in hosts:
+            raise ProblemError(421, f"this service is not called {host[:100]!r}; it is {', '.join(hosts)}")
+        origin = headers.get("origin")
+        if origin is not None and origin not in self._settings.origins and origin.partition("://")[2] != host:
+            raise ProblemError(403, "pages of other origins may not use this service; name them when it is started")
+        if self._running > self._settings.requests and scope["path"] not in self._open:
+            raise ProblemError(
+                503, "as many requests run as may run; send this again later", headers={"Retry-After": "1"}
+            )
+        is_open = self._is_open(scope["path"]) or self._is_question(scope)
+        if self._settings.token and not is_open and not self._has_token(headers):
+            raise ProblemError(
+                401,
+                "this needs the token of the service, as Authorization: Bearer TOKEN",
+                headers={"WWW-Authenticate": "Bearer"},
+            )
+
+    def _is_question(self, scope: Scope) -> bool:
+        """Whether a browser only asks what a page of another origin, which was named, may send."""
+        headers = Headers(scope=scope)
+        asks = scope["method"] == "OPTIONS" and "access-control-request-method" in headers
+        return asks and headers.get("origin") in self._settings.origins
+
+    def _is_open(self, path: str) -> bool:
+        of_page = self._settings.open_page and (path == "/" or path.startswith(PAGE))
+        return path in self._open or of_page
+
+    def _has_token(self, headers: Headers) -> bool:
+        given = headers.getlist("authorization")
+        scheme, _, token = (given[0] if len(given) == 1 else "").partition(" ")
+        return scheme.lower() == "bearer" and hmac.compare_digest(token.strip().encode(), self._settings.token.encode())
+
+    def _add_headers(self, headers: MutableHeaders, scope: Scope, number: str) -> None:
+        for name, value in _HEADERS:
+            headers[name] = value
+        headers["Content-Security-Policy"] = _POLICY
+        headers["Request-Id"] = number
+        if not scope["path"].startswith(PAGE):
+            headers.setdefault("Cache-Control", "no-store")
+        if (origin := Headers(scope=scope).get("origin")) in self._settings.origins:
+            headers["Access-Control-Allow-Origin"] = origin or ""
+            headers["Access-Control-Expose-Headers"] = "Fascicle-Losses, Location, Request-Id, Retry-After"
+            headers.add_vary_header("Origin")
+
+
+def _name_of(host: str) -> str:
+    """The name in a header ``Host``, without its port."""
+    if host.startswith("["):
+        return host[1:].partition("]")[0]
+    return host.partition(":")[0].lower()

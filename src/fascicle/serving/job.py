@@ -1,0 +1,147 @@
+"""One job, in a process of its own: a run of a pipeline over a file, and its result as one file."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+import traceback
+from collections.abc import Iterator
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import Final
+
+import msgspec
+
+from fascicle.core.document import Document
+from fascicle.errors import FascicleError
+from fascicle.formats.files import read
+from fascicle.formats.outputs import write_documents
+from fascicle.formats.requests import ReadRequest, WriteRequest
+from fascicle.running.child import settle
+from fascicle.running.folder import MANIFEST, RunFolder
+from fascicle.running.report import Totals
+from fascicle.running.run import Progress, Run
+from fascicle.serving.work import OpenPipeline
+from fascicle.settings.pipeline import Limits, Shards
+
+SHARDS: Final = Shards(characters=1_000_000, documents=200)
+RUN: Final = "run"
+
+
+class JobOrder(msgspec.Struct, frozen=True, kw_only=True):
+    """What a job is to do.
+
+    Attributes:
+        input: path of the file.
+        reading: format of the file, or ``"auto"``.
+        folder: of the job.
+        output: path of the result.
+        format: of the result.
+        workers: processes.
+        limits: of these.
+    """
+
+    input: str
+    reading: str
+    folder: str
+    output: str
+    format: str
+    workers: int
+    limits: Limits
+
+
+class Reached(msgspec.Struct, frozen=True, kw_only=True, tag="reached"):
+    """How far a job is: documents that are through, of how many."""
+
+    documents: int
+    of: int
+    quarantined: int
+
+
+class Ended(msgspec.Struct, frozen=True, kw_only=True, tag="ended"):
+    """The job is done.
+
+    Attributes:
+        documents: that came in.
+        quarantined: that are not in the result.
+        reasons: ``step: error`` -> number of documents in quarantine.
+        losses: what the format of the result cannot hold, by code -> number.
+    """
+
+    documents: int
+    quarantined: int
+    reasons: dict[str, int]
+    losses: dict[str, int]
+
+
+class Broken(msgspec.Struct, frozen=True, kw_only=True, tag="broken"):
+    """The job cannot be done; ``code`` is empty for a fault of Fascicle."""
+
+    message: str
+    code: str = ""
+
+
+told: msgspec.json.Decoder[Reached | Ended | Broken] = msgspec.json.Decoder(Reached | Ended | Broken)
+
+
+def work(pipe: Connection, open_pipeline: OpenPipeline, order: bytes, parent: int) -> None:
+    """Does a job, and says how far it is.
+
+    Args:
+        pipe: takes what is said.
+        open_pipeline: opens the pipeline, here and in the workers.
+        order: a `JobOrder` as JSON.
+        parent: process that it must not outlive.
+    """
+    settle(parent)
+
+    def say(message: Reached | Ended | Broken) -> None:
+        with contextlib.suppress(OSError):
+            pipe.send_bytes(msgspec.json.encode(message))
+
+    def see(now: Progress) -> None:
+        say(Reached(documents=now.documents, of=now.of, quarantined=now.quarantined))
+
+    asked = msgspec.json.decode(order, type=JobOrder)
+    try:
+        totals = _run(asked, open_pipeline).do(resume=True, progress=see)
+        say(_ended(totals, _write(asked)))
+    except FascicleError as error:
+        say(Broken(message=str(error).replace(f"{asked.folder}/", ""), code=error.code))
+    except Exception as error:
+        traceback.print_exc(file=sys.stderr)
+        say(Broken(message=f"{type(error).__name__}: {error}"))
+
+
+def _run(order: JobOrder, open_pipeline: OpenPipeline) -> Run:
+    return Run(
+        inputs=[order.input],
+        pipeline="",
+        folder=RunFolder(str(Path(order.folder) / RUN)),
+        reading=ReadRequest(format=order.reading),
+        format="jsonl",
+        workers=order.workers,
+        shards=SHARDS,
+        limits=order.limits,
+        open_pipeline=open_pipeline,
+    )
+
+
+def _write(order: JobOrder) -> dict[str, int]:
+    """Writes the documents of all parts, in order, as one file; returns what the format cannot hold."""
+    request = WriteRequest(path=order.output, format=order.format, overwrite=True)
+    return dict(write_documents(_documents(order), request).losses)
+
+
+def _documents(order: JobOrder) -> Iterator[Document]:
+    folder = RunFolder(str(Path(order.folder) / RUN))
+    shards = folder.manifest(MANIFEST).shards
+    for one in folder.done(shards):
+        if one.done:
+            yield from read(folder.at(one.part.name), format="jsonl")
+
+
+def _ended(totals: Totals, losses: dict[str, int]) -> Ended:
+    return Ended(
+        documents=totals.documents, quarantined=totals.quarantined, reasons=dict(totals.reasons), losses=losses
+    )

@@ -1,0 +1,316 @@
+"""Files that are annotated while their clients do something else: one at a time, in order, with their progress.
+
+Each job has a folder. If the folder of all jobs is kept, a service goes on with what an earlier one had accepted.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import multiprocessing
+import os
+import re
+import secrets
+import shutil
+import signal
+import tempfile
+import threading
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Final, Literal
+
+import msgspec
+
+from fascicle.pipeline.pipeline import Pipeline
+from fascicle.serving import job
+from fascicle.serving.job import Broken, Ended, JobOrder, Reached
+from fascicle.serving.naming import suffix_of, writable
+from fascicle.serving.problems import ProblemError
+from fascicle.serving.work import Served
+from fascicle.settings.pipeline import Limits
+from fascicle.settings.serving import ServeSettings
+
+FACTS: Final = "job.json"
+_ID: Final = re.compile(r"[0-9a-f]{32}")
+_WAIT: Final = 0.2  # seconds between two looks at a job that may have been cancelled
+State = Literal["receiving", "waiting", "running", "done", "failed"]
+_OPEN: Final = ("receiving", "waiting", "running")
+
+
+class Job(msgspec.Struct, frozen=True, kw_only=True):
+    """A job.
+
+    Attributes:
+        id: that only its client knows.
+        status: ``"receiving"``, ``"waiting"``, ``"running"``, ``"done"`` or ``"failed"``.
+        pipeline: name.
+        file: name of the file.
+        reading: format of the file, or ``"auto"``.
+        format: of the result.
+        documents: that are through.
+        of: documents of the file, as soon as they are counted.
+        quarantined: of them, those that are not in the result.
+        reasons: ``step: error`` -> number of documents that are not in the result.
+        losses: what the format of the result cannot hold, by code -> number.
+        problem: why there is no result.
+    """
+
+    id: str
+    status: State = "receiving"
+    pipeline: str
+    file: str
+    reading: str = "auto"
+    format: str
+    documents: int = 0
+    of: int = 0
+    quarantined: int = 0
+    reasons: dict[str, int] = {}
+    losses: dict[str, int] = {}
+    problem: str = ""
+
+
+class Jobs:
+    """All jobs of a service."""
+
+    def __init__(self, pipelines: Mapping[str, Served], settings: ServeSettings) -> None:
+        """Takes what is served; starts nothing yet."""
+        self._pipelines, self._settings = pipelines, settings
+        self._known: dict[str, Job] = {}
+        self._condition = threading.Condition()
+        self._closing = False
+        self._thread: threading.Thread | None = None
+        self._folder: Path | None = None
+        self._own: tempfile.TemporaryDirectory[str] | None = None
+
+    def start(self) -> None:
+        """Goes on with the jobs of a folder that is kept, and waits for others."""
+        if self._thread is not None:
+            return
+        if self._settings.jobs_folder:
+            self._folder = Path(self._settings.jobs_folder).expanduser().resolve()
+            self._folder.mkdir(parents=True, exist_ok=True)
+            self._known = {one.id: one for one in map(_kept, sorted(self._folder.iterdir(), key=_age)) if one}
+        else:
+            self._own = tempfile.TemporaryDirectory(prefix="fascicle-jobs-", ignore_cleanup_errors=True)
+            self._folder = Path(self._own.name)
+        self._thread = threading.Thread(target=self._work, daemon=True)
+        self._thread.start()
+
+    def close(self) -> None:
+        """Ends the job that runs; in a folder that is kept, the next service goes on with it."""
+        with self._condition:
+            self._closing = True
+            self._condition.notify_all()
+        if self._thread is not None:
+            self._thread.join()
+        if self._own is not None:
+            self._own.cleanup()
+
+    def open(self, *, pipeline: str, file: str, reading: str, format: str) -> Job:  # noqa: A002
+        """A job that waits for its file.
+
+        Args:
+            pipeline: name.
+            file: name of the file, beside the other files of the job.
+            reading: format of the file, or ``"auto"``.
+            format: of the result.
+
+        Raises:
+            ProblemError: as many jobs wait as may wait.
+        """
+        new = Job(id=secrets.token_hex(16), pipeline=pipeline, file=file, reading=reading, format=format)
+        with self._condition:
+            if sum(one.status in _OPEN for one in self._known.values()) >= self._settings.jobs:
+                raise ProblemError(
+                    429, "as many jobs are waiting as may wait; send this again later", headers={"Retry-After": "10"}
+                )
+            self._drop_old()
+            self._place(new.id).mkdir(mode=0o700)
+            self._known[new.id] = new
+        return new
+
+    def path_of(self, one: Job) -> Path:
+        """Where the file of a job goes."""
+        return self._place(one.id) / one.file
+
+    def begin(self, one: Job) -> Job:
+        """Lets a job wait, whose file is there."""
+        ready = msgspec.structs.replace(one, status="waiting")
+        with self._condition:
+            self._keep(ready)
+            self._condition.notify_all()
+        return ready
+
+    def get(self, name: str) -> Job:
+        """A job.
+
+        Raises:
+            ProblemError: there is none of this id.
+        """
+        found = self._known.get(name) if _ID.fullmatch(name) else None
+        if found is None:
+            raise ProblemError(404, "there is no such job; it may have been removed")
+        return found
+
+    def result(self, name: str) -> Path:
+        """The file with the result of a job.
+
+        Raises:
+            ProblemError: there is none, or none yet.
+        """
+        found = self.get(name)
+        if found.status in _OPEN:
+            raise ProblemError(409, "the job is not done yet; look at its status first")
+        if found.status != "done":
+            raise ProblemError(409, f"the job failed, so it has no result: {found.problem}")
+        return self._place(name) / _result(found)
+
+    def remove(self, name: str) -> None:
+        """Cancels a job, and forgets it.
+
+        Raises:
+            ProblemError: there is none of this id.
+        """
+        with self._condition:
+            self.get(name)
+            del self._known[name]
+        shutil.rmtree(self._place(name), ignore_errors=True)
+
+    def of_pipeline(self, name: str) -> Served:
+        """What opens a pipeline in another process.
+
+        Raises:
+            ProblemError: it runs in this process.
+        """
+        served = self._pipelines[name]
+        if isinstance(served, Pipeline):
+            raise ProblemError(501, f"the pipeline {name!r} is open in the service, and takes no jobs")
+        return served
+
+    def _place(self, name: str) -> Path:
+        assert self._folder is not None
+        return self._folder / name
+
+    def _drop_old(self) -> None:
+        """Forgets the oldest jobs that have ended, so that as many stay as may wait."""
+        ended = [one.id for one in self._known.values() if one.status not in _OPEN]
+        for name in ended[: max(0, len(ended) - self._settings.jobs)]:
+            self.remove(name)
+
+    def _keep(self, now: Job) -> None:
+        """Takes note of a job, here and in its folder."""
+        self._known[now.id] = now
+        place = self._place(now.id) / FACTS
+        new = place.with_suffix(".new")
+        with contextlib.suppress(FileNotFoundError):  # the job was removed meanwhile
+            new.write_bytes(msgspec.json.encode(now))
+            new.replace(place)
+
+    # -- in the thread of the jobs -------------------------------------------------------------------------------------
+
+    def _work(self) -> None:
+        while (one := self._next()) is not None:
+            try:
+                self._do(one)
+            except Exception as error:  # such as a full disk: it costs this job
+                self._end(one.id, Broken(message=f"{type(error).__name__}: {error}"))
+
+    def _next(self) -> Job | None:
+        with self._condition:
+            while not self._closing:
+                for one in self._known.values():
+                    if one.status in ("waiting", "running"):
+                        return one
+                self._condition.wait()
+        return None
+
+    def _do(self, one: Job) -> None:
+        served = self.of_pipeline(one.pipeline) if one.pipeline in self._pipelines else None
+        if served is None or isinstance(served, Pipeline):
+            return self._end(one.id, Broken(message=f"the pipeline {one.pipeline!r} is not served any more"))
+        folder = self._place(one.id)
+        order = JobOrder(
+            input=str(folder / one.file),
+            reading=one.reading,
+            folder=str(folder),
+            output=str(folder / _result(one)),
+            format=one.format,
+            workers=self._settings.workers,
+            limits=getattr(served, "limits", None) or Limits(),
+        )
+        context = multiprocessing.get_context("spawn")
+        pipe, theirs = context.Pipe(duplex=False)
+        process = context.Process(target=job.work, args=(theirs, served, msgspec.json.encode(order), os.getpid()))
+        process.start()
+        theirs.close()
+        try:
+            while one.id in self._known and not self._closing:
+                if not pipe.poll(_WAIT):
+                    continue
+                try:
+                    said = job.told.decode(pipe.recv_bytes())
+                except EOFError:
+                    process.join()
+                    return self._end(one.id, Broken(message=f"its process ended ({process.exitcode})"))
+                if not isinstance(said, Reached):
+                    return self._end(one.id, said)
+                self._reach(one.id, said)
+        finally:
+            _kill(process)
+            pipe.close()
+        return None
+
+    def _reach(self, name: str, said: Reached) -> None:
+        with self._condition:
+            if (now := self._known.get(name)) is not None:
+                self._known[name] = msgspec.structs.replace(
+                    now, status="running", documents=said.documents, of=said.of, quarantined=said.quarantined
+                )
+
+    def _end(self, name: str, said: Ended | Broken) -> None:
+        with self._condition:
+            now = self._known.get(name)
+            if now is None:
+                return
+            if isinstance(said, Broken):
+                self._keep(msgspec.structs.replace(now, status="failed", problem=said.message))
+                return
+            self._keep(
+                msgspec.structs.replace(
+                    now,
+                    status="done",
+                    documents=said.documents,
+                    of=said.documents,
+                    quarantined=said.quarantined,
+                    reasons=said.reasons,
+                    losses=said.losses,
+                )
+            )
+
+
+def _result(one: Job) -> str:
+    return f"result{suffix_of(writable(one.format))}"
+
+
+def _kept(folder: Path) -> Job | None:
+    """A job of an earlier service."""
+    try:
+        return msgspec.json.decode((folder / FACTS).read_bytes(), type=Job)
+    except (OSError, msgspec.MsgspecError):
+        return None  # such as one whose file did not come
+
+
+def _age(folder: Path) -> float:
+    try:
+        return (folder / FACTS).stat().st_mtime
+    except OSError:
+        return time.time()
+
+
+def _kill(process: multiprocessing.process.BaseProcess) -> None:
+    """Ends the process of a job; its workers end with it."""
+    if process.pid is not None and process.is_alive() and hasattr(os, "killpg"):
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(process.pid, signal.SIGKILL)
+    process.kill()
+    process.join()

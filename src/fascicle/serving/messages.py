@@ -1,0 +1,250 @@
+"""What the service and its workers say to each other: JSON in both directions, and no pickles."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from fascicle.knowledge.linking.linker import Decision
+from fascicle.pipeline.runner import Failure
+
+
+class Options(msgspec.Struct, frozen=True, kw_only=True):
+    """What is asked for beside the documents.
+
+    Attributes:
+        min_score: mentions that the pipeline finds with a lower score are left out; those without a score stay.
+        types: of the mentions to keep; empty for all.
+        link: whether the steps that only link are done.
+        candidates: concepts that are told of each mention, the best first; 0 for none.
+    """
+
+    min_score: float = 0.0
+    types: tuple[str, ...] = ()
+    link: bool = True
+    candidates: int = 0
+
+
+class StepFacts(msgspec.Struct, frozen=True, kw_only=True):
+    """A step of a pipeline.
+
+    Attributes:
+        name: of the step.
+        needs: parts of a document that must be there before.
+        gives: parts that it adds.
+    """
+
+    name: str
+    needs: tuple[str, ...] = ()
+    gives: tuple[str, ...] = ()
+
+
+class VocabularyFacts(msgspec.Struct, frozen=True, kw_only=True):
+    """A source of a pack.
+
+    Attributes:
+        name: of the source.
+        date: of its data.
+        licence: of its data.
+        url: where it is from.
+    """
+
+    name: str
+    date: str = ""
+    licence: str = ""
+    url: str = ""
+
+
+class PackFacts(msgspec.Struct, frozen=True, kw_only=True):
+    """A term pack that a pipeline uses.
+
+    Attributes:
+        name: of the pack, with the beginning of its hash.
+        concepts: how many it has.
+        types: of its concepts.
+        vocabularies: its sources.
+    """
+
+    name: str
+    concepts: int
+    types: tuple[str, ...]
+    vocabularies: tuple[VocabularyFacts, ...] = ()
+
+
+class PipelineFacts(msgspec.Struct, frozen=True, kw_only=True):
+    """What a pipeline is.
+
+    Attributes:
+        name: under which it is served.
+        steps: in order.
+        types: of the mentions that it finds, as far as its steps say.
+        sources: of these mentions.
+        packs: that it uses.
+        links: whether it links mentions to concepts.
+        fingerprint: decides, with the release, what it answers.
+        examples: texts to try it with.
+    """
+
+    name: str
+    steps: tuple[StepFacts, ...]
+    types: tuple[str, ...] = ()
+    sources: tuple[str, ...] = ()
+    packs: tuple[PackFacts, ...] = ()
+    links: bool = False
+    fingerprint: str = ""
+    examples: tuple[str, ...] = ()
+
+
+class Annotate(msgspec.Struct, frozen=True, kw_only=True, tag="annotate"):
+    """Documents for the pipeline, as `fascicle.core.codec` writes them."""
+
+    documents: tuple[msgspec.Raw, ...]
+    options: Options
+
+
+class Explain(msgspec.Struct, frozen=True, kw_only=True, tag="explain"):
+    """A document whose links are to be explained, by so many candidates of each mention."""
+
+    document: msgspec.Raw
+    candidates: int
+
+
+class Look(msgspec.Struct, frozen=True, kw_only=True, tag="look"):
+    """A concept that is asked for."""
+
+    curie: str
+
+
+class ReadFile(msgspec.Struct, frozen=True, kw_only=True, tag="read"):
+    """A file to read.
+
+    Attributes:
+        path: of it.
+        format: its name, or ``"auto"``.
+        documents: that are read at most, ...
+        characters: ... and of all their texts.
+    """
+
+    path: str
+    format: str
+    documents: int
+    characters: int
+
+
+class WriteFile(msgspec.Struct, frozen=True, kw_only=True, tag="write"):
+    """A file to write.
+
+    Attributes:
+        documents: as `fascicle.core.codec` writes them.
+        format: its name.
+        path: of it.
+    """
+
+    documents: tuple[msgspec.Raw, ...]
+    format: str
+    path: str
+
+
+class Answer(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What became of a document.
+
+    Attributes:
+        document: as `fascicle.core.codec` writes it, unless a step failed.
+        mentions: how many it has.
+        failure: why there is no document.
+        decisions: candidates of its mentions, where they were asked for.
+        seconds: that the steps took.
+    """
+
+    document: msgspec.Raw = msgspec.Raw(b"null")
+    mentions: int = 0
+    failure: Failure | None = None
+    decisions: tuple[Decision, ...] | None = None
+    seconds: float = 0.0
+
+
+class Ready(msgspec.Struct, frozen=True, kw_only=True, tag="ready"):
+    """The worker has opened the pipeline; of other work there are no facts."""
+
+    facts: PipelineFacts | None = None
+
+
+class Working(msgspec.Struct, frozen=True, kw_only=True, tag="working"):
+    """The worker is about to take documents, by their places in the order, through a step."""
+
+    step: str
+    places: tuple[int, ...]
+    characters: int
+
+
+class Answered(msgspec.Struct, frozen=True, kw_only=True, tag="answered"):
+    """The answers to an order, one for each document."""
+
+    answers: tuple[Answer, ...]
+
+
+class Looked(msgspec.Struct, frozen=True, kw_only=True, tag="looked"):
+    """A concept as plain values, or ``None`` if no pack has it."""
+
+    concept: dict[str, Any] | None
+
+
+class FileRead(msgspec.Struct, frozen=True, kw_only=True, tag="file-read"):
+    """A file that was read.
+
+    Attributes:
+        documents: as `fascicle.core.codec` writes them.
+        format: in which it was read.
+        notes: what is to be said of it.
+        problems: what could not be read.
+    """
+
+    documents: tuple[msgspec.Raw, ...]
+    format: str
+    notes: tuple[str, ...] = ()
+    problems: tuple[str, ...] = ()
+
+
+class FileWritten(msgspec.Struct, frozen=True, kw_only=True, tag="file-written"):
+    """A file that was written.
+
+    Attributes:
+        losses: what the format cannot hold, by code -> number.
+    """
+
+    losses: dict[str, int]
+
+
+class Wrong(msgspec.Struct, frozen=True, kw_only=True, tag="wrong"):
+    """An order that cannot be done.
+
+    Attributes:
+        error: class of the error.
+        message: of the error.
+        code: of an error of `fascicle.errors`; empty for a fault.
+    """
+
+    error: str
+    message: str
+    code: str = ""
+
+
+class Failed(msgspec.Struct, frozen=True, kw_only=True, tag="failed"):
+    """The worker cannot go on, and no document is at fault.
+
+    Attributes:
+        message: for people.
+        internal: whether it is a fault of Fascicle.
+    """
+
+    message: str
+    internal: bool = False
+
+
+Order = Annotate | Explain | Look | ReadFile | WriteFile
+Result = Answered | Looked | FileRead | FileWritten | Wrong
+Said = Ready | Working | Result | Failed
+encode = msgspec.json.encode
+orders: msgspec.json.Decoder[Order] = msgspec.json.Decoder(Order)
+said: msgspec.json.Decoder[Said] = msgspec.json.Decoder(Said)

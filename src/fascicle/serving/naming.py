@@ -1,0 +1,67 @@
+"""Names of files and formats that clients give."""
+
+from __future__ import annotations
+
+import re
+from types import MappingProxyType
+from typing import Final
+
+from fascicle.errors import UsageError
+from fascicle.formats.catalogue import Format, format_named
+from fascicle.serving.problems import ProblemError
+
+# The formats that a client may ask for by the media type of the answer.
+MEDIA_TYPES: Final = MappingProxyType(
+    {
+        "application/vnd.bioc+json": "bioc-json",
+        "application/vnd.bioc+xml": "bioc",
+        "application/vnd.pubtator3+json": "pubtator3",
+        "text/x-pubtator": "pubtator",
+    }
+)
+_PLAIN: Final = re.compile(r"[^\w.-]+")
+_LONGEST: Final = 100  # characters of a name
+
+
+def plain_name(given: str) -> str:
+    """A name for a file of a client that is no path, no option and no hidden file; the end of the given one."""
+    name = _PLAIN.sub("_", given.replace("\\", "/").rpartition("/")[2])[-_LONGEST:].lstrip(".-")
+    return name or "file"
+
+
+def writable(name: str) -> Format:
+    """A format that is written.
+
+    Raises:
+        ProblemError: there is none of this name.
+    """
+    form = _named(name)
+    if not form.writes:
+        raise ProblemError(422, f"files of the format {name} are read and not written", code="unknown-name")
+    return form
+
+
+def readable(name: str) -> str:
+    """The name of a format that is read, or ``"auto"``.
+
+    Raises:
+        ProblemError: there is none of this name.
+    """
+    if name == "auto":
+        return name
+    form = _named(name)
+    if not form.reads:
+        raise ProblemError(422, f"files of the format {name} hold no texts, so they are not read", code="unknown-name")
+    return form.name
+
+
+def _named(name: str) -> Format:
+    try:
+        return format_named(name)
+    except UsageError as error:
+        raise ProblemError(422, str(error), code="unknown-name") from None
+
+
+def suffix_of(form: Format) -> str:
+    """The suffix of a file in a format; a format of several files is one zip."""
+    return ".zip" if form.many else form.suffixes[0]

@@ -1,0 +1,80 @@
+/** What follows from the decisions of curators: the same rules as `fascicle.serving.curation.decisions`. */
+
+import { keyOf, sourceOf } from "./types.js";
+
+/** @typedef {import("./types.js").Mention} Mention */
+/** @typedef {{item: string, after: Mention | null}} Edit */
+/** @typedef {{number: number, who: string, at: string, edits?: Edit[], undoes?: number | null, finished?: boolean | null}} Step */
+/** @typedef {{item: string, origin: Mention | null, now: Mention | null, verdict: string}} Item */
+
+/** The steps that count: those that no later step that counts undoes. @param {Step[]} steps */
+export function active(steps) {
+  const undone = new Set();
+  const found = [];
+  for (const step of [...steps].reverse()) {
+    if (undone.has(step.number)) continue;
+    if (step.undoes) undone.add(step.undoes);
+    found.push(step);
+  }
+  return found.reverse();
+}
+
+/**
+ * What is left of a document's mentions, and what was decided about each.
+ * @param {import("./types.js").Native} document
+ * @param {Step[]} steps
+ */
+export function decided(document, steps) {
+  /** @type {Map<string, Item>} */
+  const items = new Map((document.mentions ?? []).map((origin) => [keyOf(origin), { item: keyOf(origin), origin, now: origin, verdict: "" }]));
+  let finished = false;
+  for (const step of active(steps)) {
+    if (step.finished !== null && step.finished !== undefined) finished = step.finished;
+    for (const { item, after } of step.edits ?? []) {
+      const origin = items.get(item)?.origin ?? null;
+      if (!origin && !after) items.delete(item);
+      else items.set(item, { item, origin, now: after, verdict: verdictOf(origin, after) });
+    }
+  }
+  return { items: [...items.values()], finished };
+}
+
+/** @param {Mention | null} origin @param {Mention | null} after */
+function verdictOf(origin, after) {
+  if (!after) return "rejected";
+  if (!origin) return "added";
+  return plain(origin) === plain(after) ? "accepted" : "changed";
+}
+
+/** What a decision is about. @param {Mention} mention */
+const plain = ({ spans, type, links }) => JSON.stringify([spans, type, (links ?? []).map(({ id, ontology = "", curie = "", nil = false }) => [id, ontology, curie, nil])]);
+
+/** The document as it is now, and what to show beside each mention. @param {import("./types.js").Native} document @param {Step[]} steps */
+export function curated(document, steps) {
+  const { items, finished } = decided(document, steps);
+  const mentions = items.map(({ origin, now }) => ({ ...(origin?.score === undefined ? {} : { score: origin.score }), ...(now ?? origin), source: origin ? sourceOf(origin) : "added" }));
+  return {
+    native: { ...document, mentions },
+    beside: items.map(({ item, verdict }) => ({ item, verdict })),
+    undecided: items.filter((one) => !one.verdict).length,
+    finished,
+  };
+}
+
+/** The last step that can be undone. @param {Step[]} steps */
+export const undoable = (steps) => active(steps).filter((step) => !step.undoes).at(-1);
+
+/** The last undoing that can be undone itself: nothing was decided since. @param {Step[]} steps */
+export function redoable(steps) {
+  const last = active(steps).at(-1);
+  return last?.undoes ? last : undefined;
+}
+
+/** How unsure a probability is, in bits. @param {number | null | undefined} p */
+export function entropy(p) {
+  if (p === null || p === undefined || p <= 0 || p >= 1) return 0;
+  return -p * Math.log2(p) - (1 - p) * Math.log2(1 - p);
+}
+
+/** How unsure a mention is: of itself, or of its concept. @param {Mention} mention */
+export const doubt = (mention) => Math.max(entropy(mention.score), ...(mention.links ?? []).map((link) => entropy(link.score)));

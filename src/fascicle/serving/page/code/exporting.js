@@ -1,0 +1,94 @@
+/** Documents as files, and mentions on the clipboard. */
+
+import { button, counted, dialog, download, el, say } from "./dom.js";
+import { service } from "./service.js";
+
+/** @typedef {import("./reading.js").Shown} Shown */
+
+/** @param {any} store */
+export async function exporting(store) {
+  const formats = (await service.formats()).filter((one) => one.writes && one.suffix);
+  const format = select("export-format", formats.map(({ name, means }) => [name, `${name}: ${means}`]));
+  const which = select("export-which", store.documents.length > 1 ? [["all", `All ${store.documents.length} documents`], ["this", "This document"]] : [["this", "This document"]]);
+  const shown = el("input", { type: "checkbox", id: "export-shown", checked: true });
+  const said = el("div", { class: "loss", role: "status" });
+  const save = button("Download", write, { class: "button first", id: "export-save" });
+  const curated = store.curation?.on && [el("h3", { text: "What curators decided" }), ...decisions(said)];
+  dialog("Export",
+    el("label", { class: "field" }, el("span", { text: "Format" }), format),
+    el("label", { class: "field" }, el("span", { text: "Documents" }), which),
+    el("label", { class: "check" }, shown, "Only mentions that the filters show"),
+    el("div", { class: "row" }, save, button("Copy the table of mentions", () => copy(store))), ...(curated || []), said);
+  format.focus();
+
+  async function write() {
+    save.disabled = true;
+    try {
+      if (which.value === "all") for (const entry of store.documents) await store.load(entry);
+      const documents = chosen(store, which.value === "all", shown.checked);
+      const { blob, lost, name } = await service.write(format.value, documents);
+      download(name || "documents", blob);
+      tell(said, documents.length, lost);
+    } catch (error) {
+      said.replaceChildren(el("p", { class: "notice bad", text: error.message }));
+    }
+    save.disabled = false;
+  }
+}
+
+/** @param {HTMLElement} said */
+function decisions(said) {
+  const kind = select("export-curated", [
+    ["gold:jsonl", "Gold for training: Fascicle"], ["gold:brat", "Gold for training: brat (zip)"], ["gold:conll", "Gold for training: CoNLL"],
+    ["rules:tsv", "Rules for term packs (TSV)"], ["tasks:label-studio", "Label Studio tasks, with what the models said"],
+  ]);
+  const finished = el("input", { type: "checkbox", id: "export-finished" });
+  const save = button("Download decisions", async () => {
+    const [what, format] = kind.value.split(":");
+    try {
+      const { blob, name, lost } = await service.curation.export({ what, format, finished: finished.checked ? "true" : "" });
+      download(name || "curation", blob);
+      said.replaceChildren(el("p", { text: lost ? `Saved. The format has no place for: ${lost}` : "Saved." }));
+    } catch (error) {
+      said.replaceChildren(el("p", { class: "notice bad", text: error.message }));
+    }
+  }, { id: "export-decisions", class: "button first" });
+  return [el("label", { class: "field" }, el("span", { text: "As" }), kind), el("label", { class: "check" }, finished, "Only finished documents"), el("div", { class: "row" }, save)];
+}
+
+/** @param {string} id @param {string[][]} options */
+const select = (id, options) => el("select", { id }, ...options.map(([value, title]) => el("option", { value, text: title })));
+
+/** Documents with the mentions that are asked for. @param {any} store @param {boolean} all @param {boolean} filtered */
+function chosen(store, all, filtered) {
+  const entries = all ? store.documents : [store.documents[store.current]];
+  return entries.filter((entry) => entry.status === "done").map((entry) => {
+    const reading = store.readingOf(entry);
+    const mentions = filtered ? reading.visible(store) : reading.mentions;
+    return { ...entry.native, mentions: unique(mentions.filter((shown) => shown.verdict !== "rejected").map((shown) => shown.mention)) };
+  });
+}
+
+/** Mentions of which no two are the same to the service. @param {import("./types.js").Mention[]} mentions */
+const unique = (mentions) => [...new Map(mentions.map((one) => [JSON.stringify([one.source, one.type, one.spans]), one])).values()];
+
+/** @param {HTMLElement} said @param {number} count @param {string} lost */
+function tell(said, count, lost) {
+  said.replaceChildren(el("p", { text: `${counted(count, "document")} saved.` }), lost ? el("p", { class: "notice", text: `This format has no place for: ${lost}` }) : "");
+}
+
+/** Puts the shown mentions on the clipboard, as a table that spreadsheets take. @param {any} store */
+export async function copy(store) {
+  const plain = (value) => String(value ?? "").replace(/[\t\r\n]+/g, " ");
+  const rows = [["mention", "type", "score", "source", "start", "end", "identifier", "name"]];
+  for (const shown of store.visible)
+    rows.push([shown.words, shown.type, shown.score, shown.source, shown.mention.spans[0][0], shown.mention.spans.at(-1)[1], shown.concept, shown.concepts].map(plain));
+  const table = rows.map((row) => row.join("\t")).join("\n");
+  try {
+    await navigator.clipboard.writeText(table);
+    say(`${counted(rows.length - 1, "mention")} copied.`);
+  } catch {
+    download("mentions.tsv", new Blob([table], { type: "text/tab-separated-values" }));
+    say("The browser does not let this page copy; the table was saved as a file.");
+  }
+}

@@ -1,0 +1,241 @@
+/** Puts the parts of the page together. */
+
+import { Colours } from "./colours.js";
+import { agreement, compare } from "./comparing.js";
+import { Curator } from "./curator.js";
+import { documentList } from "./documents.js";
+import { button, counted, el, name, say } from "./dom.js";
+import { copy, exporting } from "./exporting.js";
+import { filters } from "./filters.js";
+import { help, listen } from "./keys.js";
+import { keyTable } from "./key-table.js";
+import { Marking } from "./marking.js";
+import { Panel } from "./panel.js";
+import { pick } from "./picking.js";
+import { Reading } from "./reading.js";
+import { Search } from "./search.js";
+import { portions, service } from "./service.js";
+import { start } from "./start.js";
+import { Store } from "./store.js";
+import { Table } from "./table.js";
+import { TextView } from "./text-view.js";
+import { nextTheme, theme } from "./theme.js";
+
+const place = (id) => /** @type {HTMLElement} */ (document.getElementById(id));
+
+const store = new Store({
+  pipelines: [], pipeline: "", documents: [], current: -1, reading: null, visible: [], chosen: null, comparison: null,
+  hiddenTypes: new Set(), hiddenSources: new Set(), hiddenSides: new Set(), least: 0,
+  view: "text", panel: true, tags: true, curation: null, marking: null, colours: new Colours(),
+});
+store.load = (entry) => curator.load(entry);
+store.titleOf = (entry) => titleOf(entry);
+store.readingOf = (entry) => new Reading(entry.native, entry.beside);
+
+const hue = (type) => store.colours.of(type);
+const view = new TextView(place("text"), { hue, choose: (shown) => store.update({ chosen: shown, panel: true }) });
+const curator = new Curator(store, { move });
+const marking = new Marking(store, view, curator);
+const search = new Search(store, view);
+const panel = new Panel(place("panel"), store, (shown) => curator.panel(shown));
+new Table(place("table"), store);
+documentList(place("documents"), store);
+filters(place("filters"), store);
+start(place("start"), store, { annotate, open });
+
+/** Annotates documents, and shows them. @param {{id?: string, text: string}[]} given */
+async function annotate(given) {
+  say(`Annotating ${counted(given.length, "document")} …`, 0);
+  place("work").setAttribute("aria-busy", "true");
+  try {
+    const answers = [];
+    for (const portion of portions(given)) {
+      answers.push(...(await service.annotate(store.pipeline, portion)));
+      say(`${answers.length} of ${counted(given.length, "document")} …`, 0);
+    }
+    const entries = answers.map((answer, number) => ({
+      id: answer.id, status: answer.status, problem: answer.problem, pipeline: store.pipeline,
+      native: answer.document ?? { id: answer.id, text: given[number].text, mentions: [] },
+    }));
+    store.update({ documents: entries, current: 0, chosen: null, comparison: null, curation: store.curation && { ...store.curation, on: false } });
+    say("");
+  } catch (error) {
+    say(error.message, 12);
+    if (error.status === 401) await askToken();
+  }
+  place("work").removeAttribute("aria-busy");
+}
+
+/** Shows documents as they are. @param {import("./types.js").Native[]} documents */
+function open(documents) {
+  const entries = documents.map((native) => ({ id: native.id, status: "done", native }));
+  store.update({ documents: entries, current: 0, chosen: null, comparison: null, curation: store.curation && { ...store.curation, on: false } });
+}
+
+/** The next shown mention that meets a condition, or the one before. @param {1 | -1} step @param {(shown: any) => boolean} [meets] */
+function move(step, meets = () => true) {
+  const { visible, chosen } = store;
+  if (!visible.length) return say("No mention is shown.");
+  const from = chosen ? visible.indexOf(chosen) : step > 0 ? -1 : visible.length;
+  for (let at = from + step; at >= 0 && at < visible.length; at += step)
+    if (meets(visible[at])) return store.update({ chosen: visible[at] });
+  say(step > 0 ? "This is the last mention." : "This is the first mention.");
+}
+
+/** @param {1 | -1} step */
+function turn(step) {
+  const next = store.current + step;
+  if (next >= 0 && next < store.documents.length) store.update({ current: next, chosen: null });
+  else say(step > 0 ? "This is the last document." : "This is the first document.");
+}
+
+function anew() {
+  store.update({ documents: [], current: -1, reading: null, visible: [], chosen: null, comparison: null });
+  queueMicrotask(() => place("given").focus());
+}
+
+async function askToken() {
+  const token = await pick("This service asks for a token", [], { free: "Token" });
+  if (!token) return;
+  service.useToken(token);
+  await begin();
+}
+
+async function begin() {
+  try {
+    const pipelines = await service.pipelines();
+    for (const { types = [] } of pipelines) store.colours.learn(types);
+    store.update({ pipelines, pipeline: pipelines[0]?.name ?? "" });
+  } catch (error) {
+    say(error.message, 0);
+    if (error.status === 401) return askToken();
+  }
+  const about = await service.curation.about().catch(() => ({ open: false }));
+  store.update({ curation: about.open ? { on: false } : null });
+}
+
+/** Makes the document of the moment readable for all parts. */
+store.on(["documents", "current", "comparison"], () => {
+  const entry = store.documents[store.current];
+  place("start").hidden = Boolean(entry);
+  place("reader").hidden = !entry;
+  if (!entry) return;
+  if (entry.away) return void curator.load(entry);
+  if (store.comparison && store.comparison.id !== entry.id) store.update({ comparison: null });
+  const { comparison, chosen } = store;
+  const compared = comparison?.id === entry.id;
+  const reading = compared
+    ? new Reading({ ...entry.native, mentions: comparison.mentions }, comparison.sides.map((side) => ({ side })))
+    : store.readingOf(entry);
+  store.colours.learn(reading.counts("type").keys());
+  const same = store.reading?.text === reading.text && store.reading?.document.id === entry.id;
+  const again = same && chosen ? reading.mentions.find((one) => (one.item ?? one.key) === (chosen.item ?? chosen.key)) ?? null : null;
+  store.update({ reading, same, chosen: again });
+  if (!same) scrollTo({ top: 0 });
+});
+store.on(["reading", "hiddenTypes", "hiddenSources", "hiddenSides", "least"], () => {
+  if (store.reading) store.update({ visible: store.reading.visible(store) });
+});
+store.on(["visible"], () => {
+  if (!store.reading) return;
+  if (view.reading?.text === store.reading.text && store.same) {
+    view.reading = store.reading;
+    view.filter(store.visible);
+  } else view.show(store.reading, store.visible);
+  if (store.chosen && !store.visible.includes(store.chosen)) store.update({ chosen: null });
+  else view.mark(store.chosen, { scroll: false, spoken: false });
+});
+store.on(["chosen"], () => view.mark(store.chosen, { scroll: store.view === "text" }));
+store.on(["view", "reading", "documents", "curation", "visible", "comparison", "tags"], heading);
+
+/** The line above the text: what it is, and what can be done with it. */
+function heading() {
+  const { reading, visible, comparison, documents, current, curation } = store;
+  const entry = documents[current];
+  if (!entry || !reading) return;
+  const both = matchMedia("(min-width: 112rem)").matches;
+  place("text").hidden = store.view === "table" && !both;
+  place("table").hidden = store.view === "text" && !both;
+  place("reader").classList.toggle("both", both);
+  place("text").classList.toggle("no-tags", !store.tags);
+  const shown = visible.length === reading.mentions.length ? counted(visible.length, "mention") : `${visible.length.toLocaleString("en")} of ${counted(reading.mentions.length, "mention")}`;
+  const toggle = (words, on, does, more = {}) => button(words, does, { class: "button tiny", "aria-pressed": String(on), "data-keep": words, ...more });
+  const held = place("heading").contains(document.activeElement) && document.activeElement.getAttribute("data-keep");
+  const line = [
+    el("h2", {}, name(titleOf(entry)), el("span", { class: "soft small" }, ` ${shown}`)),
+    el("div", { class: "row" },
+      !both && toggle("Text", store.view === "text", () => store.update({ view: "text" })),
+      !both && toggle("Table", store.view === "table", () => store.update({ view: "table" })),
+      toggle("Labels", store.tags, () => store.update({ tags: !store.tags })),
+      documents.length > 1 && button("‹", () => turn(-1), { class: "button tiny", "aria-label": "Previous document", "data-keep": "‹" }),
+      documents.length > 1 && button("›", () => turn(1), { class: "button tiny", "aria-label": "Next document", "data-keep": "›" })),
+    entry.problem && el("p", { class: "notice bad", text: entry.problem.detail ?? entry.problem.title ?? "" }),
+    comparison && el("p", { class: "notice" }, name(agreement(comparison)), " ", button("End the comparison", () => store.update({ comparison: null }), { class: "button tiny" })),
+    curation?.on && entry.steps && progress(entry),
+  ];
+  const searching = document.activeElement === search.input;
+  place("heading").replaceChildren(...line.filter(Boolean), search.root);
+  if (searching) search.input.focus();
+  else if (held) place("heading").querySelector(`[data-keep="${held}"]`)?.focus();
+}
+
+/** What a document is called: a pasted text by its first words. @param {any} entry */
+const titleOf = (entry) => (/^text(-|$)/.test(entry.id) ? entry.native.text.trim().slice(0, 200).split("\n")[0].replace(/^(.{60}\S*).+$/u, "$1 …") : entry.id);
+
+/** @param {any} entry */
+function progress(entry) {
+  const all = entry.beside.length;
+  const bar = el("i", {});
+  bar.style.width = `${all ? ((all - entry.undecided) / all) * 100 : 100}%`;
+  const box = el("div", { class: "decide" },
+    el("div", { class: "tally" }, el("span", { text: `${all - entry.undecided} of ${counted(all, "mention")} decided` }), entry.finished && el("strong", { class: "verdict accepted", text: "finished" })),
+    el("div", { class: "progress" }, bar),
+    el("div", { class: "row" },
+      button("New mention", () => store.update({ marking: "new" }), { class: "button tiny", "data-keep": "new" }),
+      button("Accept the rest", () => curator.acceptRest(), { class: "button tiny", "data-keep": "rest" }),
+      button(entry.finished ? "Open again" : "Finish", () => curator.finish(), { class: "button tiny", "data-keep": "finish" }),
+      button("Undo", () => curator.undo(), { class: "button tiny", "data-keep": "undo" }),
+      button("Redo", () => curator.redo(), { class: "button tiny", "data-keep": "redo" }),
+      button("Least sure first", () => curator.leastSure(), { class: "button tiny", "data-keep": "sure" })));
+  box.style.flexBasis = "100%";
+  return box;
+}
+
+/** The bar at the top. */
+const pipelines = el("select", { "aria-label": "Pipeline", id: "pipelines", on: { change: () => store.update({ pipeline: pipelines.value }) } });
+const imports = el("input", { type: "file", hidden: true, "aria-label": "File with decisions", on: { change: async () => {
+  try {
+    const told = await service.curation.import(imports.files[0], (await curator.who()) ?? "");
+    say(`${counted(told.documents, "document")} and ${counted(told.decisions, "decision")} taken.`);
+  } catch (error) {
+    say(error.message, 12);
+  }
+  imports.value = "";
+} } });
+function tools() {
+  const { documents, curation, current } = store;
+  const open = current >= 0 && documents.length > 0;
+  pipelines.replaceChildren(...store.pipelines.map((one) => el("option", { value: one.name, text: one.name, selected: one.name === store.pipeline })));
+  pipelines.hidden = store.pipelines.length < 2;
+  place("tools").replaceChildren(...[
+    pipelines,
+    open && button("New text", anew, { class: "button tiny" }),
+    open && button("Compare", () => compare(store), { class: "button tiny", id: "compare" }),
+    open && button("Export", () => exporting(store).catch((error) => say(error.message, 12)), { class: "button tiny", id: "export" }),
+    curation && open && button("Curate", () => curator.toggle(), { class: "button tiny", id: "curate", "aria-pressed": String(Boolean(curation.on)) }),
+    curation && !open && button("Continue curation", () => curator.resume(), { class: "button tiny", id: "resume" }),
+    curation && !open && button("Import decisions", () => imports.click(), { class: "button tiny" }),
+    imports,
+    button("Theme", () => say(`Theme: ${nextTheme()}.`), { class: "button quiet tiny", id: "theme" }),
+    button("Keys", () => help(table), { class: "button quiet tiny", id: "help" }),
+  ].filter(Boolean));
+}
+store.on(["pipelines", "documents", "current", "curation"], tools);
+
+const table = keyTable({ store, view, panel, search, curator, move, turn, anew, tools: { compare: () => compare(store), exporting: () => exporting(store).catch((error) => say(error.message, 12)), copy: () => copy(store), theme: () => say(`Theme: ${nextTheme()}.`) } });
+table.push({ keys: ["?"], group: "Page", means: "these keys", run: () => help(table) });
+theme();
+tools();
+listen(table);
+begin();
+matchMedia("(min-width: 112rem)").addEventListener("change", heading);

@@ -1,0 +1,332 @@
+"""The workers of a pipeline, and what waits for them.
+
+A worker takes what waits as soon as it is free, up to a number of characters. So the documents of many clients share a
+batch exactly when they would wait anyway, and a client that is alone waits for nobody.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future
+from dataclasses import dataclass, field
+from typing import Final
+
+import msgspec
+
+from fascicle.errors import FascicleError
+from fascicle.pipeline.runner import Failure
+from fascicle.serving import messages
+from fascicle.serving.hands import DiedError, Hand, StartError
+from fascicle.serving.messages import (
+    Annotate,
+    Answer,
+    Answered,
+    FileRead,
+    FileWritten,
+    Looked,
+    Options,
+    PipelineFacts,
+    Wrong,
+)
+
+_DIES: Final = 2  # deaths at a document alone that make it the culprit
+_SURE: Final = ("killed:time", "killed:memory")  # one is enough where it was we who ended the worker
+_LONGEST_PAUSE: Final = 30.0  # seconds between two attempts to start a worker
+_SMOOTH: Final = 0.2  # weight of the last batch in the rate
+_REMEMBERED: Final = 1_000  # documents that workers died at, ...
+_FORGOTTEN: Final = 600.0  # ... for so many seconds
+
+
+class FullError(Exception):
+    """No more text may wait.
+
+    Attributes:
+        seconds: after which there will be room, by the rate of the workers.
+    """
+
+    def __init__(self, seconds: float) -> None:
+        """Takes the time."""
+        super().__init__(f"{seconds:.1f} s")
+        self.seconds = seconds
+
+
+class ClosedError(Exception):
+    """The service ends, and takes nothing more."""
+
+
+Said = Answer | Looked | FileRead | FileWritten | Wrong
+
+
+@dataclass(eq=False, kw_only=True)
+class Task:
+    """A document, or another question, on its way.
+
+    Attributes:
+        order: what is asked; of documents with equal options several are done together.
+        characters: of its text.
+        future: of the answer; cancelled if nobody waits for it any more.
+        deaths: of workers that were at it alone.
+    """
+
+    order: messages.Order
+    characters: int = 1
+    future: Future[Said] = field(default_factory=Future)
+    deaths: int = 0
+
+    @property
+    def digest(self) -> bytes:
+        """Of what is asked."""
+        return hashlib.sha256(messages.encode(self.order)).digest()
+
+    @classmethod
+    def annotate(cls, document: bytes, options: Options, *, characters: int) -> Task:
+        """A document that is to be annotated."""
+        order = Annotate(documents=(msgspec.Raw(document),), options=options)
+        return cls(order=order, characters=max(characters, 1))
+
+
+class Pool:
+    """Workers of one pipeline.
+
+    Attributes:
+        facts: what the pipeline is; ``None`` until a worker has opened it.
+        deaths: of workers so far.
+    """
+
+    def __init__(self, hire: Callable[[], Hand], *, workers: int, batch: int, queue: int) -> None:
+        """Starts nothing yet.
+
+        Args:
+            hire: makes a worker.
+            workers: how many there are.
+            batch: characters that a worker takes at once, unless one document is longer.
+            queue: characters that may wait.
+        """
+        self._hire, self._batch, self._queue = hire, batch, queue
+        self._condition = threading.Condition()
+        self._waiting: deque[Task] = deque()
+        self._cost, self._busy, self._ready, self._idle = 0, 0, 0, 0
+        self._rate = 0.0  # characters a second of one worker
+        self._closing = False
+        self._count = workers
+        self._threads: list[threading.Thread] = []
+        self._begun: Future[PipelineFacts | None] = Future()
+        self._poison: dict[bytes, tuple[float, Answer]] = {}
+        self.facts: PipelineFacts | None = None
+        self.deaths = 0
+
+    @property
+    def ready(self) -> int:
+        """Workers that have opened the pipeline, and run."""
+        return self._ready
+
+    @property
+    def waiting(self) -> int:
+        """Characters that wait, or that workers are at."""
+        return self._cost + self._busy
+
+    def begin(self) -> None:
+        """Starts the workers, unless they are started."""
+        with self._condition:
+            if not self._threads:
+                self._threads = [threading.Thread(target=self._work, daemon=True) for _ in range(self._count)]
+                for thread in self._threads:
+                    thread.start()
+
+    def start(self) -> PipelineFacts | None:
+        """Starts the workers; returns when the first one has opened the pipeline.
+
+        Raises:
+            FascicleError: the pipeline cannot be opened.
+        """
+        self.begin()
+        self.facts = self._begun.result()
+        return self.facts
+
+    def submit(self, tasks: Sequence[Task], *, waits: bool = False) -> None:
+        """Lets tasks wait for workers, all or none.
+
+        Args:
+            tasks: in order.
+            waits: they may wait where others would be refused, as whoever gives them holds back the next ones.
+
+        Raises:
+            FullError: there is no room for their text.
+            ClosedError: the service ends.
+        """
+        if self._poison:
+            tasks = [task for task in tasks if not self._is_known(task)]
+        cost = sum(task.characters for task in tasks)
+        with self._condition:
+            if self._closing:
+                raise ClosedError
+            if self._cost + cost > self._queue:
+                self._forget()
+            if self._waiting and self._cost + cost > self._queue and not waits:
+                raise FullError(self._seconds(self._cost + cost - self._queue))
+            self._waiting.extend(tasks)
+            self._cost += cost
+            self._condition.notify(len(tasks))
+
+    def close(self) -> None:
+        """Does what waits, and ends the workers."""
+        with self._condition:
+            self._closing = True
+            self._condition.notify_all()
+        for thread in self._threads:
+            thread.join()
+
+    def _seconds(self, characters: int) -> float:
+        """How long the workers take for some text."""
+        return characters / (self._rate * max(self._ready, 1)) if self._rate else 1.0
+
+    def _is_known(self, task: Task) -> bool:
+        """Whether workers died at a document; sent again, it has its answer at once, and costs no worker."""
+        found = self._poison.get(task.digest)
+        if found is None or time.monotonic() - found[0] > _FORGOTTEN:
+            return False
+        task.future.set_result(found[1])
+        return True
+
+    def _remember(self, task: Task, answer: Answer) -> None:
+        now = time.monotonic()
+        kept = [(mark, one) for mark, one in self._poison.items() if now - one[0] < _FORGOTTEN]
+        self._poison = {**dict(kept[1 - _REMEMBERED :]), task.digest: (now, answer)}
+
+    def _forget(self) -> None:
+        """Leaves out the tasks that nobody waits for any more."""
+        self._waiting = deque(task for task in self._waiting if not task.future.cancelled())
+        self._cost = sum(task.characters for task in self._waiting)
+
+    # -- in the thread of a worker -------------------------------------------------------------------------------------
+
+    def _work(self) -> None:
+        hand = self._hire()
+        try:
+            if not self._open(hand, first=True):
+                return
+            while batch := self._take():
+                self._do(hand, batch)
+                if hand.is_spent:
+                    self._open(hand)
+        finally:
+            hand.close()
+
+    def _open(self, hand: Hand, *, first: bool = False) -> bool:
+        """Opens the pipeline in a worker, again and again until it is open; says whether it is."""
+        self._ready -= not first
+        pause = 0.1
+        while True:
+            try:
+                facts = hand.start()
+                break
+            except (DiedError, FascicleError) as error:
+                if first and not self._begun.done():
+                    told = error if isinstance(error, FascicleError) else _ended(error)
+                    self._begun.set_exception(told)
+                    return False
+            if self._closing and not self._waiting:
+                return False
+            time.sleep(pause)
+            pause = min(2 * pause, _LONGEST_PAUSE)
+        self._ready += 1
+        with self._condition:
+            if not self._begun.done():
+                self._begun.set_result(facts)
+        return True
+
+    def _take(self) -> list[Task]:
+        """The next batch: tasks that are alike, as much as one of the idle workers should take."""
+        with self._condition:
+            self._idle += 1
+            while True:
+                while not self._waiting and not self._closing:
+                    self._condition.wait()
+                batch: list[Task] = []
+                size, most = 0, min(self._batch, self._cost // self._idle)
+                while self._waiting and (not batch or _are_alike(batch[0], self._waiting[0])):
+                    if batch and size + self._waiting[0].characters > most:
+                        break
+                    task = self._waiting.popleft()
+                    self._cost -= task.characters
+                    if task.future.set_running_or_notify_cancel():
+                        batch.append(task)
+                        size += task.characters
+                if batch or self._closing:
+                    self._idle -= 1
+                    self._busy += size
+                    return batch
+
+    def _do(self, hand: Hand, batch: list[Task]) -> None:
+        """Does a batch; after the death of a worker, what it was at is tried alone in a new one."""
+        groups = deque([batch])
+        while groups:
+            group = groups.popleft()
+            begun = time.perf_counter()
+            try:
+                answers = hand.do(_joined(group))
+            except DiedError as died:
+                self.deaths += 1
+                groups.extendleft(reversed(self._blamed(group, died)))
+                self._open(hand)
+                continue
+            size = sum(task.characters for task in group)
+            self._learn(size, time.perf_counter() - begun)
+            for task, answer in zip(group, _apart(answers, len(group)), strict=True):
+                self._finish(task, answer)
+
+    def _blamed(self, group: list[Task], died: DiedError) -> list[list[Task]]:
+        """What is tried next: those that are not at fault together, and each of the others alone."""
+        suspects = set(died.places) or set(range(len(group)))
+        others = [task for at, task in enumerate(group) if at not in suspects]
+        again = []
+        for at in sorted(suspects):
+            task = group[at]
+            task.deaths += (len(group) == 1) * (_DIES if died.reason in _SURE else 1)
+            if task.deaths >= _DIES:
+                told = f"the worker that was at this document alone ended ({died.reason})"
+                answer = Answer(failure=Failure(died.step, died.reason, told))
+                self._remember(task, answer)
+                self._finish(task, answer)
+            else:
+                again.append([task])
+        return [others, *again] if others else again
+
+    def _finish(self, task: Task, answer: Said) -> None:
+        with self._condition:
+            self._busy -= task.characters
+        task.future.set_result(answer)
+
+    def _learn(self, characters: int, seconds: float) -> None:
+        """Takes note of how fast a worker is."""
+        rate = characters / max(seconds, 1e-6)
+        self._rate = rate if not self._rate else (1 - _SMOOTH) * self._rate + _SMOOTH * rate
+
+
+def _are_alike(first: Task, second: Task) -> bool:
+    """Whether two tasks may share an order."""
+    one, other = first.order, second.order
+    return isinstance(one, Annotate) and isinstance(other, Annotate) and one.options == other.options
+
+
+def _joined(tasks: Sequence[Task]) -> messages.Order:
+    first = tasks[0].order
+    if len(tasks) == 1 or not isinstance(first, Annotate):
+        return first
+    documents = tuple(one for task in tasks if isinstance(task.order, Annotate) for one in task.order.documents)
+    return Annotate(documents=documents, options=first.options)
+
+
+def _apart(result: messages.Result, count: int) -> Sequence[Said]:
+    return result.answers if isinstance(result, Answered) else (result,) * count
+
+
+def _ended(error: DiedError) -> StartError:
+    return StartError(
+        f"the worker ended while it loaded the pipeline ({error.reason}); look at limits.start and limits.memory, or "
+        "run fascicle pipeline check"
+    )

@@ -1,0 +1,187 @@
+"""What clients send and get, beside documents."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import msgspec
+
+from fascicle.core.codec import DocumentRecord, GivenDocument
+from fascicle.knowledge.linking.linker import Decision
+from fascicle.knowledge.pack.pack import Concept
+from fascicle.serving.messages import PipelineFacts
+
+Status = Literal["done", "refused", "failed", "timed_out"]
+
+
+class Problem(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What went wrong.
+
+    Attributes:
+        title: of the kind of problem.
+        status: of HTTP.
+        detail: one sentence: what was given, what is allowed, what to do.
+        code: a short stable name, as `fascicle.errors.CODES` has them.
+        type: there is no page about it, so it is ``"about:blank"``.
+    """
+
+    title: str
+    status: int
+    detail: str
+    code: str
+    type: str = "about:blank"
+
+
+class Health(msgspec.Struct, frozen=True, kw_only=True):
+    """Whether the service can annotate.
+
+    Attributes:
+        status: ``"ready"`` if every pipeline has a worker that runs.
+        version: of Fascicle.
+    """
+
+    status: Literal["ready", "not-ready"]
+    version: str
+
+
+class Pipelines(msgspec.Struct, frozen=True, kw_only=True):
+    """What is served; the first pipeline is asked where a request names none."""
+
+    pipelines: tuple[PipelineFacts, ...]
+
+
+class RawDocuments(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Documents as they came: each is looked at by itself, so that a bad one costs itself alone."""
+
+    documents: tuple[msgspec.Raw, ...]
+
+
+class Documents(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Documents; of each the text alone must be there."""
+
+    documents: tuple[GivenDocument, ...]
+
+
+class DocumentAnswer(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What became of a document.
+
+    Attributes:
+        id: of the document.
+        status: ``"done"``; ``"refused"``, since it cannot be used as given; ``"failed"`` at a step; ``"timed_out"``.
+        document: with its mentions.
+        candidates: of the links of its mentions, where they were asked for.
+        problem: why it is not done.
+    """
+
+    id: str
+    status: Status
+    document: DocumentRecord | None = None
+    candidates: tuple[Decision, ...] | None = None
+    problem: Problem | None = None
+
+
+class Answers(msgspec.Struct, frozen=True, kw_only=True):
+    """An answer for each document, in order."""
+
+    documents: tuple[DocumentAnswer, ...]
+
+
+class RawAnswer(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A `DocumentAnswer` whose document is already JSON."""
+
+    id: str
+    status: Status
+    document: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
+    candidates: tuple[Decision, ...] | None = None
+    problem: Problem | None = None
+
+
+class RawAnswers(msgspec.Struct, frozen=True, kw_only=True):
+    """`Answers` whose documents are already JSON."""
+
+    documents: tuple[RawAnswer, ...]
+
+
+class FileFormat(msgspec.Struct, frozen=True, kw_only=True):
+    """A format of files.
+
+    Attributes:
+        name: of it.
+        means: one line.
+        suffixes: by which its files are known.
+        reads: whether it is read.
+        writes: whether it is written.
+        suffix: of a file that is written here.
+    """
+
+    name: str
+    means: str
+    suffixes: tuple[str, ...]
+    reads: bool
+    writes: bool
+    suffix: str
+
+
+class FileFormats(msgspec.Struct, frozen=True, kw_only=True):
+    """All formats."""
+
+    formats: tuple[FileFormat, ...]
+
+
+class ReadAnswer(msgspec.Struct, frozen=True, kw_only=True):
+    """A file that was read.
+
+    Attributes:
+        documents: of it.
+        format: in which it was read.
+        notes: sentences about it.
+        problems: sentences about what could not be read.
+    """
+
+    documents: tuple[DocumentRecord, ...]
+    format: str
+    notes: tuple[str, ...]
+    problems: tuple[str, ...]
+
+
+class Decisions(msgspec.Struct, frozen=True, kw_only=True):
+    """What is said of each mention of a document."""
+
+    decisions: tuple[Decision, ...]
+
+
+class Parent(msgspec.Struct, frozen=True, kw_only=True):
+    """A concept above another one."""
+
+    curie: str
+    label: str
+
+
+class ConceptAnswer(Concept, frozen=True, kw_only=True):
+    """A concept with what stands beside it.
+
+    Attributes:
+        pack: that has it.
+        names: of it, at most 50.
+        parents: the concepts above it.
+        page: about it on the web, as a text.
+    """
+
+    pack: str
+    names: tuple[str, ...]
+    parents: tuple[Parent, ...]
+    page: str
+
+
+class KazuDocument(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A document as Kazu has it.
+
+    Attributes:
+        idx: its id.
+        sections: with their texts and entities.
+        metadata: further facts.
+    """
+
+    idx: str
+    sections: tuple[dict[str, Any], ...]
+    metadata: dict[str, Any] = {}

@@ -1,0 +1,197 @@
+"""Documents in, annotated documents out: at once, or one after the other."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, AsyncIterator
+from typing import Final
+
+import msgspec
+from starlette.requests import Request
+from starlette.responses import Response
+
+from fascicle.core.document import Document
+from fascicle.core.wording import counted
+from fascicle.formats.catalogue import format_named
+from fascicle.serving.asked import Candidates, Score, accepted, check_names, chunks_of, json_of, options_of
+from fascicle.serving.endpoint import JSON, NDJSON, Endpoint, Query
+from fascicle.serving.files import write_file
+from fascicle.serving.naming import MEDIA_TYPES
+from fascicle.serving.pieces import Pieces
+from fascicle.serving.problems import MEDIA_TYPE, ProblemError
+from fascicle.serving.records import Answers, DocumentAnswer, Documents, RawAnswer, RawAnswers, RawDocuments
+from fascicle.serving.service import Service
+
+_AHEAD: Final = 64  # documents of a stream that wait or are worked on
+_ENCODER: Final = msgspec.json.Encoder()
+QUERY: Final = (
+    Query(name="pipeline", type=str, means="name of the pipeline; by default the first one"),
+    Query(name="min_score", type=Score, means="leave out mentions with a lower score"),
+    Query(name="types", type=str, means="only mentions of these types, separated by commas"),
+    Query(name="link", type=bool, means="false: leave out the steps that only link"),
+    Query(name="candidates", type=Candidates, means="tell so many concepts of each mention, the best first"),
+)
+_NAMES: Final = tuple(one.name for one in QUERY)
+
+
+async def annotate(request: Request, service: Service) -> Response:
+    """Annotates documents."""
+    check_names(request, _NAMES)
+    form = accepted(request, (JSON, *MEDIA_TYPES))
+    pool, options = service.pool(request.query_params.get("pipeline", "")), options_of(request)
+    raw = (await json_of(request, service.settings, RawDocuments)).documents
+    if len(raw) > (most := service.settings.documents):
+        raise ProblemError(413, f"{len(raw):,} documents were sent at once, and {most:,} are allowed; send fewer")
+    given = [service.read(bytes(one), name=f"text-{at}") for at, one in enumerate(raw, start=1)]
+    answers = await service.annotate(pool, given, options)
+    request.state.told = _told(given, answers)
+    if form == JSON:
+        return Response(_ENCODER.encode(RawAnswers(documents=tuple(answers))), media_type=JSON)
+    return await _in_format(service, answers, form)
+
+
+async def _in_format(service: Service, answers: list[RawAnswer], form: str) -> Response:
+    """Documents in a format that has no place for problems, so all of them must be done."""
+    if wrong := [one for one in answers if one.problem is not None]:
+        content = _ENCODER.encode(
+            {
+                "title": "Not all documents are done",
+                "status": 422,
+                "detail": f"{counted(len(wrong), 'document')} of {len(answers):,} not done, which {form} cannot say; "
+                f"take {JSON}, or leave them out",
+                "code": "prediction",
+                "type": "about:blank",
+                "documents": wrong,
+            }
+        )
+        return Response(content, 422, media_type=MEDIA_TYPE)
+    documents = [one.document for one in answers if isinstance(one.document, msgspec.Raw)]
+    content, losses = await write_file(service, documents, format_named(MEDIA_TYPES[form]))
+    return Response(content, media_type=form, headers={"Fascicle-Losses": losses})
+
+
+def _told(given: list[Document | RawAnswer], answers: list[RawAnswer]) -> dict[str, object]:
+    """What a log may say of documents."""
+    counts: dict[str, int] = {}
+    for one in answers:
+        counts[one.status] = counts.get(one.status, 0) + 1
+    return {"characters": sum(len(one.text) for one in given if isinstance(one, Document)), "documents": counts}
+
+
+async def stream(request: Request, service: Service) -> Response:
+    """Annotates documents line by line, while they come."""
+    check_names(request, _NAMES)
+    accepted(request, (NDJSON, JSON))
+    pool, options = service.pool(request.query_params.get("pipeline", "")), options_of(request)
+    ahead = _Ahead(most=service.settings.queue)
+
+    async def read() -> None:
+        try:
+            async for given in _documents(_lines(request, service), service):
+                answer = service.annotate(pool, [given], options, waits=True)
+                await ahead.put(asyncio.create_task(answer), len(given.text) if isinstance(given, Document) else 0)
+        except ProblemError as error:
+            await ahead.put(error, 0)
+        finally:
+            await ahead.put(None, 0)
+
+    async def answers() -> AsyncGenerator[bytes, None]:
+        counts: dict[str, int] = {}
+        request.state.told = {"documents": counts}
+        reading = asyncio.create_task(read())
+        try:
+            while (one := await ahead.get()) is not None:
+                if isinstance(one, ProblemError):
+                    yield _ENCODER.encode({"problem": one.problem}) + b"\n"
+                else:
+                    (answer,) = await one
+                    counts[answer.status] = counts.get(answer.status, 0) + 1
+                    yield _ENCODER.encode(answer) + b"\n"
+        finally:
+            reading.cancel()
+            ahead.cancel()
+
+    return Pieces(answers(), media_type=NDJSON, idle=service.settings.idle)
+
+
+class _Ahead:
+    """Answers that are not sent yet; while there are many, or of much text, no more of the content is read."""
+
+    def __init__(self, *, most: int) -> None:
+        self._most, self._characters = most, 0
+        self._queue: asyncio.Queue[tuple[asyncio.Task[list[RawAnswer]] | ProblemError | None, int]] = asyncio.Queue()
+        self._room = asyncio.Condition()
+
+    async def put(self, one: asyncio.Task[list[RawAnswer]] | ProblemError | None, characters: int) -> None:
+        async with self._room:
+            await self._room.wait_for(lambda: self._characters <= self._most and self._queue.qsize() < _AHEAD)
+            self._characters += characters
+            self._queue.put_nowait((one, characters))
+
+    async def get(self) -> asyncio.Task[list[RawAnswer]] | ProblemError | None:
+        one, characters = await self._queue.get()
+        if isinstance(one, asyncio.Task):
+            await asyncio.wait([one])
+        async with self._room:
+            self._characters -= characters
+            self._room.notify_all()
+        return one
+
+    def cancel(self) -> None:
+        while not self._queue.empty():
+            one, _ = self._queue.get_nowait()
+            if isinstance(one, asyncio.Task):
+                one.cancel()
+
+
+async def _documents(lines: AsyncIterator[bytes], service: Service) -> AsyncIterator[Document | RawAnswer]:
+    number = 0
+    async for line in lines:
+        if line.strip():
+            number += 1
+            yield service.read(line, name=f"text-{number}")
+
+
+async def _lines(request: Request, service: Service) -> AsyncIterator[bytes]:
+    """The lines of the content; one that is longer than a request may be ends the reading."""
+    parts: list[bytes] = []
+    size = 0
+    async for chunk in chunks_of(request, service.settings, most=1 << 62):
+        first, *others = chunk.split(b"\n")
+        parts.append(first)
+        size += len(first)
+        if size > service.settings.body:
+            raise ProblemError(413, f"a line has more than {service.settings.body:,} bytes; divide its document")
+        for line in others:
+            yield b"".join(parts)
+            parts, size = [line], len(line)
+    yield b"".join(parts)
+
+
+_EXAMPLE: Final = {"documents": [{"id": "a", "text": "Lithium can cause tremor."}]}
+ROUTES: Final = (
+    Endpoint(
+        method="POST",
+        path="/v1/annotate",
+        handle=annotate,
+        means="annotate documents",
+        query=QUERY,
+        body=Documents,
+        answers=Answers,
+        gives=(JSON, *MEDIA_TYPES),
+        problems=(404, 406, 413, 429),
+        example=_EXAMPLE,
+    ),
+    Endpoint(
+        method="POST",
+        path="/v1/stream",
+        handle=stream,
+        means="annotate any number of documents, one on each line, while they come",
+        query=QUERY,
+        body=bytes,
+        takes=(NDJSON,),
+        answers=DocumentAnswer,
+        gives=(NDJSON,),
+        problems=(404, 406, 429),
+    ),
+)

@@ -1,0 +1,92 @@
+"""What a pipeline knows of concepts, and why it links as it does."""
+
+from __future__ import annotations
+
+from typing import Final
+from urllib.parse import quote
+
+import msgspec
+from starlette.requests import Request
+from starlette.responses import Response
+
+from fascicle.core import codec
+from fascicle.core.document import Document
+from fascicle.core.mention import is_curie
+from fascicle.serving.asked import Candidates, check_names, content_of, value_of
+from fascicle.serving.endpoint import JSON, Endpoint, Query
+from fascicle.serving.messages import Answer, Explain, Look, Looked
+from fascicle.serving.pool import Pool, Said, Task
+from fascicle.serving.problems import ProblemError
+from fascicle.serving.records import ConceptAnswer, Decisions
+from fascicle.serving.service import Service, failure_of
+
+_PIPELINE: Final = Query(name="pipeline", type=str, means="name of the pipeline; by default the first one")
+_PAGE: Final = "https://bioregistry.io/"  # leads to the page of a vocabulary; nothing here ever asks for it
+
+
+async def concept(request: Request, service: Service) -> Response:
+    """A concept by its CURIE."""
+    check_names(request, ("pipeline",))
+    curie = request.path_params["curie"]
+    if not is_curie(curie):
+        raise ProblemError(422, f"{curie[:100]!r} is no CURIE; give prefix:local, such as MESH:D003920")
+    pool = service.pool(request.query_params.get("pipeline", ""))
+    found = await _asked(service, pool, Task(order=Look(curie=curie)))
+    assert isinstance(found, Looked)
+    if found.concept is None:
+        raise ProblemError(404, f"no pack of this pipeline has the concept {curie[:100]!r}", code="unknown-name")
+    page = f"{_PAGE}{quote(curie, safe=':')}"
+    return Response(msgspec.json.encode({**found.concept, "page": page}), media_type=JSON)
+
+
+async def why(request: Request, service: Service) -> Response:
+    """Candidates of the links of a document, with their features and weights."""
+    check_names(request, ("pipeline", "candidates"))
+    pool = service.pool(request.query_params.get("pipeline", ""))
+    most: int = value_of(request, "candidates", Candidates, 5)
+    document = service.read(await content_of(request, service.settings), name="text-1")
+    if not isinstance(document, Document):
+        assert document.problem is not None
+        raise ProblemError(document.problem.status, document.problem.detail, code=document.problem.code)
+    order = Explain(document=msgspec.Raw(codec.encode(document)), candidates=most)
+    found = await _asked(service, pool, Task(order=order, characters=len(document.text) + 1))
+    assert isinstance(found, Answer)
+    return Response(msgspec.json.encode({"decisions": found.decisions or ()}), media_type=JSON)
+
+
+async def _asked(service: Service, pool: Pool, task: Task) -> Said:
+    (found,) = await service.ask(pool, [task])
+    if found is None:
+        raise ProblemError(504, f"this was not done within {service.settings.seconds:g} s; ask again later")
+    if isinstance(found, Looked) or (isinstance(found, Answer) and found.failure is None):
+        return found
+    failure = failure_of(found)
+    raise ProblemError(422, f"this cannot be answered ({failure.error}: {failure.message})", code="prediction")
+
+
+ROUTES: Final = (
+    Endpoint(
+        method="GET",
+        path="/v1/concepts/{curie:path}",
+        handle=concept,
+        means="a concept: names, definition, parents, references",
+        query=(_PIPELINE,),
+        answers=ConceptAnswer,
+        problems=(404, 429),
+    ),
+    Endpoint(
+        method="POST",
+        path="/v1/why",
+        handle=why,
+        means="why the mentions of a document are linked as they are: candidates, features and weights",
+        query=(_PIPELINE, Query(name="candidates", type=Candidates, means="concepts of each mention; by default 5")),
+        body=codec.GivenDocument,
+        answers=Decisions,
+        problems=(404, 413, 429),
+        example={
+            "id": "a",
+            "text": "Lithium can cause tremor.",
+            "mentions": [{"spans": [[18, 24]], "type": "Disease"}],
+        },
+    ),
+)

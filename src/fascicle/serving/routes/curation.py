@@ -1,0 +1,327 @@
+"""Decisions of curators: documents and steps in, gold, rules and tasks out."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from typing import Annotated, Any, Final, Literal, TypeVar
+
+import msgspec
+from starlette.requests import Request
+from starlette.responses import Response
+
+from fascicle.core import codec
+from fascicle.core.codec import DocumentRecord, GivenDocument
+from fascicle.core.document import Document
+from fascicle.serving.asked import check_names, chunks_of, json_of, value_of
+from fascicle.serving.curation.decisions import Decided, Edit, Step, decided, gold_document, least_sure
+from fascicle.serving.curation.importing import Imported, take
+from fascicle.serving.curation.pack_rules import rules_table
+from fascicle.serving.curation.store import ConflictError, Kept, NewStep, Store, UnknownDocumentError
+from fascicle.serving.endpoint import ANY, JSON, Endpoint, Query
+from fascicle.serving.files import folder_for_files, read_file, write_file
+from fascicle.serving.naming import plain_name, suffix_of, writable
+from fascicle.serving.problems import ProblemError
+from fascicle.serving.service import Service
+
+T = TypeVar("T")
+Who = Annotated[str, msgspec.Meta(min_length=1, max_length=100, pattern=r"^[^\x00-\x1f\x7f]+$")]
+Number = Annotated[int, msgspec.Meta(ge=0, le=(1 << 53) - 1)]
+Order = Literal["uncertainty", "added"]
+What = Literal["gold", "rules", "tasks"]
+_ENCODER: Final = msgspec.json.Encoder()
+
+
+class About(msgspec.Struct, frozen=True, kw_only=True):
+    """Whether decisions are kept, and how many.
+
+    Attributes:
+        open: whether they are.
+        documents: that are curated.
+    """
+
+    open: bool
+    documents: int = 0
+
+
+class NewDocuments(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Documents to curate.
+
+    Attributes:
+        documents: with the mentions of their models.
+        who: adds them.
+    """
+
+    documents: tuple[GivenDocument, ...]
+    who: Who
+
+
+class _RawDocuments(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    documents: tuple[msgspec.Raw, ...]
+    who: Who
+
+
+class GivenStep(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A step to save; see `NewStep`."""
+
+    document: str
+    id: Annotated[str, msgspec.Meta(min_length=32, max_length=32, pattern=r"^[0-9a-f]{32}$")]
+    who: Who
+    after: Number = 0
+    edits: tuple[Edit, ...] = ()
+    undoes: Number | None = None
+    finished: bool | None = None
+
+
+class Curated(msgspec.Struct, frozen=True, kw_only=True):
+    """A document that is curated, and the steps about it."""
+
+    document: DocumentRecord
+    steps: tuple[Step, ...]
+
+
+class CuratedDocuments(msgspec.Struct, frozen=True, kw_only=True):
+    """Documents that are curated."""
+
+    documents: tuple[Curated, ...]
+
+
+class Summary(msgspec.Struct, frozen=True, kw_only=True):
+    """How far the curation of a document is.
+
+    Attributes:
+        id: of the document.
+        mentions: of its models.
+        undecided: how many of them nothing was decided about.
+        finished: whether a curator says so.
+        uncertainty: of what is not decided, in bits for 1,000 characters.
+        steps: that count.
+    """
+
+    id: str
+    mentions: int
+    undecided: int
+    finished: bool
+    uncertainty: float
+    steps: int
+
+
+class Summaries(msgspec.Struct, frozen=True, kw_only=True):
+    """All documents that are curated."""
+
+    documents: tuple[Summary, ...]
+
+
+class Steps(msgspec.Struct, frozen=True, kw_only=True):
+    """Steps that were saved."""
+
+    steps: tuple[Step, ...]
+
+
+async def about(request: Request, service: Service) -> Response:
+    """Whether decisions are kept."""
+    check_names(request, ())
+    if service.curation is None:
+        return _json(About(open=False))
+    return _json(About(open=True, documents=await asyncio.to_thread(service.curation.count)))
+
+
+async def add(request: Request, service: Service) -> Response:
+    """Adds documents."""
+    check_names(request, ())
+    given = await json_of(request, service.settings, _RawDocuments)
+    documents = [_document(service, bytes(one), at) for at, one in enumerate(given.documents, start=1)]
+    kept = await _done(service, lambda store: store.add(documents, given.who))
+    return _json({"documents": [_curated(one) for one in kept]})
+
+
+async def documents(request: Request, service: Service) -> Response:
+    """How far all documents are."""
+    check_names(request, ("order",))
+    order: Order = value_of(request, "order", Order, "added")
+    found = await _done(service, _all)
+    ordered = least_sure(found) if order == "uncertainty" else found
+    return _json(Summaries(documents=tuple(map(_summary, ordered))))
+
+
+async def document(request: Request, service: Service) -> Response:
+    """One document with its steps."""
+    check_names(request, ("id",))
+    name = _needed(request, "id")
+    return _json(_curated(await _done(service, lambda store: store.document(name))))
+
+
+async def step(request: Request, service: Service) -> Response:
+    """Saves a step."""
+    check_names(request, ())
+    given = await json_of(request, service.settings, GivenStep)
+    new = NewStep(**{name: getattr(given, name) for name in given.__struct_fields__})
+    return _json(Steps(steps=(await _done(service, lambda store: store.save(new)),)))
+
+
+async def export(request: Request, service: Service) -> Response:
+    """What was decided, as a file."""
+    check_names(request, ("what", "format", "finished"))
+    what: What = value_of(request, "what", What, "gold")
+    only: bool = value_of(request, "finished", bool, False)
+    found = [one for one in await _done(service, _all) if one.finished or not only]
+    if what == "rules":
+        return _file(rules_table(found).encode(), "curation.tsv")
+    form = writable("label-studio" if what == "tasks" else request.query_params.get("format", "jsonl"))
+    made = [gold_document(one, beside=what == "tasks") for one in found]
+    content, losses = await write_file(service, [msgspec.Raw(codec.encode(one)) for one in made], form)
+    return _file(content, f"{what}{suffix_of(form)}", losses)
+
+
+async def take_file(request: Request, service: Service) -> Response:
+    """Takes gold that was made elsewhere."""
+    check_names(request, ("name", "who"))
+    name, who = _needed(request, "name"), value_of(request, "who", Who, "")
+    if not who:
+        raise ProblemError(422, "the parameter who is missing; name the curator")
+    async with folder_for_files() as folder:
+        path = folder / plain_name(name)
+        with path.open("wb") as stream:
+            async for chunk in chunks_of(request, service.settings, most=service.settings.body):
+                stream.write(chunk)
+        found = await read_file(service, path, "auto")
+    if found.problems:
+        raise ProblemError(422, found.problems[0], code="format")
+    given = [codec.decode(bytes(one)) for one in found.documents]
+    return _json(await _done(service, lambda store: take(store, given, who)))
+
+
+async def _done(service: Service, does: Callable[[Store], T]) -> T:
+    """Does something with the store, and says what is wrong with it.
+
+    Raises:
+        ProblemError: no decisions are kept here, or what was asked for cannot be done.
+    """
+    store = service.curation
+    if store is None:
+        raise ProblemError(404, "no decisions are kept here; start the service with a file for them")
+    try:
+        return await asyncio.to_thread(does, store)
+    except ConflictError as error:
+        raise ProblemError(409, str(error)) from None
+    except UnknownDocumentError as error:
+        raise ProblemError(404, str(error), code="unknown-name") from None
+    except ValueError as error:
+        raise ProblemError(422, str(error)) from None
+
+
+def _all(store: Store) -> list[Decided]:
+    return [decided(*kept) for kept in store.documents()]
+
+
+def _document(service: Service, data: bytes, number: int) -> Document:
+    found = service.read(data, name=f"text-{number}")
+    if not isinstance(found, Document):
+        assert found.problem is not None
+        raise ProblemError(422, f"documents[{number}]: {found.problem.detail}", code=found.problem.code)
+    return found
+
+
+def _curated(kept: Kept) -> dict[str, Any]:
+    return {"document": msgspec.Raw(codec.encode(kept.document)), "steps": kept.steps}
+
+
+def _summary(one: Decided) -> Summary:
+    return Summary(
+        id=one.document.id,
+        mentions=len(one.document.mentions),
+        undecided=len(one.undecided),
+        finished=one.finished,
+        uncertainty=round(one.uncertainty, 6),
+        steps=len(one.steps),
+    )
+
+
+def _needed(request: Request, name: str) -> str:
+    if not (found := request.query_params.get(name, "")):
+        raise ProblemError(422, f"the parameter {name} is missing")
+    return found
+
+
+def _json(content: Any) -> Response:
+    return Response(_ENCODER.encode(content), media_type=JSON)
+
+
+def _file(content: bytes, name: str, losses: str = "") -> Response:
+    headers = {"Content-Disposition": f'attachment; filename="{name}"', "Fascicle-Losses": losses}
+    return Response(content, media_type=ANY, headers=headers)
+
+
+_EXAMPLE: Final = {
+    "document": "a",
+    "id": "00112233445566778899aabbccddeeff",
+    "who": "Ada",
+    "edits": [{"item": '["bc5cdr@1","Chemical",[[0,7]]]', "after": {"spans": [[0, 7]], "type": "Chemical"}}],
+}
+_WHO: Final = Query(name="who", type=Who, means="name of the curator", needed=True)
+ROUTES: Final[Sequence[Endpoint]] = (
+    Endpoint(method="GET", path="/v1/curation", handle=about, means="whether decisions are kept", answers=About),
+    Endpoint(
+        method="POST",
+        path="/v1/curation/documents",
+        handle=add,
+        means="add documents to curate; of those that are there, the steps are answered",
+        body=NewDocuments,
+        answers=CuratedDocuments,
+        problems=(404, 409, 413),
+        example={"documents": [{"id": "a", "text": "Lithium can cause tremor."}], "who": "Ada"},
+    ),
+    Endpoint(
+        method="GET",
+        path="/v1/curation/documents",
+        handle=documents,
+        means="how far the curation of each document is",
+        query=(Query(name="order", type=Order, means="added, or uncertainty: the least sure first"),),
+        answers=Summaries,
+        problems=(404,),
+    ),
+    Endpoint(
+        method="GET",
+        path="/v1/curation/document",
+        handle=document,
+        means="a document and the steps about it",
+        query=(Query(name="id", type=str, means="of the document", needed=True),),
+        answers=Curated,
+        problems=(404,),
+    ),
+    Endpoint(
+        method="POST",
+        path="/v1/curation/steps",
+        handle=step,
+        means="save what a curator decided: edits, undoes or finished",
+        body=GivenStep,
+        answers=Steps,
+        problems=(404, 409, 413),
+        example=_EXAMPLE,
+    ),
+    Endpoint(
+        method="GET",
+        path="/v1/curation/export",
+        handle=export,
+        means="what was decided, as a file",
+        query=(
+            Query(name="what", type=What, means="gold, rules for term packs, or tasks for Label Studio"),
+            Query(name="format", type=str, means="of gold; one of GET /v1/formats"),
+            Query(name="finished", type=bool, means="true: only documents that are finished"),
+        ),
+        answers=bytes,
+        gives=(ANY,),
+        problems=(404, 413, 429),
+    ),
+    Endpoint(
+        method="POST",
+        path="/v1/curation/import",
+        handle=take_file,
+        means="take complete gold from a file in any format, such as tasks of Label Studio",
+        query=(Query(name="name", type=str, means="name of the file", needed=True), _WHO),
+        body=bytes,
+        takes=(),
+        answers=Imported,
+        problems=(404, 409, 413, 429),
+    ),
+)

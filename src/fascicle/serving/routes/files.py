@@ -1,0 +1,110 @@
+"""Files of any format as documents, and documents as files."""
+
+from __future__ import annotations
+
+from typing import Annotated, Final
+
+import msgspec
+from starlette.requests import Request
+from starlette.responses import Response
+
+from fascicle.core import codec
+from fascicle.core.document import Document
+from fascicle.formats.catalogue import FORMATS
+from fascicle.serving.asked import check_names, chunks_of, json_of
+from fascicle.serving.endpoint import ANY, JSON, Endpoint, Query
+from fascicle.serving.files import folder_for_files, read_file, write_file
+from fascicle.serving.naming import plain_name, readable, suffix_of, writable
+from fascicle.serving.problems import ProblemError
+from fascicle.serving.records import Documents, FileFormat, FileFormats, RawDocuments, ReadAnswer
+from fascicle.serving.service import Service
+
+_Name = Annotated[str, msgspec.Meta(min_length=1, max_length=1_000)]
+
+
+async def formats(request: Request, service: Service) -> Response:
+    """Which formats there are."""
+    found = tuple(
+        FileFormat(
+            name=form.name,
+            means=form.means,
+            suffixes=form.suffixes,
+            reads=bool(form.reads),
+            writes=bool(form.writes),
+            suffix=suffix_of(form) if form.suffixes else "",
+        )
+        for form in FORMATS.values()
+    )
+    return Response(msgspec.json.encode(FileFormats(formats=found)), media_type=JSON)
+
+
+async def read(request: Request, service: Service) -> Response:
+    """The documents of a file."""
+    check_names(request, ("name", "format"))
+    name, form = request.query_params.get("name", ""), readable(request.query_params.get("format", "auto"))
+    if not name:
+        raise ProblemError(422, "the name of the file is missing; its suffix tells the format: ?name=articles.pubtator")
+    async with folder_for_files() as folder:
+        path = folder / plain_name(name)
+        with path.open("wb") as stream:
+            async for chunk in chunks_of(request, service.settings, most=service.settings.body):
+                stream.write(chunk)
+        found = await read_file(service, path, form)
+    if found.problems and not found.documents:
+        raise ProblemError(422, found.problems[0], code="format")
+    answer = {name: getattr(found, name) for name in ("documents", "format", "notes", "problems")}
+    return Response(msgspec.json.encode(answer), media_type=JSON)
+
+
+async def write(request: Request, service: Service) -> Response:
+    """Documents as a file."""
+    check_names(request, ("format",))
+    form = writable(request.query_params.get("format", "jsonl"))
+    raw = (await json_of(request, service.settings, RawDocuments)).documents
+    documents = []
+    for at, one in enumerate(raw, start=1):
+        found = service.read(bytes(one), name=f"text-{at}")
+        if not isinstance(found, Document):
+            assert found.problem is not None
+            raise ProblemError(422, f"documents[{at}]: {found.problem.detail}", code=found.problem.code)
+        documents.append(msgspec.Raw(codec.encode(found)))
+    content, losses = await write_file(service, documents, form)
+    headers = {
+        "Content-Disposition": f'attachment; filename="documents{suffix_of(form)}"',
+        "Fascicle-Losses": losses,
+    }
+    return Response(content, media_type=ANY, headers=headers)
+
+
+_FORMAT: Final = Query(name="format", type=str, means="name of the format, one of GET /v1/formats")
+ROUTES: Final = (
+    Endpoint(method="GET", path="/v1/formats", handle=formats, means="formats of files", answers=FileFormats),
+    Endpoint(
+        method="POST",
+        path="/v1/read",
+        handle=read,
+        means="read a file in any format",
+        query=(
+            Query(
+                name="name", type=_Name, means="name of the file, whose suffix helps to tell the format", needed=True
+            ),
+            _FORMAT,
+        ),
+        body=bytes,
+        takes=(),
+        answers=ReadAnswer,
+        problems=(413, 429),
+    ),
+    Endpoint(
+        method="POST",
+        path="/v1/write",
+        handle=write,
+        means="write documents as a file in any format; the header Fascicle-Losses says what it cannot hold",
+        query=(_FORMAT,),
+        body=Documents,
+        answers=bytes,
+        gives=(ANY,),
+        problems=(413, 429),
+        example={"documents": [{"id": "a", "text": "Lithium can cause tremor."}]},
+    ),
+)

@@ -1,0 +1,98 @@
+"""Files that are annotated as jobs."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import msgspec
+from starlette.requests import Request
+from starlette.responses import FileResponse, Response
+
+from fascicle.serving.asked import check_names, chunks_of
+from fascicle.serving.endpoint import ANY, JSON, Endpoint, Query
+from fascicle.serving.jobs import Job
+from fascicle.serving.naming import plain_name, readable, writable
+from fascicle.serving.problems import ProblemError
+from fascicle.serving.service import Service
+
+
+async def submit(request: Request, service: Service) -> Response:
+    """Takes a file, and says under which id it is a job."""
+    check_names(request, [one.name for one in _QUERY])
+    params = request.query_params
+    pipeline = service.name_of(params.get("pipeline", ""))
+    service.jobs.of_pipeline(pipeline)
+    if not params.get("name"):
+        raise ProblemError(422, "the name of the file is missing; its suffix tells the format: ?name=articles.jsonl")
+    new = service.jobs.open(
+        pipeline=pipeline,
+        file=f"input-{plain_name(params['name'])}",
+        reading=readable(params.get("input_format", "auto")),
+        format=writable(params.get("format", "jsonl")).name,
+    )
+    try:
+        with service.jobs.path_of(new).open("wb") as stream:
+            async for chunk in chunks_of(request, service.settings, most=service.settings.job):
+                stream.write(chunk)
+    except BaseException:
+        service.jobs.remove(new.id)
+        raise
+    content = msgspec.json.encode(service.jobs.begin(new))
+    return Response(content, 202, {"Location": f"/v1/jobs/{new.id}"}, JSON)
+
+
+async def job(request: Request, service: Service) -> Response:
+    """How far a job is."""
+    return Response(msgspec.json.encode(service.jobs.get(request.path_params["id"])), media_type=JSON)
+
+
+async def result(request: Request, service: Service) -> Response:
+    """The result of a job."""
+    path = service.jobs.result(request.path_params["id"])
+    return FileResponse(path, media_type=ANY, filename=path.name)
+
+
+async def cancel(request: Request, service: Service) -> Response:
+    """Cancels a job, or removes one that has ended."""
+    service.jobs.remove(request.path_params["id"])
+    return Response(status_code=204)
+
+
+_QUERY: Final = (
+    Query(name="name", type=str, means="name of the file, whose suffix helps to tell the format", needed=True),
+    Query(name="format", type=str, means="of the result, one of GET /v1/formats; by default jsonl"),
+    Query(name="input_format", type=str, means="of the file; by default its content and its suffix tell"),
+    Query(name="pipeline", type=str, means="name of the pipeline; by default the first one"),
+)
+ROUTES: Final = (
+    Endpoint(
+        method="POST",
+        path="/v1/jobs",
+        handle=submit,
+        means="annotate a file as a job",
+        query=_QUERY,
+        body=bytes,
+        takes=(),
+        answers=Job,
+        status=202,
+        problems=(404, 413, 429, 501),
+    ),
+    Endpoint(method="GET", path="/v1/jobs/{id}", handle=job, means="how far a job is", answers=Job, problems=(404,)),
+    Endpoint(
+        method="GET",
+        path="/v1/jobs/{id}/result",
+        handle=result,
+        means="the result of a job, as a file",
+        gives=(ANY,),
+        problems=(404, 409),
+    ),
+    Endpoint(
+        method="DELETE",
+        path="/v1/jobs/{id}",
+        handle=cancel,
+        means="cancel a job, or remove one that has ended",
+        answers=None,
+        status=204,
+        problems=(404,),
+    ),
+)

@@ -1,0 +1,55 @@
+"""What the service is, and how it is."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import msgspec
+from starlette.requests import Request
+from starlette.responses import Response
+
+from fascicle.serving import metrics as metrics_text
+from fascicle.serving.endpoint import JSON, Endpoint
+from fascicle.serving.records import Health, Pipelines
+from fascicle.serving.service import Service
+from fascicle.version import VERSION
+
+
+async def health(request: Request, service: Service) -> Response:
+    """Whether every pipeline has a worker that runs."""
+    ready = service.is_ready
+    content = msgspec.json.encode(Health(status="ready" if ready else "not-ready", version=VERSION))
+    return Response(content, 200 if ready else 503, media_type=JSON)
+
+
+async def pipelines(request: Request, service: Service) -> Response:
+    """What is served."""
+    return Response(msgspec.json.encode(Pipelines(pipelines=service.facts)), media_type=JSON)
+
+
+async def metrics(request: Request, service: Service) -> Response:
+    """Numbers for Prometheus."""
+    return Response(service.metrics.text(service.gauges()), media_type=metrics_text.MEDIA_TYPE)
+
+
+async def description(request: Request, service: Service) -> Response:
+    """The description of all routes."""
+    return Response(request.app.state.description, media_type=JSON)
+
+
+ROUTES: Final = (
+    Endpoint(
+        method="GET",
+        path="/health",
+        handle=health,
+        means="whether the service can annotate",
+        answers=Health,
+        problems=(503,),
+        open=True,
+    ),
+    Endpoint(method="GET", path="/v1/pipelines", handle=pipelines, means="what is served", answers=Pipelines),
+    Endpoint(
+        method="GET", path="/metrics", handle=metrics, means="numbers for Prometheus", gives=(metrics_text.MEDIA_TYPE,)
+    ),
+    Endpoint(method="GET", path="/openapi.json", handle=description, means="this description", answers=dict),
+)

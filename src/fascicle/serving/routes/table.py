@@ -1,0 +1,18 @@
+"""All routes of the service."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from fascicle.serving.endpoint import Endpoint
+from fascicle.serving.routes import annotate, concepts, curation, files, jobs, kazu, state
+
+ROUTES: Final[tuple[Endpoint, ...]] = (
+    *state.ROUTES,
+    *annotate.ROUTES,
+    *files.ROUTES,
+    *concepts.ROUTES,
+    *jobs.ROUTES,
+    *curation.ROUTES,
+    *kazu.ROUTES,
+)

@@ -1,0 +1,252 @@
+"""The pipelines that are served, without HTTP: documents in, an answer for each out."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+
+from fascicle.core import codec
+from fascicle.core.document import Document
+from fascicle.core.wording import counted
+from fascicle.errors import FormatError
+from fascicle.pipeline.pipeline import Pipeline
+from fascicle.pipeline.runner import Failure
+from fascicle.serving.clerk import Clerk
+from fascicle.serving.curation.store import Store
+from fascicle.serving.hands import Hand, LocalHand, ProcessHand
+from fascicle.serving.jobs import Jobs
+from fascicle.serving.messages import Answer, Options, PipelineFacts, Wrong
+from fascicle.serving.metrics import Gauges, Labels, Metrics
+from fascicle.serving.pool import ClosedError, FullError, Pool, Said, Task
+from fascicle.serving.problems import ProblemError, problem_of
+from fascicle.serving.records import RawAnswer
+from fascicle.serving.work import PipelineWork, Served, open_work
+from fascicle.settings.pipeline import Limits
+from fascicle.settings.serving import ServeSettings
+
+
+class Service:
+    """Pipelines with their workers.
+
+    Attributes:
+        settings: what the service may cost.
+        metrics: what it did.
+        pools: the workers of each pipeline, by name, in order.
+        jobs: files that are annotated meanwhile.
+        clerk: the worker that reads and writes files, which come from anywhere.
+        curation: decisions of curators, if they are kept.
+    """
+
+    def __init__(self, pipelines: Mapping[str, Served], settings: ServeSettings) -> None:
+        """Starts nothing yet.
+
+        Args:
+            pipelines: by the names under which they are served: functions that open them, for workers in processes of
+                their own, which they must reach by pickling; or open pipelines, which are run in this process.
+            settings: what the service may cost.
+        """
+        self.settings, self.metrics = settings, Metrics()
+        self.pools = {
+            name: Pool(
+                _hire(name, served, settings.seconds),
+                workers=1 if isinstance(served, Pipeline) else settings.workers,
+                batch=settings.batch,
+                queue=settings.queue,
+            )
+            for name, served in pipelines.items()
+        }
+        hire = partial(ProcessHand, Clerk, Limits(memory=2_048), longest=settings.seconds)
+        self.jobs = Jobs(pipelines, settings)
+        self.clerk = Pool(hire, workers=1, batch=1, queue=settings.queue)
+        self.curation: Store | None = None
+
+    def start(self) -> None:
+        """Starts all workers; returns when each pipeline is open.
+
+        Raises:
+            FascicleError: a pipeline cannot be opened, or decisions cannot be kept in the file that is named for them.
+        """
+        for pool in (self.clerk, *self.pools.values()):
+            pool.begin()
+        for pool in (self.clerk, *self.pools.values()):
+            pool.start()
+        if self.settings.curation and self.curation is None:
+            self.curation = Store.open(self.settings.curation)
+        self.jobs.start()
+
+    def close(self) -> None:
+        """Does what waits, and ends the workers."""
+        for pool in (*self.pools.values(), self.clerk):
+            pool.close()
+        self.jobs.close()
+        if self.curation is not None:
+            self.curation.close()
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether every pipeline has a worker that runs."""
+        return all(pool.ready for pool in self.pools.values())
+
+    @property
+    def facts(self) -> tuple[PipelineFacts, ...]:
+        """What the pipelines are, in order."""
+        return tuple(pool.facts for pool in self.pools.values() if pool.facts is not None)
+
+    def gauges(self) -> Gauges:
+        """How the workers are."""
+        pools: dict[Labels, Pool] = {(("pipeline", name),): pool for name, pool in self.pools.items()}
+        return (
+            ("fascicle_waiting_characters", "text that waits or is worked on", _of(pools, lambda one: one.waiting)),
+            ("fascicle_workers_ready", "workers that run", _of(pools, lambda one: one.ready)),
+            (
+                "fascicle_worker_deaths_total",
+                "workers that ended before their time",
+                _of(pools, lambda one: one.deaths),
+            ),
+        )
+
+    def name_of(self, name: str) -> str:
+        """The name of a pipeline; that of the first one without a name.
+
+        Raises:
+            ProblemError: there is none of this name.
+        """
+        name = name or next(iter(self.pools))
+        if name not in self.pools:
+            known = ", ".join(self.pools)
+            raise ProblemError(404, f"there is no pipeline {name[:100]!r}; there are {known}", code="unknown-name")
+        return name
+
+    def pool(self, name: str) -> Pool:
+        """The workers of a pipeline, see `name_of`."""
+        return self.pools[self.name_of(name)]
+
+    def read(self, data: bytes, *, name: str) -> Document | RawAnswer:
+        """A document as a client sent it, or why it is refused.
+
+        Args:
+            data: JSON.
+            name: its id, if it has none.
+        """
+        try:
+            return self.checked(codec.decode_given(data, name=name))
+        except FormatError as error:
+            return refused(name, str(error), code=error.code)
+
+    def checked(self, document: Document) -> Document | RawAnswer:
+        """A document, or why it is refused."""
+        if (length := len(document.text)) > self.settings.text:
+            most = self.settings.text
+            return refused(
+                document.id,
+                f"the text has {counted(length, 'character')}, and {most:,} are allowed; divide it, or send a job",
+                code="too-large",
+            )
+        return document
+
+    async def annotate(
+        self, pool: Pool, given: Sequence[Document | RawAnswer], options: Options, *, waits: bool = False
+    ) -> list[RawAnswer]:
+        """An answer for each document, in order.
+
+        Args:
+            pool: of the pipeline.
+            given: documents, and answers for those that were refused.
+            options: what is asked for.
+            waits: as of `Pool.submit`.
+
+        Raises:
+            ProblemError: there is no room for the documents now.
+        """
+        tasks = [
+            None if isinstance(one, RawAnswer) else Task.annotate(codec.encode(one), options, characters=len(one.text))
+            for one in given
+        ]
+        answers = await self.ask(pool, [task for task in tasks if task is not None], waits=waits)
+        found = iter(answers)
+        return [one if isinstance(one, RawAnswer) else self._answer(one.id, next(found)) for one in given]
+
+    async def ask(self, pool: Pool, tasks: Sequence[Task], *, waits: bool = False) -> list[Said | None]:
+        """What became of tasks; ``None`` of those that were not done in time.
+
+        Raises:
+            ProblemError: there is no room for them now.
+        """
+        if not tasks:
+            return []
+        submit(pool, tasks, waits=waits)
+        futures = [asyncio.wrap_future(task.future) for task in tasks]
+        try:
+            await asyncio.wait(futures, timeout=self.settings.seconds)
+        finally:
+            for future in futures:
+                future.cancel()
+        return [one.result() if one.done() and not one.cancelled() else None for one in futures]
+
+    def _answer(self, name: str, answer: Said | None) -> RawAnswer:
+        if answer is None:
+            return _timed_out(name, f"it was not done within {self.settings.seconds:g} s; send less at once, or later")
+        if isinstance(answer, Answer) and answer.failure is None:
+            return RawAnswer(id=name, status="done", document=answer.document, candidates=answer.decisions)
+        failure = failure_of(answer)
+        if failure.error == "killed:time":
+            return _timed_out(name, f"the step {failure.step!r} took too long for it")
+        where = f"the step {failure.step!r}" if failure.step else "the pipeline"
+        detail = f"{where} failed at it ({failure.error}: {failure.message})"
+        problem = problem_of(500, _short(detail), code="prediction")
+        return RawAnswer(id=name, status="failed", problem=problem)
+
+
+def _of(pools: Mapping[Labels, Pool], value: Callable[[Pool], int]) -> dict[Labels, float]:
+    return {labels: value(pool) for labels, pool in pools.items()}
+
+
+def failure_of(answer: Said) -> Failure:
+    """Why a task is not done."""
+    if isinstance(answer, Wrong):
+        return Failure("", answer.error, answer.message)
+    assert isinstance(answer, Answer)
+    assert answer.failure is not None
+    return answer.failure
+
+
+def submit(pool: Pool, tasks: Sequence[Task], *, waits: bool = False) -> None:
+    """Lets tasks wait, see `Pool.submit`.
+
+    Raises:
+        ProblemError: there is no room for them now, or the service ends.
+    """
+    try:
+        pool.submit(tasks, waits=waits)
+    except FullError as error:
+        after = str(max(1, round(error.seconds)))
+        raise ProblemError(
+            429,
+            f"as much text is waiting as may wait; send this again after {after} s",
+            headers={"Retry-After": after},
+        ) from None
+    except ClosedError:
+        raise ProblemError(
+            503, "the service is ending; send this to another one, or later", headers={"Retry-After": "5"}
+        ) from None
+
+
+def refused(name: str, detail: str, *, code: str) -> RawAnswer:
+    """The answer for a document that cannot be used as given."""
+    return RawAnswer(id=name, status="refused", problem=problem_of(422, _short(detail), code=code))
+
+
+def _timed_out(name: str, detail: str) -> RawAnswer:
+    return RawAnswer(id=name, status="timed_out", problem=problem_of(504, detail, code="timed-out"))
+
+
+def _short(text: str, most: int = 500) -> str:
+    return text if len(text) <= most else f"{text[:most]} …"
+
+
+def _hire(name: str, served: Served, longest: float) -> Callable[[], Hand]:
+    if isinstance(served, Pipeline):
+        return partial(LocalHand, PipelineWork(served, name))
+    limits = getattr(served, "limits", None) or Limits()
+    return partial(ProcessHand, partial(open_work, served, name), limits, longest=longest)

@@ -1,0 +1,201 @@
+"""What a worker does with an order, in whatever process it is."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cached_property
+from typing import Any, Final, Protocol
+
+import msgspec
+
+from fascicle.core import codec
+from fascicle.core.document import Document
+from fascicle.knowledge.linking.linker import Decision, Linker
+from fascicle.knowledge.linking.several import Linkers, Linking
+from fascicle.knowledge.pack.pack import Pack
+from fascicle.knowledge.recognising import PackRecogniser
+from fascicle.pipeline.pipeline import Pipeline
+from fascicle.pipeline.rules import Rules
+from fascicle.pipeline.runner import Failure, Result, Watch, unwatched
+from fascicle.serving import messages
+from fascicle.serving.messages import Annotate, Answer, Answered, Explain, Look, Looked, Options, PipelineFacts
+
+OpenPipeline = Callable[[], Pipeline]
+Served = Pipeline | OpenPipeline
+Given = Callable[[Sequence[Document]], None]
+_LINKS: Final = frozenset({"links"})
+_PORTION: Final = 50  # names of a concept that are told
+
+
+def unseen(documents: Sequence[Document]) -> None:
+    """Nobody needs to see the documents."""
+
+
+class Work(Protocol):
+    """Whatever does orders, in one thread."""
+
+    @property
+    def facts(self) -> PipelineFacts | None:
+        """What it is, if it is a pipeline."""
+
+    def do(self, order: messages.Order, *, watch: Watch = unwatched, given: Given = unseen) -> messages.Result:
+        """Does an order.
+
+        Args:
+            order: what to do.
+            watch: as of `fascicle.pipeline.runner.run_batch`.
+            given: is called with the documents of the order, before anything is done.
+        """
+
+
+OpenWork = Callable[[], Work]
+
+
+class PipelineWork:
+    """A pipeline that annotates, and explains its links.
+
+    Attributes:
+        pipeline: the pipeline.
+    """
+
+    def __init__(self, pipeline: Pipeline, name: str, *, examples: Sequence[str] = ()) -> None:
+        """Takes the pipeline, the name under which it is served, and texts to try it with."""
+        self.pipeline, self._name, self._examples = pipeline, name, tuple(examples)
+        self._only_link = frozenset(step.name for step in pipeline.steps if step.gives == _LINKS)
+
+    def do(self, order: messages.Order, *, watch: Watch = unwatched, given: Given = unseen) -> messages.Result:
+        """Does an order; see `Work`."""
+        match order:
+            case Annotate(documents=raw, options=options):
+                documents = [codec.decode(bytes(one)) for one in raw]
+                given(documents)
+                without = () if options.link else self._only_link
+                results = self.pipeline.of_batch(documents, without=without, watch=watch)
+                return Answered(answers=tuple(self._answer(one, options) for one in results))
+            case Explain(document=one, candidates=most):
+                document = codec.decode(bytes(one))
+                return Answered(answers=(Answer(decisions=self._decisions(document, most)),))
+            case Look(curie=curie):
+                return Looked(concept=self._concept(curie))
+            case _:
+                raise TypeError(f"a pipeline does no {type(order).__name__}")
+
+    def _answer(self, result: Result, options: Options) -> Answer:
+        if result.document is None:
+            return Answer(failure=result.failure, seconds=result.seconds)
+        document = _chosen(result.given, result.document, options)
+        try:
+            decisions = self._decisions(document, options.candidates) if options.candidates else None
+        except Exception as error:
+            return Answer(failure=Failure("candidates", type(error).__name__, str(error)), seconds=result.seconds)
+        return Answer(
+            document=msgspec.Raw(codec.encode(document)),
+            mentions=len(document.mentions),
+            decisions=decisions,
+            seconds=result.seconds,
+        )
+
+    def _decisions(self, document: Document, most: int) -> tuple[Decision, ...]:
+        """Candidates of the mentions of a document, by the first linker."""
+        for linker in self._linkers:
+            (found,) = linker.decisions([document], [document.mentions], most=most)
+            return tuple(found)
+        return ()
+
+    @cached_property
+    def _linkers(self) -> tuple[Linking, ...]:
+        return tuple(part for part in _parts(self.pipeline) if hasattr(part, "decisions"))
+
+    @cached_property
+    def _packs(self) -> tuple[Pack, ...]:
+        return tuple({pack.full_name: pack for part in _parts(self.pipeline) for pack in _packs_of(part)}.values())
+
+    def _concept(self, curie: str) -> dict[str, Any] | None:
+        for pack in self._packs:
+            if int(pack.concept_rows([curie])[0]) >= 0:
+                parents = pack.parents(curie)
+                return {
+                    **msgspec.to_builtins(pack.concept(curie)),
+                    "pack": pack.full_name,
+                    "names": list(dict.fromkeys(term.surface for term in pack.names(curie) if not term.silent))[
+                        :_PORTION
+                    ],
+                    "parents": [{"curie": one, "label": pack.concept(one).label} for one in parents],
+                }
+        return None
+
+    @cached_property
+    def facts(self) -> PipelineFacts:
+        """What the pipeline is."""
+        steps = self.pipeline.steps[1:]  # the first one cuts texts into words for the others
+        types = [kind for step in steps for kind in _types_of(step)]
+        sources = [one for step in steps for one in sorted(getattr(step, "sources", None) or ())]
+        made_by = msgspec.json.encode(self.pipeline.made_by(), order="sorted")
+        return PipelineFacts(
+            name=self._name,
+            steps=tuple(
+                messages.StepFacts(name=step.name, needs=tuple(sorted(step.needs)), gives=tuple(sorted(step.gives)))
+                for step in steps
+            ),
+            types=tuple(dict.fromkeys(types)),
+            sources=tuple(dict.fromkeys(sources)),
+            packs=tuple(map(_pack_facts, self._packs)),
+            links=any("links" in step.gives for step in steps),
+            fingerprint=hashlib.sha256(made_by).hexdigest(),
+            examples=self._examples,
+        )
+
+
+def open_work(open_pipeline: OpenPipeline, name: str) -> PipelineWork:
+    """Opens a pipeline for a worker.
+
+    Args:
+        open_pipeline: opens it.
+        name: under which it is served.
+    """
+    return PipelineWork(open_pipeline(), name, examples=getattr(open_pipeline, "examples", ()))
+
+
+def _chosen(given: Document, found: Document, options: Options) -> Document:
+    """A document without those mentions of the pipeline that nobody asked for."""
+    if not options.types and not options.min_score:
+        return found
+    before = {mention.key for mention in given.mentions}
+    kept = tuple(
+        one
+        for one in found.mentions
+        if one.key in before
+        or ((not options.types or one.type in options.types) and (one.score is None or one.score >= options.min_score))
+    )
+    return found if len(kept) == len(found.mentions) else found.having(mentions=kept)
+
+
+def _parts(pipeline: Pipeline) -> Iterator[Any]:
+    """The objects behind the steps: predictors and linkers."""
+    for step in pipeline.steps:
+        yield getattr(step, "predictor", None) or getattr(step, "step", None) or step
+
+
+def _packs_of(part: Any) -> Iterable[Pack]:
+    linkers = part.parts if isinstance(part, Linkers) else [part] if isinstance(part, Linker) else []
+    packs = part.packs if isinstance(part, PackRecogniser) else [one.pack for one in linkers]
+    return [one for one in packs if isinstance(one, Pack)]
+
+
+def _types_of(step: Any) -> Sequence[str]:
+    finder = step if isinstance(step, Rules) else getattr(step, "predictor", None)
+    types: Sequence[str] = getattr(finder, "types", ())
+    return types
+
+
+def _pack_facts(pack: Pack) -> messages.PackFacts:
+    return messages.PackFacts(
+        name=pack.full_name,
+        concepts=len(pack),
+        types=tuple(pack.types),
+        vocabularies=tuple(
+            messages.VocabularyFacts(name=one.name, date=one.date, licence=one.licence, url=one.url)
+            for one in pack.manifest.sources
+        ),
+    )

@@ -1,0 +1,92 @@
+"""What a service may cost, and whom it answers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Final
+
+from fascicle.errors import UsageError
+
+LOCAL: Final = ("localhost", "127.0.0.1", "::1")  # names under which a machine reaches itself
+_LEAST_TOKEN: Final = 16  # characters
+
+
+@dataclass(frozen=True, kw_only=True)
+class ServeSettings:
+    """A service.
+
+    Attributes:
+        workers: processes of each pipeline.
+        body: bytes of a request at most.
+        text: characters of a document at most.
+        documents: of a request at most.
+        batch: characters of text that a worker takes at once, unless one document is longer.
+        queue: characters of text that may wait for the workers of a pipeline; what would be more is refused.
+        requests: that are answered at a time at most.
+        seconds: that a request has; documents that are not done by then are answered as timed out.
+        idle: seconds without a byte from a client, or to it, after which a connection is given up.
+        jobs: files that may wait or run at a time; as many that have ended are kept.
+        job: bytes of a file at most.
+        jobs_folder: where jobs are kept, so that the next service goes on with them; by default they end with this one.
+        token: that clients show; empty for none.
+        origins: that pages in browsers may have beside that of the service itself, such as ``"https://lab.example"``.
+        hosts: names of the service, as clients write them; empty for any. By default any with a token, and without one
+            those of this machine, so that no page elsewhere can reach the service by a name of its own.
+        curation: path of the file that keeps decisions of curators; empty for none.
+        page: whether the page is there.
+        open_page: whether the files of the page are there without the token.
+    """
+
+    workers: int = 1
+    body: int = 16 << 20
+    text: int = 1_000_000
+    documents: int = 1_000
+    batch: int = 16_384
+    queue: int = 262_144
+    requests: int = 256
+    seconds: float = 120.0
+    idle: float = 30.0
+    jobs: int = 8
+    job: int = 1 << 30
+    jobs_folder: str = ""
+    token: str = field(default="", repr=False)
+    origins: tuple[str, ...] = ()
+    hosts: tuple[str, ...] | None = None
+    curation: str = ""
+    page: bool = True
+    open_page: bool = False
+
+    def __post_init__(self) -> None:
+        """Refuses what no service can have.
+
+        Raises:
+            UsageError: a limit that is not positive, or a token that is too short or holds other characters than those
+                of a header.
+        """
+        for name in (
+            "workers",
+            "body",
+            "text",
+            "documents",
+            "batch",
+            "queue",
+            "requests",
+            "seconds",
+            "idle",
+            "jobs",
+            "job",
+        ):
+            if not getattr(self, name) > 0:
+                raise UsageError(f"{name}={getattr(self, name)} is not allowed; give a positive number")
+        if self.token and (len(self.token) < _LEAST_TOKEN or not self.token.isascii() or not self.token.isprintable()):
+            raise UsageError(
+                f"a token has at least {_LEAST_TOKEN} printable characters of ASCII; make one, for example with "
+                "openssl rand -hex 32"
+            )
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the service; empty for any."""
+        if self.hosts is None:
+            return () if self.token else LOCAL
+        return self.hosts

@@ -1,0 +1,97 @@
+"""A service of pipelines, until it is told to end: what ``fascicle serve`` does."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Final
+
+from fascicle.errors import InputError, UsageError
+from fascicle.settings.folders.vocabularies import AUTO, demo_pipeline
+from fascicle.settings.serving import LOCAL, ServeSettings
+
+TOKEN: Final = "FASCICLE_TOKEN"  # environment variable
+_LAST_PORT: Final = 65_535
+
+
+@dataclass(frozen=True, kw_only=True)
+class ServeRequest:
+    """What is served, and where.
+
+    Attributes:
+        pipelines: paths of pipelines, or what `fascicle.load` takes; ``NAME=PATH`` gives one a name.
+        demo: serve the pipeline that is shipped, too.
+        link: linker of models, as `fascicle.load` takes it.
+        host: address to listen at.
+        port: to listen at; 0 for any that is free.
+        token_file: file with the token; by default it is that of the environment variable ``FASCICLE_TOKEN``.
+        settings: what the service may cost.
+    """
+
+    pipelines: tuple[str, ...] = ()
+    demo: bool = False
+    link: str | None = AUTO
+    host: str = "127.0.0.1"
+    port: int = 8080
+    token_file: str = ""
+    settings: ServeSettings = field(default_factory=ServeSettings)
+
+
+def serve(request: ServeRequest, *, started: Callable[[str], None] = lambda url: None) -> None:
+    """Serves until the process is interrupted or asked to end; then it does what it has accepted.
+
+    Args:
+        request: what to serve.
+        started: is called with the address when requests are taken.
+
+    Raises:
+        UsageError: an address beyond this machine without a token, or wrong settings.
+        FascicleError: a pipeline cannot be opened.
+        OSError: the address cannot be listened at.
+    """
+    from fascicle.serving.opening import openings
+    from fascicle.serving.server import run
+
+    if not 0 <= request.port <= _LAST_PORT:
+        raise UsageError(f"port={request.port} is not allowed; give a number from 0 to {_LAST_PORT}")
+    token = read_token(request.token_file)
+    if not token and request.host not in LOCAL:
+        raise UsageError(
+            f"host={request.host} is reached from other machines, and there is no token; put one into a file and name "
+            f"it with token_file=FILE, set {TOKEN}, or listen at 127.0.0.1"
+        )
+    settings = replace(request.settings, token=token)
+    given = [*request.pipelines, *([str(demo_pipeline())] if request.demo else ())]
+    if not given:
+        raise UsageError("nothing to serve was given; name pipelines or models, or give demo=True")
+    run(openings(given, link=request.link), settings, request.host, request.port, started=started)
+
+
+def serve_pipelines(*pipelines: str | os.PathLike[str], host: str = "127.0.0.1", port: int = 8080) -> None:
+    """Serves pipelines and models; see `serve`.
+
+    Args:
+        pipelines: see `ServeRequest`.
+        host: address to listen at.
+        port: to listen at.
+    """
+    serve(ServeRequest(pipelines=tuple(os.fspath(one) for one in pipelines), host=host, port=port))
+
+
+def read_token(path: str) -> str:
+    """The token of a file, else of the environment; empty if there is none.
+
+    Raises:
+        InputError: the file cannot be read, or is empty.
+    """
+    if not path:
+        return os.environ.get(TOKEN, "").strip()
+    try:
+        found = Path(path).expanduser().read_text(encoding="utf-8").strip()
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"the token cannot be read from {path} ({error})", file=path, code="unreadable") from None
+    if not found:
+        raise InputError(f"{path} is empty; put the token into it", file=path, code="empty")
+    return found

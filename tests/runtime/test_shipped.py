@@ -1,0 +1,36 @@
+"""Every shipped model: what it must find in easy sentences, wherever exactly it draws the bounds of names."""
+
+from __future__ import annotations
+
+import pytest
+
+from fascicle.loading import load, shipped_models
+
+_TWO = {
+    "Lithium caused nephrogenic diabetes insipidus.": {"Chemical": "Lithium", "Disease": "diabetes insipidus"},
+    "Aspirin reduced the risk of myocardial infarction.": {"Chemical": "Aspirin", "Disease": "myocardial infarction"},
+}
+_SIX = {
+    **_TWO,
+    "Mutations of the BRCA1 gene cause breast cancer in women.": {"Gene": "BRCA1", "Disease": "breast cancer"},
+    "Saccharomyces cerevisiae and mice were infected.": {"Species": "Saccharomyces cerevisiae"},
+    "HeLa cells were transfected with a plasmid.": {"CellLine": "HeLa"},
+    "Human peripheral blood T lymphocytes produced interleukin-2.": {
+        "CellType": "T lymphocytes",
+        "Gene": "interleukin-2",
+    },
+}
+KNOWN = {"bc5cdr": _TWO, "biomed": _SIX, "biomed-fast": _SIX}
+
+
+@pytest.mark.parametrize("name", shipped_models())
+def test_known_answers(name: str) -> None:
+    model = load(name, threads=1)
+    known = KNOWN[name.partition("@")[0]]
+    assert set(model.types) == {kind for answers in known.values() for kind in answers}
+    for text, answers in known.items():
+        (document,) = model.annotate(text)
+        for kind, words in answers.items():
+            start = text.index(words)
+            found = [m for m in document.mentions if m.type == kind and m.start < start + len(words) and start < m.end]
+            assert found, (text, kind, [(text[m.start : m.end], m.type) for m in document.mentions])

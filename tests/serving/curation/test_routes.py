@@ -1,0 +1,168 @@
+"""Curation over HTTP: what a page sends, what it gets, and who may."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from standing import Reply, Standing, standing
+
+from fascicle.formats.files import read
+from fascicle.knowledge.curation.rules import read_rules
+from fascicle.serving.opening import Opening
+from fascicle.settings.serving import ServeSettings
+
+pytestmark = pytest.mark.loopback
+TOKEN = "0123456789abcdef-secret"
+TEXT = "Aspirin helps against headache 😀 and pain."
+DOCUMENT = {
+    "id": "a/b?c",
+    "text": TEXT,
+    "mentions": [
+        {"spans": [[0, 7]], "type": "Chemical", "score": 0.6, "source": "m"},
+        {"spans": [[22, 30]], "type": "Disease", "source": "m"},
+    ],
+}
+ITEMS = ['["m","Chemical",[[0,7]]]', '["m","Disease",[[22,30]]]']
+
+
+@pytest.fixture(scope="module")
+def curated(small: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Standing]:
+    settings = ServeSettings(curation=str(tmp_path_factory.mktemp("kept") / "decisions.sqlite"))
+    with standing({"small": Opening(given=str(small), link=None)}, settings) as found:
+        yield found
+
+
+def added(service: Standing, name: str, **parts: Any) -> dict[str, Any]:
+    document = {**DOCUMENT, "id": name, **parts}
+    reply = service.ask("POST", "/v1/curation/documents", {"documents": [document], "who": "Ada"})
+    assert reply.status == 200, reply.content
+    (found,) = reply.json["documents"]
+    return dict(found)
+
+
+def step(service: Standing, name: str, number: int, after: int = 0, **parts: Any) -> Reply:
+    body = {"document": name, "id": f"{hash(name) % 10**9:x}{number:x}".rjust(32, "0"), "who": "Ada", "after": after}
+    return service.ask("POST", "/v1/curation/steps", {**body, **parts})
+
+
+def accept(item: int) -> dict[str, Any]:
+    mention = DOCUMENT["mentions"][item]
+    assert isinstance(mention, dict)
+    return {"item": ITEMS[item], "after": {"spans": mention["spans"], "type": mention["type"]}}
+
+
+def test_a_document_is_added_decided_about_and_exported(curated: Standing, tmp_path: Path) -> None:
+    name = "a/b?c&d=😀"
+    assert added(curated, name)["steps"] == []
+    first = step(curated, name, 1, edits=[accept(0)]).json["steps"][0]
+    step(curated, name, 2, after=first["number"], edits=[{"item": ITEMS[1], "after": None}])
+    reply = curated.ask("GET", "/v1/curation/export?what=gold&format=jsonl")
+    assert reply.headers["content-disposition"].endswith('filename="gold.jsonl"')
+    (tmp_path / "gold.jsonl").write_bytes(reply.content)
+    gold = {one.id: one for one in read(tmp_path / "gold.jsonl")}[name]
+    assert [(one.type, one.spans, one.source) for one in gold.mentions] == [("Chemical", ((0, 7),), "gold")]
+
+
+@pytest.mark.parametrize("form", ["brat", "conll", "bioc-json"])
+def test_gold_is_written_in_formats_for_training(curated: Standing, tmp_path: Path, form: str) -> None:
+    added(curated, "formats")
+    step(curated, "formats", 1, edits=[accept(0), accept(1)])
+    reply = curated.ask("GET", f"/v1/curation/export?what=gold&format={form}")
+    name = reply.headers["content-disposition"].partition('"')[2].rstrip('"')
+    (tmp_path / name).write_bytes(reply.content)
+    words = {one.mention.text_in(found.text) for found in read(tmp_path / name, format=form) for one in found}
+    assert {"Aspirin", "headache"} <= words
+
+
+def test_rules_are_a_table_that_packs_read(curated: Standing, tmp_path: Path) -> None:
+    added(curated, "rules", text="Zzyzx is here.", mentions=[{"spans": [[0, 5]], "type": "Gene", "source": "m"}])
+    step(curated, "rules", 1, edits=[{"item": '["m","Gene",[[0,5]]]', "after": None}])
+    (tmp_path / "rules.tsv").write_bytes(curated.ask("GET", "/v1/curation/export?what=rules").content)
+    assert ("ner_off", "Zzyzx") in {(one.action, one.surface) for one in read_rules([str(tmp_path / "rules.tsv")])}
+
+
+def test_tasks_of_label_studio_come_back_as_decisions(curated: Standing) -> None:
+    added(curated, "tasks")
+    step(curated, "tasks", 1, edits=[accept(0)])
+    tasks = json.loads(curated.ask("GET", "/v1/curation/export?what=tasks").content)
+    (task,) = [one for one in tasks if one["meta"]["fascicle"]["id"] == "tasks"]
+    assert {one["model_version"] for one in task["predictions"]} == {"m"}
+    task["annotations"][0]["result"][0]["value"]["labels"] = ["Disease"]
+    content = json.dumps([task]).encode()
+    query = "?name=back.label-studio.json&who=Bob"
+    kind = {"Content-Type": "application/octet-stream"}
+    reply = curated.ask("POST", f"/v1/curation/import{query}", content, kind)
+    assert reply.json == {"documents": 1, "decisions": 3}, reply.content
+    assert curated.ask("POST", f"/v1/curation/import{query}", content, kind).json["decisions"] == 0
+
+
+def test_the_least_sure_document_comes_first(curated: Standing) -> None:
+    added(curated, "sure", mentions=[])
+    added(curated, "doubtful", mentions=[{"spans": [[0, 7]], "type": "T", "score": 0.5, "source": "m"}])
+    found = curated.ask("GET", "/v1/curation/documents?order=uncertainty").json["documents"]
+    names = [one["id"] for one in found]
+    assert names.index("doubtful") < names.index("sure")
+    assert [one["uncertainty"] for one in found] == sorted((one["uncertainty"] for one in found), reverse=True)
+
+
+def test_what_does_not_fit_is_refused_in_one_sentence(curated: Standing) -> None:
+    added(curated, "refused")
+    first = step(curated, "refused", 1, edits=[accept(0)]).json["steps"][0]["number"]
+    cases = [
+        (step(curated, "refused", 2, edits=[accept(1)]), 409),
+        (step(curated, "refused", 3, after=first, edits=[{"item": "x", "after": None}]), 422),
+        (step(curated, "refused", 4, after=first, undoes=999_999), 422),
+        (step(curated, "refused", 5, after=first), 422),
+        (step(curated, "nowhere", 6, edits=[accept(0)]), 404),
+        (step(curated, "refused", 7, after=first, who="", finished=True), 422),
+        (step(curated, "refused", 8, after=first, finished=True, more=1), 422),
+        (curated.ask("GET", "/v1/curation/document?id=nowhere"), 404),
+        (curated.ask("GET", "/v1/curation/document"), 422),
+        (curated.ask("GET", "/v1/curation/documents?order=random"), 422),
+        (curated.ask("GET", "/v1/curation/export?format=nothing"), 422),
+        (
+            curated.ask(
+                "POST",
+                "/v1/curation/documents",
+                {"documents": [{**DOCUMENT, "id": "refused", "text": TEXT * 2}], "who": "Ada"},
+            ),
+            409,
+        ),
+    ]
+    assert [reply.status for reply, _ in cases] == [status for _, status in cases]
+    assert all(reply.json["detail"] and "Traceback" not in reply.json["detail"] for reply, _ in cases)
+    assert len(curated.ask("GET", "/v1/curation/document?id=refused").json["steps"]) == 1
+
+
+def test_pages_elsewhere_cannot_decide(curated: Standing) -> None:
+    added(curated, "forged")
+    body = {"document": "forged", "id": "f" * 32, "who": "Eve", "after": 0, "finished": True}
+    content = json.dumps(body).encode()
+    for headers in (
+        {"Content-Type": "application/json", "Origin": "https://evil.example"},
+        {"Content-Type": "application/json", "Origin": "null"},
+        {"Content-Type": "text/plain"},
+        {"Content-Type": "application/x-www-form-urlencoded"},
+        {"Content-Type": "multipart/form-data; boundary=x"},
+        {"Content-Type": "application/json", "Host": "evil.example"},
+    ):
+        assert curated.ask("POST", "/v1/curation/steps", content, headers).status in {403, 415, 421}
+    for kind in ("text/plain", "multipart/form-data"):
+        reply = curated.ask("POST", "/v1/curation/import?name=a.txt&who=Eve", b"Text", {"Content-Type": kind})
+        assert reply.status == 415
+    assert curated.ask("GET", "/v1/curation/document?id=forged").json["steps"] == []
+
+
+def test_without_a_file_there_is_no_curation(small: Path) -> None:
+    settings = replace(ServeSettings(), token=TOKEN, hosts=())
+    with standing({"small": Opening(given=str(small), link=None)}, settings) as service:
+        bearer = {"Authorization": f"Bearer {TOKEN}"}
+        assert service.ask("GET", "/v1/curation").status == 401
+        assert service.ask("GET", "/v1/curation", headers=bearer).json == {"open": False, "documents": 0}
+        assert service.ask("GET", "/v1/curation/documents", headers=bearer).status == 404
+        assert service.ask("GET", "/v1/curation/export", headers=bearer).status == 404

@@ -1,0 +1,346 @@
+"""What strangers try: each attempt has an answer of its own kind, costs nobody else anything, and tells nothing."""
+
+from __future__ import annotations
+
+import json
+import socket
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from standing import JSON, TOKEN, Poison, Standing, standing
+
+from fascicle.serving.endpoint import Endpoint
+from fascicle.serving.routes.table import ROUTES
+from fascicle.settings.serving import LOCAL, ServeSettings
+
+pytestmark = pytest.mark.loopback
+BEARER = {"Authorization": f"Bearer {TOKEN}"}
+CLOSED = [one for one in ROUTES if not one.open]
+GOOD = {"documents": [{"text": "x"}]}
+
+
+@pytest.fixture(scope="module")
+def locked() -> Iterator[Standing]:
+    settings = ServeSettings(body=50_000, text=5_000, documents=20, idle=1, token=TOKEN, requests=20, hosts=LOCAL)
+    with standing({"poison": Poison()}, settings) as found:
+        yield found
+        assert TOKEN not in json.dumps(found.log)
+
+
+def path_of(endpoint: Endpoint) -> str:
+    return endpoint.path.replace("{curie:path}", "MESH:D1").replace("{id}", "0" * 32)
+
+
+def is_problem(content: bytes) -> bool:
+    found = json.loads(content)
+    return {"title", "status", "detail", "code"} <= found.keys() and "Traceback" not in found["detail"]
+
+
+@pytest.mark.parametrize("endpoint", CLOSED, ids=lambda one: f"{one.method} {one.path}")
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {},
+        {"Authorization": "Bearer wrong-wrong-wrong-wrong"},
+        {"Authorization": TOKEN},
+        {"Authorization": f"Basic {TOKEN}"},
+        {"Authorization": f"Bearer {TOKEN[:-1]}"},
+        {"Authorization": f"Bearer {TOKEN}x"},
+        {"Authorization": "Bearer "},
+        {"Authorization": "Bearer é"},
+        {"Cookie": f"token={TOKEN}"},
+        {"X-Forwarded-For": "127.0.0.1", "X-Original-URL": "/health", "X-HTTP-Method-Override": "GET"},
+    ],
+    ids=range(10),
+)
+def test_every_route_needs_the_token(locked: Standing, endpoint: Endpoint, headers: dict[str, str]) -> None:
+    body = json.dumps(GOOD).encode() if endpoint.body is not None else None
+    given = {name: value.encode().decode("latin-1") for name, value in {**JSON, **headers}.items()}
+    reply = locked.ask(endpoint.method, path_of(endpoint), body, given)
+    assert reply.status == 401
+    assert reply.headers["www-authenticate"] == "Bearer"
+    assert is_problem(reply.content)
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "//health/../v1/pipelines",
+        "/health/../v1/pipelines",
+        "/health/..%2fv1/pipelines",
+        "/health%00/v1/pipelines",
+        "/health;/v1/pipelines",
+        "/HEALTH",
+        "/health/",
+        "//health",
+        "/page/../v1/pipelines",
+        "/page/..%2f..%2fsettings%2fserving.py",
+        "/page/%2e%2e/%2e%2e/app.py",
+        "/page//etc/passwd",
+        "/page/..\\..\\app.py",
+        "/v1/pipelines?token=" + TOKEN,
+        "/v1/pipelines#/health",
+        "/docs",
+        "/.env",
+        "/v1/jobs/../pipelines",
+        "/" + "a" * 20_000,
+    ],
+)
+def test_no_path_leads_around_the_guard(locked: Standing, path: str) -> None:
+    request = f"GET {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
+    answer = locked.raw(request.encode())
+    assert answer.split(b" ")[1] in (b"401", b"400")
+    assert b"root:" not in answer
+    assert b"fingerprint" not in answer
+
+
+def test_files_beyond_the_page_are_not_served(served: Standing) -> None:
+    for path in ("/page/../app.py", "/page/%2e%2e/app.py", "/page/..%2fapp.py", "/page//etc/passwd", "/page/"):
+        answer = served.raw(f"GET {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n".encode())
+        assert answer.split(b" ")[1] in (b"404", b"400", b"405"), path
+        assert b"create_app" not in answer
+
+
+@pytest.mark.parametrize(
+    ("headers", "status"),
+    [
+        ({"Host": "evil.example"}, 421),
+        ({"Host": "localhost.evil.example"}, 421),
+        ({"Host": "evil.example:8080"}, 421),
+        ({"Host": ""}, 421),
+        ({"Host": "[::1"}, 200),
+        ({"Host": "LOCALHOST"}, 200),
+        ({"Origin": "https://evil.example"}, 403),
+        ({"Origin": "null"}, 403),
+        ({"Origin": "http://localhost.evil.example"}, 403),
+        ({"Content-Type": "text/plain"}, 415),
+        ({"Content-Type": "application/x-www-form-urlencoded"}, 415),
+        ({"Content-Type": "multipart/form-data; boundary=a"}, 415),
+        ({"Content-Type": "application/jsonx"}, 415),
+        ({"Content-Type": ""}, 415),
+        ({"Content-Encoding": "gzip"}, 415),
+        ({"Accept": "image/png"}, 406),
+        ({"Accept": "application/json;q=x"}, 406),
+        ({"Accept": ";;;,,,q=,"}, 406),
+        ({"Accept": "*/*;q=0.1"}, 200),
+    ],
+    ids=str,
+)
+def test_headers_of_other_pages_are_refused(locked: Standing, headers: dict[str, str], status: int) -> None:
+    reply = locked.ask("POST", "/v1/annotate", json.dumps(GOOD).encode(), {**JSON, **BEARER, **headers})
+    assert reply.status == status
+    assert status == 200 or is_problem(reply.content)
+
+
+CONTENTS: list[tuple[str, bytes, int]] = [
+    ("nothing", b"", 400),
+    ("no JSON", b"{", 400),
+    ("no UTF-8", b'{"documents":[{"text":"\xff"}]}', 200),
+    ("half a character", b'{"documents":[{"text":"\\ud800"}]}', 400),
+    ("zero", b"\x00" * 100, 400),
+    ("deep arrays", b"[" * 40_000, 422),
+    ("deep objects", b'{"documents":[' + b'{"meta":' * 5_000, 400),
+    ("deep and whole", b'{"documents":[{"text":"x","meta":' + b"[" * 5_000 + b"]" * 5_000 + b"}]}", 400),
+    ("an array", b"[]", 422),
+    ("a number", b"1e999", 422),
+    ("another field", b'{"documents":[],"pipeline":"/etc/passwd"}', 422),
+    ("documents that are none", b'{"documents":"x"}', 422),
+    ("too many documents", json.dumps({"documents": [{"text": "x"}] * 21}).encode(), 413),
+    ("too many bytes", json.dumps({"documents": [{"text": "x" * 60_000}]}).encode(), 413),
+    ("no documents", b'{"documents":[]}', 200),
+    ("a huge number", b'{"documents":[{"text":"x","mentions":[{"spans":[[0,' + b"9" * 400 + b']],"type":"a"}]}]}', 200),
+    ("offsets beyond", b'{"documents":[{"text":"x","words":[[0,99]]}]}', 200),
+    ("negative offsets", b'{"documents":[{"text":"x","mentions":[{"spans":[[-1,1]],"type":"a"}]}]}', 200),
+    ("no number", b'{"documents":[{"text":"x","mentions":[{"spans":[[0,1]],"type":"a","score":NaN}]}]}', 400),
+    ("the same key twice", b'{"documents":[{"text":"x","text":"!raise"}]}', 200),
+    ("a URL for a text", b'{"documents":[{"text":"http://127.0.0.1:9/x","meta":{"url":"file:///etc/passwd"}}]}', 200),
+    ("an id that is code", b'{"documents":[{"id":"<script>alert(1)</script>","text":"x"}]}', 200),
+    ("an id with a line break", b'{"documents":[{"id":"a\\r\\nSet-Cookie: a=b","text":"x"}]}', 200),
+]
+
+
+@pytest.mark.parametrize(("content", "status"), [one[1:] for one in CONTENTS], ids=[one[0] for one in CONTENTS])
+def test_content_is_taken_or_refused(locked: Standing, content: bytes, status: int) -> None:
+    reply = locked.ask("POST", "/v1/annotate", content, {**JSON, **BEARER})
+    assert reply.status == status
+    assert status == 200 or is_problem(reply.content)
+    assert "set-cookie" not in reply.headers
+    assert reply.headers["x-content-type-options"] == "nosniff"
+    assert reply.headers["content-type"].startswith("application/")
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "pipeline=../../etc/passwd",
+        "pipeline=%00",
+        "pipeline=none",
+        "min_score=nan",
+        "min_score=-1",
+        "min_score=1e9",
+        "candidates=51",
+        "candidates=1&candidates=2",
+        "link=maybe",
+        "debug=1",
+        "min_score=" + "9" * 5_000,
+    ],
+)
+def test_parameters_are_checked(locked: Standing, query: str) -> None:
+    reply = locked.ask("POST", f"/v1/annotate?{query}", GOOD, BEARER)
+    assert reply.status in (404, 422)
+    assert is_problem(reply.content)
+    assert len(reply.content) < 1_000
+
+
+@pytest.mark.parametrize("method", ["GET", "PUT", "DELETE", "PATCH", "OPTIONS", "TRACE", "HEAD", "CONNECT", "NONSENSE"])
+def test_other_methods_are_refused(locked: Standing, method: str) -> None:
+    reply = locked.ask(method, "/v1/annotate", None, BEARER)
+    assert reply.status in (400, 404, 405)
+    assert "access-control-allow-origin" not in reply.headers
+
+
+def test_jobs_are_not_found_by_paths(locked: Standing) -> None:
+    for name in ("..", "%2e%2e%2f%2e%2e", "0" * 32, "a" * 5_000, "0" * 31 + "%00", ""):
+        for method, end in (("GET", ""), ("GET", "/result"), ("DELETE", "")):
+            assert locked.ask(method, f"/v1/jobs/{name}{end}", None, BEARER).status in (404, 405)
+
+
+@pytest.mark.parametrize(
+    "start",
+    [
+        b"POST /v1/annotate HTTP/1.1\r\nHost: localhost\r\n",
+        b"POST /v1/annotate HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 40\r\n"
+        b"Authorization: Bearer " + TOKEN.encode() + b"\r\n\r\n{",
+        b"",
+    ],
+    ids=["headers", "content", "nothing"],
+)
+def test_slow_clients_keep_nobody_waiting(locked: Standing, start: bytes) -> None:
+    with socket.create_connection(("127.0.0.1", locked.port), timeout=10) as sock:
+        sock.sendall(start)
+        assert locked.ask("POST", "/v1/annotate", GOOD, BEARER).status == 200
+        if start.endswith(b"{"):
+            assert sock.recv(65_536).split(b" ")[1] == b"408"
+
+
+def test_two_lengths_are_no_request(locked: Standing) -> None:
+    common = f"POST /v1/annotate HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {TOKEN}\r\n"
+    for lines in (
+        "Content-Length: 5\r\nContent-Length: 6\r\n",
+        "Content-Length: -1\r\n",
+        "Content-Length: 1e9\r\n",
+        "Transfer-Encoding: chunked, identity\r\n",
+        "Transfer-Encoding: xchunked\r\n",
+        " folded: header\r\n",
+        "bad header\r\n",
+        "X: " + "a" * 70_000 + "\r\n",
+    ):
+        answer = locked.raw(f"{common}{lines}\r\n".encode(), timeout=3)
+        assert answer.split(b" ")[1] in (b"400", b"401", b"415", b"431", b"501"), lines
+
+
+def test_a_length_that_lies_is_cut_off(locked: Standing) -> None:
+    head = "POST /v1/annotate HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+    head += f"Authorization: Bearer {TOKEN}\r\n"
+    told = locked.raw(f"{head}Content-Length: 99999999999\r\n\r\n".encode(), timeout=3)
+    assert told.split(b" ")[1] == b"413"
+    chunk = b"1000\r\n" + b" " * 4_096 + b"\r\n"
+    untold = locked.raw(f"{head}Transfer-Encoding: chunked\r\n\r\n".encode() + chunk * 40, timeout=3)
+    assert untold.split(b" ")[1] == b"413"
+
+
+def test_more_requests_than_may_run_are_refused(locked: Standing) -> None:
+    held = []
+    try:
+        for _ in range(locked.service.settings.requests + 1):
+            sock = socket.create_connection(("127.0.0.1", locked.port), timeout=10)
+            sock.sendall(
+                f"POST /v1/annotate HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+                f"Authorization: Bearer {TOKEN}\r\nContent-Length: 10\r\n\r\n".encode()
+            )
+            held.append(sock)
+        time.sleep(0.3)
+        reply = locked.ask("GET", "/v1/pipelines", None, BEARER)
+        assert (reply.status, reply.headers["retry-after"]) == (503, "1")
+        assert locked.ask("GET", "/health").status == 200
+    finally:
+        for sock in held:
+            sock.close()
+    time.sleep(0.5)
+    assert locked.ask("GET", "/v1/pipelines", None, BEARER).status == 200
+
+
+def test_a_client_that_goes_away_frees_its_place(locked: Standing) -> None:
+    for _ in range(5):
+        with socket.create_connection(("127.0.0.1", locked.port), timeout=10) as sock:
+            content = json.dumps({"documents": [{"text": "x"}] * 20}).encode()
+            sock.sendall(
+                f"POST /v1/annotate HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+                f"Authorization: Bearer {TOKEN}\r\nContent-Length: {len(content)}\r\n\r\n".encode()
+                + content
+            )
+    assert locked.ask("POST", "/v1/annotate", GOOD, BEARER).status == 200
+    pool = locked.service.pools["poison"]
+    until = time.monotonic() + 10
+    while pool.waiting and time.monotonic() < until:
+        time.sleep(0.05)
+    assert pool.waiting == 0
+
+
+def test_text_is_in_no_log_and_no_error(locked: Standing, capfd: pytest.CaptureFixture[str]) -> None:
+    secret = "a-very-private-text"
+    locked.ask(
+        "POST", "/v1/annotate", {"documents": [{"id": secret, "text": secret}, {"text": f"!raise {secret}"}]}, BEARER
+    )
+    locked.ask("GET", f"/v1/concepts/{secret}:1", None, BEARER)
+    locked.ask(
+        "POST", f"/v1/read?name={secret}.txt", secret.encode(), {**BEARER, "Content-Type": "application/octet-stream"}
+    )
+    assert secret not in json.dumps(locked.log)
+    out, err = capfd.readouterr()
+    assert secret not in out + err
+
+
+def test_health_needs_no_token_and_tells_little(locked: Standing) -> None:
+    reply = locked.ask("GET", "/health")
+    assert (reply.status, set(reply.json)) == (200, {"status", "version"})
+    assert "server" not in reply.headers
+
+
+def test_the_page_is_there_without_the_token_if_asked(small: Path) -> None:
+    with standing({"poison": Poison()}, ServeSettings(token=TOKEN, open_page=True)) as found:
+        assert found.ask("GET", "/").status == 200
+        assert found.ask("GET", "/v1/pipelines").status == 401
+        assert found.ask("GET", "/openapi.json").status == 401
+        assert "'unsafe" not in found.ask("GET", "/").headers["content-security-policy"]
+
+
+def test_a_page_of_another_origin_that_was_named_may_ask() -> None:
+    ours, other = "https://lab.example", "https://evil.example"
+    asks = {"Access-Control-Request-Method": "POST", "Access-Control-Request-Headers": "authorization"}
+    with standing({"poison": Poison()}, ServeSettings(token=TOKEN, origins=(ours,))) as found:
+        reply = found.ask("OPTIONS", "/v1/annotate", None, {"Origin": ours, **asks})
+        assert (reply.status, reply.headers["access-control-allow-origin"]) == (204, ours)
+        assert found.ask("OPTIONS", "/v1/annotate", None, {"Origin": other, **asks}).status == 403
+        assert found.ask("OPTIONS", "/v1/annotate", None, {"Origin": ours}).status == 401
+        reply = found.ask("POST", "/v1/annotate", GOOD, {"Origin": ours, **BEARER})
+        assert (reply.status, reply.headers["access-control-allow-origin"]) == (200, ours)
+        assert found.ask("POST", "/v1/annotate", GOOD, {"Origin": ours}).status == 401
+        reply = found.ask("POST", "/v1/annotate", GOOD, BEARER)
+        assert (reply.status, "access-control-allow-origin" in reply.headers) == (200, False)
+        assert found.ask("GET", "/health", None, {"Host": "any.example"}).status == 200  # the token is enough
+
+
+def test_no_answer_waits_for_another(locked: Standing) -> None:
+    """A document that hangs keeps its worker, and answers that need none come at once."""
+    hanging = threading.Thread(
+        target=locked.ask, args=("POST", "/v1/annotate", {"documents": [{"text": "!hang"}]}, BEARER)
+    )
+    hanging.start()
+    begun = time.monotonic()
+    assert locked.ask("GET", "/v1/pipelines", None, BEARER).status == 200
+    assert time.monotonic() - begun < 5
+    hanging.join()

@@ -1,0 +1,95 @@
+"""Files as jobs: what comes out is what a run writes; jobs are cancelled, bounded, and gone on with."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from standing import Poison, Standing, standing
+
+from fascicle.core import codec
+from fascicle.core.document import Document
+from fascicle.formats.files import read
+from fascicle.serving.opening import Opening
+from fascicle.settings.serving import ServeSettings
+
+pytestmark = [pytest.mark.loopback, pytest.mark.slow]  # each job starts two processes
+BYTES = {"Content-Type": "application/octet-stream"}
+
+
+def lines(texts: list[str]) -> bytes:
+    return b"".join(codec.encode(Document(id=f"d{at}", text=text)) + b"\n" for at, text in enumerate(texts))
+
+
+def send(service: Standing, content: bytes, query: str = "") -> str:
+    reply = service.ask("POST", f"/v1/jobs?name=in.jsonl{query}", content, BYTES)
+    assert reply.status == 202
+    assert reply.headers["location"] == f"/v1/jobs/{reply.json['id']}"
+    return str(reply.json["id"])
+
+
+def ended(service: Standing, name: str, seconds: float = 120) -> dict[str, Any]:
+    until = time.monotonic() + seconds
+    while time.monotonic() < until:
+        found: dict[str, Any] = service.ask("GET", f"/v1/jobs/{name}").json
+        if found["status"] in ("done", "failed"):
+            return found
+        time.sleep(0.1)
+    raise AssertionError("the job does not end")
+
+
+def said(document: Document) -> tuple[str, set[tuple[int, int, str]]]:
+    return document.id, {(one.start, one.end, one.type) for one in document.mentions}
+
+
+def test_a_job_has_what_a_run_has(served: Standing, small: Path, tmp_path: Path) -> None:
+    texts = [f"Aspirin is for pain {at}." for at in range(450)]
+    name = send(served, lines(texts), "&format=pubtator")
+    assert served.ask("GET", f"/v1/jobs/{name}/result").status == 409
+    found = ended(served, name)
+    assert (found["status"], found["documents"], found["quarantined"]) == ("done", 450, 0)
+    assert found["losses"]["sources"] > 0
+    reply = served.ask("GET", f"/v1/jobs/{name}/result")
+    (tmp_path / "out.pubtator").write_bytes(reply.content)
+    documents = list(read(tmp_path / "out.pubtator"))
+    with Opening(given=str(small))() as pipeline:
+        wanted = list(pipeline.stream((f"d{at}", text) for at, text in enumerate(texts)))
+    assert [said(one) for one in documents] == [said(one) for one in wanted]
+    assert served.ask("DELETE", f"/v1/jobs/{name}").status == 204
+    assert served.ask("GET", f"/v1/jobs/{name}").status == 404
+
+
+def test_poison_in_a_job_is_counted(served: Standing) -> None:
+    name = send(served, lines(["x", "!raise", "xx"]), "&pipeline=poison")
+    found = ended(served, name)
+    assert (found["status"], found["documents"], found["quarantined"]) == ("done", 3, 1)
+    assert found["reasons"] == {"finds: LookupError": 1}
+
+
+@pytest.mark.parametrize(("content", "told"), [(b"{}\n", "document"), (b"\x00\x01", ""), (b"", "")])
+def test_a_file_that_cannot_be_read_fails_its_job(served: Standing, content: bytes, told: str) -> None:
+    found = ended(served, send(served, content))
+    assert found["status"] == "failed"
+    assert told in found["problem"]
+    assert "/tmp" not in found["problem"]
+
+
+def test_jobs_are_cancelled_bounded_and_kept(tmp_path: Path) -> None:
+    settings = ServeSettings(jobs=2, jobs_folder=str(tmp_path / "jobs"))
+    slow = {"poison": Poison(seconds=0.05)}
+    content = lines(["x and x"] * 300)
+    with standing(slow, settings) as first:
+        kept, other = send(first, content), send(first, content)
+        assert first.ask("POST", "/v1/jobs?name=a.jsonl", content, BYTES).status == 429
+        assert first.ask("DELETE", f"/v1/jobs/{other}").status == 204
+        until = time.monotonic() + 60
+        while first.ask("GET", f"/v1/jobs/{kept}").json["status"] != "running" and time.monotonic() < until:
+            time.sleep(0.1)
+    with standing(slow, settings) as second:
+        assert second.ask("GET", f"/v1/jobs/{other}").status == 404
+        found = ended(second, kept)
+        assert (found["status"], found["documents"]) == ("done", 300)
+        out = second.ask("GET", f"/v1/jobs/{kept}/result").content
+        assert [codec.decode(line).id for line in out.splitlines()] == [f"d{at}" for at in range(300)]

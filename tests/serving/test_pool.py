@@ -1,0 +1,193 @@
+"""Workers and what waits for them: nothing is lost, and the order of clients is kept."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+import time
+from concurrent.futures import wait
+from functools import partial
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from poison import open_poison
+from standing import Poison
+
+from fascicle.core import codec
+from fascicle.core.document import Document
+from fascicle.errors import FascicleError
+from fascicle.serving import messages
+from fascicle.serving.hands import DiedError, Hand, LocalHand, ProcessHand
+from fascicle.serving.messages import Annotate, Answer, Answered, Options, PipelineFacts
+from fascicle.serving.pool import ClosedError, FullError, Pool, Task
+from fascicle.serving.work import PipelineWork, open_work
+
+
+class Scripted:
+    """A worker that dies as documents say: ``die`` always, ``once`` the first time; ``wait`` until it may go on."""
+
+    is_spent = False
+
+    def __init__(self, *, says_places: bool = True) -> None:
+        self.orders: list[list[str]] = []
+        self.options: list[Options] = []
+        self.gate = threading.Event()
+        self.starts = 0
+        self.seen: set[str] = set()
+        self.says_places = says_places
+
+    def start(self) -> PipelineFacts:
+        self.starts += 1
+        return PipelineFacts(name="scripted", steps=())
+
+    def do(self, order: messages.Order) -> messages.Result:
+        assert isinstance(order, Annotate)
+        texts = [codec.decode(bytes(one)).text for one in order.documents]
+        self.orders.append(texts)
+        self.options.append(order.options)
+        if "wait" in texts:
+            self.gate.wait(10)
+        bad = [at for at, text in enumerate(texts) if "die" in text or ("once" in text and text not in self.seen)]
+        self.seen.update(texts)
+        if bad:
+            raise DiedError("exit:1", "step", bad if self.says_places else ())
+        return Answered(answers=tuple(Answer(mentions=len(text)) for text in texts))
+
+    def close(self) -> None:
+        pass
+
+
+def task(text: str, options: Options | None = None) -> Task:
+    data = codec.encode(Document(id="a", text=text))
+    return Task.annotate(data, options or Options(), characters=len(text))
+
+
+def pool_of(hand: Hand, *, batch: int = 100, queue: int = 1_000) -> Pool:
+    pool = Pool(lambda: hand, workers=1, batch=batch, queue=queue)
+    pool.start()
+    return pool
+
+
+def answers(tasks: list[Task]) -> list[Answer]:
+    return [one.future.result(30) for one in tasks]  # type: ignore[misc]
+
+
+@settings(max_examples=30)
+@given(
+    st.lists(st.sampled_from(["a", "bb", "die", "once 1", "once 2", "die too", "x" * 60]), min_size=1, max_size=12),
+    st.booleans(),
+)
+def test_each_document_has_its_answer(texts: list[str], says_places: bool) -> None:
+    hand = Scripted(says_places=says_places)
+    pool = pool_of(hand)
+    tasks = [task(text) for text in texts]
+    pool.submit(tasks)
+    for text, answer in zip(texts, answers(tasks), strict=True):
+        if "die" in text:
+            assert answer.failure is not None
+            assert (answer.failure.error, answer.failure.step) == ("exit:1", "step")
+        else:
+            assert (answer.failure, answer.mentions) == (None, len(text))
+    pool.close()
+    assert pool.waiting == 0
+    assert pool.deaths == hand.starts - 1
+
+
+def test_what_waits_shares_an_order_up_to_the_batch() -> None:
+    hand = Scripted()
+    pool = pool_of(hand, batch=10)
+    first = task("wait")
+    pool.submit([first])
+    while not hand.orders:
+        time.sleep(0.001)
+    other = Options(min_score=0.5)
+    tasks = [task("aaaa"), task("bbbb"), task("cccc"), task("dd", other), task("ee", other), task("f" * 50)]
+    pool.submit(tasks)
+    hand.gate.set()
+    answers([first, *tasks])
+    assert hand.orders == [["wait"], ["aaaa", "bbbb"], ["cccc"], ["dd", "ee"], ["f" * 50]]
+    assert hand.options[3] == other
+    pool.close()
+
+
+def test_a_full_queue_refuses_and_says_for_how_long() -> None:
+    hand = Scripted()
+    pool = pool_of(hand, queue=10)
+    first = task("wait")
+    pool.submit([first])
+    while not hand.orders:
+        time.sleep(0.001)
+    large = task("x" * 500)  # nothing waits, so it may, however large it is
+    pool.submit([large])
+    with pytest.raises(FullError) as caught:
+        pool.submit([task("a")])
+    assert caught.value.seconds > 0
+    held_back = task("b")
+    pool.submit([held_back], waits=True)
+    large.future.cancel()  # whoever asked went away, which makes room
+    late = task("c")
+    pool.submit([late])
+    hand.gate.set()
+    answers([first, held_back, late])
+    assert "x" * 500 not in [text for order in hand.orders for text in order]
+    pool.close()
+    with pytest.raises(ClosedError):
+        pool.submit([task("a")])
+
+
+def test_a_document_that_kills_is_known_when_it_comes_again() -> None:
+    hand = Scripted()
+    pool = pool_of(hand)
+    for _ in range(5):
+        tasks = [task("die"), task("a"), task("die", Options(min_score=0.5))]
+        pool.submit(tasks)
+        assert [one.failure is None for one in answers(tasks)] == [False, True, False]
+    assert pool.deaths == 5  # one in a batch and two alone, then two alone with other options
+    pool.close()
+
+
+def test_closing_does_what_waits() -> None:
+    hand = Scripted()
+    pool = pool_of(hand)
+    tasks = [task("wait"), *(task(f"{at}") for at in range(20))]
+    pool.submit(tasks)
+    threading.Timer(0.2, hand.gate.set).start()
+    pool.close()
+    assert all(one.future.done() for one in tasks)
+
+
+def test_a_pipeline_that_cannot_be_opened_is_an_error_at_once() -> None:
+    class Never(Scripted):
+        def start(self) -> PipelineFacts:
+            raise FascicleError("no such pack")
+
+    with pytest.raises(FascicleError, match="no such pack"):
+        pool_of(Never())
+
+
+@pytest.mark.slow
+def test_a_worker_that_is_killed_loses_nothing() -> None:
+    hand = ProcessHand(partial(open_work, Poison(seconds=0.02), "poison"), Poison().limits)
+    pool = pool_of(hand, batch=50)
+    tasks = [task(f"x {at}") for at in range(60)]
+    pool.submit(tasks)
+    for _ in range(2):
+        time.sleep(0.4)
+        if hand.pid:
+            os.kill(hand.pid, signal.SIGKILL)
+    done = wait([one.future for one in tasks], timeout=60)
+    assert not done.not_done
+    assert [answer.mentions for answer in answers(tasks)] == [1] * 60
+    pool.close()
+    assert 1 <= pool.deaths <= 2
+
+
+def test_a_pipeline_in_this_process_answers_the_same() -> None:
+    pool = pool_of(LocalHand(PipelineWork(open_poison(), "poison")))
+    tasks = [task("x"), task("!raise"), task("xx")]
+    pool.submit(tasks)
+    assert [one.mentions for one in answers(tasks)] == [1, 0, 2]
+    assert answers(tasks)[1].failure is not None
+    pool.close()
