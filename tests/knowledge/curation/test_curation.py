@@ -53,10 +53,8 @@ def naive(rows: list[NameRow], rules: list[Rule]) -> Outcome:
 
 
 def kept(outcome: Outcome) -> Outcome:
-    """What a pack would have: names that are kept, and preferences where there is a choice."""
-    there = {row: said for row, said in outcome.items() if said[0]}
-    concepts = {row.surface: {other.concept for other in there if other.surface == row.surface} for row in there}
-    return {row: (*said[:3], said[3] and len(concepts[row.surface]) > 1) for row, said in there.items()}
+    """What a pack would have: names that are kept."""
+    return {row: said for row, said in outcome.items() if said[0]}
 
 
 SURFACES, SOURCES, CONCEPTS = ("CAT", "cat", "IL"), ("x", "y"), ("A:1", "A:2")
@@ -217,6 +215,11 @@ def test_lint_names_what_is_not_there_and_what_contradicts() -> None:
         (5, "unknown-source"),
     ]
     assert all(finding.said.startswith(f"r:{finding.number + 1}: ") for finding in found)
+
+
+def test_a_preference_of_the_only_concept_stays_for_words_that_are_common() -> None:
+    rule = Rule(action="prefer", surface="CAT", concept="A:1", place="r:1")
+    assert not list(lint([NameRow("CAT", "x", "A:1")], Curation([rule]), known=CONCEPTS.__contains__, sources=SOURCES))
 
 
 @given(st.binary(max_size=40), st.integers(0, len(TABLE)), st.integers(0, 30))

@@ -140,11 +140,12 @@ def _dead(rows: Iterable[NameRow], curation: Curation) -> Iterator[Finding]:
 def _outcome(
     near: Mapping[str, Iterable[NameRow]], surface: str, curation: Curation, gone: Collection[int]
 ) -> set[tuple[NameRow, bool, str, bool]]:
-    """The names of a surface that are kept, with all that was decided; a preference among one concept is none."""
-    decided = [
-        (row, decision)
+    """The names of a surface that are kept, with all that was decided.
+
+    A preference counts among one concept too: the word may be common, and other surfaces may have its key.
+    """
+    return {
+        (row, decision.match, decision.case, decision.preferred)
         for row, decision in apply(near.get(surface, ()), curation, without=gone)
         if decision.keep and row.surface == surface
-    ]
-    several = len({row.concept for row, _ in decided}) > 1
-    return {(row, decision.match, decision.case, decision.preferred and several) for row, decision in decided}
+    }
