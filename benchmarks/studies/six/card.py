@@ -33,11 +33,6 @@ SOURCES: Final[Mapping[str, tuple[str, str]]] = MappingProxyType(
         "linnaeus": ("LINNAEUS (Gerner et al. 2010), IOB form as above", "CC BY 4.0"),
         "ncbi-disease": ("NCBI disease (Doğan et al. 2014), IOB form as above", "CC BY 4.0"),
         "nlm-gene": ("NLM-Gene (Islamaj et al. 2021), as in AIONER", "MIT"),
-        "weak": (
-            "sentences of open texts (eLife, PMC trials, PubMed abstracts) with the probabilities of a teacher that "
-            "learnt from the same corpora",
-            "CC BY, CC0 or public terms of each text, no CC BY-NC, -ND or -SA; PubMed terms of abstracts",
-        ),
     }
 )
 
@@ -155,7 +150,7 @@ def _limits(result: Value) -> Iterator[str]:
 def _data(result: Value) -> Iterator[str]:
     yield from ("## Data and licences", "")
     yield from _told(
-        "Weights derived from `sentence-transformers/all-MiniLM-L6-v2` (Apache-2.0), which then read eight million "
+        "Weights derived from `sentence-transformers/all-MiniLM-L6-v2` (Apache-2.0), which then read three million "
         "pieces of open biomedical text. The corpora are not part of Fascicle. Train and dev parts taught:"
     )
     yield from (
@@ -183,7 +178,7 @@ def _again(manifest: Manifest, result: Value) -> Iterator[str]:
     hours = ", ".join(f"`{one['name']}` {one['hours']:.1f}" for one in runs)
     yield from ("## How to make it again", "")
     yield from _told(f"Hours of one core, on a busy machine: {hours}.")
-    yield from ("", "```", "export FASCICLE_DATA=... FASCICLE_SIX=...   # see benchmarks/studies/six/plan.md")
+    yield from ("", "```", "export FASCICLE_DATA=...   # see benchmarks/studies/six/plan.md")
     yield f"fascicle bench benchmarks/grids/six.toml --only {twin} {refit} -o again"
     yield f"python -m benchmarks.ship_six runs/six/{refit} runs/six/{twin} --name {name}{also}"
     yield from ("```", "")
