@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fascicle.errors import ModelError
+from fascicle.runtime.batching import MAX_TOKENS, TOKENS_A_THREAD
 
 __all__ = ["OnnxSession", "load_onnxruntime", "usable_cores"]
 
@@ -33,7 +34,15 @@ def load_onnxruntime() -> Any:
 
 
 class OnnxSession:
-    """Runs one graph. Safe to share between threads; pickled by its path."""
+    """Runs one graph. Safe to share between threads; pickled by its path.
+
+    Attributes:
+        path: of the graph.
+        threads: that one run may use.
+        batch_tokens: padded pieces of the batches that it takes best.
+        inputs: names, in the order of the graph.
+        outputs: names, in the order of the graph.
+    """
 
     def __init__(self, session: Any, *, path: Path, threads: int) -> None:
         """Wraps an open session; use :meth:`open`.
@@ -46,6 +55,7 @@ class OnnxSession:
         self._session = session
         self.path = path
         self.threads = threads
+        self.batch_tokens = min(MAX_TOKENS, threads * TOKENS_A_THREAD)
         self.inputs: tuple[str, ...] = tuple(item.name for item in session.get_inputs())
         self.outputs: tuple[str, ...] = tuple(item.name for item in session.get_outputs())
 
