@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from fascicle.errors import ModelError
 from fascicle.runtime.batching import MAX_TOKENS, TOKENS_A_THREAD
 
-__all__ = ["OnnxSession", "load_onnxruntime", "usable_cores"]
+__all__ = ["OnnxSession", "load_onnxruntime", "session_options", "usable_cores"]
 
 # The merged "add, then layer norm" runs on plain loops; the two operators apart are vectorised. Measured on sentences
 # of BC5CDR with MiniLM in int8: about a seventh more throughput.
@@ -79,8 +79,9 @@ class OnnxSession:
             raise ModelError(f"There is no model file at {path}: check the path, or export the model again.")
         runtime = load_onnxruntime()
         try:
+            options, disabled = session_options(runtime, threads=count)
             session = runtime.InferenceSession(
-                str(path), _options(runtime, count), providers=["CPUExecutionProvider"], disabled_optimizers=_SLOWER
+                str(path), options, providers=["CPUExecutionProvider"], disabled_optimizers=disabled
             )
         except Exception as error:  # its errors share no base class below Exception
             reason = str(error).strip().split("\n", 1)[0]
@@ -125,11 +126,20 @@ def _reopen(path: Path, threads: int) -> OnnxSession:
     return OnnxSession.open(path, threads=threads)
 
 
-def _options(runtime: Any, threads: int) -> Any:
+def session_options(runtime: Any, *, threads: int) -> tuple[Any, list[str]]:
+    """How ONNX Runtime opens graphs here.
+
+    Args:
+        runtime: of ``load_onnxruntime``.
+        threads: that one run may use.
+
+    Returns:
+        Options of a session, and the merges that it must not make.
+    """
     options = runtime.SessionOptions()
     options.intra_op_num_threads = threads
     options.inter_op_num_threads = 1
     options.log_severity_level = 3  # errors only: warnings would go to stderr past every logger
     # One pattern per pair of batch and length would be kept: with sorted batches that is thousands, never reused.
     options.enable_mem_pattern = False
-    return options
+    return options, list(_SLOWER)
