@@ -13,6 +13,7 @@ from typing import Any, Protocol
 
 import msgspec
 import numpy as np
+from numpy.typing import NDArray
 
 from fascicle.core.arguments import checked_documents
 from fascicle.core.arrays import Floats, Ints
@@ -23,7 +24,7 @@ from fascicle.decoding.distributions import GoldDistribution, Prober
 from fascicle.decoding.kinds import KINDS, Kinds, decoder_of, kind_of, prober_of, tagger_of
 from fascicle.knowledge.abbreviations.resolving import resolved
 from fascicle.runtime.answer import Answer, Unseen
-from fascicle.runtime.batching import MAX_TOKENS, length_sorted_batches
+from fascicle.runtime.scoring import scored_batches
 from fascicle.settings.abbreviations import AbbreviationDecision
 from fascicle.settings.calibration import Calibration
 from fascicle.settings.folders.manifest import Manifest
@@ -303,12 +304,14 @@ class ModelPredictor(Annotator):
         taken: list[Any] = [None] * len(windows)
         extra = len(self._tokenizer.prefix) + len(self._tokenizer.suffix)
         lengths = [w.pieces[1] - w.pieces[0] + extra for w in windows]
-        tokens = getattr(self._scorer, "batch_tokens", MAX_TOKENS)
-        for chosen in length_sorted_batches(lengths, max_tokens=tokens):
+
+        def score(chosen: NDArray[np.intp]) -> tuple[list[Window], Ints, Tables]:
             together = [windows[i] for i in chosen]
             batch = collate(together, read.pieces, self._tokenizer)
-            rows = take(self._scorer.run(batch), together, batch["unit_count"])
-            for i, row in zip(chosen.tolist(), rows, strict=True):
+            return together, batch["unit_count"], self._scorer.run(batch)
+
+        for chosen, (together, counts, tables) in scored_batches(self._scorer, lengths, score):
+            for i, row in zip(chosen.tolist(), take(tables, together, counts), strict=True):
                 taken[i] = row
         in_order = iter(taken)
         return [[next(in_order) for _ in cut] for cut in read.windows]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from pathlib import Path
+from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -53,6 +54,9 @@ class OnnxSession:
             threads: How many threads it was given.
         """
         self._session = session
+        self._lock = Lock()
+        self._file = _identity(path)
+        self._alone = threads == 1  # whether a run stays on the thread of its caller
         self.path = path
         self.threads = threads
         self.batch_tokens = min(MAX_TOKENS, threads * TOKENS_A_THREAD)
@@ -77,18 +81,20 @@ class OnnxSession:
         path = Path(path)
         if not path.is_file():
             raise ModelError(f"There is no model file at {path}: check the path, or export the model again.")
-        runtime = load_onnxruntime()
-        try:
-            options, disabled = session_options(runtime, threads=count)
-            session = runtime.InferenceSession(
-                str(path), options, providers=["CPUExecutionProvider"], disabled_optimizers=disabled
-            )
-        except Exception as error:  # its errors share no base class below Exception
-            reason = str(error).strip().split("\n", 1)[0]
-            raise ModelError(
-                f"{path} is not a usable ONNX model ({reason}): export it again.", file=str(path)
-            ) from error
-        return cls(session, path=path, threads=count)
+        return cls(_opened(path, count), path=path, threads=count)
+
+    def run_side_by_side(self) -> bool:
+        """Lets every run, from now on, stay on the thread of its caller, so that several run at once.
+
+        The graph is opened again, in place of the one that shares its threads: both would take twice the memory.
+
+        Returns:
+            Whether it is so; not where the file is no longer the one that was opened.
+        """
+        with self._lock:
+            if not self._alone and _identity(self.path) == self._file:
+                self._session, self._alone = _opened(self.path, 1), True
+            return self._alone
 
     def run(self, inputs: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
         """Computes every output.
@@ -120,6 +126,27 @@ def usable_cores() -> int:
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
+
+
+def _opened(path: Path, threads: int) -> Any:
+    runtime = load_onnxruntime()
+    options, disabled = session_options(runtime, threads=threads)
+    try:
+        return runtime.InferenceSession(
+            str(path), options, providers=["CPUExecutionProvider"], disabled_optimizers=disabled
+        )
+    except Exception as error:  # its errors share no base class below Exception
+        reason = str(error).strip().split("\n", 1)[0]
+        raise ModelError(f"{path} is not a usable ONNX model ({reason}): export it again.", file=str(path)) from error
+
+
+def _identity(path: Path) -> tuple[int, ...]:
+    """What changes if another file takes the name of this one; nothing if there is none."""
+    try:
+        found = path.stat()
+    except OSError:
+        return ()
+    return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns
 
 
 def _reopen(path: Path, threads: int) -> OnnxSession:
