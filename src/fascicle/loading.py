@@ -198,7 +198,7 @@ def _model(
     manifest = read_manifest(folder)
     if manifest.runtime == "onnx" and types is None:
         _refuse(f"{manifest.name} is an export, which runs on the processor alone", device=device)
-        return open_export(folder, manifest, threads)
+        return open_export(folder, manifest, threads=threads)
     from fascicle.runtime.inputs import reader_of
     from fascicle.runtime.predictor import ModelPredictor
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 __all__ = ["open_export", "open_graph", "open_tokenizer"]
 
 
-def open_export(folder: Path, manifest: Manifest, threads: int | None) -> ModelPredictor:
+def open_export(folder: Path, manifest: Manifest, *, threads: int | None) -> ModelPredictor:
     """An exported model; the graph is opened while files are checked and read, and what decodes is imported.
 
     What is wrong is said in the order of these checks, whichever fails first.

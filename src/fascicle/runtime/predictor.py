@@ -310,7 +310,7 @@ class ModelPredictor(Annotator):
             batch = collate(together, read.pieces, self._tokenizer)
             return together, batch["unit_count"], self._scorer.run(batch)
 
-        for chosen, (together, counts, tables) in scored_batches(self._scorer, lengths, score):
+        for chosen, (together, counts, tables) in scored_batches(self._scorer, lengths, score=score):
             for i, row in zip(chosen.tolist(), take(tables, together, counts), strict=True):
                 taken[i] = row
         in_order = iter(taken)

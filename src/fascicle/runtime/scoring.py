@@ -19,7 +19,7 @@ T = TypeVar("T")
 
 
 def scored_batches(
-    scorer: Any, lengths: Sequence[int], score: Callable[[NDArray[np.intp]], T]
+    scorer: Any, lengths: Sequence[int], *, score: Callable[[NDArray[np.intp]], T]
 ) -> Iterator[tuple[NDArray[np.intp], T]]:
     """Scores items in batches.
 
