@@ -165,7 +165,11 @@ def test_other_types_need_a_model_that_reads_them(
         (variant(run, tmp_path / "a", thresholds="global"), 'it was trained with thresholds = "global"'),
         (
             variant(run, tmp_path / "c", thresholds="dev"),
-            'it was trained with thresholds = "dev", one that was fitted for its own types; train with "dynamic"',
+            'it was trained with thresholds = "dev", fitted for its own types; train with "dynamic"',
+        ),
+        (
+            variant(run, tmp_path / "e", thresholds="dev-by-type"),
+            'it was trained with thresholds = "dev-by-type", fitted for its own types; train with "dynamic"',
         ),
         (
             shifted(run, tmp_path / "d", 0.25),

@@ -26,7 +26,8 @@ class Needs:
         reads: what of each type it reads: a ``type_view``; empty if types are labels or learnt vectors.
         fixed: why it cannot look for other types than it was trained on; empty if it can.
         windows: which windows it is trained on: ``"all"``, or those with ``"mentions"``.
-        threshold: a threshold that is fitted on dev; without it its scores mean nothing.
+        threshold: what is fitted on dev, without which its scores mean nothing: ``"one"`` threshold, or one for each
+            of its ``"types"``; empty if nothing is.
         masks: whether its loss can leave out exactly what it says of types that a text does not annotate.
         soft: whether it can be taught probabilities of tags.
     """
@@ -37,7 +38,7 @@ class Needs:
     reads: str = ""
     fixed: str = ""
     windows: Literal["all", "mentions"] = "all"
-    threshold: bool = False
+    threshold: Literal["", "one", "types"] = ""
     masks: bool = False
     soft: bool = False
 
@@ -209,7 +210,7 @@ class BinderSettings(HeadSettings, frozen=True, kw_only=True, tag="binder"):
         inference: ``"span"``: the score of the span decides; ``"joint"``: the scores of its start and end must also
             reach their thresholds (Algorithm 1).
         thresholds: threshold of a score: ``"dynamic"``, the score of the whole text; ``"global"``, one learnt number
-            per type; ``"dev"``, one number that is fitted on dev (Table 6).
+            per type; ``"dev"``, one number that is fitted on dev (Table 6); ``"dev-by-type"``, one for each type.
         decoding: ``"nested"`` (every span is decided alone), or ``"greedy"``: without overlaps, the highest score first
             (Algorithm 1).
         merge: score of a span that lies in several windows of a long text: that of the window that keeps its
@@ -235,7 +236,7 @@ class BinderSettings(HeadSettings, frozen=True, kw_only=True, tag="binder"):
     shared: bool = False
     positions: bool = True
     inference: Literal["span", "joint"] = "span"
-    thresholds: Literal["dynamic", "global", "dev"] = "dynamic"
+    thresholds: Literal["dynamic", "global", "dev", "dev-by-type"] = "dynamic"
     decoding: Literal["nested", "greedy"] = "greedy"
     merge: Literal["middle", "maximum"] = "middle"
     types: str = ""
@@ -256,13 +257,20 @@ class BinderSettings(HeadSettings, frozen=True, kw_only=True, tag="binder"):
             raise ValueError(f'{name} = "{getattr(self, name)}" is not allowed with family = "binder": leave it out')
         if self.inference == "joint" and not self.positions:
             raise ValueError('inference = "joint" needs positions = true: else starts and ends have no scores')
-        if self.inference == "joint" and self.thresholds == "dev":
-            raise ValueError('inference = "joint" is not allowed with thresholds = "dev", which is one for spans only')
+        if self.inference == "joint" and self.fitted:
+            raise ValueError(
+                f'inference = "joint" is not allowed with thresholds = "{self.thresholds}", which is for spans only'
+            )
         self._check_types()
         if not self.positions:
             self._refuse_changed("positions = false", "start_weight", "end_weight")
-        if self.thresholds == "dev":
-            self._refuse_changed('thresholds = "dev"', "beta")
+        if self.fitted:
+            self._refuse_changed(f'thresholds = "{self.thresholds}"', "beta")
+
+    @property
+    def fitted(self) -> bool:
+        """Whether its thresholds are fitted on dev; the network gives none."""
+        return self.thresholds in ("dev", "dev-by-type")
 
     @property
     def needs(self) -> Needs:
@@ -273,7 +281,7 @@ class BinderSettings(HeadSettings, frozen=True, kw_only=True, tag="binder"):
             reads="" if self.type_view == "atomic" else self.type_view,
             fixed=self._fixed(),
             windows=self.windows,
-            threshold=self.thresholds == "dev",
+            threshold={"dev": "one", "dev-by-type": "types"}.get(self.thresholds, ""),  # type: ignore[arg-type]
             masks=True,
         )
 
@@ -282,8 +290,9 @@ class BinderSettings(HeadSettings, frozen=True, kw_only=True, tag="binder"):
             return 'it was trained with type_view = "atomic" and reads nothing about types; train with another view'
         if self.thresholds == "global":
             return 'it was trained with thresholds = "global", which are learnt type by type; train with "dynamic"'
-        if self.thresholds == "dev":
-            return 'it was trained with thresholds = "dev", one that was fitted for its own types; train with "dynamic"'
+        if self.fitted:
+            how = f'it was trained with thresholds = "{self.thresholds}"'
+            return f'{how}, fitted for its own types; train with "dynamic"'
         return ""
 
     def _check_types(self) -> None:

@@ -62,7 +62,7 @@ class BinderHead(Head):
             dropout=settings.dropout,
             shared=settings.shared,
             positions=settings.positions,
-            thresholds=settings.thresholds,
+            thresholds="dev" if settings.fitted else settings.thresholds,
         )
         self.scorer = ContrastiveScorer(form, width=basis.width, types=len(basis.types))
         self.types = make_types(settings, basis)
@@ -192,7 +192,7 @@ def _loss_weights(settings: BinderSettings) -> LossWeights:
         start=settings.start_weight if positions else 0.0,
         end=settings.end_weight if positions else 0.0,
         span=settings.span_weight,
-        beta=1.0 if settings.thresholds == "dev" else settings.beta,
+        beta=1.0 if settings.fitted else settings.beta,
     )
 
 

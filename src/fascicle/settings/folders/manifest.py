@@ -63,7 +63,7 @@ class Decision(Settings, frozen=True, kw_only=True):
         decoding: one that the family of the answering head has.
         nothing: added to the score of "no mention" (the tag O, the class None, the threshold of a bi-encoder) of each
             unit or span: positive for fewer mentions.
-        nothing_by_type: added to ``nothing`` for each type, in the order of the types, where types do not compete.
+        nothing_by_type: added to ``nothing`` for each type, in the order of the types, where each was decided alone.
         touching: see ``decoding.tagger.TagDecision``.
         chosen_on: sha256 of the data that the choice was made on; empty if none was.
         calibration: what becomes of the scores of mentions; unset, they stay as they are.
@@ -249,7 +249,7 @@ def check_open_types(folder: Path, manifest: Manifest) -> None:
         reason = "an export holds no more than the vectors of its own types; give the folder of the training run"
     elif manifest.decision.calibration:
         reason = "its scores were calibrated for its own types; give the folder that it was calibrated from"
-    elif manifest.decision.nothing:
+    elif manifest.decision.nothing or manifest.decision.nothing_by_type:
         reason = 'its thresholds were shifted on dev for its own types; train with decision.tune = "no"'
     else:
         return
