@@ -14,8 +14,8 @@ torch = pytest.importorskip("torch")
 from fascicle.errors import RecipeError  # noqa: E402
 from fascicle.models.encoder import Pretrained, load_pretrained  # noqa: E402
 from fascicle.models.heads.contract import Basis  # noqa: E402
-from fascicle.models.heads.types import INSTANCES, AtomicTypes, TypeEncoder, make_types, type_texts  # noqa: E402
-from fascicle.settings.heads import BinderSettings  # noqa: E402
+from fascicle.models.heads.types import AtomicTypes, TypeEncoder, make_types, type_texts  # noqa: E402
+from fascicle.settings.heads import FEWEST_INSTANCES, BinderSettings  # noqa: E402
 from fascicle.settings.types import parse_types, read_types  # noqa: E402
 from fascicle.text.pieces import PieceTokenizer  # noqa: E402
 
@@ -77,7 +77,7 @@ def test_underscores_of_names_are_blanks(pretrained: Pretrained, basis: Any) -> 
 def test_the_place_of_an_instance_is_that_of_its_first_mark(pretrained: Pretrained, basis: Any) -> None:
     texts = type_texts(settings("instances"), basis())
     assert texts.counts.tolist() == [4, 3]
-    assert texts.at_rest == INSTANCES == 3
+    assert texts.at_rest == FEWEST_INSTANCES == 3
     (opening,), (closing,) = (pretrained.tokenizer.encode([mark])[0][0].tolist() for mark in "[]")
     unknown = pretrained.tokenizer.unknown
     assert unknown not in (opening, closing)

@@ -12,6 +12,7 @@ from fascicle.settings.base import Natural, Rate, Settings
 
 Level = Literal["word", "piece"]
 WIDEST = 256
+FEWEST_INSTANCES: Final = 3  # read for each type at inference (*binder* Table 5)
 FILE_VIEWS: Final = ("description", "keyword", "instances")  # of types, by a file that describes them
 
 
@@ -23,6 +24,7 @@ class Needs:
         width: a width that is found in the training data.
         opening: a special token before a text.
         types: path of a file that describes the types; empty for none.
+        drawn: number of instances of each type that are drawn from train to describe it.
         reads: what of each type it reads: a ``type_view``; empty if types are labels or learnt vectors.
         fixed: why it cannot look for other types than it was trained on; empty if it can.
         windows: which windows it is trained on: ``"all"``, or those with ``"mentions"``.
@@ -35,6 +37,7 @@ class Needs:
     width: bool = False
     opening: bool = False
     types: str = ""
+    drawn: int = 0
     reads: str = ""
     fixed: str = ""
     windows: Literal["all", "mentions"] = "all"
@@ -219,6 +222,7 @@ class BinderSettings(HeadSettings, frozen=True, kw_only=True, tag="binder"):
         type_view: representation of a type (Table 5). From that file: its ``"description"``, its ``"keyword"``, or its
             examples (``"instances"``: one drawn for each batch, the mean of the first three at inference). Without a
             file: its ``"name"`` as text, or a learnt vector (``"atomic"``).
+        instances: number of instances of each type that are drawn from train, in place of a file; 0 for none.
         type_encoder: ``"shared"``: the encoder of the text also reads the types; ``"own"``: a second encoder, which
             starts from the same checkpoint, reads them.
         type_pool: the vector of a text about a type: the state of its first special token (``"cls"``), or the
@@ -241,6 +245,7 @@ class BinderSettings(HeadSettings, frozen=True, kw_only=True, tag="binder"):
     merge: Literal["middle", "maximum"] = "middle"
     types: str = ""
     type_view: Literal["description", "keyword", "instances", "name", "atomic"] = "name"
+    instances: Annotated[int, Meta(ge=0, le=10_000)] = 0
     type_encoder: Literal["shared", "own"] = "shared"
     type_pool: Literal["cls", "mean"] = "cls"
     windows: Literal["all", "mentions"] = "all"
@@ -278,6 +283,7 @@ class BinderSettings(HeadSettings, frozen=True, kw_only=True, tag="binder"):
         return Needs(
             opening=True,
             types=self.types,
+            drawn=self.instances,
             reads="" if self.type_view == "atomic" else self.type_view,
             fixed=self._fixed(),
             windows=self.windows,
@@ -297,7 +303,8 @@ class BinderSettings(HeadSettings, frozen=True, kw_only=True, tag="binder"):
 
     def _check_types(self) -> None:
         view = f'type_view = "{self.type_view}"'
-        if self.type_view in FILE_VIEWS and not self.types:
+        self._check_instances()
+        if self.type_view in FILE_VIEWS and not self.types and not self.instances:
             raise ValueError(f"{view} needs a file of descriptions: give its path as types")
         if self.type_view not in FILE_VIEWS and self.types:
             allowed = ", ".join(f'"{name}"' for name in FILE_VIEWS)
@@ -308,6 +315,17 @@ class BinderSettings(HeadSettings, frozen=True, kw_only=True, tag="binder"):
             self._refuse_changed(view, "type_encoder", "type_pool")
         if self.type_view == "instances":
             self._refuse_changed(view, "type_pool")
+
+    def _check_instances(self) -> None:
+        if not self.instances:
+            return
+        given = f"instances = {self.instances}"
+        if self.type_view != "instances":
+            raise ValueError(f'{given} has no effect with type_view = "{self.type_view}": leave it out')
+        if self.instances < FEWEST_INSTANCES:
+            raise ValueError(f"{given} is not allowed, for {FEWEST_INSTANCES} are read of each type: draw more")
+        if self.types:
+            raise ValueError(f"{given} and types = {self.types!r} exclude each other: draw instances, or name a file")
 
     def _refuse_changed(self, given: str, *names: str) -> None:
         """Refuses settings that another makes meaningless, unless they are the defaults."""

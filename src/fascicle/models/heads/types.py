@@ -18,11 +18,10 @@ from fascicle.core.wording import counted, has_letters
 from fascicle.errors import RecipeError
 from fascicle.models.encoder import Encoder
 from fascicle.models.heads.contract import Basis
-from fascicle.settings.heads import BinderSettings
+from fascicle.settings.heads import FEWEST_INSTANCES, BinderSettings
 from fascicle.settings.types import Instance, TypeDescriptions, parse_instance
 from fascicle.text.pieces import PieceTokenizer
 
-INSTANCES = 3  # read for each type at inference (*binder* Table 5)
 _TOGETHER = 32  # types that are read at a time at inference, where any number may be given
 _OPENING, _CLOSING = "[", "]"  # around the mention of an instance; no piece is added to the vocabulary
 
@@ -93,7 +92,7 @@ def type_texts(settings: BinderSettings, basis: Basis) -> TypeTexts:
         **_padded(rows, tokenizer),
         place=np.array(places, dtype=np.int64),
         counts=np.array([sum(w.type == name for w in written) for name in basis.types], dtype=np.int64),
-        at_rest=INSTANCES if settings.type_view == "instances" else 1,
+        at_rest=FEWEST_INSTANCES if settings.type_view == "instances" else 1,
     )
 
 
@@ -207,7 +206,7 @@ def _written(settings: BinderSettings, basis: Basis) -> Iterator[_Written]:
         return
     described = _of_types(basis)
     if view == "instances":
-        described.instances(INSTANCES)  # refuses types with fewer
+        described.instances(FEWEST_INSTANCES)  # refuses types with fewer
         for one in described.types:
             for example in one.examples:
                 text, mark = _marked(parse_instance(example))

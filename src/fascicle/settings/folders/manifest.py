@@ -147,7 +147,7 @@ class Manifest(Settings, frozen=True, kw_only=True):
         if calibration and (strangers := sorted(calibration.thresholds.keys() - set(self.types))):
             raise ValueError(f"the decision has a threshold for {strangers[0]!r}, which is none of the types")
         for name, head in self.heads.items():
-            needed = bool(head.needs.types)
+            needed = bool(head.needs.types or head.needs.drawn)
             described = self.descriptions.get(name)
             if needed != (described is not None) or (described is not None and described.names != self.types):
                 raise ValueError(f"the descriptions for the head {name!r} are not those of the types")
