@@ -364,7 +364,7 @@ TABLES: Mapping[str, Callable[[], str]] = {
     "bundling-weights": lambda: bundling_study_tables.weights(_grid("bundling-studies"), _grid("bundling")),
     "bundling-taggers": _studies(bundling_study_tables.taggers),
     "bundling-representations": _studies(bundling_study_tables.representations),
-    "bundling-others": _studies(bundling_study_tables.others),
+    "bundling-others": lambda: bundling_study_tables.others(_grid("bundling-studies"), _grid("binder")),
     "best-recipes": lambda: best_recipes(_grid("first"), [_grid(g) for g in BEST_OF], ("ncbi-disease", "bc5cdr")),
     **{f"families-{name}": functools.partial(family_tables.bucketed, RESULTS, name) for name in ATTRIBUTES},
     **{f"bundling-{name}": functools.partial(family_tables.bundled, RESULTS, name) for name in PAPER},
