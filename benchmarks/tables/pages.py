@@ -409,6 +409,7 @@ TABLES: Mapping[str, Callable[[], str]] = {
     "combining-control": lambda: combining_tables.control(RESULTS),
     "combining-filters": lambda: combining_tables.filters(RESULTS),
     "combining-agreement": lambda: combining_tables.agreement(RESULTS),
+    "combining-agreement-kept": lambda: combining_tables.agreement_kept(RESULTS),
     "combining-filter-rates": lambda: combining_tables.filter_rates(RESULTS),
     "combining-seconds": lambda: combining_tables.seconds(RESULTS),
     "combining-claims": lambda: combining_tables.claims(_grid("claims")),
