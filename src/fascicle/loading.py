@@ -22,6 +22,7 @@ from fascicle.settings.folders.described import file_sha256
 from fascicle.settings.folders.foreign import is_checkpoint
 from fascicle.settings.folders.manifest import (
     MANIFEST,
+    TYPES_GRAPH,
     Manifest,
     TokenizerFacts,
     check_files,
@@ -205,9 +206,12 @@ def _model(
     _check_tokenizer(folder, tokenizer, manifest.tokenizer, name=MANIFEST)
     if types is not None:
         check_open_types(folder, manifest)
-        return _retyped(folder, manifest, tokenizer, types, partial(_torch, folder, manifest, threads, device))
+        if manifest.runtime == "torch":
+            return _retyped(folder, manifest, tokenizer, types, partial(_torch, folder, manifest, threads, device))
     if manifest.runtime == "onnx":
         _refuse(f"{manifest.name} is an export, which runs on the processor alone", device=device)
+        if manifest.types_graph:
+            return _typed(folder, manifest, tokenizer, types, threads)
         return ModelPredictor(manifest, tokenizer, _onnx(folder, threads), read=reader_of(folder, manifest))
     scorer = _torch(folder, manifest, threads, device)
     return ModelPredictor(manifest, tokenizer, scorer, read=reader_of(folder, manifest))
@@ -307,10 +311,32 @@ def _checkpoint(model: str | os.PathLike[str], threads: int | None, device: str 
     return load_token_classifier(os.fspath(folder) if folder.is_dir() else str(model), device=device_named(device))
 
 
-def _onnx(folder: Path, threads: int | None) -> OnnxSession:
+def _onnx(folder: Path, threads: int | None, *, name: str = "model.onnx") -> OnnxSession:
     from fascicle.runtime.session import OnnxSession
 
-    return OnnxSession.open(folder / "model.onnx", threads=threads)
+    return OnnxSession.open(folder / name, threads=threads)
+
+
+def _typed(
+    folder: Path,
+    manifest: Manifest,
+    tokenizer: PieceTokenizer,
+    types: str | os.PathLike[str] | None,
+    threads: int | None,
+) -> ModelPredictor:
+    """An export that reads about types, of its own or of a file."""
+    from fascicle.runtime.inputs import reader_of
+    from fascicle.runtime.predictor import ModelPredictor
+    from fascicle.runtime.types import TypedScorer, type_vectors, with_types
+
+    if types is not None:
+        manifest = with_types(manifest, read_types(types))
+    try:
+        vectors = type_vectors(manifest, tokenizer, _onnx(folder, threads, name=TYPES_GRAPH))
+    except RecipeError as error:
+        raise RecipeError(str(error), at=str(folder if types is None else types)) from None
+    scorer = TypedScorer(scorer=_onnx(folder, threads), vectors=vectors)
+    return ModelPredictor(manifest, tokenizer, scorer, read=reader_of(folder, manifest))
 
 
 def _retyped(
