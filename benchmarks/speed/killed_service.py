@@ -1,6 +1,6 @@
 """Kills a service with all its processes, at random moments, while clients ask; nothing accepted may be lost.
 
-usage: python -m benchmarks.speed.killed_service [--kills 50] [--seed 1] [--pause 10]
+usage: python -m benchmarks.speed.killed_service [--kills 50] [--seed 1] [--pause 20]
 
 The service finds abbreviations and the names of the shipped term pack in the example abstracts. It is killed with its
 process group (SIGKILL), also while it starts, and is started again on the same folders. Meanwhile `fascicle.Client`
@@ -44,7 +44,8 @@ from fascicle.core.document import Document
 from fascicle.formats.files import read
 from fascicle.pipeline.loading import open_pipeline
 
-CLIENTS = 2  # threads that ask for answers, and as many that send jobs, beside one that decides
+CLIENTS = 2  # threads that ask for answers
+SENDERS = 4  # threads that send jobs, and wait for them
 SETTINGS = ClientSettings(attempts=20)  # eight would do for a service that is not killed before it has started
 PORTION = 20  # documents of a request
 JOB = 300  # documents of a job
@@ -57,7 +58,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--kills", type=int, default=50)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--pause", type=float, default=10.0, help="seconds between a start and a kill at most")
+    parser.add_argument("--pause", type=float, default=20.0, help="seconds between a start and a kill at most")
     args = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         found = disturb(Path(folder), kills=args.kills, seed=args.seed, pause=args.pause)
@@ -147,7 +148,7 @@ class Load:
     @contextmanager
     def running(self) -> Iterator[list[Future[None]]]:
         """Everybody at work, until ``stop`` is set and what was accepted is there."""
-        tasks = [*(task for task in (self.ask, self.send_jobs) for _ in range(CLIENTS)), self.decide]
+        tasks = [*[self.ask] * CLIENTS, *[self.send_jobs] * SENDERS, self.decide]
         with ThreadPoolExecutor(len(tasks)) as threads:
             try:
                 yield [threads.submit(self._with_client, task, number) for number, task in enumerate(tasks)]
