@@ -110,6 +110,17 @@ def _cells(name: str) -> str:
     return parts_cells.table(_grid(name), _grid(name).results)
 
 
+def _small_teacher() -> str:
+    """What a small model has on the cells of the big teacher."""
+    rows = {
+        name: next(
+            row for row in rows_of(_grid(grid), _grid(grid).results) if (row.system, row.variant) == (system, "")
+        )
+        for name, grid, system in (("mpnet", "teachers", "mpnet"), ("six-shape", "six", "shape"))
+    }
+    return parts_cells.beside(list(rows.items()))
+
+
 def _binder(number: int) -> Callable[[], str]:
     """One of the tables of variants of the grid ``binder``."""
     return lambda: binder_tables.variants(_grid("binder"), number)
@@ -375,6 +386,7 @@ TABLES: Mapping[str, Callable[[], str]] = {
     "bundling-errors": lambda: family_tables.moved(RESULTS),
     "bundling-gradients": lambda: bundling_study_tables.gradients(RESULTS),
     **{f"{name}-cells": functools.partial(_cells, name) for name in ("parts", "six")},
+    "teachers-beside": _small_teacher,
     **{f"six-{name}": functools.partial(six_tables.stored, make) for name, make in six_tables.TABLES.items()},
     "labels-rows": lambda: label_rows.stored(RESULTS, part="dev"),
     "pretraining": lambda: pretraining.table(RESULTS),

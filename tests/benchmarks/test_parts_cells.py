@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from tests.support.grids import grid_text
 
-from benchmarks.studies.parts.cells import main, table
-from benchmarks.tables.grids import dev_table
+from benchmarks.studies.parts.cells import beside, main, table
+from benchmarks.tables.grids import dev_table, rows_of
 from fascicle.experiments.grid import Grid, read_grid
 from fascicle.experiments.hashes import recipe_hash
 from fascicle.experiments.results import write_result
@@ -70,3 +70,16 @@ def test_cells_and_their_mean(grid: Grid, capsys: pytest.CaptureFixture[str]) ->
 
 def test_before_anything_is_run(grid: Grid) -> None:
     assert rows(table(grid, grid.results))["mean"][0] == "not run"
+
+
+def test_systems_of_several_grids_are_compared_on_the_cells_of_both(grid: Grid) -> None:
+    store(grid, "both-masked-s1", a_X=0.8, b_Y=0.4)
+    masked, absent, alone = rows_of(grid, grid.results)
+    assert "not run" in beside([("masked", masked), ("alone", alone)])
+    store(grid, "a-alone-s1", a_X=0.95)
+    masked, absent, alone = rows_of(grid, grid.results)
+    found = rows(beside([("masked", masked), ("alone", alone)]))
+    assert found.keys() >= {"a/X", "mean"}
+    assert "b/Y" not in found
+    assert found["a/X"] == found["mean"] == ["80.00", "95.00", "+15.00"]
+    assert "not run" in beside([("masked", masked), ("absent", absent)])

@@ -43,11 +43,28 @@ def table(grid: Grid, results: Path) -> str:
     names = sorted({name for cells in found.values() for name in cells})
     mean = {arm: _mean(cells.values()) for arm, cells in found.items()}
     of_alone = _mean(alone.values()) if alone.keys() >= set(names) else None
-    body = [[name, *_shown([cells.get(name) for cells in found.values()], alone.get(name))] for name in names]
-    body.append(["mean", *_shown(list(mean.values()), of_alone)])
+    body = [[name, *_shown([cells.get(name) for cells in found.values()], [alone.get(name)])] for name in names]
+    body.append(["mean", *_shown(list(mean.values()), [of_alone])])
     body.append(["seeds", *(row.seeds() for row in arms), "", *[""] * (len(arms) - 1)])
     first, *others = found
     return markdown(["dev F1", *found, ALONE, *(f"{arm} less {first}" for arm in others)], body)
+
+
+def beside(pairs: Sequence[tuple[str, Row]]) -> str:
+    """Systems of several grids on the cells that all of them have.
+
+    Args:
+        pairs: the name of each column and its row; the first is what the others are compared with.
+    """
+    found = {name: _cells(row) for name, row in pairs}
+    if not all(found.values()):
+        return NOT_RUN
+    names = sorted(set.intersection(*(set(cells) for cells in found.values())))
+    body = [[name, *_shown([cells[name] for cells in found.values()])] for name in names]
+    mean = [_mean([cells[name] for name in names]) for cells in found.values()]
+    first, *others = found
+    head = ["dev F1", *found, *(f"{other} less {first}" for other in others)]
+    return markdown(head, [*body, ["mean", *_shown(mean)]])
 
 
 def _cells(row: Row) -> dict[str, float]:
@@ -62,9 +79,10 @@ def _mean(shares: object) -> float | None:
     return statistics.mean(known) if known else None
 
 
-def _shown(shares: Sequence[float | None], alone: float | None) -> list[str]:
+def _shown(shares: Sequence[float | None], more: Sequence[float | None] = ()) -> list[str]:
+    """Shares, more shares, and how much more the others of the first ones are than the first."""
     first, *others = shares
-    told = [NOT_RUN if share is None else f"{share:.2f}" for share in (*shares, alone)]
+    told = [NOT_RUN if share is None else f"{share:.2f}" for share in (*shares, *more)]
     less = ["" if None in (share, first) else f"{share - first:+.2f}" for share in others]  # type: ignore[operator]
     return told + less
 
