@@ -36,6 +36,7 @@ from benchmarks.studies.six import tables as six_tables
 from benchmarks.studies.span_typer.tables import in_words, pictures, span_typer, speed
 from benchmarks.tables import evaluation as evaluate_tables
 from benchmarks.tables import runs as run_tables
+from benchmarks.tables import serving as serve_tables
 from benchmarks.tables.best import best_recipes
 from benchmarks.tables.costs import folder_output, head_cost, inputs_cost, int8_heads, linking_speed, span_speed
 from benchmarks.tables.grids import MISSING, dev_table, grid_table, interval, markdown, mean, minutes, rows_of, spread
@@ -49,6 +50,8 @@ PAGES = (
     DOCS / "how-to-annotate-many.md",
     DOCS / "how-to-run-on-many-machines.md",
     DOCS / "how-to-calibrate.md",
+    DOCS / "how-to-serve.md",
+    DOCS / "how-to-curate.md",
     DOCS / "how-to-link.md",
     DOCS / "scores.md",
     DOCS / "corpus-check.md",
@@ -412,6 +415,8 @@ TABLES: Mapping[str, Callable[[], str]] = {
     "span-typer-words": lambda: in_words(RESULTS),
     "runs": lambda: run_tables.measured(RESULTS),
     "runs-cost": lambda: run_tables.costs(RESULTS),
+    "serving": lambda: serve_tables.measured(RESULTS),
+    "curation-curve": lambda: serve_tables.curve(RESULTS),
     "bundle-cost": lambda: bundling_study_tables.cost(RESULTS),
     **{
         f"combining-{corpus}": functools.partial(combining_tables.combining, corpus, RESULTS)
